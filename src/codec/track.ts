@@ -1,0 +1,42 @@
+export type VideoCodec = 'h264' | 'h265';
+export type AudioCodec = 'aac' | 'pcmu' | 'pcma' | 'opus';
+
+/** All video tracks run on the 90 kHz clock (RFC 6184 §5.1, RFC 7798 §4.1). */
+export const VIDEO_CLOCK_HZ = 90_000;
+
+/**
+ * What a decoder or a muxer has to know of the video. Parameter sets are whole NAL units, header byte(s)
+ * included, without start code or length; all ids in use, in order of id.
+ */
+export type VideoTrackInfo = {
+  readonly codec: VideoCodec;
+  /** H.265 only; empty for H.264. */
+  readonly vps: readonly Uint8Array[];
+  readonly sps: readonly Uint8Array[];
+  readonly pps: readonly Uint8Array[];
+  /** The picture after cropping; 0 while a broken SPS hides it. */
+  readonly width: number;
+  readonly height: number;
+  /** RFC 6381, as MSE and HLS want it: `avc1.64001f`, `hvc1.1.6.L93.B0`. */
+  readonly codecString: string;
+  /** Frames a second by the VUI timing, or null where the stream doesn't say. */
+  readonly frameRateHz: number | null;
+  /** Frames that can be held back for display order (0: no B-frames), or null where the stream doesn't say. */
+  readonly reorderDepth: number | null;
+};
+
+export type AudioTrackInfo = {
+  readonly codec: AudioCodec;
+  readonly clockRateHz: number;
+  readonly channels: number;
+  /** AAC: the AudioSpecificConfig; else empty. */
+  readonly config: Uint8Array;
+  /** RFC 6381: `mp4a.40.2`, `opus`, `ulaw`, `alaw`. */
+  readonly codecString: string;
+};
+
+/** Everything of a camera's stream that isn't a frame. Replaced as a whole when any of it changes. */
+export type StreamInfo = {
+  readonly video: VideoTrackInfo;
+  readonly audio: AudioTrackInfo | null;
+};

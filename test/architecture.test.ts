@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+
+/**
+ * Who may import whom. A folder may always import itself; `app.ts` and `main.ts` may import all and nobody
+ * imports them. The tests run compiled from dist/, and read the sources beside it.
+ */
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  codec: ['base'],
+  ring: ['base', 'codec'],
+  rtp: ['base', 'codec'],
+  fmp4: ['base', 'codec'],
+  mpegts: ['base', 'codec'],
+  rtsp: ['base', 'codec', 'rtp'],
+  store: ['base'],
+  camera: ['base', 'codec', 'ring', 'rtp', 'rtsp', 'store'],
+  archive: ['base', 'codec', 'ring', 'fmp4', 'mpegts'],
+  live: ['base', 'codec', 'ring', 'rtp', 'mpegts'],
+  detect: ['base', 'codec', 'ring'],
+  onvif: ['base'],
+  auth: ['base', 'store'],
+  ops: ['base'],
+  http: ['base', 'auth', 'camera', 'archive', 'live', 'detect', 'onvif', 'ops'],
+};
+const workersMayImport = ['base', 'ring', 'camera', 'archive', 'live', 'detect'];
+/** What a worker thread never loads, however indirectly: secrets and the database stay on the main thread. */
+const neverInWorkers = ['src/store/', 'src/auth/', 'src/http/'];
+const roots = ['src/main.ts', 'src/app.ts', 'src/config.ts'];
+
+const repo = join(import.meta.dirname, '../..');
+
+type Import = { from: string; to: string; typeOnly: boolean };
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(join(repo, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name}`);
+
+const importsOf = (file: string): Import[] => {
+  const text = readFileSync(join(repo, file), 'utf8');
+  const found: Import[] = [];
+  for (const match of text.matchAll(/(?:^|\n)\s*(import|export)\s+(type\s)?[^;]*?from\s+'(\.[^']+)'/g)) {
+    const to = normalize(join(dirname(file), match[3]!)).replace(/\.js$/, '.ts');
+    found.push({ from: file, to, typeOnly: match[2] !== undefined });
+  }
+  for (const match of text.matchAll(/new URL\(\s*'(\.[^']+\.js)'\s*,\s*import\.meta\.url/g)) {
+    const to = normalize(join(dirname(file), match[1]!)).replace(/\.js$/, '.ts');
+    found.push({ from: file, to, typeOnly: true });
+  }
+  return found;
+};
+
+const roomOf = (file: string): string => {
+  const parts = file.split('/');
+  return parts[0] === 'src' ? parts[1]! : parts[0]!;
+};
+
+const sources = [...filesBelow('src'), ...filesBelow('workers')];
+const imports = sources.flatMap(importsOf);
+
+test('every folder imports only what the layer table allows', () => {
+  const faults: string[] = [];
+  for (const { from, to } of imports) {
+    if (roots.includes(from) && from !== 'src/config.ts') continue;
+    const target = roomOf(to);
+    const source = roomOf(from);
+    if (source === target) continue;
+    if (to.startsWith('workers/')) {
+      // A main-side handle names its worker's entry by URL; nobody imports it as code.
+      continue;
+    }
+    const mayImport =
+      source === 'workers' ? workersMayImport : source === 'config.ts' ? ['base'] : allowed[source];
+    if (mayImport === undefined) faults.push(`${from}: folder ${source} is not in the table`);
+    else if (!mayImport.includes(target)) faults.push(`${from} imports ${to}`);
+  }
+  assert.deepEqual(faults, []);
+});
+
+test('nobody imports the composition root or the process entry', () => {
+  const faults = imports.filter(
+    ({ from, to }) => to === 'src/main.ts' || (to === 'src/app.ts' && from !== 'src/main.ts'),
+  );
+  assert.deepEqual(faults, []);
+});
+
+test('there is no import cycle', () => {
+  const next = new Map<string, string[]>();
+  for (const { from, to, typeOnly } of imports) {
+    if (!typeOnly) next.set(from, [...(next.get(from) ?? []), to]);
+  }
+  const done = new Set<string>();
+  const path: string[] = [];
+  const visit = (file: string): void => {
+    const at = path.indexOf(file);
+    assert.equal(at, -1, `cycle: ${[...path.slice(at), file].join(' → ')}`);
+    if (done.has(file)) return;
+    path.push(file);
+    for (const target of next.get(file) ?? []) visit(target);
+    path.pop();
+    done.add(file);
+  };
+  for (const file of next.keys()) visit(file);
+});
+
+test('worker threads never load the database, accounts or the web server', () => {
+  const reached = new Set<string>();
+  const reach = (file: string): void => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const { to, typeOnly } of importsOf(file)) if (!typeOnly) reach(to);
+  };
+  for (const entry of filesBelow('workers')) reach(entry);
+  const faults = [...reached].filter((file) => neverInWorkers.some((folder) => file.startsWith(folder)));
+  assert.deepEqual(faults, []);
+  for (const file of reached) {
+    assert.doesNotMatch(readFileSync(join(repo, file), 'utf8'), /from 'better-sqlite3'/, file);
+  }
+});
+
+test('worker entries stay thin', () => {
+  for (const entry of filesBelow('workers')) {
+    const lines = readFileSync(join(repo, entry), 'utf8').split('\n').length;
+    assert.ok(lines <= 40, `${entry} has ${lines} lines`);
+  }
+});
+
+test('no file outgrows its room, and none is a barrel', () => {
+  for (const file of [...sources, ...filesBelow('test'), ...filesBelow('native-free-bench')]) {
+    const text = readFileSync(join(repo, file), 'utf8');
+    assert.ok(text.split('\n').length <= 500, `${file} has over 500 lines: two things live in one room`);
+    assert.ok(!/^export \*/m.test(text), `${file} re-exports everything of another file`);
+    assert.ok(!file.endsWith('/index.ts'), `${file}: name a file for what it does`);
+  }
+});
+
+test('every folder of the house is written in the table', () => {
+  const folders = readdirSync(join(repo, 'src'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== 'web')
+    .map((entry) => entry.name);
+  for (const folder of folders) assert.ok(allowed[folder], `src/${folder} has no line in the layer table`);
+});

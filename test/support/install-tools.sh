@@ -1,0 +1,21 @@
+#!/bin/sh
+# The outside programs that judge us in tests: installed once, on Debian as root; elsewhere named in one line.
+set -eu
+
+have() { command -v "$1" >/dev/null 2>&1; }
+have_gst() { /usr/bin/python3 -c "import gi; gi.require_version('GstRtspServer', '1.0'); from gi.repository import GstRtspServer, Gst; Gst.init(None); assert all(Gst.ElementFactory.find(n) for n in ('rtph264pay', 'rtph265pay', 'h265parse', 'rtpmp4gpay', 'aacparse'))" >/dev/null 2>&1; }
+
+packages=""
+have ffmpeg || packages="$packages ffmpeg"
+have_gst || packages="$packages python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly"
+[ -z "$packages" ] && exit 0
+
+if have apt-get && [ "$(id -u)" = 0 ]; then
+  echo "installing$packages" >&2
+  apt-get update -qq
+  # shellcheck disable=SC2086 # one word a package
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
+else
+  echo "The tests need these Debian packages (or their like):$packages" >&2
+  exit 1
+fi
