@@ -1,0 +1,258 @@
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/log.js';
+import { Camera, type CameraSettings, type CameraSlot } from './camera.js';
+import type { FromCameraWorker } from './messages.js';
+import { type CamerasPerWorker, chooseWorker, workersWanted } from './packing.js';
+import { StartGate } from './start-gate.js';
+import type { CameraWorker, SpawnCameraWorker } from './worker-thread.js';
+
+/** Where a reader finds a camera's frames: its ring, and the bell of the worker that fills it. */
+export type CameraFeed = { readonly ring: SharedArrayBuffer; readonly bell: SharedArrayBuffer };
+
+/** Called with the present feed, if there is one, and whenever the ring or its worker is replaced; null: the camera is gone. */
+export type FeedListener = (feed: CameraFeed | null) => void;
+
+type Host = {
+  readonly name: string;
+  worker: CameraWorker | null;
+  bell: SharedArrayBuffer | null;
+  readonly cameraIds: Set<string>;
+};
+
+type Seat = {
+  readonly camera: Camera;
+  host: Host | null;
+  ring: SharedArrayBuffer | null;
+  /** The attempt whose session may still write to the ring, until the worker says that it ended. */
+  openAttempt: number | null;
+  readonly listeners: Set<FeedListener>;
+};
+
+/**
+ * All cameras of the service and the worker threads they live in. A camera changes its worker only while it is
+ * away (its socket can't move between threads), and takes its ring along, so readers notice nothing but a gap.
+ */
+export class Cameras {
+  readonly #options: { camerasPerWorker: CamerasPerWorker; coreCount: number };
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #spawn: SpawnCameraWorker;
+  readonly #gate: StartGate;
+  readonly #seats = new Map<string, Seat>();
+  readonly #hosts: Host[] = [];
+  #workersStarted = 0;
+  readonly #endingWorkers = new Set<Promise<void>>();
+  #stopping: Promise<void> | null = null;
+
+  constructor(
+    options: { camerasPerWorker: CamerasPerWorker; coreCount: number },
+    deps: { clock: Clock; log: Logger; spawn: SpawnCameraWorker },
+  ) {
+    this.#options = options;
+    this.#clock = deps.clock;
+    this.#log = deps.log;
+    this.#spawn = deps.spawn;
+    this.#gate = new StartGate(deps.clock);
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#seats.keys()];
+  }
+
+  get workerCount(): number {
+    return this.#hosts.filter((host) => host.worker !== null).length;
+  }
+
+  get(cameraId: string): Camera | undefined {
+    return this.#seats.get(cameraId)?.camera;
+  }
+
+  /** The camera's ring, where counters and stream facts are read without asking its worker. */
+  feed(cameraId: string): CameraFeed | null {
+    const seat = this.#seats.get(cameraId);
+    return seat === undefined ? null : feedOf(seat);
+  }
+
+  /** Makes `wanted` the whole set: others go, new ones start, changed ones restart if their source changed. */
+  replaceAll(wanted: readonly CameraSettings[]): void {
+    const ids = new Set(wanted.map((settings) => settings.id));
+    for (const id of this.ids) if (!ids.has(id)) this.remove(id);
+    // All are known before the first starts, so that packing sees the whole set.
+    const added = wanted.filter((settings) => !this.#seats.has(settings.id));
+    for (const settings of wanted) this.get(settings.id)?.update(settings);
+    const cameras = added.map((settings) => this.#add(settings));
+    for (const camera of cameras) camera.start();
+  }
+
+  /** Adds a camera, or gives a known one new settings. */
+  set(settings: CameraSettings): void {
+    const known = this.get(settings.id);
+    if (known === undefined) this.#add(settings).start();
+    else known.update(settings);
+  }
+
+  remove(cameraId: string): void {
+    const seat = this.#seats.get(cameraId);
+    if (seat === undefined) return;
+    seat.camera.stop();
+    this.#seats.delete(cameraId);
+    for (const listener of seat.listeners) listener(null);
+  }
+
+  /** Follows the camera's feed; returns the function that stops following. */
+  follow(cameraId: string, listener: FeedListener): () => void {
+    const seat = this.#seats.get(cameraId);
+    if (seat === undefined) {
+      listener(null);
+      return () => {};
+    }
+    seat.listeners.add(listener);
+    const feed = feedOf(seat);
+    if (feed !== null) listener(feed);
+    return () => void seat.listeners.delete(listener);
+  }
+
+  /** Ends every session and every worker. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stopOnce();
+    return this.#stopping;
+  }
+
+  async #stopOnce(): Promise<void> {
+    for (const { camera } of this.#seats.values()) camera.stop();
+    await Promise.all(this.#endingWorkers);
+  }
+
+  #add(settings: CameraSettings): Camera {
+    const camera = new Camera(settings, {
+      clock: this.#clock,
+      log: this.#log,
+      gate: this.#gate,
+      placement: {
+        slotFor: (cameraId) => this.#slotFor(cameraId),
+        vacate: (cameraId) => this.#vacate(cameraId),
+      },
+    });
+    this.#seats.set(settings.id, { camera, host: null, ring: null, openAttempt: null, listeners: new Set() });
+    return camera;
+  }
+
+  #slotFor(cameraId: string): CameraSlot {
+    const seat = this.#seats.get(cameraId)!;
+    const enabled = [...this.#seats.values()].filter(({ camera }) => !camera.settings.disabled).length;
+    const wanted = workersWanted(enabled, this.#options.camerasPerWorker, this.#options.coreCount);
+    const isWellPlaced = seat.host !== null && this.#hosts.indexOf(seat.host) < wanted;
+    if (!isWellPlaced && seat.openAttempt === null) {
+      this.#leaveHost(seat, false);
+      const loads = this.#hosts.map((host) => host.cameraIds.size);
+      const index = chooseWorker(loads, wanted);
+      this.#enterHost(seat, this.#hosts[index] ?? this.#addHost());
+    }
+    const send = (message: Parameters<CameraWorker['send']>[0]): void => seat.host?.worker?.send(message);
+    return {
+      connect: (attempt, source) => {
+        seat.openAttempt = attempt;
+        send({ type: 'connect', cameraId, attempt, source });
+      },
+      disconnect: () => send({ type: 'disconnect', cameraId }),
+    };
+  }
+
+  #vacate(cameraId: string): void {
+    const seat = this.#seats.get(cameraId)!;
+    this.#leaveHost(seat, true);
+    seat.openAttempt = null;
+    seat.ring = null;
+  }
+
+  #enterHost(seat: Seat, host: Host): void {
+    seat.host = host;
+    host.cameraIds.add(seat.camera.id);
+    host.worker?.send({ type: 'open', cameraId: seat.camera.id, ring: seat.ring });
+  }
+
+  #leaveHost(seat: Seat, closeRing: boolean): void {
+    const { host } = seat;
+    if (host === null) return;
+    seat.host = null;
+    host.cameraIds.delete(seat.camera.id);
+    host.worker?.send({ type: 'release', cameraId: seat.camera.id, closeRing });
+    if (host.cameraIds.size === 0) this.#dropHost(host);
+  }
+
+  #dropHost(host: Host): void {
+    const index = this.#hosts.indexOf(host);
+    if (index !== -1) this.#hosts.splice(index, 1);
+    if (host.worker === null) return;
+    const ending = host.worker.stop().finally(() => this.#endingWorkers.delete(ending));
+    this.#endingWorkers.add(ending);
+  }
+
+  #addHost(): Host {
+    const host: Host = {
+      name: `camera-worker-${++this.#workersStarted}`,
+      worker: null,
+      bell: null,
+      cameraIds: new Set(),
+    };
+    this.#hosts.push(host);
+    this.#startWorker(host);
+    return host;
+  }
+
+  #startWorker(host: Host): void {
+    host.worker = this.#spawn(host.name, {
+      onMessage: (message) => this.#onMessage(host, message),
+      onLost: (reason) => this.#onWorkerLost(host, reason),
+    });
+  }
+
+  #onWorkerLost(host: Host, reason: string): void {
+    host.worker = null;
+    host.bell = null;
+    if (this.#stopping !== null || !this.#hosts.includes(host)) return;
+    this.#log.error('camera worker died', { worker: host.name, cameras: host.cameraIds.size, reason });
+    this.#hosts.splice(this.#hosts.indexOf(host), 1);
+    for (const id of host.cameraIds) {
+      const seat = this.#seats.get(id)!;
+      seat.host = null;
+      seat.openAttempt = null;
+      seat.camera.onWorkerLost();
+    }
+  }
+
+  #onMessage(host: Host, message: FromCameraWorker): void {
+    if (message.type === 'ready') {
+      host.bell = message.bell;
+      return;
+    }
+    if (message.type === 'log') {
+      this.#log[message.level](message.message, message.fields);
+      return;
+    }
+    const seat = this.#seats.get(message.cameraId);
+    // A camera that was removed, or has moved on, no longer listens to this worker.
+    if (seat === undefined || seat.host !== host) return;
+    switch (message.type) {
+      case 'ring':
+        seat.ring = message.ring;
+        for (const listener of seat.listeners) listener(feedOf(seat));
+        break;
+      case 'playing':
+        seat.camera.onPlaying(message.attempt);
+        break;
+      case 'streaming':
+        seat.camera.onStreaming(message.attempt);
+        break;
+      case 'ended':
+        if (seat.openAttempt === message.attempt) seat.openAttempt = null;
+        seat.camera.onEnded(message.attempt, message.fault);
+        break;
+    }
+  }
+}
+
+const feedOf = (seat: Seat): CameraFeed | null => {
+  const bell = seat.host?.bell ?? null;
+  return seat.ring === null || bell === null ? null : { ring: seat.ring, bell };
+};

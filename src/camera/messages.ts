@@ -1,0 +1,50 @@
+import type { LogFields, LogLevel } from '../base/log.js';
+
+/** How a camera is reached. The URL holds the credentials: it goes to the worker and nowhere else. */
+export type CameraSource = {
+  readonly url: string;
+  readonly transport: 'tcp' | 'udp';
+};
+
+/** Why a session ended or never began; `code` decides how soon it is tried again. */
+export type SessionFault = {
+  readonly code: string;
+  readonly message: string;
+};
+
+/** What the main thread tells a camera worker. Each camera's messages arrive in the order they were sent. */
+export type ToCameraWorker =
+  /** Makes the camera's ring, or takes over the one that another worker left. */
+  | { readonly type: 'open'; readonly cameraId: string; readonly ring: SharedArrayBuffer | null }
+  /** Begins one session; `attempt` comes back with all that is said of it. */
+  | {
+      readonly type: 'connect';
+      readonly cameraId: string;
+      readonly attempt: number;
+      readonly source: CameraSource;
+    }
+  /** Ends the session, if any; the ring stays. */
+  | { readonly type: 'disconnect'; readonly cameraId: string }
+  /** Ends the session and lets go of the ring: closed for good, or left for another worker. */
+  | { readonly type: 'release'; readonly cameraId: string; readonly closeRing: boolean }
+  /** Ends all sessions, then the thread. */
+  | { readonly type: 'stop' };
+
+/** What a camera worker tells the main thread. */
+export type FromCameraWorker =
+  /** Once, first: the doorbell of all rings of this worker. */
+  | { readonly type: 'ready'; readonly bell: SharedArrayBuffer }
+  /** The camera's ring, new or replaced by a larger one. */
+  | { readonly type: 'ring'; readonly cameraId: string; readonly ring: SharedArrayBuffer }
+  /** PLAY was answered. */
+  | { readonly type: 'playing'; readonly cameraId: string; readonly attempt: number }
+  /** The first whole frame is in the ring. */
+  | { readonly type: 'streaming'; readonly cameraId: string; readonly attempt: number }
+  /** The session is over, for whatever reason, and writes no more. */
+  | {
+      readonly type: 'ended';
+      readonly cameraId: string;
+      readonly attempt: number;
+      readonly fault: SessionFault;
+    }
+  | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: LogFields };
