@@ -1,0 +1,213 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { join, resolve } from 'node:path';
+import { AppError } from './base/errors.js';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** Everything that can be set from outside, checked once at the start and never changed after. */
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  readonly metricsPort: number;
+  readonly dataDir: string;
+  readonly archiveDir: string;
+  readonly modelsDir: string;
+  readonly modelsOrigin: URL | null;
+  /** null: made at the first start and kept in the data directory. */
+  readonly jwtSecret: string | null;
+  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly recordFileSeconds: number;
+  readonly storageMinFreePercent: number;
+  readonly camerasPerWorker: number | 'auto';
+  readonly webrtcUdpPorts: { readonly first: number; readonly last: number };
+  readonly webrtcPublicIps: readonly string[];
+  readonly corsOrigins: readonly string[];
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
+  /** Express's `trust proxy`: a hop count, a boolean, or a list of addresses. */
+  readonly trustProxy: boolean | number | string;
+  readonly detectModel: string | null;
+  readonly ffmpegPath: string;
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The fault of one variable; the message names it and says what it may be. */
+const bad = (name: string, text: string, wanted: string): AppError<'bad_config'> =>
+  new AppError('bad_config', `${name}=${JSON.stringify(text)} can't be used: ${wanted}`);
+
+/** An empty value is an unset one, as in most env files. */
+const textOf = (env: Environment, name: string): string | null => env[name]?.trim() || null;
+
+const integerOf = (env: Environment, name: string, fallback: number, min: number, max: number): number => {
+  const text = textOf(env, name);
+  if (text === null) return fallback;
+  const value = Number(text);
+  if (!/^\d{1,10}$/.test(text) || value < min || value > max) {
+    throw bad(name, text, `it must be a whole number from ${min} to ${max}`);
+  }
+  return value;
+};
+
+const listOf = (env: Environment, name: string): string[] =>
+  (textOf(env, name) ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+const hostOf = (env: Environment): string => {
+  const text = textOf(env, 'HOST') ?? '0.0.0.0';
+  if (isIP(text) === 0 && !/^[A-Za-z0-9.-]{1,253}$/.test(text))
+    throw bad('HOST', text, 'it must be an address or a host name');
+  return text;
+};
+
+const modelsOriginOf = (env: Environment): URL | null => {
+  const text = textOf(env, 'MODELS_ORIGIN');
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || !['http:', 'https:', 'file:'].includes(url.protocol)) {
+    throw new AppError('bad_config', "MODELS_ORIGIN can't be used: it must be an http, https or file URL");
+  }
+  return url;
+};
+
+const jwtSecretOf = (env: Environment): string | null => {
+  const secret = env['JWT_SECRET'];
+  if (secret === undefined || secret === '') return null;
+  // The value itself is never repeated: it may be a real secret that is merely too short.
+  if (Buffer.byteLength(secret) < 32)
+    throw new AppError('bad_config', "JWT_SECRET can't be used: it must have at least 32 bytes");
+  return secret;
+};
+
+const logLevelOf = (env: Environment): Config['logLevel'] => {
+  const text = textOf(env, 'LOG_LEVEL') ?? 'info';
+  const level = LOG_LEVELS.find((known) => known === text);
+  if (level === undefined) throw bad('LOG_LEVEL', text, `it must be one of ${LOG_LEVELS.join(', ')}`);
+  return level;
+};
+
+const camerasPerWorkerOf = (env: Environment): number | 'auto' => {
+  const text = textOf(env, 'CAMERAS_PER_WORKER') ?? 'auto';
+  if (text === 'auto') return 'auto';
+  const value = Number(text);
+  if (!/^\d{1,5}$/.test(text) || value < 1)
+    throw bad('CAMERAS_PER_WORKER', text, 'it must be "auto" or a whole number from 1 to 99999');
+  return value;
+};
+
+const webrtcUdpPortsOf = (env: Environment): Config['webrtcUdpPorts'] => {
+  const text = textOf(env, 'WEBRTC_UDP_PORTS') ?? '50000-50199';
+  const match = /^(\d{1,5})-(\d{1,5})$/.exec(text);
+  const first = Number(match?.[1]);
+  const last = Number(match?.[2]);
+  if (match === null || first < 1 || last > 65_535 || first > last) {
+    throw bad('WEBRTC_UDP_PORTS', text, 'it must be a range of ports such as 50000-50199');
+  }
+  return { first, last };
+};
+
+const webrtcPublicIpsOf = (env: Environment): string[] => {
+  const addresses = listOf(env, 'WEBRTC_PUBLIC_IPS');
+  for (const address of addresses)
+    if (isIP(address) === 0) throw bad('WEBRTC_PUBLIC_IPS', address, 'it must be a list of IP addresses');
+  return addresses;
+};
+
+const corsOriginsOf = (env: Environment): string[] => {
+  const origins = listOf(env, 'CORS_ORIGINS');
+  for (const origin of origins) {
+    const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;
+    if (!isOrigin)
+      throw bad('CORS_ORIGINS', origin, 'it must be a list of origins such as https://example.org');
+  }
+  return origins;
+};
+
+const tlsOf = (env: Environment): Config['tls'] => {
+  const certPath = textOf(env, 'TLS_CERT');
+  const keyPath = textOf(env, 'TLS_KEY');
+  if (certPath === null && keyPath === null) return null;
+  if (certPath === null)
+    throw new AppError('bad_config', 'TLS_CERT is missing: TLS_KEY and TLS_CERT go together');
+  if (keyPath === null)
+    throw new AppError('bad_config', 'TLS_KEY is missing: TLS_CERT and TLS_KEY go together');
+  return { cert: pemOf('TLS_CERT', certPath), key: pemOf('TLS_KEY', keyPath) };
+};
+
+const pemOf = (name: string, path: string): Buffer => {
+  let content: Buffer;
+  try {
+    content = readFileSync(path);
+  } catch (cause) {
+    throw new AppError(
+      'bad_config',
+      `${name}=${JSON.stringify(path)} can't be used: the file can't be read`,
+      { cause },
+    );
+  }
+  if (!content.includes('-----BEGIN ')) throw bad(name, path, 'it must be a PEM file');
+  return content;
+};
+
+const trustProxyOf = (env: Environment): Config['trustProxy'] => {
+  const text = textOf(env, 'TRUST_PROXY');
+  if (text === null || text === 'false') return false;
+  if (text === 'true') return true;
+  if (/^\d{1,3}$/.test(text)) return Number(text);
+  for (const part of text.split(',')) {
+    const name = part.trim();
+    const [address = '', bits] = name.split('/');
+    const isNamed = ['loopback', 'linklocal', 'uniquelocal'].includes(name);
+    const isSubnet = isIP(address) !== 0 && (bits === undefined || /^\d{1,3}$/.test(bits));
+    if (!isNamed && !isSubnet)
+      throw bad(
+        'TRUST_PROXY',
+        text,
+        'it must be true, false, a number of hops, or a list of addresses and subnets',
+      );
+  }
+  return text;
+};
+
+const detectModelOf = (env: Environment): string | null => {
+  const text = textOf(env, 'DETECT_MODEL');
+  if (text !== null && !/^[A-Za-z0-9._-]+\.onnx$/.test(text))
+    throw bad('DETECT_MODEL', text, 'it must be the file name of an ONNX model, ending in .onnx');
+  return text;
+};
+
+/** Reads the whole configuration; throws an AppError with the one line that tells the user what to mend. */
+export const readConfig = (env: Environment): Config => {
+  const dataDir = resolve(textOf(env, 'DATA_DIR') ?? './data');
+  const config: Config = {
+    host: hostOf(env),
+    port: integerOf(env, 'PORT', 8080, 0, 65_535),
+    metricsPort: integerOf(env, 'METRICS_PORT', 9090, 0, 65_535),
+    dataDir,
+    archiveDir: resolve(textOf(env, 'ARCHIVE_DIR') ?? join(dataDir, 'recordings')),
+    modelsDir: resolve(textOf(env, 'MODELS_DIR') ?? join(dataDir, 'models')),
+    modelsOrigin: modelsOriginOf(env),
+    jwtSecret: jwtSecretOf(env),
+    logLevel: logLevelOf(env),
+    recordFileSeconds: integerOf(env, 'RECORD_FILE_SECONDS', 3_600, 1, 86_400),
+    storageMinFreePercent: integerOf(env, 'STORAGE_MIN_FREE_PERCENT', 5, 0, 99),
+    camerasPerWorker: camerasPerWorkerOf(env),
+    webrtcUdpPorts: webrtcUdpPortsOf(env),
+    webrtcPublicIps: webrtcPublicIpsOf(env),
+    corsOrigins: corsOriginsOf(env),
+    tls: tlsOf(env),
+    trustProxy: trustProxyOf(env),
+    detectModel: detectModelOf(env),
+    ffmpegPath: textOf(env, 'FFMPEG_PATH') ?? 'ffmpeg',
+  };
+  if (config.port !== 0 && config.port === config.metricsPort) {
+    throw bad(
+      'METRICS_PORT',
+      String(config.metricsPort),
+      'PORT has the same value, and each needs a port of its own',
+    );
+  }
+  return Object.freeze(config);
+};

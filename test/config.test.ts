@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, test } from 'node:test';
+import { AppError } from '../src/base/errors.js';
+import { readConfig } from '../src/config.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'framering-config-'));
+after(() => rmSync(folder, { recursive: true }));
+
+test('nothing set: the defaults', () => {
+  assert.deepEqual(
+    { ...readConfig({}) },
+    {
+      host: '0.0.0.0',
+      port: 8080,
+      metricsPort: 9090,
+      dataDir: resolve('data'),
+      archiveDir: resolve('data/recordings'),
+      modelsDir: resolve('data/models'),
+      modelsOrigin: null,
+      jwtSecret: null,
+      logLevel: 'info',
+      recordFileSeconds: 3600,
+      storageMinFreePercent: 5,
+      camerasPerWorker: 'auto',
+      webrtcUdpPorts: { first: 50_000, last: 50_199 },
+      webrtcPublicIps: [],
+      corsOrigins: [],
+      tls: null,
+      trustProxy: false,
+      detectModel: null,
+      ffmpegPath: 'ffmpeg',
+    },
+  );
+});
+
+test('archive and models follow the data directory unless set', () => {
+  const config = readConfig({ DATA_DIR: '/srv/framering', MODELS_DIR: '/srv/models' });
+  assert.equal(config.archiveDir, '/srv/framering/recordings');
+  assert.equal(config.modelsDir, '/srv/models');
+});
+
+test('values are taken as they are meant', () => {
+  const config = readConfig({
+    HOST: '::1',
+    PORT: '0',
+    METRICS_PORT: '0',
+    CAMERAS_PER_WORKER: '12',
+    WEBRTC_UDP_PORTS: '4000-4009',
+    WEBRTC_PUBLIC_IPS: '203.0.113.7, 2001:db8::1',
+    CORS_ORIGINS: 'https://example.org,http://localhost:5173',
+    TRUST_PROXY: 'loopback, 10.0.0.0/8',
+    MODELS_ORIGIN: 'file:///srv/models',
+    DETECT_MODEL: 'yolox_nano.onnx',
+    LOG_LEVEL: '',
+  });
+  assert.equal(config.port, 0);
+  assert.equal(config.camerasPerWorker, 12);
+  assert.deepEqual(config.webrtcUdpPorts, { first: 4000, last: 4009 });
+  assert.deepEqual(config.webrtcPublicIps, ['203.0.113.7', '2001:db8::1']);
+  assert.deepEqual(config.corsOrigins, ['https://example.org', 'http://localhost:5173']);
+  assert.equal(config.trustProxy, 'loopback, 10.0.0.0/8');
+  assert.equal(config.modelsOrigin?.protocol, 'file:');
+  assert.equal(config.logLevel, 'info');
+});
+
+const unusable: [string, string][] = [
+  ['HOST', 'not a host'],
+  ['PORT', '65536'],
+  ['PORT', '80a'],
+  ['PORT', '-1'],
+  ['METRICS_PORT', '8080'],
+  ['JWT_SECRET', 'short'],
+  ['LOG_LEVEL', 'loud'],
+  ['RECORD_FILE_SECONDS', '0'],
+  ['STORAGE_MIN_FREE_PERCENT', '100'],
+  ['CAMERAS_PER_WORKER', '0'],
+  ['CAMERAS_PER_WORKER', 'many'],
+  ['WEBRTC_UDP_PORTS', '5000'],
+  ['WEBRTC_UDP_PORTS', '5009-5000'],
+  ['WEBRTC_PUBLIC_IPS', 'example.org'],
+  ['CORS_ORIGINS', 'https://example.org/path'],
+  ['TLS_CERT', '/nowhere/cert.pem'],
+  ['TRUST_PROXY', 'somebody'],
+  ['MODELS_ORIGIN', 'ftp://example.org'],
+  ['DETECT_MODEL', '../model.onnx'],
+];
+
+for (const [name, value] of unusable) {
+  test(`${name}=${value} is refused by name`, () => {
+    assert.throws(
+      () => readConfig({ [name]: value }),
+      (error: unknown) =>
+        error instanceof AppError && error.code === 'bad_config' && error.message.includes(name),
+    );
+  });
+}
+
+test('a secret or an origin with a password is never repeated in the refusal', () => {
+  for (const env of [{ JWT_SECRET: 'hunter2' }, { MODELS_ORIGIN: 'ftp://user:hunter2@example.org' }]) {
+    assert.throws(
+      () => readConfig(env),
+      (error: unknown) => error instanceof AppError && !error.message.includes('hunter2'),
+    );
+  }
+});
+
+test('TLS takes two PEM files or none', () => {
+  const pem = join(folder, 'cert.pem');
+  const other = join(folder, 'other.txt');
+  writeFileSync(pem, '-----BEGIN CERTIFICATE-----\n');
+  writeFileSync(other, 'hello');
+  assert.ok(readConfig({ TLS_CERT: pem, TLS_KEY: pem }).tls);
+  assert.throws(() => readConfig({ TLS_CERT: pem }), /TLS_KEY is missing/);
+  assert.throws(() => readConfig({ TLS_CERT: pem, TLS_KEY: other }), /TLS_KEY=.*PEM/);
+  assert.throws(() => readConfig({ TLS_CERT: pem, TLS_KEY: join(folder, 'none') }), /can't be read/);
+});
