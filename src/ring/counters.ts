@@ -1,0 +1,46 @@
+import { RingMemory } from './layout.js';
+
+/**
+ * The counters in a ring's header, in the order in which they lie there. The writer keeps those of the first
+ * group; the owner of the session sets the others. Times are milliseconds, 0 before the first.
+ */
+export const counterNames = [
+  // By the writer.
+  'videoFrames',
+  'audioFrames',
+  'keyFrames',
+  'videoBytes',
+  'audioBytes',
+  'discontinuities',
+  'audioFramesDropped',
+  'replacements',
+  'lastVideoArrivalMs',
+  'lastKeyArrivalMs',
+  'gopBytes',
+  'gopFrames',
+  'gopDurationMs',
+  // By the owner of the session.
+  'receivedBytes',
+  'packets',
+  'packetsLost',
+  'packetsReordered',
+  'malformedPackets',
+  'damagedFrames',
+  'oversizedFrames',
+  'rtpJumps',
+  'reconnects',
+] as const;
+
+export type RingCounter = (typeof counterNames)[number];
+export type RingCounters = Readonly<Record<RingCounter, number>>;
+
+/** Where each counter lies. */
+export const counterIndex: Readonly<Record<RingCounter, number>> = Object.freeze(
+  Object.fromEntries(counterNames.map((name, index) => [name, index])) as Record<RingCounter, number>,
+);
+
+/** All counters of a ring as they are now, from any thread, without a message. */
+export const readCounters = (ring: SharedArrayBuffer): RingCounters => {
+  const { counters } = new RingMemory(ring);
+  return Object.fromEntries(counterNames.map((name, index) => [name, counters[index]])) as RingCounters;
+};

@@ -1,0 +1,73 @@
+import { copyBytes } from './copy-bytes.js';
+import { allocateRing, headerWord, isWithin, type RingMemory, SLOT_WORDS, slotWord } from './layout.js';
+
+/** Frames begin at multiples of this, so that whole words can be copied. */
+const ALIGNMENT = 8;
+
+/** The next position, virtual or physical, at which a frame may begin. */
+export const aligned = (position: number): number => (position + ALIGNMENT - 1) & -ALIGNMENT;
+
+const copySlot = (from: RingMemory, to: RingMemory, sequence: number): void => {
+  const source = from.slotAt(sequence);
+  const target = to.slotAt(sequence);
+  for (let i = 0; i < SLOT_WORDS; i += 1) to.slots[target + i] = from.slots[source + i]!;
+};
+
+const carriedWords = [
+  headerWord.head,
+  headerWord.latestKey,
+  headerWord.hasKey,
+  headerWord.streamVersion,
+] as const;
+
+/**
+ * Makes a ring that is at least as large as `from`, with the same frames under the same sequence numbers, the
+ * same descriptions and counters. Frames are packed from the start; `writePosition` and `writeOffset` say where
+ * the next one goes. Nobody else knows the new ring yet, so nothing here is atomic.
+ */
+export const replacementOf = (from: RingMemory, slotCount: number, dataBytes: number): RingMemory => {
+  const to = allocateRing(slotCount, dataBytes, from.header[headerWord.ringId]!);
+  for (const word of carriedWords) to.header[word] = from.header[word]!;
+  to.counters.set(from.counters);
+  from.info.copy(to.info);
+  const reserved = from.header[headerWord.reserved]!;
+  const head = from.header[headerWord.head]!;
+  let position = aligned(reserved) | 0;
+  let offset = 0;
+  for (let back = from.slotCount; back > 0; back -= 1) {
+    const sequence = (head - back) | 0;
+    const at = from.slotAt(sequence);
+    const isHeld = from.slots[at + slotWord.sequence] === sequence;
+    if (!isHeld || !isWithin(reserved, from.slots[at + slotWord.position]!, from.dataBytes)) continue;
+    copySlot(from, to, sequence);
+    const target = to.slotAt(sequence);
+    const lengthBytes = from.slots[at + slotWord.lengthBytes]!;
+    const start = from.slots[at + slotWord.offset]!;
+    copyBytes(from.data, start, start + lengthBytes, to.data, offset);
+    to.slots[target + slotWord.position] = position;
+    to.slots[target + slotWord.offset] = offset;
+    position = aligned(position + lengthBytes) | 0;
+    offset = aligned(offset + lengthBytes);
+  }
+  to.header[headerWord.writePosition] = position;
+  to.header[headerWord.writeOffset] = offset;
+  to.header[headerWord.reserved] = position;
+  return to;
+};
+
+/** The last published frame's slot, or -1 if there is none. */
+export const lastSlot = (memory: RingMemory): number => {
+  const sequence = (memory.header[headerWord.head]! - 1) | 0;
+  const at = memory.slotAt(sequence);
+  return memory.slots[at + slotWord.sequence] === sequence ? at : -1;
+};
+
+/** The virtual position of a frame, or null if the ring doesn't hold it. */
+export const positionOf = (memory: RingMemory, sequence: number): number | null => {
+  const at = memory.slotAt(sequence);
+  const position = memory.slots[at + slotWord.position]!;
+  const isHeld =
+    memory.slots[at + slotWord.sequence] === sequence &&
+    isWithin(memory.header[headerWord.reserved]!, position, memory.dataBytes);
+  return isHeld ? position : null;
+};

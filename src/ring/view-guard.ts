@@ -1,0 +1,26 @@
+import { headerWord, isWithin, type RingMemory } from './layout.js';
+
+/**
+ * Watches over views that an asynchronous write still reads from. Bytes are overwritten in the order in which
+ * they came, so the guard of the oldest frame speaks for all later ones of the same ring.
+ */
+export class ViewGuard {
+  readonly #memory: RingMemory;
+  readonly #sequence: number;
+  readonly #position: number;
+
+  constructor(memory: RingMemory, sequence: number, position: number) {
+    this.#memory = memory;
+    this.#sequence = sequence;
+    this.#position = position;
+  }
+
+  /** Ask after the write has completed: true means that what was read was the frame. */
+  isIntact(): boolean {
+    const { header, slotCount, dataBytes } = this.#memory;
+    // A read-modify-write: no read of the frame's bytes may sink below it.
+    const reserved = Atomics.add(header, headerWord.reserved, 0);
+    const ageFrames = (Atomics.load(header, headerWord.head) - this.#sequence) >>> 0;
+    return ageFrames <= slotCount && isWithin(reserved, this.#position, dataBytes);
+  }
+}

@@ -1,0 +1,422 @@
+import { randomBytes } from 'node:crypto';
+import type { StreamInfo } from '../codec/track.js';
+import { AudioStage } from './audio-stage.js';
+import { GopMeter, type RingOptions, ringOptions, roomFor } from './capacity.js';
+import { copyBytes } from './copy-bytes.js';
+import { counterIndex, type RingCounter } from './counters.js';
+import {
+  allocateRing,
+  frameFlag,
+  GRAIN_BYTES,
+  headerWord,
+  RingMemory,
+  ringState,
+  SLOT_TIMES,
+  SLOT_WORDS,
+  slotTime,
+  slotWord,
+} from './layout.js';
+import { aligned, lastSlot, positionOf, replacementOf } from './replacement.js';
+import { encodeStreamInfo, loadEncodedStreamInfo, storeStreamInfo } from './stream-info.js';
+
+export type RingWriterDeps = {
+  /** The worker's bell: told of each commit that somebody in another thread waits for. */
+  readonly bell: { markPublished(): void };
+  /** The ring is replaced by a larger one; readers go on there with `moveTo`. */
+  onReplaced(ring: SharedArrayBuffer): void;
+};
+
+const PREFIX_BYTES = 4;
+const MAX_AUDIO_FRAME_BYTES = 65_536;
+const NO_NAL = -1;
+
+/**
+ * The one writer of a ring. A video frame is assembled in place, NAL unit by NAL unit, and seen by nobody until
+ * it is committed. Has the byte part of `VideoSink`.
+ */
+export class RingWriter {
+  readonly #options: RingOptions;
+  readonly #deps: RingWriterDeps;
+  readonly #stage = new AudioStage();
+  readonly #meter = new GopMeter();
+  #memory: RingMemory;
+  #header: Int32Array;
+  #slots: Int32Array;
+  #slotTimes: Float64Array;
+  #counters: Float64Array;
+  #data: Buffer;
+  #head: number;
+  #reserved: number;
+  /** Where the open frame, or else the next one, begins: virtual position and offset. */
+  #start: number;
+  #offset: number;
+  /** Bytes of the open frame; 0: none is open. */
+  #lengthBytes = 0;
+  /** The open frame may grow to this without another look. */
+  #roomBytes = 0;
+  #nalStart = NO_NAL;
+  #videoIndex: number;
+  #streamVersion: number;
+  /** Position of the newest keyframe, which growing protects. */
+  #keyPosition: number | null;
+  /** Flags that the next video frame gets besides its own. */
+  #owedFlags: number;
+
+  /** `takenOver` is a ring whose writer, in this thread or another, has stopped: readers see a discontinuity. */
+  constructor(
+    options: Partial<RingOptions>,
+    deps: RingWriterDeps,
+    takenOver: SharedArrayBuffer | null = null,
+  ) {
+    this.#options = ringOptions(options);
+    this.#deps = deps;
+    const memory = takenOver === null ? this.#emptyRing() : new RingMemory(takenOver);
+    const { header } = memory;
+    this.#memory = memory;
+    this.#header = header;
+    this.#slots = memory.slots;
+    this.#slotTimes = memory.slotTimes;
+    this.#counters = memory.counters;
+    this.#data = memory.data;
+    this.#head = header[headerWord.head]!;
+    this.#reserved = header[headerWord.reserved]!;
+    // A writer that died may have written up to `reserved`.
+    const unusedBytes = (this.#reserved - header[headerWord.writePosition]!) >>> 0;
+    this.#start = this.#reserved;
+    this.#offset = (header[headerWord.writeOffset]! + unusedBytes) % memory.dataBytes;
+    this.#streamVersion = header[headerWord.streamVersion]!;
+    const last = lastSlot(memory);
+    const isLastVideo = last >= 0 && (memory.slots[last + slotWord.flags]! & frameFlag.audio) === 0;
+    this.#videoIndex = last < 0 ? 0 : (memory.slots[last + slotWord.videoIndex]! + (isLastVideo ? 1 : 0)) | 0;
+    if (last >= 0 && (memory.slots[last + slotWord.flags]! & frameFlag.key) !== 0) {
+      this.#announceKey((this.#head - 1) | 0);
+    }
+    this.#keyPosition =
+      header[headerWord.hasKey] === 1 ? positionOf(memory, header[headerWord.latestKey]!) : null;
+    this.#owedFlags = takenOver === null ? 0 : frameFlag.discontinuity;
+    Atomics.store(header, headerWord.state, ringState.live);
+  }
+
+  get ring(): SharedArrayBuffer {
+    return this.#memory.buffer;
+  }
+
+  /** Size of the data area. */
+  get capacityBytes(): number {
+    return this.#memory.dataBytes;
+  }
+
+  /** Readers that wait for the bell. */
+  get subscribers(): number {
+    return Atomics.load(this.#header, headerWord.subscribers);
+  }
+
+  beginNal(): void {
+    // Without room for the prefix none is open, and `append` says so.
+    if (!this.#hasRoom(this.#lengthBytes + PREFIX_BYTES)) return;
+    this.#nalStart = this.#lengthBytes;
+    this.#lengthBytes += PREFIX_BYTES;
+  }
+
+  append(source: Buffer, start: number, end: number): boolean {
+    const lengthBytes = this.#lengthBytes + end - start;
+    if (this.#nalStart === NO_NAL || !this.#hasRoom(lengthBytes)) return false;
+    copyBytes(source, start, end, this.#data, this.#offset + this.#lengthBytes);
+    this.#lengthBytes = lengthBytes;
+    return true;
+  }
+
+  endNal(): void {
+    if (this.#nalStart === NO_NAL) return;
+    const nalBytes = this.#lengthBytes - this.#nalStart - PREFIX_BYTES;
+    if (nalBytes === 0) {
+      this.dropNal();
+      return;
+    }
+    this.#data.writeUInt32BE(nalBytes, this.#offset + this.#nalStart);
+    this.#nalStart = NO_NAL;
+  }
+
+  dropNal(): void {
+    if (this.#nalStart === NO_NAL) return;
+    this.#lengthBytes = this.#nalStart;
+    this.#nalStart = NO_NAL;
+  }
+
+  abort(): void {
+    this.#lengthBytes = 0;
+    this.#nalStart = NO_NAL;
+    this.#publishStaged();
+  }
+
+  /** Publishes the open frame; one without a NAL unit is no frame. `flags`: key, discontinuity, damaged. */
+  commitVideo(ptsTicks: number, dtsTicks: number, wallMs: number, arrivalMs: number, flags: number): void {
+    this.endNal();
+    const lengthBytes = this.#lengthBytes;
+    if (lengthBytes > 0) {
+      const allFlags = (flags & ~frameFlag.audio) | this.#owedFlags;
+      this.#owedFlags = 0;
+      this.#publish(ptsTicks, dtsTicks, wallMs, arrivalMs, allFlags);
+      this.#countVideo(lengthBytes, dtsTicks, arrivalMs, allFlags);
+    }
+    this.#publishStaged();
+  }
+
+  /** Publishes a whole audio frame; while a video frame is open it waits for that one's end. */
+  writeAudio(
+    source: Buffer,
+    start: number,
+    end: number,
+    ptsTicks: number,
+    wallMs: number,
+    arrivalMs: number,
+    flags: number,
+  ): void {
+    const lengthBytes = end - start;
+    if (lengthBytes <= 0) return;
+    const isTaken =
+      lengthBytes <= MAX_AUDIO_FRAME_BYTES &&
+      (this.#lengthBytes > 0
+        ? this.#stage.push(source, start, end, ptsTicks, wallMs, arrivalMs, flags)
+        : this.#publishAudio(source, start, end, ptsTicks, wallMs, arrivalMs, flags));
+    if (!isTaken) this.add('audioFramesDropped', 1);
+  }
+
+  /** Describes the frames from the next commit on. The same description again changes nothing. */
+  setStreamInfo(info: StreamInfo): void {
+    const encoded = encodeStreamInfo(info);
+    if (loadEncodedStreamInfo(this.#memory, this.#streamVersion)?.equals(encoded)) return;
+    const version = (this.#streamVersion + 1) | 0;
+    storeStreamInfo(this.#memory, version, encoded);
+    this.#streamVersion = version;
+    Atomics.store(this.#header, headerWord.streamVersion, version);
+  }
+
+  add(counter: RingCounter, count: number): void {
+    this.#counters[counterIndex[counter]]! += count;
+  }
+
+  set(counter: RingCounter, value: number): void {
+    this.#counters[counterIndex[counter]] = value;
+  }
+
+  /** No frame follows: readers end once they have read what is there. */
+  close(): void {
+    this.abort();
+    Atomics.store(this.#header, headerWord.state, ringState.closed);
+    if (this.subscribers > 0) this.#deps.bell.markPublished();
+  }
+
+  #emptyRing(): RingMemory {
+    const { slotCount, dataBytes, firstSequence, firstPosition } = this.#options;
+    const memory = allocateRing(slotCount, dataBytes, randomBytes(4).readInt32LE());
+    const position = aligned(firstPosition) | 0;
+    memory.header[headerWord.head] = firstSequence | 0;
+    memory.header[headerWord.reserved] = position;
+    memory.header[headerWord.writePosition] = position;
+    return memory;
+  }
+
+  #hasRoom(lengthBytes: number): boolean {
+    return lengthBytes <= this.#roomBytes || this.#makeRoom(lengthBytes);
+  }
+
+  /** Makes the bytes up to `lengthBytes` of the open frame writable: reserves, wraps or grows. */
+  #makeRoom(lengthBytes: number): boolean {
+    if (lengthBytes > this.#options.maxFrameBytes) return false;
+    for (;;) {
+      const { dataBytes } = this.#memory;
+      const doesWrap = this.#offset + lengthBytes > dataBytes;
+      const start = doesWrap ? (this.#start + dataBytes - this.#offset) | 0 : this.#start;
+      const end = (start + lengthBytes) | 0;
+      if (lengthBytes + GRAIN_BYTES > dataBytes || this.#wouldCutGop(end)) {
+        if (this.#growFor(end, lengthBytes)) continue;
+      }
+      this.#reserve(start, end);
+      if (doesWrap) this.#wrap(start);
+      this.#roomBytes = Math.min(
+        (this.#reserved - start) >>> 0,
+        dataBytes - this.#offset,
+        this.#options.maxFrameBytes,
+      );
+      return true;
+    }
+  }
+
+  /** Whether writing up to `end` would overwrite the newest keyframe. */
+  #wouldCutGop(end: number): boolean {
+    if (this.#keyPosition === null) return false;
+    return (aligned(end + GRAIN_BYTES) - this.#keyPosition) >>> 0 > this.#memory.dataBytes;
+  }
+
+  /** False: it is as large as it may be. */
+  #growFor(end: number, lengthBytes: number): boolean {
+    const { slotCount, dataBytes } = this.#memory;
+    if (dataBytes >= this.#options.maxDataBytes) return false;
+    const usedBytes = this.#keyPosition === null ? lengthBytes : (end - this.#keyPosition) >>> 0;
+    this.#replace(
+      slotCount,
+      Math.max(roomFor(usedBytes), this.#meter.wantedDataBytes(), dataBytes + GRAIN_BYTES),
+    );
+    return true;
+  }
+
+  /** Published before a byte is written, by a read-modify-write: no write may be seen ahead of it. */
+  #reserve(start: number, end: number): void {
+    const wanted = aligned(end + GRAIN_BYTES) | 0;
+    const mostBytes = this.#memory.dataBytes;
+    const reserved = (wanted - start) >>> 0 > mostBytes ? (start + mostBytes) | 0 : wanted;
+    if (((reserved - this.#reserved) | 0) <= 0) return;
+    this.#reserved = reserved;
+    Atomics.exchange(this.#header, headerWord.reserved, reserved);
+  }
+
+  /** Moves the open frame to the start of the data area: a frame is contiguous. */
+  #wrap(start: number): void {
+    this.#data.copy(this.#data, 0, this.#offset, this.#offset + this.#lengthBytes);
+    this.#start = start;
+    this.#offset = 0;
+  }
+
+  #publish(ptsTicks: number, dtsTicks: number, wallMs: number, arrivalMs: number, flags: number): void {
+    const sequence = this.#head;
+    const latestKey = this.#header[headerWord.latestKey]!;
+    if (this.#keyPosition !== null && (sequence - latestKey) >>> 0 >= this.#memory.slotCount)
+      this.#growSlots();
+    const index = sequence & (this.#memory.slotCount - 1);
+    const at = index * SLOT_WORDS;
+    const slots = this.#slots;
+    Atomics.exchange(slots, at, ~sequence);
+    slots[at + slotWord.flags] = flags;
+    slots[at + slotWord.position] = this.#start;
+    slots[at + slotWord.offset] = this.#offset;
+    slots[at + slotWord.lengthBytes] = this.#lengthBytes;
+    slots[at + slotWord.streamVersion] = this.#streamVersion;
+    slots[at + slotWord.videoIndex] = this.#videoIndex;
+    const times = index * SLOT_TIMES;
+    this.#slotTimes[times + slotTime.pts] = ptsTicks;
+    this.#slotTimes[times + slotTime.dts] = dtsTicks;
+    this.#slotTimes[times + slotTime.wall] = wallMs;
+    this.#slotTimes[times + slotTime.arrival] = arrivalMs;
+    Atomics.store(slots, at, sequence);
+    if ((flags & frameFlag.audio) === 0) this.#videoIndex = (this.#videoIndex + 1) | 0;
+    if ((flags & frameFlag.key) !== 0) this.#keyPosition = this.#start;
+    this.#advance();
+    this.#head = (sequence + 1) | 0;
+    Atomics.store(this.#header, headerWord.head, this.#head);
+    if ((flags & frameFlag.key) !== 0) this.#announceKey(sequence);
+    if (Atomics.load(this.#header, headerWord.subscribers) > 0) this.#deps.bell.markPublished();
+  }
+
+  /** After `head`, so that a reader that sees the key also sees it published. */
+  #announceKey(sequence: number): void {
+    Atomics.store(this.#header, headerWord.latestKey, sequence);
+    Atomics.store(this.#header, headerWord.hasKey, 1);
+  }
+
+  /** The next frame begins where this one ended. */
+  #advance(): void {
+    const takenBytes = aligned(this.#lengthBytes);
+    this.#start = (this.#start + takenBytes) | 0;
+    this.#offset = (this.#offset + takenBytes) % this.#memory.dataBytes;
+    this.#lengthBytes = 0;
+    this.#roomBytes = 0;
+    this.#header[headerWord.writePosition] = this.#start;
+    this.#header[headerWord.writeOffset] = this.#offset;
+  }
+
+  #countVideo(lengthBytes: number, dtsTicks: number, arrivalMs: number, flags: number): void {
+    this.add('videoFrames', 1);
+    this.add('videoBytes', lengthBytes);
+    this.set('lastVideoArrivalMs', arrivalMs);
+    const isDiscontinuity = (flags & frameFlag.discontinuity) !== 0;
+    if (isDiscontinuity) this.add('discontinuities', 1);
+    if ((flags & frameFlag.key) === 0) {
+      this.#meter.count(lengthBytes);
+      return;
+    }
+    this.add('keyFrames', 1);
+    this.set('lastKeyArrivalMs', arrivalMs);
+    if (this.#meter.key(lengthBytes, dtsTicks, arrivalMs, isDiscontinuity)) this.#gopEnded();
+  }
+
+  #gopEnded(): void {
+    const { gopBytes, gopFrames, gopDurationMs } = this.#meter;
+    this.set('gopBytes', gopBytes);
+    this.set('gopFrames', gopFrames);
+    this.set('gopDurationMs', gopDurationMs);
+    const dataBytes = Math.max(this.#memory.dataBytes, this.#bounded(this.#meter.wantedDataBytes()));
+    const wantedSlots = Math.min(this.#meter.wantedSlotCount(), this.#options.maxSlotCount);
+    const slotCount = Math.max(this.#memory.slotCount, wantedSlots);
+    if (dataBytes > this.#memory.dataBytes || slotCount > this.#memory.slotCount) {
+      this.#replace(slotCount, dataBytes);
+    }
+  }
+
+  #growSlots(): void {
+    const { slotCount, dataBytes } = this.#memory;
+    if (slotCount < this.#options.maxSlotCount) this.#replace(slotCount * 2, dataBytes);
+  }
+
+  #bounded(dataBytes: number): number {
+    return Math.min(dataBytes, this.#options.maxDataBytes);
+  }
+
+  /** Goes on in a larger ring, with all frames that are still whole, the open one included. */
+  #replace(slotCount: number, dataBytes: number): void {
+    const old = this.#memory;
+    const next = replacementOf(old, slotCount, this.#bounded(dataBytes));
+    const offset = next.header[headerWord.writeOffset]!;
+    const start = next.header[headerWord.writePosition]!;
+    const reserved = aligned(start + this.#lengthBytes) | 0;
+    next.header[headerWord.reserved] = reserved;
+    copyBytes(old.data, this.#offset, this.#offset + this.#lengthBytes, next.data, offset);
+    this.#memory = next;
+    this.#header = next.header;
+    this.#slots = next.slots;
+    this.#slotTimes = next.slotTimes;
+    this.#counters = next.counters;
+    this.#data = next.data;
+    this.#reserved = reserved;
+    this.#start = start;
+    this.#offset = offset;
+    this.#roomBytes = this.#lengthBytes;
+    const hasKey = next.header[headerWord.hasKey] === 1;
+    this.#keyPosition = hasKey ? positionOf(next, next.header[headerWord.latestKey]!) : null;
+    this.add('replacements', 1);
+    Atomics.store(old.header, headerWord.state, ringState.replaced);
+    this.#deps.onReplaced(next.buffer);
+  }
+
+  #publishAudio(
+    source: Buffer,
+    start: number,
+    end: number,
+    ptsTicks: number,
+    wallMs: number,
+    arrivalMs: number,
+    flags: number,
+  ): boolean {
+    if (!this.#hasRoom(end - start)) return false;
+    copyBytes(source, start, end, this.#data, this.#offset);
+    this.#lengthBytes = end - start;
+    this.#publish(ptsTicks, ptsTicks, wallMs, arrivalMs, (flags & ~frameFlag.key) | frameFlag.audio);
+    this.add('audioFrames', 1);
+    this.add('audioBytes', end - start);
+    this.#meter.count(end - start);
+    return true;
+  }
+
+  #publishStaged(): void {
+    const stage = this.#stage;
+    if (stage.count === 0) return;
+    for (let i = 0; i < stage.count; i += 1) {
+      const frame = stage.at(i);
+      const { start, end, ptsTicks, wallMs, arrivalMs, flags } = frame;
+      if (!this.#publishAudio(stage.bytes, start, end, ptsTicks, wallMs, arrivalMs, flags)) {
+        this.add('audioFramesDropped', 1);
+      }
+    }
+    stage.clear();
+  }
+}

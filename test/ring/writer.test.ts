@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../src/base/errors.js';
+import { readCounters } from '../../src/ring/counters.js';
+import { frameFlag } from '../../src/ring/layout.js';
+import { RingReader } from '../../src/ring/reader.js';
+import { copyOf, KEY, makeRing, nalOf, prefixed, seedsOf, streamInfo, writeFrame } from '../support/ring.js';
+
+const hasCode = (code: string) => (thrown: unknown) => thrown instanceof AppError && thrown.code === code;
+
+test('a frame comes out as it went in, NAL units length-prefixed, with all its numbers', () => {
+  const { writer } = makeRing();
+  const reader = new RingReader(writer.ring, { start: 'next' });
+  const [sei, slice] = [nalOf(1, 30), nalOf(2, 5000)];
+  writer.setStreamInfo(streamInfo(1));
+  writer.beginNal();
+  writer.append(sei, 0, sei.length);
+  writer.endNal();
+  writer.beginNal();
+  for (let at = 0; at < slice.length; at += 1000) writer.append(slice, at, at + 1000);
+  writer.endNal();
+  writer.commitVideo(3600.5, -7200, 1.7e12, 123.456, KEY | frameFlag.damaged);
+  assert.equal(reader.next(), true);
+  assert.deepEqual(copyOf(reader), prefixed(sei, slice));
+  assert.deepEqual(reader.view(), prefixed(sei, slice));
+  assert.equal(reader.isIntact(), true);
+  const { ptsTicks, dtsTicks, wallMs, arrivalMs, isKey, isVideo, isAudio, damaged, discontinuity } = reader;
+  assert.deepEqual(
+    { ptsTicks, dtsTicks, wallMs, arrivalMs, isKey, isVideo, isAudio, damaged, discontinuity },
+    {
+      ptsTicks: 3600.5,
+      dtsTicks: -7200,
+      wallMs: 1.7e12,
+      arrivalMs: 123.456,
+      isKey: true,
+      isVideo: true,
+      isAudio: false,
+      damaged: true,
+      discontinuity: false,
+    },
+  );
+  assert.deepEqual(reader.streamInfo(), streamInfo(1));
+  assert.equal(reader.next(), false);
+});
+
+test('a dropped NAL unit leaves those before it, an abort leaves nothing, an empty frame is none', () => {
+  const { writer } = makeRing();
+  const reader = new RingReader(writer.ring, { start: 'next' });
+  const [kept, lost] = [nalOf(1, 100), nalOf(2, 100)];
+  writer.beginNal();
+  writer.append(lost, 0, 50);
+  writer.abort();
+  writer.commitVideo(0, 0, 0, 0, KEY);
+  assert.equal(reader.next(), false);
+  for (const nal of [kept, lost, kept]) {
+    writer.beginNal();
+    writer.append(nal, 0, nal.length);
+    if (nal === lost) writer.dropNal();
+    else writer.endNal();
+  }
+  writer.beginNal();
+  writer.endNal();
+  writer.commitVideo(0, 0, 0, 0, KEY);
+  assert.equal(reader.next(), true);
+  assert.deepEqual(copyOf(reader), prefixed(kept, kept));
+});
+
+test('a frame over the limit is refused, however it is cut, and the next one is fine', () => {
+  const { writer } = makeRing({ maxFrameBytes: 10_000 });
+  const reader = new RingReader(writer.ring, { start: 'next' });
+  assert.equal(writeFrame(writer, nalOf(1, 9997), { flags: KEY }), false);
+  assert.equal(writeFrame(writer, nalOf(2, 9996), { flags: KEY }), true);
+  writer.beginNal();
+  assert.equal(writer.append(nalOf(3, 9994), 0, 9994), true);
+  writer.endNal();
+  writer.beginNal();
+  assert.equal(writer.append(nalOf(3, 4), 0, 1), false, 'no room for the prefix of a second NAL unit');
+  writer.abort();
+  assert.deepEqual(seedsOf(reader), [2]);
+});
+
+test('audio waits for the open video frame and never splits it', () => {
+  const { writer } = makeRing();
+  const reader = new RingReader(writer.ring, { start: 'next' });
+  const audio = (seed: number) => writer.writeAudio(nalOf(seed, 300), 0, 300, seed, 0, 0, 0);
+  writeFrame(writer, nalOf(1, 100), { flags: KEY });
+  audio(2);
+  writer.beginNal();
+  writer.append(nalOf(5, 3000), 0, 1500);
+  audio(3);
+  audio(4);
+  assert.deepEqual(seedsOf(reader), [1, 2]);
+  writer.append(nalOf(5, 3000), 1500, 3000);
+  writer.commitVideo(0, 0, 0, 0, 0);
+  writer.beginNal();
+  writer.append(nalOf(5, 3000), 0, 1500);
+  audio(6);
+  writer.abort();
+  assert.deepEqual(seedsOf(reader), [5, 3, 4, 6]);
+  assert.equal(reader.isAudio, true);
+  assert.equal(reader.ptsTicks, 6);
+  assert.equal(reader.droppedFrames, 0);
+});
+
+test('audio that finds no room is lost and counted, never an error', () => {
+  const { writer } = makeRing();
+  writer.beginNal();
+  writer.append(nalOf(1, 100), 0, 100);
+  for (let i = 0; i < 200; i += 1) writer.writeAudio(nalOf(i, 1000), 0, 1000, 0, 0, 0, 0);
+  writer.commitVideo(0, 0, 0, 0, KEY);
+  writer.writeAudio(Buffer.alloc(100_000), 0, 100_000, 0, 0, 0, 0);
+  const { audioFrames, audioFramesDropped, audioBytes } = readCounters(writer.ring);
+  assert.deepEqual(
+    { audioFrames, audioFramesDropped, audioBytes },
+    { audioFrames: 65, audioFramesDropped: 136, audioBytes: 65_000 },
+  );
+});
+
+test('a description holds from the next commit on, and the last four stay readable', () => {
+  const { writer } = makeRing();
+  const reader = new RingReader(writer.ring, { start: 'next' });
+  const readers: RingReader[] = [];
+  for (let i = 1; i <= 5; i += 1) {
+    writer.setStreamInfo(streamInfo(i));
+    writer.setStreamInfo(streamInfo(i));
+    writeFrame(writer, nalOf(i, 50), { flags: KEY });
+    assert.equal(reader.next(), true);
+    assert.equal(reader.streamVersion, i);
+    assert.deepEqual(reader.streamInfo(), streamInfo(i));
+    assert.equal(reader.streamInfo(), reader.streamInfo());
+    const late = new RingReader(writer.ring, { start: 'latest-key' });
+    late.next();
+    readers.push(late);
+  }
+  assert.equal(readers[0]!.streamInfo(), null);
+  assert.equal(readers[0]!.droppedFrames, 1);
+  assert.deepEqual(readers[1]!.streamInfo(), streamInfo(2));
+});
+
+test('what cannot be is refused by name', () => {
+  const { writer } = makeRing();
+  assert.throws(() => writer.setStreamInfo(streamInfo(1, 9000)), hasCode('stream_info_too_large'));
+  for (const options of [{ slotCount: 500 }, { dataBytes: 1000 }, { maxFrameBytes: 64 << 20 }]) {
+    assert.throws(() => makeRing(options), hasCode('ring_options_invalid'));
+  }
+  assert.throws(
+    () => new RingReader(new SharedArrayBuffer(100_000), { start: 'next' }),
+    hasCode('ring_invalid'),
+  );
+});
+
+test('counters are there for any thread', () => {
+  const { writer } = makeRing();
+  writer.add('packets', 14);
+  writer.add('packets', 14);
+  writer.set('reconnects', 3);
+  for (let i = 0; i < 60; i += 1) {
+    const isKey = i % 25 === 0;
+    writeFrame(writer, nalOf(i, 996), {
+      dts: i * 3600,
+      arrivalMs: 50_000 + i * 40,
+      flags: isKey ? KEY : 0,
+    });
+  }
+  const counters = readCounters(writer.ring);
+  assert.equal(counters.packets, 28);
+  assert.equal(counters.reconnects, 3);
+  assert.equal(counters.videoFrames, 60);
+  assert.equal(counters.keyFrames, 3);
+  assert.equal(counters.videoBytes, 60_000);
+  assert.equal(counters.lastVideoArrivalMs, 50_000 + 59 * 40);
+  assert.equal(counters.lastKeyArrivalMs, 52_000);
+  assert.equal(counters.gopBytes, 25_000);
+  assert.equal(counters.gopFrames, 25);
+  assert.equal(counters.gopDurationMs, 1000);
+});
+
+test('the bell is marked for subscribers only', () => {
+  const ring = makeRing();
+  const reader = new RingReader(ring.writer.ring, { start: 'next' });
+  writeFrame(ring.writer, nalOf(1, 50), { flags: KEY });
+  assert.equal(ring.marks, 0);
+  reader.subscribe();
+  reader.subscribe();
+  assert.equal(ring.writer.subscribers, 1);
+  writeFrame(ring.writer, nalOf(2, 50));
+  assert.equal(ring.marks, 1);
+  reader.unsubscribe();
+  reader.unsubscribe();
+  assert.equal(ring.writer.subscribers, 0);
+});
