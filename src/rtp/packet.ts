@@ -50,4 +50,16 @@ export class RtpPacket {
     this.ssrc = buffer.readUInt32BE(start + 8);
     return true;
   }
+
+  /** Points the view at what `other` points at: for the few packets that have to wait. */
+  assign(other: RtpPacket): void {
+    this.buffer = other.buffer;
+    this.payloadStart = other.payloadStart;
+    this.payloadEnd = other.payloadEnd;
+    this.payloadType = other.payloadType;
+    this.marker = other.marker;
+    this.sequence = other.sequence;
+    this.timestamp = other.timestamp;
+    this.ssrc = other.ssrc;
+  }
 }

@@ -1,0 +1,114 @@
+import type { Ticks, WallMs } from '../base/clock.js';
+
+/** A camera whose clock is further from ours than this isn't believed. */
+export const MAX_SENDER_SKEW_MS = 10_000;
+/** A sender report is good for this long; cameras send one every 5 s or so, some just one at the start. */
+export const SENDER_REPORT_LIFE_MS = 300_000;
+/** The least delay is looked for in windows of this length, so that it can follow a drifting clock. */
+export const DELAY_WINDOW_MS = 30_000;
+/** For so long after a start the least delay is still being found: cameras begin with a burst of old frames. */
+export const SETTLING_MS = 10_000;
+/** Share of the passing time by which wall time may run fast or slow: while settling, and after. */
+export const SETTLING_SLEW = 0.5;
+export const SLEW = 0.005;
+/** Beyond this the host's clock was set, and wall time follows at once. */
+export const STEP_MS = 15_000;
+
+/**
+ * Media time to wall time for one track: by sender reports while they are sane, else by arrival, taking the
+ * frames that were delayed least. It runs fast or slow instead of stepping, so wall times grow with pts.
+ */
+export class WallClock {
+  /** Times that wall time had to step, the host's clock having been set. */
+  steps = 0;
+  readonly #clockRateHz: number;
+  #isRunning = false;
+  #offsetMs = 0;
+  #startMs = 0;
+  #lastMs = 0;
+  #windowStartMs = 0;
+  #windowLeastMs = 0;
+  #previousLeastMs = Number.POSITIVE_INFINITY;
+  #senderOffsetMs = 0;
+  #senderUntilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: { readonly clockRateHz: number }) {
+    this.#clockRateHz = options.clockRateHz;
+  }
+
+  /** Whether wall time comes from the camera's own clock. */
+  get isFromSender(): boolean {
+    return this.#lastMs < this.#senderUntilMs;
+  }
+
+  /** A frame was placed at `ptsTicks`, and the host's clock says `hostWallMs`. */
+  onFrame(ptsTicks: Ticks, hostWallMs: WallMs): void {
+    const mediaMs = this.#toMs(ptsTicks);
+    const arrivalOffsetMs = hostWallMs - mediaMs;
+    if (!this.#isRunning) {
+      this.#start(mediaMs, arrivalOffsetMs);
+      return;
+    }
+    this.#windowLeastMs = Math.min(this.#windowLeastMs, arrivalOffsetMs);
+    const passedMs = mediaMs - this.#lastMs;
+    if (passedMs <= 0) return;
+    this.#lastMs = mediaMs;
+    this.#turnWindow(mediaMs, arrivalOffsetMs);
+    const isSettling = mediaMs - this.#startMs < SETTLING_MS;
+    const errorMs = this.#targetMs() - this.#offsetMs;
+    if (Math.abs(errorMs) > STEP_MS) {
+      this.#offsetMs += errorMs;
+      this.steps += 1;
+      return;
+    }
+    const limitMs = passedMs * (isSettling ? SETTLING_SLEW : SLEW);
+    this.#offsetMs += Math.max(-limitMs, Math.min(limitMs, errorMs));
+  }
+
+  /** The camera says that `ptsTicks` was at `senderWallMs`; the host's clock says `hostWallMs` now. */
+  onSenderReport(ptsTicks: Ticks, senderWallMs: WallMs, hostWallMs: WallMs): void {
+    if (Math.abs(senderWallMs - hostWallMs) > MAX_SENDER_SKEW_MS) {
+      this.#senderUntilMs = Number.NEGATIVE_INFINITY;
+      return;
+    }
+    const mediaMs = this.#toMs(ptsTicks);
+    this.#senderOffsetMs = senderWallMs - mediaMs;
+    this.#senderUntilMs = mediaMs + SENDER_REPORT_LIFE_MS;
+  }
+
+  /** The wall time of `ptsTicks`: near the frames seen last it is exact, elsewhere an extrapolation. */
+  wallMsAt(ptsTicks: Ticks): WallMs {
+    return (this.#toMs(ptsTicks) + this.#offsetMs) as WallMs;
+  }
+
+  /** Media time was interrupted: wall time is found anew from the next frame. */
+  restart(): void {
+    this.#isRunning = false;
+    this.#senderUntilMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #start(mediaMs: number, arrivalOffsetMs: number): void {
+    this.#isRunning = true;
+    this.#offsetMs = arrivalOffsetMs;
+    this.#startMs = mediaMs;
+    this.#lastMs = mediaMs;
+    this.#windowStartMs = mediaMs;
+    this.#windowLeastMs = arrivalOffsetMs;
+    this.#previousLeastMs = Number.POSITIVE_INFINITY;
+  }
+
+  #turnWindow(mediaMs: number, arrivalOffsetMs: number): void {
+    if (mediaMs - this.#windowStartMs < DELAY_WINDOW_MS) return;
+    this.#previousLeastMs = this.#windowLeastMs;
+    this.#windowLeastMs = arrivalOffsetMs;
+    this.#windowStartMs = mediaMs;
+  }
+
+  #targetMs(): number {
+    return this.isFromSender ? this.#senderOffsetMs : Math.min(this.#windowLeastMs, this.#previousLeastMs);
+  }
+
+  #toMs(ticks: Ticks): number {
+    return (ticks / this.#clockRateHz) * 1000;
+  }
+}
