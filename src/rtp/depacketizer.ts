@@ -18,3 +18,9 @@ export interface Depacketizer {
   /** Forgets what is half-assembled: the session has ended or its clock jumped. */
   reset(): void;
 }
+
+/** A depacketizer that writes into a VideoSink. */
+export interface VideoDepacketizer extends Depacketizer {
+  /** Read by the sink during `commit`: something was lost between the frame before and this one. */
+  readonly damagedSinceLastCommit: boolean;
+}

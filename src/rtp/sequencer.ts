@@ -19,7 +19,7 @@ export type SequencerCounters = {
 /** Turns packets in order of arrival into packets in order of sequence. Has no timer: the owner calls `flush`. */
 export interface Sequencer {
   readonly counters: Readonly<SequencerCounters>;
-  readonly span: Readonly<SequenceSpan>;
+  readonly span: SequenceSpan;
   /** Whether `sequence` continues the count: not the first, nothing old, no gap that could be chance. */
   expects(sequence: number): boolean;
   push(packet: RtpPacket, nowMs: MonotonicMs): void;
@@ -43,6 +43,8 @@ export class SequenceSpan {
   extendedHighest = 0;
   /** Packets that came, late ones and duplicates too. */
   received = 0;
+  /** Changes with every new count. */
+  generation = 0;
 
   get isOpen(): boolean {
     return this.#isOpen;
@@ -57,6 +59,7 @@ export class SequenceSpan {
     this.#base = sequence;
     this.extendedHighest = sequence;
     this.received = 0;
+    this.generation += 1;
   }
 
   close(): void {
