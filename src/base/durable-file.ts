@@ -1,0 +1,29 @@
+import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+/** Makes sure that what was created, linked or removed in `folder` is still so after a power cut. */
+export const syncFolder = (folder: string): void => {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+};
+
+/**
+ * Gives a finished, synced draft its name, unless a file has that name already (then false, and that file stays).
+ * Linking instead of renaming is what makes it exclusive; the name never shows half a file, whatever crashes.
+ */
+export const publishDraft = (draftPath: string, path: string): boolean => {
+  try {
+    linkSync(draftPath, path);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw thrown;
+  } finally {
+    rmSync(draftPath, { force: true });
+  }
+  syncFolder(dirname(path));
+  return true;
+};

@@ -1,0 +1,179 @@
+import type Database from 'better-sqlite3';
+import { storeError } from './store-error.js';
+import { inTransaction } from './transaction.js';
+
+/** The stored settings of a camera, spelled as in the JSON interface. `url` may hold credentials: never log it. */
+export type Camera = {
+  readonly id: string;
+  readonly url: string;
+  readonly record: boolean;
+  /** 0 keeps for ever. */
+  readonly retention_days: number;
+  /** Ids, each once; they may name tags that don't exist. */
+  readonly tags: readonly string[];
+  /** "" for none; it may name a folder that doesn't exist. */
+  readonly folder_id: string;
+  readonly comment: string;
+  readonly sim_phone: string;
+  readonly sim_iccid: string;
+  readonly lazy_hls: boolean;
+  readonly transport: 'tcp' | 'udp';
+  readonly token_auth: boolean;
+  /** Megabytes (10^6 bytes) in a calendar month, UTC; 0 is no cap. */
+  readonly traffic_limit: number;
+  readonly disabled: boolean;
+  readonly detect: boolean;
+};
+
+/** What an update may change: the fields that are present. */
+export type CameraChanges = Partial<Omit<Camera, 'id'>>;
+
+type Flag = 'record' | 'lazy_hls' | 'token_auth' | 'disabled' | 'detect';
+type CameraRow = Omit<Camera, 'tags' | Flag> & Record<Flag, number>;
+type TagRow = { camera_id: string; tag_id: string };
+
+const columns: readonly (keyof CameraRow)[] = [
+  'id',
+  'url',
+  'record',
+  'retention_days',
+  'folder_id',
+  'comment',
+  'sim_phone',
+  'sim_iccid',
+  'lazy_hls',
+  'transport',
+  'token_auth',
+  'traffic_limit',
+  'disabled',
+  'detect',
+];
+
+const toRow = (camera: Camera): CameraRow => {
+  const { tags: _, ...fields } = camera;
+  return {
+    ...fields,
+    record: Number(camera.record),
+    lazy_hls: Number(camera.lazy_hls),
+    token_auth: Number(camera.token_auth),
+    disabled: Number(camera.disabled),
+    detect: Number(camera.detect),
+  };
+};
+
+const fromRow = (row: CameraRow, tags: readonly string[]): Camera => ({
+  id: row.id,
+  url: row.url,
+  record: row.record === 1,
+  retention_days: row.retention_days,
+  tags,
+  folder_id: row.folder_id,
+  comment: row.comment,
+  sim_phone: row.sim_phone,
+  sim_iccid: row.sim_iccid,
+  lazy_hls: row.lazy_hls === 1,
+  transport: row.transport,
+  token_auth: row.token_auth === 1,
+  traffic_limit: row.traffic_limit,
+  disabled: row.disabled === 1,
+  detect: row.detect === 1,
+});
+
+const prepare = (db: Database.Database) => ({
+  all: db.prepare<[], CameraRow>('SELECT * FROM cameras ORDER BY id'),
+  one: db.prepare<[string], CameraRow>('SELECT * FROM cameras WHERE id = ?'),
+  allTags: db.prepare<[], TagRow>('SELECT camera_id, tag_id FROM camera_tags ORDER BY camera_id, position'),
+  tagsOf: db
+    .prepare<[string], string>('SELECT tag_id FROM camera_tags WHERE camera_id = ? ORDER BY position')
+    .pluck(),
+  // An upsert, not REPLACE: that would delete the row first, and its traffic with it.
+  put: db.prepare<[CameraRow]>(
+    `INSERT INTO cameras (${columns.join(', ')}) VALUES (${columns.map((name) => `@${name}`).join(', ')})
+     ON CONFLICT (id) DO UPDATE SET ${columns
+       .slice(1)
+       .map((name) => `${name} = @${name}`)
+       .join(', ')}`,
+  ),
+  remove: db.prepare<[string]>('DELETE FROM cameras WHERE id = ?'),
+  addTag: db.prepare<[string, string, number]>(
+    'INSERT INTO camera_tags (camera_id, tag_id, position) VALUES (?, ?, ?)',
+  ),
+  clearTags: db.prepare<[string]>('DELETE FROM camera_tags WHERE camera_id = ?'),
+});
+
+const unknown = (id: string) => storeError('not_found', `there is no camera ${id}`);
+
+/** The cameras that were configured. */
+export class CameraTable {
+  readonly #db: Database.Database;
+  readonly #sql: ReturnType<typeof prepare>;
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+    this.#sql = prepare(db);
+  }
+
+  /** All of them, sorted by id. */
+  list(): Camera[] {
+    const tags = new Map<string, string[]>();
+    for (const { camera_id, tag_id } of this.#sql.allTags.iterate()) {
+      const ofCamera = tags.get(camera_id);
+      if (ofCamera === undefined) tags.set(camera_id, [tag_id]);
+      else ofCamera.push(tag_id);
+    }
+    return this.#sql.all.all().map((row) => fromRow(row, tags.get(row.id) ?? []));
+  }
+
+  find(id: string): Camera | null {
+    const row = this.#sql.one.get(id);
+    return row === undefined ? null : fromRow(row, this.#sql.tagsOf.all(id));
+  }
+
+  /** Throws `not_found`. */
+  get(id: string): Camera {
+    const camera = this.find(id);
+    if (camera === null) throw unknown(id);
+    return camera;
+  }
+
+  /** Throws `exists`. Answers what is stored: a tag that is named twice is kept once. */
+  create(camera: Camera): Camera {
+    return inTransaction(this.#db, () => {
+      if (this.#sql.one.get(camera.id) !== undefined)
+        throw storeError('exists', `there is a camera ${camera.id} already`);
+      this.#put(camera);
+      return this.get(camera.id);
+    });
+  }
+
+  /** Changes the fields that are present and answers the whole camera; throws `not_found`. */
+  update(id: string, changes: CameraChanges): Camera {
+    return inTransaction(this.#db, () => {
+      this.#put({ ...this.get(id), ...changes, id });
+      return this.get(id);
+    });
+  }
+
+  /** Its tags and its traffic counts go with it; throws `not_found`. */
+  remove(id: string): void {
+    inTransaction(this.#db, () => {
+      if (this.#sql.remove.run(id).changes === 0) throw unknown(id);
+    });
+  }
+
+  /** Makes `cameras` the whole set, as part of an import; a camera that stays keeps its traffic counts. */
+  replaceAll(cameras: readonly Camera[]): void {
+    inTransaction(this.#db, () => {
+      const wanted = new Set(cameras.map(({ id }) => id));
+      for (const { id } of this.#sql.all.all()) if (!wanted.has(id)) this.#sql.remove.run(id);
+      for (const camera of cameras) this.#put(camera);
+    });
+  }
+
+  #put(camera: Camera): void {
+    this.#sql.put.run(toRow(camera));
+    this.#sql.clearTags.run(camera.id);
+    let position = 0;
+    for (const tag of new Set(camera.tags)) this.#sql.addTag.run(camera.id, tag, position++);
+  }
+}

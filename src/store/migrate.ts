@@ -1,0 +1,21 @@
+import type Database from 'better-sqlite3';
+import { configuration } from './migrations/001-configuration.js';
+import { traffic } from './migrations/002-traffic.js';
+
+/** Step n brings a database from version n - 1 to n; new steps are added at the end. */
+export const steps: readonly string[] = [configuration, traffic];
+
+/** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */
+export const APPLICATION_ID = 0x46_72_6d_67;
+
+/** Takes all steps that are missing, up to version `target`: all of them or, after a crash, none. */
+export const migrate = (db: Database.Database, target = steps.length): void => {
+  const takeSteps = (): void => {
+    const version = db.pragma('user_version', { simple: true }) as number;
+    if (version >= target) return;
+    for (const step of steps.slice(version, target)) db.exec(step);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+    db.pragma(`user_version = ${target}`);
+  };
+  db.transaction(takeSteps).immediate();
+};

@@ -1,0 +1,65 @@
+-- The newest state of the database, for people to read. The service itself runs the steps in migrations/;
+-- a test proves that they lead to exactly this.
+--
+-- PRAGMA application_id says that the file is ours, PRAGMA user_version how many steps it has taken.
+-- Column names are the field names of the JSON interface. Booleans are 0 or 1.
+
+-- One row a camera. Runtime facts (state, fps, …) are never stored.
+CREATE TABLE cameras (
+  id TEXT NOT NULL PRIMARY KEY,            -- chosen by the client; also the name of its recordings folder
+  url TEXT NOT NULL,                       -- rtsp:// or rtsps://, with the camera's credentials: never log it
+  record INTEGER NOT NULL CHECK (record IN (0, 1)),          -- whether the stream is recorded
+  retention_days INTEGER NOT NULL CHECK (retention_days >= 0), -- recordings older than this go; 0 keeps them for ever
+  folder_id TEXT NOT NULL,                 -- '' for none; may name a folder that doesn't exist (yet), so no reference
+  comment TEXT NOT NULL,                   -- free text
+  sim_phone TEXT NOT NULL,                 -- phone number of the camera's SIM
+  sim_iccid TEXT NOT NULL,                 -- serial number of that SIM
+  lazy_hls INTEGER NOT NULL CHECK (lazy_hls IN (0, 1)),      -- make HLS segments only while someone watches
+  transport TEXT NOT NULL CHECK (transport IN ('tcp', 'udp')), -- how RTP travels
+  token_auth INTEGER NOT NULL CHECK (token_auth IN (0, 1)),  -- watching needs a token
+  traffic_limit INTEGER NOT NULL CHECK (traffic_limit >= 0), -- megabytes (10^6 bytes) a calendar month, UTC; 0 is no cap
+  disabled INTEGER NOT NULL CHECK (disabled IN (0, 1)),      -- not connected at all
+  detect INTEGER NOT NULL CHECK (detect IN (0, 1))           -- run the detector on its keyframes
+) STRICT;
+
+-- The tags of each camera, in the order in which the client gave them.
+CREATE TABLE camera_tags (
+  camera_id TEXT NOT NULL REFERENCES cameras (id) ON DELETE CASCADE, -- whose tag
+  tag_id TEXT NOT NULL,                    -- may name a tag that doesn't exist (yet), so no reference
+  position INTEGER NOT NULL,               -- 0 is the first
+  PRIMARY KEY (camera_id, tag_id)
+) STRICT, WITHOUT ROWID;
+
+-- Deleting a tag takes it off all cameras.
+CREATE INDEX camera_tags_by_tag ON camera_tags (tag_id);
+
+CREATE TABLE tags (
+  id TEXT NOT NULL PRIMARY KEY,            -- chosen by the client
+  name TEXT NOT NULL,                      -- shown to people
+  color TEXT NOT NULL                      -- #RRGGBB
+) STRICT;
+
+-- A tree: no folder is its own ancestor (held by the program; SQL alone can't say it).
+CREATE TABLE folders (
+  id TEXT NOT NULL PRIMARY KEY,            -- chosen by the client
+  name TEXT NOT NULL,                      -- shown to people
+  parent_id TEXT REFERENCES folders (id) DEFERRABLE INITIALLY DEFERRED -- NULL for a root folder ('' in JSON)
+) STRICT;
+
+-- Deleting a folder gives its sub-folders to its parent.
+CREATE INDEX folders_by_parent ON folders (parent_id);
+
+CREATE TABLE users (
+  username TEXT NOT NULL PRIMARY KEY,      -- compared exactly, upper and lower case differ
+  password_hash TEXT NOT NULL,             -- $scrypt$…, parameters included; never the password
+  role TEXT NOT NULL CHECK (role IN ('viewer', 'operator', 'admin', 'service')), -- what it may do: auth/permissions.ts
+  token_epoch TEXT NOT NULL                -- random; tokens of an earlier one are revoked. New with each role or password
+) STRICT;
+
+-- What each camera sent, for traffic_limit and for reports.
+CREATE TABLE traffic (
+  camera_id TEXT NOT NULL REFERENCES cameras (id) ON DELETE CASCADE, -- whose traffic
+  month TEXT NOT NULL,                     -- calendar month in UTC, such as 2026-11
+  used_bytes INTEGER NOT NULL CHECK (used_bytes >= 0), -- received from the camera in that month
+  PRIMARY KEY (camera_id, month)
+) STRICT, WITHOUT ROWID;

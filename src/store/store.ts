@@ -1,0 +1,131 @@
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type Database from 'better-sqlite3';
+import { messageOf } from '../base/errors.js';
+import { CameraTable } from './cameras.js';
+import { FolderTable } from './folders.js';
+import { openDatabase } from './open-database.js';
+import { type Snapshot, snapshotFaults } from './snapshot.js';
+import { storeError } from './store-error.js';
+import { TagTable } from './tags.js';
+import { TrafficTable } from './traffic.js';
+import { inTransaction } from './transaction.js';
+import { UserTable } from './users.js';
+
+/** Whose rights to watch an import took away; the caller ends what they have open. */
+export type ImportEffects = {
+  readonly removedCameraIds: readonly string[];
+  /** Cameras whose `token_auth` was switched on. */
+  readonly lockedCameraIds: readonly string[];
+  /** Users who are gone or have another role or password. */
+  readonly revokedUsernames: readonly string[];
+};
+
+/** A commit needs a few pages of WAL; below this the disk counts as full. */
+const MIN_FREE_BYTES = 1_000_000;
+
+/**
+ * Everything that was configured, in one SQLite file. All calls are synchronous; a write has reached the disk when
+ * it returns. A write that the disk refuses throws `database_unavailable` and changes nothing.
+ */
+export class Store {
+  readonly cameras: CameraTable;
+  readonly tags: TagTable;
+  readonly folders: FolderTable;
+  readonly users: UserTable;
+  readonly traffic: TrafficTable;
+  readonly #path: string;
+  readonly #db: Database.Database;
+  /** Of the file that is open: one that was moved away or deleted takes writes, but loses them. */
+  readonly #inode: number;
+
+  /** Opens or makes the database; throws an AppError `database_*` whose message tells a person what to do. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#db = openDatabase(path);
+    this.#inode = statSync(path).ino;
+    this.cameras = new CameraTable(this.#db);
+    this.tags = new TagTable(this.#db);
+    this.folders = new FolderTable(this.#db);
+    this.users = new UserTable(this.#db);
+    this.traffic = new TrafficTable(this.#db);
+  }
+
+  /** All that was configured, as of one moment. */
+  exportAll(): Snapshot {
+    return this.#db.transaction(() => ({
+      cameras: this.cameras.list(),
+      tags: this.tags.list(),
+      folders: this.folders.list(),
+      users: this.users.records(),
+    }))();
+  }
+
+  /** Replaces everything, or throws `bad_snapshot` with all faults in `details.errors` and changes nothing. */
+  importAll(snapshot: Snapshot): ImportEffects {
+    const errors = snapshotFaults(snapshot);
+    if (errors.length > 0)
+      throw storeError('bad_snapshot', "the snapshot can't be imported", { details: { errors } });
+    return inTransaction(this.#db, () => {
+      const cameras = this.cameras.list();
+      const users = this.users.list().map(({ username }) => this.users.find(username));
+      this.cameras.replaceAll(snapshot.cameras);
+      this.tags.replaceAll(snapshot.tags);
+      this.folders.replaceAll(snapshot.folders);
+      this.users.replaceAll(snapshot.users);
+      const nowOf = new Map(this.cameras.list().map((camera) => [camera.id, camera]));
+      return {
+        removedCameraIds: cameras.filter(({ id }) => !nowOf.has(id)).map(({ id }) => id),
+        lockedCameraIds: cameras
+          .filter(({ id, token_auth }) => !token_auth && nowOf.get(id)?.token_auth === true)
+          .map(({ id }) => id),
+        revokedUsernames: users.flatMap((user) =>
+          user === null || this.users.find(user.username)?.token_epoch === user.token_epoch
+            ? []
+            : [user.username],
+        ),
+      };
+    });
+  }
+
+  /** Why a write would fail now, or null. Takes the write lock for a moment, but writes nothing. */
+  writeFault(): string | null {
+    try {
+      if (statSync(this.#path).ino !== this.#inode)
+        return 'the database file was replaced while it is in use';
+      // A disk that was remounted read-only still grants locks.
+      accessSync(this.#path, constants.W_OK);
+      const { bavail, bsize } = statfsSync(dirname(this.#path));
+      if (bavail * bsize < MIN_FREE_BYTES) return 'the disk of the database is full';
+      this.#takeWriteLock();
+      return null;
+    } catch (thrown) {
+      return messageOf(thrown);
+    }
+  }
+
+  /** Whether a write would succeed now: cheap enough for each probe. */
+  isWritable(): boolean {
+    return this.writeFault() === null;
+  }
+
+  /** Folds the WAL into the file and closes it; a second call does nothing. */
+  close(): void {
+    if (!this.#db.open) return;
+    try {
+      this.#db.pragma('wal_checkpoint(TRUNCATE)');
+    } finally {
+      this.#db.close();
+    }
+  }
+
+  #takeWriteLock(): void {
+    // A probe must not wait for another program's lock: the whole service would wait with it.
+    this.#db.pragma('busy_timeout = 0');
+    try {
+      this.#db.transaction(() => undefined).immediate();
+    } finally {
+      this.#db.pragma('busy_timeout = 2000');
+    }
+  }
+}

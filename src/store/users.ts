@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import type Database from 'better-sqlite3';
+import { storeError } from './store-error.js';
+import { inTransaction } from './transaction.js';
+
+/** All roles there are; what each may do is written in auth/permissions.ts alone. */
+export const ROLES = ['viewer', 'operator', 'admin', 'service'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** What may be shown of a user. */
+export type User = { readonly username: string; readonly role: Role };
+
+/** A user as a backup holds it. */
+export type UserRecord = User & { readonly password_hash: string };
+
+/** A user as it is stored. Tokens carry the epoch they were made in; one of an earlier epoch is revoked. */
+export type StoredUser = UserRecord & { readonly token_epoch: string };
+
+/** What an update may change: the fields that are present. */
+export type UserChanges = Partial<Omit<UserRecord, 'username'>>;
+
+// Random, not a counter: a user that is deleted and made again must not come back to an epoch of the past.
+const newEpoch = (): string => randomBytes(9).toString('base64url');
+
+const prepare = (db: Database.Database) => ({
+  all: db.prepare<[], StoredUser>('SELECT * FROM users ORDER BY username'),
+  one: db.prepare<[string], StoredUser>('SELECT * FROM users WHERE username = ?'),
+  admins: db.prepare<[], number>("SELECT count(*) FROM users WHERE role = 'admin'").pluck(),
+  add: db.prepare<[StoredUser]>(
+    `INSERT INTO users (username, password_hash, role, token_epoch)
+     VALUES (@username, @password_hash, @role, @token_epoch)`,
+  ),
+  change: db.prepare<[StoredUser]>(
+    `UPDATE users SET password_hash = @password_hash, role = @role, token_epoch = @token_epoch
+     WHERE username = @username`,
+  ),
+  remove: db.prepare<[string]>('DELETE FROM users WHERE username = ?'),
+  removeAll: db.prepare<[]>('DELETE FROM users'),
+});
+
+/** The accounts, with at least one admin once there was one. */
+export class UserTable {
+  readonly #db: Database.Database;
+  readonly #sql: ReturnType<typeof prepare>;
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+    this.#sql = prepare(db);
+  }
+
+  /** All of them, sorted by name, with their hashes: for a backup, never for an answer. */
+  records(): UserRecord[] {
+    return this.#sql.all.all().map(({ token_epoch: _, ...record }) => record);
+  }
+
+  /** All of them, sorted by name. */
+  list(): User[] {
+    return this.#sql.all.all().map(({ username, role }) => ({ username, role }));
+  }
+
+  find(username: string): StoredUser | null {
+    return this.#sql.one.get(username) ?? null;
+  }
+
+  hasAdmin(): boolean {
+    return this.#adminCount() > 0;
+  }
+
+  /** Throws `exists`. */
+  create(user: UserRecord): StoredUser {
+    return inTransaction(this.#db, () => {
+      if (this.find(user.username) !== null)
+        throw storeError('exists', `there is a user ${user.username} already`);
+      const stored = { ...user, token_epoch: newEpoch() };
+      this.#sql.add.run(stored);
+      return stored;
+    });
+  }
+
+  /** A new epoch begins if the role or the password hash is another one. Throws `not_found` or `last_admin`. */
+  update(username: string, changes: UserChanges): StoredUser {
+    return inTransaction(this.#db, () => {
+      const before = this.#get(username);
+      const wanted = { ...before, ...changes, username };
+      if (wanted.role !== 'admin') this.#keepAnAdmin(before, 'demoted');
+      const changed = { ...wanted, token_epoch: epochAfter(before, wanted) };
+      this.#sql.change.run(changed);
+      return changed;
+    });
+  }
+
+  /** Throws `not_found` or `last_admin`. */
+  remove(username: string): void {
+    inTransaction(this.#db, () => {
+      this.#keepAnAdmin(this.#get(username), 'deleted');
+      this.#sql.remove.run(username);
+    });
+  }
+
+  /** Makes `users` the whole set, as part of an import; who stays the same keeps the epoch, and so the tokens. */
+  replaceAll(users: readonly UserRecord[]): void {
+    inTransaction(this.#db, () => {
+      const before = new Map(this.#sql.all.all().map((user) => [user.username, user]));
+      this.#sql.removeAll.run();
+      for (const user of users) {
+        const old = before.get(user.username);
+        this.#sql.add.run({ ...user, token_epoch: old === undefined ? newEpoch() : epochAfter(old, user) });
+      }
+    });
+  }
+
+  #get(username: string): StoredUser {
+    const user = this.find(username);
+    if (user === null) throw storeError('not_found', `there is no user ${username}`);
+    return user;
+  }
+
+  #adminCount(): number {
+    return this.#sql.admins.get() ?? 0;
+  }
+
+  #keepAnAdmin(user: StoredUser, fate: string): void {
+    if (user.role === 'admin' && this.#adminCount() === 1)
+      throw storeError('last_admin', `${user.username} is the last admin and can't be ${fate}`);
+  }
+}
+
+/** The epoch of a user that becomes `after`. */
+const epochAfter = (before: StoredUser, after: UserRecord): string =>
+  before.role === after.role && before.password_hash === after.password_hash
+    ? before.token_epoch
+    : newEpoch();
