@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import type { Snapshot, SnapshotFault } from '../../src/store/snapshot.js';
+import { Store } from '../../src/store/store.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { anySnapshot, sampleCamera, sorted } from './samples.js';
+
+const admin = { username: 'admin', password_hash: 'hash-a', role: 'admin' } as const;
+const empty: Snapshot = { cameras: [], tags: [], folders: [], users: [admin] };
+
+const openStore = (t: TestContext): Store => {
+  const store = new Store(join(tempFolder(t), 'framering.db'));
+  t.after(() => store.close());
+  return store;
+};
+
+test('any backup, through JSON and over anything else, brings back exactly what was there', (t) => {
+  const store = openStore(t);
+  fc.assert(
+    fc.property(anySnapshot, anySnapshot, (wanted, other) => {
+      store.importAll(wanted);
+      const backup = JSON.stringify(store.exportAll());
+      assert.deepEqual(JSON.parse(backup), sorted(wanted));
+      store.importAll(other);
+      assert.deepEqual(store.exportAll(), sorted(other));
+      store.importAll(empty);
+      store.importAll(JSON.parse(backup) as Snapshot);
+      assert.deepEqual(store.exportAll(), sorted(wanted));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+const faultsOf = (store: Store, snapshot: Snapshot): string[] => {
+  try {
+    store.importAll(snapshot);
+  } catch (thrown) {
+    const { code, details } = thrown as { code: string; details: { errors: SnapshotFault[] } };
+    assert.equal(code, 'bad_snapshot');
+    return details.errors.map(({ path }) => path);
+  }
+  return [];
+};
+
+test('a snapshot with faults is refused with all of them, and nothing changes', (t) => {
+  const store = openStore(t);
+  store.importAll({ ...empty, cameras: [sampleCamera('kept')] });
+  const before = store.exportAll();
+  const folder = (id: string, parent_id: string) => ({ id, name: id, parent_id });
+  const faults = faultsOf(store, {
+    cameras: [sampleCamera('a'), sampleCamera('b'), sampleCamera('a')],
+    tags: [
+      { id: 't', name: 't', color: '#000000' },
+      { id: 't', name: 'u', color: '#000000' },
+    ],
+    folders: [
+      folder('root', ''),
+      folder('x', 'y'),
+      folder('y', 'z'),
+      folder('z', 'x'),
+      folder('below', 'x'),
+      folder('self', 'self'),
+      folder('lost', 'nowhere'),
+      folder('root', ''),
+    ],
+    users: [
+      { username: 'u', password_hash: 'h', role: 'viewer' },
+      { username: 'u', password_hash: 'h', role: 'operator' },
+    ],
+  });
+  assert.deepEqual(faults, [
+    'cameras[2].id',
+    'tags[1].id',
+    'folders[7].id',
+    'folders[1].parent_id',
+    'folders[2].parent_id',
+    'folders[3].parent_id',
+    'folders[5].parent_id',
+    'folders[6].parent_id',
+    'users[1].username',
+    'users',
+  ]);
+  assert.deepEqual(store.exportAll(), before);
+});
+
+test('an import that fails half-way changes nothing', (t) => {
+  const store = openStore(t);
+  store.importAll({ ...empty, cameras: [sampleCamera('kept')] });
+  const before = store.exportAll();
+  // Too late to be seen by the checks between records: the database itself refuses the role.
+  const users = [admin, { username: 'x', password_hash: 'h', role: 'emperor' }] as Snapshot['users'];
+  assert.throws(() => store.importAll({ ...empty, users }), /CHECK/);
+  assert.deepEqual(store.exportAll(), before);
+});
+
+test('an import says whose rights to watch it took away, and spares everybody else', (t) => {
+  const store = openStore(t);
+  const user = (username: string, role: 'viewer' | 'operator', password_hash = 'h') =>
+    ({ username, role, password_hash }) as const;
+  store.importAll({
+    ...empty,
+    cameras: [
+      sampleCamera('gone'),
+      sampleCamera('locked'),
+      sampleCamera('open'),
+      sampleCamera('was', { token_auth: true }),
+    ],
+    users: [
+      admin,
+      user('same', 'viewer'),
+      user('raised', 'viewer'),
+      user('rekeyed', 'viewer'),
+      user('gone', 'viewer'),
+    ],
+  });
+  store.traffic.add('2026-11', new Map([['open', 5]]));
+  const epochBefore = store.users.find('same')?.token_epoch;
+  const effects = store.importAll({
+    ...empty,
+    cameras: [
+      sampleCamera('locked', { token_auth: true }),
+      sampleCamera('new', { token_auth: true }),
+      sampleCamera('open'),
+      sampleCamera('was', { token_auth: true }),
+    ],
+    users: [
+      admin,
+      user('same', 'viewer'),
+      user('raised', 'operator'),
+      user('rekeyed', 'viewer', 'h2'),
+      user('new', 'viewer'),
+    ],
+  });
+  assert.deepEqual(effects, {
+    removedCameraIds: ['gone'],
+    lockedCameraIds: ['locked'],
+    revokedUsernames: ['gone', 'raised', 'rekeyed'],
+  });
+  assert.equal(store.users.find('same')?.token_epoch, epochBefore);
+  assert.deepEqual(store.traffic.usedBytes('2026-11'), new Map([['open', 5]]), 'traffic counts stay');
+});

@@ -1,0 +1,96 @@
+import fc from 'fast-check';
+import type { Camera } from '../../src/store/cameras.js';
+import type { Folder } from '../../src/store/folders.js';
+import type { Snapshot } from '../../src/store/snapshot.js';
+import type { Tag } from '../../src/store/tags.js';
+import { ROLES, type UserRecord } from '../../src/store/users.js';
+
+/** A camera as it is after creation with nothing but an id and a URL. */
+export const sampleCamera = (id: string, changes: Partial<Camera> = {}): Camera => ({
+  id,
+  url: `rtsp://user:pass@camera/${id}`,
+  record: false,
+  retention_days: 7,
+  tags: [],
+  folder_id: '',
+  comment: '',
+  sim_phone: '',
+  sim_iccid: '',
+  lazy_hls: true,
+  transport: 'tcp',
+  token_auth: false,
+  traffic_limit: 0,
+  disabled: false,
+  detect: false,
+  ...changes,
+});
+
+export const anyId = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,9}$/);
+/** Plain objects only, as JSON makes them. */
+const record = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> =>
+  fc.record(fields, { noNullPrototype: true }) as fc.Arbitrary<T>;
+
+const anyText = fc.string({ unit: 'grapheme', maxLength: 30 });
+const anyIds = fc.uniqueArray(anyId, { maxLength: 5 });
+
+export const anyCamera: fc.Arbitrary<Camera> = record<Camera>({
+  id: anyId,
+  url: anyText.map((text) => `rtsp://${text}`),
+  record: fc.boolean(),
+  retention_days: fc.nat(),
+  tags: anyIds,
+  folder_id: fc.oneof(fc.constant(''), anyId),
+  comment: anyText,
+  sim_phone: anyText,
+  sim_iccid: anyText,
+  lazy_hls: fc.boolean(),
+  transport: fc.constantFrom('tcp', 'udp'),
+  token_auth: fc.boolean(),
+  traffic_limit: fc.maxSafeNat(),
+  disabled: fc.boolean(),
+  detect: fc.boolean(),
+});
+
+/** Folders that form a tree, in any order: each has a parent among those made before it, or none. */
+const anyFolders: fc.Arbitrary<Folder[]> = fc
+  .uniqueArray(fc.record({ id: anyId, name: anyText, parent: fc.nat() }), {
+    selector: ({ id }) => id,
+    maxLength: 12,
+  })
+  .map((made) =>
+    made.map(({ id, name, parent }, index) => ({ id, name, parent_id: made[parent % (index + 1)]!.id })),
+  )
+  .map((folders) =>
+    folders.map((folder) => (folder.parent_id === folder.id ? { ...folder, parent_id: '' } : folder)),
+  )
+  .chain((folders) => fc.shuffledSubarray(folders, { minLength: folders.length }));
+
+const byKey = <T>(one: fc.Arbitrary<T>, selector: (value: T) => string): fc.Arbitrary<T[]> =>
+  fc.uniqueArray(one, { selector, maxLength: 6 });
+
+/** Any snapshot that may be imported. */
+export const anySnapshot: fc.Arbitrary<Snapshot> = record<Snapshot>({
+  cameras: byKey(anyCamera, ({ id }) => id),
+  tags: byKey(record<Tag>({ id: anyId, name: anyText, color: fc.constant('#A0b1C2') }), ({ id }) => id),
+  folders: anyFolders,
+  users: byKey(
+    record<UserRecord>({ username: anyId, password_hash: anyText, role: fc.constantFrom(...ROLES) }),
+    ({ username }) => username,
+  ),
+}).map((snapshot) => ({
+  ...snapshot,
+  users: [
+    ...snapshot.users.filter(({ username }) => username !== 'admin'),
+    { username: 'admin', password_hash: 'hash', role: 'admin' as const },
+  ],
+}));
+
+const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
+
+/** The snapshot in the order in which the store lists things. */
+export const sorted = (snapshot: Snapshot): Snapshot => ({
+  cameras: snapshot.cameras.toSorted(byId),
+  tags: snapshot.tags.toSorted(byId),
+  folders: snapshot.folders.toSorted(byId),
+  users: snapshot.users.toSorted((a, b) => (a.username < b.username ? -1 : 1)),
+});

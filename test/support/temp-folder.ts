@@ -1,0 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+/** An empty folder that is gone when the test ends. */
+export const tempFolder = (t: TestContext): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'framering-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
