@@ -1,20 +1,21 @@
 import type { Clock, MonotonicMs, Timer, WallMs } from '../../src/base/clock.js';
 
-type Pending = { dueMs: number; readonly periodMs: number | null; readonly callback: () => void };
+type Pending = {
+  readonly id: number;
+  atMs: number;
+  readonly periodMs: number | null;
+  readonly callback: () => void;
+};
 
-/** Time that moves only when a test says so; timers run in the order in which they fall due. */
+/** A clock that stands still until the test moves it; timers fire in order, at their own times. */
 export class FakeClock implements Clock {
-  #nowMs = 0;
-  readonly #originMs: number;
-  readonly #pending = new Set<Pending>();
+  #nowMs = 1_000;
+  #wallOffsetMs: number;
+  #nextId = 1;
+  readonly #pending = new Map<number, Pending>();
 
-  constructor(originMs = Date.UTC(2026, 10, 21, 8, 30)) {
-    this.#originMs = originMs;
-  }
-
-  /** Timers that wait: a stopped thing leaves none. */
-  get pendingCount(): number {
-    return this.#pending.size;
+  constructor(wallMs = Date.UTC(2026, 10, 21, 8, 30)) {
+    this.#wallOffsetMs = wallMs - this.#nowMs;
   }
 
   monotonicMs(): MonotonicMs {
@@ -22,38 +23,45 @@ export class FakeClock implements Clock {
   }
 
   wallMs(): WallMs {
-    return (this.#originMs + this.#nowMs) as WallMs;
+    return (this.#nowMs + this.#wallOffsetMs) as WallMs;
   }
 
   after(delayMs: number, callback: () => void): Timer {
-    return this.#add({ dueMs: this.#nowMs + delayMs, periodMs: null, callback });
+    return this.#add(delayMs, null, callback);
   }
 
   every(periodMs: number, callback: () => void): Timer {
-    return this.#add({ dueMs: this.#nowMs + periodMs, periodMs, callback });
+    return this.#add(periodMs, periodMs, callback);
   }
 
-  /** Lets `ms` pass, running what falls due on the way, also what those callbacks set up. */
-  advance(ms: number): void {
-    const untilMs = this.#nowMs + ms;
-    for (let next = this.#nextDue(untilMs); next !== null; next = this.#nextDue(untilMs)) {
-      this.#nowMs = next.dueMs;
-      if (next.periodMs === null) this.#pending.delete(next);
-      else next.dueMs += next.periodMs;
-      next.callback();
+  get pendingTimers(): number {
+    return this.#pending.size;
+  }
+
+  /** Lets time pass, firing what falls due on the way. */
+  advance(durationMs: number): void {
+    const endMs = this.#nowMs + durationMs;
+    for (;;) {
+      const due = [...this.#pending.values()]
+        .filter((timer) => timer.atMs <= endMs)
+        .sort((a, b) => a.atMs - b.atMs || a.id - b.id)[0];
+      if (due === undefined) break;
+      this.#nowMs = Math.max(this.#nowMs, due.atMs);
+      if (due.periodMs === null) this.#pending.delete(due.id);
+      else due.atMs += due.periodMs;
+      due.callback();
     }
-    this.#nowMs = untilMs;
+    this.#nowMs = endMs;
   }
 
-  #add(pending: Pending): Timer {
-    this.#pending.add(pending);
-    return { cancel: () => this.#pending.delete(pending) };
+  /** The host's clock is set, as by NTP or a person. */
+  setWall(wallMs: number): void {
+    this.#wallOffsetMs = wallMs - this.#nowMs;
   }
 
-  #nextDue(untilMs: number): Pending | null {
-    let first: Pending | null = null;
-    for (const pending of this.#pending)
-      if (pending.dueMs <= untilMs && (first === null || pending.dueMs < first.dueMs)) first = pending;
-    return first;
+  #add(delayMs: number, periodMs: number | null, callback: () => void): Timer {
+    const id = this.#nextId++;
+    this.#pending.set(id, { id, atMs: this.#nowMs + delayMs, periodMs, callback });
+    return { cancel: () => void this.#pending.delete(id) };
   }
 }

@@ -1,0 +1,236 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLogger } from '../../src/base/log.js';
+import type { CameraSettings } from '../../src/camera/camera.js';
+import { type CameraFeed, Cameras } from '../../src/camera/cameras.js';
+import type { FromCameraWorker, ToCameraWorker } from '../../src/camera/messages.js';
+import type { CameraWorkerEvents, SpawnCameraWorker } from '../../src/camera/worker-thread.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+/** Stands where a thread would: notes what it is told, says what the test wants. */
+class Puppet {
+  readonly name: string;
+  readonly told: ToCameraWorker[] = [];
+  readonly bell = new SharedArrayBuffer(8);
+  stopped = false;
+  readonly #events: CameraWorkerEvents;
+
+  constructor(name: string, events: CameraWorkerEvents) {
+    this.name = name;
+    this.#events = events;
+    this.say({ type: 'ready', bell: this.bell });
+  }
+
+  say(message: FromCameraWorker): void {
+    this.#events.onMessage(message);
+  }
+
+  die(): void {
+    this.#events.onLost('killed by the test');
+  }
+
+  camerasOpen(): string[] {
+    const open = new Set<string>();
+    for (const message of this.told) {
+      if (message.type === 'open') open.add(message.cameraId);
+      if (message.type === 'release') open.delete(message.cameraId);
+    }
+    return [...open].sort();
+  }
+
+  attemptOf(cameraId: string): number {
+    const connects = this.told.filter(
+      (message) => message.type === 'connect' && message.cameraId === cameraId,
+    );
+    const last = connects.at(-1);
+    return last?.type === 'connect' ? last.attempt : 0;
+  }
+}
+
+const cameraSettings = (id: string, changes: Partial<CameraSettings> = {}): CameraSettings => ({
+  id,
+  source: { url: `rtsp://${id}/1`, transport: 'tcp' },
+  host: id,
+  disabled: false,
+  ...changes,
+});
+
+const many = (count: number): CameraSettings[] =>
+  Array.from({ length: count }, (_, index) => cameraSettings(`camera-${index}`));
+
+const setUp = () => {
+  const clock = new FakeClock();
+  const puppets: Puppet[] = [];
+  const spawn: SpawnCameraWorker = (name, events) => {
+    const puppet = new Puppet(name, events);
+    puppets.push(puppet);
+    return {
+      send: (message) => puppet.told.push(message),
+      stop: () => {
+        puppet.stopped = true;
+        return Promise.resolve();
+      },
+    };
+  };
+  const cameras = new Cameras(
+    { camerasPerWorker: 'auto', coreCount: 2 },
+    { clock, log: createLogger(() => {}), spawn },
+  );
+  const puppetOf = (cameraId: string): Puppet =>
+    puppets.findLast((puppet) => puppet.camerasOpen().includes(cameraId))!;
+  return { cameras, clock, puppets, puppetOf };
+};
+
+test('few cameras get a worker each', () => {
+  const { cameras, puppets } = setUp();
+  cameras.replaceAll(many(3));
+  assert.deepEqual(
+    puppets.map((puppet) => puppet.camerasOpen()),
+    [['camera-0'], ['camera-1'], ['camera-2']],
+  );
+});
+
+test('many cameras share as many workers as there are cores, evenly', () => {
+  const { cameras, puppets, clock } = setUp();
+  cameras.replaceAll(many(100));
+  clock.advance(2_000);
+  assert.deepEqual(
+    puppets.map((puppet) => puppet.camerasOpen().length),
+    [50, 50],
+  );
+});
+
+test('a camera moves to the packed workers when it reconnects, and takes its ring along', () => {
+  const { cameras, clock, puppets, puppetOf } = setUp();
+  cameras.replaceAll(many(8));
+  const ring = new SharedArrayBuffer(16);
+  const before = puppetOf('camera-7');
+  before.say({ type: 'ring', cameraId: 'camera-7', ring });
+  before.say({ type: 'streaming', cameraId: 'camera-7', attempt: 1 });
+  cameras.set(cameraSettings('ninth'));
+  assert.equal(puppetOf('camera-7'), before, 'a streaming camera stays where it is');
+  before.say({
+    type: 'ended',
+    cameraId: 'camera-7',
+    attempt: 1,
+    fault: { code: 'stalled', message: 'no frame for 10 s' },
+  });
+  clock.advance(300);
+  const after = puppetOf('camera-7');
+  assert.ok(after !== before && puppets.indexOf(after) < 2);
+  assert.ok(before.stopped, 'the worker it left is empty and ends');
+  const open = after.told.find((message) => message.type === 'open' && message.cameraId === 'camera-7');
+  assert.equal(open?.type === 'open' && open.ring, ring);
+});
+
+test('a camera whose session has not ended yet never gets a second writer in another worker', () => {
+  const { cameras, clock, puppetOf } = setUp();
+  cameras.replaceAll(many(8));
+  const before = puppetOf('camera-7');
+  cameras.set(cameraSettings('ninth'));
+  cameras.set(cameraSettings('camera-7', { source: { url: 'rtsp://camera-7/2', transport: 'tcp' } }));
+  clock.advance(10);
+  assert.equal(puppetOf('camera-7'), before);
+  assert.equal(before.told.at(-1)?.type, 'connect');
+});
+
+test('when a worker dies its cameras go on in a fresh one, with their rings, and no other camera is touched', () => {
+  const { cameras, clock, puppets, puppetOf } = setUp();
+  cameras.replaceAll(many(20));
+  clock.advance(2_000);
+  const [dead, other] = [puppets[0]!, puppets[1]!];
+  const lost = dead.camerasOpen();
+  const ring = new SharedArrayBuffer(16);
+  dead.say({ type: 'ring', cameraId: lost[0]!, ring });
+  const toldBefore = other.told.length;
+  dead.die();
+  assert.equal(cameras.get(lost[0]!)!.status().state, 'reconnecting');
+  clock.advance(2_000);
+  const fresh = puppetOf(lost[0]!);
+  assert.equal(fresh, puppets[2]);
+  assert.deepEqual(fresh.camerasOpen(), lost);
+  assert.equal(other.told.length, toldBefore);
+  const open = fresh.told.find((message) => message.type === 'open' && message.cameraId === lost[0]);
+  assert.equal(open?.type === 'open' && open.ring, ring);
+});
+
+test('whoever follows a camera hears of its ring, of a new one, and of its end', () => {
+  const { cameras, puppetOf } = setUp();
+  cameras.set(cameraSettings('door'));
+  const seen: (CameraFeed | null)[] = [];
+  const unfollow = cameras.follow('door', (feed) => seen.push(feed));
+  assert.deepEqual(seen, []);
+  const rings = [new SharedArrayBuffer(8), new SharedArrayBuffer(16)];
+  for (const ring of rings) puppetOf('door').say({ type: 'ring', cameraId: 'door', ring });
+  const { bell } = puppetOf('door');
+  assert.deepEqual(seen, [
+    { ring: rings[0], bell },
+    { ring: rings[1], bell },
+  ]);
+  const late: (CameraFeed | null)[] = [];
+  cameras.follow('door', (feed) => late.push(feed));
+  assert.deepEqual(late, [{ ring: rings[1], bell }]);
+  unfollow();
+  cameras.remove('door');
+  assert.equal(seen.length, 2);
+  assert.equal(late.at(-1), null);
+});
+
+test('a removed camera leaves nothing behind', () => {
+  const { cameras, clock, puppets } = setUp();
+  cameras.set(cameraSettings('door'));
+  cameras.remove('door');
+  assert.deepEqual(
+    puppets[0]!.told.map((message) => message.type),
+    ['open', 'connect', 'disconnect', 'release'],
+  );
+  assert.ok(puppets[0]!.stopped);
+  assert.equal(cameras.feed('door'), null);
+  assert.equal(cameras.get('door'), undefined);
+  clock.advance(60_000);
+  assert.equal(puppets.length, 1);
+});
+
+test('replacing the whole set touches only what changed', () => {
+  const { cameras, puppets, puppetOf } = setUp();
+  cameras.replaceAll([cameraSettings('same'), cameraSettings('moved'), cameraSettings('gone')]);
+  const same = puppetOf('same');
+  const toldBefore = same.told.length;
+  const source = { url: 'rtsp://moved/2', transport: 'tcp' } as const;
+  cameras.replaceAll([cameraSettings('same'), cameraSettings('moved', { source }), cameraSettings('new')]);
+  assert.equal(same.told.length, toldBefore);
+  assert.equal(puppetOf('moved').attemptOf('moved') > 1, true);
+  assert.deepEqual([...cameras.ids].sort(), ['moved', 'new', 'same']);
+  assert.equal(puppets.filter((puppet) => !puppet.stopped).length, 3);
+});
+
+test('a disabled camera has no worker and no ring', () => {
+  const { cameras, puppets } = setUp();
+  cameras.set(cameraSettings('door', { disabled: true }));
+  assert.equal(puppets.length, 0);
+  cameras.set(cameraSettings('door'));
+  assert.equal(puppets.length, 1);
+  cameras.set(cameraSettings('door', { disabled: true }));
+  assert.ok(puppets[0]!.stopped);
+  assert.equal(cameras.get('door')!.status().state, 'disabled');
+});
+
+test('stopping ends every worker and every retry', async () => {
+  const { cameras, clock, puppets } = setUp();
+  cameras.replaceAll(many(5));
+  puppets[0]!.say({
+    type: 'ended',
+    cameraId: 'camera-0',
+    attempt: 1,
+    fault: { code: 'timeout', message: 'no answer' },
+  });
+  await cameras.stop();
+  assert.ok(puppets.every((puppet) => puppet.stopped));
+  const told = puppets.map((puppet) => puppet.told.length);
+  clock.advance(60_000);
+  assert.deepEqual(
+    puppets.map((puppet) => puppet.told.length),
+    told,
+  );
+  assert.equal(cameras.workerCount, 0);
+});
