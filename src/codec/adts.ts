@@ -1,4 +1,4 @@
-import { AAC_SAMPLE_RATES_HZ, buildAacConfig } from './aac.js';
+import { AAC_SAMPLE_RATES_HZ } from './aac.js';
 
 const HEADER_BYTES = 7;
 const HEADER_WITH_CRC_BYTES = 9;
@@ -21,11 +21,3 @@ export const adtsHeaderBytes = (buffer: Uint8Array, start: number, end: number):
 /** aac_frame_length: header included. */
 const adtsFrameBytes = (buffer: Uint8Array, start: number): number =>
   ((buffer[start + 3]! & 0x03) << 11) | (buffer[start + 4]! << 3) | (buffer[start + 5]! >> 5);
-
-/** The AudioSpecificConfig that an ADTS header stands for; call it where `adtsHeaderBytes` found one. */
-export const adtsConfig = (buffer: Uint8Array, start: number): Uint8Array => {
-  const objectType = (buffer[start + 2]! >> 6) + 1;
-  const rateHz = AAC_SAMPLE_RATES_HZ[(buffer[start + 2]! >> 2) & 0x0f] ?? 0;
-  const configuration = ((buffer[start + 2]! & 0x01) << 2) | (buffer[start + 3]! >> 6);
-  return buildAacConfig(rateHz, configuration === 7 ? 8 : configuration, objectType);
-};

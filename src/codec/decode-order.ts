@@ -41,14 +41,25 @@ export class DecodeOrder {
     return this.#lateFrames >= LATE_FRAMES_FOR_CERTAINTY;
   }
 
-  /** Starts over, where a session begins or time jumps: decode times may now begin anywhere. */
+  /** Starts over with this depth, where another stream begins: decode times may now begin anywhere. */
   reset(depth: number | null, frameTicks = this.#frameTicks): void {
-    this.#depth = Math.min(Math.max(depth ?? 0, 0), MAX_DEPTH);
+    this.#depth = 0;
+    this.expect(depth);
     this.#frameTicks = Math.max(Math.floor(frameTicks), 1);
+    this.#lateFrames = 0;
+    this.restart();
+  }
+
+  /** Time has jumped: decode times may begin anywhere, while all that was learned of the stream stays. */
+  restart(): void {
     this.#held = 0;
     this.#frames = 0;
-    this.#lateFrames = 0;
     this.#lastDts = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Takes the word of an SPS, also in mid-stream: the depth grows to it, yet never falls below what was learned. */
+  expect(depth: number | null): void {
+    this.#depth = Math.min(Math.max(depth ?? 0, this.#depth), MAX_DEPTH);
   }
 
   /** The decode time of the next frame in decode order, over that of the one before. */

@@ -1,3 +1,4 @@
+import { parseAacConfig } from '../codec/aac.js';
 import { aacTrack, g711Track, opusTrack } from '../codec/audio-track.js';
 import { endWithoutZeros, isParameterSetH264, isParameterSetH265, nalTypeOf } from '../codec/nal.js';
 import { AnnexBCursor, findStartCode } from '../codec/nal-cursor.js';
@@ -54,6 +55,13 @@ export const spropNalsOf = (media: MediaDescription): readonly Buffer[] => {
     .slice(0, MAX_SPROP_NALS);
 };
 
+const configOf = (media: MediaDescription): Buffer => Buffer.from(media.fmtp.get('config') ?? '', 'hex');
+
+const ticksPerAacFrame = (config: Buffer, clockRateHz: number): number => {
+  const told = parseAacConfig(config);
+  return told === null ? 1024 : Math.round((told.samplesPerFrame * clockRateHz) / told.sampleRateHz);
+};
+
 /** The audio of a media that an output can carry, or null: then the video goes on without it. */
 export const audioTrackOf = (media: MediaDescription): AudioTrackInfo | null => {
   if (media.kind !== 'audio') return null;
@@ -62,8 +70,7 @@ export const audioTrackOf = (media: MediaDescription): AudioTrackInfo | null => 
       // RFC 3640 also carries CELP and generic streams; those name their mode.
       const mode = media.fmtp.get('mode')?.toLowerCase() ?? 'aac-hbr';
       if (!mode.startsWith('aac')) return null;
-      const config = Buffer.from(media.fmtp.get('config') ?? '', 'hex');
-      return aacTrack(config, media.clockRateHz, media.channels);
+      return aacTrack(configOf(media), media.clockRateHz, media.channels);
     }
     case 'PCMU':
       return g711Track('pcmu', media.clockRateHz, media.channels);
@@ -76,11 +83,13 @@ export const audioTrackOf = (media: MediaDescription): AudioTrackInfo | null => 
   }
 };
 
-/** Widths of the fields in an AU header (RFC 3640 §3.2.1). */
+/** Widths of the fields in an AU header (RFC 3640 §3.2.1), and how long an access unit lasts. */
 export type AacFraming = {
   readonly sizeBits: number;
   readonly indexBits: number;
   readonly indexDeltaBits: number;
+  /** RTP ticks: twice the core codec's samples where the clock runs at the rate of SBR's output. */
+  readonly ticksPerFrame: number;
 };
 
 /** How AAC access units are framed; what cameras leave out is what their mode prescribes (RFC 3640 §3.3.5, §3.3.6). */
@@ -94,6 +103,7 @@ export const aacFramingOf = (media: MediaDescription): AacFraming => {
     sizeBits: width('sizelength', 32, isLowRate ? 6 : 13),
     indexBits: width('indexlength', 32, isLowRate ? 2 : 3),
     indexDeltaBits: width('indexdeltalength', 32, isLowRate ? 2 : 3),
+    ticksPerFrame: ticksPerAacFrame(configOf(media), media.clockRateHz),
   };
 };
 

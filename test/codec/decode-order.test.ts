@@ -100,6 +100,29 @@ test('reset starts anywhere, with the depth that it is given', () => {
   assert.equal(order.place(1000), 1000 - 2 * FRAME);
 });
 
+test('a restart keeps what was learned', () => {
+  const order = new DecodeOrder(0, FRAME);
+  for (const time of streamOf([2, 0, 1], 12)) order.place(time);
+  order.restart();
+  assert.equal(order.depth, 1);
+  assert.equal(order.hasReordering, true);
+  assert.equal(order.place(1000), 1000 - FRAME);
+});
+
+test('an SPS in mid-stream deepens the order and never makes it shallower', () => {
+  const order = new DecodeOrder(1, FRAME);
+  const dts = streamOf([0], 10).map((time) => order.place(time));
+  order.expect(3);
+  assert.equal(order.depth, 3);
+  order.expect(null);
+  order.expect(2);
+  assert.equal(order.depth, 3);
+  const rest = streamOf([0], 30).slice(10);
+  dts.push(...rest.map((time) => order.place(time)));
+  assertRising(dts);
+  assert.equal(dts.at(-1), rest.at(-1)! - 3 * FRAME);
+});
+
 test('property: decode times rise strictly for any times and any depth', () => {
   fc.assert(
     fc.property(

@@ -100,11 +100,19 @@ test('G.711 and Opus; what no output carries is left out', () => {
 
 test('AU header fields', () => {
   const framing = (fmtp: string) => Object.values(aacFramingOf(media('audio', 'MPEG4-GENERIC/16000', fmtp)));
-  assert.deepEqual(framing('SizeLength=13; IndexLength=3; IndexDeltaLength=3;'), [13, 3, 3]);
-  assert.deepEqual(framing('sizelength=16;indexlength=0;indexdeltalength=0'), [16, 0, 0]);
-  assert.deepEqual(framing('config=1408'), [13, 3, 3]);
-  assert.deepEqual(framing('mode=AAC-lbr'), [6, 2, 2]);
-  assert.deepEqual(framing('sizelength=99;indexlength=-3'), [13, 3, 3]);
+  assert.deepEqual(framing('SizeLength=13; IndexLength=3; IndexDeltaLength=3;'), [13, 3, 3, 1024]);
+  assert.deepEqual(framing('sizelength=16;indexlength=0;indexdeltalength=0'), [16, 0, 0, 1024]);
+  assert.deepEqual(framing('config=1408'), [13, 3, 3, 1024]);
+  assert.deepEqual(framing('mode=AAC-lbr'), [6, 2, 2, 1024]);
+  assert.deepEqual(framing('sizelength=99;indexlength=-3'), [13, 3, 3, 1024]);
+});
+
+test('an AAC frame lasts what its config says, on the clock of the RTP', () => {
+  const ticks = (rtpmap: string, config: string) =>
+    aacFramingOf(media('audio', `MPEG4-GENERIC/${rtpmap}`, `config=${config}`)).ticksPerFrame;
+  assert.equal(ticks('48000', '1188'), 1024);
+  assert.equal(ticks('48000', '118c'), 960);
+  assert.equal(ticks('48000', '2b098800'), 2048);
 });
 
 test('packetization-mode and DONL', () => {
