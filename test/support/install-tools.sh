@@ -8,13 +8,31 @@ have_gst() { /usr/bin/python3 -c "import gi; gi.require_version('GstRtspServer',
 packages=""
 have ffmpeg || packages="$packages ffmpeg"
 have_gst || packages="$packages python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly"
+have promtool && have prometheus || packages="$packages prometheus"
 [ -z "$packages" ] && exit 0
+
+# Debian starts a service on installing it, and prometheus would hold port 9090: not now, and not at boot.
+policy=/usr/sbin/policy-rc.d
+without_services() {
+  made_policy=""
+  if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod +x "$policy"
+    made_policy=yes
+    trap 'rm -f "$policy"' EXIT
+  fi
+  had_prometheus=""
+  have prometheus && had_prometheus=yes
+  "$@"
+  [ -z "$made_policy" ] || rm -f "$policy"
+  [ -n "$had_prometheus" ] || ! have prometheus || update-rc.d prometheus disable >/dev/null 2>&1 || true
+}
 
 if have apt-get && [ "$(id -u)" = 0 ]; then
   echo "installing$packages" >&2
   apt-get update -qq
   # shellcheck disable=SC2086 # one word a package
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
+  without_services env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >/dev/null
 else
   echo "The tests need these Debian packages (or their like):$packages" >&2
   exit 1

@@ -1,0 +1,59 @@
+import type { Threads } from './threads.js';
+
+/** The counts of a camera's ring and session that become metrics; named as the ring's header names them. */
+export type StreamCounters = {
+  readonly videoFrames: number;
+  readonly audioFrames: number;
+  readonly keyFrames: number;
+  readonly videoBytes: number;
+  readonly audioBytes: number;
+  readonly audioFramesDropped: number;
+  readonly discontinuities: number;
+  readonly replacements: number;
+  /** Monotonic milliseconds, 0 before the first. */
+  readonly lastVideoArrivalMs: number;
+  readonly receivedBytes: number;
+  readonly packets: number;
+  readonly packetsLost: number;
+  readonly packetsReordered: number;
+  readonly malformedPackets: number;
+  readonly damagedFrames: number;
+  readonly oversizedFrames: number;
+  readonly rtpJumps: number;
+};
+
+/** How a picture reaches a viewer. */
+export const viewerKinds = ['websocket', 'hls', 'whep'] as const;
+export type ViewerKind = (typeof viewerKinds)[number];
+
+/** One camera as of now; asked for at a scrape only. */
+export type CameraFigures = {
+  readonly cameraId: string;
+  /** As the camera list shows it. */
+  readonly state: string;
+  /** Null while the camera has no ring. */
+  readonly counters: StreamCounters | null;
+  readonly ringBytes: number;
+  /** How far the slowest of the ring's readers is behind; null without readers. */
+  readonly readerLagMs: number | null;
+  readonly fps: number;
+  readonly bitrateKbps: number;
+  readonly viewers: Readonly<Record<ViewerKind, number>>;
+  readonly isRecording: boolean;
+  readonly reconnects: number;
+  /** P-frames that slow viewers missed, each viewer's own counted. */
+  readonly bufferDrops: number;
+};
+
+/** Room of the file system that holds the archive. */
+export type Storage = { readonly freeBytes: number; readonly totalBytes: number };
+
+/** What the metrics need of the rest of the service. Called at a scrape, never between two. */
+export interface MetricsSource {
+  readonly threads: Threads;
+  cameras(): Iterable<CameraFigures>;
+  /** Each component that readiness checks, and whether it is well. Bounded in time by the source. */
+  components(): Promise<Readonly<Record<string, boolean>>>;
+  /** Null: not known, since the file system doesn't answer. Bounded in time by the source. */
+  storage(): Promise<Storage | null>;
+}

@@ -1,0 +1,96 @@
+import { Counter, Histogram, Registry } from 'prom-client';
+import type { Clock } from '../base/clock.js';
+import { CollectedGauge, line } from './collected.js';
+import type { MetricsSource } from './metrics-source.js';
+import { ProcessCollector } from './process-collector.js';
+import { StreamCollector } from './stream-collector.js';
+
+const REQUEST_BUCKETS_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10];
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
+
+/** Why a login was turned down: wrong name or password, or too many of those. */
+export type LoginFailure = 'credentials' | 'limited';
+
+/** All metrics of the service, in a registry of their own. Collecting costs nothing between two scrapes. */
+export class Metrics {
+  readonly #clock: Clock;
+  readonly #source: MetricsSource;
+  readonly #register = new Registry();
+  readonly #streams: StreamCollector;
+  readonly #process: ProcessCollector;
+  readonly #free: CollectedGauge;
+  readonly #total: CollectedGauge;
+  readonly #components: CollectedGauge;
+  readonly #requests: Histogram;
+  readonly #loginFailures: Counter;
+
+  constructor(version: string, deps: { clock: Clock; source: MetricsSource }) {
+    this.#clock = deps.clock;
+    this.#source = deps.source;
+    this.#streams = new StreamCollector(this.#register);
+    this.#free = new CollectedGauge(this.#register, {
+      name: 'svc_storage_free_bytes',
+      help: 'Room that is left for recordings; absent while the file system does not answer.',
+    });
+    this.#total = new CollectedGauge(this.#register, {
+      name: 'svc_storage_total_bytes',
+      help: 'Size of the file system that holds the recordings.',
+    });
+    this.#components = new CollectedGauge(this.#register, {
+      name: 'svc_component_up',
+      help: '1 while the component that readiness depends on is well, else 0.',
+      labelNames: ['component'],
+    });
+    this.#requests = new Histogram({
+      name: 'svc_http_request_duration_seconds',
+      help: 'Time from a request to the end of its answer.',
+      labelNames: ['route', 'method', 'status'],
+      buckets: REQUEST_BUCKETS_SECONDS,
+      registers: [this.#register],
+    });
+    this.#loginFailures = new Counter({
+      name: 'svc_login_failures_total',
+      help: 'Logins turned down.',
+      labelNames: ['reason'],
+      registers: [this.#register],
+    });
+    // A rate needs a first value to rise from.
+    this.#loginFailures.inc({ reason: 'credentials' }, 0);
+    this.#loginFailures.inc({ reason: 'limited' }, 0);
+    const startedAtMs = deps.clock.wallMs() - process.uptime() * 1000;
+    this.#process = new ProcessCollector(this.#register, { version, startedAtMs });
+  }
+
+  /** The content type of `exposition`. */
+  get contentType(): string {
+    return this.#register.contentType;
+  }
+
+  /**
+   * Counts a request. `route` is the template (`/api/cameras/:id`) or one word for all that match none, never
+   * the path itself: each value is a set of series that stays.
+   */
+  requestDone(route: string, method: string, status: number, durationSeconds: number): void {
+    this.#requests.observe(
+      { route, method: methods.has(method) ? method : 'other', status: `${Math.floor(status / 100)}xx` },
+      durationSeconds,
+    );
+  }
+
+  loginFailed(reason: LoginFailure): void {
+    this.#loginFailures.inc({ reason });
+  }
+
+  /** All metrics as of now, in the text format. */
+  async exposition(): Promise<string> {
+    const [components, storage] = await Promise.all([this.#source.components(), this.#source.storage()]);
+    this.#components.lines = Object.entries(components).map(([component, isUp]) =>
+      line(Number(isUp), { component }),
+    );
+    this.#free.lines = storage === null ? [] : [line(storage.freeBytes)];
+    this.#total.lines = storage === null ? [] : [line(storage.totalBytes)];
+    this.#streams.collect(this.#source.cameras(), this.#clock.monotonicMs());
+    this.#process.collect(this.#source.threads);
+    return this.#register.metrics();
+  }
+}

@@ -1,0 +1,125 @@
+import type { CameraFigures, StreamCounters, ViewerKind } from './metrics-source.js';
+import { viewerKinds } from './metrics-source.js';
+
+/** Reads one figure; null: this camera has none now. */
+type Read = (camera: CameraFigures, nowMs: number) => number | null;
+
+/** A metric with label `camera_id`, and perhaps one label more, which tells its series apart. */
+export type StreamMetric = {
+  readonly kind: 'counter' | 'gauge';
+  readonly name: string;
+  readonly help: string;
+  readonly label: string | null;
+  readonly series: readonly { readonly labelValue: string; readonly read: Read }[];
+};
+
+const plain = (kind: StreamMetric['kind'], name: string, help: string, read: Read): StreamMetric => ({
+  kind,
+  name,
+  help,
+  label: null,
+  series: [{ labelValue: '', read }],
+});
+
+const counter = (name: string, help: string, count: keyof StreamCounters): StreamMetric =>
+  plain('counter', name, help, (camera) => camera.counters?.[count] ?? null);
+
+const byMedia = (
+  name: string,
+  help: string,
+  video: keyof StreamCounters,
+  audio: keyof StreamCounters,
+): StreamMetric => ({
+  kind: 'counter',
+  name,
+  help,
+  label: 'media',
+  series: [
+    { labelValue: 'video', read: (camera) => camera.counters?.[video] ?? null },
+    { labelValue: 'audio', read: (camera) => camera.counters?.[audio] ?? null },
+  ],
+});
+
+/** A disabled camera is off on purpose: without this series no alert asks for it. */
+const online: Read = ({ state }) => (state === 'disabled' ? null : Number(state === 'streaming'));
+
+const lastFrameAge: Read = ({ counters }, nowMs) =>
+  counters === null || counters.lastVideoArrivalMs === 0
+    ? null
+    : Math.max(0, nowMs - counters.lastVideoArrivalMs) / 1000;
+
+/** Everything that is measured of each camera. */
+export const streamMetrics: readonly StreamMetric[] = [
+  plain('gauge', 'svc_stream_online', '1 while frames flow, else 0; absent for a disabled camera.', online),
+  byMedia('svc_stream_frames_total', 'Frames received whole.', 'videoFrames', 'audioFrames'),
+  counter('svc_stream_keyframes_total', 'Keyframes received.', 'keyFrames'),
+  byMedia('svc_stream_media_bytes_total', 'Bytes of the frames received.', 'videoBytes', 'audioBytes'),
+  counter(
+    'svc_stream_received_bytes_total',
+    'Bytes read from the camera, overhead included.',
+    'receivedBytes',
+  ),
+  counter('svc_stream_packets_total', 'RTP packets received.', 'packets'),
+  counter('svc_stream_packets_lost_total', 'RTP packets that never came.', 'packetsLost'),
+  counter('svc_stream_packets_reordered_total', 'RTP packets that came out of order.', 'packetsReordered'),
+  counter('svc_stream_malformed_packets_total', 'Packets that could not be read.', 'malformedPackets'),
+  counter('svc_stream_damaged_frames_total', 'Frames passed on with a piece missing.', 'damagedFrames'),
+  counter('svc_stream_oversized_frames_total', 'Frames dropped for their size.', 'oversizedFrames'),
+  counter(
+    'svc_stream_audio_frames_dropped_total',
+    'Audio frames without room to wait in.',
+    'audioFramesDropped',
+  ),
+  counter('svc_stream_discontinuities_total', 'Breaks in the media time of the stream.', 'discontinuities'),
+  counter('svc_stream_time_jumps_total', 'Jumps of the RTP time that were smoothed out.', 'rtpJumps'),
+  plain(
+    'counter',
+    'svc_stream_reconnects_total',
+    'Tries to connect after a loss.',
+    (camera) => camera.reconnects,
+  ),
+  plain('gauge', 'svc_stream_fps', 'Video frames a second, over the last 5 s.', (camera) => camera.fps),
+  plain(
+    'gauge',
+    'svc_stream_bytes_per_second',
+    'Media bytes a second, over the last 5 s.',
+    (camera) => camera.bitrateKbps * 125,
+  ),
+  plain(
+    'gauge',
+    'svc_stream_last_frame_age_seconds',
+    'Time since the last video frame; absent before the first.',
+    lastFrameAge,
+  ),
+  plain('gauge', 'svc_ring_capacity_bytes', 'Shared memory of the ring.', (camera) => camera.ringBytes),
+  counter(
+    'svc_ring_replacements_total',
+    'Times that the ring was replaced by one that fits better.',
+    'replacements',
+  ),
+  plain(
+    'gauge',
+    'svc_ring_lag_seconds',
+    'How far the slowest reader of the ring is behind; absent without readers.',
+    (camera) => (camera.readerLagMs === null ? null : camera.readerLagMs / 1000),
+  ),
+  {
+    kind: 'gauge',
+    name: 'svc_viewers',
+    help: 'Viewers now, by the way the picture takes.',
+    label: 'kind',
+    series: viewerKinds.map((kind: ViewerKind) => ({
+      labelValue: kind,
+      read: (camera: CameraFigures) => camera.viewers[kind],
+    })),
+  },
+  plain('gauge', 'svc_recording', '1 while a recording file is being written, else 0.', (camera) =>
+    Number(camera.isRecording),
+  ),
+  plain(
+    'counter',
+    'svc_buffer_drops_total',
+    'P-frames dropped for slow consumers.',
+    (camera) => camera.bufferDrops,
+  ),
+];

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../src/base/clock.js';
+import { Metrics } from '../../src/ops/metrics.js';
+import { sampleCamera, sampleCounters, sampleSource } from './sample-source.js';
+
+/** The value of one line of the exposition, or null if there is none. */
+const seriesValue = (exposition: string, series: string): number | null => {
+  const found = exposition.split('\n').find((text) => text.startsWith(`${series} `));
+  return found === undefined ? null : Number(found.slice(series.length + 1));
+};
+
+const metricsOf = (source: ReturnType<typeof sampleSource>): Metrics =>
+  new Metrics('1.2.3', { clock: systemClock, source });
+
+test('the four metrics of the interface are there, with their labels', async () => {
+  const text = await metricsOf(sampleSource()).exposition();
+  assert.equal(seriesValue(text, 'svc_stream_online{camera_id="front-door"}'), 1);
+  assert.equal(seriesValue(text, 'svc_stream_online{camera_id="yard.2"}'), 0);
+  assert.equal(seriesValue(text, 'svc_buffer_drops_total{camera_id="front-door"}'), 7);
+  assert.equal(seriesValue(text, 'svc_storage_free_bytes'), 40e9);
+  assert.equal(seriesValue(text, 'svc_storage_total_bytes'), 100e9);
+});
+
+test('what operators need besides is there', async () => {
+  const metrics = metricsOf(sampleSource());
+  metrics.requestDone('/api/cameras/:id', 'GET', 200, 0.003);
+  metrics.requestDone('/api/cameras/:id', 'BREW', 418, 0.003);
+  metrics.loginFailed('credentials');
+  const text = await metrics.exposition();
+  const expected: Record<string, number> = {
+    'svc_stream_frames_total{camera_id="front-door",media="audio"}': 3_000,
+    'svc_stream_packets_lost_total{camera_id="front-door"}': 3,
+    'svc_stream_bytes_per_second{camera_id="front-door"}': 500_000,
+    'svc_stream_state{camera_id="yard.2",state="reconnecting"}': 1,
+    'svc_ring_lag_seconds{camera_id="front-door"}': 0.012,
+    'svc_viewers{camera_id="front-door",kind="websocket"}': 2,
+    'svc_recording{camera_id="front-door"}': 1,
+    'svc_component_up{component="router"}': 0,
+    'svc_login_failures_total{reason="credentials"}': 1,
+    'svc_login_failures_total{reason="limited"}': 0,
+    'svc_http_request_duration_seconds_count{route="/api/cameras/:id",method="GET",status="2xx"}': 1,
+    'svc_http_request_duration_seconds_count{route="/api/cameras/:id",method="other",status="4xx"}': 1,
+    'svc_thread_loop_lag_seconds_count{thread="main"}': 1,
+    'svc_thread_loop_lag_seconds_bucket{le="+Inf",thread="main"}': 1,
+    svc_threads: 2,
+    [`svc_build_info{version="1.2.3",node="${process.versions.node}"}`]: 1,
+  };
+  for (const [series, value] of Object.entries(expected))
+    assert.equal(seriesValue(text, series), value, series);
+  const age = seriesValue(text, 'svc_stream_last_frame_age_seconds{camera_id="front-door"}');
+  assert.ok(age !== null && age >= 0.04 && age < 5, `age ${age}`);
+  assert.ok((seriesValue(text, 'process_open_fds') ?? 0) > 2);
+  const startedAgo = Date.now() / 1000 - (seriesValue(text, 'process_start_time_seconds') ?? 0);
+  assert.ok(Math.abs(startedAgo - process.uptime()) < 2, `started ${startedAgo} s ago`);
+});
+
+test('a disabled camera has no online series, so that no alert asks for it', async () => {
+  const source = sampleSource();
+  source.list = [sampleCamera('off', { state: 'disabled', counters: null, readerLagMs: null })];
+  const text = await metricsOf(source).exposition();
+  assert.equal(seriesValue(text, 'svc_stream_online{camera_id="off"}'), null);
+  assert.equal(seriesValue(text, 'svc_stream_last_frame_age_seconds{camera_id="off"}'), null);
+  assert.equal(seriesValue(text, 'svc_stream_state{camera_id="off",state="disabled"}'), 1);
+});
+
+test('a removed camera vanishes at the next scrape, and starts anew when it comes back', async () => {
+  const source = sampleSource();
+  const metrics = metricsOf(source);
+  await metrics.exposition();
+  source.list = [sampleCamera('front-door')];
+  assert.doesNotMatch(await metrics.exposition(), /yard\.2/);
+  source.list = [sampleCamera('yard.2', { counters: sampleCounters({ packets: 5 }) })];
+  const text = await metrics.exposition();
+  assert.equal(seriesValue(text, 'svc_stream_packets_total{camera_id="yard.2"}'), 5);
+  assert.doesNotMatch(text, /front-door/);
+});
+
+test('counters never go back: not over a replaced ring, nor while there is none', async () => {
+  const source = sampleSource();
+  const metrics = metricsOf(source);
+  const scrape = async (changes: Parameters<typeof sampleCamera>[1]): Promise<(number | null)[]> => {
+    source.list = [sampleCamera('a', changes)];
+    const text = await metrics.exposition();
+    return ['svc_stream_packets_total', 'svc_buffer_drops_total'].map((name) =>
+      seriesValue(text, `${name}{camera_id="a"}`),
+    );
+  };
+  assert.deepEqual(await scrape({ counters: sampleCounters({ packets: 100 }), bufferDrops: 4 }), [100, 4]);
+  assert.deepEqual(await scrape({ counters: sampleCounters({ packets: 30 }), bufferDrops: 1 }), [130, 5]);
+  assert.deepEqual(await scrape({ counters: null, bufferDrops: 1 }), [130, 5]);
+  assert.deepEqual(await scrape({ counters: sampleCounters({ packets: 31 }), bufferDrops: 1 }), [131, 5]);
+});
+
+test('no reading of storage leaves its two metrics out and all others in', async () => {
+  const source = { ...sampleSource(), storage: async () => null };
+  const text = await metricsOf(source).exposition();
+  assert.equal(seriesValue(text, 'svc_storage_free_bytes'), null);
+  assert.equal(seriesValue(text, 'svc_storage_total_bytes'), null);
+  assert.equal(seriesValue(text, 'svc_threads'), 2);
+});
+
+test('scrapes at the same moment see the same whole set', async () => {
+  const metrics = metricsOf(sampleSource());
+  const texts = await Promise.all([metrics.exposition(), metrics.exposition(), metrics.exposition()]);
+  for (const text of texts) {
+    assert.equal(seriesValue(text, 'svc_stream_frames_total{camera_id="yard.2",media="video"}'), 1_500);
+    assert.equal(text.split('\n').length, texts[0]!.split('\n').length);
+  }
+});

@@ -1,0 +1,61 @@
+import { systemClock } from '../../src/base/clock.js';
+import { ThreadStats } from '../../src/base/thread-stats.js';
+import type { CameraFigures, MetricsSource, StreamCounters } from '../../src/ops/metrics-source.js';
+import { Threads } from '../../src/ops/threads.js';
+
+/** Counters as a healthy camera has them after a minute. */
+export const sampleCounters = (changes: Partial<StreamCounters> = {}): StreamCounters => ({
+  videoFrames: 1_500,
+  audioFrames: 3_000,
+  keyFrames: 30,
+  videoBytes: 30_000_000,
+  audioBytes: 480_000,
+  audioFramesDropped: 0,
+  discontinuities: 0,
+  replacements: 1,
+  lastVideoArrivalMs: systemClock.monotonicMs() - 40,
+  receivedBytes: 31_000_000,
+  packets: 22_260,
+  packetsLost: 3,
+  packetsReordered: 1,
+  malformedPackets: 0,
+  damagedFrames: 1,
+  oversizedFrames: 0,
+  rtpJumps: 0,
+  ...changes,
+});
+
+/** A camera as the application hands it to the metrics. */
+export const sampleCamera = (cameraId: string, changes: Partial<CameraFigures> = {}): CameraFigures => ({
+  cameraId,
+  state: 'streaming',
+  counters: sampleCounters(),
+  ringBytes: 2_621_440,
+  readerLagMs: 12,
+  fps: 25,
+  bitrateKbps: 4_000,
+  viewers: { websocket: 2, hls: 0, whep: 1 },
+  isRecording: true,
+  reconnects: 0,
+  bufferDrops: 7,
+  ...changes,
+});
+
+/** A whole source; `cameras` may be replaced between scrapes. */
+export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
+  const threads = new Threads();
+  const stats = new ThreadStats(systemClock);
+  stats.sample();
+  threads.add('main', stats.shared);
+  threads.add('tasks-1', null);
+  const list = [sampleCamera('front-door'), sampleCamera('yard.2', { state: 'reconnecting', fps: 0 })];
+  return {
+    threads,
+    list,
+    cameras() {
+      return this.list;
+    },
+    components: async () => ({ database: true, archive: true, router: false }),
+    storage: async () => ({ freeBytes: 40e9, totalBytes: 100e9 }),
+  };
+};
