@@ -1,0 +1,119 @@
+import type { Clock } from '../base/clock.js';
+import type { Role, StoredUser, User, UserTable } from '../store/users.js';
+import { authError } from './auth-error.js';
+import { LoginLimiter } from './login-limiter.js';
+import { checkPasswordRule, generatePassword, hashPassword, verifyPassword } from './passwords.js';
+import type { Tokens } from './tokens.js';
+import type { ViewingSessions } from './viewing-sessions.js';
+import { WorkGate } from './work-gate.js';
+
+export type { User } from '../store/users.js';
+
+/** Half of the thread pool's usual four threads: files, DNS and compression need the others. */
+const HASHES_AT_ONCE = 2;
+const HASHES_WAITING = 64;
+
+/** What an update of a user may change: the fields that are present. */
+export type AccountChanges = { readonly password?: string; readonly role?: Role };
+
+/** The users: their logins and their passwords. Whoever loses rights here stops watching at once. */
+export class Accounts {
+  readonly #users: UserTable;
+  readonly #tokens: Tokens;
+  readonly #sessions: ViewingSessions;
+  readonly #limiter: LoginLimiter;
+  readonly #gate = new WorkGate({ maxRunning: HASHES_AT_ONCE, maxWaiting: HASHES_WAITING });
+
+  constructor(deps: { users: UserTable; tokens: Tokens; sessions: ViewingSessions; clock: Clock }) {
+    this.#users = deps.users;
+    this.#tokens = deps.tokens;
+    this.#sessions = deps.sessions;
+    this.#limiter = new LoginLimiter(deps.clock);
+  }
+
+  /**
+   * An access token for the right password; throws `bad_credentials`, `too_many_attempts` or `login_busy`, the
+   * last two with `details.retryAfterSec`.
+   */
+  async login(username: string, password: string, address: string): Promise<string> {
+    this.#limiter.check(address, username);
+    return this.#gate.run(async () => {
+      // Again, now that it is its turn: those before it may have failed.
+      const attempt = this.#limiter.begin(address, username);
+      let isFailure = false;
+      try {
+        const user = await this.#authenticate(username, password);
+        isFailure = user === null;
+        if (user === null) throw authError('bad_credentials', 'the username or the password is wrong');
+        return this.#tokens.issueAccess(user);
+      } finally {
+        attempt.end(isFailure);
+      }
+    });
+  }
+
+  /**
+   * Makes the user `admin` if there is no admin at all, and answers whether it did. `show` gets the password
+   * before it is stored: a crash in between means another password at the next start, not a lost one.
+   */
+  async ensureAdmin(show: (account: { username: string; password: string }) => void): Promise<boolean> {
+    if (this.#users.hasAdmin()) return false;
+    const username = 'admin';
+    const password = generatePassword();
+    const password_hash = await hashPassword(password);
+    show({ username, password });
+    if (this.#users.find(username) === null) this.#users.create({ username, password_hash, role: 'admin' });
+    else this.#users.update(username, { password_hash, role: 'admin' });
+    return true;
+  }
+
+  /** All users, sorted by name. */
+  list(): User[] {
+    return this.#users.list();
+  }
+
+  /** Throws `bad_password` or `exists`. */
+  async create(account: {
+    readonly username: string;
+    readonly password: string;
+    readonly role: Role;
+  }): Promise<User> {
+    const { username, password, role } = account;
+    const password_hash = await this.#hash(password);
+    this.#users.create({ username, password_hash, role });
+    return { username, role };
+  }
+
+  /** Another role or a password ends the user's tokens and viewings; throws `bad_password`, `not_found`, `last_admin`. */
+  async update(username: string, changes: AccountChanges): Promise<User> {
+    const { password, role } = changes;
+    const password_hash = password === undefined ? undefined : await this.#hash(password);
+    const before = this.#users.find(username);
+    const after = this.#users.update(username, {
+      ...(password_hash === undefined ? {} : { password_hash }),
+      ...(role === undefined ? {} : { role }),
+    });
+    if (after.token_epoch !== before?.token_epoch) this.#sessions.endForUser(username);
+    return { username, role: after.role };
+  }
+
+  /** Ends the user's tokens and viewings; throws `not_found` or `last_admin`. */
+  remove(username: string): void {
+    this.#users.remove(username);
+    this.#sessions.endForUser(username);
+  }
+
+  #hash(password: string): Promise<string> {
+    checkPasswordRule(password);
+    return this.#gate.run(() => hashPassword(password));
+  }
+
+  async #authenticate(username: string, password: string): Promise<StoredUser | null> {
+    const user = this.#users.find(username);
+    const isRight = await verifyPassword(password, user?.password_hash ?? null);
+    if (user === null || !isRight) return null;
+    // The password that was checked must still be the password: it may have been changed meanwhile.
+    const now = this.#users.find(username);
+    return now?.password_hash === user.password_hash ? now : null;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Role } from '../store/users.js';
+
+export type { Role } from '../store/users.js';
+
+/**
+ * Who may do what: the only place where roles are decided. `service` is a machine that manages cameras and hands
+ * out stream tokens; it sees neither the list of cameras nor anything of the system.
+ */
+const table = {
+  'live.watch': ['viewer', 'operator', 'admin', 'service'],
+  'archive.read': ['viewer', 'operator', 'admin', 'service'],
+  'stream-tokens.issue': ['viewer', 'operator', 'admin', 'service'],
+  'cameras.list': ['viewer', 'operator', 'admin'],
+  'cameras.edit': ['operator', 'admin', 'service'],
+  /** To see the password in a camera's `url`. */
+  'camera-credentials.read': ['operator', 'admin', 'service'],
+  'tags.read': ['viewer', 'operator', 'admin', 'service'],
+  'tags.edit': ['operator', 'admin', 'service'],
+  'folders.read': ['viewer', 'operator', 'admin', 'service'],
+  'folders.edit': ['operator', 'admin', 'service'],
+  'stats.read': ['viewer', 'operator', 'admin'],
+  'logs.read': ['operator', 'admin'],
+  'users.manage': ['admin'],
+  'backup.manage': ['admin'],
+} as const satisfies Readonly<Record<string, readonly Role[]>>;
+
+export type Permission = keyof typeof table;
+
+/** Every permission there is. */
+export const PERMISSIONS = Object.keys(table) as readonly Permission[];
+
+/** Whether a role may do it; what isn't in the table is refused. */
+export const mayRole = (role: Role, permission: Permission): boolean =>
+  (table[permission] as readonly Role[]).includes(role);

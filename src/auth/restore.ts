@@ -1,0 +1,30 @@
+import { type Snapshot, type SnapshotFault, snapshotFaults } from '../store/snapshot.js';
+import type { Store } from '../store/store.js';
+import { authError } from './auth-error.js';
+import { isPasswordHash } from './passwords.js';
+import type { ViewingSessions } from './viewing-sessions.js';
+
+export type { Snapshot } from '../store/snapshot.js';
+
+const hashFaults = (snapshot: Snapshot): SnapshotFault[] =>
+  snapshot.users.flatMap(({ password_hash }, index) =>
+    isPasswordHash(password_hash)
+      ? []
+      : [{ path: `users[${index}].password_hash`, message: 'is not a password hash of this service' }],
+  );
+
+/**
+ * Imports a backup whose records were checked for their shape, whole or not at all, and ends the viewings of all
+ * who have lost their rights by it. Throws `bad_snapshot` with every fault in `details.errors`.
+ */
+export const restoreSnapshot = (
+  snapshot: Snapshot,
+  deps: { store: Store; sessions: ViewingSessions },
+): void => {
+  const errors = [...snapshotFaults(snapshot), ...hashFaults(snapshot)];
+  if (errors.length > 0) throw authError('bad_snapshot', "the snapshot can't be imported", { errors });
+  const { removedCameraIds, lockedCameraIds, revokedUsernames } = deps.store.importAll(snapshot);
+  for (const id of removedCameraIds) deps.sessions.endForCamera(id, 'camera_deleted');
+  for (const id of lockedCameraIds) deps.sessions.endForCamera(id, 'access_withdrawn');
+  for (const username of revokedUsernames) deps.sessions.endForUser(username);
+};

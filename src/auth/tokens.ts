@@ -1,0 +1,115 @@
+import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
+import jwt from 'jsonwebtoken';
+import type { Clock } from '../base/clock.js';
+import type { Role, StoredUser } from '../store/users.js';
+import { authError } from './auth-error.js';
+
+export const ACCESS_TOKEN_LIFETIME_SEC = 3_600;
+export const STREAM_TOKEN_LIFETIME_SEC = 60;
+
+/** Ours have about 300 characters; longer ones aren't even decoded. */
+const MAX_TOKEN_CHARACTERS = 2_048;
+
+/** The claim `aud` tells the two kinds of token apart: one is never taken for the other. */
+const ACCESS = 'access';
+const STREAM = 'stream';
+type Audience = typeof ACCESS | typeof STREAM;
+
+/** Who asks: a user as of now, not as of when the token was made. */
+export type Principal = {
+  readonly username: string;
+  readonly role: Role;
+  /** Of the user; see StoredUser. */
+  readonly epoch: string;
+};
+
+/** Where the users of today are found. */
+export type UserLookup = { find(username: string): StoredUser | null };
+
+const invalid = (why = 'the token is not valid') => authError('token_invalid', why);
+
+const textClaim = (claims: jwt.JwtPayload, name: string): string => {
+  const value: unknown = claims[name];
+  if (typeof value !== 'string' || value === '') throw invalid();
+  return value;
+};
+
+/** The token of an `Authorization: Bearer …` header, or null (RFC 6750, section 2.1). */
+export const bearerTokenOf = (authorization: string | undefined): string | null =>
+  /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1] ?? null;
+
+/** Makes and checks access tokens and stream tokens: JWT, HS256 and nothing else. */
+export class Tokens {
+  readonly #key: KeyObject;
+  readonly #users: UserLookup;
+  readonly #clock: Clock;
+
+  constructor(secret: Buffer, deps: { users: UserLookup; clock: Clock }) {
+    this.#key = createSecretKey(secret);
+    this.#users = deps.users;
+    this.#clock = deps.clock;
+  }
+
+  /** Good for an hour on every endpoint that the role may use. */
+  issueAccess(user: StoredUser): string {
+    const claims = { role: user.role, jti: randomUUID(), epoch: user.token_epoch };
+    return this.#sign(ACCESS, user.username, claims, ACCESS_TOKEN_LIFETIME_SEC);
+  }
+
+  /** Good for a minute to begin watching one camera. */
+  issueStream(principal: Principal, cameraId: string): string {
+    const claims = { stream_id: cameraId, epoch: principal.epoch };
+    return this.#sign(STREAM, principal.username, claims, STREAM_TOKEN_LIFETIME_SEC);
+  }
+
+  /** Who holds this access token; throws `token_missing`, `_expired`, `_revoked` or `_invalid`. */
+  verifyAccess(token: string | null): Principal {
+    const claims = this.#verify(token, ACCESS);
+    return this.#principalOf(claims);
+  }
+
+  /** Who may watch `cameraId` with this stream token for it, or with this access token; throws the same. */
+  verifyForCamera(token: string | null, cameraId: string): Principal {
+    const claims = this.#verify(token, ACCESS, STREAM);
+    if (claims.aud === STREAM && textClaim(claims, 'stream_id') !== cameraId)
+      throw invalid('the token is for another camera');
+    return this.#principalOf(claims);
+  }
+
+  #sign(audience: Audience, subject: string, claims: object, lifetimeSec: number): string {
+    const iat = this.#nowSec();
+    const payload = { sub: subject, ...claims, aud: audience, iat, exp: iat + lifetimeSec };
+    return jwt.sign(payload, this.#key, { algorithm: 'HS256' });
+  }
+
+  #verify(token: string | null, ...audiences: [Audience, ...Audience[]]): jwt.JwtPayload {
+    if (token === null || token === '') throw authError('token_missing', 'a token is needed');
+    if (token.length > MAX_TOKEN_CHARACTERS) throw invalid();
+    let claims: string | jwt.JwtPayload;
+    try {
+      claims = jwt.verify(token, this.#key, {
+        algorithms: ['HS256'],
+        audience: audiences,
+        clockTimestamp: this.#nowSec(),
+      });
+    } catch (thrown) {
+      if (thrown instanceof jwt.TokenExpiredError) throw authError('token_expired', 'the token has expired');
+      throw invalid();
+    }
+    // The library takes a token without `exp` for one that never expires, and `aud` may be a list.
+    if (typeof claims === 'string' || typeof claims.exp !== 'number' || typeof claims.aud !== 'string')
+      throw invalid();
+    return claims;
+  }
+
+  #principalOf(claims: jwt.JwtPayload): Principal {
+    const user = this.#users.find(textClaim(claims, 'sub'));
+    if (user === null || user.token_epoch !== textClaim(claims, 'epoch'))
+      throw authError('token_revoked', 'the token was withdrawn: log in again');
+    return { username: user.username, role: user.role, epoch: user.token_epoch };
+  }
+
+  #nowSec(): number {
+    return Math.floor(this.#clock.wallMs() / 1_000);
+  }
+}
