@@ -1,0 +1,57 @@
+import { destination, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
+import type { LogFields, Logger } from '../base/log.js';
+import type { LogHub } from './log-hub.js';
+import { redactLine } from './redact.js';
+
+/** Where the lines go, each with its line break. */
+export interface LogSink {
+  write(line: string): unknown;
+  /** Writes what waits, at once: before the process exits. */
+  flushSync(): void;
+}
+
+export type ProcessLog = {
+  readonly log: Logger;
+  /** Call before the process exits. */
+  flush(): void;
+};
+
+/** What waits for a reader of standard output that stalls; beyond it lines are lost, and the service goes on. */
+const MAX_WAITING_BYTES = 4_194_304;
+
+/** Standard output, written to in the background. */
+const openStandardOutput = (): LogSink => destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES });
+
+const wrap = (logger: PinoLogger): Logger => ({
+  debug: (message, fields) => logger.debug(fields ?? {}, message),
+  info: (message, fields) => logger.info(fields ?? {}, message),
+  warn: (message, fields) => logger.warn(fields ?? {}, message),
+  error: (message, fields) => logger.error(fields ?? {}, message),
+  child: (fields: LogFields) => wrap(logger.child(fields)),
+});
+
+/**
+ * The log of the process: each record becomes one line of JSON, loses the credentials that slipped into it, and
+ * goes to standard output and to the hub. `level` is a pino level or "silent".
+ */
+export const createProcessLog = (
+  options: { readonly level: string },
+  deps: { readonly hub: LogHub; readonly sink?: LogSink },
+): ProcessLog => {
+  const sink = deps.sink ?? openStandardOutput();
+  const write = (line: string): void => {
+    const clean = redactLine(line.trimEnd());
+    sink.write(`${clean}\n`);
+    deps.hub.push(clean);
+  };
+  const logger = pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write },
+  );
+  return { log: wrap(logger), flush: () => sink.flushSync() };
+};
