@@ -141,8 +141,9 @@ test('without anything to show, or with a token that is no good, nobody gets in'
   const request = { cameraId: 'gate', tokenAuth: true, permission: 'live.watch', token: null } as const;
   assert.throws(() => gate.admitConnection(request, () => undefined), { code: 'token_missing' });
   const token = streamToken('gate');
+  poll('gate', { token });
   users.delete('eve');
-  assert.throws(() => poll('gate', { token }), { code: 'token_revoked' });
+  assert.throws(() => poll('gate', { token }), { code: 'token_revoked' }, 'though its viewing is alive');
 });
 
 test('sessions and connections end with their user, and only those', () => {
