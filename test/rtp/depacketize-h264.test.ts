@@ -204,12 +204,7 @@ describe('where an access unit ends', () => {
     steps.push([P, 0, 'm', 1], [P_2, 0, 'm'], [P, 0, 'm'], [P_2, 0, 'm'], [P, 0, 'm']);
     assert.deepEqual(
       framesOf(steps).map((frame) => frame.slice(1)),
-      [
-        [P, P_2],
-        [P, P_2],
-        [P, P_2],
-        [P],
-      ],
+      [[P, P_2], [P, P_2], [P, P_2], [P]],
     );
   });
 
