@@ -80,7 +80,7 @@ export const writeSenderReport = (target: Buffer, at: number, ownSsrc: number, i
   return at + 28;
 };
 
-/** Writes an SDES packet with our CNAME, ASCII and up to 255 bytes. Returns where it ends. */
+/** Writes an SDES packet with our CNAME, ASCII and up to 255 bytes, which the caller chose. Returns where it ends. */
 export const writeSourceDescription = (
   target: Buffer,
   at: number,
@@ -90,7 +90,7 @@ export const writeSourceDescription = (
   target.writeUInt32BE(ownSsrc >>> 0, at + 4);
   target[at + 8] = SDES_CNAME;
   target[at + 9] = cname.length;
-  const textEnd = at + 10 + target.write(cname, at + 10, 255, 'latin1');
+  const textEnd = at + 10 + target.write(cname, at + 10, 'latin1');
   // At least one zero byte ends the items, then up to the next 32-bit border (RFC 3550 §6.5).
   const endAt = at + ((textEnd - at + 4) & ~3);
   target.fill(0, textEnd, endAt);

@@ -19,7 +19,7 @@ export type TimelineOptions = {
 
 /**
  * Places the frames of one track: 32-bit RTP time in, ticks on the camera's axis out, through wraps, jumps
- * and reconnects. Never refuses a frame, never gives two the same time. The policies and their numbers are in
+ * and reconnects. Never refuses a frame, never gives two in a row the same time. The policies and their numbers are in
  * this folder's README.
  */
 export class Timeline {
@@ -37,6 +37,7 @@ export class Timeline {
   /** Where `#lastRtp` is on the axis; what a frame was given may be a tick or two later. */
   #lastPts = 0;
   #lastArrivalMs = 0;
+  #givenPts = -1;
   #maxPts = -1;
   #backlogTicks = 0;
   #equalRun = 0;
@@ -57,8 +58,10 @@ export class Timeline {
     else this.#continue(rtpTimestamp, arrivalMs, state === 'source');
     this.#lastRtp = rtpTimestamp;
     let pts = this.#lastPts;
-    if (this.#equalRun > 0) pts = Math.max(pts + this.#equalRun, this.#maxPts + 1);
     if (this.#isOrdered) pts = Math.max(pts, this.#maxPts + 1);
+    else if (this.#equalRun > 0) pts = Math.max(pts, this.#givenPts + 1);
+    else if (pts === this.#givenPts) pts += 1;
+    this.#givenPts = pts;
     if (pts > this.#maxPts) this.#maxPts = pts;
     return pts as Ticks;
   }

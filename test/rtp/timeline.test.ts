@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { MonotonicMs, WallMs } from '../../src/base/clock.js';
+import { AvAlignment } from '../../src/rtp/av-alignment.js';
+import type { Timeline } from '../../src/rtp/timeline.js';
+import { EQUAL_RUN_FRAMES, TimeAxis } from '../../src/rtp/timeline.js';
+
+const VIDEO = { clockRateHz: 90_000, isOrdered: false };
+const AUDIO = { clockRateHz: 8000, isOrdered: true };
+const ZERO_MS = 5_000;
+
+const ms = (value: number): MonotonicMs => value as MonotonicMs;
+
+const video = (): { axis: TimeAxis; track: Timeline; place: (rtp: number, arrivalMs: number) => number } => {
+  const axis = new TimeAxis(ms(ZERO_MS));
+  const track = axis.addTrack(VIDEO);
+  return { axis, track, place: (rtp, arrivalMs) => track.place(rtp >>> 0, ms(arrivalMs)) };
+};
+
+describe('a track on its axis', () => {
+  test('the first frame is anchored by its arrival', () => {
+    const { track, place } = video();
+    assert.equal(place(0xabcdef, ZERO_MS + 1000), 90_000);
+    assert.equal(track.discontinuity, false);
+  });
+
+  test('time is unwrapped over many wraps, whatever the frame rate', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(0xffff_ffff),
+        fc.array(fc.integer({ min: 1, max: 9_000_000 }), { maxLength: 50 }),
+        (base, unit) => {
+          const { track, place } = video();
+          // 100 times around the same steps: several wraps of 13.3 h.
+          let rtp = base;
+          let expected = place(rtp, ZERO_MS);
+          let arrivalMs = ZERO_MS;
+          for (let round = 0; round < 100; round += 1) {
+            for (const step of unit) {
+              rtp += step;
+              expected += step;
+              arrivalMs += step / 90;
+              assert.equal(place(rtp % 0x1_0000_0000, arrivalMs), expected);
+            }
+          }
+          assert.equal(track.jumps, 0);
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  test('B-frames step back, also across the wrap', () => {
+    const { track, place } = video();
+    const order = [0, 3, 1, 2, 6, 4, 5];
+    const placed = order.map((n, i) => place(0xffff_ffff - 7000 + n * 3600, ZERO_MS + i * 40));
+    assert.deepEqual(
+      placed,
+      order.map((n) => n * 3600),
+    );
+    assert.equal(track.jumps, 0);
+  });
+
+  test('a burst at the start, a stall and its backlog are no jumps', () => {
+    const { track, place } = video();
+    for (let i = 0; i < 100; i += 1) assert.equal(place(i * 3600, ZERO_MS), i * 3600);
+    // 30 s of silence; then all of it at once, the camera having dropped half of it.
+    assert.equal(place(101 * 3600, ZERO_MS + 34_000), 101 * 3600);
+    assert.equal(place(101 * 3600 + 15 * 90_000, ZERO_MS + 34_000), 101 * 3600 + 15 * 90_000);
+    assert.equal(track.jumps, 0);
+  });
+
+  test('a jump, forward or back, goes on by the time that passed, and loses no frame', () => {
+    for (const jump of [90_000 * 3600, -90_000 * 3, 0x7fff_0000, -0x7fff_0000]) {
+      const { track, place } = video();
+      place(1000, ZERO_MS);
+      place(4600, ZERO_MS + 40);
+      assert.equal(place(4600 + jump, ZERO_MS + 80), 7200);
+      assert.deepEqual([track.discontinuity, track.jumps, track.jumpTicks], [true, 1, jump - 3600]);
+      assert.equal(place(4600 + jump + 3600, ZERO_MS + 120), 10_800);
+      assert.deepEqual([track.discontinuity, track.jumps, track.jumpTicks], [false, 1, 0]);
+    }
+  });
+
+  test('a camera without a clock is timed by arrival', () => {
+    const { track, place } = video();
+    const placed = Array.from({ length: 20 }, (_, i) => place(77, ZERO_MS + i * 40));
+    for (let i = 1; i < 20; i += 1) assert.ok(placed[i]! > placed[i - 1]!);
+    for (let i = EQUAL_RUN_FRAMES + 1; i < 20; i += 1) {
+      assert.ok(Math.abs(placed[i]! - i * 3600) < 10, `frame ${i}`);
+    }
+    assert.equal(track.jumps, 0);
+    // The clock starts to run after all.
+    assert.ok(Math.abs(place(77 + 3600, ZERO_MS + 800) - 72_000) < 10);
+    assert.ok(Math.abs(place(77 + 7200, ZERO_MS + 840) - 75_600) < 10);
+  });
+
+  test('a pair of fields of one time gets two times, and no drift comes of it', () => {
+    const { place } = video();
+    const placed = Array.from({ length: 100 }, (_, i) => place((i >> 1) * 3600, ZERO_MS + i * 20));
+    assert.deepEqual(placed.slice(-2), [49 * 3600, 49 * 3600 + 1]);
+    assert.equal(new Set(placed).size, 100);
+  });
+
+  test('audio never goes back', () => {
+    const track = new TimeAxis(ms(0)).addTrack(AUDIO);
+    assert.equal(track.place(1000, ms(0)), 0);
+    assert.equal(track.place(1160, ms(20)), 160);
+    assert.equal(track.place(1100, ms(40)), 161);
+    assert.equal(track.place(1100, ms(40)), 162);
+    assert.equal(track.place(1320, ms(40)), 320);
+  });
+
+  test('whatever the camera says, frames get different times, near those of their arrival', () => {
+    const steps = fc.array(
+      fc.tuple(
+        fc.oneof(
+          fc.constant(3600),
+          fc.constant(0),
+          fc.integer({ min: -200_000, max: 900_000 }),
+          fc.nat(0xffff_ffff),
+        ),
+        fc.nat({ max: 100 }),
+        fc.constantFrom('frame', 'frame', 'frame', 'source', 'restart'),
+      ),
+      { maxLength: 60 },
+    );
+    fc.assert(
+      fc.property(steps, (list) => {
+        const { axis, place, track } = video();
+        const audio = axis.addTrack(AUDIO);
+        let rtp = 0;
+        let arrivalMs = ZERO_MS;
+        let last = place(rtp, arrivalMs);
+        let lastAudio = audio.place(0, ms(arrivalMs));
+        for (const [step, passedMs, event] of list) {
+          rtp = (rtp + step) >>> 0;
+          arrivalMs += passedMs;
+          if (event === 'source') track.sourceChanged();
+          if (event === 'restart') axis.restart();
+          const pts = place(rtp, arrivalMs);
+          assert.ok(Number.isSafeInteger(pts));
+          assert.notEqual(pts, last);
+          assert.ok(pts - last <= 90 * (passedMs + 10_000 + 60_000) + 10, 'ahead of all reason');
+          last = pts;
+          const audioPts = audio.place(rtp, ms(arrivalMs));
+          assert.ok(audioPts > lastAudio);
+          lastAudio = audioPts;
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('changes of source and session', () => {
+  test('a new SSRC that goes on (Uniview) is no discontinuity, one that does not is', () => {
+    const { track, place } = video();
+    place(0, ZERO_MS);
+    track.sourceChanged();
+    assert.equal(place(3600, ZERO_MS + 40), 3600);
+    assert.equal(track.discontinuity, false);
+    track.sourceChanged();
+    assert.equal(place(3600 + 5 * 90_000, ZERO_MS + 80), 7200);
+    assert.equal(track.discontinuity, true);
+  });
+
+  test('after a reconnect time goes on by what passed, the same for both tracks', () => {
+    const { axis, track, place } = video();
+    const audio = axis.addTrack(AUDIO);
+    // The camera began with 2 s in a burst: media time is ahead of arrival from then on.
+    for (let i = 0; i <= 50; i += 1) place(i * 3600, ZERO_MS);
+    audio.place(500, ms(ZERO_MS));
+    axis.restart();
+    assert.equal(place(99, ZERO_MS + 10_000), 12 * 90_000);
+    assert.equal(track.discontinuity, true);
+    assert.equal(audio.place(12_345, ms(ZERO_MS + 10_000)), 12 * 8000);
+    assert.equal(audio.discontinuity, true);
+    assert.equal(track.jumps, 0);
+  });
+});
+
+describe('video and audio', () => {
+  const bothStarted = (): { axis: TimeAxis; video: Timeline; audio: Timeline; alignment: AvAlignment } => {
+    const axis = new TimeAxis(ms(0));
+    const videoTrack = axis.addTrack(VIDEO);
+    const audioTrack = axis.addTrack(AUDIO);
+    videoTrack.place(0, ms(0));
+    audioTrack.place(0, ms(0));
+    return { axis, video: videoTrack, audio: audioTrack, alignment: new AvAlignment(videoTrack, audioTrack) };
+  };
+
+  test('are brought together once, by moving ahead the one that is behind', () => {
+    const one = bothStarted();
+    one.alignment.onVideoReport(1_000_000 as WallMs, 0);
+    one.alignment.onAudioReport(1_000_300 as WallMs, 0);
+    assert.equal(one.alignment.correctedMs, 300);
+    assert.equal(one.audio.place(160, ms(20)), 2400 + 160);
+    assert.equal(one.video.place(3600, ms(40)), 3600);
+    one.alignment.onAudioReport(1_002_000 as WallMs, 160);
+    assert.equal(one.audio.place(320, ms(40)), 2400 + 320);
+
+    const other = bothStarted();
+    other.alignment.onAudioReport(1_000_000 as WallMs, 0);
+    other.alignment.onVideoReport(1_000_100 as WallMs, 0);
+    assert.equal(other.video.place(3600, ms(40)), 9000 + 3600);
+    assert.equal(other.audio.place(160, ms(20)), 160);
+  });
+
+  test('are left alone where the offset is nothing, or no offset at all', () => {
+    const one = bothStarted();
+    one.alignment.onVideoReport(1_000_000 as WallMs, 0);
+    one.alignment.onAudioReport(1_000_010 as WallMs, 0);
+    assert.equal(one.alignment.correctedMs, 0);
+    const other = bothStarted();
+    other.alignment.onVideoReport(1_000_000 as WallMs, 0);
+    other.alignment.onAudioReport(1_009_000 as WallMs, 0);
+    assert.equal(other.alignment.correctedMs, 0);
+    // A report of a time far from the frames is no use either.
+    other.alignment.onAudioReport(1_000_300 as WallMs, 8000 * 60);
+    assert.equal(other.alignment.correctedMs, 0);
+    other.alignment.onAudioReport(1_000_300 as WallMs, 0);
+    assert.equal(other.alignment.correctedMs, 300);
+    other.alignment.restart();
+    assert.equal(other.alignment.correctedMs, 0);
+  });
+});

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Ticks, WallMs } from '../../src/base/clock.js';
+import { WallClock } from '../../src/rtp/wall-clock.js';
+
+const EPOCH_MS = 1_800_000_000_000;
+
+const ticks = (mediaMs: number): Ticks => (mediaMs * 90) as Ticks;
+const wall = (value: number): WallMs => (EPOCH_MS + value) as WallMs;
+
+const create = (): { clock: WallClock; frame: (mediaMs: number, hostMs: number) => number } => {
+  const clock = new WallClock({ clockRateHz: 90_000 });
+  return {
+    clock,
+    frame: (mediaMs, hostMs) => {
+      clock.onFrame(ticks(mediaMs), wall(hostMs));
+      return clock.wallMsAt(ticks(mediaMs)) - EPOCH_MS;
+    },
+  };
+};
+
+describe('media time to wall time', () => {
+  test('by arrival: jitter is filtered out, the least delay counts', () => {
+    const { frame } = create();
+    let last = 0;
+    for (let i = 0; i < 1000; i += 1) last = frame(i * 40, i * 40 + 1000 + (i % 7) * 10);
+    assert.ok(Math.abs(last - (999 * 40 + 1000)) < 1, `${last}`);
+  });
+
+  test('a burst at the start is worked off by running slow, never by stepping back', () => {
+    const { clock, frame } = create();
+    let last = Number.NEGATIVE_INFINITY;
+    for (let i = 0; i < 600; i += 1) {
+      // Four seconds of stored frames come at once, then live ones.
+      const at = frame(i * 40, Math.max(0, i * 40 - 4000));
+      assert.ok(at > last);
+      last = at;
+    }
+    assert.ok(Math.abs(last - (599 * 40 - 4000)) < 1);
+    assert.equal(clock.steps, 0);
+  });
+
+  test('by sender reports while they are sane, by arrival when they are not', () => {
+    const { clock, frame } = create();
+    frame(0, 500);
+    clock.onSenderReport(ticks(0), wall(-300), wall(500));
+    assert.equal(clock.isFromSender, true);
+    let last = 0;
+    for (let i = 1; i < 500; i += 1) last = frame(i * 40, i * 40 + 500);
+    assert.ok(Math.abs(last - (499 * 40 - 300)) < 1);
+    // The camera has lost its time: 1970.
+    clock.onSenderReport(ticks(20_000), wall(-EPOCH_MS), wall(20_500));
+    assert.equal(clock.isFromSender, false);
+    for (let i = 500; i < 6000; i += 1) last = frame(i * 40, i * 40 + 500);
+    assert.ok(Math.abs(last - (5999 * 40 + 500)) < 1);
+    assert.equal(clock.steps, 0);
+  });
+
+  test('follows a camera whose clock drifts', () => {
+    const { frame } = create();
+    let last = 0;
+    // 100 ppm, an hour: 360 ms.
+    for (let i = 0; i < 90_000; i += 1) last = frame(i * 40, i * 40 * 1.0001);
+    assert.ok(Math.abs(last - 89_999 * 40 * 1.0001) < 10);
+  });
+
+  test('a clock of the host that was set is followed at once, and counted', () => {
+    const { clock, frame } = create();
+    for (let i = 0; i < 1000; i += 1) frame(i * 40, i * 40);
+    assert.ok(Math.abs(frame(40_000, 40_000 - 3_600_000) - (40_000 - 3_600_000)) < 1);
+    assert.equal(clock.steps, 1);
+  });
+
+  test('starts over after an interruption', () => {
+    const { clock, frame } = create();
+    frame(0, 0);
+    clock.restart();
+    assert.equal(frame(10_000, 70_000), 70_000);
+    assert.equal(clock.steps, 0);
+  });
+
+  test('wall times grow with pts, whatever the arrival, unless the clock had to step', () => {
+    const arrivals = fc.array(
+      fc.tuple(fc.integer({ min: 1, max: 500 }), fc.nat({ max: 5_000 }), fc.boolean()),
+      {
+        minLength: 2,
+        maxLength: 200,
+      },
+    );
+    fc.assert(
+      fc.property(arrivals, (list) => {
+        const { clock, frame } = create();
+        let mediaMs = 0;
+        let last = Number.NEGATIVE_INFINITY;
+        for (const [stepMs, delayMs, isReport] of list) {
+          mediaMs += stepMs;
+          if (isReport) clock.onSenderReport(ticks(mediaMs), wall(mediaMs + delayMs), wall(mediaMs));
+          const at = frame(mediaMs, mediaMs + delayMs);
+          assert.ok(at > last);
+          last = at;
+        }
+        assert.equal(clock.steps, 0);
+      }),
+    );
+  });
+});
