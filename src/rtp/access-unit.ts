@@ -38,7 +38,10 @@ export class AccessUnit {
     this.#sink = sink;
   }
 
-  /** A packet of `timestamp` begins, `lostBefore` being missing before it. */
+  /**
+   * A packet begins, `lostBefore` being missing before it. `timestamp` is signed here, which holds it in a
+   * machine word; unsigned ones from 2^31 on would become heap objects, one for each packet.
+   */
   startPacket(timestamp: number, lostBefore: number): void {
     this.#packetTimestamp = timestamp;
     if (lostBefore === 0) return;
@@ -209,7 +212,7 @@ export class AccessUnit {
   }
 
   #commit(): void {
-    this.#sink.commit(this.#timestamp, this.#isKey);
+    this.#sink.commit(this.#timestamp >>> 0, this.#isKey);
     this.damagedSinceLastCommit = false;
     this.#state = 'empty';
     this.#endedByMarker = false;

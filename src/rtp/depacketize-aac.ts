@@ -3,6 +3,7 @@ import type { Depacketizer, DepacketizerCounters } from './depacketizer.js';
 import type { RtpPacket } from './packet.js';
 import { SideBuffer } from './side-buffer.js';
 
+/** How the payload is framed, by the fmtp line of the SDP. */
 export type AacDepacketizerOptions = {
   /** The fmtp parameters of these names, 0 where absent; 13, 3, 3 in AAC-hbr, 6, 2, 2 in AAC-lbr (RFC 3640 §3.3). */
   readonly sizeLength: number;

@@ -30,7 +30,7 @@ export class H264Depacketizer implements VideoDepacketizer {
 
   push(packet: RtpPacket, lostBefore: number): void {
     const { buffer, payloadStart, payloadEnd } = packet;
-    this.#assembler.startPacket(packet.timestamp, lostBefore);
+    this.#assembler.startPacket(packet.timestamp | 0, lostBefore);
     if (payloadStart < payloadEnd) {
       const type = buffer[payloadStart]! & 0x1f;
       if (type < STAP_A) this.#assembler.unit(buffer, payloadStart, payloadEnd);

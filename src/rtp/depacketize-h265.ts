@@ -28,7 +28,7 @@ export class H265Depacketizer implements VideoDepacketizer {
 
   push(packet: RtpPacket, lostBefore: number): void {
     const { buffer, payloadStart, payloadEnd } = packet;
-    this.#assembler.startPacket(packet.timestamp, lostBefore);
+    this.#assembler.startPacket(packet.timestamp | 0, lostBefore);
     if (payloadStart < payloadEnd) {
       const type = (buffer[payloadStart]! >> 1) & 0x3f;
       if (type < AGGREGATION) this.#single(buffer, payloadStart, payloadEnd);

@@ -31,6 +31,7 @@ export class NalAssembler {
     this.accessUnit = new AccessUnit(sink);
   }
 
+  /** See `AccessUnit.startPacket`. */
   startPacket(timestamp: number, lostBefore: number): void {
     this.accessUnit.startPacket(timestamp, lostBefore);
     if (lostBefore > 0) this.#fragment = 'none';

@@ -30,6 +30,7 @@ export const ROLE = {
   delimiter: 7,
 } as const;
 
+/** One of `ROLE`. */
 export type NalRole = (typeof ROLE)[keyof typeof ROLE];
 
 /** A unit of this role can stand at the head of an access unit (H.264 §7.4.1.2.3, H.265 §7.4.2.4.4). */

@@ -1,6 +1,7 @@
 /** Takes one finished packet; the bytes are valid during the call only, the next packet overwrites them. */
 export type PacketSink = (buffer: Buffer, start: number, end: number) => void;
 
+/** What the packets of one source have in common. */
 export type PacketWriterOptions = {
   readonly payloadType: number;
   readonly ssrc: number;

@@ -45,9 +45,20 @@ export class RtpPacket {
     this.payloadEnd = payloadEnd;
     this.marker = second >= 0x80;
     this.payloadType = second & 0x7f;
-    this.sequence = buffer.readUInt16BE(start + 2);
-    this.timestamp = buffer.readUInt32BE(start + 4);
-    this.ssrc = buffer.readUInt32BE(start + 8);
+    this.sequence = (buffer[start + 2]! << 8) | buffer[start + 3]!;
+    // Not by readUInt32BE: what a call returns from 2^31 on is an object on the heap, one for each packet.
+    this.timestamp =
+      ((buffer[start + 4]! << 24) |
+        (buffer[start + 5]! << 16) |
+        (buffer[start + 6]! << 8) |
+        buffer[start + 7]!) >>>
+      0;
+    this.ssrc =
+      ((buffer[start + 8]! << 24) |
+        (buffer[start + 9]! << 16) |
+        (buffer[start + 10]! << 8) |
+        buffer[start + 11]!) >>>
+      0;
     return true;
   }
 

@@ -1,5 +1,6 @@
 import type { PacketWriter } from './packet-writer.js';
 
+/** Which of RFC 6184 the receiver understands, and what we make of it. */
 export type H264PacketizerOptions = {
   /** Puts neighbouring small NAL units into one STAP-A (RFC 6184 §5.7.1). */
   readonly aggregate: boolean;

@@ -1,5 +1,6 @@
 import type { PacketWriter } from './packet-writer.js';
 
+/** Which of RFC 7798 the receiver asked for, and what we make of it. */
 export type H265PacketizerOptions = {
   /** Puts neighbouring small NAL units into one aggregation packet (RFC 7798 §4.4.2). */
   readonly aggregate: boolean;

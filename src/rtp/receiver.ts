@@ -10,6 +10,7 @@ import type { PacketReceiver, Sequencer } from './sequencer.js';
 import { InOrderSequencer } from './sequencer.js';
 import { isNearInTime, SourceProbation } from './source-probation.js';
 
+/** What is known of a track before its first packet. */
 export type TrackReceiverOptions = {
   readonly transport: 'tcp' | 'udp';
   /** What the SDP says of this track. */
@@ -29,6 +30,7 @@ export type TrackReceiverDeps = {
   readonly onSenderReport?: (senderWallMs: WallMs, rtpTimestamp: number, arrivalMs: MonotonicMs) => void;
 };
 
+/** What became of what came, since the receiver was made. */
 export type TrackCounters = {
   /** RTP packets of this track, whatever became of them. */
   packets: number;
@@ -161,8 +163,8 @@ export class TrackReceiver implements PacketReceiver {
 
   #accept(packet: RtpPacket, arrivalMs: MonotonicMs): void {
     if (this.#probation.release()) this.#strays += 1;
-    this.#lastTimestamp = packet.timestamp;
-    this.#stats.onPacket(packet.timestamp, arrivalMs);
+    this.#lastTimestamp = packet.timestamp | 0;
+    this.#stats.onPacket(packet.timestamp | 0, arrivalMs);
     this.#sequencer.push(packet, arrivalMs);
   }
 

@@ -6,6 +6,7 @@ export interface PacketReceiver {
   onPacket(packet: RtpPacket, lostBefore: number): void;
 }
 
+/** What sequence numbers tell of the way here. */
 export type SequencerCounters = {
   /** Packets that were passed over. */
   lost: number;

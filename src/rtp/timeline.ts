@@ -11,6 +11,7 @@ export const MAX_SOURCE_STEP_MS = 1_000;
 /** So many repeats of one timestamp are a camera without a clock: time is taken from arrival. */
 export const EQUAL_RUN_FRAMES = 4;
 
+/** What a track's timestamps mean. */
 export type TimelineOptions = {
   readonly clockRateHz: number;
   /** Audio: a frame never goes before the last one. Video may step back, in decode order with B-frames. */

@@ -8,8 +8,9 @@ export const SENDER_REPORT_LIFE_MS = 300_000;
 export const DELAY_WINDOW_MS = 30_000;
 /** For so long after a start the least delay is still being found: cameras begin with a burst of old frames. */
 export const SETTLING_MS = 10_000;
-/** Share of the passing time by which wall time may run fast or slow: while settling, and after. */
+/** Share of the passing time by which wall time may run fast or slow while settling. */
 export const SETTLING_SLEW = 0.5;
+/** The same, once settled. */
 export const SLEW = 0.005;
 /** Beyond this the host's clock was set, and wall time follows at once. */
 export const STEP_MS = 15_000;
