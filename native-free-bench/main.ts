@@ -1,0 +1,81 @@
+/**
+ * `npm run bench` runs all benchmarks; `npm run bench -- NAME --option value` runs one; `--json` prints one JSON
+ * object instead of tables.
+ */
+import { availableParallelism, cpus } from 'node:os';
+import type { Bench, BenchOptions, BenchResult } from './bench.js';
+import { depacketize } from './depacketize.js';
+import { formatTable } from './table.js';
+
+// One options type each; `run` only ever gets what was made from its own defaults.
+const benches = [depacketize] as unknown as readonly Bench[];
+
+class UsageError extends Error {}
+
+const withDefaults = (bench: Bench, given: Readonly<Record<string, string>>): BenchOptions => {
+  const options: Record<string, string | number> = { ...bench.options };
+  for (const [name, text] of Object.entries(given)) {
+    const fallback = options[name];
+    if (fallback === undefined) {
+      throw new UsageError(
+        `${bench.name} has no --${name}; it has --${Object.keys(options).join(', --') || '(none)'}`,
+      );
+    }
+    const value = typeof fallback === 'number' ? Number(text === '' ? Number.NaN : text) : text;
+    if (Number.isNaN(value)) throw new UsageError(`--${name} wants a number, not ${text}`);
+    options[name] = value;
+  }
+  return options;
+};
+
+type CommandLine = {
+  readonly chosen: readonly Bench[];
+  readonly given: Readonly<Record<string, string>>;
+  readonly json: boolean;
+};
+
+const readCommandLine = (args: readonly string[]): CommandLine => {
+  const given: Record<string, string> = {};
+  const chosen: Bench[] = [];
+  let json = false;
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index]!;
+    const option = /^--([a-z-]+)(?:=(.*))?$/.exec(arg);
+    if (arg === '--json') json = true;
+    else if (option !== null) given[option[1]!] = option[2] ?? args[++index] ?? '';
+    else chosen.push(benchNamed(arg));
+  }
+  if (chosen.length !== 1 && Object.keys(given).length > 0) {
+    throw new UsageError('options go with the name of one benchmark');
+  }
+  return { chosen: chosen.length === 0 ? benches : chosen, given, json };
+};
+
+const benchNamed = (name: string): Bench => {
+  const bench = benches.find((known) => known.name === name);
+  if (bench !== undefined) return bench;
+  throw new UsageError(`no benchmark ${name}; there are: ${benches.map((known) => known.name).join(', ')}`);
+};
+
+const print = (bench: Bench, result: BenchResult): void => {
+  console.log(`\n${bench.name}: ${bench.describe}\n`);
+  console.log(formatTable(result));
+  for (const note of result.notes ?? []) console.log(`  ${note}`);
+};
+
+try {
+  const { chosen, given, json } = readCommandLine(process.argv.slice(2));
+  const results: Record<string, BenchResult> = {};
+  const machine = `${availableParallelism()} x ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}`;
+  if (!json) console.log(machine);
+  for (const bench of chosen) {
+    const result = await bench.run(withDefaults(bench, given));
+    results[bench.name] = result;
+    if (!json) print(bench, result);
+  }
+  if (json) console.log(JSON.stringify({ machine, results }, null, 2));
+} catch (fault) {
+  if (!(fault instanceof UsageError)) throw fault;
+  console.error(fault.message);
+  process.exitCode = 2;
+}
