@@ -1,4 +1,5 @@
 import type { VideoSink } from '../codec/frame-sink.js';
+import { endWithoutZeros } from '../codec/nal.js';
 import type { AccessUnit } from './access-unit.js';
 import type { DepacketizerCounters, VideoDepacketizer } from './depacketizer.js';
 import { NalAssembler } from './nal-assembler.js';
@@ -79,17 +80,19 @@ export class H264Depacketizer implements VideoDepacketizer {
    * | FU indicator  |S|E|R|  Type   |         FU payload            |
    * +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
    */
-  #fragment(buffer: Buffer, payloadStart: number, end: number, type: number): void {
+  #fragment(buffer: Buffer, payloadStart: number, payloadEnd: number, type: number): void {
     const start = payloadStart + (type === FU_B ? 4 : 2);
-    if (start > end) {
+    if (start > payloadEnd) {
       this.#accessUnit.malformed();
       this.#accessUnit.damage();
       return;
     }
     const fuHeader = buffer[payloadStart + 1]!;
     const header = (buffer[payloadStart]! & 0xe0) | (fuHeader & 0x1f);
+    const isEnd = (fuHeader & 0x40) !== 0;
+    const end = isEnd ? endWithoutZeros(buffer, start, payloadEnd) : payloadEnd;
     if (fuHeader & 0x80) this.#assembler.startFragments(header, 0, buffer, start, end);
     else this.#assembler.continueFragments(header, 0, buffer, start, end);
-    if (fuHeader & 0x40) this.#assembler.endFragments();
+    if (isEnd) this.#assembler.endFragments();
   }
 }

@@ -1,4 +1,5 @@
 import type { VideoSink } from '../codec/frame-sink.js';
+import { endWithoutZeros } from '../codec/nal.js';
 import type { AccessUnit } from './access-unit.js';
 import type { DepacketizerCounters, VideoDepacketizer } from './depacketizer.js';
 import { NalAssembler } from './nal-assembler.js';
@@ -50,7 +51,8 @@ export class H265Depacketizer implements VideoDepacketizer {
     } else if (start + 4 > end) {
       this.#accessUnit.malformed();
     } else {
-      this.#assembler.startFragments(buffer[start]!, buffer[start + 1]!, buffer, start + 4, end);
+      const dataEnd = endWithoutZeros(buffer, start + 4, end);
+      this.#assembler.startFragments(buffer[start]!, buffer[start + 1]!, buffer, start + 4, dataEnd);
       this.#assembler.endFragments();
     }
   }
@@ -85,19 +87,21 @@ export class H265Depacketizer implements VideoDepacketizer {
    * |    PayloadHdr (Type=49)       |S|E|  FuType   | DONL (cond)   |
    * +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
    */
-  #fragment(buffer: Buffer, payloadStart: number, end: number): void {
+  #fragment(buffer: Buffer, payloadStart: number, payloadEnd: number): void {
     const fuHeader = buffer[payloadStart + 2]!;
     const isStart = (fuHeader & 0x80) !== 0;
     const start = payloadStart + 3 + (isStart ? this.#donlBytes : 0);
-    if (start > end) {
+    if (start > payloadEnd) {
       this.#accessUnit.malformed();
       this.#accessUnit.damage();
       return;
     }
     const header = (buffer[payloadStart]! & 0x81) | ((fuHeader & 0x3f) << 1);
     const secondHeader = buffer[payloadStart + 1]!;
+    const isEnd = (fuHeader & 0x40) !== 0;
+    const end = isEnd ? endWithoutZeros(buffer, start, payloadEnd) : payloadEnd;
     if (isStart) this.#assembler.startFragments(header, secondHeader, buffer, start, end);
     else this.#assembler.continueFragments(header, secondHeader, buffer, start, end);
-    if (fuHeader & 0x40) this.#assembler.endFragments();
+    if (isEnd) this.#assembler.endFragments();
   }
 }

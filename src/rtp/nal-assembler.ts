@@ -41,9 +41,10 @@ export class NalAssembler {
     this.accessUnit.endPacket(marker, this.#fragment !== 'none');
   }
 
-  /** A whole NAL unit. */
-  unit(buffer: Buffer, start: number, end: number): void {
+  /** A whole NAL unit, of which zeros at its end are no part: ffmpeg leaves one on H.265. */
+  unit(buffer: Buffer, start: number, paddedEnd: number): void {
     if (this.#fragment !== 'none') this.#closeUnfinished();
+    const end = endWithoutZeros(buffer, start, paddedEnd);
     if (start >= end) return;
     if (this.#isAnnexB || startsWithZeros(buffer, start, end)) {
       this.#split(buffer, start, end);

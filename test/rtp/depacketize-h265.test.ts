@@ -108,6 +108,18 @@ describe('H.265 payloads', () => {
 });
 
 describe('H.265 cameras', () => {
+  test('zeros behind a NAL unit (ffmpeg) are no part of it', () => {
+    assert.deepEqual(nalsOf([[`${IDR}0000`, 0, 'm']])[0], [IDR]);
+    assert.deepEqual(
+      nalsOf([
+        ['620193af', 0, ''],
+        ['620153010000', 0, 'm'],
+      ])[0],
+      [IDR],
+    );
+    assert.deepEqual(nalsOf([['26010000af0100', 0, 'm']], true)[0], [IDR]);
+  });
+
   test('start and end in one fragment (OpenIPC) is a whole NAL unit', () => {
     assert.deepEqual(nalsOf([['6201d3af01', 0, 'm']])[0], [IDR]);
   });
