@@ -1,0 +1,318 @@
+import type { Clock } from '../base/clock.js';
+import type { Authenticator } from './auth.js';
+import { ChannelMap, type TrackHandler } from './channel-map.js';
+import { RtspClient } from './client.js';
+import { type ConnectionHandlers, RtspConnection } from './connection.js';
+import { resolveControl, resolveSession } from './control-url.js';
+import type { RtspCounters } from './counters.js';
+import { fromStatus, type RtspError, rtspError } from './errors.js';
+import { parsePublic } from './header-values.js';
+import { Keepalive, keepaliveMethods } from './keepalive.js';
+import { cseqOf, type RtspRequest, type RtspResponse, writeResponse } from './message.js';
+import type { RtspPolicies } from './quirks.js';
+import type { SessionDescription } from './sdp.js';
+import type { MediaDescription } from './sdp-media.js';
+import { type Pair, parseTransport, type Transport, writeTransport } from './transport-header.js';
+import { type UdpHandler, UdpTrack } from './udp.js';
+import type { CameraUrl } from './url.js';
+
+export type DialogueOptions = {
+  readonly url: CameraUrl;
+  readonly userAgent: string;
+  readonly policies: RtspPolicies;
+};
+
+export type DialogueDeps = {
+  readonly clock: Clock;
+  readonly readBuffer: Buffer;
+  readonly counters: RtspCounters;
+  readonly authenticator: Authenticator;
+  readonly tracks: TrackHandler;
+  /** The connection is gone, or the camera wants us gone: once, before `close` or `destroy`. */
+  readonly onClose: (error: RtspError) => void;
+};
+
+const TEARDOWN_TIMEOUT_MS = 1_000;
+const MAX_TRACKS = 32;
+const answeredOk = new Set(['GET_PARAMETER', 'SET_PARAMETER', 'ANNOUNCE', 'REDIRECT', 'TEARDOWN']);
+
+/** How we reach a track's RTCP. */
+type LiveTrack = { readonly rtcpChannel: number; readonly udp: UdpTrack | null };
+
+const isOk = (response: RtspResponse): boolean => response.status >= 200 && response.status < 300;
+
+/**
+ * All that is said on one connection, from OPTIONS to TEARDOWN, over one transport. A change of transport or host
+ * takes a new dialogue.
+ */
+export class RtspDialogue implements ConnectionHandlers, UdpHandler {
+  readonly #options: DialogueOptions;
+  readonly #deps: DialogueDeps;
+  readonly #connection: RtspConnection;
+  readonly #client: RtspClient;
+  readonly #channels = new ChannelMap();
+  readonly #live: (LiveTrack | null)[] = [];
+  #public: ReadonlySet<string> = new Set();
+  #sessionUri: string;
+  #contentBase: string | null = null;
+  #keepalive: Keepalive | null = null;
+  #brokenBy: RtspError | null = null;
+  #isMuted = false;
+  #hasPacket = false;
+  #onFirstPacket: (() => void) | null = null;
+
+  constructor(options: DialogueOptions, deps: DialogueDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    const { url, policies } = options;
+    this.#sessionUri = url.requestUri;
+    const { host, port, isSecure } = url;
+    this.#connection = new RtspConnection(
+      { host, port, isSecure, certificate: policies.certificate },
+      {
+        clock: deps.clock,
+        readBuffer: deps.readBuffer,
+        counters: deps.counters,
+        handlers: this,
+      },
+    );
+    this.#client = new RtspClient(
+      { userAgent: options.userAgent, sessionId: policies.sessionId },
+      this.#connection,
+      deps.authenticator,
+    );
+  }
+
+  /** Why the connection is gone, or null. */
+  get brokenBy(): RtspError | null {
+    return this.#brokenBy;
+  }
+
+  /** By index of the medias given to `setup`. */
+  get liveTracks(): readonly boolean[] {
+    return this.#live.map((track) => track !== null);
+  }
+
+  /** Connects, asks for the methods, and for the description; resolves with the answer to DESCRIBE. */
+  async open(): Promise<RtspResponse> {
+    const { requestUri } = this.#options.url;
+    await this.#connection.connect();
+    // Whatever the answer is but a wrong password: some cameras refuse OPTIONS and do all else.
+    const options = await this.#client.request('OPTIONS', requestUri);
+    if (isOk(options)) this.#public = parsePublic(options.headers.all('public'));
+    const described = await this.#client.request('DESCRIBE', requestUri, [['Accept', 'application/sdp']]);
+    if (described.status < 300 || described.status > 399) return this.#checked('DESCRIBE', described);
+    return described;
+  }
+
+  /** Names the tracks as this answer to DESCRIBE does. */
+  useDescription(response: RtspResponse, description: SessionDescription): void {
+    this.#contentBase = response.headers.get('content-base') ?? response.headers.get('content-location');
+    this.#sessionUri = resolveSession(description.control, this.#contentBase, this.#options.url.requestUri);
+  }
+
+  /** SETUP of each media. What isn't video may be refused (quirk 28) as long as something is left. */
+  async setup(
+    medias: readonly MediaDescription[],
+    transport: Transport,
+    sessionControl: string | null,
+  ): Promise<void> {
+    if (medias.length === 0 || medias.length > MAX_TRACKS) {
+      throw rtspError('bad_sdp', `the camera offers ${medias.length} tracks that we could take`);
+    }
+    let refusal: RtspError | null = null;
+    for (const [index, media] of medias.entries()) {
+      const control = resolveControl(
+        sessionControl,
+        this.#contentBase,
+        this.#options.url.requestUri,
+        media.control,
+      );
+      const outcome = await this.#setupTrack(index, control, transport);
+      this.#live.push('udp' in outcome ? outcome : null);
+      if ('udp' in outcome) continue;
+      refusal ??= outcome;
+      const isFirst = this.#live.every((track) => track === null);
+      if (media.kind === 'video' || (isFirst && outcome.code === 'unsupported_transport')) throw outcome;
+    }
+    if (refusal !== null && this.#live.every((track) => track === null)) throw refusal;
+  }
+
+  /** PLAY, and keepalives from its answer on. Packets may come before (quirk 14). RTP-Info is ignored (quirk 13). */
+  async play(): Promise<void> {
+    await this.#client.demand('PLAY', this.#sessionUri, [['Range', 'npt=0.000-']]);
+    const methods = keepaliveMethods(this.#options.policies.keepalive, this.#public);
+    this.#keepalive = new Keepalive(methods, this.#client.timeoutMs, {
+      clock: this.#deps.clock,
+      send: async (method) => (await this.#client.request(method, this.#sessionUri)).status,
+    });
+  }
+
+  /** Resolves with true at the first RTP packet, with false when none came in time or the connection broke. */
+  firstPacket(timeoutMs: number): Promise<boolean> {
+    if (this.#hasPacket || this.#isMuted) return Promise.resolve(this.#hasPacket);
+    return new Promise((resolve) => {
+      const timer = this.#deps.clock.after(timeoutMs, () => this.#onFirstPacket?.());
+      this.#onFirstPacket = () => {
+        timer.cancel();
+        this.#onFirstPacket = null;
+        resolve(this.#hasPacket);
+      };
+    });
+  }
+
+  sendRtcp(trackIndex: number, packet: Buffer): void {
+    const track = this.#live[trackIndex] ?? null;
+    if (track === null) return;
+    if (track.udp !== null) track.udp.sendRtcp(packet);
+    else this.#connection.writeInterleaved(track.rtcpChannel, packet);
+  }
+
+  /** No handler is called from now on; what waits is rejected with `reason`. */
+  mute(reason: RtspError): void {
+    this.#isMuted = true;
+    this.#keepalive?.stop();
+    this.#onFirstPacket?.();
+    this.#connection.cancelRequests(reason);
+  }
+
+  /** Ends a muted dialogue: TEARDOWN where there is a session, a second at most, then all sockets go. */
+  async close(): Promise<void> {
+    if (
+      this.#connection.isOpen &&
+      this.#client.sessionId !== null &&
+      this.#options.policies.teardown === 'always'
+    ) {
+      await this.#teardown();
+    }
+    this.destroy();
+  }
+
+  destroy(reason?: RtspError): void {
+    this.#isMuted = true;
+    this.#keepalive?.stop();
+    this.#onFirstPacket?.();
+    this.#connection.destroy(reason);
+    for (const track of this.#live) track?.udp?.close();
+  }
+
+  /** For the connection. */
+  onInterleaved(channel: number, buffer: Buffer, start: number, end: number): void {
+    if (!this.#isMuted) this.#channels.dispatch(this.#deps.tracks, channel, buffer, start, end);
+  }
+
+  /** For the UDP sockets. */
+  onUdpRtp(trackIndex: number, packet: Buffer): void {
+    if (this.#isMuted) return;
+    this.#hasPacket = true;
+    this.#onFirstPacket?.();
+    this.#guarded(() => this.#deps.tracks.onRtp(trackIndex, packet, 0, packet.length));
+  }
+
+  /** For the UDP sockets. */
+  onUdpRtcp(trackIndex: number, packet: Buffer): void {
+    if (this.#isMuted) return;
+    this.#guarded(() => this.#deps.tracks.onRtcp(trackIndex, packet, 0, packet.length));
+  }
+
+  /** For the connection. */
+  onClose(error: RtspError): void {
+    if (this.#isMuted) return;
+    this.#brokenBy = error;
+    this.destroy(error);
+    this.#deps.onClose(error);
+  }
+
+  /** A camera's own requests: a client has little to say, but silence makes some cameras hang up. */
+  onRequest(request: RtspRequest): void {
+    const cseq = cseqOf(request.headers);
+    const headers: [string, string][] = cseq === null ? [] : [['CSeq', String(cseq)]];
+    headers.push(['User-Agent', this.#options.userAgent]);
+    if (request.method === 'OPTIONS') headers.push(['Public', 'OPTIONS, GET_PARAMETER, SET_PARAMETER']);
+    const isKnown = request.method === 'OPTIONS' || answeredOk.has(request.method);
+    const [status, reason] = isKnown ? ([200, 'OK'] as const) : ([501, 'Not Implemented'] as const);
+    this.#connection.respond(writeResponse(status, reason, headers));
+    if (request.method === 'REDIRECT' || request.method === 'TEARDOWN') {
+      this.onClose(rtspError('closed_by_camera', `the camera ended the session (${request.method})`));
+    }
+  }
+
+  #teardown(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#deps.clock.after(TEARDOWN_TIMEOUT_MS, resolve);
+      const finish = (): void => {
+        timer.cancel();
+        resolve();
+      };
+      this.#client.request('TEARDOWN', this.#sessionUri).then(finish, finish);
+    });
+  }
+
+  #checked(method: string, response: RtspResponse): RtspResponse {
+    if (isOk(response)) return response;
+    throw fromStatus(method, response.status, response.reason, this.#connection.where);
+  }
+
+  /** It may have ended while we waited, or behind the answer that came in the same read. */
+  #throwIfMuted(): void {
+    if (this.#isMuted) throw this.#brokenBy ?? rtspError('aborted', 'the session was closed');
+  }
+
+  /** One SETUP; an error is what the camera refused it with. */
+  async #setupTrack(index: number, uri: string, transport: Transport): Promise<LiveTrack | RtspError> {
+    const { localAddress } = this.#connection;
+    const udp =
+      transport === 'udp' ? await UdpTrack.bind(index, localAddress, this, this.#deps.counters) : null;
+    try {
+      this.#throwIfMuted();
+      const requested = udp?.ports ?? { rtp: index * 2, rtcp: index * 2 + 1 };
+      const header = writeTransport(transport, requested);
+      const response = await this.#client.request('SETUP', uri, [['Transport', header]]);
+      this.#throwIfMuted();
+      const outcome = isOk(response)
+        ? this.#takeTransport(index, requested, response, udp)
+        : fromStatus('SETUP', response.status, response.reason, this.#connection.where);
+      if (!('udp' in outcome)) udp?.close();
+      return outcome;
+    } catch (error) {
+      udp?.close();
+      throw error;
+    }
+  }
+
+  #takeTransport(
+    index: number,
+    requested: Pair,
+    response: RtspResponse,
+    udp: UdpTrack | null,
+  ): LiveTrack | RtspError {
+    const reply = parseTransport(response.headers.get('transport') ?? '');
+    const transport = udp === null ? 'tcp' : 'udp';
+    if (reply.lower !== null && reply.lower !== transport) {
+      return rtspError(
+        'unsupported_transport',
+        `the camera was asked for ${transport} and answered with ${reply.lower}`,
+      );
+    }
+    if (udp !== null) {
+      const hosts = [this.#connection.remoteAddress];
+      if (reply.source !== null) hosts.push(reply.source);
+      udp.setPeer(hosts, reply.serverPorts);
+      return { rtcpChannel: 0, udp };
+    }
+    const { interleavedIds } = this.#options.policies;
+    const pair = this.#channels.assign(index, requested, reply.interleaved, interleavedIds);
+    this.#connection.allowChannel(pair.rtp);
+    this.#connection.allowChannel(pair.rtcp);
+    return { rtcpChannel: pair.rtcp, udp: null };
+  }
+
+  /** The border that an exception of one camera doesn't cross; over TCP it is the connection's. */
+  #guarded(deliver: () => void): void {
+    try {
+      deliver();
+    } catch (error) {
+      this.onClose(rtspError('internal_error', "handling the camera's data failed", { cause: error }));
+    }
+  }
+}

@@ -1,0 +1,264 @@
+import type { Clock } from '../base/clock.js';
+import { messageOf } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import { Authenticator } from './auth.js';
+import type { TrackHandler } from './channel-map.js';
+import { makeCounters, type RtspCounters } from './counters.js';
+import { RtspDialogue } from './dialogue.js';
+import { isRtspError, type RtspError, rtspError } from './errors.js';
+import { packetizationModeOf, videoCodecOf } from './media-format.js';
+import { defaultPolicies, type RtspPolicies } from './quirks.js';
+import { redirectTarget } from './redirect.js';
+import { parseSdp, type SessionDescription } from './sdp.js';
+import type { MediaDescription } from './sdp-media.js';
+import type { Transport } from './transport-header.js';
+import { type CameraUrl, parseCameraUrl } from './url.js';
+
+export type RtspSessionOptions = {
+  readonly url: string;
+  /** The wished one; see `RtspSession.transport` for what it came to. */
+  readonly transport: Transport;
+  readonly userAgent?: string;
+  /** For a camera that the defaults don't suit. */
+  readonly policies?: Partial<RtspPolicies>;
+};
+
+/**
+ * What comes of a session; may be called before `play()` resolves (quirk 14). Over TCP the bytes are valid during
+ * the call only; over UDP the buffer is the receiver's to keep.
+ */
+export interface RtspSessionHandlers extends TrackHandler {
+  /** A session that played is over; once, and nothing is called after it. Not called for `close()` or abort. */
+  onEnd(reason: RtspError): void;
+}
+
+export type RtspSessionDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The worker's one read buffer, reused for the next read of any socket. */
+  readonly readBuffer: Buffer;
+  readonly handlers: RtspSessionHandlers;
+  readonly signal: AbortSignal;
+};
+
+const MAX_REDIRECTS = 5;
+const FIRST_UDP_PACKET_MS = 4_000;
+const DEFAULT_USER_AGENT = 'Framering';
+
+const aborted = (): RtspError => rtspError('aborted', 'the session was closed');
+
+const needsTcp = (media: MediaDescription): boolean =>
+  videoCodecOf(media) === 'h264' && packetizationModeOf(media) === 0;
+
+/**
+ * One session with one camera, from DESCRIBE to TEARDOWN, on as many connections as it takes (redirects, another
+ * transport). Call `describe`, `setup`, `play` in this order; a call that fails has let go of everything, and
+ * rejects with an AppError of `RtspErrorCode`. Reconnecting is the owner's business: with a new session.
+ */
+export class RtspSession {
+  readonly counters: RtspCounters = makeCounters();
+  readonly #options: RtspSessionOptions;
+  readonly #deps: RtspSessionDeps;
+  readonly #policies: RtspPolicies;
+  readonly #onAbort = (): void => void this.close();
+  #url: CameraUrl | null = null;
+  #authenticator: Authenticator | null = null;
+  #transport: Transport;
+  #hasSwitched = false;
+  #dialogue: RtspDialogue | null = null;
+  #sessionControl: string | null = null;
+  #medias: readonly MediaDescription[] = [];
+  #callsUnderWay = 0;
+  #isPlaying = false;
+  #endedBy: RtspError | null = null;
+  #released: Promise<void> | null = null;
+
+  constructor(options: RtspSessionOptions, deps: RtspSessionDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#policies = { ...defaultPolicies, ...options.policies };
+    this.#transport = options.transport;
+    deps.signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (deps.signal.aborted) this.#endedBy = aborted();
+  }
+
+  /** What the media comes over; settled by the time the first packet is handed on, and when `play()` resolves. */
+  get transport(): Transport {
+    return this.#transport;
+  }
+
+  /** Which of the medias given to `setup` the camera agreed to send. */
+  get liveTracks(): readonly boolean[] {
+    return this.#dialogue?.liveTracks ?? [];
+  }
+
+  /** Connects and asks what the camera has. */
+  describe(): Promise<SessionDescription> {
+    return this.#call(() => {
+      this.#url = parseCameraUrl(this.#options.url);
+      return this.#open(this.#url);
+    });
+  }
+
+  /** Asks for these medias of the description; `trackIndex` is the index in this array. */
+  setup(medias: readonly MediaDescription[]): Promise<void> {
+    return this.#call(async () => {
+      this.#medias = medias;
+      // Nothing was set up yet: that is no change of transport, and a camera that refuses TCP still gets UDP.
+      if (this.#policies.packetizationMode0 === 'force_tcp' && medias.some(needsTcp)) this.#transport = 'tcp';
+      try {
+        await this.#current().setup(medias, this.#transport, this.#sessionControl);
+      } catch (error) {
+        const isRefused = isRtspError(error) && error.code === 'unsupported_transport';
+        if (!isRefused || this.#policies.transport === 'as_wished' || this.#hasSwitched) throw error;
+        await this.#switchTo(this.#transport === 'tcp' ? 'udp' : 'tcp', 'the camera refused it');
+      }
+    });
+  }
+
+  /** Starts the stream. Over UDP it resolves when packets do come, or have been asked for over TCP. */
+  play(): Promise<void> {
+    return this.#call(async () => {
+      const dialogue = this.#current();
+      await dialogue.play();
+      if (this.#transport === 'udp' && !(await dialogue.firstPacket(FIRST_UDP_PACKET_MS))) {
+        this.#throwIfOver();
+        if (this.#policies.silentUdp === 'give_up' || this.#hasSwitched) {
+          throw rtspError('timeout', 'the camera sends nothing over UDP: check firewalls, or use TCP');
+        }
+        await this.#switchTo('tcp', 'no packet came over UDP');
+        await this.#current().play();
+      }
+      this.#isPlaying = true;
+    });
+  }
+
+  /** Sends an RTCP packet of ours to the camera; dropped and counted where it doesn't read. */
+  sendRtcp(trackIndex: number, packet: Buffer): void {
+    this.#dialogue?.sendRtcp(trackIndex, packet);
+  }
+
+  /** Ends the session: TEARDOWN, a second at most, then every socket is gone. No handler is called from now on. */
+  close(): Promise<void> {
+    this.#endedBy ??= aborted();
+    return this.#release();
+  }
+
+  /** Runs one step; when it fails the session is over, and everything is let go of before the caller hears of it. */
+  async #call<T>(step: () => Promise<T>): Promise<T> {
+    if (this.#endedBy !== null) throw this.#endedBy;
+    this.#callsUnderWay += 1;
+    try {
+      const result = await step();
+      this.#throwIfOver();
+      return result;
+    } catch (thrown) {
+      this.#endedBy ??= isRtspError(thrown)
+        ? thrown
+        : rtspError('internal_error', `the session failed: ${messageOf(thrown)}`, { cause: thrown });
+      await this.#release();
+      throw this.#endedBy;
+    } finally {
+      this.#callsUnderWay -= 1;
+    }
+  }
+
+  /** A connection may break behind an answer that came in the same read. */
+  #throwIfOver(): void {
+    const error = this.#endedBy ?? this.#dialogue?.brokenBy ?? null;
+    if (error !== null) throw error;
+  }
+
+  #current(): RtspDialogue {
+    if (this.#dialogue === null) throw rtspError('internal_error', 'describe() comes first');
+    return this.#dialogue;
+  }
+
+  /** Connects and describes, following redirects. */
+  async #open(from: CameraUrl): Promise<SessionDescription> {
+    let url = from;
+    let hasReconnected = false;
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; ) {
+      const dialogue = this.#begin(url);
+      try {
+        const response = await dialogue.open();
+        const target = redirectTarget(url, response);
+        if (target === null) {
+          const description = parseSdp(response.body.toString('utf8'));
+          dialogue.useDescription(response, description);
+          this.#url = url;
+          this.#sessionControl = description.control;
+          return description;
+        }
+        redirects += 1;
+        if (target.host !== url.host || target.credentials !== url.credentials) this.#authenticator = null;
+        url = target;
+      } catch (error) {
+        // Some cameras close with the 401 itself: what they asked for goes into a new connection.
+        const isClosed = isRtspError(error) && error.code === 'closed_by_camera';
+        if (!isClosed || hasReconnected || this.#authenticator?.isChallenged !== true) throw error;
+        hasReconnected = true;
+      }
+    }
+    throw rtspError('protocol_error', `the camera redirects more than ${MAX_REDIRECTS} times`);
+  }
+
+  /** A new dialogue in place of the one before. */
+  #begin(url: CameraUrl): RtspDialogue {
+    if (this.#endedBy !== null) throw this.#endedBy;
+    this.#dialogue?.destroy();
+    this.#authenticator ??= new Authenticator(url.credentials);
+    const { clock, readBuffer, handlers } = this.#deps;
+    const dialogue = new RtspDialogue(
+      {
+        url,
+        userAgent: this.#options.userAgent ?? DEFAULT_USER_AGENT,
+        policies: this.#policies,
+      },
+      {
+        clock,
+        readBuffer,
+        counters: this.counters,
+        authenticator: this.#authenticator,
+        tracks: handlers,
+        onClose: (error) => this.#onClose(error),
+      },
+    );
+    this.#dialogue = dialogue;
+    return dialogue;
+  }
+
+  /** Begins anew with the other transport, on a new connection with a new DESCRIBE (quirk 24). */
+  async #switchTo(transport: Transport, why: string): Promise<void> {
+    this.#deps.log.info(`RTSP: taking ${transport} instead of ${this.#transport}: ${why}`);
+    const old = this.#current();
+    old.mute(aborted());
+    await old.close();
+    this.#hasSwitched = true;
+    this.#transport = transport;
+    const url = this.#url ?? parseCameraUrl(this.#options.url);
+    await this.#open(url);
+    await this.#current().setup(this.#medias, this.#transport, this.#sessionControl);
+  }
+
+  /** A call under way hears of it by itself. */
+  #onClose(error: RtspError): void {
+    if (this.#callsUnderWay > 0 || this.#endedBy !== null) return;
+    this.#endedBy = error;
+    void this.#release();
+    if (this.#isPlaying) this.#deps.handlers.onEnd(error);
+  }
+
+  #release(): Promise<void> {
+    this.#released ??= this.#letGo(this.#endedBy ?? aborted());
+    return this.#released;
+  }
+
+  async #letGo(reason: RtspError): Promise<void> {
+    this.#deps.signal.removeEventListener('abort', this.#onAbort);
+    const dialogue = this.#dialogue;
+    if (dialogue === null) return;
+    dialogue.mute(reason);
+    await dialogue.close();
+  }
+}
