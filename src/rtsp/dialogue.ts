@@ -111,7 +111,10 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
     this.#sessionUri = resolveSession(description.control, this.#contentBase, this.#options.url.requestUri);
   }
 
-  /** SETUP of each media. What isn't video may be refused (quirk 28) as long as something is left. */
+  /**
+   * SETUP of each media. What isn't video may be refused (quirk 28) as long as something is left. May be called
+   * again, for another transport, as long as no track is live.
+   */
   async setup(
     medias: readonly MediaDescription[],
     transport: Transport,
@@ -121,6 +124,7 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
       throw rtspError('bad_sdp', `the camera offers ${medias.length} tracks that we could take`);
     }
     let refusal: RtspError | null = null;
+    this.#live.length = 0;
     for (const [index, media] of medias.entries()) {
       const control = resolveControl(
         sessionControl,

@@ -30,15 +30,15 @@ export type TeardownPolicy = 'always' | 'never';
 
 /**
  * What to do when the camera refuses the wished transport (461).
- * - `either` (default): begin anew with the other one. Anew, because Hikvision wants another DESCRIBE then, and
- *   others fail on a second DESCRIBE in the same connection (quirk 24).
+ * - `either` (default): ask for the other one.
  * - `as_wished`: give up.
  */
 export type TransportPolicy = 'either' | 'as_wished';
 
 /**
  * What to do when no packet comes over UDP after PLAY (quirk 25): a firewall, or a camera that only claims it.
- * - `switch_to_tcp` (default): begin anew with TCP.
+ * - `switch_to_tcp` (default): begin anew with TCP. Anew, because Hikvision wants another DESCRIBE then, and others
+ *   fail on a second DESCRIBE in the same connection (quirk 24).
  * - `give_up`: fail with `timeout`.
  */
 export type SilentUdpPolicy = 'switch_to_tcp' | 'give_up';

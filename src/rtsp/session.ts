@@ -43,6 +43,8 @@ export type RtspSessionDeps = {
 
 const MAX_REDIRECTS = 5;
 const FIRST_UDP_PACKET_MS = 4_000;
+/** GStreamer's server answers 503 to a DESCRIBE right behind the TEARDOWN of the same stream. */
+const CAMERA_REST_MS = 500;
 const DEFAULT_USER_AGENT = 'Framering';
 
 const aborted = (): RtspError => rtspError('aborted', 'the session was closed');
@@ -68,6 +70,7 @@ export class RtspSession {
   #dialogue: RtspDialogue | null = null;
   #sessionControl: string | null = null;
   #medias: readonly MediaDescription[] = [];
+  #endPause: (() => void) | null = null;
   #callsUnderWay = 0;
   #isPlaying = false;
   #endedBy: RtspError | null = null;
@@ -106,12 +109,15 @@ export class RtspSession {
       this.#medias = medias;
       // Nothing was set up yet: that is no change of transport, and a camera that refuses TCP still gets UDP.
       if (this.#policies.packetizationMode0 === 'force_tcp' && medias.some(needsTcp)) this.#transport = 'tcp';
+      const dialogue = this.#current();
       try {
-        await this.#current().setup(medias, this.#transport, this.#sessionControl);
+        await dialogue.setup(medias, this.#transport, this.#sessionControl);
       } catch (error) {
         const isRefused = isRtspError(error) && error.code === 'unsupported_transport';
-        if (!isRefused || this.#policies.transport === 'as_wished' || this.#hasSwitched) throw error;
-        await this.#switchTo(this.#transport === 'tcp' ? 'udp' : 'tcp', 'the camera refused it');
+        if (!isRefused || this.#policies.transport === 'as_wished') throw error;
+        this.#switchTo(this.#transport === 'tcp' ? 'udp' : 'tcp', 'the camera refused it');
+        if (dialogue.liveTracks.includes(true)) await this.#beginAnew();
+        else await dialogue.setup(medias, this.#transport, this.#sessionControl);
       }
     });
   }
@@ -126,7 +132,8 @@ export class RtspSession {
         if (this.#policies.silentUdp === 'give_up' || this.#hasSwitched) {
           throw rtspError('timeout', 'the camera sends nothing over UDP: check firewalls, or use TCP');
         }
-        await this.#switchTo('tcp', 'no packet came over UDP');
+        this.#switchTo('tcp', 'no packet came over UDP');
+        await this.#beginAnew();
         await this.#current().play();
       }
       this.#isPlaying = true;
@@ -228,17 +235,32 @@ export class RtspSession {
     return dialogue;
   }
 
-  /** Begins anew with the other transport, on a new connection with a new DESCRIBE (quirk 24). */
-  async #switchTo(transport: Transport, why: string): Promise<void> {
+  #switchTo(transport: Transport, why: string): void {
     this.#deps.log.info(`RTSP: taking ${transport} instead of ${this.#transport}: ${why}`);
+    this.#hasSwitched = true;
+    this.#transport = transport;
+  }
+
+  /** A new connection with a new DESCRIBE (quirk 24) and the same tracks. */
+  async #beginAnew(): Promise<void> {
     const old = this.#current();
     old.mute(aborted());
     await old.close();
-    this.#hasSwitched = true;
-    this.#transport = transport;
-    const url = this.#url ?? parseCameraUrl(this.#options.url);
-    await this.#open(url);
+    await this.#pause(CAMERA_REST_MS);
+    this.#throwIfOver();
+    await this.#open(this.#url ?? parseCameraUrl(this.#options.url));
     await this.#current().setup(this.#medias, this.#transport, this.#sessionControl);
+  }
+
+  /** Ends early when the session does. */
+  #pause(durationMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = this.#deps.clock.after(durationMs, resolve);
+      this.#endPause = () => {
+        timer.cancel();
+        resolve();
+      };
+    });
   }
 
   /** A call under way hears of it by itself. */
@@ -256,6 +278,7 @@ export class RtspSession {
 
   async #letGo(reason: RtspError): Promise<void> {
     this.#deps.signal.removeEventListener('abort', this.#onAbort);
+    this.#endPause?.();
     const dialogue = this.#dialogue;
     if (dialogue === null) return;
     dialogue.mute(reason);

@@ -31,7 +31,8 @@ const toHostPort = (text: string): HostPort | null => {
     return isIPv6(plain) ? { host: plain, port } : null;
   }
   if (name === undefined || !/^[\p{L}\p{N}._-]+$/u.test(name)) return null;
-  const host = domainToASCII(name);
+  // Only where it must: it would also make 0.0.0.5 of a 5, which may be a part of a password.
+  const host = /^[!-~]+$/.test(name) ? name : domainToASCII(name);
   return host === '' ? null : { host, port };
 };
 
@@ -146,12 +147,18 @@ export const parseCameraUrl = (text: string): CameraUrl => {
 const withoutSecrets = (text: string): string =>
   text.replace(/((?:pass\w*?|pwd|token|auth|secret)=)(?:(?!_channel|_stream)[^&;/?#])*/gi, '$1***');
 
-/** The URL as it may be shown and logged. Of a text that can't be read nothing but its scheme is left. */
+/**
+ * The URL as it may be shown and logged. Of a text that can't be read nothing but its scheme is left, and where it
+ * isn't sure which `@` ends the password everything up to the last one is hidden.
+ */
 export const redactUrl = (text: string): string => {
   const parts = split(text);
   if (parts === null) return `${/^\s*([a-z]{1,8}):/i.exec(text)?.[1]?.toLowerCase() ?? ''}://***`;
-  const colon = parts.userinfo.indexOf(':');
-  const user = colon < 0 ? parts.userinfo : `${parts.userinfo.slice(0, colon)}:***`;
-  const prefix = user === '' ? '' : `${user}@`;
-  return `${parts.scheme}://${prefix}${authorityOf(parts)}${withoutSecrets(parts.rest)}`;
+  const { scheme, userinfo, rest } = parts;
+  const colon = userinfo.indexOf(':');
+  const prefix = colon < 0 ? userinfo : `${userinfo.slice(0, colon)}:***`;
+  const lastAt = rest.lastIndexOf('@');
+  const shown =
+    colon >= 0 && lastAt >= 0 ? rest.slice(lastAt + 1) : `${authorityOf(parts)}${withoutSecrets(rest)}`;
+  return `${scheme}://${prefix}${userinfo === '' ? '' : '@'}${shown}`;
 };
