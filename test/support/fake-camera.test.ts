@@ -78,11 +78,12 @@ test('ffprobe sees times in display order and both tracks', async () => {
     lines.filter((line) => /^[a-z]/.test(line)),
     ['h264', 'aac'],
   );
-  const times = lines.filter((line) => line.startsWith('0,')).map((line) => Number(line.slice(2)));
+  const times = lines.filter((line) => line.startsWith('0,')).map((line) => Number.parseFloat(line.slice(2)));
   const order = fixtures.h264BFrames().frames.map((frame) => frame.ptsTicks / 6000);
+  // ffmpeg gives the first packet no time.
   assert.deepEqual(
-    times.map((time) => Math.round((time - times[0]!) * 15)),
-    order,
+    times.slice(1).map((time) => Math.round((time - times[1]!) * 15) + order[1]!),
+    order.slice(1),
   );
   assert.ok(lines.filter((line) => line.startsWith('1,')).length > 180);
 });
