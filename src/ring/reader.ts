@@ -3,7 +3,7 @@ import type { StreamInfo } from '../codec/track.js';
 import { copyBytes } from './copy-bytes.js';
 import { frameFlag, headerWord, isWithin, RingMemory, ringState, slotTime, slotWord } from './layout.js';
 import { loadStreamInfo } from './stream-info.js';
-import { ViewGuard } from './view-guard.js';
+import { isUntouched, ViewGuard } from './view-guard.js';
 
 export type RingReaderOptions = {
   /** The newest keyframe in the ring, or the first one that comes from now on. */
@@ -102,9 +102,7 @@ export class RingReader {
   /** Whether the current frame's bytes have not been overwritten so far. False drops it, as `copyTo` does. */
   isIntact(): boolean {
     if (!this.#holdsFrame) return false;
-    const { header, dataBytes } = this.#memory;
-    // A read-modify-write: no read of the frame's bytes may sink below it.
-    if (isWithin(Atomics.add(header, headerWord.reserved, 0), this.#position, dataBytes)) return true;
+    if (isUntouched(this.#memory, this.sequence, this.#position)) return true;
     this.#dropCurrent();
     return false;
   }
@@ -285,8 +283,8 @@ export class RingReader {
   #dropCurrent(): void {
     this.#holdsFrame = false;
     this.#seeks = 'newest-key';
-    if (!this.isVideo) return;
-    this.droppedFrames += 1;
-    this.#pendingGap += 1;
+    const lostFrames = this.isVideo ? 1 : 0;
+    this.droppedFrames += lostFrames;
+    this.#pendingGap = this.gapBefore + lostFrames;
   }
 }

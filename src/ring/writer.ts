@@ -263,10 +263,10 @@ export class RingWriter {
 
   /** Published before a byte is written, by a read-modify-write: no write may be seen ahead of it. */
   #reserve(start: number, end: number): void {
+    if (((end - this.#reserved) | 0) <= 0) return;
     const wanted = aligned(end + GRAIN_BYTES) | 0;
     const mostBytes = this.#memory.dataBytes;
     const reserved = (wanted - start) >>> 0 > mostBytes ? (start + mostBytes) | 0 : wanted;
-    if (((reserved - this.#reserved) | 0) <= 0) return;
     this.#reserved = reserved;
     Atomics.exchange(this.#header, headerWord.reserved, reserved);
   }

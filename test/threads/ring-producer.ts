@@ -1,0 +1,32 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { frameFlag } from '../../src/ring/layout.js';
+import { RingWriter } from '../../src/ring/writer.js';
+import { CheckedFrames, control, type ProducerData } from '../support/ring-threads.js';
+
+/** Writes checkable frames at full speed, in packets, until it is stopped or done; then closes the ring. */
+const data = workerData as ProducerData;
+const words = new Int32Array(data.control);
+const writer = new RingWriter(data.options, {
+  bell: { markPublished: () => {} },
+  onReplaced: (ring) => {
+    for (const port of data.ports) port.postMessage(ring);
+  },
+});
+parentPort?.postMessage(writer.ring);
+while (Atomics.load(words, control.ready) < data.readers) Atomics.wait(words, control.stop, 0, 1);
+
+const frames = new CheckedFrames(data.mostFrameBytes);
+let number = 0;
+for (; number < data.frames && Atomics.load(words, control.stop) === 0; number += 1) {
+  const lengthBytes = frames.make(number, data.leastFrameBytes, data.mostFrameBytes);
+  writer.beginNal();
+  for (let at = 0; at < lengthBytes; at += 1400) {
+    writer.append(frames.bytes, at, Math.min(at + 1400, lengthBytes));
+  }
+  writer.endNal();
+  writer.commitVideo(number, number, 0, number * 40, number % data.keyEvery === 0 ? frameFlag.key : 0);
+  if (data.restEvery > 0 && number % data.restEvery === 0) Atomics.wait(words, control.stop, 0, 1);
+}
+writer.close();
+for (const port of data.ports) port.close();
+parentPort?.postMessage(number);

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import {
+  type ConsumerData,
+  type ConsumerReport,
+  control,
+  messageOf,
+  type ProducerData,
+  startThread,
+} from '../support/ring-threads.js';
+
+type Pace = Pick<ConsumerData, 'restEvery' | 'restMs' | 'usesViews'>;
+type Load = Omit<ProducerData, 'control' | 'readers' | 'ports'>;
+
+const MB = 1 << 20;
+const fast: Pace = { restEvery: 0, restMs: 0, usesViews: false };
+const slow: Pace = { restEvery: 20, restMs: 2, usesViews: false };
+const inPlace: Pace = { restEvery: 0, restMs: 0, usesViews: true };
+
+const fullSpeed: Load = {
+  options: { dataBytes: MB, maxDataBytes: MB, maxFrameBytes: 131_072, slotCount: 128, maxSlotCount: 128 },
+  leastFrameBytes: 64,
+  mostFrameBytes: 40_000,
+  keyEvery: 10,
+  restEvery: 0,
+  frames: Number.POSITIVE_INFINITY,
+};
+
+/** One producer and its readers, each a thread. */
+const run = async <Report>(
+  load: Load,
+  consumer: string,
+  paces: Pace[],
+  stopAfterMs: number,
+): Promise<{ reports: Report[]; written: number }> => {
+  const memory = new SharedArrayBuffer(8);
+  const channels = paces.map(() => new MessageChannel());
+  const ports: MessagePort[] = channels.map(({ port1 }) => port1);
+  const producerData: ProducerData = { ...load, control: memory, readers: paces.length, ports };
+  const producer = startThread('ring-producer', producerData, ports);
+  const ring = await messageOf<SharedArrayBuffer>(producer);
+  const written = messageOf<number>(producer);
+  const readers = paces.map((pace, index) => {
+    const port = channels[index]?.port2;
+    assert.ok(port);
+    const data: ConsumerData = { ...pace, ring, control: memory, port };
+    return startThread(consumer, data, [port]);
+  });
+  const reports = Promise.all(readers.map((reader) => messageOf<Report>(reader)));
+  const exits = [producer, ...readers].map((worker) => once(worker, 'exit'));
+  const timer = setTimeout(() => Atomics.store(new Int32Array(memory), control.stop, 1), stopAfterMs);
+  const result = { reports: await reports, written: await written };
+  clearTimeout(timer);
+  await Promise.all(exits);
+  return result;
+};
+
+const checkCounts = (report: ConsumerReport, written: number): void => {
+  assert.equal(report.torn, 0);
+  assert.equal(report.outOfOrder, 0);
+  assert.equal(report.orphans, 0, 'frames that came without those before them');
+  assert.ok(report.delivered > 10, 'it did read');
+  assert.equal(report.delivered + report.dropped, written - report.first);
+};
+
+test('no reader in another thread ever gets a torn frame, and each knows what it lost', async () => {
+  const { reports, written } = await run<ConsumerReport>(
+    fullSpeed,
+    'ring-consumer',
+    [fast, slow, inPlace],
+    1500,
+  );
+  for (const report of reports) checkCounts(report, written);
+  const overruns = reports.reduce((sum, report) => sum + report.overruns, 0);
+  assert.ok(overruns > 0, 'the writer was fast enough to make the check matter');
+});
+
+test('without the check the same load tears frames', async () => {
+  const { reports } = await run<number>(fullSpeed, 'ring-unchecked', [fast], 10_000);
+  assert.ok((reports[0] ?? 0) > 0);
+});
+
+test('a ring that is replaced again and again under its readers loses no frame', async () => {
+  const load: Load = {
+    options: { dataBytes: 262_144, maxFrameBytes: 131_072, slotCount: 16 },
+    leastFrameBytes: 64,
+    mostFrameBytes: 20_000,
+    keyEvery: 400,
+    restEvery: 20,
+    frames: 1000,
+  };
+  const { reports, written } = await run<ConsumerReport>(load, 'ring-consumer', [fast, fast], 20_000);
+  for (const report of reports) {
+    checkCounts(report, written);
+    const { first, last, delivered, dropped, overruns } = report;
+    assert.deepEqual(
+      { first, last, delivered, dropped, overruns },
+      {
+        first: 0,
+        last: 999,
+        delivered: 1000,
+        dropped: 0,
+        overruns: 0,
+      },
+    );
+    assert.ok(report.moves > 3, 'it moved');
+  }
+});
