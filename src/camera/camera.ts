@@ -4,7 +4,13 @@ import { Backoff } from './backoff.js';
 import type { CameraSource, SessionFault } from './messages.js';
 import type { StartGate, Ticket } from './start-gate.js';
 
-export type CameraState = 'connecting' | 'streaming' | 'reconnecting' | 'error' | 'disabled';
+export type CameraState =
+  | 'connecting'
+  | 'streaming'
+  | 'reconnecting'
+  | 'error'
+  | 'disabled'
+  | 'traffic_limited';
 
 /** What the supervisor needs to know of a camera; everything else about it never touches the stream. */
 export type CameraSettings = {
@@ -13,6 +19,14 @@ export type CameraSettings = {
   /** For the limit of handshakes per host. */
   readonly host: string;
   readonly disabled: boolean;
+  /** Over its monthly cap: it rests until that is raised or the month ends. */
+  readonly isTrafficLimited?: boolean;
+};
+
+/** The state of a camera that is not to be connected, or null. */
+export const restStateOf = (settings: CameraSettings): 'disabled' | 'traffic_limited' | null => {
+  if (settings.disabled) return 'disabled';
+  return settings.isTrafficLimited === true ? 'traffic_limited' : null;
 };
 
 /** The camera's place in a worker thread, as its supervisor sees it. */
@@ -68,6 +82,7 @@ export class Camera {
   readonly #gate: StartGate;
   readonly #placement: CameraPlacement;
   readonly #backoff: Backoff;
+  readonly #onChange: () => void;
   #settings: CameraSettings;
   #slot: CameraSlot | null = null;
   #phase: Phase = { name: 'idle' };
@@ -79,7 +94,15 @@ export class Camera {
 
   constructor(
     settings: CameraSettings,
-    deps: { clock: Clock; log: Logger; gate: StartGate; placement: CameraPlacement; random?: () => number },
+    deps: {
+      clock: Clock;
+      log: Logger;
+      gate: StartGate;
+      placement: CameraPlacement;
+      random?: () => number;
+      /** What `status` answers is another than before. */
+      onChange?: () => void;
+    },
   ) {
     this.id = settings.id;
     this.#settings = settings;
@@ -88,6 +111,8 @@ export class Camera {
     this.#gate = deps.gate;
     this.#placement = deps.placement;
     this.#backoff = new Backoff(deps.random);
+    this.#onChange = deps.onChange ?? (() => {});
+    this.#state = restStateOf(settings) ?? 'connecting';
   }
 
   get settings(): CameraSettings {
@@ -104,18 +129,20 @@ export class Camera {
   }
 
   start(): void {
-    if (!this.#settings.disabled) this.#begin();
+    if (restStateOf(this.#settings) === null) this.#begin();
   }
 
-  /** Takes new settings; the stream is interrupted only if its source or `disabled` changed. */
+  /** Takes new settings; the stream is interrupted only if its source changed, or whether it is to rest. */
   update(settings: CameraSettings): void {
     const before = this.#settings;
     this.#settings = settings;
     const isSameSource =
       before.source.url === settings.source.url && before.source.transport === settings.source.transport;
-    if (isSameSource && before.disabled === settings.disabled) return;
-    if (settings.disabled) {
+    const rest = restStateOf(settings);
+    if (rest === restStateOf(before) && (isSameSource || rest !== null)) return;
+    if (rest !== null) {
       this.stop();
+      this.#show(rest);
     } else {
       this.#interrupt();
       this.#begin();
@@ -127,7 +154,7 @@ export class Camera {
     this.#interrupt();
     this.#slot = null;
     this.#placement.vacate(this.id);
-    this.#state = 'disabled';
+    this.#show('disabled');
   }
 
   onPlaying(attempt: number): void {
@@ -141,9 +168,8 @@ export class Camera {
       name: 'streaming',
       stable: this.#clock.after(STABLE_AFTER_MS, () => this.#backoff.reset()),
     });
-    this.#state = 'streaming';
-    this.#lastError = '';
     this.#streamingSinceMs = this.#clock.monotonicMs();
+    this.#show('streaming');
     this.#log.info('camera is streaming');
   }
 
@@ -151,9 +177,8 @@ export class Camera {
     if (attempt !== this.#attempt) return;
     const isRefused = refusals.has(fault.code);
     const delayMs = this.#backoff.nextDelayMs(this.#clock.monotonicMs(), isRefused);
-    this.#state = isRefused ? 'error' : 'reconnecting';
-    this.#lastError = fault.message;
     this.#streamingSinceMs = null;
+    this.#show(isRefused ? 'error' : 'reconnecting', fault.message);
     this.#log.warn('camera is away', {
       code: fault.code,
       reason: fault.message,
@@ -170,17 +195,22 @@ export class Camera {
     }
   }
 
+  #show(state: CameraState, lastError = ''): void {
+    this.#state = state;
+    this.#lastError = lastError;
+    this.#onChange();
+  }
+
   #interrupt(): void {
     this.#leavePhase();
     this.#attempt++;
     this.#slot?.disconnect();
     this.#streamingSinceMs = null;
-    this.#lastError = '';
   }
 
   #begin(): void {
     this.#backoff.reset();
-    this.#state = 'connecting';
+    this.#show('connecting');
     this.#connect();
   }
 

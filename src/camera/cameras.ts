@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
-import { Camera, type CameraSettings, type CameraSlot } from './camera.js';
+import { Camera, type CameraSettings, type CameraSlot, restStateOf } from './camera.js';
 import type { FromCameraWorker } from './messages.js';
 import { type CamerasPerWorker, chooseWorker, workersWanted } from './packing.js';
 import { StartGate } from './start-gate.js';
@@ -37,6 +37,7 @@ export class Cameras {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #spawn: SpawnCameraWorker;
+  readonly #onChange: () => void;
   readonly #gate: StartGate;
   readonly #seats = new Map<string, Seat>();
   readonly #hosts: Host[] = [];
@@ -46,12 +47,19 @@ export class Cameras {
 
   constructor(
     options: { camerasPerWorker: CamerasPerWorker; coreCount: number },
-    deps: { clock: Clock; log: Logger; spawn: SpawnCameraWorker },
+    deps: {
+      clock: Clock;
+      log: Logger;
+      spawn: SpawnCameraWorker;
+      /** The status of some camera is another than before. */
+      onChange?: () => void;
+    },
   ) {
     this.#options = options;
     this.#clock = deps.clock;
     this.#log = deps.log;
     this.#spawn = deps.spawn;
+    this.#onChange = deps.onChange ?? (() => {});
     this.#gate = new StartGate(deps.clock);
   }
 
@@ -128,6 +136,7 @@ export class Cameras {
       clock: this.#clock,
       log: this.#log,
       gate: this.#gate,
+      onChange: this.#onChange,
       placement: {
         slotFor: (cameraId) => this.#slotFor(cameraId),
         vacate: (cameraId) => this.#vacate(cameraId),
@@ -139,7 +148,9 @@ export class Cameras {
 
   #slotFor(cameraId: string): CameraSlot {
     const seat = this.#seats.get(cameraId)!;
-    const enabled = [...this.#seats.values()].filter(({ camera }) => !camera.settings.disabled).length;
+    const enabled = [...this.#seats.values()].filter(
+      ({ camera }) => restStateOf(camera.settings) === null,
+    ).length;
     const wanted = workersWanted(enabled, this.#options.camerasPerWorker, this.#options.coreCount);
     const isWellPlaced = seat.host !== null && this.#hosts.indexOf(seat.host) < wanted;
     if (!isWellPlaced && seat.openAttempt === null) {

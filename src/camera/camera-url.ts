@@ -1,0 +1,34 @@
+import { AppError } from '../base/errors.js';
+import { parseCameraUrl, redactUrl } from '../rtsp/url.js';
+
+const MASK = '***';
+
+/** Whether a text is an address that a camera can be reached at. */
+export const isCameraUrl = (text: string): boolean => {
+  try {
+    parseCameraUrl(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** The host that handshakes are counted for. */
+export const hostOf = (url: string): string => parseCameraUrl(url).host;
+
+const passwordOf = (url: string): string => parseCameraUrl(url).credentials?.password ?? '';
+
+/**
+ * The URL to store where a client sends one that it may have been shown with its password masked: the mask stands
+ * for what is stored. Throws `bad_url` if nothing is stored that it could stand for.
+ */
+export const keepPassword = (url: string, storedUrl: string): string => {
+  if (url === storedUrl || !url.includes(MASK)) return url;
+  if (url === redactUrl(storedUrl)) return storedUrl;
+  const password = passwordOf(storedUrl);
+  const isMasked = passwordOf(url) === MASK && password !== '';
+  const whole = isMasked ? url.replace(`:${MASK}@`, () => `:${encodeURIComponent(password)}@`) : url;
+  if (whole.includes(MASK))
+    throw new AppError('bad_url', 'the url has a masked password: send the real one, or leave url out');
+  return whole;
+};

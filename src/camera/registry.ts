@@ -1,0 +1,294 @@
+import type { Clock, Timer } from '../base/clock.js';
+import { AppError, messageOf } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import type { RingCounters } from '../ring/counters.js';
+import { redactUrl } from '../rtsp/url.js';
+import type { CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
+import type { CameraSettings, CameraState } from './camera.js';
+import { hostOf, keepPassword } from './camera-url.js';
+import type { Cameras } from './cameras.js';
+import type { CameraView, RuntimeFields } from './runtime-fields.js';
+import { StreamGauge } from './stream-gauge.js';
+import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
+
+/** Where settings last; a write has reached the disk when it returns. */
+export type CameraSettingsStore = {
+  list(): StoredCamera[];
+  create(camera: StoredCamera): StoredCamera;
+  update(id: string, changes: CameraChanges): StoredCamera;
+  remove(id: string): void;
+};
+
+/** How many watch, by the way the picture takes. */
+export type Viewers = { readonly websocket: number; readonly hls: number; readonly whep: number };
+
+/** One camera in figures, for metrics and statistics. */
+export type CameraFigures = {
+  readonly cameraId: string;
+  readonly state: CameraState;
+  readonly isStreaming: boolean;
+  /** null while the camera has no ring. */
+  readonly counters: RingCounters | null;
+  readonly ringBytes: number;
+  /** Of the slowest reader; null where none is known. */
+  readonly readerLagMs: number | null;
+  readonly fps: number;
+  readonly bitrateKbps: number;
+  readonly viewers: Viewers;
+  readonly isRecording: boolean;
+  readonly reconnects: number;
+  readonly bufferDrops: number;
+};
+
+/** What the readers of a camera's ring tell of themselves. */
+export type CameraActivity = {
+  viewers(cameraId: string): Viewers;
+  isRecording(cameraId: string): boolean;
+  /** For viewers that were too slow. */
+  droppedFrames(cameraId: string): number;
+};
+
+/** Told when what viewers were allowed is over. */
+export type CameraEvents = {
+  onRemoved(cameraId: string): void;
+  /** `token_auth` was switched on. */
+  onLocked(cameraId: string): void;
+};
+
+export type RegistryDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly cameras: Cameras;
+  readonly settings: CameraSettingsStore;
+  readonly traffic: TrafficStore;
+  readonly activity: CameraActivity;
+  readonly events: CameraEvents;
+};
+
+const SAMPLE_EVERY_MS = 1_000;
+const BYTES_PER_MB = 1_000_000;
+
+type Entry = { stored: StoredCamera; readonly gauge: StreamGauge };
+
+/**
+ * All cameras as the interface knows them: stored settings joined with what supervisors and rings say now.
+ * Settings are held in memory as they are stored, so reading never touches the disk or asks a worker.
+ */
+export class CameraRegistry {
+  readonly #deps: RegistryDeps;
+  readonly #meter: TrafficMeter;
+  /** In order of id. */
+  #entries = new Map<string, Entry>();
+  #revision = 0;
+  #ticker: Timer | null = null;
+
+  constructor(deps: RegistryDeps) {
+    this.#deps = deps;
+    this.#meter = new TrafficMeter(deps);
+  }
+
+  /** Another number whenever a view may be another: who shows all cameras often can keep what it made. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get isRunning(): boolean {
+    return this.#ticker !== null;
+  }
+
+  get count(): number {
+    return this.#entries.size;
+  }
+
+  /** Starts what is stored. */
+  start(): void {
+    this.reload();
+    this.#ticker = this.#deps.clock.every(SAMPLE_EVERY_MS, () => this.#tick());
+  }
+
+  /** Saves the counts; the streams are ended by whoever owns `Cameras`. */
+  stop(): void {
+    this.#ticker?.cancel();
+    this.#ticker = null;
+    for (const entry of this.#entries.values()) this.#sample(entry);
+    this.#meter.flush();
+  }
+
+  /** A supervisor has news. */
+  touch(): void {
+    this.#revision++;
+  }
+
+  /** Sorted by id. `showsPasswords`: whether `url` is shown as it is. */
+  list(showsPasswords: boolean): CameraView[] {
+    return [...this.#entries.values()].map((entry) => this.#view(entry, showsPasswords));
+  }
+
+  /** Throws `not_found`. */
+  get(id: string, showsPasswords: boolean): CameraView {
+    return this.#view(this.#entry(id), showsPasswords);
+  }
+
+  /** All cameras in figures. */
+  figures(): CameraFigures[] {
+    return [...this.#entries.values()].map((entry) => this.#figuresOf(entry));
+  }
+
+  has(id: string): boolean {
+    return this.#entries.has(id);
+  }
+
+  /** Throws `exists`. */
+  create(camera: StoredCamera): void {
+    const stored = this.#deps.settings.create(camera);
+    this.#adopt([...[...this.#entries.values()].map((entry) => entry.stored), stored]);
+  }
+
+  /** Changes the fields that are present; throws `not_found`. Only another source restarts the stream. */
+  update(id: string, changes: CameraChanges): void {
+    const before = this.#entry(id).stored;
+    const url = changes.url === undefined ? {} : { url: keepPassword(changes.url, before.url) };
+    const stored = this.#deps.settings.update(id, { ...changes, ...url });
+    this.#replace(stored);
+    this.#deps.cameras.set(this.#settingsOf(stored));
+  }
+
+  /** Throws `not_found`. */
+  remove(id: string): void {
+    this.#deps.settings.remove(id);
+    this.#entries.delete(id);
+    this.#forget(id);
+  }
+
+  /** Takes over what is stored after it was changed elsewhere: an import, a tag or a folder that went. */
+  reload(): void {
+    this.#adopt(this.#deps.settings.list());
+  }
+
+  #adopt(wanted: readonly StoredCamera[]): void {
+    const sorted = wanted.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    const before = this.#entries;
+    this.#entries = new Map();
+    for (const stored of sorted) {
+      const known = before.get(stored.id);
+      before.delete(stored.id);
+      this.#entries.set(stored.id, known ?? { stored, gauge: new StreamGauge() });
+      this.#replace(stored);
+    }
+    for (const id of before.keys()) this.#forget(id);
+    this.#deps.cameras.replaceAll(sorted.map((stored) => this.#settingsOf(stored)));
+  }
+
+  #replace(stored: StoredCamera): void {
+    const entry = this.#entry(stored.id);
+    const isLocked = stored.token_auth && !entry.stored.token_auth;
+    entry.stored = stored;
+    this.#revision++;
+    if (isLocked) this.#deps.events.onLocked(stored.id);
+  }
+
+  #forget(id: string): void {
+    this.#deps.cameras.remove(id);
+    this.#meter.forget(id);
+    this.#revision++;
+    this.#deps.events.onRemoved(id);
+  }
+
+  #entry(id: string): Entry {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) throw new AppError('not_found', `there is no camera ${id}`);
+    return entry;
+  }
+
+  #settingsOf(stored: StoredCamera): CameraSettings {
+    return {
+      id: stored.id,
+      source: { url: stored.url, transport: stored.transport },
+      host: hostOf(stored.url),
+      disabled: stored.disabled,
+      isTrafficLimited: this.#isOverLimit(stored),
+    };
+  }
+
+  #isOverLimit({ id, traffic_limit }: StoredCamera): boolean {
+    return traffic_limit > 0 && this.#meter.usedBytes(id) >= traffic_limit * BYTES_PER_MB;
+  }
+
+  #tick(): void {
+    try {
+      for (const entry of this.#entries.values()) this.#sample(entry);
+      this.#meter.tick();
+      for (const entry of this.#entries.values()) this.#holdLimit(entry.stored);
+    } catch (fault) {
+      this.#deps.log.error('cameras could not be sampled', { reason: messageOf(fault) });
+    }
+    this.#revision++;
+  }
+
+  #sample({ stored: { id }, gauge }: Entry): void {
+    const { cameras, clock } = this.#deps;
+    const isStreaming = cameras.get(id)?.status().state === 'streaming';
+    const ring = cameras.feed(id)?.ring ?? null;
+    this.#meter.add(id, gauge.sample(ring, isStreaming, clock.monotonicMs()));
+  }
+
+  #holdLimit(stored: StoredCamera): void {
+    const isOver = this.#isOverLimit(stored);
+    const known = this.#deps.cameras.get(stored.id)?.settings;
+    if (known === undefined || known.isTrafficLimited === isOver) return;
+    this.#deps.cameras.set({ ...known, isTrafficLimited: isOver });
+    this.#deps.log.warn(isOver ? 'camera is over its traffic limit' : 'camera may send again', {
+      camera_id: stored.id,
+      traffic_limit_mb: stored.traffic_limit,
+    });
+  }
+
+  #view({ stored, gauge }: Entry, showsPasswords: boolean): CameraView {
+    const url = showsPasswords ? stored.url : redactUrl(stored.url);
+    return { ...stored, url, ...this.#runtimeOf(stored.id, gauge) };
+  }
+
+  #figuresOf({ stored: { id }, gauge }: Entry): CameraFigures {
+    const { activity, cameras } = this.#deps;
+    const status = cameras.get(id)?.status();
+    const state = status?.state ?? 'disabled';
+    return {
+      cameraId: id,
+      state,
+      isStreaming: state === 'streaming',
+      counters: gauge.counters,
+      ringBytes: cameras.feed(id)?.ring.byteLength ?? 0,
+      readerLagMs: null,
+      fps: gauge.fps,
+      bitrateKbps: gauge.bitrateKbps,
+      viewers: activity.viewers(id),
+      isRecording: activity.isRecording(id),
+      reconnects: status?.reconnects ?? 0,
+      bufferDrops: activity.droppedFrames(id),
+    };
+  }
+
+  #runtimeOf(id: string, { fps, bitrateKbps, info, counters }: StreamGauge): RuntimeFields {
+    const { activity, cameras, clock } = this.#deps;
+    const status = cameras.get(id)?.status();
+    const since = status?.streamingSinceMs ?? null;
+    const { websocket, hls, whep } = activity.viewers(id);
+    const { width, height } = info?.video ?? { width: 0, height: 0 };
+    return {
+      state: status?.state ?? 'disabled',
+      fps,
+      bitrate: bitrateKbps,
+      codec: info?.video.codec ?? '',
+      resolution: width > 0 ? `${width}x${height}` : '',
+      width,
+      height,
+      uptime_sec: since === null ? 0 : Math.floor((clock.monotonicMs() - since) / 1000),
+      traffic_used_mb: Math.round(this.#meter.usedBytes(id) / 1000) / 1000,
+      last_error: status?.lastError ?? '',
+      audio_codec: info?.audio?.codec ?? '',
+      viewers: websocket + hls + whep,
+      recording: activity.isRecording(id),
+      dropped_frames: (counters?.oversizedFrames ?? 0) + activity.droppedFrames(id),
+    };
+  }
+}

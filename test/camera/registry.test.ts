@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createLogger } from '../../src/base/log.js';
+import { Cameras } from '../../src/camera/cameras.js';
+import type { FromCameraWorker, ToCameraWorker } from '../../src/camera/messages.js';
+import { CameraRegistry } from '../../src/camera/registry.js';
+import type { Camera as StoredCamera } from '../../src/store/cameras.js';
+import { Store } from '../../src/store/store.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { KEY, makeRing, nalOf, streamInfo, type TestRing, writeFrame } from '../support/ring.js';
+import { tempFolder } from '../support/temp-folder.js';
+
+const stored = (id: string, changes: Partial<StoredCamera> = {}): StoredCamera => ({
+  id,
+  url: `rtsp://user:secret@${id}.local/1`,
+  record: false,
+  retention_days: 7,
+  tags: [],
+  folder_id: '',
+  comment: '',
+  sim_phone: '',
+  sim_iccid: '',
+  lazy_hls: true,
+  transport: 'tcp',
+  token_auth: false,
+  traffic_limit: 0,
+  disabled: false,
+  detect: false,
+  ...changes,
+});
+
+/** A registry on a real store and a real supervisor, with the test in the place of the workers. */
+const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFolder(t)}/registry.db`) => {
+  const store = new Store(path);
+  t.after(() => store.close());
+  const told: ToCameraWorker[] = [];
+  const events: string[] = [];
+  let say: (message: FromCameraWorker) => void = () => {};
+  const cameras = new Cameras(
+    { camerasPerWorker: 'auto', coreCount: 1 },
+    {
+      clock,
+      log: createLogger(() => {}),
+      onChange: () => registry.touch(),
+      spawn: (_name, { onMessage }) => {
+        say = onMessage;
+        onMessage({ type: 'ready', bell: new SharedArrayBuffer(8) });
+        return { send: (message) => told.push(message), stop: () => Promise.resolve() };
+      },
+    },
+  );
+  const registry: CameraRegistry = new CameraRegistry({
+    clock,
+    log: createLogger(() => {}),
+    cameras,
+    settings: store.cameras,
+    traffic: store.traffic,
+    activity: {
+      viewers: () => ({ websocket: 1, hls: 2, whep: 3 }),
+      isRecording: () => true,
+      droppedFrames: () => 5,
+    },
+    events: {
+      onRemoved: (id) => events.push(`removed ${id}`),
+      onLocked: (id) => events.push(`locked ${id}`),
+    },
+  });
+  registry.start();
+  const attemptOf = (cameraId: string): number =>
+    Math.max(
+      0,
+      ...told.map((message) =>
+        message.type === 'connect' && message.cameraId === cameraId ? message.attempt : 0,
+      ),
+    );
+  /** The camera's worker has a ring for it, and frames flow. */
+  const stream = (cameraId: string): TestRing => {
+    const ring = makeRing();
+    ring.writer.setStreamInfo(streamInfo(1));
+    say({ type: 'ring', cameraId, ring: ring.writer.ring });
+    say({ type: 'playing', cameraId, attempt: attemptOf(cameraId) });
+    say({ type: 'streaming', cameraId, attempt: attemptOf(cameraId) });
+    return ring;
+  };
+  const lose = (cameraId: string): void =>
+    say({
+      type: 'ended',
+      cameraId,
+      attempt: attemptOf(cameraId),
+      fault: { code: 'closed', message: 'went away' },
+    });
+  return { clock, store, path, cameras, registry, told, events, stream, lose, attemptOf };
+};
+
+/** 25 frames of 1000 bytes with the second that passes meanwhile, and as many bytes on the wire as said. */
+const secondOf = (ring: TestRing, clock: FakeClock, wireBytes = 26_000): void => {
+  for (let frame = 0; frame < 25; frame++) {
+    writeFrame(ring.writer, nalOf(frame, 996), { dts: frame * 3_600, flags: frame === 0 ? KEY : 0 });
+  }
+  ring.writer.add('receivedBytes', wireBytes);
+  clock.advance(1_000);
+};
+
+test('live figures come from the ring: rates over 5 s, facts of the stream, traffic', (t) => {
+  const { clock, registry, stream, lose } = setUp(t);
+  registry.create(stored('a'));
+  assert.equal(registry.get('a', true).state, 'connecting');
+  const ring = stream('a');
+  for (let seconds = 0; seconds < 8; seconds++) secondOf(ring, clock);
+  const camera = registry.get('a', true);
+  assert.deepEqual(
+    { ...camera, url: '' },
+    {
+      ...stored('a', { url: '' }),
+      state: 'streaming',
+      fps: 25,
+      bitrate: 200,
+      codec: 'h264',
+      resolution: '1920x1080',
+      width: 1920,
+      height: 1080,
+      uptime_sec: 8,
+      traffic_used_mb: 0.208,
+      last_error: '',
+      audio_codec: 'aac',
+      viewers: 6,
+      recording: true,
+      dropped_frames: 5,
+    },
+  );
+  clock.advance(5_000);
+  assert.deepEqual(
+    [registry.get('a', true).fps, registry.get('a', true).bitrate],
+    [0, 0],
+    'no frame for 5 s',
+  );
+  lose('a');
+  clock.advance(100);
+  const lost = registry.get('a', true);
+  assert.deepEqual(
+    [lost.state, lost.last_error, lost.uptime_sec, lost.codec],
+    ['reconnecting', 'went away', 0, 'h264'],
+  );
+});
+
+test('rates are right two seconds after a stream begins, and say nothing of the outage before', (t) => {
+  const { clock, registry, stream, lose } = setUp(t);
+  registry.create(stored('a'));
+  const ring = stream('a');
+  for (let seconds = 0; seconds < 3; seconds++) secondOf(ring, clock);
+  lose('a');
+  clock.advance(20_000);
+  const back = stream('a');
+  secondOf(back, clock);
+  secondOf(back, clock);
+  assert.equal(registry.get('a', true).fps, 25);
+});
+
+test('a camera over its traffic limit rests until the cap is raised or the month ends', (t) => {
+  const { clock, registry, cameras, stream, told } = setUp(t, new FakeClock(Date.UTC(2026, 10, 30, 23, 50)));
+  registry.create(stored('a', { traffic_limit: 1 }));
+  secondOf(stream('a'), clock, 999_999);
+  assert.equal(registry.get('a', true).state, 'streaming');
+  registry.update('a', { comment: 'still below' });
+  assert.equal(registry.get('a', true).state, 'streaming');
+  secondOf(stream('a'), clock, 1_000_000);
+  assert.equal(registry.get('a', true).state, 'traffic_limited');
+  assert.ok(told.some((message) => message.type === 'release' && message.closeRing));
+  clock.advance(60_000);
+  assert.equal(cameras.workerCount, 0, 'nothing runs for it');
+  registry.update('a', { traffic_limit: 100 });
+  assert.equal(registry.get('a', true).state, 'connecting');
+  registry.update('a', { traffic_limit: 1 });
+  assert.equal(registry.get('a', true).state, 'traffic_limited');
+  registry.update('a', { disabled: true });
+  assert.equal(registry.get('a', true).state, 'disabled');
+  registry.update('a', { disabled: false });
+  assert.equal(registry.get('a', true).state, 'traffic_limited');
+  clock.advance(10 * 60_000);
+  assert.deepEqual(
+    [registry.get('a', true).state, registry.get('a', true).traffic_used_mb],
+    ['connecting', 0],
+    'it is December',
+  );
+});
+
+test('traffic counts survive a restart, at most ten seconds late even after a crash', (t) => {
+  const first = setUp(t);
+  first.registry.create(stored('a', { traffic_limit: 2 }));
+  secondOf(first.stream('a'), first.clock, 1_500_000);
+  first.clock.advance(10_000);
+  const afterCrash = setUp(t, new FakeClock(), first.path);
+  assert.equal(afterCrash.registry.get('a', true).traffic_used_mb, 1.5);
+  secondOf(afterCrash.stream('a'), afterCrash.clock, 700_000);
+  afterCrash.registry.stop();
+  const afterStop = setUp(t, new FakeClock(), first.path);
+  assert.deepEqual(afterStop.registry.get('a', true).traffic_used_mb, 2.2);
+  assert.equal(afterStop.registry.get('a', true).state, 'traffic_limited');
+  assert.deepEqual(afterStop.told, [], 'it is never asked to connect');
+});
+
+test('a ring made anew counts from nothing, a larger one goes on', (t) => {
+  const { clock, registry, stream } = setUp(t);
+  registry.create(stored('a'));
+  secondOf(stream('a'), clock, 1_000_000);
+  secondOf(stream('a'), clock, 400_000);
+  assert.equal(registry.get('a', true).traffic_used_mb, 1.4);
+});
+
+test('an import restarts only cameras whose source is another, and ends what viewers lost', (t) => {
+  const { registry, store, attemptOf, told, events } = setUp(t);
+  for (const id of ['same', 'moved', 'gone', 'locked']) registry.create(stored(id));
+  const before = new Map(['same', 'locked'].map((id) => [id, attemptOf(id)]));
+  told.length = 0;
+  store.cameras.replaceAll([
+    stored('locked', { token_auth: true }),
+    stored('moved', { url: 'rtsp://elsewhere/1' }),
+    stored('new'),
+    stored('same', { comment: 'another' }),
+  ]);
+  registry.reload();
+  assert.deepEqual(
+    registry.list(true).map(({ id, state }) => [id, state]),
+    [
+      ['locked', 'connecting'],
+      ['moved', 'connecting'],
+      ['new', 'connecting'],
+      ['same', 'connecting'],
+    ],
+  );
+  const touched = new Set(told.flatMap((message) => ('cameraId' in message ? [message.cameraId] : [])));
+  assert.deepEqual([...touched].sort(), ['gone', 'moved', 'new']);
+  assert.deepEqual(events.sort(), ['locked locked', 'removed gone']);
+  for (const [id, attempt] of before) assert.ok(attempt > 0, id);
+});
+
+test('the revision changes with whatever a view shows, and with nothing else', (t) => {
+  const { clock, registry, stream } = setUp(t);
+  registry.create(stored('a'));
+  const changes = (act: () => void): boolean => {
+    const { revision } = registry;
+    act();
+    return registry.revision !== revision;
+  };
+  assert.equal(
+    changes(() => registry.list(true)),
+    false,
+  );
+  assert.equal(
+    changes(() => registry.update('a', { comment: 'x' })),
+    true,
+  );
+  assert.equal(
+    changes(() => stream('a')),
+    true,
+  );
+  assert.equal(
+    changes(() => clock.advance(1_000)),
+    true,
+  );
+  assert.equal(
+    changes(() => registry.remove('a')),
+    true,
+  );
+  assert.throws(() => registry.get('a', true), { code: 'not_found' });
+});
