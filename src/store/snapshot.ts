@@ -11,6 +11,14 @@ export type Snapshot = {
   readonly users: readonly UserRecord[];
 };
 
+/** What of a snapshot says how its records hang together. */
+export type SnapshotOutline = {
+  readonly cameras: readonly Pick<Camera, 'id'>[];
+  readonly tags: readonly Pick<Tag, 'id'>[];
+  readonly folders: readonly Pick<Folder, 'id' | 'parent_id'>[];
+  readonly users: readonly { readonly username: string; readonly role: string }[];
+};
+
 /** One thing that is wrong with a snapshot, and where, such as `folders[3].parent_id`. */
 export type SnapshotFault = { readonly path: string; readonly message: string };
 
@@ -24,7 +32,7 @@ const repeated = (list: string, key: string, ids: readonly string[]): SnapshotFa
 };
 
 /** Ids of the folders that are their own ancestors: each path upwards is walked once. */
-const foldersInCycles = (folders: readonly Folder[]): Set<string> => {
+const foldersInCycles = (folders: SnapshotOutline['folders']): Set<string> => {
   const parentOf = new Map(folders.map((folder) => [folder.id, folder.parent_id]));
   const walked = new Set<string>();
   const inCycle = new Set<string>();
@@ -43,7 +51,7 @@ const foldersInCycles = (folders: readonly Folder[]): Set<string> => {
   return inCycle;
 };
 
-const folderFaults = (folders: readonly Folder[]): SnapshotFault[] => {
+const folderFaults = (folders: SnapshotOutline['folders']): SnapshotFault[] => {
   const ids = new Set(folders.map(({ id }) => id));
   const inCycle = foldersInCycles(folders);
   return folders.flatMap(({ id, parent_id }, index) => {
@@ -55,7 +63,7 @@ const folderFaults = (folders: readonly Folder[]): SnapshotFault[] => {
 };
 
 /** Every fault between the records of a snapshot; that each record has the right shape was checked before. */
-export const snapshotFaults = (snapshot: Snapshot): SnapshotFault[] => [
+export const snapshotFaults = (snapshot: SnapshotOutline): SnapshotFault[] => [
   ...repeated(
     'cameras',
     'id',

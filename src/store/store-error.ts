@@ -9,6 +9,8 @@ export type StoreErrorCode =
   | 'unknown_parent'
   | 'folder_cycle'
   | 'bad_snapshot'
+  | 'data_locked'
+  | 'data_unusable'
   | 'database_foreign'
   | 'database_newer'
   | 'database_damaged'
