@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http';
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import { httpError } from './problem.js';
+
+/** What a JSON body may measure where the route doesn't say otherwise. */
+export const DEFAULT_BODY_LIMIT_BYTES = 1_000_000;
+
+const isJson = (request: IncomingMessage): boolean =>
+  /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '');
+
+const hasBody = (request: Request): boolean =>
+  request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+
+/** The error in our words: the parser's own would quote the body, which may hold a password. */
+const translated = (thrown: unknown, limitBytes: number): unknown => {
+  const { type } = thrown as { type?: string };
+  switch (type) {
+    case 'entity.too.large':
+      return httpError('body_too_large', `the body may have ${limitBytes} bytes at most`);
+    case 'encoding.unsupported':
+    case 'charset.unsupported':
+      return httpError(
+        'unsupported_media_type',
+        'the body must be JSON in UTF-8, plain or compressed by gzip',
+      );
+    case 'entity.parse.failed':
+      return httpError('invalid_json', 'the body is not valid JSON');
+    case undefined:
+      return thrown;
+    default:
+      return httpError('bad_request', 'the body can not be read');
+  }
+};
+
+/** Makes the function that reads a request's JSON body; undefined if it has none. */
+export const createBodyReader = (limitBytes: number) => {
+  const parse: RequestHandler = express.json({ limit: limitBytes, strict: false, type: isJson });
+  return async (request: Request, response: Response): Promise<unknown> => {
+    if (hasBody(request) && !isJson(request))
+      throw httpError('unsupported_media_type', 'the body must be application/json');
+    await new Promise<void>((resolve, reject) => {
+      void parse(request, response, (thrown?: unknown) => {
+        if (thrown === undefined) resolve();
+        else reject(translated(thrown, limitBytes));
+      });
+    });
+    return request.body as unknown;
+  };
+};

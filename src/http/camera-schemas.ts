@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { isCameraUrl } from '../camera/camera-url.js';
+import { type CameraView, runtimeFieldNames } from '../camera/runtime-fields.js';
+import { idSchema } from './schemas.js';
+
+const MAX_RETENTION_DAYS = 36_500;
+const MAX_TAGS = 100;
+
+const text = (maxLength: number) => z.string().max(maxLength);
+
+/** What of a camera can be set; a backup has exactly these fields. */
+const settings = {
+  url: text(2_048).refine(isCameraUrl, 'must be an rtsp:// or rtsps:// address'),
+  record: z.boolean(),
+  retention_days: z.int().min(0).max(MAX_RETENTION_DAYS),
+  tags: z.array(idSchema).max(MAX_TAGS),
+  folder_id: z.union([z.literal(''), idSchema], 'must be the id of a folder, or empty'),
+  comment: text(4_096),
+  sim_phone: text(64),
+  sim_iccid: text(64),
+  lazy_hls: z.boolean(),
+  transport: z.enum(['tcp', 'udp']),
+  token_auth: z.boolean(),
+  traffic_limit: z.int().min(0).max(1_000_000_000),
+  disabled: z.boolean(),
+  detect: z.boolean(),
+};
+
+/** Everything but id and url has a default. */
+const withDefaults = {
+  id: idSchema,
+  url: settings.url,
+  record: settings.record.default(false),
+  retention_days: settings.retention_days.default(7),
+  tags: settings.tags.default([]),
+  folder_id: settings.folder_id.default(''),
+  comment: settings.comment.default(''),
+  sim_phone: settings.sim_phone.default(''),
+  sim_iccid: settings.sim_iccid.default(''),
+  lazy_hls: settings.lazy_hls.default(true),
+  transport: settings.transport.default('tcp'),
+  token_auth: settings.token_auth.default(false),
+  traffic_limit: settings.traffic_limit.default(0),
+  disabled: settings.disabled.default(false),
+  detect: settings.detect.default(false),
+};
+
+/** A camera as a backup holds it; a setting that is younger than the backup gets its default. */
+export const storedCameraSchema = z.strictObject(withDefaults).meta({ id: 'StoredCamera' });
+
+/** Runtime fields come back from a client that sends what it was given: they are taken and forgotten. */
+const runtimeNames: ReadonlySet<string> = new Set(runtimeFieldNames);
+const ignoredRuntime = Object.fromEntries(
+  runtimeFieldNames.map((name) => [name, z.unknown().optional().meta({ readOnly: true })]),
+  // Typed as nothing: what is forgotten is no part of the result.
+) as Record<never, z.ZodOptional>;
+
+const withoutRuntime = <T extends object>(input: T): T =>
+  Object.fromEntries(Object.entries(input).filter(([name]) => !runtimeNames.has(name))) as T;
+
+/** What creates a camera. */
+export const newCameraSchema = z
+  .strictObject({ ...withDefaults, ...ignoredRuntime })
+  .transform(withoutRuntime)
+  .meta({ id: 'NewCamera' });
+
+/** What changes a camera: the fields that are sent; `id` may be repeated. */
+export const cameraChangesSchema = z
+  .strictObject({ id: idSchema, ...settings })
+  .partial()
+  .extend(ignoredRuntime)
+  .transform(withoutRuntime)
+  .meta({ id: 'CameraChanges' });
+
+/** A camera as it is shown. */
+export const cameraSchema = z
+  .strictObject({
+    id: idSchema,
+    ...settings,
+    state: z.enum(['connecting', 'streaming', 'reconnecting', 'error', 'disabled', 'traffic_limited']),
+    fps: z.number(),
+    bitrate: z.int().meta({ description: 'kbit/s over the last 5 s' }),
+    codec: z.string(),
+    resolution: z.string(),
+    width: z.int(),
+    height: z.int(),
+    uptime_sec: z.int(),
+    traffic_used_mb: z.number().meta({ description: 'this calendar month, UTC' }),
+    last_error: z.string(),
+    audio_codec: z.string(),
+    viewers: z.int(),
+    recording: z.boolean(),
+    dropped_frames: z.int(),
+  } satisfies Record<keyof CameraView, z.ZodType>)
+  .meta({ id: 'Camera' });

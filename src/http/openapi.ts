@@ -1,0 +1,140 @@
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import { roles, rolesOf } from './access.js';
+import type { Answer, Route } from './route.js';
+import { problemSchema } from './schemas.js';
+
+type Json = Record<string, unknown>;
+
+/** Collects named schemas, so that each is written once and referred to from everywhere else. */
+class Components {
+  readonly schemas: Json = {};
+
+  /** `input` shows what may be sent (defaults are optional), `output` what comes back. */
+  convert(schema: z.ZodType, io: 'input' | 'output'): Json {
+    // A named schema at the root would be written out; inside an object it becomes a reference.
+    const wrapped = z.toJSONSchema(z.object({ it: schema }), { target: 'draft-2020-12', io });
+    const text = JSON.stringify(wrapped).replaceAll('"#/$defs/', '"#/components/schemas/');
+    const converted = JSON.parse(text) as { $defs?: Json; properties: { it: Json } };
+    for (const [name, definition] of Object.entries(converted.$defs ?? {})) {
+      const { id: _, $schema: __, ...body } = definition as Json;
+      this.schemas[name] = body;
+    }
+    return converted.properties.it;
+  }
+}
+
+const problemHeaders: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
+const headersOf = (names: readonly string[]): Json =>
+  names.length === 0
+    ? {}
+    : { headers: Object.fromEntries(names.map((name) => [name, { schema: { type: 'string' } }])) };
+
+/** Statuses of errors that a route can end with: those of its nature, and those that it names. */
+export const problemStatusesOf = (route: Route): number[] => {
+  const statuses = new Set(route.problems ?? []);
+  if (route.params !== undefined || route.query !== undefined) statuses.add(400);
+  if (route.body !== undefined) for (const status of [400, 413, 415]) statuses.add(status);
+  if (route.access !== 'public') statuses.add(401);
+  if (route.access !== 'public' && rolesOf(route.access).length < roles.length) statuses.add(403);
+  return [...statuses].sort((a, b) => a - b);
+};
+
+const successOf = (answer: Answer, components: Components): Json => {
+  if (answer.contentType === null) return { description: answer.description };
+  const type = answer.contentType ?? 'application/json';
+  const schema = answer.schema === undefined ? {} : components.convert(answer.schema, 'output');
+  return { description: answer.description, content: { [type]: { schema } } };
+};
+
+const problemOf = (status: number, components: Components): Json => ({
+  description: STATUS_CODES[status] ?? 'Error',
+  ...headersOf(problemHeaders[status] ?? []),
+  content: { 'application/problem+json': { schema: components.convert(problemSchema, 'output') } },
+});
+
+const responsesOf = (route: Route, components: Components): Json => {
+  const successes = Object.entries(route.answers).map(([status, answer]) => [
+    status,
+    successOf(answer, components),
+  ]);
+  const problems = problemStatusesOf(route)
+    // A probe's own answer may have the status of an error.
+    .filter((status) => route.answers[status] === undefined)
+    .map((status) => [String(status), problemOf(status, components)]);
+  return Object.fromEntries([...successes, ...problems]) as Json;
+};
+
+const parametersOf = (
+  where: 'path' | 'query',
+  schema: z.ZodType | undefined,
+  components: Components,
+): Json[] => {
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = components.convert(schema, 'input') as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
+  return Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: where,
+    required: required.includes(name),
+    schema: property,
+  }));
+};
+
+const operationOf = (route: Route, components: Components): Json => {
+  const parameters = [
+    ...parametersOf('path', route.params, components),
+    ...parametersOf('query', route.query, components),
+  ];
+  const allowed = route.access === 'public' ? null : rolesOf(route.access);
+  return {
+    operationId: `${route.method}${route.path.replaceAll(/[^A-Za-z0-9]+([A-Za-z0-9]?)/g, (_, next: string) => next.toUpperCase())}`,
+    summary: route.summary,
+    ...(allowed === null
+      ? { security: [] }
+      : { description: `Roles: ${allowed.join(', ')}.`, security: [{ bearer: [] }] }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: components.convert(route.body, 'input') } },
+          },
+        }),
+    responses: responsesOf(route, components),
+  };
+};
+
+/** The OpenAPI 3.1 document of declared routes: what is mounted is what is documented. */
+export const openApiOf = (routes: readonly Route[], version: string): Json => {
+  const components = new Components();
+  const paths: Record<string, Json> = {};
+  for (const route of routes) {
+    const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method]: operationOf(route, components) };
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Framering',
+      version,
+      description: 'Camera streaming and recording service: its management interface.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      schemas: components.schemas,
+      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+    },
+  };
+};

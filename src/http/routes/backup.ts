@@ -1,0 +1,54 @@
+import type { Snapshot } from '../../auth/restore.js';
+import type { Clock } from '../../base/clock.js';
+import type { InputFault } from '../problem.js';
+import { type Route, route } from '../route.js';
+import { messageSchema } from '../schemas.js';
+import { importSchema, looseSnapshot, SNAPSHOT_VERSION, snapshotSchema } from '../snapshot-schema.js';
+
+export type BackupRoutesDeps = {
+  readonly clock: Clock;
+  readonly backup: {
+    export(): Snapshot;
+    /** What is wrong between the records, whatever is wrong within them. */
+    faultsBetween(snapshot: ReturnType<typeof looseSnapshot>): readonly InputFault[];
+    /** Whole or, if it throws, not at all. */
+    restore(snapshot: Snapshot): void;
+  };
+};
+
+const IMPORT_LIMIT_BYTES = 64_000_000;
+
+/** The whole configuration, out and in again. */
+export const backupRoutes = ({ backup, clock }: BackupRoutesDeps): Route[] => [
+  route({
+    method: 'get',
+    path: '/api/system/backup/export',
+    access: 'backup.manage',
+    summary: 'Everything that was configured: with passwords of cameras and hashes of users, so keep it safe',
+    answers: { 200: { description: 'A snapshot', schema: snapshotSchema } },
+    handle: () => ({
+      status: 200,
+      body: {
+        version: SNAPSHOT_VERSION,
+        exported_at: new Date(clock.wallMs()).toISOString(),
+        ...backup.export(),
+      },
+    }),
+  }),
+  route({
+    method: 'post',
+    path: '/api/system/backup/import',
+    access: 'backup.manage',
+    summary: 'Replace everything by a snapshot, or nothing: then all faults are listed',
+    body: importSchema,
+    furtherFaults: (input) => backup.faultsBetween(looseSnapshot(input)),
+    bodyLimitBytes: IMPORT_LIMIT_BYTES,
+    answers: { 200: { description: 'Done', schema: messageSchema } },
+    problems: [503],
+    handle: ({ body }) => {
+      const { cameras, tags, folders, users } = body;
+      backup.restore({ cameras, tags, folders, users });
+      return { status: 200, body: { message: 'backup restored successfully' } };
+    },
+  }),
+];

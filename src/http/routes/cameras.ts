@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { mayRole, type Role } from '../../auth/permissions.js';
+import type { Principal } from '../../auth/tokens.js';
+import { AppError } from '../../base/errors.js';
+import type { CameraRegistry } from '../../camera/registry.js';
+import { cameraChangesSchema, cameraSchema, newCameraSchema } from '../camera-schemas.js';
+import { withoutAbsent } from '../optional.js';
+import { invalidInput } from '../problem.js';
+import { type Reply, type Route, route } from '../route.js';
+import { idParams, messageSchema, tokenSchema } from '../schemas.js';
+
+export type CameraRoutesDeps = {
+  readonly registry: CameraRegistry;
+  readonly tokens: { issueStream(principal: Principal, cameraId: string): string };
+};
+
+const seesPasswords = (role: Role): boolean => mayRole(role, 'camera-credentials.read');
+
+/**
+ * The list as text, made again only when something in it changed: walls of browsers ask for it many times a
+ * second, and a hundred cameras are 70 kB of JSON.
+ */
+class ListText {
+  readonly #registry: CameraRegistry;
+  readonly #showsPasswords: boolean;
+  #revision = -1;
+  #text: Buffer = Buffer.alloc(0);
+
+  constructor(registry: CameraRegistry, showsPasswords: boolean) {
+    this.#registry = registry;
+    this.#showsPasswords = showsPasswords;
+  }
+
+  get(): Buffer {
+    const { revision } = this.#registry;
+    if (revision !== this.#revision) {
+      this.#text = Buffer.from(JSON.stringify(this.#registry.list(this.#showsPasswords)));
+      this.#revision = revision;
+    }
+    return this.#text;
+  }
+}
+
+const listRoute = (registry: CameraRegistry): Route => {
+  const whole = new ListText(registry, true);
+  const masked = new ListText(registry, false);
+  return route({
+    method: 'get',
+    path: '/api/cameras',
+    access: 'cameras.list',
+    summary: 'All cameras with what they do now; a viewer sees no password in a url',
+    answers: { 200: { description: 'Cameras, sorted by id', schema: z.array(cameraSchema) } },
+    handle: ({ principal }) => ({
+      status: 200,
+      text: (seesPasswords(principal.role) ? whole : masked).get(),
+      contentType: 'application/json; charset=utf-8',
+    }),
+  });
+};
+
+/** Cameras: the list, and what changes it. */
+export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] => {
+  const shown = (status: number, id: string, { role }: Principal): Reply => ({
+    status,
+    body: registry.get(id, seesPasswords(role)),
+  });
+  return [
+    listRoute(registry),
+    route({
+      method: 'post',
+      path: '/api/cameras',
+      access: 'cameras.edit',
+      summary: 'Add a camera and begin to stream it',
+      body: newCameraSchema,
+      answers: { 201: { description: 'The camera', schema: cameraSchema } },
+      problems: [409, 503],
+      handle: ({ body, principal }) => {
+        registry.create(body);
+        return shown(201, body.id, principal);
+      },
+    }),
+    route({
+      method: 'put',
+      path: '/api/cameras/:id',
+      access: 'cameras.edit',
+      summary: 'Change the fields that are sent; only another url or transport interrupts the stream',
+      params: idParams,
+      body: cameraChangesSchema,
+      answers: { 200: { description: 'The whole camera', schema: cameraSchema } },
+      problems: [404, 503],
+      handle: ({ params, body, principal }) => {
+        const { id, ...changes } = body;
+        if (id !== undefined && id !== params.id)
+          throw invalidInput([{ path: 'id', message: 'the id of a camera can not be changed' }]);
+        registry.update(params.id, withoutAbsent(changes));
+        return shown(200, params.id, principal);
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/api/cameras/:id',
+      access: 'cameras.edit',
+      summary: 'Stop a camera and remove it',
+      params: idParams,
+      answers: { 200: { description: 'Done', schema: messageSchema } },
+      problems: [404, 503],
+      handle: ({ params }) => {
+        registry.remove(params.id);
+        return { status: 200, body: { message: 'camera deleted' } };
+      },
+    }),
+    route({
+      method: 'get',
+      path: '/api/cameras/:id/stream-token',
+      access: 'stream-tokens.issue',
+      summary: 'A token to begin watching one camera with, good for 60 s',
+      params: idParams,
+      answers: { 200: { description: 'A stream token', schema: tokenSchema } },
+      problems: [404],
+      handle: ({ params: { id }, principal }) => {
+        if (!registry.has(id)) throw new AppError('not_found', `there is no camera ${id}`);
+        return { status: 200, body: { token: tokens.issueStream(principal, id) } };
+      },
+    }),
+  ];
+};

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { sendModel } from '../../detect/model-response.js';
+import type { Models } from '../../detect/models.js';
+import { type Route, route } from '../route.js';
+
+const contentType = 'application/octet-stream';
+
+const modelParams = z.object({
+  filename: z.string().regex(/^[A-Za-z0-9._-]+\.onnx$/, 'must be the name of an .onnx file'),
+});
+
+/** ONNX files for players that detect by themselves. */
+export const modelRoutes = ({ models }: { readonly models: Models }): Route[] => [
+  route({
+    method: 'get',
+    path: '/models/:filename',
+    access: 'public',
+    summary: 'A model file, with ETag and ranges; fetched from the origin when it is asked for first',
+    params: modelParams,
+    answers: {
+      200: { description: 'The file', contentType },
+      206: { description: 'The range that was asked for', contentType },
+      304: { description: 'The file that the client has', contentType: null },
+    },
+    problems: [404, 416, 502, 503],
+    handle: ({ params }) => ({
+      write: (request, response) => sendModel(models, params.filename, request, response),
+    }),
+  }),
+];

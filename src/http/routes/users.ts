@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { checkPasswordRule } from '../../auth/passwords.js';
+import type { Role } from '../../auth/permissions.js';
+import { roles } from '../access.js';
+import { withoutAbsent } from '../optional.js';
+import { invalidInput } from '../problem.js';
+import { type Route, route } from '../route.js';
+import { idSchema, messageSchema } from '../schemas.js';
+
+type User = { readonly username: string; readonly role: Role };
+
+export type UserRoutesDeps = {
+  readonly accounts: {
+    list(): User[];
+    create(account: User & { readonly password: string }): Promise<User>;
+    update(username: string, changes: { readonly password?: string; readonly role?: Role }): Promise<User>;
+    remove(username: string): void;
+  };
+};
+
+const userSchema = z.strictObject({ username: idSchema, role: z.enum(roles) }).meta({ id: 'User' });
+
+const isPasswordLong = (password: string): boolean => {
+  try {
+    checkPasswordRule(password);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const newPassword = z
+  .string()
+  .refine(isPasswordLong, 'must have 8 to 256 characters')
+  .meta({ minLength: 8, maxLength: 256, format: 'password', writeOnly: true });
+
+const newUserSchema = z
+  .strictObject({ username: idSchema, password: newPassword, role: z.enum(roles) })
+  .meta({ id: 'NewUser' });
+
+const userChangesSchema = z
+  .strictObject({
+    username: idSchema.optional(),
+    password: newPassword.optional(),
+    role: z.enum(roles).optional(),
+  })
+  .meta({ id: 'UserChanges' });
+
+const userParams = z.object({ username: idSchema });
+
+/** Who may use the service. A change of role or password ends the user's tokens at once. */
+export const userRoutes = ({ accounts }: UserRoutesDeps): Route[] => [
+  route({
+    method: 'get',
+    path: '/api/users',
+    access: 'users.manage',
+    summary: 'All users',
+    answers: { 200: { description: 'Users, sorted by name', schema: z.array(userSchema) } },
+    handle: () => ({ status: 200, body: accounts.list() }),
+  }),
+  route({
+    method: 'post',
+    path: '/api/users',
+    access: 'users.manage',
+    summary: 'Add a user',
+    body: newUserSchema,
+    answers: { 201: { description: 'The user', schema: userSchema } },
+    problems: [409, 429, 503],
+    handle: async ({ body }) => ({ status: 201, body: await accounts.create(body) }),
+  }),
+  route({
+    method: 'put',
+    path: '/api/users/:username',
+    access: 'users.manage',
+    summary: 'Change the password, the role or both; 409 for the last admin',
+    params: userParams,
+    body: userChangesSchema,
+    answers: { 200: { description: 'The user', schema: userSchema } },
+    problems: [404, 409, 429, 503],
+    handle: async ({ params: { username }, body: { username: repeated, ...changes } }) => {
+      if (repeated !== undefined && repeated !== username)
+        throw invalidInput([{ path: 'username', message: 'the name of a user can not be changed' }]);
+      return { status: 200, body: await accounts.update(username, withoutAbsent(changes)) };
+    },
+  }),
+  route({
+    method: 'delete',
+    path: '/api/users/:username',
+    access: 'users.manage',
+    summary: 'Remove a user; 409 for the last admin',
+    params: userParams,
+    answers: { 200: { description: 'Done', schema: messageSchema } },
+    problems: [404, 409, 503],
+    handle: ({ params }) => {
+      accounts.remove(params.username);
+      return { status: 200, body: { message: 'user deleted' } };
+    },
+  }),
+];

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+/** Ids of cameras, tags and folders, and usernames. */
+export const idSchema = z
+  .string()
+  .regex(
+    /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
+    'must be 1 to 64 letters, digits, "_", "." or "-", beginning with a letter or digit',
+  );
+
+/** What names one thing in a path. */
+export const idParams = z.object({ id: idSchema });
+
+/** RFC 9457. */
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string().regex(/^[a-z0-9_]+$/),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem' });
+
+/** The answer to a deletion or an import. */
+export const messageSchema = z.object({ message: z.string() }).meta({ id: 'Message' });
+
+/** The answer that hands out a token. */
+export const tokenSchema = z.object({ token: z.string() }).meta({ id: 'Token' });
+
+const shown = (maxLength: number) => z.string().min(1).max(maxLength);
+
+export const tagSchema = z
+  .strictObject({
+    id: idSchema,
+    name: shown(128),
+    color: z.string().regex(/^#[0-9A-Fa-f]{6}$/, 'must be a hex colour such as #1a2B3c'),
+  })
+  .meta({ id: 'Tag' });
+
+const folderShape = {
+  id: idSchema,
+  name: shown(128),
+  parent_id: z.union([z.literal(''), idSchema], 'must be the id of a folder, or empty'),
+};
+
+export const folderSchema = z.strictObject(folderShape).meta({ id: 'Folder' });
+
+/** A root folder may leave its parent out. */
+export const newFolderSchema = z
+  .strictObject({ ...folderShape, parent_id: folderShape.parent_id.default('') })
+  .meta({ id: 'NewFolder' });

@@ -1,0 +1,102 @@
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { AppError, messageOf } from '../base/errors.js';
+import { problemOfStatus } from './problem.js';
+
+export type ListenOptions = {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
+};
+
+/** Bounds for clients that dawdle: a request's head and whole must arrive in this time. */
+const bounds: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 120_000,
+  keepAliveTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+  maxHeaderSize: 16_384,
+};
+const MAX_HEADERS = 100;
+
+/** What requests still have to end by themselves before their sockets are cut. */
+const CLOSE_GRACE_MS = 2_000;
+const IDLE_CHECK_MS = 50;
+
+const clientFaults: Readonly<Record<string, readonly [number, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'the headers are too long'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request took too long to arrive'],
+};
+
+/** Answers what isn't HTTP, or not in time, in the same shape as everything else. */
+const onClientError = (fault: NodeJS.ErrnoException, socket: Duplex): void => {
+  if (fault.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, detail] = clientFaults[fault.code ?? ''] ?? [400, 'the request is not valid HTTP'];
+  const problem = problemOfStatus(status, 'bad_request', detail);
+  const body = JSON.stringify(problem);
+  socket.end(
+    `HTTP/1.1 ${status} ${problem.title}\r\nContent-Type: application/problem+json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+};
+
+const createSecureServer = (tls: NonNullable<ListenOptions['tls']>, app: RequestListener): Server => {
+  try {
+    return createTlsServer({ ...bounds, ...tls }, app);
+  } catch (cause) {
+    const message = `TLS_CERT and TLS_KEY can't be used together: ${messageOf(cause)}`;
+    throw new AppError('bad_config', message, { cause });
+  }
+};
+
+/** A listener that is up: its address, and its orderly end. */
+export class HttpServer {
+  readonly url: string;
+  readonly #server: Server;
+  #closing: Promise<void> | null = null;
+
+  private constructor(server: Server, url: string) {
+    this.#server = server;
+    this.url = url;
+  }
+
+  /** Resolves when the port is open; throws `listen_failed` with a message for people. */
+  static async listen(options: ListenOptions, app: RequestListener): Promise<HttpServer> {
+    const { host, port, tls } = options;
+    const server = tls === null ? createServer(bounds, app) : createSecureServer(tls, app);
+    server.maxHeadersCount = MAX_HEADERS;
+    server.on('clientError', onClientError);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ host, port }, resolve);
+    }).catch((cause: unknown) => {
+      throw new AppError('listen_failed', `can't listen on ${host}:${port}: ${messageOf(cause)}`, { cause });
+    });
+    const { address, family, port: realPort } = server.address() as AddressInfo;
+    const isAny = address === '0.0.0.0' || address === '::';
+    const shown = isAny ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
+    return new HttpServer(server, `${tls === null ? 'http' : 'https'}://${shown}:${realPort}`);
+  }
+
+  /** Takes no new connection, lets running requests end for a moment, then cuts what is left. */
+  close(): Promise<void> {
+    this.#closing ??= this.#closeOnce();
+    return this.#closing;
+  }
+
+  async #closeOnce(): Promise<void> {
+    const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
+    // A connection that was busy when the server closed would otherwise idle until its keep-alive ends.
+    const idleCheck = setInterval(() => this.#server.closeIdleConnections(), IDLE_CHECK_MS);
+    const deadline = setTimeout(() => this.#server.closeAllConnections(), CLOSE_GRACE_MS);
+    await closed;
+    clearInterval(idleCheck);
+    clearTimeout(deadline);
+  }
+}

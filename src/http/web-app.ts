@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import helmet from 'helmet';
+import type { Logger } from '../base/log.js';
+import type { TokenVerifier } from './access.js';
+import { createCors } from './cors.js';
+import { mountRoutes } from './mount.js';
+import { httpError, problemOf } from './problem.js';
+import type { Route } from './route.js';
+
+export type WebAppOptions = {
+  readonly corsOrigins: readonly string[];
+  readonly trustProxy: boolean | number | string;
+  readonly isHttps: boolean;
+};
+
+/** Told of every request that was answered; `route` is its declared path, never the one with ids in it. */
+export type RequestObserver = (request: {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly durationSec: number;
+}) => void;
+
+export type WebAppDeps = {
+  readonly log: Logger;
+  readonly tokens: TokenVerifier;
+  readonly onRequest: RequestObserver;
+};
+
+const securityHeaders = (isHttps: boolean): RequestHandler =>
+  helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
+    strictTransportSecurity: isHttps,
+  });
+
+/** An id of the caller's own choice is kept, so that a proxy's log and ours can be laid side by side. */
+const requestIdOf = (header: string | string[] | undefined): string =>
+  typeof header === 'string' && /^[A-Za-z0-9_.:-]{1,64}$/.test(header) ? header : randomUUID();
+
+const observe =
+  ({ log, onRequest }: WebAppDeps): RequestHandler =>
+  (request, response, next) => {
+    const startMs = performance.now();
+    const requestId = requestIdOf(request.headers['x-request-id']);
+    response.setHeader('X-Request-Id', requestId);
+    response.locals['requestId'] = requestId;
+    response.once('close', () => {
+      const route = (response.locals['route'] as string | undefined) ?? 'none';
+      const durationSec = (performance.now() - startMs) / 1000;
+      onRequest({ method: request.method, route, status: response.statusCode, durationSec });
+      // The declared path: the one that was asked for may hold a token in its query.
+      log.debug('request', {
+        method: request.method,
+        route,
+        status: response.statusCode,
+        duration_ms: Math.round(durationSec * 1000),
+        request_id: requestId,
+      });
+    });
+    next();
+  };
+
+/** The one place where anything that was thrown becomes an answer. */
+const answerProblem =
+  ({ log }: WebAppDeps): ErrorRequestHandler =>
+  (thrown: unknown, request, response, _next) => {
+    const isUrlBad = thrown instanceof URIError;
+    const { problem, headers } = problemOf(
+      isUrlBad ? httpError('bad_request', 'the path is not encoded properly') : thrown,
+    );
+    if (problem.status >= 500) {
+      log.error('request failed', {
+        method: request.method,
+        route: response.locals['route'],
+        status: problem.status,
+        request_id: response.locals['requestId'],
+        fault: thrown instanceof Error ? thrown.stack : String(thrown),
+      });
+    }
+    if (response.headersSent) {
+      // Half of the answer is out: the client must see that the rest is missing.
+      request.socket.destroy();
+      return;
+    }
+    const body = JSON.stringify(problem);
+    response.statusCode = problem.status;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.setHeader('Content-Type', 'application/problem+json; charset=utf-8');
+    response.setHeader('Content-Length', Buffer.byteLength(body));
+    response.setHeader('Cache-Control', 'no-store');
+    response.end(body);
+  };
+
+/** One listener's application: headers, routes, and an answer for everything else. */
+export const createWebApp = (routes: readonly Route[], options: WebAppOptions, deps: WebAppDeps): Express => {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  app.set('trust proxy', options.trustProxy);
+  app.use(observe(deps), securityHeaders(options.isHttps), createCors(options.corsOrigins));
+  mountRoutes(app, routes, deps.tokens);
+  app.use(() => {
+    throw httpError('route_not_found', 'there is nothing at this path');
+  });
+  app.use(answerProblem(deps));
+  return app;
+};
