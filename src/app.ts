@@ -1,0 +1,279 @@
+import { mkdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Accounts } from './auth/accounts.js';
+import { loadJwtSecret } from './auth/jwt-secret.js';
+import { restoreSnapshot } from './auth/restore.js';
+import { Tokens } from './auth/tokens.js';
+import { ViewingSessions } from './auth/viewing-sessions.js';
+import type { Clock } from './base/clock.js';
+import type { Logger } from './base/log.js';
+import { ThreadStats } from './base/thread-stats.js';
+import { Cameras } from './camera/cameras.js';
+import { CameraRegistry } from './camera/registry.js';
+import type { SpawnCameraWorker } from './camera/worker-thread.js';
+import type { Config } from './config.js';
+import { Models } from './detect/models.js';
+import type { Route } from './http/route.js';
+import { backupRoutes } from './http/routes/backup.js';
+import { cameraRoutes } from './http/routes/cameras.js';
+import { folderRoutes } from './http/routes/folders.js';
+import { healthRoutes } from './http/routes/health.js';
+import { loginRoutes } from './http/routes/login.js';
+import { LogRoutes } from './http/routes/logs.js';
+import { metricsRoutes } from './http/routes/metrics.js';
+import { modelRoutes } from './http/routes/models.js';
+import { withOpenApi } from './http/routes/openapi.js';
+import { statsRoutes } from './http/routes/stats.js';
+import { tagRoutes } from './http/routes/tags.js';
+import { userRoutes } from './http/routes/users.js';
+import { HttpServer } from './http/server.js';
+import { createWebApp, type RequestObserver, type WebAppDeps } from './http/web-app.js';
+import { ArchiveProbe } from './ops/archive-probe.js';
+import { Health } from './ops/health.js';
+import type { LogHub } from './ops/log-hub.js';
+import { Metrics } from './ops/metrics.js';
+import { Stats } from './ops/stats.js';
+import { Threads } from './ops/threads.js';
+import { lockDataDir } from './store/data-lock.js';
+import { snapshotFaults } from './store/snapshot.js';
+import { Store } from './store/store.js';
+
+export type AppDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly hub: LogHub;
+  readonly version: string;
+  readonly spawn: SpawnCameraWorker;
+  /** Shows the first admin's password to the person at the console. */
+  readonly showAdmin: (account: { username: string; password: string }) => void;
+};
+
+/** What is built, in the order in which it is built; each step may push what undoes it. */
+class Stops {
+  readonly #stops: (() => void | Promise<void>)[] = [];
+
+  push(stop: () => void | Promise<void>): void {
+    this.#stops.push(stop);
+  }
+
+  /** Undoes everything, last first; a fault in one step doesn't keep the others from theirs. */
+  async run(log: Logger): Promise<void> {
+    for (const stop of this.#stops.splice(0).reverse()) {
+      try {
+        await stop();
+      } catch (fault) {
+        log.error('a part of the service did not stop', { fault: String(fault) });
+      }
+    }
+  }
+}
+
+/** Nothing watches or records yet: the readers of the rings report here. */
+const quietActivity = {
+  viewers: () => ({ websocket: 0, hls: 0, whep: 0 }),
+  isRecording: () => false,
+  droppedFrames: () => 0,
+};
+
+/** Worker threads are part of the statistics from their start to their end. */
+const counted =
+  (spawn: SpawnCameraWorker, threads: Threads): SpawnCameraWorker =>
+  (name, events) => {
+    const remove = threads.add(name, null);
+    const onLost = (reason: string): void => {
+      remove();
+      events.onLost(reason);
+    };
+    const worker = spawn(name, { ...events, onLost });
+    return { send: worker.send, stop: () => worker.stop().finally(remove) };
+  };
+
+type Urls = { readonly url: string; readonly metricsUrl: string };
+
+/** The running service. */
+export class App {
+  readonly url: string;
+  readonly metricsUrl: string;
+  readonly #log: Logger;
+  readonly #stops: Stops;
+  #stopping: Promise<void> | null = null;
+
+  private constructor(urls: Urls, log: Logger, stops: Stops) {
+    this.url = urls.url;
+    this.metricsUrl = urls.metricsUrl;
+    this.#log = log;
+    this.#stops = stops;
+  }
+
+  /** Builds and starts everything; if a step fails, those before it are undone, and it throws. */
+  static async start(config: Config, deps: AppDeps): Promise<App> {
+    const stops = new Stops();
+    try {
+      return new App(await build(config, deps, stops), deps.log, stops);
+    } catch (fault) {
+      await stops.run(deps.log);
+      throw fault;
+    }
+  }
+
+  /** Ends everything in reverse order; a second call waits for the first. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stops.run(this.#log);
+    return this.#stopping;
+  }
+}
+
+type Storage = {
+  readonly store: Store;
+  readonly sessions: ViewingSessions;
+  readonly tokens: Tokens;
+  readonly accounts: Accounts;
+};
+
+const openStorage = async (config: Config, deps: AppDeps, stops: Stops): Promise<Storage> => {
+  const { clock, log } = deps;
+  const lock = lockDataDir(config.dataDir);
+  stops.push(() => lock.release());
+  mkdirSync(config.archiveDir, { recursive: true });
+  const store = new Store(join(config.dataDir, 'framering.db'));
+  stops.push(() => store.close());
+  const sessions = new ViewingSessions({ clock, log });
+  const tokens = new Tokens(loadJwtSecret(config.dataDir, config.jwtSecret), { users: store.users, clock });
+  const accounts = new Accounts({ users: store.users, tokens, sessions, clock });
+  await accounts.ensureAdmin(deps.showAdmin);
+  return { store, sessions, tokens, accounts };
+};
+
+const startCameras = (
+  config: Config,
+  deps: AppDeps,
+  storage: Storage,
+  threads: Threads,
+  stops: Stops,
+): CameraRegistry => {
+  const { clock, log } = deps;
+  const { store, sessions } = storage;
+  const cameras = new Cameras(
+    { camerasPerWorker: config.camerasPerWorker, coreCount: availableParallelism() },
+    { clock, log, spawn: counted(deps.spawn, threads), onChange: () => registry.touch() },
+  );
+  const registry = new CameraRegistry({
+    clock,
+    log,
+    cameras,
+    settings: store.cameras,
+    traffic: store.traffic,
+    activity: quietActivity,
+    events: {
+      onRemoved: (id) => sessions.endForCamera(id, 'camera_deleted'),
+      onLocked: (id) => sessions.endForCamera(id, 'access_withdrawn'),
+    },
+  });
+  stops.push(() => cameras.stop());
+  stops.push(() => registry.stop());
+  registry.start();
+  return registry;
+};
+
+type Ops = { readonly health: Health; readonly metrics: Metrics; readonly stats: Stats };
+
+const buildOps = (
+  config: Config,
+  deps: AppDeps,
+  store: Store,
+  registry: CameraRegistry,
+  threads: Threads,
+): Ops => {
+  const { clock, version } = deps;
+  const archive = new ArchiveProbe(config.archiveDir, { clock });
+  const health = new Health(
+    {
+      database: async () => store.writeFault() ?? 'ok',
+      archive: () => archive.check(),
+      router: async () => (registry.isRunning ? 'ok' : 'the cameras are not started'),
+    },
+    { clock },
+  );
+  const cameras = () => registry.figures();
+  const metrics = new Metrics(version, {
+    clock,
+    source: { threads, cameras, components: () => health.components(), storage: () => archive.storage() },
+  });
+  const ringBytes = () => cameras().reduce((sum, camera) => sum + camera.ringBytes, 0);
+  const stats = new Stats(version, { clock, source: { threads, cameras, ringBytes } });
+  return { health, metrics, stats };
+};
+
+const managementRoutes = (deps: AppDeps, storage: Storage, registry: CameraRegistry, ops: Ops): Route[] => {
+  const { store, sessions, tokens, accounts } = storage;
+  const onCamerasChanged = () => registry.reload();
+  return [
+    ...loginRoutes({ accounts, onLoginFailure: (reason) => ops.metrics.loginFailed(reason) }),
+    ...cameraRoutes({ registry, tokens }),
+    ...tagRoutes({ tags: store.tags, onCamerasChanged }),
+    ...folderRoutes({ folders: store.folders, onCamerasChanged }),
+    ...userRoutes({ accounts }),
+    ...backupRoutes({
+      clock: deps.clock,
+      backup: {
+        export: () => store.exportAll(),
+        faultsBetween: snapshotFaults,
+        restore: (snapshot) => {
+          restoreSnapshot(snapshot, { store, sessions });
+          registry.reload();
+        },
+      },
+    }),
+    ...statsRoutes(ops),
+  ];
+};
+
+const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls> => {
+  const { clock, hub, log, version } = deps;
+  const storage = await openStorage(config, deps, stops);
+  const threads = new Threads();
+  const mainThread = new ThreadStats(clock);
+  mainThread.start();
+  stops.push(() => mainThread.stop());
+  threads.add('main', mainThread.shared);
+  const registry = startCameras(config, deps, storage, threads, stops);
+  const ops = buildOps(config, deps, storage.store, registry, threads);
+  const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
+  await models.start();
+  stops.push(() => models.stop());
+  const logRoutes = new LogRoutes({ hub, tokens: storage.tokens, clock });
+
+  const probes = [...healthRoutes(ops), ...metricsRoutes(ops)];
+  const management = managementRoutes(deps, storage, registry, ops);
+  const routes = withOpenApi(
+    [...management, ...logRoutes.routes(), ...modelRoutes({ models }), ...probes],
+    version,
+  );
+  const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
+    ops.metrics.requestDone(route, method, status, durationSec);
+  const webDeps = { log, tokens: storage.tokens, onRequest };
+  const servers = await listen(config, { all: routes, probes }, webDeps, stops);
+  stops.push(() => logRoutes.close());
+  return servers;
+};
+
+/** Opens both listeners; they close together, so that neither waits for the other's clients. */
+const listen = async (
+  config: Config,
+  routes: { readonly all: readonly Route[]; readonly probes: readonly Route[] },
+  deps: WebAppDeps,
+  stops: Stops,
+): Promise<Urls> => {
+  const { corsOrigins, trustProxy, host, tls } = config;
+  const servers: HttpServer[] = [];
+  stops.push(async () => void (await Promise.all(servers.map((server) => server.close()))));
+  const open = async (port: number, shown: readonly Route[], secure: Config['tls']): Promise<string> => {
+    const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps: secure !== null }, deps);
+    const server = await HttpServer.listen({ host, port, tls: secure }, app);
+    servers.push(server);
+    return server.url;
+  };
+  const url = await open(config.port, routes.all, tls);
+  return { url, metricsUrl: await open(config.metricsPort, routes.probes, null) };
+};

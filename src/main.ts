@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { App } from './app.js';
+import { systemClock } from './base/clock.js';
+import { AppError, messageOf } from './base/errors.js';
+import { spawnCameraWorker } from './camera/worker-thread.js';
+import { type Config, readConfig } from './config.js';
+import { LogHub } from './ops/log-hub.js';
+import { createProcessLog, type ProcessLog } from './ops/process-log.js';
+
+const EXIT_FAULT = 1;
+const EXIT_BAD_CONFIG = 2;
+
+/** All parts of a stop have shorter bounds of their own; past this something hangs. */
+const STOP_DEADLINE_MS = 9_500;
+
+const versionOf = (): string => {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+};
+
+/** What kept the service from starting, for the person who started it, in one line. */
+const refuse = (fault: unknown): never => {
+  process.stderr.write(`framering can't start: ${messageOf(fault)}\n`);
+  const isConfig = fault instanceof AppError && /^bad_(config|jwt_secret)$/.test(fault.code);
+  process.exit(isConfig ? EXIT_BAD_CONFIG : EXIT_FAULT);
+};
+
+const showAdmin = ({ username, password }: { username: string; password: string }): void => {
+  const line = '-'.repeat(60);
+  process.stdout.write(
+    `${line}\nThis is the first start, so an administrator was made:\n\nusername: ${username}\n` +
+      `password: ${password}\n\nThis is shown once. Log in and change the password now.\n${line}\n`,
+  );
+};
+
+/** Nothing may go on after a fault that nobody expected: whoever started us starts us again. */
+const exitOnUnexpected = ({ log, flush }: ProcessLog): void => {
+  const onFault = (kind: string) => (fault: unknown) => {
+    log.error(kind, { fault: fault instanceof Error ? fault.stack : String(fault) });
+    flush();
+    process.exit(EXIT_FAULT);
+  };
+  process.on('uncaughtException', onFault('uncaught exception'));
+  process.on('unhandledRejection', onFault('unhandled rejection'));
+};
+
+const stopOnSignal = (app: App, { log, flush }: ProcessLog): void => {
+  let isStopping = false;
+  const stop = async (signal: string): Promise<void> => {
+    if (isStopping) return;
+    isStopping = true;
+    log.info('stopping', { signal });
+    setTimeout(() => {
+      log.error('the service did not stop in time');
+      flush();
+      process.exit(EXIT_FAULT);
+    }, STOP_DEADLINE_MS);
+    await app.stop();
+    log.info('stopped');
+    flush();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, (name) => void stop(name));
+};
+
+/** Whoever waits for this line waits whatever LOG_LEVEL is. */
+const announce = ({ url, metricsUrl }: App, { log }: ProcessLog, level: Config['logLevel']): void => {
+  const fields = { url, metrics_url: metricsUrl };
+  if (['trace', 'debug', 'info'].includes(level)) {
+    log.info('listening', fields);
+    return;
+  }
+  const record = { level: 'info', time: new Date().toISOString(), ...fields, msg: 'listening' };
+  process.stdout.write(`${JSON.stringify(record)}\n`);
+};
+
+const configOrRefuse = (): Config => {
+  try {
+    return readConfig(process.env);
+  } catch (fault) {
+    return refuse(fault);
+  }
+};
+
+const config = configOrRefuse();
+const hub = new LogHub();
+const processLog = createProcessLog({ level: config.logLevel }, { hub });
+exitOnUnexpected(processLog);
+try {
+  const app = await App.start(config, {
+    clock: systemClock,
+    log: processLog.log,
+    hub,
+    version: versionOf(),
+    spawn: spawnCameraWorker,
+    showAdmin,
+  });
+  stopOnSignal(app, processLog);
+  announce(app, processLog, config.logLevel);
+} catch (fault) {
+  processLog.flush();
+  refuse(fault);
+}
