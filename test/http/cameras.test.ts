@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+let app: TestApp;
+before(async () => {
+  app = await startTestApp();
+});
+after(() => app.stop());
+beforeEach(async () => {
+  for (const { id } of (await app.asAdmin('GET', '/api/cameras')).body) {
+    await app.asAdmin('DELETE', `/api/cameras/${id}`);
+  }
+  app.told.length = 0;
+});
+
+const url = 'rtsp://root:s3cret@127.0.0.1:9/1';
+const connects = (): number => app.told.filter(({ type }) => type === 'connect').length;
+
+test('a camera that is added gets every default, and begins to connect', async () => {
+  const { status, body } = await app.asAdmin('POST', '/api/cameras', { id: 'a', url });
+  assert.equal(status, 201);
+  assert.deepEqual(body, {
+    id: 'a',
+    url,
+    record: false,
+    retention_days: 7,
+    tags: [],
+    folder_id: '',
+    comment: '',
+    sim_phone: '',
+    sim_iccid: '',
+    lazy_hls: true,
+    transport: 'tcp',
+    token_auth: false,
+    traffic_limit: 0,
+    disabled: false,
+    detect: false,
+    state: 'connecting',
+    fps: 0,
+    bitrate: 0,
+    codec: '',
+    resolution: '',
+    width: 0,
+    height: 0,
+    uptime_sec: 0,
+    traffic_used_mb: 0,
+    last_error: '',
+    audio_codec: '',
+    viewers: 0,
+    recording: false,
+    dropped_frames: 0,
+  });
+  assert.deepEqual((await app.asAdmin('GET', '/api/cameras')).body, [body]);
+  assert.equal(connects(), 1);
+});
+
+test('what was read can be sent back; an unknown field is named; ids stay', async () => {
+  const { body: camera } = await app.asAdmin('POST', '/api/cameras', { id: 'a', url, comment: 'gate' });
+  const same = await app.asAdmin('PUT', '/api/cameras/a', { ...camera, fps: 'ignored', viewers: 9 });
+  assert.deepEqual([same.status, same.body], [200, camera]);
+  const unknown = await app.asAdmin('PUT', '/api/cameras/a', { fsp: 25, record: 'yes' });
+  assert.equal(unknown.status, 400);
+  assert.equal(unknown.headers.get('content-type'), 'application/problem+json; charset=utf-8');
+  assert.deepEqual(unknown.body.errors.map((fault: { path: string }) => fault.path).sort(), [
+    'fsp',
+    'record',
+  ]);
+  const renamed = await app.asAdmin('PUT', '/api/cameras/a', { id: 'b' });
+  assert.deepEqual([renamed.status, renamed.body.errors[0].path], [400, 'id']);
+});
+
+test('only another url, transport or disabled touches the stream', async () => {
+  await app.asAdmin('POST', '/api/cameras', { id: 'a', url });
+  await app.asAdmin('POST', '/api/cameras', { id: 'b', url });
+  assert.equal(connects(), 2);
+  const quiet = {
+    comment: 'x',
+    tags: ['t'],
+    folder_id: 'f',
+    record: true,
+    retention_days: 0,
+    token_auth: true,
+    lazy_hls: false,
+    traffic_limit: 5,
+    detect: true,
+    url,
+    transport: 'tcp',
+  };
+  app.told.splice(0);
+  const changed = await app.asAdmin('PUT', '/api/cameras/a', quiet);
+  assert.equal(changed.status, 200);
+  assert.equal(app.told.length, 0);
+  await app.asAdmin('PUT', '/api/cameras/a', { transport: 'udp' });
+  assert.ok(app.told.every((message) => 'cameraId' in message && message.cameraId === 'a'));
+  assert.equal(connects(), 1);
+  const off = await app.asAdmin('PUT', '/api/cameras/a', { disabled: true });
+  assert.equal(off.body.state, 'disabled');
+  const on = await app.asAdmin('PUT', '/api/cameras/a', { disabled: false });
+  assert.equal(on.body.state, 'connecting');
+});
+
+test('a viewer sees no password, and a masked url that comes back keeps the real one', async () => {
+  await app.asAdmin('POST', '/api/cameras', { id: 'a', url });
+  const urlFor = async (token: string): Promise<string> =>
+    (await app.call('GET', '/api/cameras', { token })).body[0].url;
+  const masked = 'rtsp://root:***@127.0.0.1:9/1';
+  assert.equal(await urlFor(app.tokens.viewer), masked);
+  assert.equal(await urlFor(app.tokens.operator), url);
+  const put = (sent: string) => app.asAdmin('PUT', '/api/cameras/a', { url: sent });
+  assert.equal((await put(masked)).body.url, url);
+  assert.equal((await put('rtsp://root:***@127.0.0.2:9/2')).body.url, 'rtsp://root:s3cret@127.0.0.2:9/2');
+  assert.equal((await put('rtsp://root:new@127.0.0.2:9/2')).body.url, 'rtsp://root:new@127.0.0.2:9/2');
+  await put('rtsp://127.0.0.1/open');
+  const nothingBehind = await put('rtsp://root:***@127.0.0.1/open');
+  assert.deepEqual([nothingBehind.status, nothingBehind.body.code], [400, 'bad_url']);
+});
+
+test('bad input is refused by field', async () => {
+  const faultsOf = async (fields: object): Promise<string[]> => {
+    const { status, body } = await app.asAdmin('POST', '/api/cameras', { id: 'a', url, ...fields });
+    return status === 400 ? body.errors.map((fault: { path: string }) => fault.path) : [`${status}`];
+  };
+  const cases: readonly [object, string][] = [
+    [{ id: '' }, 'id'],
+    [{ id: '../etc' }, 'id'],
+    [{ id: 'x'.repeat(65) }, 'id'],
+    [{ url: 'http://127.0.0.1/' }, 'url'],
+    [{ url: 'rtsp://' }, 'url'],
+    [{ url: `rtsp://h/${'x'.repeat(2_048)}` }, 'url'],
+    [{ retention_days: -1 }, 'retention_days'],
+    [{ retention_days: 1.5 }, 'retention_days'],
+    [{ tags: ['ok', '-bad'] }, 'tags[1]'],
+    [{ folder_id: null }, 'folder_id'],
+    [{ transport: 'quic' }, 'transport'],
+    [{ traffic_limit: '5' }, 'traffic_limit'],
+    [{ disabled: 0 }, 'disabled'],
+    [{ comment: 'x'.repeat(4_097) }, 'comment'],
+    [{ constructor: 1 }, 'constructor'],
+  ];
+  for (const [fields, path] of cases)
+    assert.deepEqual(await faultsOf(fields), [path], JSON.stringify(fields));
+  const proto = await app.asAdmin('POST', '/api/cameras', `{"id":"a","url":"${url}","__proto__":{"x":1}}`);
+  assert.equal(proto.status, 400);
+});
+
+test('lists are sorted by id, whatever the order of making', async () => {
+  for (const id of ['b', 'a', 'C', 'a.1'])
+    await app.asAdmin('POST', '/api/cameras', { id, url, disabled: true });
+  const { body } = await app.asAdmin('GET', '/api/cameras');
+  assert.deepEqual(
+    body.map(({ id }: { id: string }) => id),
+    ['C', 'a', 'a.1', 'b'],
+  );
+});
+
+test('a deleted tag goes from all cameras, a deleted folder gives what it holds to its parent', async () => {
+  for (const id of ['t1', 't2']) await app.asAdmin('POST', '/api/tags', { id, name: id, color: '#123456' });
+  await app.asAdmin('POST', '/api/folders', { id: 'top', name: 'Top', parent_id: '' });
+  await app.asAdmin('POST', '/api/folders', { id: 'mid', name: 'Mid', parent_id: 'top' });
+  await app.asAdmin('POST', '/api/folders', { id: 'low', name: 'Low', parent_id: 'mid' });
+  await app.asAdmin('POST', '/api/cameras', {
+    id: 'a',
+    url,
+    tags: ['t2', 't1', 't2', 'later'],
+    folder_id: 'mid',
+  });
+  const tagDeleted = await app.asAdmin('DELETE', '/api/tags/t1');
+  const folderDeleted = await app.asAdmin('DELETE', '/api/folders/mid');
+  assert.deepEqual(tagDeleted.body, { message: 'tag deleted' });
+  assert.deepEqual(folderDeleted.body, { message: 'folder deleted' });
+  const [camera] = (await app.asAdmin('GET', '/api/cameras')).body;
+  assert.deepEqual([camera.tags, camera.folder_id], [['t2', 'later'], 'top']);
+  const { body: folders } = await app.asAdmin('GET', '/api/folders');
+  assert.deepEqual(folders, [
+    { id: 'low', name: 'Low', parent_id: 'top' },
+    { id: 'top', name: 'Top', parent_id: '' },
+  ]);
+  const own = await app.asAdmin('POST', '/api/folders', { id: 'self', name: 'Self', parent_id: 'self' });
+  assert.deepEqual([own.status, own.body.code], [400, 'folder_cycle']);
+  assert.equal(connects(), 1, 'none of it touched the stream');
+});
+
+test('a deleted camera is gone from list and workers, and may come back under its id', async () => {
+  await app.asAdmin('POST', '/api/cameras', { id: 'a', url });
+  const { body } = await app.asAdmin('DELETE', '/api/cameras/a');
+  assert.deepEqual(body, { message: 'camera deleted' });
+  assert.deepEqual((await app.asAdmin('GET', '/api/cameras')).body, []);
+  assert.ok(app.told.some((message) => message.type === 'release' && message.closeRing));
+  assert.equal((await app.asAdmin('POST', '/api/cameras', { id: 'a', url })).status, 201);
+});

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { authError } from '../../src/auth/auth-error.js';
+import { WorkGate } from '../../src/auth/work-gate.js';
+import { AppError } from '../../src/base/errors.js';
+import { Models } from '../../src/detect/models.js';
+import { CameraTable } from '../../src/store/cameras.js';
+import { FolderTable } from '../../src/store/folders.js';
+import { Store } from '../../src/store/store.js';
+import { storeError } from '../../src/store/store-error.js';
+import { TagTable } from '../../src/store/tags.js';
+import { UserTable } from '../../src/store/users.js';
+import { openEvents } from '../support/api-client.js';
+import { type SeenCall, startTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
+
+type Operation = {
+  readonly security: readonly object[];
+  readonly requestBody?: object;
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, object>> }>>;
+};
+type Document = { readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> };
+
+let app: TestApp;
+let document: Document;
+
+before(async () => {
+  app = await startTestApp();
+  document = (await app.call('GET', '/api/openapi.json')).body as Document;
+});
+after(() => app.stop());
+
+const operations = (): [method: string, path: string, operation: Operation][] =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): [string, string, Operation] => [
+      method.toUpperCase(),
+      path,
+      operation,
+    ]),
+  );
+
+const withId = (path: string, id: string): string => path.replace(/\{[a-z_]+\}/, id);
+
+/** The documented path that a called one belongs to; literal parts beat parameters. */
+const templateOf = (called: string): string | undefined => {
+  const path = called.split('?')[0]!;
+  const fits = (template: string): boolean =>
+    new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{[a-z_]+\}/g, '[^/]+')}$`).test(path);
+  return Object.keys(document.paths).find(fits);
+};
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const result = await validator.validate(structuredClone(document) as unknown as Record<string, unknown>);
+  assert.deepEqual(result.errors ?? [], []);
+  assert.equal(validator.version, '3.1');
+});
+
+test('every route asks for its token, role and input', async () => {
+  for (const [method, path, operation] of operations()) {
+    const url = withId(path, 'some-id');
+    const isPublic = operation.security.length === 0;
+    const body = operation.requestBody === undefined ? undefined : {};
+    if (!isPublic) {
+      assert.equal((await app.call(method, url, { ...(body && { body }) })).status, 401, `${method} ${path}`);
+    }
+    if (operation.responses['403'] !== undefined) {
+      const statuses = await Promise.all(
+        [app.tokens.viewer, app.tokens.service].map(
+          async (token) => (await app.call(method, url, { token, ...(body && { body }) })).status,
+        ),
+      );
+      assert.ok(statuses.includes(403), `${method} ${path} refuses a viewer or a service`);
+    }
+    if (operation.parameters?.some((parameter) => parameter.in === 'path')) {
+      const { status, body: problem } = await app.call(method, withId(path, '-bad-'), {
+        token: app.tokens.admin,
+        ...(body && { body }),
+      });
+      assert.equal(status, 400, `${method} ${path}`);
+      assert.match(problem.errors[0].path, /^(id|username|filename)$/);
+    }
+  }
+});
+
+test('every body is bounded, must be JSON, and must fit', async () => {
+  const big = Buffer.alloc(1_000_001, ' ');
+  for (const [method, path, { requestBody }] of operations()) {
+    if (requestBody === undefined) continue;
+    const url = withId(path, 'some-id');
+    const send = (body: unknown, type = 'application/json') =>
+      app.call(method, url, { token: app.tokens.admin, body, headers: { 'content-type': type } });
+    const isImport = path.endsWith('/import');
+    const outcomes = [
+      await send('a=b', 'application/x-www-form-urlencoded'),
+      await send(isImport ? Buffer.alloc(64_000_001, ' ') : big),
+      await send('{"half":'),
+      await send('[]'),
+      await send({ id: 7, surely: 'unknown' }),
+    ].map(({ status, body }) => `${status} ${body.code}`);
+    assert.deepEqual(
+      outcomes,
+      [
+        '415 unsupported_media_type',
+        '413 body_too_large',
+        '400 invalid_json',
+        '400 invalid_input',
+        '400 invalid_input',
+      ],
+      `${method} ${path}`,
+    );
+  }
+});
+
+test('things are made, changed, found missing and removed', async () => {
+  const camera = { id: 'camera-1', url: 'rtsp://root:s3cret@127.0.0.1/1', disabled: true };
+  const steps: readonly [method: string, path: string, body: unknown, status: number][] = [
+    ['POST', '/api/cameras', camera, 201],
+    ['POST', '/api/cameras', camera, 409],
+    ['GET', '/api/cameras', undefined, 200],
+    ['PUT', '/api/cameras/camera-1', { comment: 'door' }, 200],
+    ['PUT', '/api/cameras/unknown', { comment: 'door' }, 404],
+    ['GET', '/api/cameras/camera-1/stream-token', undefined, 200],
+    ['GET', '/api/cameras/unknown/stream-token', undefined, 404],
+    ['DELETE', '/api/cameras/camera-1', undefined, 200],
+    ['DELETE', '/api/cameras/camera-1', undefined, 404],
+    ['POST', '/api/tags', { id: 't', name: 'Tag', color: '#aAbB09' }, 201],
+    ['POST', '/api/tags', { id: 't', name: 'Tag', color: '#aAbB09' }, 409],
+    ['GET', '/api/tags', undefined, 200],
+    ['DELETE', '/api/tags/t', undefined, 200],
+    ['DELETE', '/api/tags/t', undefined, 404],
+    ['POST', '/api/folders', { id: 'f', name: 'Folder' }, 201],
+    ['POST', '/api/folders', { id: 'f', name: 'Folder' }, 409],
+    ['GET', '/api/folders', undefined, 200],
+    ['DELETE', '/api/folders/f', undefined, 200],
+    ['DELETE', '/api/folders/f', undefined, 404],
+    ['POST', '/api/users', { username: 'eve', password: '12345678', role: 'viewer' }, 201],
+    ['POST', '/api/users', { username: 'eve', password: '12345678', role: 'viewer' }, 409],
+    ['GET', '/api/users', undefined, 200],
+    ['PUT', '/api/users/eve', { role: 'operator' }, 200],
+    ['PUT', '/api/users/nobody', { role: 'operator' }, 404],
+    ['PUT', '/api/users/admin', { role: 'viewer' }, 409],
+    ['DELETE', '/api/users/eve', undefined, 200],
+    ['DELETE', '/api/users/eve', undefined, 404],
+    ['DELETE', '/api/users/admin', undefined, 409],
+    ['GET', '/api/stats', undefined, 200],
+    ['GET', '/livez', undefined, 200],
+    ['GET', '/readyz', undefined, 200],
+    ['GET', '/metrics', undefined, 200],
+    ['POST', '/api/login', { username: 'admin', password: app.adminPassword }, 200],
+  ];
+  for (const [method, path, body, status] of steps) {
+    const answer = await app.asAdmin(method, path, body);
+    assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
+  }
+  const { body: snapshot } = await app.asAdmin('GET', '/api/system/backup/export');
+  const restored = await app.asAdmin('POST', '/api/system/backup/import', snapshot);
+  assert.deepEqual(restored.body, { message: 'backup restored successfully' });
+  const query = await app.asAdmin('GET', '/api/logs/stream?level=loud');
+  assert.deepEqual([query.status, query.body.errors[0].path], [400, 'level']);
+});
+
+test('a database that can not be written is a 503 that says when to come back', async (t) => {
+  await app.asAdmin('POST', '/api/cameras', { id: 'kept', url: 'rtsp://127.0.0.1/1', disabled: true });
+  const { body: snapshot } = await app.asAdmin('GET', '/api/system/backup/export');
+  const fail = (): never => {
+    throw storeError('database_unavailable', "the database can't be written: disk I/O error");
+  };
+  for (const table of [CameraTable, TagTable, FolderTable, UserTable]) {
+    for (const name of ['create', 'update', 'remove']) {
+      if (name in table.prototype)
+        t.mock.method(table.prototype as unknown as Record<string, () => void>, name, fail);
+    }
+  }
+  t.mock.method(Store.prototype, 'importAll', fail);
+  t.mock.method(Store.prototype, 'writeFault', () => 'disk I/O error');
+  const writes: readonly [method: string, path: string, body?: unknown][] = [
+    ['POST', '/api/cameras', { id: 'other', url: 'rtsp://127.0.0.1/1' }],
+    ['PUT', '/api/cameras/kept', { comment: 'x' }],
+    ['DELETE', '/api/cameras/kept'],
+    ['POST', '/api/tags', { id: 't', name: 'Tag', color: '#aAbB09' }],
+    ['DELETE', '/api/tags/t'],
+    ['POST', '/api/folders', { id: 'f', name: 'Folder' }],
+    ['DELETE', '/api/folders/f'],
+    ['POST', '/api/users', { username: 'eve', password: '12345678', role: 'viewer' }],
+    ['PUT', '/api/users/viewer', { role: 'operator' }],
+    ['DELETE', '/api/users/viewer'],
+    ['POST', '/api/system/backup/import', snapshot],
+  ];
+  for (const [method, path, body] of writes) {
+    const { status, headers, body: problem } = await app.asAdmin(method, path, body);
+    assert.equal(status, 503, `${method} ${path}`);
+    assert.equal(problem.code, 'database_unavailable');
+    assert.ok(Number(headers.get('retry-after')) > 0);
+  }
+  const ready = await until('the service is not ready', async () => {
+    const answer = await app.call('GET', '/readyz');
+    return answer.status === 503 && answer;
+  });
+  assert.deepEqual(ready.body.checks, { database: 'disk I/O error', archive: 'ok', router: 'ok' });
+  assert.equal((await app.asAdmin('GET', '/api/cameras')).body.length, 1, 'nothing was changed');
+});
+
+test('too many logins and password changes are a 429 that says when to come back', async (t) => {
+  const wrong = { username: 'mallory', password: 'not the password' };
+  const statuses: number[] = [];
+  for (let tries = 0; tries < 11; tries++) {
+    const { status, headers } = await app.call('POST', '/api/login', { body: wrong });
+    statuses.push(status);
+    if (status === 429) assert.ok(Number(headers.get('retry-after')) > 0);
+  }
+  assert.deepEqual(statuses, [...Array(10).fill(401), 429]);
+  t.mock.method(WorkGate.prototype, 'run', () => {
+    throw authError('login_busy', 'too many logins at once', { retryAfterSec: 2 });
+  });
+  const account = { username: 'late', password: '12345678', role: 'viewer' };
+  const made = await app.asAdmin('POST', '/api/users', account);
+  const changed = await app.asAdmin('PUT', '/api/users/viewer', { password: '12345678' });
+  for (const { status, headers } of [made, changed]) {
+    assert.deepEqual([status, headers.get('retry-after')], [429, '2']);
+  }
+});
+
+test('model files: whole, in part, unchanged, missing, and from an origin that fails', async (t) => {
+  const path = '/models/net.onnx';
+  assert.equal((await app.call('GET', path)).status, 404);
+  writeFileSync(join(app.dataDir, 'models/net.onnx'), 'a model');
+  const whole = await app.call('GET', path);
+  assert.deepEqual([whole.status, whole.text], [200, 'a model']);
+  assert.equal(whole.headers.get('access-control-allow-origin'), '*');
+  const get = async (headers: Record<string, string>) => (await app.call('GET', path, { headers })).status;
+  assert.equal(await get({ 'if-none-match': whole.headers.get('etag') ?? '' }), 304);
+  assert.equal(await get({ range: 'bytes=2-3' }), 206);
+  assert.equal(await get({ range: 'bytes=99-' }), 416);
+  for (const [code, status] of [
+    ['model_origin_failed', 502],
+    ['model_fetches_busy', 503],
+  ] as const) {
+    t.mock.method(Models.prototype, 'open', () => Promise.reject(new AppError(code, 'failed')));
+    assert.equal((await app.call('GET', '/models/other.onnx')).status, status);
+  }
+});
+
+test('the log stream answers with events', async () => {
+  const events = await openEvents(app.url, '/api/logs/stream', app.tokens.operator);
+  events.close();
+  assert.equal(events.status, 200);
+});
+
+test('every answer is what the document says, and every documented status was seen', () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema(document, 'openapi');
+  const pointer = (text: string): string => text.replaceAll('~', '~0').replaceAll('/', '~1');
+  const seen = new Set(['GET /api/logs/stream 200']);
+  const check = ({ method, path, answer }: SeenCall): void => {
+    const template = templateOf(path);
+    assert.ok(template, path);
+    const operation = document.paths[template]?.[method.toLowerCase()];
+    const documented = operation?.responses[String(answer.status)];
+    assert.ok(documented, `${method} ${template} answered ${answer.status}, which is not documented`);
+    seen.add(`${method} ${template} ${answer.status}`);
+    const type = (answer.headers.get('content-type') ?? '').split(';')[0]!;
+    assert.ok(
+      type === '' || type in (documented.content ?? {}),
+      `${method} ${template} ${answer.status} is ${type}`,
+    );
+    if (answer.body === null) return;
+    const place = `paths/${pointer(template)}/${method.toLowerCase()}/responses/${answer.status}/content/${pointer(type)}/schema`;
+    const validate = ajv.compile({ $ref: `openapi#/${place}` });
+    assert.ok(validate(answer.body), `${method} ${template}: ${ajv.errorsText(validate.errors)}`);
+  };
+  for (const call of app.seen) check(call);
+  const unseen = operations()
+    .flatMap(([method, path, { responses }]) =>
+      Object.keys(responses).map((status) => `${method} ${path} ${status}`),
+    )
+    .filter((answer) => !seen.has(answer));
+  assert.deepEqual(unseen, []);
+});
