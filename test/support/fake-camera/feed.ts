@@ -1,10 +1,16 @@
 import type { MountTracks } from './sdp-writer.js';
+import type { Transport } from './transport.js';
+
+/** One RTP stream of a session, for feeds that write the packets themselves. */
+export type PlayerTrack = { readonly transport: Transport; readonly ssrc: number; readonly sequence: number };
 
 /** A session that plays: what a feed needs of it. */
 export interface Player {
   /** The TCP connection takes no more for now. */
   readonly isBacklogged: boolean;
   sendFrame(frame: OutFrame): void;
+  /** null: the client didn't set that track up. */
+  trackOf(kind: 'video' | 'audio'): PlayerTrack | null;
   /** The stream is over: says so with a BYE and closes the connection. */
   finish(): void;
 }

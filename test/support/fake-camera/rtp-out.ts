@@ -1,20 +1,12 @@
 import { systemClock } from '../../../src/base/clock.js';
 import { writeSenderReport, writeSourceDescription } from '../../../src/rtp/rtcp-writer.js';
+import { seededRandom } from '../seeded-random.js';
 import { type Faults, strikes } from './faults.js';
 import type { OutPacket } from './packet-maker.js';
 import type { Transport } from './transport.js';
 
 const FOREIGN_PAYLOAD_TYPE = 50;
 const REPORT_PERIOD_MS = 5_000;
-
-/** A sequence of numbers in [0, 1) that is the same in each run (a linear congruential generator). */
-export const seededRandom = (seed: number): (() => number) => {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 0x100000000;
-  };
-};
 
 /** One RTP stream of one session: numbers the packets, reports on them, and treats them as a network may. */
 export class RtpOut {

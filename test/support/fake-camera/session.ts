@@ -1,7 +1,8 @@
+import { seededRandom } from '../seeded-random.js';
 import type { Faults } from './faults.js';
-import type { Feed, OutFrame, Player } from './feed.js';
+import type { Feed, OutFrame, Player, PlayerTrack } from './feed.js';
 import { audioPackets, videoPackets } from './packet-maker.js';
-import { RtpOut, seededRandom } from './rtp-out.js';
+import { RtpOut } from './rtp-out.js';
 import type { MountTracks } from './sdp-writer.js';
 import { audioPayloadType, VIDEO_PAYLOAD_TYPE } from './sdp-writer.js';
 import type { Transport } from './transport.js';
@@ -53,8 +54,10 @@ export class Session implements Player {
       .padStart(8, '0');
   }
 
-  get trackTransports(): readonly Transport[] {
-    return this.#tracks.map((track) => track.transport);
+  trackOf(kind: 'video' | 'audio'): PlayerTrack | null {
+    const track = this.#tracks.find((one) => one.kind === kind);
+    if (track === undefined) return null;
+    return { transport: track.transport, ssrc: track.out.ssrc, sequence: track.out.sequence };
   }
 
   get isBacklogged(): boolean {

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { CameraProcessOptions, CameraProcessReport } from './main.js';
+
+const entry = fileURLToPath(new URL('./main.js', import.meta.url));
+
+/** Generated cameras in a process of their own. */
+export class CameraProcess {
+  readonly port: number;
+  readonly pid: number;
+  readonly urls: readonly string[];
+  readonly #ask: () => Promise<string>;
+  readonly #stop: () => Promise<void>;
+
+  private constructor(
+    port: number,
+    pid: number,
+    cameras: number,
+    ask: () => Promise<string>,
+    stop: () => Promise<void>,
+  ) {
+    this.port = port;
+    this.pid = pid;
+    this.urls = Array.from({ length: cameras }, (_, i) => `rtsp://127.0.0.1:${port}/cam${i}`);
+    this.#ask = ask;
+    this.#stop = stop;
+  }
+
+  static async start(options: CameraProcessOptions): Promise<CameraProcess> {
+    const child = spawn(process.execPath, ['--enable-source-maps', entry, JSON.stringify(options)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    const exited = once(child, 'exit');
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const nextLine = async (): Promise<string> => {
+      const { value, done } = await lines.next();
+      if (done === true) throw new Error('the camera process ended');
+      return value;
+    };
+    const { port } = JSON.parse(await nextLine()) as { port: number };
+    const ask = (): Promise<string> => {
+      child.stdin.write('\n');
+      return nextLine();
+    };
+    return new CameraProcess(port, child.pid ?? 0, options.cameras, ask, async () => {
+      child.kill('SIGTERM');
+      await exited;
+    });
+  }
+
+  /** What it has sent, how late, and what that cost it. */
+  async report(): Promise<CameraProcessReport> {
+    return JSON.parse(await this.#ask()) as CameraProcessReport;
+  }
+
+  async stop(): Promise<void> {
+    await this.#stop();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stop();
+  }
+}
