@@ -153,6 +153,22 @@ test('a writer that takes a ring over goes on in it, and says that there was a c
   assert.equal(reader.gapBefore, 0);
 });
 
+test('a writer that takes over knows where the frames of the one before it lie', () => {
+  const first = makeRing(small);
+  write(first.writer, 0, 3);
+  const reader = new RingReader(first.writer.ring, { start: 'latest-key' });
+  reader.next();
+  const [view, guard, bytes] = [reader.view(), reader.guard(), copyOf(reader)];
+  const second = makeRing(small, first.writer.ring);
+  let kept = 0;
+  for (let i = 4; guard.isIntact(); i += 1) {
+    assert.deepEqual(view, bytes);
+    write(second.writer, i, i);
+    kept += 1;
+  }
+  assert.ok(kept > 3 && kept < 13);
+});
+
 test("moving to another camera's ring starts anew, with a discontinuity", () => {
   const [one, two] = [makeRing(), makeRing({ firstSequence: 5000 })];
   const reader = new RingReader(one.writer.ring, { start: 'next' });

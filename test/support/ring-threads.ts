@@ -28,8 +28,8 @@ export type ConsumerData = {
   /** Rests after each so many frames, for so long. */
   readonly restEvery: number;
   readonly restMs: number;
-  /** Reads the bytes in place, long after `next`, instead of copying them at once. */
-  readonly usesViews: boolean;
+  /** The frame at once, the frame in place and long after `next`, or only what its slot says. */
+  readonly takes: 'copy' | 'view' | 'numbers';
 };
 
 export type ConsumerReport = {
@@ -39,6 +39,7 @@ export type ConsumerReport = {
   readonly dropped: number;
   readonly overruns: number;
   readonly torn: number;
+  readonly mixed: number;
   readonly outOfOrder: number;
   readonly orphans: number;
   readonly moves: number;

@@ -15,7 +15,7 @@ const startRinger = async (
   return { ringer, bell: await messageOf<SharedArrayBuffer>(ringer), counter };
 };
 
-test('every listener, in this thread and others, hears of the last commit', async () => {
+test('every listener, in this thread and others, hears of the last commit', { timeout: 20_000 }, async () => {
   for (const [bursts, pauseMs] of [
     [3000, 0],
     [40, 2],
@@ -45,7 +45,7 @@ test('every listener, in this thread and others, hears of the last commit', asyn
   }
 });
 
-test('a listener keeps no thread alive', async () => {
+test('a listener keeps no thread alive', { timeout: 20_000 }, async () => {
   const bell = new Bell();
   const thread = startThread('ring-listener', {
     bell: bell.memory,
@@ -56,7 +56,9 @@ test('a listener keeps no thread alive', async () => {
   assert.equal(code, 0);
 });
 
-test('a listener that dies while it waits harms nobody, nor does a dead producer', async () => {
+test('a listener that dies while it waits harms nobody, nor does a dead producer', {
+  timeout: 20_000,
+}, async () => {
   const { ringer, bell, counter } = await startRinger(5, 0);
   const doomed = startThread('ring-listener', { bell, counter, target: 1_000_000 });
   await messageOf(doomed);
@@ -73,7 +75,9 @@ test('a listener that dies while it waits harms nobody, nor does a dead producer
   listener.stop();
 });
 
-test('rings once for many commits, not at all for none, and never after stop', async () => {
+test('rings once for many commits, not at all for none, and never after stop', {
+  timeout: 20_000,
+}, async () => {
   const bell = new Bell();
   let calls = 0;
   const listener = new BellListener(bell.memory, () => {

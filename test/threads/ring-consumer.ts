@@ -15,13 +15,17 @@ const report = {
   dropped: 0,
   overruns: 0,
   torn: 0,
+  mixed: 0,
   outOfOrder: 0,
   orphans: 0,
   moves: 0,
 };
 
 const take = (): boolean => {
-  if (!data.usesViews) return reader.copyTo(frames.bytes, 0);
+  const { ptsTicks, dtsTicks, arrivalMs, sequence } = reader;
+  if (sequence !== ptsTicks || dtsTicks !== ptsTicks || arrivalMs !== ptsTicks * 40) report.mixed += 1;
+  if (data.takes === 'numbers') return true;
+  if (data.takes === 'copy') return reader.copyTo(frames.bytes, 0);
   const view = reader.view();
   Atomics.wait(never, 0, 0, 1);
   view.copy(frames.bytes);
@@ -37,14 +41,14 @@ while (!reader.ended) {
     continue;
   }
   const { gapBefore, isKey } = reader;
+  if (report.first === -1) report.first = reader.ptsTicks;
   if (!take()) {
     report.overruns += 1;
     continue;
   }
-  const number = frames.check(reader.lengthBytes);
+  const number: number = data.takes === 'numbers' ? reader.ptsTicks : frames.check(reader.lengthBytes);
   if (number !== reader.ptsTicks) report.torn += 1;
   if (number <= report.last) report.outOfOrder += 1;
-  if (report.first === -1) report.first = number;
   if (lastReturned >= 0 && number !== lastReturned + 1 + gapBefore) report.outOfOrder += 1;
   if ((gapBefore > 0 || report.delivered === 0) && !isKey) report.orphans += 1;
   lastReturned = number;

@@ -14,8 +14,8 @@ const listener = new BellListener(bell, () => {
   if (calls === 1) parentPort?.postMessage('listening');
   if (Atomics.load(words, 0) < target) return;
   listener.stop();
-  parentPort?.removeAllListeners('message');
   parentPort?.postMessage(calls);
+  parentPort?.close();
 });
 // A target keeps the thread waiting for messages, as a server's would; without one it may end at once.
 if (target < Number.POSITIVE_INFINITY) parentPort?.on('message', () => {});

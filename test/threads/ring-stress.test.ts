@@ -11,13 +11,14 @@ import {
   startThread,
 } from '../support/ring-threads.js';
 
-type Pace = Pick<ConsumerData, 'restEvery' | 'restMs' | 'usesViews'>;
+type Pace = Pick<ConsumerData, 'restEvery' | 'restMs' | 'takes'>;
 type Load = Omit<ProducerData, 'control' | 'readers' | 'ports'>;
 
 const MB = 1 << 20;
-const fast: Pace = { restEvery: 0, restMs: 0, usesViews: false };
-const slow: Pace = { restEvery: 20, restMs: 2, usesViews: false };
-const inPlace: Pace = { restEvery: 0, restMs: 0, usesViews: true };
+const fast: Pace = { restEvery: 0, restMs: 0, takes: 'copy' };
+const slow: Pace = { restEvery: 20, restMs: 2, takes: 'copy' };
+const numbersOnly: Pace = { restEvery: 0, restMs: 0, takes: 'numbers' };
+const inPlace: Pace = { restEvery: 0, restMs: 0, takes: 'view' };
 
 const fullSpeed: Load = {
   options: { dataBytes: MB, maxDataBytes: MB, maxFrameBytes: 131_072, slotCount: 128, maxSlotCount: 128 },
@@ -26,6 +27,15 @@ const fullSpeed: Load = {
   keyEvery: 10,
   restEvery: 0,
   frames: Number.POSITIVE_INFINITY,
+};
+
+/** So few slots and so small frames that slots are what readers and the writer meet at. */
+const slotsOnly: Load = {
+  ...fullSpeed,
+  options: { ...fullSpeed.options, slotCount: 2, maxSlotCount: 2 },
+  leastFrameBytes: 16,
+  mostFrameBytes: 64,
+  keyEvery: 1,
 };
 
 /** One producer and its readers, each a thread. */
@@ -59,13 +69,16 @@ const run = async <Report>(
 
 const checkCounts = (report: ConsumerReport, written: number): void => {
   assert.equal(report.torn, 0);
+  assert.equal(report.mixed, 0);
   assert.equal(report.outOfOrder, 0);
   assert.equal(report.orphans, 0, 'frames that came without those before them');
   assert.ok(report.delivered > 10, 'it did read');
   assert.equal(report.delivered + report.dropped, written - report.first);
 };
 
-test('no reader in another thread ever gets a torn frame, and each knows what it lost', async () => {
+test('no reader in another thread ever gets a torn frame, and each knows what it lost', {
+  timeout: 20_000,
+}, async () => {
   const { reports, written } = await run<ConsumerReport>(
     fullSpeed,
     'ring-consumer',
@@ -77,12 +90,21 @@ test('no reader in another thread ever gets a torn frame, and each knows what it
   assert.ok(overruns > 0, 'the writer was fast enough to make the check matter');
 });
 
-test('without the check the same load tears frames', async () => {
+test('nor does a slot that changes under a reader mix the numbers of two frames', {
+  timeout: 20_000,
+}, async () => {
+  const { reports, written } = await run<ConsumerReport>(slotsOnly, 'ring-consumer', [numbersOnly], 800);
+  for (const report of reports) checkCounts(report, written);
+});
+
+test('without the check the same load tears frames', { timeout: 20_000 }, async () => {
   const { reports } = await run<number>(fullSpeed, 'ring-unchecked', [fast], 10_000);
   assert.ok((reports[0] ?? 0) > 0);
 });
 
-test('a ring that is replaced again and again under its readers loses no frame', async () => {
+test('a ring that is replaced again and again under its readers loses no frame', {
+  timeout: 20_000,
+}, async () => {
   const load: Load = {
     options: { dataBytes: 262_144, maxFrameBytes: 131_072, slotCount: 16 },
     leastFrameBytes: 64,
