@@ -211,6 +211,11 @@ describe('RTCP', () => {
     send({ sequence: 30_000 });
     const third = reportOf(receiver, 0)!;
     assert.deepEqual([third.fractionLost, third.cumulativeLost, third.highest], [0, 0, 30_000]);
+    // A new count with losses of its own, and what was told of the old one forgotten.
+    send({ sequence: 100 });
+    for (let sequence = 102; sequence <= 118; sequence += 2) send({ sequence });
+    const fourth = reportOf(receiver, 0)!;
+    assert.deepEqual([fourth.fractionLost, fourth.cumulativeLost, fourth.highest], [121, 9, 118]);
   });
 
   test('jitter after RFC 3550 §A.8', () => {
