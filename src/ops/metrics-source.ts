@@ -15,7 +15,7 @@ export type StreamCounters = {
   readonly receivedBytes: number;
   readonly packets: number;
   readonly packetsLost: number;
-  readonly packetsReordered: number;
+  readonly packetsLate: number;
   readonly malformedPackets: number;
   readonly damagedFrames: number;
   readonly oversizedFrames: number;

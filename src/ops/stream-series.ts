@@ -61,7 +61,7 @@ export const streamMetrics: readonly StreamMetric[] = [
   ),
   counter('svc_stream_packets_total', 'RTP packets received.', 'packets'),
   counter('svc_stream_packets_lost_total', 'RTP packets that never came.', 'packetsLost'),
-  counter('svc_stream_packets_reordered_total', 'RTP packets that came out of order.', 'packetsReordered'),
+  counter('svc_stream_packets_late_total', 'RTP packets that came too late to be used.', 'packetsLate'),
   counter('svc_stream_malformed_packets_total', 'Packets that could not be read.', 'malformedPackets'),
   counter('svc_stream_damaged_frames_total', 'Frames passed on with a piece missing.', 'damagedFrames'),
   counter('svc_stream_oversized_frames_total', 'Frames dropped for their size.', 'oversizedFrames'),

@@ -15,6 +15,7 @@ export const counterNames = [
   'audioFramesDropped',
   'replacements',
   'lastVideoArrivalMs',
+  'lastVideoPtsTicks',
   'lastKeyArrivalMs',
   'gopBytes',
   'gopFrames',
@@ -23,12 +24,12 @@ export const counterNames = [
   'receivedBytes',
   'packets',
   'packetsLost',
-  'packetsReordered',
+  'packetsLate',
   'malformedPackets',
   'damagedFrames',
   'oversizedFrames',
   'rtpJumps',
-  'reconnects',
+  'undecodableFrames',
 ] as const;
 
 export type RingCounter = (typeof counterNames)[number];

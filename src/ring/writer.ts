@@ -111,6 +111,15 @@ export class RingWriter {
     return Atomics.load(this.#header, headerWord.subscribers);
   }
 
+  /** When the newest video frame is shown and when it came, by whichever writer; null before the first. */
+  get lastVideoFrame(): { readonly ptsTicks: number; readonly arrivalMs: number } | null {
+    if (this.#counters[counterIndex.videoFrames] === 0) return null;
+    return {
+      ptsTicks: this.#counters[counterIndex.lastVideoPtsTicks]!,
+      arrivalMs: this.#counters[counterIndex.lastVideoArrivalMs]!,
+    };
+  }
+
   beginNal(): void {
     // Without room for the prefix none is open, and `append` says so.
     if (!this.#hasRoom(this.#lengthBytes + PREFIX_BYTES)) return;
@@ -157,6 +166,7 @@ export class RingWriter {
       const allFlags = (flags & ~frameFlag.audio) | this.#owedFlags;
       this.#owedFlags = 0;
       this.#publish(ptsTicks, dtsTicks, wallMs, arrivalMs, allFlags);
+      this.set('lastVideoPtsTicks', ptsTicks);
       this.#countVideo(lengthBytes, dtsTicks, arrivalMs, allFlags);
     }
     this.#publishStaged();

@@ -17,7 +17,7 @@ export const sampleCounters = (changes: Partial<StreamCounters> = {}): StreamCou
   receivedBytes: 31_000_000,
   packets: 22_260,
   packetsLost: 3,
-  packetsReordered: 1,
+  packetsLate: 1,
   malformedPackets: 0,
   damagedFrames: 1,
   oversizedFrames: 0,

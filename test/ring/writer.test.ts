@@ -153,7 +153,7 @@ test('counters are there for any thread', () => {
   const { writer } = makeRing();
   writer.add('packets', 14);
   writer.add('packets', 14);
-  writer.set('reconnects', 3);
+  writer.set('rtpJumps', 3);
   for (let i = 0; i < 60; i += 1) {
     const isKey = i % 25 === 0;
     writeFrame(writer, nalOf(i, 996), {
@@ -164,7 +164,7 @@ test('counters are there for any thread', () => {
   }
   const counters = readCounters(writer.ring);
   assert.equal(counters.packets, 28);
-  assert.equal(counters.reconnects, 3);
+  assert.equal(counters.rtpJumps, 3);
   assert.equal(counters.videoFrames, 60);
   assert.equal(counters.keyFrames, 3);
   assert.equal(counters.videoBytes, 60_000);

@@ -1,0 +1,28 @@
+import type { Clock, MonotonicMs } from '../base/clock.js';
+import type { AudioSink } from '../codec/frame-sink.js';
+import { frameFlag } from '../ring/layout.js';
+import type { RingWriter } from '../ring/writer.js';
+import type { TrackTime } from './stream-time.js';
+
+/** One session's audio on its way into the ring. */
+export class AudioTrack implements AudioSink {
+  /** When the packet that is being handled came; set by the owner before each. */
+  arrivalMs = 0 as MonotonicMs;
+  readonly #clock: Clock;
+  readonly #ring: RingWriter;
+  readonly #time: TrackTime;
+
+  constructor(deps: { clock: Clock; ring: RingWriter; time: TrackTime }) {
+    this.#clock = deps.clock;
+    this.#ring = deps.ring;
+    this.#time = deps.time;
+  }
+
+  frame(source: Buffer, start: number, end: number, rtpTimestamp: number): void {
+    const { timeline, wall } = this.#time;
+    const ptsTicks = timeline.place(rtpTimestamp, this.arrivalMs);
+    wall.onFrame(ptsTicks, this.#clock.wallMs());
+    const flags = frameFlag.audio | (timeline.discontinuity ? frameFlag.discontinuity : 0);
+    this.#ring.writeAudio(source, start, end, ptsTicks, wall.wallMsAt(ptsTicks), this.arrivalMs, flags);
+  }
+}

@@ -1,0 +1,32 @@
+import { AppError } from '../base/errors.js';
+import type { AudioTrackInfo, VideoCodec } from '../codec/track.js';
+import { audioTrackOf, firstMedia, videoCodecOf } from '../rtsp/media-format.js';
+import type { MediaDescription, SessionDescription } from '../rtsp/sdp.js';
+
+/** The medias that a session sets up: one video, and one audio if there is one that an output can carry. */
+export type MediaChoice = {
+  readonly video: { readonly media: MediaDescription; readonly codec: VideoCodec };
+  readonly audio: { readonly media: MediaDescription; readonly info: AudioTrackInfo } | null;
+};
+
+/** Picks what we can carry; a camera without a video of ours is refused, by the names of what it has. */
+export const chooseMedias = (session: SessionDescription): MediaChoice => {
+  const video = firstMedia(session, (media) => videoCodecOf(media) !== null);
+  const codec = video === null ? null : videoCodecOf(video);
+  if (video === null || codec === null) {
+    const offered = session.medias
+      .map((media) => `${media.kind} ${media.encoding || media.payloadType}`)
+      .join(', ');
+    throw new AppError('unsupported_codec', `the camera offers no H.264 or H.265 video, only: ${offered}`);
+  }
+  const audio = firstMedia(session, (media) => audioTrackOf(media) !== null);
+  const info = audio === null ? null : audioTrackOf(audio);
+  return {
+    video: { media: video, codec },
+    audio: audio === null || info === null ? null : { media: audio, info },
+  };
+};
+
+/** What SETUP is asked for; tracks are called by their index in this list. */
+export const mediasOf = ({ video, audio }: MediaChoice): readonly MediaDescription[] =>
+  audio === null ? [video.media] : [video.media, audio.media];

@@ -1,0 +1,148 @@
+import type { Clock, MonotonicMs } from '../base/clock.js';
+import { AppError, messageOf } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import type { RingWriter } from '../ring/writer.js';
+import { RtspSession, type RtspSessionHandlers } from '../rtsp/session.js';
+import { chooseMedias, type MediaChoice, mediasOf } from './choose-medias.js';
+import type { CameraSource, SessionFault } from './messages.js';
+import { Reception } from './reception.js';
+import type { StreamTime } from './stream-time.js';
+
+/** No video frame for this long, and the camera counts as lost, whatever its sockets say. */
+const STALL_AFTER_MS = 10_000;
+/** Arlo ends sessions that don't hear a receiver report that often (mediamtx#1403). */
+const REPORT_PERIOD_MS = 5_000;
+const REPORT_BYTES = 512;
+
+export type IngestSessionDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly readBuffer: Buffer;
+  readonly ring: RingWriter;
+  readonly time: StreamTime;
+  /** Called for each media packet. */
+  readonly onMedia: () => void;
+  readonly onPlaying: () => void;
+  readonly onStreaming: () => void;
+  /** Once; nothing is written to the ring after it. */
+  readonly onEnded: (fault: SessionFault) => void;
+};
+
+/**
+ * One session with a camera, from DESCRIBE to its end, and the error boundary around it: whatever the camera
+ * sends, and whatever we do wrong with it, ends this session and nothing else.
+ */
+export class IngestSession implements RtspSessionHandlers {
+  readonly #deps: IngestSessionDeps;
+  readonly #rtsp: RtspSession;
+  readonly #cancel = new AbortController();
+  #choice: MediaChoice | null = null;
+  #reception: Reception | null = null;
+  #isEnded = false;
+  #isStreaming = false;
+  /** Since when the camera owes us a frame, or null while it doesn't. */
+  #waitingSinceMs: MonotonicMs | null = null;
+  #lastReportMs: MonotonicMs;
+
+  constructor(source: CameraSource, deps: IngestSessionDeps) {
+    this.#deps = deps;
+    this.#lastReportMs = deps.clock.monotonicMs();
+    this.#rtsp = new RtspSession(source, {
+      clock: deps.clock,
+      log: deps.log,
+      readBuffer: deps.readBuffer,
+      handlers: this,
+      signal: this.#cancel.signal,
+    });
+  }
+
+  /** Runs until PLAY is answered; what follows comes through the handlers. */
+  async run(): Promise<void> {
+    if (this.#isEnded) return;
+    try {
+      this.#choice = chooseMedias(await this.#rtsp.describe());
+      await this.#rtsp.setup(mediasOf(this.#choice));
+      await this.#rtsp.play();
+      this.#waitingSinceMs = this.#deps.clock.monotonicMs();
+      this.#deps.onPlaying();
+    } catch (fault) {
+      this.#end(fault);
+    }
+  }
+
+  /** Ends the session politely; resolves when its sockets are closed. */
+  close(): Promise<void> {
+    this.#end(new AppError('aborted', 'the session was ended by us'));
+    return this.#rtsp.close();
+  }
+
+  /** Every second: the stall watchdog, receiver reports, counters. */
+  tick(): void {
+    if (this.#isEnded) return;
+    const nowMs = this.#deps.clock.monotonicMs();
+    const reception = this.#reception;
+    reception?.flush(nowMs);
+    reception?.publishCounters();
+    const aliveMs = reception?.video.lastFrameMs ?? this.#waitingSinceMs;
+    if (aliveMs !== null && nowMs - aliveMs > STALL_AFTER_MS) {
+      this.#end(new AppError('stalled', `no video frame for ${STALL_AFTER_MS / 1000} s`));
+    } else if (reception !== null && nowMs - this.#lastReportMs >= REPORT_PERIOD_MS) {
+      this.#lastReportMs = nowMs;
+      const report = Buffer.allocUnsafe(REPORT_BYTES);
+      reception.writeReports(report, nowMs, (index, end) =>
+        this.#rtsp.sendRtcp(index, report.subarray(0, end)),
+      );
+    }
+  }
+
+  onRtp(trackIndex: number, buffer: Buffer, start: number, end: number): void {
+    const reception = this.#reception ?? this.#receive();
+    if (reception === null || this.#isEnded) return;
+    try {
+      reception.onRtp(trackIndex, buffer, start, end, this.#deps.clock.monotonicMs());
+    } catch (fault) {
+      this.#end(fault);
+      return;
+    }
+    this.#deps.onMedia();
+    if (!this.#isStreaming && reception.video.lastFrameMs !== null) {
+      this.#isStreaming = true;
+      this.#deps.onStreaming();
+    }
+  }
+
+  onRtcp(trackIndex: number, buffer: Buffer, start: number, end: number): void {
+    if (this.#isEnded) return;
+    try {
+      this.#reception?.onRtcp(trackIndex, buffer, start, end, this.#deps.clock.monotonicMs());
+    } catch (fault) {
+      this.#end(fault);
+    }
+  }
+
+  /** Begins with the first packet: only then it is settled which transport the media comes over. */
+  #receive(): Reception | null {
+    if (this.#choice === null || this.#isEnded) return null;
+    const { clock, ring, time } = this.#deps;
+    this.#reception = new Reception(this.#choice, { clock, ring, time, transport: this.#rtsp.transport });
+    return this.#reception;
+  }
+
+  onEnd(reason: AppError): void {
+    this.#end(reason);
+  }
+
+  #end(fault: unknown): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#reception?.end();
+    this.#cancel.abort();
+    void this.#rtsp.close();
+    const code = fault instanceof AppError ? fault.code : 'internal_error';
+    if (code === 'internal_error') {
+      const stack = fault instanceof Error ? fault.stack : String(fault);
+      this.#deps.log.error('the session failed inside', { stack });
+    }
+    this.#deps.onEnded({ code, message: messageOf(fault) });
+  }
+}

@@ -1,0 +1,108 @@
+import type { Clock } from '../base/clock.js';
+import { messageOf } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import { Bell } from '../ring/doorbell.js';
+import { Ingest } from './ingest.js';
+import type { FromCameraWorker, ToCameraWorker } from './messages.js';
+import { NapPolicy } from './nap.js';
+
+/** One read of a socket at most; all sockets of the worker share the buffer, since reads are synchronous. */
+const READ_BUFFER_BYTES = 256 * 1024;
+const TICK_MS = 1_000;
+
+/**
+ * All that one camera worker does: cameras by id, one read buffer, one bell, one tick. A plain class; the thread
+ * around it is workers/camera.ts.
+ */
+export class IngestWorker {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #send: (message: FromCameraWorker) => void;
+  readonly #readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+  readonly #bell = new Bell();
+  readonly #nap: NapPolicy;
+  readonly #cameras = new Map<string, Ingest>();
+  readonly #ticker: { cancel(): void };
+  #isTurnScheduled = false;
+
+  constructor(deps: { clock: Clock; log: Logger; send: (message: FromCameraWorker) => void }) {
+    this.#clock = deps.clock;
+    this.#log = deps.log;
+    this.#send = deps.send;
+    this.#nap = new NapPolicy(deps.clock);
+    this.#ticker = deps.clock.every(TICK_MS, () => this.#tick());
+    this.#send({ type: 'ready', bell: this.#bell.memory });
+  }
+
+  handle(message: Exclude<ToCameraWorker, { type: 'stop' }>): void {
+    switch (message.type) {
+      case 'open':
+        this.#open(message.cameraId, message.ring);
+        break;
+      case 'connect':
+        this.#cameras.get(message.cameraId)?.connect(message.attempt, message.source);
+        break;
+      case 'disconnect':
+        this.#cameras.get(message.cameraId)?.disconnect();
+        break;
+      case 'release': {
+        const camera = this.#cameras.get(message.cameraId);
+        this.#cameras.delete(message.cameraId);
+        void camera?.release(message.closeRing);
+        break;
+      }
+    }
+  }
+
+  /** Ends every session politely. */
+  async stop(): Promise<void> {
+    this.#ticker.cancel();
+    await Promise.all([...this.#cameras.values()].map((camera) => camera.release(true)));
+    this.#cameras.clear();
+  }
+
+  #open(cameraId: string, ring: SharedArrayBuffer | null): void {
+    const camera = new Ingest(
+      { cameraId, ring },
+      {
+        clock: this.#clock,
+        log: this.#log.child({ camera_id: cameraId }),
+        readBuffer: this.#readBuffer,
+        bell: this.#bell,
+        send: this.#send,
+        onMedia: () => this.#onMedia(),
+      },
+    );
+    this.#cameras.set(cameraId, camera);
+  }
+
+  /** Called for every packet: the end of this loop turn rings the bell once, and perhaps naps. */
+  #onMedia(): void {
+    this.#nap.countPacket();
+    if (this.#isTurnScheduled) return;
+    this.#isTurnScheduled = true;
+    setImmediate(this.#endTurn);
+  }
+
+  readonly #endTurn = (): void => {
+    this.#isTurnScheduled = false;
+    this.#bell.ringIfNeeded();
+    const napMs = this.#nap.napMs(this.#isWatched());
+    if (napMs > 0) this.#nap.sleep(napMs);
+  };
+
+  #isWatched(): boolean {
+    for (const camera of this.#cameras.values()) if (camera.isWatched) return true;
+    return false;
+  }
+
+  #tick(): void {
+    for (const [cameraId, camera] of this.#cameras) {
+      try {
+        camera.tick();
+      } catch (fault) {
+        this.#log.error('tick failed', { camera_id: cameraId, reason: messageOf(fault) });
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/log.js';
+import { RingWriter, type RingWriterDeps } from '../ring/writer.js';
+import { IngestSession } from './ingest-session.js';
+import type { CameraSource, FromCameraWorker } from './messages.js';
+import { StreamTime } from './stream-time.js';
+
+export type IngestDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** The one read buffer of the worker. */
+  readonly readBuffer: Buffer;
+  readonly bell: RingWriterDeps['bell'];
+  readonly send: (message: FromCameraWorker) => void;
+  /** Called for each media packet. */
+  readonly onMedia: () => void;
+};
+
+/** One camera inside its worker: a ring that lasts, and one session at a time that fills it. */
+export class Ingest {
+  readonly #cameraId: string;
+  readonly #deps: IngestDeps;
+  readonly #ring: RingWriter;
+  readonly #time: StreamTime;
+  #session: IngestSession | null = null;
+  /** A new session begins when the last one's TEARDOWN is through: many cameras serve just one at a time. */
+  #previousEnd: Promise<void> = Promise.resolve();
+
+  /** `ring`: one that another worker has let go of, or null for a new one. */
+  constructor(options: { cameraId: string; ring: SharedArrayBuffer | null }, deps: IngestDeps) {
+    const { cameraId } = options;
+    this.#cameraId = cameraId;
+    this.#deps = deps;
+    const onReplaced = (ring: SharedArrayBuffer): void => deps.send({ type: 'ring', cameraId, ring });
+    this.#ring = new RingWriter({}, { bell: deps.bell, onReplaced }, options.ring);
+    this.#time = new StreamTime(this.#ring.lastVideoFrame, deps.clock);
+    onReplaced(this.#ring.ring);
+  }
+
+  /** Somebody in another thread waits for this camera's frames. */
+  get isWatched(): boolean {
+    return this.#ring.subscribers > 0;
+  }
+
+  connect(attempt: number, source: CameraSource): void {
+    this.disconnect();
+    const { send } = this.#deps;
+    const cameraId = this.#cameraId;
+    const session = new IngestSession(source, {
+      clock: this.#deps.clock,
+      log: this.#deps.log,
+      readBuffer: this.#deps.readBuffer,
+      ring: this.#ring,
+      time: this.#time,
+      onMedia: this.#deps.onMedia,
+      onPlaying: () => send({ type: 'playing', cameraId, attempt }),
+      onStreaming: () => send({ type: 'streaming', cameraId, attempt }),
+      onEnded: (fault) => send({ type: 'ended', cameraId, attempt, fault }),
+    });
+    this.#session = session;
+    void this.#previousEnd.then(() => session.run());
+  }
+
+  disconnect(): void {
+    if (this.#session === null) return;
+    this.#previousEnd = this.#session.close();
+    this.#session = null;
+  }
+
+  /** Every second. */
+  tick(): void {
+    this.#session?.tick();
+  }
+
+  /** Ends the session and gives up the ring: for good, or to another worker. */
+  async release(closeRing: boolean): Promise<void> {
+    this.disconnect();
+    if (closeRing) this.#ring.close();
+    await this.#previousEnd;
+  }
+}

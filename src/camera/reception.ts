@@ -1,0 +1,191 @@
+import { randomInt } from 'node:crypto';
+import type { Clock, MonotonicMs, WallMs } from '../base/clock.js';
+import type { RingCounter } from '../ring/counters.js';
+import type { RingWriter } from '../ring/writer.js';
+import { AacDepacketizer } from '../rtp/depacketize-aac.js';
+import { AudioFrameDepacketizer } from '../rtp/depacketize-audio.js';
+import { H264Depacketizer } from '../rtp/depacketize-h264.js';
+import { H265Depacketizer } from '../rtp/depacketize-h265.js';
+import type { Depacketizer } from '../rtp/depacketizer.js';
+import { TrackReceiver, type TrackReceiverDeps } from '../rtp/receiver.js';
+import { aacFramingOf, hasDonl, spropNalsOf } from '../rtsp/media-format.js';
+import type { MediaDescription } from '../rtsp/sdp.js';
+import { AudioTrack } from './audio-track.js';
+import type { MediaChoice } from './choose-medias.js';
+import type { StreamTime, TrackTime } from './stream-time.js';
+import { VideoTrack } from './video-track.js';
+
+type ReceptionDeps = {
+  readonly clock: Clock;
+  readonly ring: RingWriter;
+  readonly time: StreamTime;
+  readonly transport: 'tcp' | 'udp';
+};
+
+/** One media of the session: what its packets go through before they are frames in the ring. */
+type Track = {
+  readonly receiver: TrackReceiver;
+  readonly depacketizer: Depacketizer;
+  /** Told of the arrival of each packet, which becomes that of its frame. */
+  readonly arrival: { arrivalMs: MonotonicMs };
+};
+
+/** RFC 3550 §6.5.1 wants a name that tells participants apart, not who they are. */
+const CNAME = 'framering';
+
+/** The receiving side of one session, from RTP packets to frames in the ring. */
+export class Reception {
+  readonly video: VideoTrack;
+  readonly #deps: ReceptionDeps;
+  /** In the order in which their medias are set up. */
+  readonly #tracks: readonly Track[];
+  readonly #counted = new Map<RingCounter, number>();
+
+  constructor(choice: MediaChoice, deps: ReceptionDeps) {
+    this.#deps = deps;
+    const audioTime = choice.audio === null ? null : deps.time.audio(choice.audio.info.clockRateHz);
+    const alignment = deps.time.beginSession(audioTime);
+    const video = createVideo(choice, deps, (wallMs, rtp) => alignment?.onVideoReport(wallMs, rtp));
+    this.video = video.arrival;
+    this.#tracks = [video];
+    if (choice.audio !== null && audioTime !== null) {
+      const audio = createAudio(choice.audio, audioTime, deps, (wallMs, rtp) =>
+        alignment?.onAudioReport(wallMs, rtp),
+      );
+      this.#tracks = [video, audio];
+    }
+  }
+
+  onRtp(trackIndex: number, buffer: Buffer, start: number, end: number, arrivalMs: MonotonicMs): void {
+    const track = this.#tracks[trackIndex];
+    if (track === undefined) return;
+    track.arrival.arrivalMs = arrivalMs;
+    track.receiver.onRtp(buffer, start, end, arrivalMs);
+  }
+
+  onRtcp(trackIndex: number, buffer: Buffer, start: number, end: number, arrivalMs: MonotonicMs): void {
+    this.#tracks[trackIndex]?.receiver.onRtcp(buffer, start, end, arrivalMs);
+  }
+
+  /** Gives up packets that are overdue (UDP). */
+  flush(nowMs: MonotonicMs): void {
+    for (const { receiver } of this.#tracks) receiver.flush(nowMs);
+  }
+
+  /** Calls back with the receiver report of each track, in `buffer[0, end)`. */
+  writeReports(buffer: Buffer, nowMs: MonotonicMs, write: (trackIndex: number, end: number) => void): void {
+    for (const [index, { receiver }] of this.#tracks.entries())
+      write(index, receiver.writeReceiverReport(buffer, nowMs));
+  }
+
+  /** Adds what was counted since the last call to the counters in the ring's header. */
+  publishCounters(): void {
+    let [packets, bytes, lost, late, malformed, damaged, oversized] = [0, 0, 0, 0, 0, 0, 0];
+    for (const { receiver, depacketizer } of this.#tracks) {
+      const { counters } = receiver;
+      packets += counters.packets;
+      bytes += counters.bytes;
+      lost += counters.lost;
+      late += counters.late;
+      malformed += counters.malformed + depacketizer.counters.malformedPackets;
+      damaged += depacketizer.counters.damagedFrames;
+      oversized += depacketizer.counters.oversizedFrames;
+    }
+    this.#publish('packets', packets);
+    this.#publish('receivedBytes', bytes);
+    this.#publish('packetsLost', lost);
+    this.#publish('packetsLate', late);
+    this.#publish('malformedPackets', malformed);
+    this.#publish('damagedFrames', damaged);
+    this.#publish('oversizedFrames', oversized);
+    this.#publish('undecodableFrames', this.video.undecodableFrames);
+    this.#publish('rtpJumps', this.video.jumps);
+  }
+
+  /** Forgets what is half-assembled; nothing is written to the ring after this. */
+  end(): void {
+    for (const { depacketizer } of this.#tracks) depacketizer.reset();
+    this.#deps.ring.abort();
+    this.publishCounters();
+  }
+
+  #publish(counter: RingCounter, value: number): void {
+    this.#deps.ring.add(counter, value - (this.#counted.get(counter) ?? 0));
+    this.#counted.set(counter, value);
+  }
+}
+
+type OnSenderReport = (wallMs: WallMs, rtpTimestamp: number) => void;
+
+const createVideo = (
+  { video, audio }: MediaChoice,
+  deps: ReceptionDeps,
+  onReport: OnSenderReport,
+): Track & { arrival: VideoTrack } => {
+  const time = deps.time.video;
+  let depacketizer: H264Depacketizer | H265Depacketizer;
+  const track = new VideoTrack(
+    { codec: video.codec, audio: audio?.info ?? null },
+    { clock: deps.clock, ring: deps.ring, time, isDamaged: () => depacketizer.damagedSinceLastCommit },
+  );
+  depacketizer =
+    video.codec === 'h264'
+      ? new H264Depacketizer(track)
+      : new H265Depacketizer({ donl: hasDonl(video.media) }, track);
+  for (const nal of spropNalsOf(video.media)) track.onParameterSet(nal, 0, nal.length);
+  return {
+    receiver: createReceiver(video.media, time, depacketizer, deps, onReport),
+    depacketizer,
+    arrival: track,
+  };
+};
+
+const createAudio = (
+  { media, info }: NonNullable<MediaChoice['audio']>,
+  time: TrackTime,
+  deps: ReceptionDeps,
+  onReport: OnSenderReport,
+): Track => {
+  const track = new AudioTrack({ clock: deps.clock, ring: deps.ring, time });
+  const framing = aacFramingOf(media);
+  const depacketizer =
+    info.codec === 'aac'
+      ? new AacDepacketizer(
+          {
+            sizeLength: framing.sizeBits,
+            indexLength: framing.indexBits,
+            indexDeltaLength: framing.indexDeltaBits,
+            ticksPerFrame: framing.ticksPerFrame,
+          },
+          track,
+        )
+      : new AudioFrameDepacketizer(track);
+  return {
+    receiver: createReceiver(media, time, depacketizer, deps, onReport),
+    depacketizer,
+    arrival: track,
+  };
+};
+
+const createReceiver = (
+  media: MediaDescription,
+  { timeline, wall }: TrackTime,
+  depacketizer: Depacketizer,
+  { clock, transport }: ReceptionDeps,
+  onReport: OnSenderReport,
+): TrackReceiver => {
+  const { payloadType, clockRateHz } = media;
+  const deps: TrackReceiverDeps = {
+    depacketizer,
+    onSourceChange: () => timeline.sourceChanged(),
+    onSenderReport: (wallMs, rtpTimestamp) => {
+      const ptsTicks = timeline.ticksAt(rtpTimestamp);
+      if (ptsTicks !== null) wall.onSenderReport(ptsTicks, wallMs, clock.wallMs());
+      onReport(wallMs, rtpTimestamp);
+    },
+  };
+  return new TrackReceiver(
+    { transport, payloadType, clockRateHz, ownSsrc: randomInt(2 ** 32), cname: CNAME },
+    deps,
+  );
+};

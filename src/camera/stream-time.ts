@@ -1,0 +1,51 @@
+import type { Clock, MonotonicMs } from '../base/clock.js';
+import { VIDEO_CLOCK_HZ } from '../codec/track.js';
+import { AvAlignment } from '../rtp/av-alignment.js';
+import { TimeAxis, type Timeline } from '../rtp/timeline.js';
+import { WallClock } from '../rtp/wall-clock.js';
+
+/** Where the frames of one track lie in time. */
+export type TrackTime = { readonly timeline: Timeline; readonly wall: WallClock };
+
+/**
+ * A camera's time axis. It outlives sessions, and a worker too: a ring that is taken over goes on where its
+ * last frame was, so that media time never runs backwards for whoever reads it.
+ */
+export class StreamTime {
+  readonly video: TrackTime;
+  readonly #axis: TimeAxis;
+  /** By clock rate: a camera may come back with another. */
+  readonly #audio = new Map<number, TrackTime>();
+
+  constructor(lastFrame: { ptsTicks: number; arrivalMs: number } | null, clock: Clock) {
+    const zeroMs =
+      lastFrame === null
+        ? clock.monotonicMs()
+        : lastFrame.arrivalMs - (lastFrame.ptsTicks * 1000) / VIDEO_CLOCK_HZ;
+    this.#axis = new TimeAxis(zeroMs as MonotonicMs);
+    this.video = this.#addTrack(VIDEO_CLOCK_HZ, false);
+  }
+
+  audio(clockRateHz: number): TrackTime {
+    const known = this.#audio.get(clockRateHz);
+    if (known !== undefined) return known;
+    const added = this.#addTrack(clockRateHz, true);
+    this.#audio.set(clockRateHz, added);
+    return added;
+  }
+
+  /** A session begins: its tracks are anchored anew, and aligned once both have sent a sender report. */
+  beginSession(audio: TrackTime | null): AvAlignment | null {
+    this.#axis.restart();
+    this.video.wall.restart();
+    audio?.wall.restart();
+    return audio === null ? null : new AvAlignment(this.video.timeline, audio.timeline);
+  }
+
+  #addTrack(clockRateHz: number, isOrdered: boolean): TrackTime {
+    return {
+      timeline: this.#axis.addTrack({ clockRateHz, isOrdered }),
+      wall: new WallClock({ clockRateHz }),
+    };
+  }
+}

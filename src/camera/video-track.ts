@@ -1,0 +1,111 @@
+import type { Clock, MonotonicMs } from '../base/clock.js';
+import { DecodeOrder } from '../codec/decode-order.js';
+import type { VideoSink } from '../codec/frame-sink.js';
+import { ParameterSets } from '../codec/parameter-sets.js';
+import type { AudioTrackInfo, VideoCodec } from '../codec/track.js';
+import { frameFlag } from '../ring/layout.js';
+import type { RingWriter } from '../ring/writer.js';
+import type { TrackTime } from './stream-time.js';
+
+type VideoTrackDeps = {
+  readonly clock: Clock;
+  readonly ring: RingWriter;
+  readonly time: TrackTime;
+  /** Whether frames were lost since the last commit; asked at each commit. */
+  readonly isDamaged: () => boolean;
+};
+
+/**
+ * One session's video on its way into the ring: bytes go straight through, this decides when a frame is one,
+ * what it is called in time, and when the stream has become another.
+ */
+export class VideoTrack implements VideoSink {
+  /** When the packet that is being handled came; set by the owner before each. */
+  arrivalMs = 0 as MonotonicMs;
+  /** When the last frame was published, or null before the first. */
+  lastFrameMs: MonotonicMs | null = null;
+  /** Frames that nobody could decode: before the first keyframe, or before the parameter sets were known. */
+  undecodableFrames = 0;
+  /** Times that the camera's clock jumped. */
+  jumps = 0;
+  readonly #clock: Clock;
+  readonly #ring: RingWriter;
+  readonly #time: TrackTime;
+  readonly #isDamaged: () => boolean;
+  readonly #sets: ParameterSets;
+  readonly #audio: AudioTrackInfo | null;
+  readonly #order = new DecodeOrder();
+  #isInfoStale = true;
+  #hasKey = false;
+
+  constructor(options: { codec: VideoCodec; audio: AudioTrackInfo | null }, deps: VideoTrackDeps) {
+    this.#clock = deps.clock;
+    this.#ring = deps.ring;
+    this.#time = deps.time;
+    this.#isDamaged = deps.isDamaged;
+    this.#sets = new ParameterSets(options.codec);
+    this.#audio = options.audio;
+  }
+
+  beginNal(): void {
+    this.#ring.beginNal();
+  }
+
+  append(source: Buffer, start: number, end: number): boolean {
+    return this.#ring.append(source, start, end);
+  }
+
+  endNal(): void {
+    this.#ring.endNal();
+  }
+
+  dropNal(): void {
+    this.#ring.dropNal();
+  }
+
+  abort(): void {
+    this.#ring.abort();
+  }
+
+  onParameterSet(source: Buffer, start: number, end: number): void {
+    if (this.#sets.offer(source, start, end)) this.#isInfoStale = true;
+  }
+
+  commit(rtpTimestamp: number, isKey: boolean): void {
+    // A decoder needs a keyframe to begin with, and what came before a reconnect is no reference.
+    if (isKey && this.#isInfoStale) this.#describe();
+    this.#hasKey ||= isKey && !this.#isInfoStale;
+    if (!this.#hasKey) {
+      this.undecodableFrames++;
+      this.#ring.abort();
+      return;
+    }
+    if (this.#isInfoStale) this.#describe();
+    const { timeline, wall } = this.#time;
+    const ptsTicks = timeline.place(rtpTimestamp, this.arrivalMs);
+    wall.onFrame(ptsTicks, this.#clock.wallMs());
+    if (timeline.discontinuity) this.#order.restart();
+    if (timeline.jumpTicks !== 0) this.jumps++;
+    const flags =
+      (isKey ? frameFlag.key : 0) |
+      (timeline.discontinuity ? frameFlag.discontinuity : 0) |
+      (this.#isDamaged() ? frameFlag.damaged : 0);
+    this.#ring.commitVideo(
+      ptsTicks,
+      this.#order.place(ptsTicks),
+      wall.wallMsAt(ptsTicks),
+      this.arrivalMs,
+      flags,
+    );
+    this.lastFrameMs = this.arrivalMs;
+  }
+
+  /** Tells the ring's readers what the stream has become, from the frame that is being committed on. */
+  #describe(): void {
+    const video = this.#sets.toVideoTrackInfo();
+    if (video === null) return;
+    this.#isInfoStale = false;
+    this.#order.expect(video.reorderDepth);
+    this.#ring.setStreamInfo({ video, audio: this.#audio });
+  }
+}

@@ -1,0 +1,17 @@
+import { parentPort } from 'node:worker_threads';
+import { systemClock } from '../src/base/clock.js';
+import { createLogger } from '../src/base/log.js';
+import { IngestWorker } from '../src/camera/ingest-worker.js';
+import type { FromCameraWorker, ToCameraWorker } from '../src/camera/messages.js';
+
+/** The thread around an IngestWorker: messages in, messages out, an orderly end. */
+if (parentPort === null) throw new Error('workers/camera.js runs as a worker thread only');
+const port = parentPort;
+const send = (message: FromCameraWorker): void => port.postMessage(message);
+const log = createLogger((level, message, fields) => send({ type: 'log', level, message, fields }));
+const worker = new IngestWorker({ clock: systemClock, log, send });
+
+port.on('message', (message: ToCameraWorker) => {
+  if (message.type !== 'stop') worker.handle(message);
+  else void worker.stop().finally(() => port.close());
+});
