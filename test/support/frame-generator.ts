@@ -20,6 +20,20 @@ const KEY_RATIO = 6.5;
 /** A share of 1 by which sizes of one kind of frame differ. */
 const vary = (random: () => number, spread: number): number => 1 - spread + 2 * spread * random();
 
+/** Payload of the packets that generated frames are cut into. */
+export const PACKET_PAYLOAD_BYTES = 1400;
+/** What a fragment holds beside its two header bytes (RFC 6184 §5.8). */
+const FRAGMENT_BYTES = PACKET_PAYLOAD_BYTES - 2;
+/** No last fragment is smaller: the send time goes in there. */
+const LEAST_FRAGMENT_BYTES = 64;
+
+/** A slice's size near `bytes` that leaves room for the send time in the last fragment. */
+const sliceLength = (bytes: number): number => {
+  const length = Math.max(LEAST_FRAGMENT_BYTES, Math.round(bytes));
+  const lastBytes = (length - 1) % FRAGMENT_BYTES;
+  return lastBytes < LEAST_FRAGMENT_BYTES ? length + LEAST_FRAGMENT_BYTES : length;
+};
+
 /**
  * A slice of `lengthBytes`: the right header, first_mb_in_slice 0, and then bytes without a zero among them, so
  * that no start code can ever occur. No decoder wants it; whatever only looks at headers can't tell.
@@ -51,7 +65,7 @@ export const generateVideo = (options: GeneratorOptions = {}): VideoStream => {
       );
     const sizes = [keyBytes, ...weights.map((weight) => weight * unit)];
     for (const [index, size] of sizes.entries()) {
-      const slice = sliceOf(index === 0, Math.max(64, Math.round(size)), random);
+      const slice = sliceOf(index === 0, sliceLength(size), random);
       const ticks = frames.length * frameTicks;
       frames.push({
         bytes: joinNals(index === 0 ? [...parameterSets, slice] : [slice]),

@@ -2,12 +2,11 @@ import { PacketWriter, RTP_HEADER_BYTES } from '../../../src/rtp/packet-writer.j
 import { H264Packetizer } from '../../../src/rtp/packetize-h264.js';
 import { H265Packetizer } from '../../../src/rtp/packetize-h265.js';
 import type { VideoStream } from '../elementary-stream.js';
-import { STAMP_BYTES } from '../frame-generator.js';
+import { PACKET_PAYLOAD_BYTES, STAMP_BYTES } from '../frame-generator.js';
 import { VIDEO_PAYLOAD_TYPE } from './sdp-writer.js';
 
 /** `$`, channel and length stand before each packet. */
 export const INTERLEAVED_BYTES = 4;
-const MAX_PAYLOAD_BYTES = 1400;
 
 /** A frame that was packetised once; who sends it patches channel, sequence, time and SSRC in place. */
 export class FrameTemplate {
@@ -40,6 +39,12 @@ export class FrameTemplate {
     bytes.writeUInt32BE(ssrc, at + 12);
   }
 
+  /** Whether the send time overwrites nothing but picture data. */
+  get isStampable(): boolean {
+    const lastBytes = this.packets.at(-1)?.length ?? 0;
+    return lastBytes >= INTERLEAVED_BYTES + RTP_HEADER_BYTES + STAMP_BYTES + 4;
+  }
+
   /** Puts the moment into the end of the last packet. */
   stamp(nowMs: number): void {
     const bytes = this.bytes;
@@ -70,9 +75,9 @@ export const frameTemplates = (stream: VideoStream): FrameTemplate[] =>
       payloadType: VIDEO_PAYLOAD_TYPE,
       ssrc: 0,
       firstSequence: 0,
-      maxPayloadBytes: MAX_PAYLOAD_BYTES,
+      maxPayloadBytes: PACKET_PAYLOAD_BYTES,
     };
-    const target = Buffer.alloc(RTP_HEADER_BYTES + MAX_PAYLOAD_BYTES);
+    const target = Buffer.alloc(RTP_HEADER_BYTES + PACKET_PAYLOAD_BYTES);
     const writer = new PacketWriter(options, target, 0, (buffer, start, end) => {
       const head = Buffer.of(0x24, 0, (end - start) >> 8, (end - start) & 0xff);
       pieces.push(head, Buffer.from(buffer.subarray(start, end)));

@@ -85,6 +85,9 @@ export class Pump {
   constructor(stream: VideoStream, options: PumpOptions) {
     this.stream = stream;
     this.#templates = frameTemplates(stream);
+    if (options.stampSendTime === true && !this.#templates.every((template) => template.isStampable)) {
+      throw new RangeError('a last packet is too small for the send time');
+    }
     this.#options = options;
     this.#gapMs = options.packetGapMs ?? 0.2;
     this.#frameMs = 1000 / stream.frameRateHz;
