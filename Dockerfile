@@ -1,0 +1,35 @@
+# Node 24 is the current LTS. The first stage has compilers for better-sqlite3, should no prebuilt one fit.
+FROM node:24-slim AS build
+WORKDIR /app
+RUN apt-get update && apt-get install -y --no-install-recommends python3 make g++ && rm -rf /var/lib/apt/lists/*
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci
+COPY tsconfig.json ./
+COPY src ./src
+COPY workers ./workers
+RUN npm run build && npm prune --omit=dev
+
+FROM node:24-slim AS runtime
+WORKDIR /app
+RUN mkdir /data && chown node:node /data
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules ./node_modules
+COPY --from=build /app/dist ./dist
+USER node
+ENV NODE_ENV=production DATA_DIR=/data
+VOLUME /data
+EXPOSE 8080 9090 50000-50199/udp
+# Over the monitoring port, which never speaks TLS.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || 9090}/livez`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+STOPSIGNAL SIGTERM
+# The program itself is process 1: the signal reaches it, and nothing stands between.
+CMD ["node", "--enable-source-maps", "dist/src/main.js"]
+
+# `docker build --target with-ffmpeg .` for detection and snapshots: they alone need it, and it is most of an image.
+FROM runtime AS with-ffmpeg
+USER root
+RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg && rm -rf /var/lib/apt/lists/*
+USER node
+
+FROM runtime
