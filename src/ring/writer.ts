@@ -80,10 +80,10 @@ export class RingWriter {
     this.#data = memory.data;
     this.#head = header[headerWord.head]!;
     this.#reserved = header[headerWord.reserved]!;
-    // A writer that died may have written up to `reserved`.
-    const unusedBytes = (this.#reserved - header[headerWord.writePosition]!) >>> 0;
+    // A writer that died may have written up to `reserved`, so nothing new lies before that position. Giving
+    // the bytes after its last frame a later position than they had makes old frames expire early, not late.
     this.#start = this.#reserved;
-    this.#offset = (header[headerWord.writeOffset]! + unusedBytes) % memory.dataBytes;
+    this.#offset = header[headerWord.writeOffset]!;
     this.#streamVersion = header[headerWord.streamVersion]!;
     const last = lastSlot(memory);
     const isLastVideo = last >= 0 && (memory.slots[last + slotWord.flags]! & frameFlag.audio) === 0;
