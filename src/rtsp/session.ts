@@ -43,7 +43,7 @@ export type RtspSessionDeps = {
 
 const MAX_REDIRECTS = 5;
 const FIRST_UDP_PACKET_MS = 4_000;
-/** GStreamer's server answers 503 to a DESCRIBE right behind the TEARDOWN of the same stream. */
+/** GStreamer's server answers 503 to a DESCRIBE right behind the end of a connection to the same stream. */
 const CAMERA_REST_MS = 500;
 const DEFAULT_USER_AGENT = 'Framering';
 
@@ -263,9 +263,9 @@ export class RtspSession {
     });
   }
 
-  /** A call under way hears of it by itself. */
+  /** A call under way hears of it by itself; a session that has ended has muted its dialogue. */
   #onClose(error: RtspError): void {
-    if (this.#callsUnderWay > 0 || this.#endedBy !== null) return;
+    if (this.#callsUnderWay > 0) return;
     this.#endedBy = error;
     void this.#release();
     if (this.#isPlaying) this.#deps.handlers.onEnd(error);

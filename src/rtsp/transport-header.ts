@@ -28,6 +28,14 @@ const pairOf = (text: string | undefined, least: number, most: number): Pair | n
   return [rtp, rtcp].every((value) => value >= least && value <= most) ? { rtp, rtcp } : null;
 };
 
+/** Channels and ports that were named weigh more than a wrong profile (Escam Q6); null where they disagree. */
+const lowerOf = (profile: string, values: ReadonlyMap<string, string>): Transport | null => {
+  if (values.has('interleaved')) return 'tcp';
+  const hasPorts = values.has('server_port') || values.has('client_port');
+  if (profile.endsWith('/TCP')) return hasPorts ? null : 'tcp';
+  return hasPorts || profile.endsWith('/UDP') ? 'udp' : null;
+};
+
 /**
  * Reads the `Transport` of an answer as cameras write it (quirk 10): parameters in any order (Luckfox), spaces,
  * a `;` at the end (Laureii), an SSRC that is no number (Hikvision), which nobody needs. Of several
@@ -47,15 +55,9 @@ export const parseTransport = (text: string): TransportReply => {
         .replace(/"/g, ''),
     );
   }
-  const interleaved = pairOf(values.get('interleaved'), 0, 255);
-  const words = profile.toUpperCase();
-  // A wrong profile (Escam Q6) weighs less than channels or ports that were named.
-  let lower: Transport | null = null;
-  if (interleaved !== null || words.endsWith('/TCP')) lower = 'tcp';
-  else if (values.has('server_port') || values.has('client_port') || words.endsWith('/UDP')) lower = 'udp';
   return {
-    lower,
-    interleaved,
+    lower: lowerOf(profile.toUpperCase(), values),
+    interleaved: pairOf(values.get('interleaved'), 0, 255),
     clientPorts: pairOf(values.get('client_port'), 1, 65_535),
     serverPorts: pairOf(values.get('server_port'), 1, 65_535),
     source: values.get('source') || null,

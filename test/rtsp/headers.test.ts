@@ -35,6 +35,7 @@ test('quirk 10: Transport as cameras write it', () => {
       'udp - 54060/54061 49152/49153 null',
     ],
     ['RTP/AVP;server_port=0-0;client_port=1-2', 'udp - 1/2 - null'],
+    ['RTP/SAVPF/TCP;unicast;client_port=4-5', 'null - 4/5 - null'],
     ['', 'null - - - null'],
     [';;=;', 'null - - - null'],
   ];
