@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../src/base/errors.js';
+import { CarryBuffer } from '../../src/rtsp/carry-buffer.js';
 import { cseqOf } from '../../src/rtsp/message.js';
 import { defaultLimits, RtspParser } from '../../src/rtsp/parser.js';
 import { interleaved, rtp } from './scripted-camera.js';
@@ -201,4 +202,18 @@ test('nothing is handed on after stop, not even from the same read', () => {
   parser.feed(bytes, 0, bytes.length);
   parser.feed(bytes, 0, bytes.length);
   assert.deepEqual(events, [0]);
+});
+
+test('what a straddling frame or a large message takes is bounded and given back', () => {
+  const carry = new CarryBuffer();
+  const chunk = Buffer.alloc(65_539);
+  carry.append(chunk, 0, 5);
+  assert.equal(carry.bytes.length, 2048);
+  carry.append(chunk, 0, chunk.length - 5);
+  assert.equal(carry.bytes.length, 131_072);
+  carry.clear();
+  assert.equal(carry.bytes.length, 131_072);
+  for (let i = 0; i < 8; i++) carry.append(chunk, 0, chunk.length);
+  carry.clear();
+  assert.equal(carry.bytes.length, 0);
 });
