@@ -80,6 +80,27 @@ test('20 who ask at once for an uncached file cause one fetch, and all get the w
   assert.equal(origin.requests.length, 1, 'a cached file asks nobody');
 });
 
+test('whoever asks while a fetch ends gets its file, and causes no other fetch', {
+  timeout: 20_000,
+}, async (t) => {
+  const { models, origin } = await rigOf(t);
+  origin.answer = whole;
+  for (let round = 0; round < 10; round++) {
+    const asks: Promise<string>[] = [];
+    for (let isDone = false; !isDone; ) {
+      const some = Array.from({ length: 8 }, () => models.path(`n${round}.onnx`));
+      asks.push(...some);
+      const ask = Promise.race(some).then(() => {
+        isDone = true;
+      });
+      // Not faster than the disk answers, or the fetch itself would wait behind those who ask.
+      await Promise.race([ask, new Promise((resolve) => setTimeout(resolve, 1))]);
+    }
+    await Promise.all(asks);
+    assert.equal(origin.requests.length, round + 1);
+  }
+});
+
 test('a chunked answer is as good as one of known length', async (t) => {
   const { models, origin } = await rigOf(t);
   origin.answer = (_request, response) => void response.end(content);

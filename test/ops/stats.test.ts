@@ -63,6 +63,7 @@ test('totals outlive the thread, and the ring, that they came from', () => {
   const thread = new ThreadStats(systemClock);
   thread.start();
   thread.stop();
+  new Float64Array(thread.shared).fill(3_000_000);
   const remove = threads.add('camera-worker-1', thread.shared);
   const before = stats.record();
   remove();
@@ -70,6 +71,7 @@ test('totals outlive the thread, and the ring, that they came from', () => {
   shared.ring = 0;
   const after = stats.record();
   assert.equal(after.total_alloc_mb, before.total_alloc_mb);
+  assert.equal(after.num_gc, 3_000_000);
   assert.equal(after.goroutines, 0);
   assert.equal(after.memory_alloc_mb, 0);
   shared.ring = 5_000_000;
