@@ -37,8 +37,9 @@ export const readThreadFigures = (shared: SharedArrayBuffer): ThreadFigures => {
   };
 };
 
-const SAMPLE_PERIOD_MS = 50;
-const SAMPLES_PER_PUBLISH = 20;
+/** Each beat wakes the thread up, which costs an idle one more than the beat itself. */
+const SAMPLE_PERIOD_MS = 200;
+const SAMPLES_PER_PUBLISH = 5;
 
 type ThreadCpuUsage = () => { user: number; system: number };
 
@@ -56,7 +57,7 @@ const threadCpuSeconds = (): number => {
 
 /**
  * Measures the thread it is made in and publishes the figures in shared memory, once a second: CPU time, heap,
- * garbage collections, and how late a 50 ms timer comes, which is how long the event loop was busy (or napping).
+ * garbage collections, and how late a 200 ms timer comes, which is how long the event loop was busy (or napping).
  */
 export class ThreadStats {
   readonly shared = new SharedArrayBuffer(FIELDS * 8);

@@ -10,10 +10,10 @@ test('a beat counts in the bucket of its lag', () => {
   const clock: Clock = { ...systemClock, monotonicMs: () => nowMs as MonotonicMs };
   const stats = new ThreadStats(clock);
   for (const lagMs of [0, 3, 30, 700, 9_000]) {
-    nowMs += 50 + lagMs;
+    nowMs += 200 + lagMs;
     stats.sample();
   }
-  nowMs += 20; // Early: no lag.
+  nowMs += 150; // Early: no lag.
   stats.sample();
   const figures = readThreadFigures(stats.shared);
   assert.deepEqual(lagBucketsSeconds, [0.005, 0.02, 0.1, 0.5, 2]);
@@ -46,6 +46,6 @@ test('a worker thread publishes its own figures, and measuring does not keep it 
   assert.ok(figures.gcSeconds > 0);
   assert.ok(figures.heapUsedBytes > 1_000_000 && figures.heapTotalBytes >= figures.heapUsedBytes);
   assert.ok(figures.allocatedBytes >= figures.heapUsedBytes);
-  assert.ok(figures.lagCounts.reduce((sum, count) => sum + count, 0) >= 20, 'the timer ran');
+  assert.ok(figures.lagCounts.reduce((sum, count) => sum + count, 0) >= 5, 'the timer ran');
   if (process.platform === 'linux') assert.ok(figures.cpuSeconds > 0.05, `${figures.cpuSeconds} s of CPU`);
 });
