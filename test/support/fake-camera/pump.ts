@@ -62,6 +62,7 @@ const GOLDEN = 0.618034;
 /**
  * Sends one pre-packetised stream to hundreds of sessions, each as a camera of its own, from one loop with a
  * precise schedule: a timer per camera would cost more than the sending, and come a millisecond late.
+ * The loop puts its thread to sleep for up to 2 ms at a time, so it wants a process of its own: see `main.ts`.
  */
 export class Pump {
   readonly counters: PumpCounters = {
