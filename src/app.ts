@@ -76,17 +76,22 @@ const quietActivity = {
   droppedFrames: () => 0,
 };
 
-/** Worker threads are part of the statistics from their start to their end. */
+/** Worker threads are part of the statistics from their first figures to their end. */
 const counted =
   (spawn: SpawnCameraWorker, threads: Threads): SpawnCameraWorker =>
   (name, events) => {
-    const remove = threads.add(name, null);
-    const onLost = (reason: string): void => {
-      remove();
-      events.onLost(reason);
-    };
-    const worker = spawn(name, { ...events, onLost });
-    return { send: worker.send, stop: () => worker.stop().finally(remove) };
+    let forget = (): void => {};
+    const worker = spawn(name, {
+      onMessage: (message) => {
+        if (message.type === 'thread') forget = threads.add(name, message.stats);
+        events.onMessage(message);
+      },
+      onLost: (reason) => {
+        forget();
+        events.onLost(reason);
+      },
+    });
+    return { send: worker.send, stop: () => worker.stop().finally(() => forget()) };
   };
 
 type Urls = { readonly url: string; readonly metricsUrl: string };

@@ -1,6 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
+import { ThreadStats } from '../src/base/thread-stats.js';
 import { IngestWorker } from '../src/camera/ingest-worker.js';
 import type { FromCameraWorker, ToCameraWorker } from '../src/camera/messages.js';
 
@@ -9,6 +10,9 @@ if (parentPort === null) throw new Error('workers/camera.js runs as a worker thr
 const port = parentPort;
 const send = (message: FromCameraWorker): void => port.postMessage(message);
 const log = createLogger((level, message, fields) => send({ type: 'log', level, message, fields }));
+const stats = new ThreadStats(systemClock);
+stats.start();
+send({ type: 'thread', stats: stats.shared });
 const worker = new IngestWorker({ clock: systemClock, log, send });
 
 port.on('message', (message: ToCameraWorker) => {

@@ -233,6 +233,8 @@ export class Cameras {
   }
 
   #onMessage(host: Host, message: FromCameraWorker): void {
+    // Whoever counts threads has taken it on the way here.
+    if (message.type === 'thread') return;
     if (message.type === 'ready') {
       host.bell = message.bell;
       return;

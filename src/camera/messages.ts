@@ -32,6 +32,8 @@ export type ToCameraWorker =
 
 /** What a camera worker tells the main thread. */
 export type FromCameraWorker =
+  /** Once, first of all: where the thread publishes its figures (base/thread-stats.ts). */
+  | { readonly type: 'thread'; readonly stats: SharedArrayBuffer }
   /** Once, first: the doorbell of all rings of this worker. */
   | { readonly type: 'ready'; readonly bell: SharedArrayBuffer }
   /** The camera's ring, new or replaced by a larger one. */

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
-import type { RingCounters } from '../ring/counters.js';
+import { type RingCounters, readCounters } from '../ring/counters.js';
 import { redactUrl } from '../rtsp/url.js';
 import type { CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
 import type { CameraSettings, CameraState } from './camera.js';
@@ -250,14 +250,15 @@ export class CameraRegistry {
 
   #figuresOf({ stored: { id }, gauge }: Entry): CameraFigures {
     const { activity, cameras } = this.#deps;
+    const ring = cameras.feed(id)?.ring ?? null;
     const status = cameras.get(id)?.status();
     const state = status?.state ?? 'disabled';
     return {
       cameraId: id,
       state,
       isStreaming: state === 'streaming',
-      counters: gauge.counters,
-      ringBytes: cameras.feed(id)?.ring.byteLength ?? 0,
+      counters: ring === null ? null : readCounters(ring),
+      ringBytes: ring?.byteLength ?? 0,
       readerLagMs: null,
       fps: gauge.fps,
       bitrateKbps: gauge.bitrateKbps,
