@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Accounts } from './auth/accounts.js';
@@ -7,6 +7,7 @@ import { restoreSnapshot } from './auth/restore.js';
 import { Tokens } from './auth/tokens.js';
 import { ViewingSessions } from './auth/viewing-sessions.js';
 import type { Clock } from './base/clock.js';
+import { AppError, messageOf } from './base/errors.js';
 import type { Logger } from './base/log.js';
 import { ThreadStats } from './base/thread-stats.js';
 import { Cameras } from './camera/cameras.js';
@@ -136,11 +137,22 @@ type Storage = {
   readonly accounts: Accounts;
 };
 
+const makeFolder = (variable: string, path: string): void => {
+  try {
+    mkdirSync(path, { recursive: true });
+    accessSync(path, constants.W_OK);
+  } catch (cause) {
+    const message = `${variable}=${JSON.stringify(path)} can't be used: ${messageOf(cause)}`;
+    throw new AppError('bad_config', message, { cause });
+  }
+};
+
 const openStorage = async (config: Config, deps: AppDeps, stops: Stops): Promise<Storage> => {
   const { clock, log } = deps;
+  makeFolder('DATA_DIR', config.dataDir);
   const lock = lockDataDir(config.dataDir);
   stops.push(() => lock.release());
-  mkdirSync(config.archiveDir, { recursive: true });
+  makeFolder('ARCHIVE_DIR', config.archiveDir);
   const store = new Store(join(config.dataDir, 'framering.db'));
   stops.push(() => store.close());
   const sessions = new ViewingSessions({ clock, log });
@@ -273,12 +285,16 @@ const listen = async (
   const { corsOrigins, trustProxy, host, tls } = config;
   const servers: HttpServer[] = [];
   stops.push(async () => void (await Promise.all(servers.map((server) => server.close()))));
-  const open = async (port: number, shown: readonly Route[], secure: Config['tls']): Promise<string> => {
-    const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps: secure !== null }, deps);
-    const server = await HttpServer.listen({ host, port, tls: secure }, app);
+  const open = async (
+    shown: readonly Route[],
+    at: { readonly variable: string; readonly port: number; readonly tls: Config['tls'] },
+  ): Promise<string> => {
+    const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps: at.tls !== null }, deps);
+    const server = await HttpServer.listen({ host, ...at }, app);
     servers.push(server);
     return server.url;
   };
-  const url = await open(config.port, routes.all, tls);
-  return { url, metricsUrl: await open(config.metricsPort, routes.probes, null) };
+  const url = await open(routes.all, { variable: 'PORT', port: config.port, tls });
+  const monitoring = { variable: 'METRICS_PORT', port: config.metricsPort, tls: null };
+  return { url, metricsUrl: await open(routes.probes, monitoring) };
 };

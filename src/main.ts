@@ -21,7 +21,7 @@ const versionOf = (): string => {
 /** What kept the service from starting, for the person who started it, in one line. */
 const refuse = (fault: unknown): never => {
   process.stderr.write(`framering can't start: ${messageOf(fault)}\n`);
-  const isConfig = fault instanceof AppError && /^bad_(config|jwt_secret)$/.test(fault.code);
+  const isConfig = fault instanceof AppError && fault.code === 'bad_config';
   process.exit(isConfig ? EXIT_BAD_CONFIG : EXIT_FAULT);
 };
 
@@ -44,7 +44,8 @@ const exitOnUnexpected = ({ log, flush }: ProcessLog): void => {
   process.on('unhandledRejection', onFault('unhandled rejection'));
 };
 
-const stopOnSignal = (app: App, { log, flush }: ProcessLog): void => {
+/** Also while the service is still starting: then it stops as soon as it has started. */
+const stopOnSignal = (starting: Promise<App>, { log, flush }: ProcessLog): void => {
   let isStopping = false;
   const stop = async (signal: string): Promise<void> => {
     if (isStopping) return;
@@ -55,7 +56,7 @@ const stopOnSignal = (app: App, { log, flush }: ProcessLog): void => {
       flush();
       process.exit(EXIT_FAULT);
     }, STOP_DEADLINE_MS);
-    await app.stop();
+    await (await starting).stop();
     log.info('stopped');
     flush();
     process.exit(0);
@@ -86,17 +87,17 @@ const config = configOrRefuse();
 const hub = new LogHub();
 const processLog = createProcessLog({ level: config.logLevel }, { hub });
 exitOnUnexpected(processLog);
+const starting = App.start(config, {
+  clock: systemClock,
+  log: processLog.log,
+  hub,
+  version: versionOf(),
+  spawn: spawnCameraWorker,
+  showAdmin,
+});
+stopOnSignal(starting, processLog);
 try {
-  const app = await App.start(config, {
-    clock: systemClock,
-    log: processLog.log,
-    hub,
-    version: versionOf(),
-    spawn: spawnCameraWorker,
-    showAdmin,
-  });
-  stopOnSignal(app, processLog);
-  announce(app, processLog, config.logLevel);
+  announce(await starting, processLog, config.logLevel);
 } catch (fault) {
   processLog.flush();
   refuse(fault);

@@ -1,4 +1,10 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import {
+  createServer,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -7,6 +13,8 @@ import { problemOfStatus } from './problem.js';
 
 export type ListenOptions = {
   readonly host: string;
+  /** The variable that says the port, for whoever must mend it. */
+  readonly variable: string;
   /** 0 picks a free one. */
   readonly port: number;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
@@ -32,8 +40,9 @@ const clientFaults: Readonly<Record<string, readonly [number, string]>> = {
 };
 
 /** Answers what isn't HTTP, or not in time, in the same shape as everything else. */
-const onClientError = (fault: NodeJS.ErrnoException, socket: Duplex): void => {
-  if (fault.code === 'ECONNRESET' || !socket.writable) {
+const onClientError = (fault: NodeJS.ErrnoException, socket: Duplex, isAnswering: boolean): void => {
+  // Into an answer that is under way nothing else may be written.
+  if (isAnswering || fault.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
   }
@@ -66,17 +75,23 @@ export class HttpServer {
     this.url = url;
   }
 
-  /** Resolves when the port is open; throws `listen_failed` with a message for people. */
+  /** Resolves when the port is open; throws `bad_config` with a message for people. */
   static async listen(options: ListenOptions, app: RequestListener): Promise<HttpServer> {
-    const { host, port, tls } = options;
+    const { host, variable, port, tls } = options;
     const server = tls === null ? createServer(bounds, app) : createSecureServer(tls, app);
     server.maxHeadersCount = MAX_HEADERS;
-    server.on('clientError', onClientError);
+    const latest = new WeakMap<Duplex, ServerResponse>();
+    server.on('request', ({ socket }, response) => latest.set(socket, response));
+    server.on('clientError', (fault, socket) => {
+      const response = latest.get(socket);
+      onClientError(fault, socket, response?.headersSent === true && !response.writableFinished);
+    });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen({ host, port }, resolve);
     }).catch((cause: unknown) => {
-      throw new AppError('listen_failed', `can't listen on ${host}:${port}: ${messageOf(cause)}`, { cause });
+      const message = `${variable}=${port} can't be used with HOST=${host}: ${messageOf(cause)}`;
+      throw new AppError('bad_config', message, { cause });
     });
     const { address, family, port: realPort } = server.address() as AddressInfo;
     const isAny = address === '0.0.0.0' || address === '::';

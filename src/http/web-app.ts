@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
+import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import type { TokenVerifier } from './access.js';
 import { createCors } from './cors.js';
@@ -96,13 +97,23 @@ const answerProblem =
     response.end(body);
   };
 
+/** Express alone knows what it takes for a subnet. */
+const trust = (app: Express, trustProxy: WebAppOptions['trustProxy']): void => {
+  try {
+    app.set('trust proxy', trustProxy);
+  } catch (cause) {
+    const message = `TRUST_PROXY=${JSON.stringify(trustProxy)} can't be used: ${messageOf(cause)}`;
+    throw new AppError('bad_config', message, { cause });
+  }
+};
+
 /** One listener's application: headers, routes, and an answer for everything else. */
 export const createWebApp = (routes: readonly Route[], options: WebAppOptions, deps: WebAppDeps): Express => {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
-  app.set('trust proxy', options.trustProxy);
+  trust(app, options.trustProxy);
   app.use(observe(deps), securityHeaders(options.isHttps), createCors(options.corsOrigins));
   mountRoutes(app, routes, deps.tokens);
   app.use(() => {

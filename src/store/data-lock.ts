@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { messageOf } from '../base/errors.js';
 import { isEnvironmental, storeError } from './store-error.js';
 
 /** Held while a process uses a data directory. */
@@ -26,7 +25,7 @@ export const lockDataDir = (dataDir: string): DataLock => {
         `another process uses ${dataDir}: stop it, or give this one another DATA_DIR`,
         { cause },
       );
-    throw storeError('data_unusable', `DATA_DIR ${dataDir} can't be used: ${messageOf(cause)}`, { cause });
+    throw cause;
   }
   const held = db;
   return { release: () => void held.close() };

@@ -10,7 +10,6 @@ export type StoreErrorCode =
   | 'folder_cycle'
   | 'bad_snapshot'
   | 'data_locked'
-  | 'data_unusable'
   | 'database_foreign'
   | 'database_newer'
   | 'database_damaged'

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { get } from 'node:https';
 import { createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { openEvents } from '../support/api-client.js';
+import { selfSignedCertificate } from '../support/fake-camera/certificate.js';
 import { recordsOf, runService, startService } from '../support/service.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -36,27 +39,38 @@ test('a value that can not be used stops the start: one line that names it, exit
     ['JWT_SECRET', 'short'],
     ['LOG_LEVEL', 'loud'],
     ['TLS_CERT', '/does/not/exist.pem'],
+    ['DATA_DIR', '/dev/null/data'],
+    ['ARCHIVE_DIR', '/dev/null/recordings'],
+    ['TRUST_PROXY', '10.0.0.0/99'],
+    ['HOST', '192.0.2.1'],
   ] as const) {
     const service = runService({ DATA_DIR, [name]: value });
     assert.equal(await service.exited, 2, name);
-    assert.equal(service.out(), '');
+    assert.equal(service.out().includes('listening'), false);
     assert.equal(service.err().trim().split('\n').length, 1);
     assert.match(service.err(), new RegExp(name));
     assert.ok(name !== 'JWT_SECRET' || !service.err().includes('short'));
   }
 });
 
-test('a port that is taken and a data directory that is no directory are told in one line', async (t) => {
+test('a port that is taken is told in one line, and nothing is left running', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   t.after(() => taken.close());
   await new Promise((resolve) => taken.once('listening', resolve));
   const { port } = taken.address() as { port: number };
-  const busy = runService({ DATA_DIR: tempFolder(t), PORT: String(port) });
-  assert.equal(await busy.exited, 1);
-  assert.match(busy.err(), new RegExp(`^[^\\n]*127\\.0\\.0\\.1:${port}[^\\n]*\\n$`));
-  const wrong = runService({ DATA_DIR: '/dev/null/data' });
-  assert.equal(await wrong.exited, 1);
-  assert.match(wrong.err(), /^[^\n]*\/dev\/null\/data[^\n]*\n$/);
+  for (const name of ['PORT', 'METRICS_PORT']) {
+    const busy = runService({ DATA_DIR: tempFolder(t), [name]: String(port) });
+    assert.equal(await busy.exited, 2);
+    assert.match(busy.err(), new RegExp(`^[^\\n]* ${name}=${port} [^\\n]*EADDRINUSE[^\\n]*\\n$`));
+  }
+});
+
+test('a signal during the start stops the service in order, too', async (t) => {
+  const service = runService({ DATA_DIR: tempFolder(t) });
+  t.after(() => service.process.kill('SIGKILL'));
+  await until('the password is shown', () => service.out().includes('password:'));
+  service.process.kill('SIGTERM');
+  assert.equal(await service.exited, 0);
 });
 
 test('a second process on the same data is refused while the first one lives, and not after kill -9', async (t) => {
@@ -92,27 +106,13 @@ test('SIGTERM and SIGINT: open streams end, idle connections close, exit code 0 
 });
 
 test('TLS: with a certificate and its key the main port speaks HTTPS, with HSTS', async (t) => {
-  const { execFileSync } = await import('node:child_process');
   const folder = tempFolder(t);
   const [cert, key] = [`${folder}/cert.pem`, `${folder}/key.pem`];
-  execFileSync(
-    'openssl',
-    [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-days',
-      '1',
-    ].concat(['-subj', '/CN=localhost', '-keyout', key, '-out', cert]),
-    { stdio: 'ignore' },
-  );
+  const made = selfSignedCertificate();
+  writeFileSync(cert, made.cert);
+  writeFileSync(key, made.key);
   const service = await started(t, { DATA_DIR: folder, TLS_CERT: cert, TLS_KEY: key });
   assert.match(service.url, /^https:/);
-  const { get } = await import('node:https');
   const headers = await new Promise<Record<string, unknown>>((resolve, reject) => {
     get(`${service.url}/livez`, { rejectUnauthorized: false, agent: false }, (response) => {
       response.resume();
