@@ -5,10 +5,13 @@
 import { availableParallelism, cpus } from 'node:os';
 import type { Bench, BenchOptions, BenchResult } from './bench.js';
 import { depacketize } from './depacketize.js';
+import { ingest } from './ingest.js';
+import { ring } from './ring.js';
+import { rtspParser } from './rtsp-parser.js';
 import { formatTable } from './table.js';
 
 // One options type each; `run` only ever gets what was made from its own defaults.
-const benches = [depacketize] as unknown as readonly Bench[];
+const benches = [rtspParser, depacketize, ring, ingest] as unknown as readonly Bench[];
 
 class UsageError extends Error {}
 

@@ -16,7 +16,7 @@ export type RingOptions = {
 };
 
 export const defaultRingOptions: RingOptions = {
-  dataBytes: 1 << 20,
+  dataBytes: 256 << 10,
   slotCount: 512,
   maxDataBytes: 64 << 20,
   maxSlotCount: 1 << 14,
@@ -68,6 +68,11 @@ export class GopMeter {
   gopBytes = 0;
   gopFrames = 0;
   gopDurationMs = 0;
+
+  /** A whole GOP has been seen: before that nobody knows how much room one takes. */
+  get hasMeasured(): boolean {
+    return this.gopDurationMs > 0;
+  }
 
   /** A frame of either track; video keys go to `key`. */
   count(lengthBytes: number): void {

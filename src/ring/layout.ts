@@ -12,8 +12,7 @@ export const headerWord = {
   /** Random; a replacement keeps it, so a reader knows whether sequence numbers go on. */
   ringId: 1,
   slotCount: 2,
-  dataBytes: 3,
-  // Line 1: written by the writer at each commit.
+  // Line 1: written by the writer, most at each commit.
   /** Sequence number of the next frame: all before it are published. */
   head: 16,
   latestKey: 17,
@@ -24,6 +23,10 @@ export const headerWord = {
   /** Virtual and physical position after the last commit, for a writer that takes over. */
   writePosition: 21,
   writeOffset: 22,
+  /** Size of the data area, which may grow in place. */
+  dataBytes: 23,
+  /** A virtual position: what lay before it was overwritten when the data area was smaller. */
+  validFrom: 24,
   // Line 2: a virtual position; bytes before it may have been written.
   reserved: 32,
   // Line 3: written by readers.
@@ -82,16 +85,17 @@ export class RingMemory {
   readonly infoWords: Int32Array;
   readonly slots: Int32Array;
   readonly slotTimes: Float64Array;
-  readonly data: Buffer;
   readonly slotCount: number;
-  readonly dataBytes: number;
+  readonly #dataStart: number;
+  #data: Buffer;
+  #dataBytes: number;
 
   constructor(buffer: SharedArrayBuffer) {
     this.header = new Int32Array(buffer, 0, COUNTERS_START / 4);
     this.slotCount = this.header[headerWord.slotCount]!;
-    this.dataBytes = this.header[headerWord.dataBytes]!;
-    const dataStart = SLOTS_START + this.slotCount * SLOT_WORDS * 4;
-    if (this.header[headerWord.magic] !== MAGIC || dataStart + this.dataBytes !== buffer.byteLength) {
+    this.#dataBytes = Atomics.load(this.header, headerWord.dataBytes);
+    this.#dataStart = SLOTS_START + this.slotCount * SLOT_WORDS * 4;
+    if (this.header[headerWord.magic] !== MAGIC || this.#dataStart + this.#dataBytes > buffer.byteLength) {
       throw new AppError<RingErrorCode>('ring_invalid', 'the shared memory holds no ring of this layout');
     }
     this.buffer = buffer;
@@ -100,7 +104,45 @@ export class RingMemory {
     this.infoWords = new Int32Array(buffer, INFO_START, (INFO_ENTRIES * INFO_ENTRY_BYTES) / 4);
     this.slots = new Int32Array(buffer, SLOTS_START, this.slotCount * SLOT_WORDS);
     this.slotTimes = new Float64Array(buffer, SLOTS_START, this.slotCount * SLOT_TIMES);
-    this.data = Buffer.from(buffer, dataStart, this.dataBytes);
+    this.#data = Buffer.from(buffer, this.#dataStart, this.#dataBytes);
+  }
+
+  /** Size of the data area as it is now. */
+  get dataBytes(): number {
+    return Atomics.load(this.header, headerWord.dataBytes);
+  }
+
+  /** The data area as it is now. */
+  get data(): Buffer {
+    const dataBytes = this.dataBytes;
+    if (dataBytes !== this.#dataBytes) {
+      this.#dataBytes = dataBytes;
+      this.#data = Buffer.from(this.buffer, this.#dataStart, dataBytes);
+    }
+    return this.#data;
+  }
+
+  /**
+   * Whether the bytes from `position` on are still those of its frame, `reserved` being loaded before this. The
+   * size is loaded before `validFrom`, and stored after it: a larger size never comes with an older limit.
+   */
+  holds(position: number, reserved: number): boolean {
+    const dataBytes = Atomics.load(this.header, headerWord.dataBytes);
+    const validFrom = Atomics.load(this.header, headerWord.validFrom);
+    return (reserved - position) >>> 0 <= dataBytes && ((position - validFrom) | 0) >= 0;
+  }
+
+  /**
+   * Makes the data area larger, as far as its memory was reserved; what lies before `validFrom` is given up.
+   * False: it stays as it is.
+   */
+  grow(dataBytes: number, validFrom: number): boolean {
+    const totalBytes = this.#dataStart + dataBytes;
+    if (totalBytes > this.buffer.maxByteLength) return false;
+    this.buffer.grow(totalBytes);
+    Atomics.store(this.header, headerWord.validFrom, validFrom);
+    Atomics.store(this.header, headerWord.dataBytes, dataBytes);
+    return true;
   }
 
   /** Where a sequence number's slot begins in `slots`. */
@@ -109,9 +151,21 @@ export class RingMemory {
   }
 }
 
-/** Allocates an empty ring. `slotCount` is a power of two, `dataBytes` a multiple of GRAIN_BYTES. */
-export const allocateRing = (slotCount: number, dataBytes: number, ringId: number): RingMemory => {
-  const buffer = new SharedArrayBuffer(SLOTS_START + slotCount * SLOT_WORDS * 4 + dataBytes);
+export type RingSize = {
+  /** A power of two. */
+  readonly slotCount: number;
+  /** A multiple of GRAIN_BYTES, as is the size up to which the data area may grow. */
+  readonly dataBytes: number;
+  readonly maxDataBytes: number;
+};
+
+/** Allocates an empty ring. What it may grow by is reserved as addresses, and takes no memory until then. */
+export const allocateRing = (
+  { slotCount, dataBytes, maxDataBytes }: RingSize,
+  ringId: number,
+): RingMemory => {
+  const dataStart = SLOTS_START + slotCount * SLOT_WORDS * 4;
+  const buffer = new SharedArrayBuffer(dataStart + dataBytes, { maxByteLength: dataStart + maxDataBytes });
   const header = new Int32Array(buffer);
   header[headerWord.magic] = MAGIC;
   header[headerWord.ringId] = ringId;
@@ -121,7 +175,3 @@ export const allocateRing = (slotCount: number, dataBytes: number, ringId: numbe
   for (let i = 0; i < slotCount; i += 1) memory.slots[i * SLOT_WORDS + slotWord.sequence] = ~i;
   return memory;
 };
-
-/** Whether the bytes from `position` on are still those of its frame, `reserved` being loaded afterwards. */
-export const isWithin = (reserved: number, position: number, dataBytes: number): boolean =>
-  (reserved - position) >>> 0 <= dataBytes;

@@ -1,7 +1,7 @@
 import type { MonotonicMs, Ticks, WallMs } from '../base/clock.js';
 import type { StreamInfo } from '../codec/track.js';
 import { copyBytes } from './copy-bytes.js';
-import { frameFlag, headerWord, isWithin, RingMemory, ringState, slotTime, slotWord } from './layout.js';
+import { frameFlag, headerWord, RingMemory, ringState, slotTime, slotWord } from './layout.js';
 import { loadStreamInfo } from './stream-info.js';
 import { isUntouched, ViewGuard } from './view-guard.js';
 
@@ -243,7 +243,7 @@ export class RingReader {
 
   /** Fills the fields from a slot. False: the frame isn't there any more, and the fields are worthless. */
   #load(sequence: number): boolean {
-    const { header, slots, slotTimes, dataBytes } = this.#memory;
+    const { header, slots, slotTimes } = this.#memory;
     const at = this.#memory.slotAt(sequence);
     if (Atomics.load(slots, at) !== sequence) return false;
     const flags = slots[at + slotWord.flags]!;
@@ -264,7 +264,7 @@ export class RingReader {
     this.isVideo = !this.isAudio;
     this.discontinuity = (flags & frameFlag.discontinuity) !== 0;
     this.damaged = (flags & frameFlag.damaged) !== 0;
-    return isWithin(Atomics.load(header, headerWord.reserved), this.#position, dataBytes);
+    return this.#memory.holds(this.#position, Atomics.load(header, headerWord.reserved));
   }
 
   #deliver(): void {

@@ -1,5 +1,5 @@
 import { copyBytes } from './copy-bytes.js';
-import { allocateRing, headerWord, isWithin, type RingMemory, SLOT_WORDS, slotWord } from './layout.js';
+import { allocateRing, headerWord, type RingMemory, type RingSize, SLOT_WORDS, slotWord } from './layout.js';
 
 /** Frames begin at multiples of this, so that whole words can be copied. */
 const ALIGNMENT = 8;
@@ -25,20 +25,21 @@ const carriedWords = [
  * same descriptions and counters. Frames are packed from the start; `writePosition` and `writeOffset` say where
  * the next one goes. Nobody else knows the new ring yet, so nothing here is atomic.
  */
-export const replacementOf = (from: RingMemory, slotCount: number, dataBytes: number): RingMemory => {
-  const to = allocateRing(slotCount, dataBytes, from.header[headerWord.ringId]!);
+export const replacementOf = (from: RingMemory, size: RingSize): RingMemory => {
+  const to = allocateRing(size, from.header[headerWord.ringId]!);
   for (const word of carriedWords) to.header[word] = from.header[word]!;
   to.counters.set(from.counters);
   from.info.copy(to.info);
   const reserved = from.header[headerWord.reserved]!;
   const head = from.header[headerWord.head]!;
   let position = aligned(reserved) | 0;
+  to.header[headerWord.validFrom] = position;
   let offset = 0;
   for (let back = from.slotCount; back > 0; back -= 1) {
     const sequence = (head - back) | 0;
     const at = from.slotAt(sequence);
     const isHeld = from.slots[at + slotWord.sequence] === sequence;
-    if (!isHeld || !isWithin(reserved, from.slots[at + slotWord.position]!, from.dataBytes)) continue;
+    if (!isHeld || !from.holds(from.slots[at + slotWord.position]!, reserved)) continue;
     copySlot(from, to, sequence);
     const target = to.slotAt(sequence);
     const lengthBytes = from.slots[at + slotWord.lengthBytes]!;
@@ -68,6 +69,6 @@ export const positionOf = (memory: RingMemory, sequence: number): number | null 
   const position = memory.slots[at + slotWord.position]!;
   const isHeld =
     memory.slots[at + slotWord.sequence] === sequence &&
-    isWithin(memory.header[headerWord.reserved]!, position, memory.dataBytes);
+    memory.holds(position, memory.header[headerWord.reserved]!);
   return isHeld ? position : null;
 };

@@ -1,13 +1,13 @@
-import { headerWord, isWithin, type RingMemory } from './layout.js';
+import { headerWord, type RingMemory } from './layout.js';
 
 /** Whether nothing of the frame has been overwritten until now, asked after its bytes were read. */
 export const isUntouched = (memory: RingMemory, sequence: number, position: number): boolean => {
-  const { header, slotCount, dataBytes } = memory;
+  const { header, slotCount } = memory;
   // A read-modify-write: no read of the frame's bytes may sink below it.
   const reserved = Atomics.add(header, headerWord.reserved, 0);
   // By age as well, since positions come round after 4 GB.
   const ageFrames = (Atomics.load(header, headerWord.head) - sequence) >>> 0;
-  return ageFrames <= slotCount && isWithin(reserved, position, dataBytes);
+  return ageFrames <= slotCount && memory.holds(position, reserved);
 };
 
 /**

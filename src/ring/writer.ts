@@ -218,9 +218,10 @@ export class RingWriter {
   }
 
   #emptyRing(): RingMemory {
-    const { slotCount, dataBytes, firstSequence, firstPosition } = this.#options;
-    const memory = allocateRing(slotCount, dataBytes, randomBytes(4).readInt32LE());
+    const { firstSequence, firstPosition } = this.#options;
+    const memory = allocateRing(this.#options, randomBytes(4).readInt32LE());
     const position = aligned(firstPosition) | 0;
+    memory.header[headerWord.validFrom] = position;
     memory.header[headerWord.head] = firstSequence | 0;
     memory.header[headerWord.reserved] = position;
     memory.header[headerWord.writePosition] = position;
@@ -239,14 +240,14 @@ export class RingWriter {
       const doesWrap = this.#offset + lengthBytes > dataBytes;
       const start = doesWrap ? (this.#start + dataBytes - this.#offset) | 0 : this.#start;
       const end = (start + lengthBytes) | 0;
-      if (lengthBytes + GRAIN_BYTES > dataBytes || this.#wouldCutGop(end)) {
-        if (this.#growFor(end, lengthBytes)) continue;
-      }
+      const cutsGop = lengthBytes + GRAIN_BYTES > dataBytes || this.#wouldCutGop(end);
+      if ((cutsGop || (doesWrap && this.#isStillLearning())) && this.#extend(lengthBytes)) continue;
+      if (cutsGop && this.#growFor(end, lengthBytes)) continue;
       this.#reserve(start, end);
       if (doesWrap) this.#wrap(start);
       this.#roomBytes = Math.min(
         (this.#reserved - start) >>> 0,
-        dataBytes - this.#offset,
+        this.#memory.dataBytes - this.#offset,
         this.#options.maxFrameBytes,
       );
       return true;
@@ -281,11 +282,37 @@ export class RingWriter {
     Atomics.exchange(this.#header, headerWord.reserved, reserved);
   }
 
+  /** The first GOP is still coming in, or those seen since want more room than there is. */
+  #isStillLearning(): boolean {
+    if (!this.#meter.hasMeasured) return this.#keyPosition !== null;
+    return this.#meter.wantedDataBytes() > this.#memory.dataBytes;
+  }
+
+  /**
+   * Grows in place, which costs nothing but what is left of the lap before this one. False: it is as large as
+   * it may be, or the newest keyframe is of that lap.
+   */
+  #extend(lengthBytes: number): boolean {
+    const { dataBytes } = this.#memory;
+    const lapStart = (this.#start - this.#offset) | 0;
+    if (this.#keyPosition !== null && ((this.#keyPosition - lapStart) | 0) < 0) return false;
+    const wantedBytes = Math.max(this.#meter.wantedDataBytes(), roomFor(dataBytes + lengthBytes));
+    const grownBytes = this.#bounded(wantedBytes);
+    if (grownBytes <= dataBytes || !this.#memory.grow(grownBytes, lapStart)) return false;
+    this.#data = this.#memory.data;
+    return true;
+  }
+
   /** Moves the open frame to the start of the data area: a frame is contiguous. */
   #wrap(start: number): void {
-    this.#data.copy(this.#data, 0, this.#offset, this.#offset + this.#lengthBytes);
+    const { data, header, dataBytes } = this.#memory;
+    data.copy(data, 0, this.#offset, this.#offset + this.#lengthBytes);
     this.#start = start;
     this.#offset = 0;
+    // Once a lap it follows, so that it never is 2^31 bytes behind, where it would look as if it were ahead.
+    const oldest = (this.#reserved - dataBytes) | 0;
+    if (((oldest - header[headerWord.validFrom]!) | 0) > 0)
+      Atomics.store(header, headerWord.validFrom, oldest);
   }
 
   #publish(ptsTicks: number, dtsTicks: number, wallMs: number, arrivalMs: number, flags: number): void {
@@ -355,12 +382,9 @@ export class RingWriter {
     this.set('gopBytes', gopBytes);
     this.set('gopFrames', gopFrames);
     this.set('gopDurationMs', gopDurationMs);
-    const dataBytes = Math.max(this.#memory.dataBytes, this.#bounded(this.#meter.wantedDataBytes()));
     const wantedSlots = Math.min(this.#meter.wantedSlotCount(), this.#options.maxSlotCount);
     const slotCount = Math.max(this.#memory.slotCount, wantedSlots);
-    if (dataBytes > this.#memory.dataBytes || slotCount > this.#memory.slotCount) {
-      this.#replace(slotCount, dataBytes);
-    }
+    if (slotCount > this.#memory.slotCount) this.#replace(slotCount, this.#memory.dataBytes);
   }
 
   #growSlots(): void {
@@ -375,7 +399,11 @@ export class RingWriter {
   /** Goes on in a larger ring, with all frames that are still whole, the open one included. */
   #replace(slotCount: number, dataBytes: number): void {
     const old = this.#memory;
-    const next = replacementOf(old, slotCount, this.#bounded(dataBytes));
+    const next = replacementOf(old, {
+      slotCount,
+      dataBytes: this.#bounded(dataBytes),
+      maxDataBytes: this.#options.maxDataBytes,
+    });
     const offset = next.header[headerWord.writeOffset]!;
     const start = next.header[headerWord.writePosition]!;
     const reserved = aligned(start + this.#lengthBytes) | 0;

@@ -35,10 +35,55 @@ test('grows to bitrate x (GOP + 1 s) and a tenth, not by doubling', () => {
   assert.equal(readCounters(ring.writer.ring).replacements, ring.rings.length - 1);
 });
 
-test('a camera that fits keeps its first ring', () => {
-  const ring = makeRing();
-  write(ring, 0, 500, 10_000, 25);
-  assert.equal(ring.rings.length, 1);
+test('a camera of any bitrate grows its first ring in place, and readers notice nothing', () => {
+  for (const frameBytes of [1_000, 10_000, 50_000]) {
+    const ring = makeRing();
+    const reader = new RingReader(ring.writer.ring, { start: 'next' });
+    const seeds: number[] = [];
+    for (let i = 0; i < 500; i += 5) {
+      write(ring, i, i + 4, frameBytes, 50);
+      seeds.push(...seedsOf(reader));
+    }
+    assert.equal(ring.rings.length, 1);
+    assert.deepEqual(seeds, range(0, 499));
+  }
+});
+
+test('while it grows the newest keyframe stays readable, for whoever comes', () => {
+  for (const keyEvery of [7, 50, 200]) {
+    const ring = makeRing();
+    for (let i = 0; i < 600; i += 1) {
+      write(ring, i, i, 13_000, keyEvery);
+      const reader = new RingReader(ring.writer.ring, { start: 'latest-key' });
+      assert.equal(reader.next() && reader.sequence, i - (i % keyEvery));
+      assert.equal(copyOf(reader)?.readInt32LE(4), i - (i % keyEvery));
+    }
+  }
+});
+
+test('bytes that were overwritten before the ring grew are never taken for whole, however large it becomes', () => {
+  // Short GOPs first, so that it laps; then one so long that it grows, wherever in its lap it happens to be.
+  for (let longFrom = 40; longFrom < 60; longFrom += 1) {
+    const ring = makeRing({ dataBytes: 131_072 });
+    const late: RingReader[] = [];
+    let extended = 131_072;
+    for (let i = 0; i < 120; i += 1) {
+      write(ring, i, i, 9_000, i <= longFrom ? 2 : 1_000);
+      const reader = new RingReader(ring.writer.ring, { start: 'latest-key' });
+      reader.next();
+      late.push(reader);
+      if (ring.writer.capacityBytes === extended) continue;
+      extended = ring.writer.capacityBytes;
+      for (const reader of late) {
+        while (reader.next()) {
+          const frame = copyOf(reader);
+          if (frame !== null) assert.deepEqual(frame.subarray(4), nalOf(reader.sequence, 9_000));
+        }
+      }
+      late.length = 0;
+    }
+    assert.ok(extended > 131_072);
+  }
 });
 
 test('a GOP that outgrows the ring is kept whole up to the maximum, then overwritten', () => {
@@ -56,7 +101,7 @@ test('slots grow too, where frames are small and GOPs long', () => {
   const ring = makeRing({ slotCount: 16 });
   write(ring, 0, 99, 100, 1_000_000);
   assert.deepEqual(seedsOf(new RingReader(ring.writer.ring, { start: 'latest-key' })), range(0, 99));
-  assert.equal(ring.writer.capacityBytes, MB);
+  assert.equal(ring.writer.capacityBytes, 262_144);
   const bounded = makeRing({ slotCount: 16, maxSlotCount: 32 });
   write(bounded, 0, 99, 100, 40);
   const { replacements } = readCounters(bounded.writer.ring);
@@ -79,7 +124,7 @@ test('a frame larger than the ring makes it grow while it is assembled', () => {
 
 test('readers move at any time: before, in the middle or after the old ring is drained, and lose nothing', () => {
   for (const readBefore of [0, 1, 30, 60, 1000]) {
-    const ring = makeRing();
+    const ring = makeRing({ slotCount: 64 });
     const reader = new RingReader(ring.writer.ring, { start: 'next' });
     reader.subscribe();
     write(ring, 0, 45, 20_000, 50);

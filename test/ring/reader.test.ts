@@ -81,7 +81,7 @@ test('a frame that is overwritten while it is copied is not delivered', () => {
 });
 
 test('skipping goes to the newest key, if that is ahead', () => {
-  const { writer } = makeRing();
+  const { writer } = makeRing({ dataBytes: 1 << 20 });
   const reader = new RingReader(writer.ring, { start: 'next' });
   assert.equal(reader.skipToLatestKey(), 0);
   write(writer, 0, 25);

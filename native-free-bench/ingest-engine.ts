@@ -1,0 +1,174 @@
+/** The engine under measurement, in a process of its own: forked by ingest.ts, so that its CPU is its alone. */
+import { availableParallelism } from 'node:os';
+import { systemClock } from '../src/base/clock.js';
+import { createLogger } from '../src/base/log.js';
+import type { CameraSettings } from '../src/camera/camera.js';
+import { Cameras } from '../src/camera/cameras.js';
+import type { CamerasPerWorker } from '../src/camera/packing.js';
+import { spawnCameraWorker } from '../src/camera/worker-thread.js';
+import { readCounters } from '../src/ring/counters.js';
+import { BellListener } from '../src/ring/doorbell.js';
+import { RingReader } from '../src/ring/reader.js';
+
+export type EngineJob = {
+  readonly urls: readonly string[];
+  readonly transport: 'tcp' | 'udp';
+  readonly camerasPerWorker: CamerasPerWorker;
+  readonly watched: number;
+  readonly warmUpSeconds: number;
+  readonly seconds: number;
+};
+
+export type EngineReport = {
+  readonly workers: number;
+  /** From the first connection to the last camera's first frame. */
+  readonly allStreamingMs: number;
+  readonly cpuMs: number;
+  readonly wallMs: number;
+  readonly frames: number;
+  readonly packetsLost: number;
+  readonly damagedFrames: number;
+  readonly rssMb: number;
+  readonly ringMb: number;
+  /** Of the whole process, before all but one camera a worker. */
+  readonly baseRssMb: number;
+  readonly baseCameras: number;
+  readonly latenciesMs: readonly number[];
+};
+
+const START_TIMEOUT_MS = 60_000;
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const until = async (isDone: () => boolean, what: string): Promise<void> => {
+  const deadlineMs = Date.now() + START_TIMEOUT_MS;
+  while (!isDone()) {
+    if (Date.now() > deadlineMs) throw new Error(`${what} took over ${START_TIMEOUT_MS / 1000} s`);
+    await sleep(2);
+  }
+};
+
+const rssMb = (): number => process.memoryUsage.rss() / 1e6;
+
+/** Reads every frame of some cameras as soon as their bells ring, and notes how long each was on its way. */
+class Watcher {
+  readonly latenciesMs: number[] = [];
+  isMeasuring = false;
+  readonly #readers: RingReader[] = [];
+  readonly #frame = Buffer.allocUnsafe(5 << 20);
+  readonly #listeners = new Map<SharedArrayBuffer, BellListener>();
+
+  follow(cameras: Cameras, cameraId: string): void {
+    let reader: RingReader | null = null;
+    cameras.follow(cameraId, (feed) => {
+      if (feed === null) return;
+      if (reader === null) {
+        reader = new RingReader(feed.ring, { start: 'latest-key' });
+        reader.subscribe();
+        this.#readers.push(reader);
+      } else {
+        reader.moveTo(feed.ring);
+      }
+      if (this.#listeners.has(feed.bell)) return;
+      const listener = new BellListener(feed.bell, () => this.#readAll());
+      this.#listeners.set(feed.bell, listener);
+      listener.start();
+    });
+  }
+
+  stop(): void {
+    for (const listener of this.#listeners.values()) listener.stop();
+  }
+
+  #readAll(): void {
+    for (const reader of this.#readers) {
+      while (reader.next()) {
+        if (!reader.copyTo(this.#frame, 0) || !this.isMeasuring) continue;
+        // The generator puts the time of sending the last packet into the frame's last bytes.
+        const sentMs = this.#frame.readDoubleBE(reader.lengthBytes - 8);
+        this.latenciesMs.push(systemClock.monotonicMs() - sentMs);
+      }
+    }
+  }
+}
+
+const totals = (
+  cameras: Cameras,
+): { frames: number; packetsLost: number; damagedFrames: number; ringMb: number } => {
+  const sum = { frames: 0, packetsLost: 0, damagedFrames: 0, ringMb: 0 };
+  for (const id of cameras.ids) {
+    const feed = cameras.feed(id);
+    if (feed === null) continue;
+    const counters = readCounters(feed.ring);
+    sum.frames += counters.videoFrames;
+    sum.packetsLost += counters.packetsLost;
+    sum.damagedFrames += counters.damagedFrames;
+    sum.ringMb += feed.ring.byteLength / 1e6;
+  }
+  return sum;
+};
+
+const run = async (job: EngineJob): Promise<EngineReport> => {
+  const log = createLogger((level, message, fields) => {
+    if (level !== 'info') process.stderr.write(`${level} ${message} ${JSON.stringify(fields)}\n`);
+  });
+  const cameras = new Cameras(
+    { camerasPerWorker: job.camerasPerWorker, coreCount: availableParallelism() },
+    { clock: systemClock, log, spawn: spawnCameraWorker },
+  );
+  const settings = job.urls.map((url, index): CameraSettings => {
+    const id = `camera-${index}`;
+    return { id, source: { url, transport: job.transport }, host: new URL(url).hostname, disabled: false };
+  });
+  const allStream = (): boolean => cameras.ids.every((id) => cameras.get(id)?.status().state === 'streaming');
+  const baseCameras = Math.min(settings.length, availableParallelism());
+  cameras.replaceAll(settings.slice(0, baseCameras));
+  await until(allStream, 'starting the first cameras');
+  await sleep(2_000);
+  const baseRssMb = rssMb() - totals(cameras).ringMb;
+  const startMs = performance.now();
+  cameras.replaceAll(settings);
+  await until(allStream, 'starting all cameras');
+  const allStreamingMs = performance.now() - startMs;
+  const watcher = new Watcher();
+  for (const { id } of settings.slice(0, job.watched)) watcher.follow(cameras, id);
+  await sleep(job.warmUpSeconds * 1000);
+  const before = totals(cameras);
+  const cpuBefore = process.cpuUsage();
+  const measureMs = performance.now();
+  watcher.isMeasuring = true;
+  await sleep(job.seconds * 1000);
+  const cpu = process.cpuUsage(cpuBefore);
+  const wallMs = performance.now() - measureMs;
+  watcher.isMeasuring = false;
+  const after = totals(cameras);
+  const report: EngineReport = {
+    workers: cameras.workerCount,
+    allStreamingMs,
+    cpuMs: (cpu.user + cpu.system) / 1000,
+    wallMs,
+    frames: after.frames - before.frames,
+    packetsLost: after.packetsLost - before.packetsLost,
+    damagedFrames: after.damagedFrames - before.damagedFrames,
+    rssMb: rssMb(),
+    ringMb: after.ringMb,
+    baseRssMb,
+    baseCameras,
+    latenciesMs: watcher.latenciesMs,
+  };
+  watcher.stop();
+  await cameras.stop();
+  return report;
+};
+
+process.on('message', (job: EngineJob) => {
+  run(job).then(
+    (report) => process.send?.(report, () => process.disconnect()),
+    (fault: unknown) => {
+      process.stderr.write(`${String(fault)}\n`);
+      process.exit(1);
+    },
+  );
+});
+// A parent that goes away takes the measurement with it.
+process.on('disconnect', () => process.exit(0));
