@@ -18,6 +18,7 @@ export class StreamGauge {
   #samples: Sample[] = [];
   #receivedBytes = 0;
   #ringId: number | null = null;
+  #infoVersion = 0;
 
   /** Takes a sample; answers how many bytes came from the camera since the last one. */
   sample(ring: SharedArrayBuffer | null, isStreaming: boolean, nowMs: MonotonicMs): number {
@@ -29,13 +30,20 @@ export class StreamGauge {
     const memory = new RingMemory(ring);
     const ringId = memory.header[headerWord.ringId]!;
     this.counters = counters;
-    this.info = loadStreamInfo(memory, Atomics.load(memory.header, headerWord.streamVersion)) ?? this.info;
+    this.#readInfo(memory, ringId);
     this.#measure(counters, isStreaming, nowMs);
     // A ring that was made anew counts from 0; one that replaces a smaller one goes on, and keeps its id.
     const received = counters.receivedBytes - (ringId === this.#ringId ? this.#receivedBytes : 0);
     this.#ringId = ringId;
     this.#receivedBytes = counters.receivedBytes;
     return received;
+  }
+
+  #readInfo(memory: RingMemory, ringId: number): void {
+    const version = Atomics.load(memory.header, headerWord.streamVersion);
+    if (version === this.#infoVersion && ringId === this.#ringId) return;
+    this.info = loadStreamInfo(memory, version) ?? this.info;
+    this.#infoVersion = version;
   }
 
   #measure(counters: RingCounters, isStreaming: boolean, nowMs: MonotonicMs): void {

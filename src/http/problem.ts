@@ -52,6 +52,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   too_many_attempts: 429,
   login_busy: 429,
   database_unavailable: 503,
+  too_many_viewings: 503,
   ...modelErrorStatus,
 };
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { openEvents } from '../support/api-client.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixtures } from '../support/fixtures.js';
 import { type RunningService, recordsOf, startService } from '../support/service.js';
@@ -93,6 +94,9 @@ test('a change restarts just that camera, and only if it must', async (t) => {
 test('a wrong password is an error that says so, and shows no password', async (t) => {
   const { camera, service, call } = await setUp(t);
   const wrong = { user: 'root', password: 'canary-wrong' };
+  const token = await service.login('admin', service.adminPassword);
+  const events = await openEvents(service.url, '/api/logs/stream?camera_id=a&level=warn', token);
+  await call('POST', '/api/cameras', { id: 'b', url: camera.url('/main', login) });
   await call('POST', '/api/cameras', { id: 'a', url: camera.url('/main', wrong) });
   const refused = await untilState(call, 'a', 'error');
   assert.notEqual(refused.last_error, '');
@@ -101,5 +105,8 @@ test('a wrong password is an error that says so, and shows no password', async (
   assert.deepEqual([away?.['camera_id'], away?.['code']], ['a', 'unauthorized']);
   await call('PUT', '/api/cameras/a', { url: camera.url('/main', login) });
   await untilState(call, 'a', 'streaming');
+  assert.match(events.text(), /"camera_id":"a".*"msg":"camera is away"/);
+  assert.doesNotMatch(events.text(), /"camera_id":"b"|"level":"info"|canary/);
+  events.close();
   await stopsCleanly(service);
 });

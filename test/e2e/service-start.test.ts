@@ -98,7 +98,7 @@ test('SIGTERM and SIGINT: open streams end, idle connections close, exit code 0 
     service.process.kill(signal);
     assert.equal(await service.exited, 0);
     assert.ok(performance.now() - startMs < 10_000);
-    await events.ended;
+    assert.equal(await events.ended, true);
     assert.match(events.text(), /"msg":"stopping"/);
     assert.equal(recordsOf(service.out()).at(-1)?.['msg'], 'stopped');
     assert.equal(service.err(), '');

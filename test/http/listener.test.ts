@@ -132,7 +132,7 @@ test('a stop ends open streams, idle connections and the log in a moment', async
   for (const { socket } of [idle, silent, dawdler]) socket.on('error', () => {});
   const startMs = performance.now();
   await other.stop();
-  await events.ended;
+  assert.equal(await events.ended, true);
   assert.ok(performance.now() - startMs < 5_000);
   for (const { socket } of [idle, silent, dawdler])
     await until('it is closed', () => socket.destroyed || socket.readableEnded);

@@ -43,7 +43,7 @@ test('another role or password ends the tokens of a user at once, and the log th
   const fresh = await login('operator', 'another password');
   await app.asAdmin('PUT', '/api/users/operator', { role: 'viewer' });
   assert.equal((await app.call('GET', '/api/tags', { token: fresh ?? '' })).status, 401);
-  await events.ended;
+  assert.equal(await events.ended, true);
 });
 
 test('a password of the wrong length or a role that is none is refused by field', async () => {

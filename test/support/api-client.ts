@@ -48,8 +48,8 @@ export type EventReader = {
   /** All that has come so far. */
   readonly text: () => string;
   readonly status: number;
-  /** Resolves when the service ends the stream. */
-  readonly ended: Promise<void>;
+  /** Resolves when the stream is over: true if the service ended it in order, false if it was cut. */
+  readonly ended: Promise<boolean>;
   close(): void;
 };
 
@@ -70,7 +70,7 @@ export const openEvents = (baseUrl: string, path: string, token: string | null):
       resolve({
         text: () => text,
         status: response.statusCode ?? 0,
-        ended: new Promise((done) => response.once('close', done)),
+        ended: new Promise((done) => response.once('close', () => done(response.complete))),
         close: () => request.destroy(),
       });
     });
