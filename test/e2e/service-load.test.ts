@@ -8,6 +8,7 @@ import { until } from '../support/until.js';
 
 const CAMERAS = 100;
 const STREAMING = 50;
+const FRAME_RATE_HZ = 15;
 const RATE_PER_SEC = 2_000;
 const CONNECTIONS = 50;
 const SECONDS = 3;
@@ -55,7 +56,7 @@ const fill = async (t: TestContext) => {
     cameras: STREAMING,
     pattern: 'burst',
     kbps: 1_000,
-    frameRateHz: 15,
+    frameRateHz: FRAME_RATE_HZ,
   });
   t.after(() => source.stop());
   const service = await startService({ DATA_DIR: tempFolder(t), LOG_LEVEL: 'warn' });
@@ -120,8 +121,9 @@ test('a wall of browsers asks for 100 cameras 2,000 times a second while 50 stre
       `${sent} frames sent, ${received} received`,
   );
   assert.deepEqual([...statuses], ['200']);
-  // Those that were under way at the two moments of counting: three a camera at most.
-  assert.ok(Math.abs(sent - received) <= STREAMING * 3, `${sent} sent, ${received} received`);
+  // The two are not counted at the same moment; a second between them is more than a busy machine needs.
+  assert.ok(Math.abs(sent - received) <= STREAMING * FRAME_RATE_HZ, `${sent} sent, ${received} received`);
+  assert.equal((await source.report()).skippedFrames, 0, 'the service took all that was sent');
   const metrics = await metricsOf(service);
   for (const lost of ['packets_lost', 'damaged_frames', 'oversized_frames', 'discontinuities']) {
     assert.equal(sumOf(metrics, new RegExp(`^svc_stream_${lost}_total`)), 0, lost);
