@@ -32,6 +32,10 @@ export const runService = (env: Readonly<Record<string, string>>): Service => {
     env: { PATH: process.env['PATH'] ?? '', HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  // A test that fails halfway leaves no service behind.
+  const endWithTest = (): void => void child.kill('SIGKILL');
+  process.once('exit', endWithTest);
+  child.once('exit', () => process.off('exit', endWithTest));
   let out = '';
   let err = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
