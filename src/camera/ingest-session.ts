@@ -20,8 +20,8 @@ export type IngestSessionDeps = {
   readonly readBuffer: Buffer;
   readonly ring: RingWriter;
   readonly time: StreamTime;
-  /** Called for each media packet. */
-  readonly onMedia: () => void;
+  /** Called for each media packet; returns when it came. */
+  readonly onPacket: () => MonotonicMs;
   readonly onPlaying: () => void;
   readonly onStreaming: () => void;
   /** Once; nothing is written to the ring after it. */
@@ -99,12 +99,11 @@ export class IngestSession implements RtspSessionHandlers {
     const reception = this.#reception ?? this.#receive();
     if (reception === null || this.#isEnded) return;
     try {
-      reception.onRtp(trackIndex, buffer, start, end, this.#deps.clock.monotonicMs());
+      reception.onRtp(trackIndex, buffer, start, end, this.#deps.onPacket());
     } catch (fault) {
       this.#end(fault);
       return;
     }
-    this.#deps.onMedia();
     if (!this.#isStreaming && reception.video.lastFrameMs !== null) {
       this.#isStreaming = true;
       this.#deps.onStreaming();

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.js';
+import type { Clock, MonotonicMs } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { Bell } from '../ring/doorbell.js';
@@ -24,12 +24,14 @@ export class IngestWorker {
   readonly #cameras = new Map<string, Ingest>();
   readonly #ticker: { cancel(): void };
   #isTurnScheduled = false;
+  #turnMs: MonotonicMs;
 
   constructor(deps: { clock: Clock; log: Logger; send: (message: FromCameraWorker) => void }) {
     this.#clock = deps.clock;
     this.#log = deps.log;
     this.#send = deps.send;
-    this.#nap = new NapPolicy(deps.clock);
+    this.#turnMs = deps.clock.monotonicMs();
+    this.#nap = new NapPolicy({ clock: deps.clock, isWatched: () => this.#isWatched() });
     this.#ticker = deps.clock.every(TICK_MS, () => this.#tick());
     this.#send({ type: 'ready', bell: this.#bell.memory });
   }
@@ -70,24 +72,28 @@ export class IngestWorker {
         readBuffer: this.#readBuffer,
         bell: this.#bell,
         send: this.#send,
-        onMedia: () => this.#onMedia(),
+        onPacket: this.#onPacket,
       },
     );
     this.#cameras.set(cameraId, camera);
   }
 
-  /** Called for every packet: the end of this loop turn rings the bell once, and perhaps naps. */
-  #onMedia(): void {
+  /** Called for every packet, says when it came: to the turn, since a turn is over in a fraction of a millisecond. */
+  readonly #onPacket = (): MonotonicMs => {
     this.#nap.countPacket();
-    if (this.#isTurnScheduled) return;
-    this.#isTurnScheduled = true;
-    setImmediate(this.#endTurn);
-  }
+    if (!this.#isTurnScheduled) {
+      this.#isTurnScheduled = true;
+      this.#turnMs = this.#clock.monotonicMs();
+      setImmediate(this.#endTurn);
+    }
+    return this.#turnMs;
+  };
 
+  /** Rings the bell once for all that came in this turn of the loop, and perhaps naps. */
   readonly #endTurn = (): void => {
     this.#isTurnScheduled = false;
     this.#bell.ringIfNeeded();
-    const napMs = this.#nap.napMs(this.#isWatched());
+    const napMs = this.#nap.napMs();
     if (napMs > 0) this.#nap.sleep(napMs);
   };
 

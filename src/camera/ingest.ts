@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.js';
+import type { Clock, MonotonicMs } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import { RingWriter, type RingWriterDeps } from '../ring/writer.js';
 import { IngestSession } from './ingest-session.js';
@@ -12,8 +12,8 @@ export type IngestDeps = {
   readonly readBuffer: Buffer;
   readonly bell: RingWriterDeps['bell'];
   readonly send: (message: FromCameraWorker) => void;
-  /** Called for each media packet. */
-  readonly onMedia: () => void;
+  /** Called for each media packet; returns when it came. */
+  readonly onPacket: () => MonotonicMs;
 };
 
 /** One camera inside its worker: a ring that lasts, and one session at a time that fills it. */
@@ -52,7 +52,7 @@ export class Ingest {
       readBuffer: this.#deps.readBuffer,
       ring: this.#ring,
       time: this.#time,
-      onMedia: this.#deps.onMedia,
+      onPacket: this.#deps.onPacket,
       onPlaying: () => send({ type: 'playing', cameraId, attempt }),
       onStreaming: () => send({ type: 'streaming', cameraId, attempt }),
       onEnded: (fault) => send({ type: 'ended', cameraId, attempt, fault }),

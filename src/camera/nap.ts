@@ -1,10 +1,11 @@
-import type { Clock } from '../base/clock.js';
+import type { Clock, MonotonicMs } from '../base/clock.js';
 
 /** Packets a second of one worker below which waking up for each is cheap enough while somebody watches. */
 const BUSY_PACKETS_PER_SEC = 2_000;
 const UNWATCHED_NAP_MS = 5;
 const WATCHED_NAP_MS = 1;
-const RATE_WINDOW_MS = 500;
+/** How often it is looked at what to do: a viewer who comes sees the longer nap for so long at most. */
+const WINDOW_MS = 100;
 
 /**
  * Adaptive nap batching. Waking up and reading are most of what ingest costs (about 8 us each), and paced
@@ -14,14 +15,16 @@ const RATE_WINDOW_MS = 500;
  */
 export class NapPolicy {
   readonly #clock: Clock;
+  readonly #isWatched: () => boolean;
   readonly #sleeper = new Int32Array(new SharedArrayBuffer(4));
   #packets = 0;
-  #windowStartMs: number;
-  #isBusy = false;
+  #windowStartMs: MonotonicMs;
+  #napMs = 0;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#windowStartMs = clock.monotonicMs();
+  constructor(deps: { clock: Clock; isWatched: () => boolean }) {
+    this.#clock = deps.clock;
+    this.#isWatched = deps.isWatched;
+    this.#windowStartMs = deps.clock.monotonicMs();
   }
 
   countPacket(): void {
@@ -29,16 +32,16 @@ export class NapPolicy {
   }
 
   /** How long to sleep at the end of a loop turn that received media. */
-  napMs(isWatched: boolean): number {
+  napMs(): number {
     const nowMs = this.#clock.monotonicMs();
     const elapsedMs = nowMs - this.#windowStartMs;
-    if (elapsedMs >= RATE_WINDOW_MS) {
-      this.#isBusy = (this.#packets * 1000) / elapsedMs > BUSY_PACKETS_PER_SEC;
+    if (elapsedMs >= WINDOW_MS) {
+      const isBusy = (this.#packets * 1000) / elapsedMs > BUSY_PACKETS_PER_SEC;
+      this.#napMs = this.#isWatched() ? (isBusy ? WATCHED_NAP_MS : 0) : UNWATCHED_NAP_MS;
       this.#packets = 0;
       this.#windowStartMs = nowMs;
     }
-    if (!isWatched) return UNWATCHED_NAP_MS;
-    return this.#isBusy ? WATCHED_NAP_MS : 0;
+    return this.#napMs;
   }
 
   /** Blocks the thread: only ever in a worker. */

@@ -355,7 +355,7 @@ export class RingWriter {
   #advance(): void {
     const takenBytes = aligned(this.#lengthBytes);
     this.#start = (this.#start + takenBytes) | 0;
-    this.#offset = (this.#offset + takenBytes) % this.#memory.dataBytes;
+    this.#offset = (this.#offset + takenBytes) % this.#data.length;
     this.#lengthBytes = 0;
     this.#roomBytes = 0;
     this.#header[headerWord.writePosition] = this.#start;
