@@ -1,7 +1,8 @@
-import { destination, type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
+import { type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
 import type { LogFields, Logger } from '../base/log.js';
 import type { LogHub } from './log-hub.js';
 import { redactLine } from './redact.js';
+import { StandardOutput } from './standard-output.js';
 
 /** Where the lines go, each with its line break. */
 export interface LogSink {
@@ -15,12 +16,6 @@ export type ProcessLog = {
   /** Call before the process exits. */
   flush(): void;
 };
-
-/** What waits for a reader of standard output that stalls; beyond it lines are lost, and the service goes on. */
-const MAX_WAITING_BYTES = 4_194_304;
-
-/** Standard output, written to in the background. */
-const openStandardOutput = (): LogSink => destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES });
 
 const wrap = (logger: PinoLogger): Logger => ({
   debug: (message, fields) => logger.debug(fields ?? {}, message),
@@ -38,7 +33,7 @@ export const createProcessLog = (
   options: { readonly level: string },
   deps: { readonly hub: LogHub; readonly sink?: LogSink },
 ): ProcessLog => {
-  const sink = deps.sink ?? openStandardOutput();
+  const sink = deps.sink ?? new StandardOutput();
   const write = (line: string): void => {
     const clean = redactLine(line.trimEnd());
     sink.write(`${clean}\n`);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { createServer } from 'node:net';
@@ -102,6 +103,25 @@ test('SIGTERM and SIGINT: open streams end, idle connections close, exit code 0 
     assert.match(events.text(), /"msg":"stopping"/);
     assert.equal(recordsOf(service.out()).at(-1)?.['msg'], 'stopped');
     assert.equal(service.err(), '');
+  }
+});
+
+test('whoever reads the log may stall or go away: the service goes on, and ends in order', async (t) => {
+  for (const fate of ['gone', 'stalled'] as const) {
+    const service = await started(t, { DATA_DIR: tempFolder(t), LOG_LEVEL: 'debug' });
+    const { stdout } = service.process;
+    if (fate === 'gone') stdout?.destroy();
+    else stdout?.pause();
+    const ask = async (): Promise<void> => {
+      for (let times = 0; times < 500; times++) {
+        assert.equal((await service.call('GET', '/livez')).status, 200);
+      }
+    };
+    await Promise.all([ask(), ask(), ask(), ask()]);
+    service.process.kill('SIGTERM');
+    const [code] = (await once(service.process, 'exit')) as [number | null];
+    assert.equal(code, 0, fate);
+    stdout?.resume();
   }
 });
 
