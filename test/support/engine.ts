@@ -3,7 +3,7 @@ import { createLogger } from '../../src/base/log.js';
 import type { CameraSettings } from '../../src/camera/camera.js';
 import { Cameras } from '../../src/camera/cameras.js';
 import type { CamerasPerWorker } from '../../src/camera/packing.js';
-import { spawnCameraWorker } from '../../src/camera/worker-thread.js';
+import { type CameraWorker, spawnCameraWorker } from '../../src/camera/worker-thread.js';
 import type { StreamInfo } from '../../src/codec/track.js';
 import { BellListener } from '../../src/ring/doorbell.js';
 import { RingReader } from '../../src/ring/reader.js';
@@ -35,13 +35,23 @@ export const cameraAt = (id: string, url: string, changes: Partial<CameraSetting
 /** The real engine, worker threads and all, with every log record kept. */
 export class Engine {
   readonly cameras: Cameras;
+  /** In the order in which they were started, ended ones too. */
+  readonly workers: CameraWorker[] = [];
   readonly records: { level: string; message: string; fields: Readonly<Record<string, unknown>> }[] = [];
 
   constructor(camerasPerWorker: CamerasPerWorker = 'auto') {
     const log = createLogger((level, message, fields) => this.records.push({ level, message, fields }));
     this.cameras = new Cameras(
       { camerasPerWorker, coreCount: 2 },
-      { clock: systemClock, log, spawn: spawnCameraWorker },
+      {
+        clock: systemClock,
+        log,
+        spawn: (name, events) => {
+          const worker = spawnCameraWorker(name, events);
+          this.workers.push(worker);
+          return worker;
+        },
+      },
     );
   }
 
