@@ -50,10 +50,6 @@ class BenchSink implements VideoSink {
     this.#memory.writeUInt32BE(this.#at - this.#nalAt - 4, this.#nalAt);
   }
 
-  dropNal(): void {
-    this.#at = this.#nalAt;
-  }
-
   abort(): void {
     this.#at = 0;
   }

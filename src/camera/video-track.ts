@@ -59,10 +59,6 @@ export class VideoTrack implements VideoSink {
     this.#ring.endNal();
   }
 
-  dropNal(): void {
-    this.#ring.dropNal();
-  }
-
   abort(): void {
     this.#ring.abort();
   }

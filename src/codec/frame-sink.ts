@@ -12,8 +12,6 @@ export interface VideoSink {
   append(source: Buffer, start: number, end: number): boolean;
   /** Closes the open NAL unit. */
   endNal(): void;
-  /** Drops the open NAL unit alone (a lost fragment); those before it in this frame stay. */
-  dropNal(): void;
   /** Drops everything since the last commit. */
   abort(): void;
   /** The access unit is whole. `rtpTimestamp` is the 32-bit RTP time of its packets. */

@@ -139,16 +139,11 @@ export class RingWriter {
     if (this.#nalStart === NO_NAL) return;
     const nalBytes = this.#lengthBytes - this.#nalStart - PREFIX_BYTES;
     if (nalBytes === 0) {
-      this.dropNal();
+      this.#lengthBytes = this.#nalStart;
+      this.#nalStart = NO_NAL;
       return;
     }
     this.#data.writeUInt32BE(nalBytes, this.#offset + this.#nalStart);
-    this.#nalStart = NO_NAL;
-  }
-
-  dropNal(): void {
-    if (this.#nalStart === NO_NAL) return;
-    this.#lengthBytes = this.#nalStart;
     this.#nalStart = NO_NAL;
   }
 

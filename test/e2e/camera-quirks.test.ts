@@ -61,7 +61,11 @@ const mediaFaults: readonly Partial<Faults>[] = [
   { duplication: 0.05 },
 ];
 
-const overUdp: readonly Partial<Faults>[] = [{}, { transportHeader: 'no-server-port' }, { reordering: 0.1 }];
+const overUdp: readonly Partial<Faults>[] = [
+  {},
+  { transportHeader: 'no-server-port' },
+  { reordering: 0.1, maxPayloadBytes: 300 },
+];
 
 const toCase = (video: VideoStream, transport: Transport, faults: Partial<Faults>): Case => {
   const said = Object.entries(faults).map(([key, value]) => `${key} ${JSON.stringify(value)}`);

@@ -10,7 +10,7 @@ const sizeBytes = fc.oneof(
 );
 const frame = fc
   .tuple(
-    fc.array(fc.tuple(sizeBytes, fc.integer({ min: 100, max: 3000 }), fc.boolean()), {
+    fc.array(fc.tuple(sizeBytes, fc.integer({ min: 100, max: 3000 })), {
       minLength: 1,
       maxLength: 3,
     }),
@@ -18,8 +18,8 @@ const frame = fc
     fc.array(fc.integer({ min: 4, max: 500 }), { maxLength: 2 }),
   )
   .map(([nals, ending, audio]) => (model: RingModel) => {
-    for (const [lengthBytes, packetBytes, isWhole] of nals) {
-      model.nal(lengthBytes, packetBytes, !isWhole && ending > 4);
+    for (const [lengthBytes, packetBytes] of nals) {
+      model.nal(lengthBytes, packetBytes);
       for (const audioBytes of audio) model.audio(audioBytes);
     }
     if (ending === 9) model.abort();

@@ -41,10 +41,6 @@ export class CollectingSink implements VideoSink {
     this.#open = null;
   }
 
-  dropNal(): void {
-    this.#open = null;
-  }
-
   abort(): void {
     this.aborts += 1;
     this.#clear();

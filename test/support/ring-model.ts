@@ -47,7 +47,7 @@ export class RingModel {
     this.#ring.writer.setStreamInfo(streamInfo(this.#info));
   }
 
-  nal(lengthBytes: number, packetBytes: number, isDropped: boolean): void {
+  nal(lengthBytes: number, packetBytes: number): void {
     const { writer } = this.#ring;
     const nal = this.#nextNal(lengthBytes);
     writer.beginNal();
@@ -56,12 +56,8 @@ export class RingModel {
       this.abort();
       return;
     }
-    if (isDropped) {
-      writer.dropNal();
-    } else {
-      writer.endNal();
-      this.#open.push(nal);
-    }
+    writer.endNal();
+    this.#open.push(nal);
   }
 
   commit(isKey: boolean): void {

@@ -44,6 +44,8 @@ export class RtpOut {
       this.#dispatch(this.#serialise(packet, this.#payloadType, this.#nextSequence()));
       this.#octets += packet.payload.length;
     }
+    // Networks swap packets that travel together; one held until the next frame would be late, not swapped.
+    this.#release();
     const nowMs = systemClock.monotonicMs();
     if (nowMs - this.#reportedAtMs >= REPORT_PERIOD_MS && packets.length > 0) {
       this.#reportedAtMs = nowMs;
@@ -105,10 +107,14 @@ export class RtpOut {
     }
     this.#transport.sendRtp(bytes);
     if (strikes(faults.duplication, count, this.#random)) this.#transport.sendRtp(bytes);
-    if (this.#held !== null) {
-      const held = this.#held;
-      this.#held = null;
-      this.#transport.sendRtp(held);
-    }
+    this.#release();
+  }
+
+  /** Sends the packet that another one was to overtake. */
+  #release(): void {
+    if (this.#held === null) return;
+    const held = this.#held;
+    this.#held = null;
+    this.#transport.sendRtp(held);
   }
 }
