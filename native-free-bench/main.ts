@@ -6,12 +6,13 @@ import { availableParallelism, cpus } from 'node:os';
 import type { Bench, BenchOptions, BenchResult } from './bench.js';
 import { depacketize } from './depacketize.js';
 import { ingest } from './ingest.js';
+import { mpegts } from './mpegts.js';
 import { ring } from './ring.js';
 import { rtspParser } from './rtsp-parser.js';
 import { formatTable } from './table.js';
 
 // One options type each; `run` only ever gets what was made from its own defaults.
-const benches = [rtspParser, depacketize, ring, ingest] as unknown as readonly Bench[];
+const benches = [rtspParser, depacketize, ring, mpegts, ingest] as unknown as readonly Bench[];
 
 class UsageError extends Error {}
 
