@@ -65,7 +65,7 @@ test('answers carry sane headers, and say nothing of what they are made with', a
   assert.match(odd.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
 });
 
-test('pages of a configured origin may call the interface, others may not; probes are for all', async () => {
+test('pages of a configured origin may call the interface, others may not; models are for all', async () => {
   const preflight = (path: string, origin: string) =>
     app.call('OPTIONS', path, { headers: { origin, 'access-control-request-method': 'POST' } });
   const known = await preflight('/api/cameras', 'https://wall.example');
@@ -75,10 +75,16 @@ test('pages of a configured origin may call the interface, others may not; probe
   assert.equal(known.headers.get('vary'), 'Origin');
   const stranger = await preflight('/api/cameras', 'https://evil.example');
   assert.equal(stranger.headers.get('access-control-allow-origin'), null);
-  assert.equal(
-    (await preflight('/livez', 'https://evil.example')).headers.get('access-control-allow-origin'),
-    '*',
-  );
+  for (const path of ['/models/any.onnx', '/livez', '/metrics', '/api/openapi.json', '/nowhere']) {
+    const { headers } = await preflight(path, 'https://evil.example');
+    const isForAll = path.startsWith('/models/');
+    assert.equal(headers.get('access-control-allow-origin'), isForAll ? '*' : null, path);
+    assert.equal(
+      headers.get('cross-origin-resource-policy'),
+      isForAll ? 'cross-origin' : 'same-origin',
+      path,
+    );
+  }
 });
 
 test('probes and metrics answer on both ports, the interface on one', async () => {
