@@ -1,4 +1,3 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Accounts } from './auth/accounts.js';
@@ -9,6 +8,7 @@ import { ViewingSessions } from './auth/viewing-sessions.js';
 import type { Clock } from './base/clock.js';
 import { AppError, messageOf } from './base/errors.js';
 import type { Logger } from './base/log.js';
+import { checkWritable, makeFolder } from './base/make-folder.js';
 import { ThreadStats } from './base/thread-stats.js';
 import { Cameras } from './camera/cameras.js';
 import { CameraRegistry } from './camera/registry.js';
@@ -137,22 +137,30 @@ type Storage = {
   readonly accounts: Accounts;
 };
 
-const makeFolder = (variable: string, path: string): void => {
+/** Tries a folder of the configuration, so that one which is of no use is told by its variable's name. */
+const tryFolder = (variable: string, path: string, attempt: (path: string) => void): void => {
   try {
-    mkdirSync(path, { recursive: true });
-    accessSync(path, constants.W_OK);
+    attempt(path);
   } catch (cause) {
     const message = `${variable}=${JSON.stringify(path)} can't be used: ${messageOf(cause)}`;
     throw new AppError('bad_config', message, { cause });
   }
 };
 
+const makeFolders = ({ dataDir, archiveDir, modelsDir }: Config): void => {
+  tryFolder('DATA_DIR', dataDir, makeFolder);
+  tryFolder('DATA_DIR', dataDir, checkWritable);
+  tryFolder('ARCHIVE_DIR', archiveDir, makeFolder);
+  tryFolder('ARCHIVE_DIR', archiveDir, checkWritable);
+  // Models may be provided on a file system that can only be read.
+  tryFolder('MODELS_DIR', modelsDir, makeFolder);
+};
+
 const openStorage = async (config: Config, deps: AppDeps, stops: Stops): Promise<Storage> => {
   const { clock, log } = deps;
-  makeFolder('DATA_DIR', config.dataDir);
+  makeFolders(config);
   const lock = lockDataDir(config.dataDir);
   stops.push(() => lock.release());
-  makeFolder('ARCHIVE_DIR', config.archiveDir);
   const store = new Store(join(config.dataDir, 'framering.db'));
   stops.push(() => store.close());
   const sessions = new ViewingSessions({ clock, log });

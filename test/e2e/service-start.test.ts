@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:https';
@@ -41,11 +42,18 @@ test('a value that can not be used stops the start: one line that names it, exit
     ['LOG_LEVEL', 'loud'],
     ['TLS_CERT', '/does/not/exist.pem'],
     ['DATA_DIR', '/dev/null/data'],
+    // Where even root may write nothing; and where Node's own recursive mkdir never returns.
+    ['DATA_DIR', '/proc'],
+    ['DATA_DIR', '/proc/missing/data'],
     ['ARCHIVE_DIR', '/dev/null/recordings'],
+    ['ARCHIVE_DIR', '/proc'],
+    ['MODELS_DIR', '/dev/null/models'],
+    ['MODELS_DIR', '/proc/missing'],
     ['TRUST_PROXY', '10.0.0.0/99'],
     ['HOST', '192.0.2.1'],
   ] as const) {
     const service = runService({ DATA_DIR, [name]: value });
+    t.after(() => service.process.kill('SIGKILL'));
     assert.equal(await service.exited, 2, name);
     assert.equal(service.out().includes('listening'), false);
     assert.equal(service.err().trim().split('\n').length, 1);
@@ -104,6 +112,29 @@ test('SIGTERM and SIGINT: open streams end, idle connections close, exit code 0 
     assert.equal(recordsOf(service.out()).at(-1)?.['msg'], 'stopped');
     assert.equal(service.err(), '');
   }
+});
+
+test('SIGTERM to npm start reaches the service: it stops in order, and none is left behind', async (t) => {
+  const env = { ...process.env, DATA_DIR: tempFolder(t), HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' };
+  // Without the build that comes before it: the tests that run now stand on dist.
+  const npm = spawn('npm', ['start', '--ignore-scripts'], {
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  });
+  // The whole group: if the test fails, the service is no child of npm's any more.
+  const { pid } = npm;
+  assert.ok(pid !== undefined);
+  t.after(() => npm.exitCode === 0 || process.kill(-pid, 'SIGKILL'));
+  let out = '';
+  npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  const urlOf = () => recordsOf(out).find(({ msg }) => msg === 'listening')?.['url'];
+  await until('the service listens', () => urlOf() !== undefined);
+  npm.kill('SIGTERM');
+  assert.deepEqual(await once(npm, 'exit'), [0, null]);
+  await assert.rejects(fetch(`${String(urlOf())}/livez`));
 });
 
 test('whoever reads the log may stall or go away: the service goes on, and ends in order', async (t) => {
