@@ -7,7 +7,7 @@ const MAX_DEPTH = 8;
 
 /** A line without any of these holds nothing to hide. */
 const suspicious =
-  /:\/\/|%3a%2f%2f|eyj|bearer|basic|response=|scrypt|argon2|\$2[aby]\$|pass|pwd|secret|token|session|authorization|cookie|api_?key/i;
+  /:\/\/|%3a%2f%2f|eyj|bearer|basic|response=|scrypt|argon2|\$2[aby]\$|pas|pwd|secret|token|session|authorization|cookie|api_?key/i;
 
 const secretKeys: ReadonlySet<string> = new Set([
   'password',
@@ -74,7 +74,7 @@ export const redactText = (text: string): string => {
     .replaceAll(/\$?(?:scrypt|argon2(?:id|i|d)?)\$[^\s"']+/g, MASK)
     .replaceAll(/\$2[aby]\$\d\d\$[./\w]{53}/g, MASK)
     .replaceAll(
-      /\b(token|session|password|passwd|pass|pwd|secret|authorization|api_?key)=(?!\*\*\*)[^\s&;"'#]+/gi,
+      /(token|session|pas(?:s(?:wor)?d?)?|pwd|secret|authorization|api_?key)=(?!\*\*\*)[^\s&;"'#]+/gi,
       `$1=${MASK}`,
     )
     .replaceAll(

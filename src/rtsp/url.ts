@@ -143,9 +143,14 @@ export const parseCameraUrl = (text: string): CameraUrl => {
   };
 };
 
-/** Secrets that some cameras want in the path or query: XMeye's `/user=admin_password=x_channel=1`, `?pwd=x`. */
+/**
+ * Secrets that some cameras want in the path or query: XMeye's `/user=admin_password=x_channel=1`, `?pwd=x`,
+ * VStarcam's `?loginpas=x`, Dericam's `/0/user:password/main`.
+ */
 const withoutSecrets = (text: string): string =>
-  text.replace(/((?:pass\w*?|pwd|token|auth|secret)=)(?:(?!_channel|_stream)[^&;/?#])*/gi, '$1***');
+  text
+    .replace(/((?:pas\w*?|pwd|token|auth|secret|\bkey)=)(?:(?!_channel|_stream)[^&;/?#])*/gi, '$1***')
+    .replace(/(\/[^/:?#&=]+:)[^/?#]+/g, '$1***');
 
 /**
  * The URL as it may be shown and logged. Of a text that can't be read nothing but its scheme is left, and where it

@@ -21,6 +21,8 @@ test('credentials are masked wherever a text holds them, and the rest stays', ()
     ['Digest username="a", response="0123456789abcdef0123456789abcdef"', 'Digest username="a", response=***'],
     [`token ${jwt} expired`, 'token *** expired'],
     ['GET /stream/ws/a?token=s3cret&x=1', 'GET /stream/ws/a?token=***&x=1'],
+    ['path /user=admin_password=s3cret_channel=1', 'path /user=admin_password=***'],
+    ['path /live?loginuse=a&loginpas=s3cret', 'path /live?loginuse=a&loginpas=***'],
     ['GET /stream/hls/a/index.m3u8?session=s3cret', 'GET /stream/hls/a/index.m3u8?session=***'],
     ['stored $scrypt$ln=15,r=8,p=1$c2FsdA$aGFzaA as', 'stored *** as'],
     ['stored scrypt$16384$8$1$73616c74$68617368', 'stored ***'],
