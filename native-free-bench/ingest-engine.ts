@@ -30,7 +30,7 @@ export type EngineReport = {
   readonly damagedFrames: number;
   readonly rssMb: number;
   readonly ringMb: number;
-  /** Of the whole process, before all but one camera a worker. */
+  /** Of the whole process, while it had the first `baseCameras` alone. */
   readonly baseRssMb: number;
   readonly baseCameras: number;
   readonly latenciesMs: readonly number[];
@@ -121,7 +121,7 @@ const run = async (job: EngineJob): Promise<EngineReport> => {
     return { id, source: { url, transport: job.transport }, host: new URL(url).hostname, disabled: false };
   });
   const allStream = (): boolean => cameras.ids.every((id) => cameras.get(id)?.status().state === 'streaming');
-  const baseCameras = Math.min(settings.length, availableParallelism());
+  const baseCameras = 1;
   cameras.replaceAll(settings.slice(0, baseCameras));
   await until(allStream, 'starting the first cameras');
   await sleep(2_000);

@@ -13,6 +13,8 @@ const STALL_AFTER_MS = 10_000;
 /** Arlo ends sessions that don't hear a receiver report that often (mediamtx#1403). */
 const REPORT_PERIOD_MS = 5_000;
 const REPORT_BYTES = 512;
+/** A handshake that takes longer waits for the camera, not for us. */
+const SLOW_HANDSHAKE_MS = 500;
 
 export type IngestSessionDeps = {
   readonly clock: Clock;
@@ -43,10 +45,12 @@ export class IngestSession implements RtspSessionHandlers {
   /** Since when the camera owes us a frame, or null while it doesn't. */
   #waitingSinceMs: MonotonicMs | null = null;
   #lastReportMs: MonotonicMs;
+  readonly #beganMs: MonotonicMs;
 
   constructor(source: CameraSource, deps: IngestSessionDeps) {
     this.#deps = deps;
-    this.#lastReportMs = deps.clock.monotonicMs();
+    this.#beganMs = deps.clock.monotonicMs();
+    this.#lastReportMs = this.#beganMs;
     this.#rtsp = new RtspSession(source, {
       clock: deps.clock,
       log: deps.log,
@@ -54,6 +58,11 @@ export class IngestSession implements RtspSessionHandlers {
       handlers: this,
       signal: this.#cancel.signal,
     });
+  }
+
+  get isConnecting(): boolean {
+    if (this.#isEnded || this.#waitingSinceMs !== null) return false;
+    return this.#deps.clock.monotonicMs() - this.#beganMs < SLOW_HANDSHAKE_MS;
   }
 
   /** Runs until PLAY is answered; what follows comes through the handlers. */

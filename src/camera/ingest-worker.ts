@@ -31,7 +31,7 @@ export class IngestWorker {
     this.#log = deps.log;
     this.#send = deps.send;
     this.#turnMs = deps.clock.monotonicMs();
-    this.#nap = new NapPolicy({ clock: deps.clock, isWatched: () => this.#isWatched() });
+    this.#nap = new NapPolicy({ clock: deps.clock, need: () => this.#need() });
     this.#ticker = deps.clock.every(TICK_MS, () => this.#tick());
     this.#send({ type: 'ready', bell: this.#bell.memory });
   }
@@ -97,9 +97,13 @@ export class IngestWorker {
     if (napMs > 0) this.#nap.sleep(napMs);
   };
 
-  #isWatched(): boolean {
-    for (const camera of this.#cameras.values()) if (camera.isWatched) return true;
-    return false;
+  #need(): 'rest' | 'latency' | 'haste' {
+    let isWatched = false;
+    for (const camera of this.#cameras.values()) {
+      if (camera.isConnecting) return 'haste';
+      isWatched ||= camera.isWatched;
+    }
+    return isWatched ? 'latency' : 'rest';
   }
 
   #tick(): void {

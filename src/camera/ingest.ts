@@ -42,6 +42,11 @@ export class Ingest {
     return this.#ring.subscribers > 0;
   }
 
+  /** A handshake is under way that the camera answers promptly. */
+  get isConnecting(): boolean {
+    return this.#session?.isConnecting ?? false;
+  }
+
   connect(attempt: number, source: CameraSource): void {
     this.disconnect();
     const { send } = this.#deps;

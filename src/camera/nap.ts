@@ -1,8 +1,8 @@
 import type { Clock, MonotonicMs } from '../base/clock.js';
 
 /** Packets a second of one worker below which waking up for each is cheap enough while somebody watches. */
-const BUSY_PACKETS_PER_SEC = 2_000;
-const UNWATCHED_NAP_MS = 5;
+const BUSY_PACKETS_PER_SEC = 10_000;
+const UNWATCHED_NAP_MS = 10;
 const WATCHED_NAP_MS = 1;
 /** How often it is looked at what to do: a viewer who comes sees the longer nap for so long at most. */
 const WINDOW_MS = 100;
@@ -15,15 +15,16 @@ const WINDOW_MS = 100;
  */
 export class NapPolicy {
   readonly #clock: Clock;
-  readonly #isWatched: () => boolean;
+  readonly #need: () => 'rest' | 'latency' | 'haste';
   readonly #sleeper = new Int32Array(new SharedArrayBuffer(4));
   #packets = 0;
   #windowStartMs: MonotonicMs;
   #napMs = 0;
 
-  constructor(deps: { clock: Clock; isWatched: () => boolean }) {
+  /** `need`: latency where somebody watches, haste where a camera is being connected, which takes many turns. */
+  constructor(deps: { clock: Clock; need: () => 'rest' | 'latency' | 'haste' }) {
     this.#clock = deps.clock;
-    this.#isWatched = deps.isWatched;
+    this.#need = deps.need;
     this.#windowStartMs = deps.clock.monotonicMs();
   }
 
@@ -37,7 +38,9 @@ export class NapPolicy {
     const elapsedMs = nowMs - this.#windowStartMs;
     if (elapsedMs >= WINDOW_MS) {
       const isBusy = (this.#packets * 1000) / elapsedMs > BUSY_PACKETS_PER_SEC;
-      this.#napMs = this.#isWatched() ? (isBusy ? WATCHED_NAP_MS : 0) : UNWATCHED_NAP_MS;
+      const need = this.#need();
+      if (need === 'rest') this.#napMs = UNWATCHED_NAP_MS;
+      else this.#napMs = isBusy && need === 'latency' ? WATCHED_NAP_MS : 0;
       this.#packets = 0;
       this.#windowStartMs = nowMs;
     }

@@ -4,9 +4,12 @@ export type CamerasPerWorker = number | 'auto';
 /** Up to here `auto` gives each camera a thread of its own: best isolation, lowest latency, still cheap. */
 const MAX_SOLO_CAMERAS = 8;
 
+/** Beyond that a thread gets so many before there is a second one: two half-full ones cost a fifth more CPU. */
+const PACKED_CAMERAS = 128;
+
 /**
  * How many worker threads a number of cameras should have. A thread of its own costs a camera 2 to 6 times the
- * CPU of a shared one, so beyond a handful `auto` packs them into as many threads as there are cores.
+ * CPU of a shared one, so beyond a handful `auto` packs them, into as many threads as there are cores at most.
  */
 export const workersWanted = (
   cameraCount: number,
@@ -14,7 +17,8 @@ export const workersWanted = (
   coreCount: number,
 ): number => {
   if (camerasPerWorker !== 'auto') return Math.ceil(cameraCount / camerasPerWorker);
-  return cameraCount <= MAX_SOLO_CAMERAS ? cameraCount : Math.max(1, coreCount);
+  if (cameraCount <= MAX_SOLO_CAMERAS) return cameraCount;
+  return Math.min(Math.max(1, coreCount), Math.ceil(cameraCount / PACKED_CAMERAS));
 };
 
 /**

@@ -92,11 +92,11 @@ test('few cameras get a worker each', () => {
 
 test('many cameras share as many workers as there are cores, evenly', () => {
   const { cameras, puppets, clock } = setUp();
-  cameras.replaceAll(many(100));
-  clock.advance(2_000);
+  cameras.replaceAll(many(400));
+  clock.advance(5_000);
   assert.deepEqual(
     puppets.map((puppet) => puppet.camerasOpen().length),
-    [50, 50],
+    [200, 200],
   );
 });
 
@@ -136,7 +136,7 @@ test('a camera whose session has not ended yet never gets a second writer in ano
 
 test('when a worker dies its cameras go on in a fresh one, with their rings, and no other camera is touched', () => {
   const { cameras, clock, puppets, puppetOf } = setUp();
-  cameras.replaceAll(many(20));
+  cameras.replaceAll(many(140));
   clock.advance(2_000);
   const [dead, other] = [puppets[0]!, puppets[1]!];
   const lost = dead.camerasOpen();

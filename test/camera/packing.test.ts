@@ -3,12 +3,14 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { chooseWorker, workersWanted } from '../../src/camera/packing.js';
 
-test('auto gives few cameras a thread each and packs many into as many threads as cores', () => {
+test('auto gives few cameras a thread each and packs many, into as many threads as cores at most', () => {
   assert.equal(workersWanted(1, 'auto', 2), 1);
   assert.equal(workersWanted(8, 'auto', 2), 8);
-  assert.equal(workersWanted(9, 'auto', 2), 2);
+  assert.equal(workersWanted(9, 'auto', 2), 1);
+  assert.equal(workersWanted(128, 'auto', 2), 1);
+  assert.equal(workersWanted(129, 'auto', 2), 2);
   assert.equal(workersWanted(400, 'auto', 2), 2);
-  assert.equal(workersWanted(400, 'auto', 16), 16);
+  assert.equal(workersWanted(400, 'auto', 16), 4);
 });
 
 test('a number packs that many', () => {
