@@ -45,6 +45,12 @@ export class SegmentTimes {
     this.audioFrames = 0;
   }
 
+  /** The segment has no neighbours that we know of. */
+  forget(): void {
+    this.clockTicks = Number.NEGATIVE_INFINITY;
+    this.intervalTicks = 0;
+  }
+
   addVideo(ptsTicks: number, dtsTicks: number): void {
     if (this.videoFrames === 0) {
       this.firstPtsTicks = ptsTicks;

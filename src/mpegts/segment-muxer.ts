@@ -94,7 +94,7 @@ export class SegmentMuxer {
     if (this.#continuity === 'standalone') {
       this.#video.counter = 0;
       this.#audio.counter = 0;
-      this.#times.clockTicks = Number.NEGATIVE_INFINITY;
+      this.#times.forget();
     }
     this.#writer.writeReady(this.#psi, index);
   }
@@ -116,7 +116,9 @@ export class SegmentMuxer {
     const dts = toStreamTicks(dtsTicks, VIDEO_CLOCK_HZ);
     this.#flushAudioBefore(dts);
     this.#newest = 'none';
-    head.write(isKey, end - start, toStreamTicks(ptsTicks, VIDEO_CLOCK_HZ), dts);
+    // Until a stream's reordering is known its first B-frames may come too late to be shown in time (§2.4.3.7).
+    const pts = Math.max(toStreamTicks(ptsTicks, VIDEO_CLOCK_HZ), dts);
+    head.write(isKey, end - start, pts, dts);
     const packets = packetsFor(head.lengthBytes + end - start) + SPARE_PACKETS;
     if (end - start <= 4 || end > source.length || !this.#fits(packets)) return this.#refuse();
     this.#remember('video');
