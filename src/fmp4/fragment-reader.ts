@@ -15,6 +15,8 @@ export type FragmentPlace = {
 
 /** A run without a field per sample costs no bytes, so its count is bounded by this alone. */
 const MAX_SAMPLES_PER_FRAGMENT = 65_536;
+/** A day of 60 pictures and 37 audio frames a second. */
+const MAX_SAMPLES_PER_FILE = 1 << 23;
 
 const BASE_DATA_OFFSET = 0x01;
 const SAMPLE_DESCRIPTION = 0x02;
@@ -80,7 +82,12 @@ export class FragmentReader {
     const nextDtsTicks = [...this.#nextDtsTicks];
     this.#place = place;
     this.#dataOffset = place.moofOffset;
-    this.#samplesLeft = MAX_SAMPLES_PER_FRAGMENT;
+    // No sample is empty, so there can't be more than bytes.
+    this.#samplesLeft = Math.min(
+      place.dataEnd - place.dataStart,
+      MAX_SAMPLES_PER_FRAGMENT,
+      MAX_SAMPLES_PER_FILE - counts.reduce((sum, count) => sum + count, 0),
+    );
     const cursor = new BoxCursor(bytes, start, end);
     let isGood = true;
     while (isGood && cursor.find('traf')) isGood = this.#readTraf(cursor);

@@ -89,7 +89,7 @@ export class FragmentBuilder {
 
   /**
    * Adds a sample. False: it can't stand in this file or fragment (before the origin, not after its predecessor,
-   * further from it than 32 bits can tell, or past 1.8 GB) and nothing was added.
+   * further from it than 32 bits can tell, empty, or past 1.8 GB) and nothing was added.
    */
   add(track: number, dtsTicks: number, ptsTicks: number, sizeBytes: number, isKey: boolean): boolean {
     const state = this.#tracks[track]!;
@@ -98,7 +98,7 @@ export class FragmentBuilder {
     const gap = ticks - state.lastDtsTicks;
     if (!(ticks >= 0 && gap > 0 && gap <= MAX_U32)) return false;
     if (!(composition >= -MAX_I32 && composition <= MAX_I32)) return false;
-    if (!(sizeBytes >= 0 && this.dataBytes + sizeBytes <= MAX_DATA_BYTES)) return false;
+    if (!(sizeBytes > 0 && this.dataBytes + sizeBytes <= MAX_DATA_BYTES)) return false;
     const samples = this.#samples;
     const index = samples.push();
     if (state.lastIndex >= 0) samples.durationTicks[state.lastIndex] = gap;

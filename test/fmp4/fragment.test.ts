@@ -20,10 +20,11 @@ const steps = fc.array(
     track: fc.constantFrom(0, 1),
     stepTicks: fc.oneof(fc.integer({ min: 1, max: 9000 }), fc.integer({ min: 1, max: 0xffff_ffff })),
     compositionTicks: fc.integer({ min: -0x7fff_ffff, max: 0x7fff_ffff }),
-    sizeBytes: fc.nat(300),
+    sizeBytes: fc.integer({ min: 1, max: 300 }),
     isKey: fc.boolean(),
     isCutBefore: fc.boolean(),
-    wallMs: fc.option(fc.integer({ min: 0, max: 4e12 }).map((micros) => micros / 1000 + 1.7e12)),
+    /** Up to 2103, beyond the wrap of NTP's seconds. */
+    wallMs: fc.option(fc.integer({ min: 0, max: 4_200_000_000_000 })),
   }),
   { minLength: 1, maxLength: 80 },
 );
@@ -106,6 +107,7 @@ test('a sample that the file cannot hold is refused and leaves no trace', () => 
   assert.equal(builder.add(0, 2 ** 33, 2 ** 33, 10, false), false, 'too far ahead');
   assert.equal(builder.add(0, 2000, 2 ** 33, 10, false), false, 'composition too far ahead');
   assert.equal(builder.add(0, 2000, 2000, 2 ** 31, false), false, 'too large');
+  assert.equal(builder.add(0, 2000, 2000, 0, false), false, 'empty');
   assert.equal(builder.sampleCount, 1);
   assert.equal(builder.dataBytes, 10);
   builder.finish(Buffer.alloc(builder.headBytes), 0, [2000]);

@@ -114,3 +114,19 @@ test('sizes of 64 bits and sizes that mean "to the end" are understood', () => {
   assert.deepEqual([cursor.type, cursor.start, cursor.end], ['free', 26, 28]);
   assert.ok(!cursor.next() && !cursor.isBroken);
 });
+
+test('a run that claims more samples than its data has bytes is damage, not memory', () => {
+  const init = file.subarray(0, whole.fragments[0]!.offsetBytes);
+  const tfhd = `00000010${Buffer.from('tfhd').toString('hex')}0002000000000001`;
+  for (const count of ['ffffffff', '00010000', '00000005']) {
+    const trun = `00000014${Buffer.from('trun').toString('hex')}00000001${count}0000003c`;
+    const traf = `0000002c${Buffer.from('traf').toString('hex')}${tfhd}${trun}`;
+    const moof = `00000034${Buffer.from('moof').toString('hex')}${traf}`;
+    const mdat = `0000000c${Buffer.from('mdat').toString('hex')}00000000`;
+    const { scanner } = scanFile(Buffer.concat([init, Buffer.from(moof + mdat, 'hex')]));
+    assert.equal(scanner.fault, 'damaged');
+    assert.equal(scanner.wholeBytes, init.length);
+    assert.equal(scanner.columns[0]!.count, 0);
+    assert.equal(scanner.columns[0]!.track.length, 128);
+  }
+});
