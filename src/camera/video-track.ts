@@ -85,7 +85,8 @@ export class VideoTrack implements VideoSink {
     const flags =
       (isKey ? frameFlag.key : 0) |
       (timeline.discontinuity ? frameFlag.discontinuity : 0) |
-      (this.#isDamaged() ? frameFlag.damaged : 0);
+      // What was lost before the first frame of a session isn't missed by anybody.
+      (this.lastFrameMs !== null && this.#isDamaged() ? frameFlag.damaged : 0);
     this.#ring.commitVideo(
       ptsTicks,
       this.#order.place(ptsTicks),
