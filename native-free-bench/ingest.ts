@@ -8,7 +8,8 @@ import { quantile } from './table.js';
 const defaults = {
   cameras: 100,
   seconds: 15,
-  'warm-up': 8,
+  /** Every thread compiles the hot path for itself: before this it is half interpreted. */
+  'warm-up': 25,
   /** Cameras that a reader on the main thread follows. */
   watched: 0,
   /** paced: each RTP packet is a send of its own, 0.2 ms apart, as real cameras do; burst: one send a frame. */
