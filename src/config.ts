@@ -191,7 +191,7 @@ export const readConfig = (env: Environment): Config => {
     modelsOrigin: modelsOriginOf(env),
     jwtSecret: jwtSecretOf(env),
     logLevel: logLevelOf(env),
-    recordFileSeconds: integerOf(env, 'RECORD_FILE_SECONDS', 3_600, 1, 86_400),
+    recordFileSeconds: integerOf(env, 'RECORD_FILE_SECONDS', 3_600, 1, 82_800),
     storageMinFreePercent: integerOf(env, 'STORAGE_MIN_FREE_PERCENT', 5, 0, 99),
     camerasPerWorker: camerasPerWorkerOf(env),
     webrtcUdpPorts: webrtcUdpPortsOf(env),
