@@ -4,6 +4,7 @@ import { Accounts } from './auth/accounts.js';
 import { loadJwtSecret } from './auth/jwt-secret.js';
 import { restoreSnapshot } from './auth/restore.js';
 import { Tokens } from './auth/tokens.js';
+import { ViewingGate } from './auth/viewing-gate.js';
 import { ViewingSessions } from './auth/viewing-sessions.js';
 import type { Clock } from './base/clock.js';
 import { AppError, messageOf } from './base/errors.js';
@@ -15,6 +16,7 @@ import { CameraRegistry } from './camera/registry.js';
 import type { SpawnCameraWorker } from './camera/worker-thread.js';
 import type { Config } from './config.js';
 import { Models } from './detect/models.js';
+import type { RequestObserver } from './http/request-report.js';
 import type { Route } from './http/route.js';
 import { backupRoutes } from './http/routes/backup.js';
 import { cameraRoutes } from './http/routes/cameras.js';
@@ -29,7 +31,14 @@ import { statsRoutes } from './http/routes/stats.js';
 import { tagRoutes } from './http/routes/tags.js';
 import { userRoutes } from './http/routes/users.js';
 import { HttpServer } from './http/server.js';
-import { createWebApp, type RequestObserver, type WebAppDeps } from './http/web-app.js';
+import { StreamAccess } from './http/stream-access.js';
+import {
+  createUpgradeListener,
+  type StreamUpgrade,
+  type UpgradeListener,
+  upgradeRoutes,
+} from './http/upgrade.js';
+import { createWebApp, type WebAppDeps } from './http/web-app.js';
 import { ArchiveProbe } from './ops/archive-probe.js';
 import { Health } from './ops/health.js';
 import type { LogHub } from './ops/log-hub.js';
@@ -269,16 +278,19 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   stops.push(() => models.stop());
   const logRoutes = new LogRoutes({ hub, tokens: storage.tokens, clock });
 
+  const streams = new StreamAccess({ cameras: registry, gate: new ViewingGate(storage) });
+  const upgrades: readonly StreamUpgrade[] = [];
+
   const probes = [...healthRoutes(ops), ...metricsRoutes(ops)];
   const management = managementRoutes(deps, storage, registry, ops);
   const routes = withOpenApi(
-    [...management, ...logRoutes.routes(), ...modelRoutes({ models }), ...probes],
+    [...management, ...logRoutes.routes(), ...modelRoutes({ models }), ...upgradeRoutes(upgrades), ...probes],
     version,
   );
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
     ops.metrics.requestDone(route, method, status, durationSec);
-  const webDeps = { log, tokens: storage.tokens, onRequest };
-  const servers = await listen(config, { all: routes, probes }, webDeps, stops);
+  const webDeps = { log, tokens: storage.tokens, streams, onRequest };
+  const servers = await listen(config, { all: routes, probes, upgrades }, webDeps, stops);
   stops.push(() => logRoutes.close());
   return servers;
 };
@@ -286,7 +298,11 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
 /** Opens both listeners; they close together, so that neither waits for the other's clients. */
 const listen = async (
   config: Config,
-  routes: { readonly all: readonly Route[]; readonly probes: readonly Route[] },
+  routes: {
+    readonly all: readonly Route[];
+    readonly probes: readonly Route[];
+    readonly upgrades: readonly StreamUpgrade[];
+  },
   deps: WebAppDeps,
   stops: Stops,
 ): Promise<Urls> => {
@@ -295,14 +311,16 @@ const listen = async (
   stops.push(async () => void (await Promise.all(servers.map((server) => server.close()))));
   const open = async (
     shown: readonly Route[],
+    onUpgrade: UpgradeListener | null,
     at: { readonly variable: string; readonly port: number; readonly tls: Config['tls'] },
   ): Promise<string> => {
     const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps: at.tls !== null }, deps);
-    const server = await HttpServer.listen({ host, ...at }, app);
+    const server = await HttpServer.listen({ host, ...at }, app, onUpgrade);
     servers.push(server);
     return server.url;
   };
-  const url = await open(routes.all, { variable: 'PORT', port: config.port, tls });
+  const onUpgrade = createUpgradeListener(routes.upgrades, deps);
+  const url = await open(routes.all, onUpgrade, { variable: 'PORT', port: config.port, tls });
   const monitoring = { variable: 'METRICS_PORT', port: config.metricsPort, tls: null };
-  return { url, metricsUrl: await open(routes.probes, monitoring) };
+  return { url, metricsUrl: await open(routes.probes, null, monitoring) };
 };

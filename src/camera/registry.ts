@@ -138,6 +138,12 @@ export class CameraRegistry {
     return this.#entries.has(id);
   }
 
+  /** What decides who may watch it; null where there is no such camera. */
+  watched(id: string): { readonly tokenAuth: boolean; readonly isDisabled: boolean } | null {
+    const stored = this.#entries.get(id)?.stored;
+    return stored === undefined ? null : { tokenAuth: stored.token_auth, isDisabled: stored.disabled };
+  }
+
   /** Throws `exists`. */
   create(camera: StoredCamera): void {
     const stored = this.#deps.settings.create(camera);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { type ByteRange, isNoneMatch, parseByteRange } from '../base/byte-range.js';
 import { AppError } from '../base/errors.js';
-import { type ByteRange, isNoneMatch, parseByteRange } from './byte-range.js';
 import type { ModelErrorCode } from './model-errors.js';
 import type { Models, OpenModel } from './models.js';
 

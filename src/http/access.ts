@@ -3,8 +3,13 @@ import { mayRole, type Permission, type Role } from '../auth/permissions.js';
 import { bearerTokenOf, type Principal } from '../auth/tokens.js';
 import { httpError } from './problem.js';
 
-/** Who may use a route: everybody, or the roles that have a permission. */
-export type Access = 'public' | Permission;
+/**
+ * Who may use a route: everybody, the roles that have a permission, or whoever may watch the camera `:id`. The
+ * latter is open to all unless the camera has `token_auth`. `stream` lets in one request of a player that polls,
+ * `connection` holds a place for a player that stays.
+ */
+export type Access = 'public' | Permission | WatchAccess;
+export type WatchAccess = 'stream' | 'connection';
 
 /** Tells who holds an access token; throws where nobody does. */
 export type TokenVerifier = { verifyAccess(token: string | null): Principal };
@@ -14,6 +19,10 @@ export const roles = ['viewer', 'operator', 'admin', 'service'] as const satisfi
 
 /** The roles that have a permission, for the document. */
 export const rolesOf = (permission: Permission): Role[] => roles.filter((role) => mayRole(role, permission));
+
+/** Whether a route's access is decided by the camera that it shows. */
+export const isWatchAccess = (access: Access): access is WatchAccess =>
+  access === 'stream' || access === 'connection';
 
 /** Who asks, if the request's token is good and its role has the permission. */
 export const authorize = (tokens: TokenVerifier, request: Request, permission: Permission): Principal => {

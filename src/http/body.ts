@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { httpError } from './problem.js';
 
-/** What a JSON body may measure where the route doesn't say otherwise. */
+/** What a body may measure where the route doesn't say otherwise. */
 export const DEFAULT_BODY_LIMIT_BYTES = 1_000_000;
 
 const isJson = (request: IncomingMessage): boolean =>
@@ -19,10 +19,7 @@ const translated = (thrown: unknown, limitBytes: number): unknown => {
       return httpError('body_too_large', `the body may have ${limitBytes} bytes at most`);
     case 'encoding.unsupported':
     case 'charset.unsupported':
-      return httpError(
-        'unsupported_media_type',
-        'the body must be JSON in UTF-8, plain or compressed by gzip',
-      );
+      return httpError('unsupported_media_type', 'the body must be in UTF-8, plain or compressed by gzip');
     case 'entity.parse.failed':
       return httpError('invalid_json', 'the body is not valid JSON');
     case undefined:
@@ -32,12 +29,24 @@ const translated = (thrown: unknown, limitBytes: number): unknown => {
   }
 };
 
-/** Makes the function that reads a request's JSON body; undefined if it has none. */
-export const createBodyReader = (limitBytes: number) => {
-  const parse: RequestHandler = express.json({ limit: limitBytes, strict: false, type: isJson });
+/** How a body of a media type is told from others, and read. */
+const formatOf = (
+  mediaType: string | undefined,
+  limitBytes: number,
+): { isFit: (request: IncomingMessage) => boolean; parse: RequestHandler } => {
+  if (mediaType === undefined)
+    return { isFit: isJson, parse: express.json({ limit: limitBytes, strict: false, type: isJson }) };
+  const isFit = (request: IncomingMessage): boolean =>
+    (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() === mediaType;
+  return { isFit, parse: express.text({ limit: limitBytes, type: isFit }) };
+};
+
+/** Makes the function that reads a request's body: JSON, or text of a media type; undefined if it has none. */
+export const createBodyReader = (limitBytes: number, mediaType?: string) => {
+  const { isFit, parse } = formatOf(mediaType, limitBytes);
   return async (request: Request, response: Response): Promise<unknown> => {
-    if (hasBody(request) && !isJson(request))
-      throw httpError('unsupported_media_type', 'the body must be application/json');
+    if (hasBody(request) && !isFit(request))
+      throw httpError('unsupported_media_type', `the body must be ${mediaType ?? 'application/json'}`);
     await new Promise<void>((resolve, reject) => {
       void parse(request, response, (thrown?: unknown) => {
         if (thrown === undefined) resolve();

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import { roles, rolesOf } from './access.js';
+import type { Permission } from '../auth/permissions.js';
+import { roles, rolesOf, type WatchAccess } from './access.js';
 import type { Answer, Route } from './route.js';
 import { problemSchema } from './schemas.js';
 
@@ -27,6 +28,7 @@ class Components {
 const problemHeaders: Readonly<Record<number, readonly string[]>> = {
   401: ['WWW-Authenticate'],
   405: ['Allow'],
+  426: ['Upgrade'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };
@@ -36,13 +38,21 @@ const headersOf = (names: readonly string[]): Json =>
     ? {}
     : { headers: Object.fromEntries(names.map((name) => [name, { schema: { type: 'string' } }])) };
 
+const permissionOf = (route: Route): Permission | null => {
+  if (route.access === 'public') return null;
+  return route.permission === undefined ? route.access : route.permission;
+};
+
 /** Statuses of errors that a route can end with: those of its nature, and those that it names. */
 export const problemStatusesOf = (route: Route): number[] => {
   const statuses = new Set(route.problems ?? []);
   if (route.params !== undefined || route.query !== undefined) statuses.add(400);
   if (route.body !== undefined) for (const status of [400, 413, 415]) statuses.add(status);
-  if (route.access !== 'public') statuses.add(401);
-  if (route.access !== 'public' && rolesOf(route.access).length < roles.length) statuses.add(403);
+  const permission = permissionOf(route);
+  if (permission !== null) statuses.add(401);
+  if (permission !== null && rolesOf(permission).length < roles.length) statuses.add(403);
+  // No such camera; and it has no picture, or too many watch.
+  if (route.permission !== undefined) for (const status of [404, 503]) statuses.add(status);
   return [...statuses].sort((a, b) => a - b);
 };
 
@@ -89,25 +99,40 @@ const parametersOf = (
   }));
 };
 
+/** The schemes that open a stream; the empty one: a camera without `token_auth` is open to all. */
+const watchSecurity: Readonly<Record<WatchAccess, readonly Json[]>> = {
+  stream: [{}, { bearer: [] }, { streamToken: [] }, { viewingSession: [] }],
+  connection: [{}, { bearer: [] }, { streamToken: [] }],
+};
+
+const securityOf = (route: Route): Json => {
+  const permission = permissionOf(route);
+  if (permission === null) return { security: [] };
+  const allowed = rolesOf(permission).join(', ');
+  if (route.permission === undefined)
+    return { description: `Roles: ${allowed}.`, security: [{ bearer: [] }] };
+  const description = `Open to all unless the camera has token_auth: then a stream token of it, or an access token of the roles ${allowed}.`;
+  return { description, security: watchSecurity[route.access] };
+};
+
 const operationOf = (route: Route, components: Components): Json => {
   const parameters = [
     ...parametersOf('path', route.params, components),
     ...parametersOf('query', route.query, components),
   ];
-  const allowed = route.access === 'public' ? null : rolesOf(route.access);
   return {
     operationId: `${route.method}${route.path.replaceAll(/[^A-Za-z0-9]+([A-Za-z0-9]?)/g, (_, next: string) => next.toUpperCase())}`,
     summary: route.summary,
-    ...(allowed === null
-      ? { security: [] }
-      : { description: `Roles: ${allowed.join(', ')}.`, security: [{ bearer: [] }] }),
+    ...securityOf(route),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(route.body === undefined
       ? {}
       : {
           requestBody: {
             required: true,
-            content: { 'application/json': { schema: components.convert(route.body, 'input') } },
+            content: {
+              [route.bodyType ?? 'application/json']: { schema: components.convert(route.body, 'input') },
+            },
           },
         }),
     responses: responsesOf(route, components),
@@ -127,14 +152,18 @@ export const openApiOf = (routes: readonly Route[], version: string): Json => {
     info: {
       title: 'Framering',
       version,
-      description: 'Camera streaming and recording service: its management interface.',
+      description: 'Camera streaming and recording service.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
     paths,
     components: {
       schemas: components.schemas,
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        streamToken: { type: 'apiKey', in: 'query', name: 'token' },
+        viewingSession: { type: 'apiKey', in: 'query', name: 'session' },
+      },
     },
   };
 };

@@ -24,7 +24,9 @@ export type HttpErrorCode =
   | 'route_not_found'
   | 'method_not_allowed'
   | 'body_too_large'
-  | 'unsupported_media_type';
+  | 'unsupported_media_type'
+  | 'upgrade_required'
+  | 'no_picture';
 
 /** The status of every code that a request can end with. What isn't here is a fault of ours: 500. */
 const statusOfCode: Readonly<Record<string, number>> = {
@@ -49,10 +51,12 @@ const statusOfCode: Readonly<Record<string, number>> = {
   last_admin: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
+  upgrade_required: 426,
   too_many_attempts: 429,
   login_busy: 429,
   database_unavailable: 503,
   too_many_viewings: 503,
+  no_picture: 503,
   ...modelErrorStatus,
 };
 
@@ -115,5 +119,7 @@ const headersOf = (status: number, thrown: AppError): Record<string, string> => 
     ...(waitSec === undefined ? {} : { 'Retry-After': String(Math.ceil(waitSec)) }),
     ...(allow === undefined ? {} : { Allow: allow }),
     ...(status === 401 ? { 'WWW-Authenticate': challenge } : {}),
+    // RFC 9110, section 15.5.22, and RFC 6455, section 4.4: what would do instead.
+    ...(status === 426 ? { Upgrade: 'websocket', Connection: 'Upgrade', 'Sec-WebSocket-Version': '13' } : {}),
   };
 };

@@ -1,8 +1,12 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
+import type { Permission } from '../auth/permissions.js';
 import type { Principal } from '../auth/tokens.js';
-import type { Access } from './access.js';
+import type { Admission } from '../auth/viewing-gate.js';
+import type { Access, WatchAccess } from './access.js';
+import type { HeldPlace } from './held-place.js';
 import type { InputFault } from './problem.js';
+import type { ViewingPermission } from './stream-access.js';
 
 export type Method = 'get' | 'post' | 'put' | 'delete';
 
@@ -11,15 +15,22 @@ export type Call<By extends Access, Params, Query, Body> = {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** Whoever holds the token; a public route asks for none. */
-  readonly principal: By extends 'public' ? null : Principal;
+  /** Whoever holds the access token that the route asks for. */
+  readonly principal: By extends Permission ? Principal : null;
+  /** Of access `stream`: its `sessionId`, if any, goes into every child address as `?session=`. */
+  readonly viewing: By extends 'stream' ? Admission : null;
+  /** Of access `connection`: the handler's to release, unless it throws. */
+  readonly hold: By extends 'connection' ? HeldPlace : null;
   readonly clientAddress: string;
 };
 
-/** What a handler answers: a value, text that is ready as it is, or a function that writes for as long as it likes. */
+/** Added to an answer, or instead of its usual ones. With an ETag, `If-None-Match` is honoured. */
+type ReplyHeaders = { readonly headers?: Readonly<Record<string, string>> };
+
+/** What a handler answers: a value, content that is ready as it is, or a function that writes for as long as it likes. */
 export type Reply =
-  | { readonly status: number; readonly body: unknown }
-  | { readonly status: number; readonly text: string | Buffer; readonly contentType: string }
+  | ({ readonly status: number; readonly body: unknown } & ReplyHeaders)
+  | ({ readonly status: number; readonly text: string | Buffer; readonly contentType: string } & ReplyHeaders)
   | { readonly write: (request: Request, response: Response) => void | Promise<void> };
 
 /** One success answer, as the document shows it. */
@@ -31,15 +42,16 @@ export type Answer = {
   readonly contentType?: string | null;
 };
 
-export type RouteSpec<By extends Access, Params, Query, Body> = {
+type Declaration<Params, Query, Body> = {
   readonly method: Method;
   /** With `:name` for parameters. */
   readonly path: string;
-  readonly access: By;
   readonly summary: string;
   readonly params?: z.ZodType<Params>;
   readonly query?: z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
+  /** The media type that the body must have, which is then given to the schema as text. JSON where nothing is said. */
+  readonly bodyType?: string;
   readonly bodyLimitBytes?: number;
   /** What else is wrong with a body that the schema refuses. */
   readonly furtherFaults?: (body: unknown) => readonly InputFault[];
@@ -47,18 +59,37 @@ export type RouteSpec<By extends Access, Params, Query, Body> = {
   readonly answers: Readonly<Record<number, Answer>>;
   /** Statuses of errors besides those that follow from access, input and method. */
   readonly problems?: readonly number[];
-  readonly handle: (call: Call<By, Params, Query, Body>) => Reply | Promise<Reply>;
 };
 
+/** What a viewer must be allowed, where a camera's `token_auth` asks; such a path names the camera as `:id`. */
+type Watched<By extends Access> = By extends WatchAccess
+  ? { readonly permission: ViewingPermission }
+  : { readonly permission?: never };
+
+export type RouteSpec<By extends Access, Params, Query, Body> = Declaration<Params, Query, Body> & {
+  readonly access: By;
+  readonly handle: (call: Call<By, Params, Query, Body>) => Reply | Promise<Reply>;
+} & Watched<By>;
+
 /** A declared route, whatever its types: what is mounted, checked and documented. */
-export type Route = Omit<RouteSpec<Access, unknown, unknown, unknown>, 'handle'> & {
+export type Route = Declaration<unknown, unknown, unknown> & {
   readonly handle: (call: AnyCall) => Reply | Promise<Reply>;
+} & RouteAccess;
+
+/** A route's access, with the permission that it needs. */
+export type RouteAccess =
+  | { readonly access: Exclude<Access, WatchAccess>; readonly permission?: never }
+  | { readonly access: WatchAccess; readonly permission: ViewingPermission };
+
+/** Who was let in, and how. */
+export type Entry = {
+  readonly principal: Principal | null;
+  readonly viewing: Admission | null;
+  readonly hold: HeldPlace | null;
 };
 
 /** A call whose parts were checked by the route's own schemas. */
-export type AnyCall = Omit<Call<Access, unknown, unknown, unknown>, 'principal'> & {
-  readonly principal: Principal | null;
-};
+export type AnyCall = Omit<Call<Access, unknown, unknown, unknown>, keyof Entry> & Entry;
 
 /** The one way to declare a route: the types of its input are those of its schemas. */
 export const route = <By extends Access, Params = undefined, Query = undefined, Body = undefined>(

@@ -10,6 +10,8 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { AppError, messageOf } from '../base/errors.js';
 import { problemOfStatus } from './problem.js';
+import type { UpgradeListener } from './upgrade.js';
+import { UpgradedSockets } from './upgraded-sockets.js';
 
 export type ListenOptions = {
   readonly host: string;
@@ -68,15 +70,21 @@ const createSecureServer = (tls: NonNullable<ListenOptions['tls']>, app: Request
 export class HttpServer {
   readonly url: string;
   readonly #server: Server;
+  readonly #upgraded: UpgradedSockets;
   #closing: Promise<void> | null = null;
 
-  private constructor(server: Server, url: string) {
+  private constructor(server: Server, upgraded: UpgradedSockets, url: string) {
     this.#server = server;
+    this.#upgraded = upgraded;
     this.url = url;
   }
 
   /** Resolves when the port is open; throws `bad_config` with a message for people. */
-  static async listen(options: ListenOptions, app: RequestListener): Promise<HttpServer> {
+  static async listen(
+    options: ListenOptions,
+    app: RequestListener,
+    onUpgrade: UpgradeListener | null = null,
+  ): Promise<HttpServer> {
     const { host, variable, port, tls } = options;
     const server = tls === null ? createServer(bounds, app) : createSecureServer(tls, app);
     server.maxHeadersCount = MAX_HEADERS;
@@ -86,6 +94,8 @@ export class HttpServer {
       const response = latest.get(socket);
       onClientError(fault, socket, response?.headersSent === true && !response.writableFinished);
     });
+    const upgraded = new UpgradedSockets();
+    if (onUpgrade !== null) upgraded.attach(server, tls !== null, onUpgrade);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen({ host, port }, resolve);
@@ -96,7 +106,7 @@ export class HttpServer {
     const { address, family, port: realPort } = server.address() as AddressInfo;
     const isAny = address === '0.0.0.0' || address === '::';
     const shown = isAny ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
-    return new HttpServer(server, `${tls === null ? 'http' : 'https'}://${shown}:${realPort}`);
+    return new HttpServer(server, upgraded, `${tls === null ? 'http' : 'https'}://${shown}:${realPort}`);
   }
 
   /** Takes no new connection, lets running requests end for a moment, then cuts what is left. */
@@ -106,10 +116,14 @@ export class HttpServer {
   }
 
   async #closeOnce(): Promise<void> {
+    this.#upgraded.close();
     const closed = new Promise<void>((resolve) => void this.#server.close(() => resolve()));
     // A connection that was busy when the server closed would otherwise idle until its keep-alive ends.
     const idleCheck = setInterval(() => this.#server.closeIdleConnections(), IDLE_CHECK_MS);
-    const deadline = setTimeout(() => this.#server.closeAllConnections(), CLOSE_GRACE_MS);
+    const deadline = setTimeout(() => {
+      this.#server.closeAllConnections();
+      this.#upgraded.destroyAll();
+    }, CLOSE_GRACE_MS);
     await closed;
     clearInterval(idleCheck);
     clearTimeout(deadline);

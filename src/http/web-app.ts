@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import { AppError, messageOf } from '../base/errors.js';
-import type { Logger } from '../base/log.js';
-import type { TokenVerifier } from './access.js';
 import { createCors } from './cors.js';
-import { mountRoutes } from './mount.js';
+import { type Doorkeepers, mountRoutes } from './mount.js';
 import { httpError, problemOf } from './problem.js';
+import { type ReportDeps, reportFault, reportRequest, requestIdOf } from './request-report.js';
 import type { Route } from './route.js';
 
 export type WebAppOptions = {
@@ -16,19 +14,7 @@ export type WebAppOptions = {
   readonly isHttps: boolean;
 };
 
-/** Told of every request that was answered; `route` is its declared path, never the one with ids in it. */
-export type RequestObserver = (request: {
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly durationSec: number;
-}) => void;
-
-export type WebAppDeps = {
-  readonly log: Logger;
-  readonly tokens: TokenVerifier;
-  readonly onRequest: RequestObserver;
-};
+export type WebAppDeps = ReportDeps & Doorkeepers;
 
 const securityHeaders = (isHttps: boolean): RequestHandler =>
   helmet({
@@ -39,12 +25,8 @@ const securityHeaders = (isHttps: boolean): RequestHandler =>
     strictTransportSecurity: isHttps,
   });
 
-/** An id of the caller's own choice is kept, so that a proxy's log and ours can be laid side by side. */
-const requestIdOf = (header: string | string[] | undefined): string =>
-  typeof header === 'string' && /^[A-Za-z0-9_.:-]{1,64}$/.test(header) ? header : randomUUID();
-
 const observe =
-  ({ log, onRequest }: WebAppDeps): RequestHandler =>
+  (deps: WebAppDeps): RequestHandler =>
   (request, response, next) => {
     const startMs = performance.now();
     const requestId = requestIdOf(request.headers['x-request-id']);
@@ -53,14 +35,11 @@ const observe =
     response.once('close', () => {
       const route = (response.locals['route'] as string | undefined) ?? 'none';
       const durationSec = (performance.now() - startMs) / 1000;
-      onRequest({ method: request.method, route, status: response.statusCode, durationSec });
-      // The declared path: the one that was asked for may hold a token in its query.
-      log.debug('request', {
+      reportRequest(deps, requestId, {
         method: request.method,
         route,
         status: response.statusCode,
-        duration_ms: Math.round(durationSec * 1000),
-        request_id: requestId,
+        durationSec,
       });
     });
     next();
@@ -68,21 +47,19 @@ const observe =
 
 /** The one place where anything that was thrown becomes an answer. */
 const answerProblem =
-  ({ log }: WebAppDeps): ErrorRequestHandler =>
+  (deps: WebAppDeps): ErrorRequestHandler =>
   (thrown: unknown, request, response, _next) => {
     const isUrlBad = thrown instanceof URIError;
     const { problem, headers } = problemOf(
       isUrlBad ? httpError('bad_request', 'the path is not encoded properly') : thrown,
     );
-    if (problem.status >= 500) {
-      log.error('request failed', {
-        method: request.method,
-        route: response.locals['route'],
-        status: problem.status,
-        request_id: response.locals['requestId'],
-        fault: thrown instanceof Error ? thrown.stack : String(thrown),
-      });
-    }
+    reportFault(deps, thrown, {
+      method: request.method,
+      route: response.locals['route'],
+      status: problem.status,
+      code: problem.code,
+      requestId: response.locals['requestId'],
+    });
     if (response.headersSent) {
       // Half of the answer is out: the client must see that the rest is missing.
       request.socket.destroy();
@@ -115,7 +92,7 @@ export const createWebApp = (routes: readonly Route[], options: WebAppOptions, d
   app.enable('case sensitive routing');
   trust(app, options.trustProxy);
   app.use(observe(deps), securityHeaders(options.isHttps), createCors(options.corsOrigins));
-  mountRoutes(app, routes, deps.tokens);
+  mountRoutes(app, routes, deps);
   app.use(() => {
     throw httpError('route_not_found', 'there is nothing at this path');
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isNoneMatch, parseByteRange } from '../../src/detect/byte-range.js';
+import { isNoneMatch, parseByteRange } from '../../src/base/byte-range.js';
 
 test('a Range header means what RFC 9110 says', () => {
   const cases: [string | undefined, ReturnType<typeof parseByteRange>][] = [

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '../base/log.js';
+
+/** Told of every request that was answered; `route` is its declared path, never the one with ids in it. */
+export type RequestObserver = (request: {
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly durationSec: number;
+}) => void;
+
+export type ReportDeps = { readonly log: Logger; readonly onRequest: RequestObserver };
+
+/** An id of the caller's own choice is kept, so that a proxy's log and ours can be laid side by side. */
+export const requestIdOf = (header: string | string[] | undefined): string =>
+  typeof header === 'string' && /^[A-Za-z0-9_.:-]{1,64}$/.test(header) ? header : randomUUID();
+
+/** Tells of a request that was answered. */
+export const reportRequest = (
+  { log, onRequest }: ReportDeps,
+  requestId: string,
+  request: Parameters<RequestObserver>[0],
+): void => {
+  onRequest(request);
+  // The declared path: the one that was asked for may hold a token in its query.
+  log.debug('request', {
+    method: request.method,
+    route: request.route,
+    status: request.status,
+    duration_ms: Math.round(request.durationSec * 1000),
+    request_id: requestId,
+  });
+};
+
+/** Tells of a fault of ours; that a camera has no picture yet is none, however often players ask. */
+export const reportFault = (
+  { log }: ReportDeps,
+  thrown: unknown,
+  request: {
+    readonly method: string | undefined;
+    readonly route: unknown;
+    readonly status: number;
+    readonly code: string;
+    readonly requestId: unknown;
+  },
+): void => {
+  if (request.status < 500 || request.code === 'no_picture') return;
+  log.error('request failed', {
+    method: request.method,
+    route: request.route,
+    status: request.status,
+    request_id: request.requestId,
+    fault: thrown instanceof Error ? thrown.stack : String(thrown),
+  });
+};

@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http';
+import { bearerTokenOf } from '../auth/tokens.js';
+import type { Admission, ViewingGate, ViewingRequest } from '../auth/viewing-gate.js';
+import { AppError } from '../base/errors.js';
+import { HeldPlace } from './held-place.js';
+import { httpError } from './problem.js';
+
+/** What a viewer may be let in to. */
+export type ViewingPermission = ViewingRequest['permission'];
+
+/** What of a camera decides who may watch it, and whether there is anything to see. */
+export type WatchedCamera = { readonly tokenAuth: boolean; readonly isDisabled: boolean };
+
+export type StreamAccessDeps = {
+  /** Null where there is no such camera. */
+  readonly cameras: { watched(cameraId: string): WatchedCamera | null };
+  readonly gate: Pick<ViewingGate, 'admitPoll' | 'admitConnection'>;
+};
+
+/** Enabling it is somebody's decision: asking more often brings nothing. */
+const DISABLED_RETRY_SEC = 60;
+
+/** What a player shows: in the header or, since many can't set one, in the query. */
+const shownBy = (request: IncomingMessage): Pick<ViewingRequest, 'token' | 'session'> => {
+  const url = request.url ?? '';
+  const queryAt = url.indexOf('?');
+  const query = new URLSearchParams(queryAt === -1 ? '' : url.slice(queryAt));
+  return {
+    token: bearerTokenOf(request.headers.authorization) ?? (query.get('token') || null),
+    session: query.get('session') || null,
+  };
+};
+
+/** Lets viewers in to streams and recordings, by the rule of the viewing gate. */
+export class StreamAccess {
+  readonly #deps: StreamAccessDeps;
+
+  constructor(deps: StreamAccessDeps) {
+    this.#deps = deps;
+  }
+
+  /** Lets in one request. Throws `not_found`, `token_*`, `forbidden`, `too_many_viewings` or `no_picture`. */
+  poll(request: IncomingMessage, cameraId: string, permission: ViewingPermission): Admission {
+    const camera = this.#find(cameraId);
+    const { tokenAuth } = camera;
+    const admission = this.#deps.gate.admitPoll({ cameraId, tokenAuth, permission, ...shownBy(request) });
+    this.#requirePicture(camera, permission);
+    return admission;
+  }
+
+  /** Lets in a connection, whose place must be released. Throws `not_found`, `token_*`, `forbidden` or `no_picture`. */
+  connect(request: IncomingMessage, cameraId: string, permission: ViewingPermission): HeldPlace {
+    const camera = this.#find(cameraId);
+    const { tokenAuth } = camera;
+    const { token } = shownBy(request);
+    const place = new HeldPlace((onEnd) =>
+      this.#deps.gate.admitConnection({ cameraId, tokenAuth, permission, token }, onEnd),
+    );
+    try {
+      this.#requirePicture(camera, permission);
+    } catch (thrown) {
+      place.release();
+      throw thrown;
+    }
+    return place;
+  }
+
+  #find(cameraId: string): WatchedCamera {
+    const camera = this.#deps.cameras.watched(cameraId);
+    if (camera === null) throw new AppError('not_found', `there is no camera ${cameraId}`);
+    return camera;
+  }
+
+  #requirePicture({ isDisabled }: WatchedCamera, permission: ViewingPermission): void {
+    if (isDisabled && permission === 'live.watch')
+      throw httpError('no_picture', 'the camera is disabled', { retryAfterSec: DISABLED_RETRY_SEC });
+  }
+}
