@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { PICTURE_HEIGHT_PIXELS, PICTURE_WIDTH_PIXELS } from './video-player.js';
+
+const PICTURE_BYTES = PICTURE_WIDTH_PIXELS * PICTURE_HEIGHT_PIXELS;
+
+/** A file's pictures as FFmpeg decodes them, in display order, as small as `VideoPlayer.picture`'s. */
+export const decodePictures = (path: string): Buffer[] => {
+  const scale = `scale=${PICTURE_WIDTH_PIXELS}:${PICTURE_HEIGHT_PIXELS}:flags=area,format=gray`;
+  const output = ['-fps_mode', 'passthrough', '-f', 'rawvideo', '-'];
+  const { stdout, stderr, status } = spawnSync(
+    'ffmpeg',
+    ['-nostdin', '-v', 'error', '-i', path, '-vf', scale, ...output],
+    { maxBuffer: 64 << 20 },
+  );
+  assert.equal(status, 0, String(stderr));
+  return Array.from({ length: stdout.length / PICTURE_BYTES }, (_, index) =>
+    stdout.subarray(index * PICTURE_BYTES, (index + 1) * PICTURE_BYTES),
+  );
+};
+
+const distanceOf = (a: Buffer, b: Buffer): number => {
+  let sum = 0;
+  for (let i = 0; i < PICTURE_BYTES; i += 1) sum += Math.abs(a[i]! - b[i]!);
+  return sum / PICTURE_BYTES;
+};
+
+/**
+ * Most that a browser's luminance may differ from FFmpeg's. Of a stream that doesn't name its matrix Firefox, and
+ * Chromium with MSE, take BT.709 where FFmpeg takes BT.601.
+ */
+const MOST_DISTANCE = 16;
+
+/** The player shows `pictures[index]`: of all of them that is the most similar one. */
+export const assertShows = async (
+  player: { picture(): Promise<Buffer> },
+  pictures: readonly Buffer[],
+  index: number,
+): Promise<void> => {
+  const shown = await player.picture();
+  const distances = pictures.map((picture) => distanceOf(shown, picture));
+  const distance = Math.min(...distances);
+  assert.equal(distances.indexOf(distance), index, `it shows another picture (distance ${distance})`);
+  assert.ok(distance < MOST_DISTANCE, `picture ${index} differs by ${distance}`);
+};

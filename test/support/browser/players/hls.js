@@ -1,0 +1,52 @@
+import Hls from '/hls.js/hls.mjs';
+import { makeVideo, options, videoControls, videoStats } from './common.js';
+
+const view = makeVideo();
+const hls = new Hls({ maxBufferLength: options.bufferSeconds });
+const fatalErrors = [];
+const minorErrors = [];
+const cues = [];
+let fragmentsLoaded = 0;
+
+hls.on(Hls.Events.ERROR, (_, { type, details, fatal, reason, response }) => {
+  const code = response?.code === undefined ? '' : ` ${response.code}`;
+  (fatal ? fatalErrors : minorErrors).push(`${type} ${details}${code}${reason ? ` ${reason}` : ''}`);
+});
+hls.on(Hls.Events.FRAG_LOADED, (_, { frag }) => {
+  if (frag.type === 'main') fragmentsLoaded += 1;
+});
+hls.on(Hls.Events.MANIFEST_PARSED, () => {
+  if (options.autoplay) view.video.play().catch((error) => minorErrors.push(String(error)));
+});
+view.video.textTracks.addEventListener('addtrack', ({ track }) => {
+  track.addEventListener('cuechange', () => {
+    for (const { startTime, endTime, text } of track.activeCues ?? []) {
+      const isKnown = cues.some((cue) => cue.startTime === startTime && cue.text === text);
+      if (!isKnown) cues.push({ startTime, endTime, text });
+    }
+  });
+});
+hls.attachMedia(view.video);
+hls.loadSource(options.url);
+
+window.player = {
+  ...videoControls(view),
+  stats: () => ({
+    ...videoStats(view),
+    fatalErrors,
+    minorErrors,
+    stalls: minorErrors.filter((error) => /bufferStalled|bufferNudge|bufferSeekOverHole/.test(error)).length,
+    isLive: hls.latestLevelDetails?.live ?? false,
+    levels: hls.levels.map(({ width, height, codecSet, videoCodec, audioCodec }) => ({
+      width,
+      height,
+      codecs: codecSet || [videoCodec, audioCodec].filter(Boolean).join(),
+    })),
+    fragmentsLoaded,
+    latencySeconds: hls.latency,
+    playingDateMs: hls.playingDate?.getTime() ?? null,
+    subtitleTracks: hls.subtitleTracks.map(({ name }) => name),
+    cues,
+  }),
+  close: () => hls.destroy(),
+};
