@@ -48,6 +48,7 @@ export class FileScanner {
   fault: ScanFault | null = null;
   #fileBytes: number;
   #reader: FragmentReader | null = null;
+  #movieEnd = 0;
   #at = 0;
   #needBytes = READ_BYTES;
   #wall: FragmentWall | null = null;
@@ -83,6 +84,22 @@ export class FileScanner {
     this.#fileBytes = fileBytes;
     this.fault = null;
     this.#at = this.wholeBytes;
+    this.#wall = null;
+    this.#wallOffset = -1;
+    this.#needBytes = READ_BYTES;
+  }
+
+  /**
+   * Goes on at a fragment's border (its prft or moof) that is known from elsewhere, and forgets the samples and
+   * fragments found so far. For after moov was fed; also back.
+   */
+  skipTo(offset: number): void {
+    if (this.movie === null || offset < this.#movieEnd) return;
+    this.fault = null;
+    for (const columns of this.columns) columns.count = 0;
+    this.fragments.length = 0;
+    this.wholeBytes = Math.min(offset, this.#fileBytes);
+    this.#at = offset;
     this.#wall = null;
     this.#wallOffset = -1;
     this.#needBytes = READ_BYTES;
@@ -129,6 +146,7 @@ export class FileScanner {
     this.columns = this.movie.tracks.map(() => new SampleColumns());
     this.#reader = new FragmentReader(this.movie, this.columns);
     this.#at += sizeBytes;
+    this.#movieEnd = this.#at;
     this.wholeBytes = this.#at;
     return true;
   }

@@ -5,6 +5,7 @@ import { ftyp, hdlr, mdhd, mdia, minf, moov, mvex, mvhd, stsd, tkhd, trak, trex 
 import { audioSampleEntryOf, videoSampleEntry } from './sample-entries.js';
 import { SAMPLE_FLAGS } from './sample-flags.js';
 import { stco, stsc, stsz, stts } from './sample-table-boxes.js';
+import { type StartReason, startReasonBox } from './start-reason.js';
 
 /** The video's track_ID in every file of ours. */
 export const VIDEO_TRACK_ID = 1;
@@ -32,9 +33,12 @@ const trackOf = (
 
 /**
  * ftyp and moov of a fragmented file: what comes before the first fragment. Throws where the video has no
- * parameter set that can be read. Without `audio` the track is left out.
+ * parameter set that can be read. Without `audio` the track is left out. `startReason`: why this file begins.
  */
-export const buildInitSegment = ({ video, audio }: StreamInfo): Buffer => {
+export const buildInitSegment = (
+  { video, audio }: StreamInfo,
+  { startReason }: { readonly startReason?: StartReason } = {},
+): Buffer => {
   const tracks = [trackOf(VIDEO_TRACK_ID, 'vide', VIDEO_CLOCK_HZ, videoSampleEntry(video), video)];
   const defaults = [trex(VIDEO_TRACK_ID, SAMPLE_FLAGS.dependent)];
   if (audio !== null) {
@@ -42,8 +46,9 @@ export const buildInitSegment = ({ video, audio }: StreamInfo): Buffer => {
     tracks.push(trackOf(AUDIO_TRACK_ID, 'soun', audio.clockRateHz, audioSampleEntryOf(audio), noSize));
     defaults.push(trex(AUDIO_TRACK_ID, SAMPLE_FLAGS.sync));
   }
+  const reason = startReason === undefined ? [] : [startReasonBox(startReason)];
   return Buffer.concat([
     ftyp('iso6', brands),
-    moov(mvhd(VIDEO_CLOCK_HZ, 0, tracks.length + 1), ...tracks, mvex(...defaults)),
+    moov(mvhd(VIDEO_CLOCK_HZ, 0, tracks.length + 1), ...tracks, mvex(...defaults), ...reason),
   ]);
 };

@@ -2,6 +2,7 @@ import { ByteReader } from '../base/byte-reader.js';
 import type { AudioCodec, VideoCodec } from '../codec/track.js';
 import { BoxCursor } from './box-cursor.js';
 import { readDescriptorConfig } from './descriptor-reader.js';
+import { readStartReason, type StartReason } from './start-reason.js';
 
 /** A track as moov tells of it. */
 export type MovieTrack = {
@@ -33,6 +34,8 @@ export type Movie = {
   readonly tracks: readonly MovieTrack[];
   /** It has an mvex: samples are in fragments. */
   readonly isFragmented: boolean;
+  /** Why the file begins; null: it doesn't say. */
+  readonly startReason: StartReason | null;
 };
 
 /** Ours have two; the rest of a hostile file's thousands is passed over. */
@@ -138,6 +141,15 @@ const readTrack = (trak: BoxCursor, defaults: ReadonlyMap<number, SampleDefaults
   return { trackId, kind, timescaleHz, ...entry, defaults: defaults.get(trackId) ?? noDefaults };
 };
 
+const findStartReason = (bytes: Buffer, start: number, end: number): StartReason | null => {
+  const cursor = new BoxCursor(bytes, start, end);
+  while (cursor.find('uuid')) {
+    const reason = readStartReason(bytes, cursor.start, cursor.end);
+    if (reason !== null) return reason;
+  }
+  return null;
+};
+
 /** Reads the content `bytes[start, end)` of a moov box. Tracks that make no sense are left out, never a fault. */
 export const readMovie = (bytes: Buffer, start: number, end: number): Movie => {
   const mvex = new BoxCursor(bytes, start, end);
@@ -149,5 +161,5 @@ export const readMovie = (bytes: Buffer, start: number, end: number): Movie => {
     const track = readTrack(cursor, defaults);
     if (track !== null && tracks.every((other) => other.trackId !== track.trackId)) tracks.push(track);
   }
-  return { tracks, isFragmented };
+  return { tracks, isFragmented, startReason: findStartReason(bytes, start, end) };
 };

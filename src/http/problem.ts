@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { archiveErrorStatus } from '../archive/archive-error.js';
 import { AppError } from '../base/errors.js';
 import { modelErrorStatus } from '../detect/model-errors.js';
 
@@ -58,6 +59,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   too_many_viewings: 503,
   no_picture: 503,
   ...modelErrorStatus,
+  ...archiveErrorStatus,
 };
 
 /** How long a client is asked to wait where the error itself doesn't say. */

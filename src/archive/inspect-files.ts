@@ -1,0 +1,83 @@
+import { closeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FragmentInfo } from '../fmp4/file-scanner.js';
+import type { StartReason } from '../fmp4/start-reason.js';
+import { parseRecordingName } from './file-name.js';
+import { videoSpanOf, wallMsAt } from './file-times.js';
+import { FileWalk } from './file-walk.js';
+import { openRegular } from './regular-file.js';
+
+/** What a file itself says of its time; null where it doesn't. */
+export type Inspection = {
+  readonly startMs: number | null;
+  readonly endMs: number | null;
+  readonly startReason: StartReason | null;
+  /** How far an open file was walked: the next time goes on from here. */
+  readonly seenBytes: number;
+};
+
+/** A file to look into; `fromBytes`: 0, or what the last look at this open file said. */
+export type InspectionRequest = { readonly fileName: string; readonly fromBytes: number };
+
+const nothing: Inspection = { startMs: null, endMs: null, startReason: null, seenBytes: 0 };
+
+/** Follows the end of the video through the fragments of a walk. */
+class EndOfVideo {
+  endMs: number | null = null;
+  readonly #walk: FileWalk;
+
+  constructor(walk: FileWalk) {
+    this.#walk = walk;
+  }
+
+  readonly visit = (fragment: FragmentInfo): void => {
+    const span = videoSpanOf(this.#walk.scanner, fragment);
+    if (span === null || fragment.wall === null) return;
+    this.endMs = wallMsAt(this.#walk.scanner, fragment.wall, span.endTicks) ?? this.endMs;
+  };
+}
+
+const inspectOpened = (
+  fd: number,
+  fileBytes: number,
+  { fileName, fromBytes }: InspectionRequest,
+): Inspection => {
+  const walk = new FileWalk(fd, fileBytes);
+  const { scanner } = walk;
+  const first = walk.readFirst();
+  const span = first === null ? null : videoSpanOf(scanner, first);
+  const startReason = scanner.movie?.startReason ?? null;
+  if (first === null || first.wall === null || span === null) return { ...nothing, startReason };
+  const startMs = wallMsAt(scanner, first.wall, span.firstTicks);
+  const end = new EndOfVideo(walk);
+  const isOpen = parseRecordingName(fileName)?.endMs === null;
+  const parts = isOpen ? null : walk.readParts(fileBytes);
+  if (parts !== null) {
+    // A few reads, however long the file is: the last part alone is walked.
+    scanner.skipTo(walk.partStart(parts.moofOffset[parts.count - 1] ?? 0));
+  } else if (isOpen && fromBytes > 0) {
+    scanner.skipTo(fromBytes);
+  }
+  if (parts !== null || isOpen) walk.readAll(end.visit);
+  return { startMs, endMs: end.endMs, startReason, seenBytes: scanner.wholeBytes };
+};
+
+const inspectFile = (folder: string, request: InspectionRequest): Inspection => {
+  try {
+    const { fd, stat } = openRegular(join(folder, request.fileName));
+    try {
+      return inspectOpened(fd, stat.size, request);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // Gone meanwhile, not ours to read, or a bad sector: its name is all that is known of it.
+    return nothing;
+  }
+};
+
+/** Job: looks into recordings of one folder, with a few small reads each. */
+export const inspectFiles = (input: {
+  readonly folder: string;
+  readonly files: readonly InspectionRequest[];
+}): Inspection[] => input.files.map((request) => inspectFile(input.folder, request));

@@ -1,0 +1,137 @@
+import { Piscina } from 'piscina';
+import type { Clock, Timer } from '../base/clock.js';
+import { AppError } from '../base/errors.js';
+import { archiveError } from './archive-error.js';
+import type { JobOutcome } from './job-result.js';
+import type { JobInput, JobName, JobOutput, JobRequest, JobRunner } from './jobs.js';
+
+export type JobPoolOptions = {
+  readonly threads: number;
+  /** Jobs that may wait for a thread; one more is refused. */
+  readonly maxWaiting: number;
+  /** From the call to the answer. */
+  readonly deadlineMs: number;
+};
+
+type Job = {
+  readonly request: JobRequest;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (fault: unknown) => void;
+  deadline: Timer | null;
+};
+
+/** A thread costs some 5 MB; it starts within 50 ms when it is wanted again. */
+const IDLE_MS = 30_000;
+const STOP_TIMEOUT_MS = 2_000;
+
+const faultOf = (outcome: Extract<JobOutcome, { isDone: false }>): Error => {
+  const { code, isOurs, message, details } = outcome;
+  if (isOurs) return new AppError(code, message, { details });
+  if (code === '') return new Error(message);
+  return archiveError('archive_unavailable', `the archive's disk fails (${code})`, { reason: message });
+};
+
+/**
+ * Runs jobs in a few threads of their own, so that a disk that hangs holds these and nothing else: not the main
+ * thread, nor the pool that names, passwords and other files need. A job past its deadline is given up by whoever
+ * waits, but keeps its thread until the system call returns: killing the thread could not end that, and each one
+ * started in its place would hang as well.
+ */
+export class JobPool implements JobRunner {
+  readonly #options: JobPoolOptions;
+  readonly #clock: Clock;
+  readonly #pool: Piscina;
+  readonly #waiting: Job[] = [];
+  #running = 0;
+  #stopping: Promise<boolean> | null = null;
+
+  /** `entry`: the module that the threads run; a test has one that hangs. */
+  constructor(options: JobPoolOptions, deps: { clock: Clock; entry?: URL }) {
+    this.#options = options;
+    this.#clock = deps.clock;
+    this.#pool = new Piscina({
+      filename: (deps.entry ?? new URL('../../workers/tasks.js', import.meta.url)).href,
+      name: 'runTask',
+      minThreads: 0,
+      maxThreads: options.threads,
+      idleTimeout: IDLE_MS,
+      recordTiming: false,
+    });
+    // A thread that dies without a job has nobody to tell; the next job gets a new one.
+    this.#pool.on('error', () => {});
+  }
+
+  /** Rejects with `archive_busy` if too many wait, with `archive_unavailable` past the deadline or on a disk fault. */
+  run<Name extends JobName>(name: Name, input: JobInput<Name>): Promise<JobOutput<Name>> {
+    if (this.#stopping !== null) {
+      return Promise.reject(archiveError('archive_unavailable', 'the service is stopping'));
+    }
+    const { threads, maxWaiting, deadlineMs } = this.#options;
+    if (this.#running >= threads && this.#waiting.length >= maxWaiting) {
+      return Promise.reject(archiveError('archive_busy', 'the archive has too much to do; try again'));
+    }
+    return new Promise<JobOutput<Name>>((resolve, reject) => {
+      const job: Job = {
+        request: { name, input },
+        resolve: resolve as (value: unknown) => void,
+        reject,
+        deadline: null,
+      };
+      job.deadline = this.#clock.after(deadlineMs, () => this.#giveUp(job));
+      this.#waiting.push(job);
+      this.#next();
+    });
+  }
+
+  /** Ends the threads. False: one of them hangs in a system call; process.exit would wait for it for ever. */
+  stop(): Promise<boolean> {
+    this.#stopping ??= this.#stopOnce();
+    return this.#stopping;
+  }
+
+  async #stopOnce(): Promise<boolean> {
+    for (const job of this.#waiting.splice(0)) {
+      job.deadline?.cancel();
+      job.reject(archiveError('archive_unavailable', 'the service is stopping'));
+    }
+    let timer: Timer | null = null;
+    const late = new Promise<boolean>((resolve) => {
+      timer = this.#clock.after(STOP_TIMEOUT_MS, () => resolve(false));
+    });
+    const isEnded = await Promise.race([this.#pool.destroy().then(() => true), late]);
+    (timer as Timer | null)?.cancel();
+    return isEnded;
+  }
+
+  #giveUp(job: Job): void {
+    const at = this.#waiting.indexOf(job);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    job.reject(archiveError('archive_unavailable', "the archive's disk doesn't answer in time"));
+  }
+
+  #next(): void {
+    while (this.#stopping === null && this.#running < this.#options.threads) {
+      const job = this.#waiting.shift();
+      if (job === undefined) return;
+      this.#running += 1;
+      void this.#run(job);
+    }
+  }
+
+  async #run(job: Job): Promise<void> {
+    try {
+      const outcome = (await this.#pool.run(job.request)) as JobOutcome;
+      if (outcome.isDone) job.resolve(outcome.value);
+      else job.reject(faultOf(outcome));
+    } catch (fault) {
+      // The thread died, or is being stopped.
+      job.reject(
+        archiveError('archive_unavailable', 'the work on the archive was cut off', { reason: String(fault) }),
+      );
+    } finally {
+      job.deadline?.cancel();
+      this.#running -= 1;
+      this.#next();
+    }
+  }
+}

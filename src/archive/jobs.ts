@@ -1,0 +1,41 @@
+import { AppError, messageOf } from '../base/errors.js';
+import { inspectFiles } from './inspect-files.js';
+import { type JobOutcome, Moved } from './job-result.js';
+import { scanFolder, statFile } from './scan-folder.js';
+
+/**
+ * All work on the archive's disk: plain functions that use synchronous calls and run in the threads of a JobPool.
+ * Their input and output are cloned between threads: plain data.
+ */
+export const jobs = { scanFolder, statFile, inspectFiles };
+
+export type Jobs = typeof jobs;
+export type JobName = keyof Jobs;
+export type JobInput<Name extends JobName> = Parameters<Jobs[Name]>[0];
+
+type Unmoved<Value> = Value extends Moved<infer Inner> ? Inner : Value;
+export type JobOutput<Name extends JobName> = Unmoved<ReturnType<Jobs[Name]>>;
+
+/** Whoever runs jobs: a pool of threads, or, in a test, the test itself. */
+export type JobRunner = {
+  run<Name extends JobName>(name: Name, input: JobInput<Name>): Promise<JobOutput<Name>>;
+};
+
+export type JobRequest = { readonly name: JobName; readonly input: unknown };
+
+/** Runs a job where it is called; nothing is thrown. */
+export const runJob = ({
+  name,
+  input,
+}: JobRequest): { outcome: JobOutcome; memory: readonly ArrayBuffer[] } => {
+  try {
+    const result: unknown = (jobs[name] as (input: unknown) => unknown)(input);
+    if (!(result instanceof Moved)) return { outcome: { isDone: true, value: result }, memory: [] };
+    return { outcome: { isDone: true, value: result.value }, memory: result.memory };
+  } catch (fault) {
+    const isOurs = fault instanceof AppError;
+    const code = isOurs ? fault.code : ((fault as NodeJS.ErrnoException | null)?.code ?? '');
+    const details = isOurs ? fault.details : {};
+    return { outcome: { isDone: false, code, isOurs, message: messageOf(fault), details }, memory: [] };
+  }
+};

@@ -1,0 +1,33 @@
+import { ascii, box, zeros } from './box-bytes.js';
+
+/**
+ * Why a recording file began, which is why the one before it ended: recording was switched on or the service
+ * started; the file before was long enough; codec, picture size or parameter sets changed; the camera's stream was
+ * interrupted; the disk was too slow, full or failing.
+ */
+export type StartReason = 'start' | 'rollover' | 'format' | 'camera_away' | 'disk';
+
+const reasons: readonly string[] = [
+  'start',
+  'rollover',
+  'format',
+  'camera_away',
+  'disk',
+] satisfies StartReason[];
+
+/** Made up for this box alone. */
+const EXTENDED_TYPE = Buffer.from('9d0f6c1be2a84f5cb3f0d7416a2e58c4', 'hex');
+const FULL_BOX_HEAD = zeros(4);
+
+/** A box of our own (ISO 14496-12 §11.1): version and flags, then the reason as text. Other readers pass it over. */
+export const startReasonBox = (reason: StartReason): Buffer =>
+  box('uuid', EXTENDED_TYPE, FULL_BOX_HEAD, ascii(reason));
+
+/** The reason in the content `bytes[start, end)` of a uuid box; null: it is somebody else's, or says nothing we know. */
+export const readStartReason = (bytes: Buffer, start: number, end: number): StartReason | null => {
+  const textStart = start + EXTENDED_TYPE.length + FULL_BOX_HEAD.length;
+  if (end < textStart || !bytes.subarray(start, start + EXTENDED_TYPE.length).equals(EXTENDED_TYPE))
+    return null;
+  const text = bytes.toString('latin1', textStart, Math.min(end, textStart + 32));
+  return reasons.includes(text) ? (text as StartReason) : null;
+};

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { JobPool } from '../../src/archive/job-pool.js';
+import { systemClock } from '../../src/base/clock.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+import { writeClosed } from './recording-file.js';
+
+const options = { threads: 2, maxWaiting: 2, deadlineMs: 1_000 };
+const entry = new URL('./hanging-tasks.js', import.meta.url);
+
+/** A pool of threads that hang on a pipe, until `release`. */
+const hangingPool = (t: TestContext) => {
+  const clock = new FakeClock();
+  const pool = new JobPool(options, { clock, entry });
+  const pipe = join(tempFolder(t), 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const lines = (path: string): number => (existsSync(path) ? statSync(path).size : 0);
+  const hanging = (count: number): Promise<boolean> =>
+    until(`${count} threads hang`, () => lines(`${pipe}.here`) === count);
+  const release = (count: number): Promise<boolean> =>
+    until(`${count} threads go on`, () => {
+      try {
+        closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+      } catch {
+        // Nobody has opened it for reading yet, or any more.
+      }
+      return lines(`${pipe}.gone`) === count;
+    });
+  return { clock, pool, pipe, hanging, release, run: (folder: string) => pool.run('scanFolder', { folder }) };
+};
+
+test('jobs run in threads, and memory comes over', async (t) => {
+  const pool = new JobPool({ ...options, deadlineMs: 30_000 }, { clock: systemClock });
+  t.after(() => pool.stop());
+  const folder = tempFolder(t);
+  const name = writeClosed(folder, { startMs: Date.UTC(2026, 10, 21, 8) });
+  const { names, stamps } = await pool.run('scanFolder', { folder });
+  assert.deepEqual(names, [name]);
+  assert.equal(stamps.length, 4);
+  const [inspection] = await pool.run('inspectFiles', { folder, files: [{ fileName: name, fromBytes: 0 }] });
+  assert.equal(inspection?.endMs, Date.UTC(2026, 10, 21, 8) + 4000);
+});
+
+test('an error keeps its code across threads, and a thread that dies fails its job alone', async (t) => {
+  const { pool, run } = hangingPool(t);
+  await assert.rejects(run('ours'), { code: 'bad_seq', details: { at: 7 } });
+  await assert.rejects(run('disk'), { code: 'archive_unavailable' });
+  await assert.rejects(run('throw'), { code: 'archive_unavailable' });
+  await assert.rejects(run('exit'), { code: 'archive_unavailable' });
+  assert.equal(await run('fine'), 'fine');
+  assert.equal(await pool.stop(), true);
+  await assert.rejects(run('fine'), { code: 'archive_unavailable' });
+});
+
+test('a disk that hangs holds the threads, nobody waits past the deadline, and it all comes back', async (t) => {
+  const { clock, pool, pipe, hanging, release, run } = hangingPool(t);
+  const waiting = [run(pipe), run(pipe), run('third'), run('fourth')].map((job) =>
+    assert.rejects(job, { code: 'archive_unavailable' }),
+  );
+  await assert.rejects(run('fifth'), { code: 'archive_busy' });
+  await hanging(2);
+  clock.advance(1_000);
+  await Promise.all(waiting);
+  const late = run('late');
+  await release(2);
+  assert.equal(await late, 'late');
+  assert.equal(await pool.stop(), true);
+});
+
+test('stop gives up a thread that hangs', async (t) => {
+  const { clock, pool, pipe, hanging, release, run } = hangingPool(t);
+  const jobs = [run(pipe), run(pipe), run('waiting')].map((job) =>
+    assert.rejects(job, { code: 'archive_unavailable' }),
+  );
+  await hanging(2);
+  const stopped = pool.stop();
+  assert.equal(pool.stop(), stopped);
+  await Promise.all(jobs);
+  clock.advance(2_000);
+  assert.equal(await stopped, false);
+  await release(2);
+});
