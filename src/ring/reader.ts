@@ -126,6 +126,11 @@ export class RingReader {
     return this.#missUpTo(index);
   }
 
+  /** The video frames before this one, modulo 2^32: the same for all readers of a ring and its replacements. */
+  get videoIndex(): number {
+    return this.#videoIndex;
+  }
+
   /** Frames of both tracks that are published and not read. */
   get backlogFrames(): number {
     return (Atomics.load(this.#memory.header, headerWord.head) - this.#cursor) >>> 0;
@@ -163,9 +168,12 @@ export class RingReader {
     return this.#cursor === head || (this.#seeks === 'newest-key' && !this.#seekKey(head));
   }
 
-  /** The ring was replaced by a larger one, or the camera has a new one. No frame is current until `next`. */
-  moveTo(ring: SharedArrayBuffer): void {
-    if (ring === this.#memory.buffer) return;
+  /**
+   * The ring was replaced by a larger one, or the camera has a new one. No frame is current until `next`. False:
+   * it is a new one, whose frames are numbered afresh.
+   */
+  moveTo(ring: SharedArrayBuffer): boolean {
+    if (ring === this.#memory.buffer) return true;
     const old = this.#memory;
     const wasSubscribed = this.#isSubscribed;
     this.unsubscribe();
@@ -174,12 +182,13 @@ export class RingReader {
     if (wasSubscribed) this.subscribe();
     const { header } = this.#memory;
     const aheadFrames = (this.#cursor - Atomics.load(header, headerWord.head)) | 0;
-    if (header[headerWord.ringId] === old.header[headerWord.ringId] && aheadFrames <= 0) return;
+    if (header[headerWord.ringId] === old.header[headerWord.ringId] && aheadFrames <= 0) return true;
     this.#owesDiscontinuity = this.#hasStarted;
     this.#hasStarted = false;
     this.#seeks = 'newest-key';
     this.#info = null;
     this.#cursor = this.#firstCursor('latest-key');
+    return false;
   }
 
   /** Asks for the bell to be rung at each commit; for readers outside the writer's thread. */

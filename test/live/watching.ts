@@ -1,0 +1,216 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WebSocket } from 'ws';
+import { AppError } from '../../src/base/errors.js';
+import { createLogger } from '../../src/base/log.js';
+import type { CameraFeed } from '../../src/live/feeds.js';
+import { type ViewerPlace, WebSocketViews } from '../../src/live/websocket/websocket-views.js';
+import type { RingOptions } from '../../src/ring/capacity.js';
+import { Bell } from '../../src/ring/doorbell.js';
+import { RingWriter } from '../../src/ring/writer.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { KEY, nalOf, streamInfo, writeFrame } from '../support/ring.js';
+import { until } from '../support/until.js';
+
+export const FRAME_MS = 40;
+const TICKS_PER_FRAME = 3600;
+
+type Listener = (feed: CameraFeed | null) => void;
+
+/** A camera without a camera: frames that tell their number, in a ring of this thread. */
+export class TestCamera {
+  readonly bell = new Bell();
+  framesWritten = 0;
+  writer: RingWriter;
+  readonly #options: Partial<RingOptions>;
+  readonly #listeners = new Set<Listener>();
+  #feed: CameraFeed | null = null;
+  #firstDts = 0;
+
+  constructor(options: Partial<RingOptions> = {}) {
+    this.#options = options;
+    this.writer = this.#makeRing();
+    this.describe(1);
+  }
+
+  get followers(): number {
+    return this.#listeners.size;
+  }
+
+  describe(marker: number): void {
+    this.writer.setStreamInfo(streamInfo(marker));
+  }
+
+  follow(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    if (this.#feed !== null) listener(this.#feed);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** A frame of one NAL unit that begins with the frame's number. */
+  write(isKey: boolean, lengthBytes = 600): void {
+    const number = this.framesWritten;
+    this.framesWritten += 1;
+    const dts = this.#firstDts + number * TICKS_PER_FRAME;
+    writeFrame(this.writer, nalOf(number, lengthBytes), { dts, flags: isKey ? KEY : 0 });
+    this.bell.ringIfNeeded();
+  }
+
+  /** The camera was switched off and on again: another ring, whose times begin anew. */
+  restart(): void {
+    this.writer.close();
+    this.#firstDts = -this.framesWritten * TICKS_PER_FRAME;
+    this.writer = this.#makeRing();
+    this.describe(1);
+  }
+
+  delete(): void {
+    this.#feed = null;
+    for (const listener of this.#listeners) listener(null);
+  }
+
+  #makeRing(): RingWriter {
+    const show = (ring: SharedArrayBuffer): void => {
+      this.#feed = { ring, bell: this.bell.memory };
+      for (const listener of this.#listeners) listener(this.#feed);
+    };
+    const writer = new RingWriter(this.#options, { bell: this.bell, onReplaced: show });
+    show(writer.ring);
+    return writer;
+  }
+}
+
+/** What a message of video says. */
+export type SeenFrame = { readonly number: number; readonly timestampUs: number; readonly bytes: Buffer };
+
+/** A player: keeps what it gets, and complains of what the interface doesn't allow. */
+export class TestViewer {
+  readonly webSocket: WebSocket;
+  readonly frames: SeenFrame[] = [];
+  readonly configs: Buffer[] = [];
+  readonly faults: string[] = [];
+  closedWith: number | null = null;
+
+  constructor(url: string) {
+    this.webSocket = new WebSocket(url);
+    this.webSocket.on('message', (data: Buffer, isBinary) => {
+      if (isBinary) this.#onMessage(data);
+      else this.faults.push('a text message');
+    });
+    this.webSocket.on('close', (code) => {
+      this.closedWith = code;
+    });
+    this.webSocket.on('error', (fault) => this.faults.push(fault.message));
+  }
+
+  get numbers(): number[] {
+    return this.frames.map(({ number }) => number);
+  }
+
+  async untilFrame(number: number): Promise<void> {
+    await until(`frame ${number} arrives`, () => (this.frames.at(-1)?.number ?? -1) >= number, {
+      deadlineMs: 20_000,
+      describe: () => JSON.stringify({ last: this.frames.at(-1)?.number, closedWith: this.closedWith }),
+    });
+  }
+
+  async untilClosed(): Promise<number> {
+    await until('the connection closes', () => this.closedWith !== null, { deadlineMs: 20_000 });
+    return this.closedWith ?? -1;
+  }
+
+  /** When this is over, the service has read all that was sent to it before. */
+  async roundTrip(): Promise<void> {
+    const answered = new Promise((resolve) => void this.webSocket.once('pong', resolve));
+    this.webSocket.ping();
+    await answered;
+  }
+
+  #onMessage(data: Buffer): void {
+    if (data[0] === 1) {
+      this.configs.push(data.subarray(1));
+    } else if (data[0] === 2) {
+      if (this.configs.length === 0) this.faults.push('a frame before any configuration');
+      const timestampUs = Number(data.readBigUInt64BE(1));
+      const lastUs = this.frames.at(-1)?.timestampUs ?? -1;
+      if (timestampUs <= lastUs) this.faults.push(`timestamp ${timestampUs} after ${lastUs}`);
+      if (data.readUInt32BE(9) !== 1) this.faults.push('a frame without a start code');
+      this.frames.push({ number: data.readInt32LE(13), timestampUs, bytes: data.subarray(9) });
+    } else {
+      this.faults.push(`a message of type ${data[0]}`);
+    }
+  }
+}
+
+/** Cameras of the test, the views, and a server that hands over upgrades. */
+export class Watching {
+  readonly clock = new FakeClock();
+  readonly cameras = new Map<string, TestCamera>();
+  readonly views: WebSocketViews;
+  readonly places = new Set<ViewerPlace>();
+  /** What was refused, by code. */
+  readonly refused: string[] = [];
+  /** Ends the viewings that are held now. */
+  readonly endings: ((reason: 'camera_deleted' | 'access_withdrawn') => void)[] = [];
+  readonly viewers: TestViewer[] = [];
+  readonly server: Server;
+
+  private constructor(server: Server) {
+    this.server = server;
+    this.views = new WebSocketViews({
+      clock: this.clock,
+      log: createLogger(() => {}),
+      feeds: {
+        follow: (cameraId, listener) => {
+          const camera = this.cameras.get(cameraId);
+          if (camera !== undefined) return camera.follow(listener);
+          listener(null);
+          return () => {};
+        },
+      },
+    });
+    server.on('upgrade', (request, socket, head) => {
+      const place: ViewerPlace = {
+        onEnd: (listener) => this.endings.push(listener),
+        release: () => void this.places.delete(place),
+      };
+      this.places.add(place);
+      try {
+        this.views.accept((request.url ?? '').slice(1), request, socket, head, place);
+      } catch (thrown) {
+        this.refused.push(thrown instanceof AppError ? thrown.code : String(thrown));
+        socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\r\n');
+      }
+    });
+  }
+
+  static async start(): Promise<Watching> {
+    const server = createServer();
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    return new Watching(server);
+  }
+
+  addCamera(id: string, options: Partial<RingOptions> = {}): TestCamera {
+    const camera = new TestCamera(options);
+    this.cameras.set(id, camera);
+    return camera;
+  }
+
+  get url(): string {
+    return `ws://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  watch(cameraId: string): TestViewer {
+    const viewer = new TestViewer(`${this.url}/${cameraId}`);
+    this.viewers.push(viewer);
+    return viewer;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { webSocket } of this.viewers) webSocket.terminate();
+    const stopped = this.views.stop();
+    this.clock.advance(5_000);
+    await stopped;
+    await new Promise((resolve) => void this.server.close(resolve));
+  }
+}
