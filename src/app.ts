@@ -12,7 +12,7 @@ import type { Logger } from './base/log.js';
 import { checkWritable, makeFolder } from './base/make-folder.js';
 import { ThreadStats } from './base/thread-stats.js';
 import { Cameras } from './camera/cameras.js';
-import { CameraRegistry } from './camera/registry.js';
+import { type CameraActivity, CameraRegistry } from './camera/registry.js';
 import type { SpawnCameraWorker } from './camera/worker-thread.js';
 import type { Config } from './config.js';
 import { Models } from './detect/models.js';
@@ -39,6 +39,7 @@ import {
   upgradeRoutes,
 } from './http/upgrade.js';
 import { createWebApp, type WebAppDeps } from './http/web-app.js';
+import { WebSocketViews } from './live/websocket/websocket-views.js';
 import { ArchiveProbe } from './ops/archive-probe.js';
 import { Health } from './ops/health.js';
 import type { LogHub } from './ops/log-hub.js';
@@ -79,12 +80,12 @@ class Stops {
   }
 }
 
-/** Nothing watches or records yet: the readers of the rings report here. */
-const quietActivity = {
-  viewers: () => ({ websocket: 0, hls: 0, whep: 0 }),
+/** What the readers of the rings report; nothing else than WebSockets yet. */
+const activityOf = (webSockets: WebSocketViews): CameraActivity => ({
+  viewers: (cameraId) => ({ websocket: webSockets.viewers(cameraId), hls: 0, whep: 0 }),
   isRecording: () => false,
-  droppedFrames: () => 0,
-};
+  droppedFrames: (cameraId) => webSockets.droppedFrames(cameraId),
+});
 
 /** Worker threads are part of the statistics from their first figures to their end. */
 const counted =
@@ -179,35 +180,41 @@ const openStorage = async (config: Config, deps: AppDeps, stops: Stops): Promise
   return { store, sessions, tokens, accounts };
 };
 
+type Sources = { readonly registry: CameraRegistry; readonly webSockets: WebSocketViews };
+
 const startCameras = (
   config: Config,
   deps: AppDeps,
   storage: Storage,
   threads: Threads,
   stops: Stops,
-): CameraRegistry => {
+): Sources => {
   const { clock, log } = deps;
   const { store, sessions } = storage;
   const cameras = new Cameras(
     { camerasPerWorker: config.camerasPerWorker, coreCount: availableParallelism() },
     { clock, log, spawn: counted(deps.spawn, threads), onChange: () => registry.touch() },
   );
+  const webSockets = new WebSocketViews({ feeds: cameras, clock, log });
   const registry = new CameraRegistry({
     clock,
     log,
     cameras,
     settings: store.cameras,
     traffic: store.traffic,
-    activity: quietActivity,
+    activity: activityOf(webSockets),
     events: {
-      onRemoved: (id) => sessions.endForCamera(id, 'camera_deleted'),
+      onRemoved: (id) => {
+        webSockets.closeCamera(id);
+        sessions.endForCamera(id, 'camera_deleted');
+      },
       onLocked: (id) => sessions.endForCamera(id, 'access_withdrawn'),
     },
   });
   stops.push(() => cameras.stop());
   stops.push(() => registry.stop());
   registry.start();
-  return registry;
+  return { registry, webSockets };
 };
 
 type Ops = { readonly health: Health; readonly metrics: Metrics; readonly stats: Stats };
@@ -263,6 +270,14 @@ const managementRoutes = (deps: AppDeps, storage: Storage, registry: CameraRegis
   ];
 };
 
+const webSocketUpgrade = (webSockets: WebSocketViews): StreamUpgrade => ({
+  path: '/stream/ws/:id',
+  summary: 'The live picture over a WebSocket',
+  permission: 'live.watch',
+  handle: ({ cameraId, request, socket, head, hold }) =>
+    webSockets.accept(cameraId, request, socket, head, hold),
+});
+
 const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls> => {
   const { clock, hub, log, version } = deps;
   const storage = await openStorage(config, deps, stops);
@@ -271,7 +286,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   mainThread.start();
   stops.push(() => mainThread.stop());
   threads.add('main', mainThread.shared);
-  const registry = startCameras(config, deps, storage, threads, stops);
+  const { registry, webSockets } = startCameras(config, deps, storage, threads, stops);
   const ops = buildOps(config, deps, storage.store, registry, threads);
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
@@ -279,7 +294,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const logRoutes = new LogRoutes({ hub, tokens: storage.tokens, clock });
 
   const streams = new StreamAccess({ cameras: registry, gate: new ViewingGate(storage) });
-  const upgrades: readonly StreamUpgrade[] = [];
+  const upgrades = [webSocketUpgrade(webSockets)];
 
   const probes = [...healthRoutes(ops), ...metricsRoutes(ops)];
   const management = managementRoutes(deps, storage, registry, ops);
@@ -292,6 +307,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const webDeps = { log, tokens: storage.tokens, streams, onRequest };
   const servers = await listen(config, { all: routes, probes, upgrades }, webDeps, stops);
   stops.push(() => logRoutes.close());
+  stops.push(() => webSockets.stop());
   return servers;
 };
 

@@ -102,6 +102,13 @@ test('every stream asks for its camera, for a token where that asks, and for roo
   for (const id of ['locked', 'open']) await app.asAdmin('DELETE', `/api/cameras/${id}`);
 });
 
+test('the address of a WebSocket says what it is to who asks without upgrading', async () => {
+  await app.asAdmin('POST', '/api/cameras', { id: 'plain', url: 'rtsp://127.0.0.1/1' });
+  const { status, headers } = await app.call('GET', '/stream/ws/plain');
+  assert.deepEqual([status, headers.get('upgrade')], [426, 'websocket']);
+  await app.asAdmin('DELETE', '/api/cameras/plain');
+});
+
 test('every body is bounded, must be JSON, and must fit', async () => {
   const big = Buffer.alloc(1_000_001, ' ');
   for (const [method, path, { requestBody }] of operations()) {

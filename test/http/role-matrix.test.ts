@@ -32,6 +32,7 @@ const table: readonly Row[] = [
   ['GET', '/metrics', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/api/openapi.json', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/models/matrix.onnx', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
+  ['GET', '/stream/ws/streamed', '401', 'ok', 'ok', 'ok', 'ok', '401', '401', '401', 'ok'],
   ['GET', '/api/stats', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/logs/stream', '401', '403', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/cameras', '401', 'ok', 'ok', 'ok', '403', ...bad],
