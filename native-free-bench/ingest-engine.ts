@@ -1,5 +1,6 @@
 /** The engine under measurement, in a process of its own: forked by ingest.ts, so that its CPU is its alone. */
 import { availableParallelism } from 'node:os';
+import { RecordingDesk } from '../src/archive/recording-desk.js';
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
 import type { CameraSettings } from '../src/camera/camera.js';
@@ -17,6 +18,8 @@ export type EngineJob = {
   readonly watched: number;
   readonly warmUpSeconds: number;
   readonly seconds: number;
+  /** Where recordings go. */
+  readonly archiveDir: string;
 };
 
 export type EngineReport = {
@@ -112,13 +115,23 @@ const run = async (job: EngineJob): Promise<EngineReport> => {
   const log = createLogger((level, message, fields) => {
     if (level !== 'info') process.stderr.write(`${level} ${message} ${JSON.stringify(fields)}\n`);
   });
+  const recordings = new RecordingDesk(
+    { archiveDir: job.archiveDir, fileSeconds: 3600 },
+    { log, recover: () => {} },
+  );
   const cameras = new Cameras(
     { camerasPerWorker: job.camerasPerWorker, coreCount: availableParallelism() },
-    { clock: systemClock, log, spawn: spawnCameraWorker },
+    { clock: systemClock, log, spawn: spawnCameraWorker, recordings },
   );
   const settings = job.urls.map((url, index): CameraSettings => {
     const id = `camera-${index}`;
-    return { id, source: { url, transport: job.transport }, host: new URL(url).hostname, disabled: false };
+    return {
+      id,
+      source: { url, transport: job.transport },
+      host: new URL(url).hostname,
+      disabled: false,
+      isRecorded: false,
+    };
   });
   const allStream = (): boolean => cameras.ids.every((id) => cameras.get(id)?.status().state === 'streaming');
   const baseCameras = 1;

@@ -43,6 +43,7 @@ export const ingest: Bench<typeof defaults> = {
         watched: Math.min(options.watched, options.cameras),
         warmUpSeconds: options['warm-up'],
         seconds: options.seconds,
+        archiveDir: '/',
       });
       return tabulate(options, report, await cameras.stop());
     } finally {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { RecordingDesk } from './archive/recording-desk.js';
 import { Accounts } from './auth/accounts.js';
 import { loadJwtSecret } from './auth/jwt-secret.js';
 import { restoreSnapshot } from './auth/restore.js';
@@ -80,28 +81,32 @@ class Stops {
   }
 }
 
-/** What the readers of the rings report; nothing else than WebSockets yet. */
-const activityOf = (webSockets: WebSocketViews): CameraActivity => ({
+/** What the readers of the rings report; nothing else than WebSockets and recordings yet. */
+const activityOf = (webSockets: WebSocketViews, recordings: RecordingDesk): CameraActivity => ({
   viewers: (cameraId) => ({ websocket: webSockets.viewers(cameraId), hls: 0, whep: 0 }),
-  isRecording: () => false,
+  isRecording: (cameraId) => recordings.isRecording(cameraId),
   droppedFrames: (cameraId) => webSockets.droppedFrames(cameraId),
 });
 
 /** Worker threads are part of the statistics from their first figures to their end. */
 const counted =
   (spawn: SpawnCameraWorker, threads: Threads): SpawnCameraWorker =>
-  (name, events) => {
+  (name, events, setup) => {
     let forget = (): void => {};
-    const worker = spawn(name, {
-      onMessage: (message) => {
-        if (message.type === 'thread') forget = threads.add(name, message.stats);
-        events.onMessage(message);
+    const worker = spawn(
+      name,
+      {
+        onMessage: (message) => {
+          if (message.type === 'thread') forget = threads.add(name, message.stats);
+          events.onMessage(message);
+        },
+        onLost: (reason) => {
+          forget();
+          events.onLost(reason);
+        },
       },
-      onLost: (reason) => {
-        forget();
-        events.onLost(reason);
-      },
-    });
+      setup,
+    );
     return { send: worker.send, stop: () => worker.stop().finally(() => forget()) };
   };
 
@@ -191,9 +196,13 @@ const startCameras = (
 ): Sources => {
   const { clock, log } = deps;
   const { store, sessions } = storage;
+  const recordings = new RecordingDesk(
+    { archiveDir: config.archiveDir, fileSeconds: config.recordFileSeconds },
+    { log, recover: () => {} },
+  );
   const cameras = new Cameras(
     { camerasPerWorker: config.camerasPerWorker, coreCount: availableParallelism() },
-    { clock, log, spawn: counted(deps.spawn, threads), onChange: () => registry.touch() },
+    { clock, log, spawn: counted(deps.spawn, threads), onChange: () => registry.touch(), recordings },
   );
   const webSockets = new WebSocketViews({ feeds: cameras, clock, log });
   const registry = new CameraRegistry({
@@ -202,10 +211,11 @@ const startCameras = (
     cameras,
     settings: store.cameras,
     traffic: store.traffic,
-    activity: activityOf(webSockets),
+    activity: activityOf(webSockets, recordings),
     events: {
       onRemoved: (id) => {
         webSockets.closeCamera(id);
+        recordings.forget(id);
         sessions.endForCamera(id, 'camera_deleted');
       },
       onLocked: (id) => sessions.endForCamera(id, 'access_withdrawn'),

@@ -1,4 +1,5 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
+import { Recorders, type RecordersSetup } from '../src/archive/recorders.js';
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
 import { ThreadStats } from '../src/base/thread-stats.js';
@@ -13,7 +14,12 @@ const log = createLogger((level, message, fields) => send({ type: 'log', level, 
 const stats = new ThreadStats(systemClock);
 stats.start();
 send({ type: 'thread', stats: stats.shared });
-const worker = new IngestWorker({ clock: systemClock, log, send });
+const recorders = new Recorders(workerData as RecordersSetup, {
+  log,
+  onNews: (cameraId, news) => send({ type: 'recording', cameraId, news }),
+  onLeft: (cameraId, fileName) => send({ type: 'recording_left', cameraId, fileName }),
+});
+const worker = new IngestWorker({ clock: systemClock, log, send, recorders });
 
 port.on('message', (message: ToCameraWorker) => {
   if (message.type !== 'stop') worker.handle(message);

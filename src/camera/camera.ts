@@ -19,6 +19,7 @@ export type CameraSettings = {
   /** For the limit of handshakes per host. */
   readonly host: string;
   readonly disabled: boolean;
+  readonly isRecorded: boolean;
   /** Over its monthly cap: it rests until that is raised or the month ends. */
   readonly isTrafficLimited?: boolean;
 };

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import { Camera, type CameraSettings, type CameraSlot, restStateOf } from './camera.js';
-import type { FromCameraWorker } from './messages.js';
+import type { FromCameraWorker, RecordingNews } from './messages.js';
 import { type CamerasPerWorker, chooseWorker, workersWanted } from './packing.js';
 import { StartGate } from './start-gate.js';
 import type { CameraWorker, SpawnCameraWorker } from './worker-thread.js';
@@ -11,6 +11,21 @@ export type CameraFeed = { readonly ring: SharedArrayBuffer; readonly bell: Shar
 
 /** Called with the present feed, if there is one, and whenever the ring or its worker is replaced; null: the camera is gone. */
 export type FeedListener = (feed: CameraFeed | null) => void;
+
+/** Recordings are made in the workers: what these are told at their start, and who hears of it. */
+export interface RecordingOffice {
+  /** For the recorders of a new worker. */
+  openWorker(workerName: string): Readonly<Record<string, unknown>>;
+  /** The worker has ended, in whatever way. */
+  closeWorker(workerName: string): void;
+  onNews(cameraId: string, news: RecordingNews): void;
+  /** Its recorder could not close this file, and is done with it. */
+  onLeft(cameraId: string, fileName: string): void;
+  /** The camera's worker died, and what was being written with it. */
+  onWorkerLost(cameraId: string): void;
+}
+
+const noRecording: RecordingNews = { fileName: null, lostFrames: 0 };
 
 type Host = {
   readonly name: string;
@@ -38,6 +53,7 @@ export class Cameras {
   readonly #log: Logger;
   readonly #spawn: SpawnCameraWorker;
   readonly #onChange: () => void;
+  readonly #recordings: RecordingOffice;
   readonly #gate: StartGate;
   readonly #seats = new Map<string, Seat>();
   readonly #hosts: Host[] = [];
@@ -53,6 +69,7 @@ export class Cameras {
       spawn: SpawnCameraWorker;
       /** The status of some camera is another than before. */
       onChange?: () => void;
+      recordings: RecordingOffice;
     },
   ) {
     this.#options = options;
@@ -60,6 +77,7 @@ export class Cameras {
     this.#log = deps.log;
     this.#spawn = deps.spawn;
     this.#onChange = deps.onChange ?? (() => {});
+    this.#recordings = deps.recordings;
     this.#gate = new StartGate(deps.clock);
   }
 
@@ -87,16 +105,15 @@ export class Cameras {
     for (const id of this.ids) if (!ids.has(id)) this.remove(id);
     // All are known before the first starts, so that packing sees the whole set.
     const added = wanted.filter((settings) => !this.#seats.has(settings.id));
-    for (const settings of wanted) this.get(settings.id)?.update(settings);
+    for (const settings of wanted) this.#update(settings);
     const cameras = added.map((settings) => this.#add(settings));
     for (const camera of cameras) camera.start();
   }
 
   /** Adds a camera, or gives a known one new settings. */
   set(settings: CameraSettings): void {
-    const known = this.get(settings.id);
-    if (known === undefined) this.#add(settings).start();
-    else known.update(settings);
+    if (this.#seats.has(settings.id)) this.#update(settings);
+    else this.#add(settings).start();
   }
 
   remove(cameraId: string): void {
@@ -129,6 +146,18 @@ export class Cameras {
   async #stopOnce(): Promise<void> {
     for (const { camera } of this.#seats.values()) camera.stop();
     await Promise.all(this.#endingWorkers);
+  }
+
+  #update(settings: CameraSettings): void {
+    const seat = this.#seats.get(settings.id);
+    if (seat === undefined) return;
+    const wasRecorded = seat.camera.settings.isRecorded;
+    seat.camera.update(settings);
+    if (settings.isRecorded !== wasRecorded) this.#sendRecord(seat);
+  }
+
+  #sendRecord({ camera, host }: Seat): void {
+    host?.worker?.send({ type: 'record', cameraId: camera.id, isWanted: camera.settings.isRecorded });
   }
 
   #add(settings: CameraSettings): Camera {
@@ -180,6 +209,7 @@ export class Cameras {
     seat.host = host;
     host.cameraIds.add(seat.camera.id);
     host.worker?.send({ type: 'open', cameraId: seat.camera.id, ring: seat.ring });
+    if (seat.camera.settings.isRecorded) this.#sendRecord(seat);
   }
 
   #leaveHost(seat: Seat, closeRing: boolean): void {
@@ -188,6 +218,7 @@ export class Cameras {
     seat.host = null;
     host.cameraIds.delete(seat.camera.id);
     host.worker?.send({ type: 'release', cameraId: seat.camera.id, closeRing });
+    this.#recordings.onNews(seat.camera.id, noRecording);
     if (host.cameraIds.size === 0) this.#dropHost(host);
   }
 
@@ -195,7 +226,10 @@ export class Cameras {
     const index = this.#hosts.indexOf(host);
     if (index !== -1) this.#hosts.splice(index, 1);
     if (host.worker === null) return;
-    const ending = host.worker.stop().finally(() => this.#endingWorkers.delete(ending));
+    const ending = host.worker.stop().finally(() => {
+      this.#recordings.closeWorker(host.name);
+      this.#endingWorkers.delete(ending);
+    });
     this.#endingWorkers.add(ending);
   }
 
@@ -212,15 +246,17 @@ export class Cameras {
   }
 
   #startWorker(host: Host): void {
-    host.worker = this.#spawn(host.name, {
-      onMessage: (message) => this.#onMessage(host, message),
-      onLost: (reason) => this.#onWorkerLost(host, reason),
-    });
+    const events = {
+      onMessage: (message: FromCameraWorker) => this.#onMessage(host, message),
+      onLost: (reason: string) => this.#onWorkerLost(host, reason),
+    };
+    host.worker = this.#spawn(host.name, events, this.#recordings.openWorker(host.name));
   }
 
   #onWorkerLost(host: Host, reason: string): void {
     host.worker = null;
     host.bell = null;
+    this.#recordings.closeWorker(host.name);
     if (this.#stopping !== null || !this.#hosts.includes(host)) return;
     this.#log.error('camera worker died', { worker: host.name, cameras: host.cameraIds.size, reason });
     this.#hosts.splice(this.#hosts.indexOf(host), 1);
@@ -228,6 +264,7 @@ export class Cameras {
       const seat = this.#seats.get(id)!;
       seat.host = null;
       seat.openAttempt = null;
+      this.#recordings.onWorkerLost(id);
       seat.camera.onWorkerLost();
     }
   }
@@ -243,6 +280,10 @@ export class Cameras {
       this.#log[message.level](message.message, message.fields);
       return;
     }
+    if (message.type === 'recording_left') {
+      this.#recordings.onLeft(message.cameraId, message.fileName);
+      return;
+    }
     const seat = this.#seats.get(message.cameraId);
     // A camera that was removed, or has moved on, no longer listens to this worker.
     if (seat === undefined || seat.host !== host) return;
@@ -250,6 +291,9 @@ export class Cameras {
       case 'ring':
         seat.ring = message.ring;
         for (const listener of seat.listeners) listener(feedOf(seat));
+        break;
+      case 'recording':
+        this.#recordings.onNews(message.cameraId, message.news);
         break;
       case 'playing':
         seat.camera.onPlaying(message.attempt);

@@ -10,6 +10,19 @@ import { NapPolicy } from './nap.js';
 const READ_BUFFER_BYTES = 256 * 1024;
 const TICK_MS = 1_000;
 
+/** Records the rings of a worker, in its thread. */
+export interface RingRecorders {
+  setRecorded(cameraId: string, isWanted: boolean): void;
+  /** The camera's ring, or the one that replaces it. */
+  setRing(cameraId: string, ring: SharedArrayBuffer): void;
+  /** The camera leaves the worker. */
+  remove(cameraId: string): void;
+  /** At the end of loop turns in which media came, and every second. */
+  pump(nowMs: number): void;
+  /** Resolves when all recordings are closed. */
+  stop(): Promise<void>;
+}
+
 /**
  * All that one camera worker does: cameras by id, one read buffer, one bell, one tick. A plain class; the thread
  * around it is workers/camera.ts.
@@ -19,6 +32,7 @@ export class IngestWorker {
   readonly #log: Logger;
   readonly #send: (message: FromCameraWorker) => void;
   readonly #readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+  readonly #recorders: RingRecorders;
   readonly #bell = new Bell();
   readonly #nap: NapPolicy;
   readonly #cameras = new Map<string, Ingest>();
@@ -26,10 +40,16 @@ export class IngestWorker {
   #isTurnScheduled = false;
   #turnMs: MonotonicMs;
 
-  constructor(deps: { clock: Clock; log: Logger; send: (message: FromCameraWorker) => void }) {
+  constructor(deps: {
+    clock: Clock;
+    log: Logger;
+    send: (message: FromCameraWorker) => void;
+    recorders: RingRecorders;
+  }) {
     this.#clock = deps.clock;
     this.#log = deps.log;
     this.#send = deps.send;
+    this.#recorders = deps.recorders;
     this.#turnMs = deps.clock.monotonicMs();
     this.#nap = new NapPolicy({ clock: deps.clock, need: () => this.#need() });
     this.#ticker = deps.clock.every(TICK_MS, () => this.#tick());
@@ -41,6 +61,9 @@ export class IngestWorker {
       case 'open':
         this.#open(message.cameraId, message.ring);
         break;
+      case 'record':
+        this.#recorders.setRecorded(message.cameraId, message.isWanted);
+        break;
       case 'connect':
         this.#cameras.get(message.cameraId)?.connect(message.attempt, message.source);
         break;
@@ -50,16 +73,18 @@ export class IngestWorker {
       case 'release': {
         const camera = this.#cameras.get(message.cameraId);
         this.#cameras.delete(message.cameraId);
+        this.#recorders.remove(message.cameraId);
         void camera?.release(message.closeRing);
         break;
       }
     }
   }
 
-  /** Ends every session politely. */
+  /** Ends every session politely, and closes all recordings. */
   async stop(): Promise<void> {
     this.#ticker.cancel();
-    await Promise.all([...this.#cameras.values()].map((camera) => camera.release(true)));
+    const sessions = [...this.#cameras.values()].map((camera) => camera.release(true));
+    await Promise.all([...sessions, this.#recorders.stop()]);
     this.#cameras.clear();
   }
 
@@ -72,6 +97,7 @@ export class IngestWorker {
         readBuffer: this.#readBuffer,
         bell: this.#bell,
         send: this.#send,
+        onRing: (ring) => this.#recorders.setRing(cameraId, ring),
         onPacket: this.#onPacket,
       },
     );
@@ -93,6 +119,7 @@ export class IngestWorker {
   readonly #endTurn = (): void => {
     this.#isTurnScheduled = false;
     this.#bell.ringIfNeeded();
+    this.#recorders.pump(this.#turnMs);
     const napMs = this.#nap.napMs();
     if (napMs > 0) this.#nap.sleep(napMs);
   };
@@ -107,6 +134,7 @@ export class IngestWorker {
   }
 
   #tick(): void {
+    this.#recorders.pump(this.#clock.monotonicMs());
     for (const [cameraId, camera] of this.#cameras) {
       try {
         camera.tick();

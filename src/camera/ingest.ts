@@ -12,6 +12,8 @@ export type IngestDeps = {
   readonly readBuffer: Buffer;
   readonly bell: RingWriterDeps['bell'];
   readonly send: (message: FromCameraWorker) => void;
+  /** The camera's ring, new or replaced by a larger one: for readers in this thread. */
+  readonly onRing: (ring: SharedArrayBuffer) => void;
   /** Called for each media packet; returns when it came. */
   readonly onPacket: () => MonotonicMs;
 };
@@ -31,7 +33,10 @@ export class Ingest {
     const { cameraId } = options;
     this.#cameraId = cameraId;
     this.#deps = deps;
-    const onReplaced = (ring: SharedArrayBuffer): void => deps.send({ type: 'ring', cameraId, ring });
+    const onReplaced = (ring: SharedArrayBuffer): void => {
+      deps.send({ type: 'ring', cameraId, ring });
+      deps.onRing(ring);
+    };
     this.#ring = new RingWriter({}, { bell: deps.bell, onReplaced }, options.ring);
     this.#time = new StreamTime(this.#ring.lastVideoFrame, deps.clock);
     onReplaced(this.#ring.ring);

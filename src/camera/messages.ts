@@ -12,10 +12,20 @@ export type SessionFault = {
   readonly message: string;
 };
 
+/** What has become of a camera's recording. */
+export type RecordingNews = {
+  /** Of the file that is being written, or null. */
+  readonly fileName: string | null;
+  /** Video frames that came and could not be recorded, since the news before. */
+  readonly lostFrames: number;
+};
+
 /** What the main thread tells a camera worker. Each camera's messages arrive in the order they were sent. */
 export type ToCameraWorker =
   /** Makes the camera's ring, or takes over the one that another worker left. */
   | { readonly type: 'open'; readonly cameraId: string; readonly ring: SharedArrayBuffer | null }
+  /** Whether the camera is to be recorded, from now on. */
+  | { readonly type: 'record'; readonly cameraId: string; readonly isWanted: boolean }
   /** Begins one session; `attempt` comes back with all that is said of it. */
   | {
       readonly type: 'connect';
@@ -49,4 +59,7 @@ export type FromCameraWorker =
       readonly attempt: number;
       readonly fault: SessionFault;
     }
+  | { readonly type: 'recording'; readonly cameraId: string; readonly news: RecordingNews }
+  /** A recording could not be closed, and nobody writes it any more. */
+  | { readonly type: 'recording_left'; readonly cameraId: string; readonly fileName: string }
   | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: LogFields };

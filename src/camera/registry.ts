@@ -212,6 +212,7 @@ export class CameraRegistry {
       source: { url: stored.url, transport: stored.transport },
       host: hostOf(stored.url),
       disabled: stored.disabled,
+      isRecorded: stored.record,
       isTrafficLimited: this.#isOverLimit(stored),
     };
   }

@@ -14,14 +14,23 @@ export type CameraWorkerEvents = {
   onLost(reason: string): void;
 };
 
-export type SpawnCameraWorker = (name: string, events: CameraWorkerEvents) => CameraWorker;
+/** `setup` is for the recorders in the worker. */
+export type SpawnCameraWorker = (
+  name: string,
+  events: CameraWorkerEvents,
+  setup: Readonly<Record<string, unknown>>,
+) => CameraWorker;
 
-/** Sessions get 1 s each for their TEARDOWN, all at once; a thread that needs longer than this hangs. */
-const STOP_TIMEOUT_MS = 3_000;
+/**
+ * Sessions get 1 s for their TEARDOWN, and recordings are closed meanwhile; a thread that needs longer than this
+ * hangs, or its disk does.
+ */
+const STOP_TIMEOUT_MS = 7_000;
 
 /** Starts workers/camera.ts in a thread of its own. */
-export const spawnCameraWorker: SpawnCameraWorker = (name, events) => {
-  const thread = new Worker(new URL('../../workers/camera.js', import.meta.url), { name, stderr: false });
+export const spawnCameraWorker: SpawnCameraWorker = (name, events, setup) => {
+  const entry = new URL('../../workers/camera.js', import.meta.url);
+  const thread = new Worker(entry, { name, stderr: false, workerData: setup });
   let stopping: Promise<void> | null = null;
   let fault = '';
   const exited = new Promise<void>((resolve) => {

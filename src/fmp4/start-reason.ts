@@ -2,15 +2,16 @@ import { ascii, box, zeros } from './box-bytes.js';
 
 /**
  * Why a recording file began, which is why the one before it ended: recording was switched on or the service
- * started; the file before was long enough; codec, picture size or parameter sets changed; the camera's stream was
- * interrupted; the disk was too slow, full or failing.
+ * started; the file before was long enough; codec, picture size or parameter sets changed; the camera's clock
+ * was set; its stream was interrupted; the disk was too slow, full or failing.
  */
-export type StartReason = 'start' | 'rollover' | 'format' | 'camera_away' | 'disk';
+export type StartReason = 'start' | 'rollover' | 'format' | 'clock' | 'camera_away' | 'disk';
 
 const reasons: readonly string[] = [
   'start',
   'rollover',
   'format',
+  'clock',
   'camera_away',
   'disk',
 ] satisfies StartReason[];

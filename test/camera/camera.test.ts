@@ -10,6 +10,7 @@ const settings: CameraSettings = {
   source: { url: 'rtsp://user:secret@camera/1', transport: 'tcp' },
   host: 'camera',
   disabled: false,
+  isRecorded: false,
 };
 
 const setUp = (initial: CameraSettings = settings) => {

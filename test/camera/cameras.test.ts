@@ -6,6 +6,7 @@ import { type CameraFeed, Cameras } from '../../src/camera/cameras.js';
 import type { FromCameraWorker, ToCameraWorker } from '../../src/camera/messages.js';
 import type { CameraWorkerEvents, SpawnCameraWorker } from '../../src/camera/worker-thread.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { NoOffice } from '../support/no-office.js';
 
 /** Stands where a thread would: notes what it is told, says what the test wants. */
 class Puppet {
@@ -52,6 +53,7 @@ const cameraSettings = (id: string, changes: Partial<CameraSettings> = {}): Came
   source: { url: `rtsp://${id}/1`, transport: 'tcp' },
   host: id,
   disabled: false,
+  isRecorded: false,
   ...changes,
 });
 
@@ -74,7 +76,7 @@ const setUp = () => {
   };
   const cameras = new Cameras(
     { camerasPerWorker: 'auto', coreCount: 2 },
-    { clock, log: createLogger(() => {}), spawn },
+    { clock, log: createLogger(() => {}), spawn, recordings: new NoOffice() },
   );
   const puppetOf = (cameraId: string): Puppet =>
     puppets.findLast((puppet) => puppet.camerasOpen().includes(cameraId))!;

@@ -7,6 +7,7 @@ import { CameraRegistry } from '../../src/camera/registry.js';
 import type { Camera as StoredCamera } from '../../src/store/cameras.js';
 import { Store } from '../../src/store/store.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { NoOffice } from '../support/no-office.js';
 import { KEY, makeRing, nalOf, streamInfo, type TestRing, writeFrame } from '../support/ring.js';
 import { tempFolder } from '../support/temp-folder.js';
 
@@ -42,6 +43,7 @@ const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFolder(t)}
       clock,
       log: createLogger(() => {}),
       onChange: () => registry.touch(),
+      recordings: new NoOffice(),
       spawn: (_name, { onMessage }) => {
         say = onMessage;
         onMessage({ type: 'ready', bell: new SharedArrayBuffer(8) });

@@ -1,3 +1,4 @@
+import { RecordingDesk } from '../../src/archive/recording-desk.js';
 import { systemClock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import type { CameraSettings } from '../../src/camera/camera.js';
@@ -29,6 +30,7 @@ export const cameraAt = (id: string, url: string, changes: Partial<CameraSetting
   source: { url, transport: 'tcp' },
   host: '127.0.0.1',
   disabled: false,
+  isRecorded: false,
   ...changes,
 });
 
@@ -39,15 +41,24 @@ export class Engine {
   readonly workers: CameraWorker[] = [];
   readonly records: { level: string; message: string; fields: Readonly<Record<string, unknown>> }[] = [];
 
-  constructor(camerasPerWorker: CamerasPerWorker = 'auto') {
+  /** What recorders left unclosed. */
+  readonly left: { cameraId: string; fileName: string }[] = [];
+  readonly desk: RecordingDesk;
+
+  constructor(camerasPerWorker: CamerasPerWorker = 'auto', archive = { archiveDir: '/', fileSeconds: 3600 }) {
     const log = createLogger((level, message, fields) => this.records.push({ level, message, fields }));
+    this.desk = new RecordingDesk(archive, {
+      log,
+      recover: (cameraId, fileName) => this.left.push({ cameraId, fileName }),
+    });
     this.cameras = new Cameras(
       { camerasPerWorker, coreCount: 2 },
       {
         clock: systemClock,
         log,
-        spawn: (name, events) => {
-          const worker = spawnCameraWorker(name, events);
+        recordings: this.desk,
+        spawn: (name, events, setup) => {
+          const worker = spawnCameraWorker(name, events, setup);
           this.workers.push(worker);
           return worker;
         },

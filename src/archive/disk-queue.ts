@@ -1,0 +1,57 @@
+import type { DiskGate } from './disk-gate.js';
+
+/** What goes first where not all can go at once: frames can be overwritten, the rest can wait. */
+const priorities = ['write', 'close', 'sync'] as const;
+export type DiskPriority = (typeof priorities)[number];
+
+type Waiting = { readonly run: () => Promise<void>; readonly done: (fault: unknown) => void };
+
+/**
+ * The disk operations of one thread, begun as the gate lets them. Nothing here waits for the disk: what can't
+ * begin now is tried again whenever an operation ends and whenever `drain` is called.
+ */
+export class DiskQueue {
+  readonly #gate: DiskGate;
+  readonly #seat: number;
+  readonly #waiting: Readonly<Record<DiskPriority, Waiting[]>> = { write: [], close: [], sync: [] };
+  #isSyncing = false;
+
+  constructor(options: { gate: DiskGate; seat: number }) {
+    this.#gate = options.gate;
+    this.#seat = options.seat;
+  }
+
+  /** Resolves when the operation is through; rejects with what it threw. */
+  run(priority: DiskPriority, operation: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = (fault: unknown): void => (fault === null ? resolve() : reject(fault));
+      this.#waiting[priority].push({ run: operation, done });
+      this.drain();
+    });
+  }
+
+  /** Begins what may begin. */
+  drain(): void {
+    for (const priority of priorities) {
+      // One sync at a time: it can take seconds, and writes must not stand behind several.
+      while (this.#waiting[priority].length > 0 && !(priority === 'sync' && this.#isSyncing)) {
+        if (!this.#gate.tryEnter(this.#seat)) return;
+        void this.#begin(priority, this.#waiting[priority].shift()!);
+      }
+    }
+  }
+
+  async #begin(priority: DiskPriority, { run, done }: Waiting): Promise<void> {
+    if (priority === 'sync') this.#isSyncing = true;
+    let fault: unknown = null;
+    try {
+      await run();
+    } catch (thrown) {
+      fault = thrown ?? new Error('a disk operation failed');
+    }
+    if (priority === 'sync') this.#isSyncing = false;
+    this.#gate.leave(this.#seat);
+    done(fault);
+    this.drain();
+  }
+}

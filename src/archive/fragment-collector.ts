@@ -1,0 +1,164 @@
+import type { StreamInfo } from '../codec/track.js';
+import { VIDEO_CLOCK_HZ } from '../codec/track.js';
+import { FragmentBuilder, type FragmentTrackOptions } from '../fmp4/fragment.js';
+import { AUDIO_TRACK_ID, VIDEO_TRACK_ID } from '../fmp4/init-segment.js';
+import type { RingReader } from '../ring/reader.js';
+import type { ViewGuard } from '../ring/view-guard.js';
+
+/** A moof and its samples, ready to be written: the samples still lie in the ring. */
+export type Fragment = {
+  /** The head, then the samples. */
+  readonly buffers: readonly Buffer[];
+  readonly lengthBytes: number;
+  /** Says after a write whether what was read from the ring was the frames. */
+  readonly guard: ViewGuard;
+  readonly videoFrames: number;
+  /** When its first frame came. */
+  readonly firstArrivalMs: number;
+  /** When its first picture is shown, in the file's time, if it begins a part; else null. */
+  readonly partPtsTicks: number | null;
+  /** Where its moof begins, behind prft. */
+  readonly moofStart: number;
+  /** Where its last video frame ends, in the ring's media time, and by the camera's clock. */
+  readonly endDtsTicks: number;
+  readonly endWallMs: number;
+};
+
+const VIDEO = 0;
+const AUDIO = 1;
+const USUAL_FRAME_TICKS = VIDEO_CLOCK_HZ / 25;
+const USUAL_AUDIO_FRAME = { aac: 1024, opus: 960, pcmu: 160, pcma: 160 } as const;
+
+/** What of a stream is recorded: MP4 knows no G.711 that browsers would play, so such audio is left out. */
+export const recordable = (info: StreamInfo): StreamInfo => {
+  const codec = info.audio?.codec;
+  return codec === 'aac' || codec === 'opus' ? info : { ...info, audio: null };
+};
+
+const tracksFor = ({ audio }: StreamInfo, originTicks: number): FragmentTrackOptions[] => {
+  const video: FragmentTrackOptions = {
+    trackId: VIDEO_TRACK_ID,
+    kind: 'video',
+    originTicks,
+    usualDurationTicks: USUAL_FRAME_TICKS,
+  };
+  if (audio === null) return [video];
+  return [
+    video,
+    {
+      trackId: AUDIO_TRACK_ID,
+      kind: 'audio',
+      originTicks: Math.round((originTicks * audio.clockRateHz) / VIDEO_CLOCK_HZ),
+      usualDurationTicks: USUAL_AUDIO_FRAME[audio.codec],
+    },
+  ];
+};
+
+/** Collects the frames of one file into fragments; a frame costs its numbers and a view of where it lies. */
+export class FragmentCollector {
+  /** Of the last video frame that was added. */
+  lastDtsTicks: number;
+  readonly #originTicks: number;
+  readonly hasAudio: boolean;
+  readonly #audioOriginTicks: number;
+  readonly #builder: FragmentBuilder;
+  /** Decode time of the frame that ends a fragment, for each track; of the audio it isn't known. */
+  readonly #endTicks = new Float64Array([Number.NaN, Number.NaN]);
+  #buffers: Buffer[] = [];
+  #guard: ViewGuard | null = null;
+  #videoFrames = 0;
+  #firstDtsTicks = 0;
+  #firstArrivalMs = 0;
+  #partPtsTicks: number | null = null;
+  #lastWallMs = 0;
+  #frameTicks = USUAL_FRAME_TICKS;
+
+  /** `originTicks`: the decode time of the first video frame, which is 0 in the file. */
+  constructor(info: StreamInfo, originTicks: number) {
+    this.#originTicks = originTicks;
+    this.lastDtsTicks = originTicks;
+    const tracks = tracksFor(info, originTicks);
+    this.hasAudio = info.audio !== null;
+    this.#audioOriginTicks = tracks[AUDIO]?.originTicks ?? Number.NEGATIVE_INFINITY;
+    this.#builder = new FragmentBuilder(tracks);
+  }
+
+  get isEmpty(): boolean {
+    return this.#guard === null;
+  }
+
+  /** When the first frame of the open fragment came. */
+  get firstArrivalMs(): number {
+    return this.#firstArrivalMs;
+  }
+
+  /** How long the open fragment is when a frame with this decode time comes next. */
+  spanTicks(nextDtsTicks: number): number {
+    return this.#videoFrames === 0 ? 0 : nextDtsTicks - this.#firstDtsTicks;
+  }
+
+  /** Adds the reader's current video frame. False: its times can't stand in this file. */
+  video(frame: RingReader): boolean {
+    const { dtsTicks, ptsTicks, isKey } = frame;
+    if (!this.#builder.add(VIDEO, dtsTicks, ptsTicks, frame.lengthBytes, isKey)) return false;
+    if (this.#videoFrames === 0) {
+      this.#firstDtsTicks = dtsTicks;
+      this.#partPtsTicks = isKey ? ptsTicks - this.#originTicks : null;
+      this.#builder.setWall(frame.wallMs, ptsTicks);
+    }
+    if (dtsTicks > this.lastDtsTicks) this.#frameTicks = dtsTicks - this.lastDtsTicks;
+    this.lastDtsTicks = dtsTicks;
+    this.#lastWallMs = frame.wallMs;
+    this.#videoFrames += 1;
+    this.#keep(frame);
+    return true;
+  }
+
+  /** Whether the reader's current audio frame belongs to a file that ended where this one began. */
+  isBefore(frame: RingReader): boolean {
+    return frame.ptsTicks < this.#audioOriginTicks;
+  }
+
+  /** Adds the reader's current audio frame, if the file has audio and its time can stand in it. */
+  audio(frame: RingReader): void {
+    if (!this.hasAudio) return;
+    if (this.#builder.add(AUDIO, frame.ptsTicks, frame.ptsTicks, frame.lengthBytes, true)) this.#keep(frame);
+  }
+
+  /** Ends the open fragment. `nextDtsTicks`: the decode time of the video frame that follows, NaN if unknown. */
+  cut(nextDtsTicks: number): Fragment | null {
+    const guard = this.#guard;
+    if (guard === null) return null;
+    this.#endTicks[VIDEO] = nextDtsTicks;
+    const head = Buffer.allocUnsafe(this.#builder.headBytes);
+    const lengthBytes = head.length + this.#builder.dataBytes;
+    this.#builder.finish(head, 0, this.#endTicks);
+    this.#buffers[0] = head;
+    const fragment: Fragment = {
+      buffers: this.#buffers,
+      lengthBytes,
+      guard,
+      videoFrames: this.#videoFrames,
+      firstArrivalMs: this.#firstArrivalMs,
+      partPtsTicks: this.#partPtsTicks,
+      moofStart: head.toString('latin1', 4, 8) === 'prft' ? head.readUInt32BE(0) : 0,
+      endDtsTicks: this.lastDtsTicks,
+      endWallMs: this.#lastWallMs + (this.#frameTicks * 1000) / VIDEO_CLOCK_HZ,
+    };
+    this.#buffers = [];
+    this.#guard = null;
+    this.#videoFrames = 0;
+    this.#partPtsTicks = null;
+    return fragment;
+  }
+
+  #keep(frame: RingReader): void {
+    if (this.#guard === null) {
+      // The head goes in front when it is known.
+      this.#buffers.push(Buffer.alloc(0));
+      this.#guard = frame.guard();
+      this.#firstArrivalMs = frame.arrivalMs;
+    }
+    this.#buffers.push(frame.view());
+  }
+}

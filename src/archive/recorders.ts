@@ -1,0 +1,145 @@
+import { messageOf } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import { DiskGate, poolThreads } from './disk-gate.js';
+import { DiskQueue } from './disk-queue.js';
+import { Recorder, type RecorderNews } from './recorder.js';
+
+/** What the recorders of a thread are told when it starts. */
+export type RecordersSetup = {
+  readonly archiveDir: string;
+  readonly fileSeconds: number;
+  /** The gate's memory, and this thread's seat at it. */
+  readonly gate: SharedArrayBuffer;
+  readonly seat: number;
+};
+
+export type RecordersDeps = {
+  readonly log: Logger;
+  readonly onNews: (cameraId: string, news: RecorderNews) => void;
+  readonly onLeft: (cameraId: string, fileName: string) => void;
+};
+
+type Place = { isWanted: boolean; ring: SharedArrayBuffer | null; recorder: Recorder | null };
+
+const PUMP_PERIOD_MS = 50;
+const REPORT_PERIOD_MS = 1_000;
+
+/** All recorders of one camera worker. A fault in one of them never reaches the cameras. */
+export class Recorders {
+  readonly #setup: RecordersSetup;
+  readonly #log: Logger;
+  readonly #gate: DiskGate;
+  readonly #queue: DiskQueue;
+  readonly #onNews: RecordersDeps['onNews'];
+  readonly #onLeft: RecordersDeps['onLeft'];
+  readonly #places = new Map<string, Place>();
+  readonly #ending = new Set<Promise<void>>();
+  #lastPumpMs = 0;
+  #lastReportMs = 0;
+
+  constructor(setup: RecordersSetup, deps: RecordersDeps) {
+    this.#setup = setup;
+    this.#log = deps.log;
+    this.#onNews = deps.onNews;
+    this.#onLeft = deps.onLeft;
+    this.#gate = DiskGate.open(setup.gate);
+    this.#queue = new DiskQueue({ gate: this.#gate, seat: setup.seat });
+  }
+
+  /** Whether the camera is to be recorded; takes effect at once. */
+  setRecorded(cameraId: string, isWanted: boolean): void {
+    const place = this.#place(cameraId);
+    place.isWanted = isWanted;
+    if (isWanted) this.#begin(cameraId, place);
+    else this.#end(cameraId, place);
+  }
+
+  /** The camera's ring: its first one, or the one that replaces it. */
+  setRing(cameraId: string, ring: SharedArrayBuffer): void {
+    const place = this.#place(cameraId);
+    place.ring = ring;
+    this.#guarded(cameraId, () => place.recorder?.moveTo(ring));
+    this.#begin(cameraId, place);
+  }
+
+  /** The camera leaves this thread. */
+  remove(cameraId: string): void {
+    const place = this.#places.get(cameraId);
+    this.#places.delete(cameraId);
+    if (place !== undefined) this.#end(cameraId, place);
+  }
+
+  /** Called at the end of loop turns: cheap unless it is time. */
+  pump(nowMs: number): void {
+    if (nowMs - this.#lastPumpMs < PUMP_PERIOD_MS) return;
+    this.#lastPumpMs = nowMs;
+    const isReportDue = nowMs - this.#lastReportMs >= REPORT_PERIOD_MS;
+    if (isReportDue) this.#lastReportMs = nowMs;
+    for (const [cameraId, { recorder }] of this.#places) {
+      if (recorder === null) continue;
+      this.#guarded(cameraId, () => recorder.pump(nowMs));
+      if (isReportDue) recorder.report();
+    }
+    this.#queue.drain();
+  }
+
+  /** Closes all files; resolves when they have their names. */
+  async stop(): Promise<void> {
+    // Nothing else needs the pool any more, and there is not much time.
+    this.#gate.widen(poolThreads(process.env));
+    for (const cameraId of [...this.#places.keys()]) this.remove(cameraId);
+    const waking = setInterval(() => this.#queue.drain(), PUMP_PERIOD_MS);
+    await Promise.all(this.#ending);
+    clearInterval(waking);
+  }
+
+  #place(cameraId: string): Place {
+    const known = this.#places.get(cameraId);
+    if (known !== undefined) return known;
+    const place: Place = { isWanted: false, ring: null, recorder: null };
+    this.#places.set(cameraId, place);
+    return place;
+  }
+
+  #begin(cameraId: string, place: Place): void {
+    if (!place.isWanted || place.ring === null || place.recorder !== null) return;
+    const { archiveDir, fileSeconds } = this.#setup;
+    const recorder: Recorder = new Recorder({ cameraId, archiveDir, fileSeconds }, place.ring, {
+      log: this.#log.child({ camera_id: cameraId }),
+      queue: this.#queue,
+      onNews: (news) => {
+        // One that has ended may still close its file while another one writes the next.
+        if (recorder === place.recorder) this.#onNews(cameraId, news);
+      },
+      onLeft: (fileName) => this.#onLeft(cameraId, fileName),
+    });
+    place.recorder = recorder;
+  }
+
+  #end(cameraId: string, place: Place): void {
+    const { recorder } = place;
+    place.recorder = null;
+    if (recorder === null) return;
+    this.#onNews(cameraId, { fileName: null, lostFrames: 0 });
+    const ending: Promise<void> = recorder
+      .stop()
+      .catch((fault) => this.#log.error('a recorder did not stop', { reason: messageOf(fault) }))
+      .finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  /** A recorder that throws is replaced: it must not take the thread along, nor stay dead. */
+  #guarded(cameraId: string, step: () => void): void {
+    try {
+      step();
+    } catch (fault) {
+      this.#log.error('a recorder failed and begins anew', {
+        camera_id: cameraId,
+        reason: messageOf(fault),
+      });
+      const place = this.#place(cameraId);
+      this.#end(cameraId, place);
+      this.#begin(cameraId, place);
+    }
+  }
+}

@@ -1,0 +1,279 @@
+import { join } from 'node:path';
+import { VIDEO_TRACK_ID } from '../fmp4/init-segment.js';
+import { PartTable } from '../fmp4/part-table.js';
+import { buildMfra } from '../fmp4/random-access.js';
+import { disk } from './disk.js';
+import type { DiskQueue } from './disk-queue.js';
+import { closedName, openName } from './file-name.js';
+import type { Fragment } from './fragment-collector.js';
+
+export type RecordingFileOptions = {
+  readonly folder: string;
+  readonly startWallMs: number;
+  /** ftyp and moov. */
+  readonly init: Buffer;
+};
+
+export type RecordingFileEvents = {
+  /** The file has its name now. */
+  onOpened(fileName: string): void;
+  /** Frames were overwritten before the disk took them: nothing more may be added but a keyframe. */
+  onOverrun(lostFrames: number): void;
+  /** The disk refused; nothing more is written, and `close` saves what is there. */
+  onFault(fault: unknown): void;
+};
+
+/** One write takes so much at most, and the rest goes with the next. */
+const MAX_BATCH_BYTES = 16 << 20;
+/** A power cut may cost 10 s: the sync begins this long after the one before, and then still takes its time. */
+const SYNC_PERIOD_MS = 8_000;
+/** Seconds that a name is moved on where another file has it already. */
+const MAX_NAME_SHIFT_SEC = 60;
+const SECOND_MS = 1_000;
+const FILE_MODE = 0o640;
+
+const codeOf = (fault: unknown): string | undefined => (fault as NodeJS.ErrnoException).code;
+
+/** One recording while it is written. All disk work is queued; no call waits for it but `close`. */
+export class RecordingFile {
+  readonly #options: RecordingFileOptions;
+  readonly #queue: DiskQueue;
+  readonly #events: RecordingFileEvents;
+  /** For the index at the end of the file. */
+  readonly #parts = new PartTable();
+  #pending: Fragment[] = [];
+  #descriptor: number | null = null;
+  #name = '';
+  #startWallMs: number;
+  #endWallMs: number;
+  /** Bytes that are written and known to be right. */
+  #wholeBytes = 0;
+  #endDtsTicks = Number.NEGATIVE_INFINITY;
+  #writing: Promise<void> | null = null;
+  #syncing: Promise<void> | null = null;
+  #lastSyncMs: number;
+  #isDirty = false;
+  #hasFailed = false;
+  #closing: Promise<string | null> | null = null;
+
+  constructor(
+    options: RecordingFileOptions,
+    deps: { queue: DiskQueue; events: RecordingFileEvents; nowMs: number },
+  ) {
+    this.#options = options;
+    this.#queue = deps.queue;
+    this.#events = deps.events;
+    this.#startWallMs = options.startWallMs;
+    this.#endWallMs = options.startWallMs;
+    this.#lastSyncMs = deps.nowMs;
+  }
+
+  /** "" until the file is there. */
+  get name(): string {
+    return this.#name;
+  }
+
+  /** Decode time of the last video frame that is safely written. */
+  get endDtsTicks(): number {
+    return this.#endDtsTicks;
+  }
+
+  /** When the oldest frame came that isn't written yet; infinite if there is none. */
+  get oldestPendingMs(): number {
+    return this.#pending[0]?.firstArrivalMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  append(fragment: Fragment): void {
+    if (!this.#hasFailed) this.#pending.push(fragment);
+  }
+
+  /** Asks for what is pending to be written, and gives up what the ring has overwritten meanwhile. */
+  flush(): void {
+    if (this.#pending[0]?.guard.isIntact() === false) this.#overrun(0);
+    if (this.#writing !== null || this.#pending.length === 0 || this.#hasFailed) return;
+    this.#writing = this.#queue
+      .run('write', () => this.#writeBatch())
+      .catch((fault) => this.#fail(fault))
+      .finally(() => {
+        this.#writing = null;
+      });
+  }
+
+  /** Asks for what was written to be made to last, if it is time. */
+  syncIfDue(nowMs: number): void {
+    const descriptor = this.#descriptor;
+    const isDue = this.#isDirty && nowMs - this.#lastSyncMs >= SYNC_PERIOD_MS;
+    if (!isDue || descriptor === null || this.#syncing !== null || this.#hasFailed) return;
+    this.#lastSyncMs = nowMs;
+    this.#isDirty = false;
+    this.#syncing = this.#queue
+      .run('sync', () => disk.fdatasync(descriptor))
+      .catch((fault) => this.#fail(fault))
+      .finally(() => {
+        this.#syncing = null;
+      });
+  }
+
+  /**
+   * Writes what is pending, then the index, and gives the file its closed name. Resolves with the name of a file
+   * that could not be closed and waits for recovery, else null. Never rejects.
+   */
+  close(): Promise<string | null> {
+    this.#closing ??= this.#closeOnce();
+    return this.#closing;
+  }
+
+  async #closeOnce(): Promise<string | null> {
+    while (this.#pending.length > 0 && !this.#hasFailed) {
+      this.flush();
+      await this.#writing;
+    }
+    await this.#writing;
+    await this.#syncing;
+    const descriptor = this.#descriptor;
+    if (descriptor === null) return null;
+    try {
+      await this.#queue.run('close', () => this.#finish(descriptor));
+      return null;
+    } catch {
+      return this.#name;
+    }
+  }
+
+  async #writeBatch(): Promise<void> {
+    const batch = this.#takeBatch();
+    if (batch.length === 0) return;
+    this.#descriptor ??= await this.#open();
+    const init = this.#wholeBytes === 0 ? [this.#options.init] : [];
+    const buffers = [...init, ...batch.flatMap(({ buffers }) => buffers)];
+    const wantedBytes = batch.reduce((sum, { lengthBytes }) => sum + lengthBytes, init[0]?.length ?? 0);
+    const { bytesWritten } = await disk.writev(this.#descriptor, buffers, this.#wholeBytes);
+    this.#isDirty = true;
+    if (bytesWritten < wantedBytes) {
+      throw Object.assign(new Error('the disk took only a part'), { code: 'ENOSPC' });
+    }
+    // The kernel has read the ring meanwhile: only now is it known whether what it read was the frames.
+    if (batch.every(({ guard }) => guard.isIntact())) {
+      this.#settle(batch, init[0]?.length ?? 0);
+      return;
+    }
+    await disk.ftruncate(this.#descriptor, this.#wholeBytes);
+    this.#overrun(batch.reduce((sum, { videoFrames }) => sum + videoFrames, 0));
+  }
+
+  #takeBatch(): Fragment[] {
+    let lengthBytes = 0;
+    let count = 0;
+    for (const fragment of this.#pending) {
+      lengthBytes += fragment.lengthBytes;
+      if (count > 0 && lengthBytes > MAX_BATCH_BYTES) break;
+      count += 1;
+    }
+    return this.#pending.splice(0, count);
+  }
+
+  #settle(batch: readonly Fragment[], initBytes: number): void {
+    this.#wholeBytes += initBytes;
+    for (const fragment of batch) {
+      const { partPtsTicks, moofStart } = fragment;
+      if (partPtsTicks !== null) this.#parts.add(partPtsTicks, this.#wholeBytes + moofStart);
+      this.#wholeBytes += fragment.lengthBytes;
+      this.#endDtsTicks = fragment.endDtsTicks;
+      this.#endWallMs = fragment.endWallMs;
+    }
+  }
+
+  #overrun(lostFrames: number): void {
+    const pendingFrames = this.#pending.reduce((sum, { videoFrames }) => sum + videoFrames, 0);
+    this.#pending = [];
+    this.#events.onOverrun(lostFrames + pendingFrames);
+  }
+
+  #fail(fault: unknown): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#pending = [];
+    this.#events.onFault(fault);
+  }
+
+  /** Makes the file under the first name that is free: a second can see a file end and another begin. */
+  async #open(): Promise<number> {
+    const { folder } = this.#options;
+    await disk.mkdir(folder, { recursive: true });
+    for (let shiftSec = 0; ; shiftSec += 1) {
+      const name = openName(this.#startWallMs + shiftSec * SECOND_MS);
+      try {
+        const descriptor = await disk.open(join(folder, name), 'wx', FILE_MODE);
+        this.#startWallMs += shiftSec * SECOND_MS;
+        this.#name = name;
+        this.#events.onOpened(name);
+        return descriptor;
+      } catch (fault) {
+        if (codeOf(fault) !== 'EEXIST' || shiftSec >= MAX_NAME_SHIFT_SEC) throw fault;
+      }
+    }
+  }
+
+  async #finish(descriptor: number): Promise<void> {
+    const { folder } = this.#options;
+    const path = join(folder, this.#name);
+    try {
+      if (this.#wholeBytes === 0) {
+        // Nothing of it ever became a recording.
+        await disk.unlink(path);
+        return;
+      }
+      await this.#appendIndex(descriptor);
+      await disk.fdatasync(descriptor);
+      await this.#giveClosedName(path);
+    } finally {
+      await disk.close(descriptor);
+    }
+    await syncFolder(folder);
+  }
+
+  /** Where no room is left for the index the file does without: it can be made again from the fragments. */
+  async #appendIndex(descriptor: number): Promise<void> {
+    const index = buildMfra(VIDEO_TRACK_ID, this.#parts);
+    try {
+      await disk.ftruncate(descriptor, this.#wholeBytes);
+      const { bytesWritten } = await disk.writev(descriptor, [index], this.#wholeBytes);
+      if (bytesWritten === index.length) return;
+    } catch (fault) {
+      if (codeOf(fault) !== 'ENOSPC' && codeOf(fault) !== 'EDQUOT') throw fault;
+    }
+    await disk.ftruncate(descriptor, this.#wholeBytes);
+  }
+
+  /** Never over another file: a name that is taken moves the end on by a second. */
+  async #giveClosedName(path: string): Promise<void> {
+    const { folder } = this.#options;
+    for (let shiftSec = 0; shiftSec <= MAX_NAME_SHIFT_SEC; shiftSec += 1) {
+      const closedPath = join(folder, closedName(this.#startWallMs, this.#endWallMs + shiftSec * SECOND_MS));
+      if (await exists(closedPath)) continue;
+      await disk.rename(path, closedPath);
+      return;
+    }
+    throw new Error(`no name is free for ${this.#name}`);
+  }
+}
+
+const exists = async (path: string): Promise<boolean> => {
+  try {
+    await disk.access(path);
+    return true;
+  } catch (fault) {
+    if (codeOf(fault) === 'ENOENT') return false;
+    throw fault;
+  }
+};
+
+/** Makes the names in a folder last. */
+const syncFolder = async (folder: string): Promise<void> => {
+  const descriptor = await disk.open(folder, 'r');
+  try {
+    await disk.fsync(descriptor);
+  } finally {
+    await disk.close(descriptor);
+  }
+};

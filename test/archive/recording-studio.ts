@@ -1,0 +1,77 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DiskGate } from '../../src/archive/disk-gate.js';
+import type { RecorderNews } from '../../src/archive/recorder.js';
+import { Recorders } from '../../src/archive/recorders.js';
+import { createLogger } from '../../src/base/log.js';
+import { Bell } from '../../src/ring/doorbell.js';
+import { RingWriter } from '../../src/ring/writer.js';
+import { until } from '../support/until.js';
+import type { SourceMovie } from './source-movie.js';
+
+const CAMERA_ID = 'door';
+/** One frame at a time: a recorder that begins takes the newest keyframe. */
+const STEP_MS = 40;
+/** Between two looks at the disk: less than a ring holds beyond its GOP. */
+const SETTLE_EVERY_MS = 480;
+
+/** One camera's ring and its recorder, in the test's own time, on a real disk. */
+export class RecordingStudio {
+  readonly folder: string;
+  readonly news: RecorderNews[] = [];
+  readonly left: string[] = [];
+  readonly records: { level: string; message: string; fields: Readonly<Record<string, unknown>> }[] = [];
+  readonly recorders: Recorders;
+  readonly writer: RingWriter;
+  readonly #gate = DiskGate.create(1);
+
+  constructor(archiveDir: string, fileSeconds: number) {
+    this.folder = join(archiveDir, CAMERA_ID);
+    const log = createLogger((level, message, fields) => this.records.push({ level, message, fields }));
+    this.recorders = new Recorders(
+      { archiveDir, fileSeconds, gate: this.#gate.memory, seat: 0 },
+      {
+        log,
+        onNews: (_cameraId, news) => this.news.push(news),
+        onLeft: (_cameraId, fileName) => this.left.push(fileName),
+      },
+    );
+    const onReplaced = (ring: SharedArrayBuffer): void => this.recorders.setRing(CAMERA_ID, ring);
+    this.writer = new RingWriter({}, { bell: new Bell(), onReplaced });
+    this.recorders.setRing(CAMERA_ID, this.writer.ring);
+    this.recorders.setRecorded(CAMERA_ID, true);
+  }
+
+  get files(): string[] {
+    return readdirSync(this.folder).sort();
+  }
+
+  get paths(): string[] {
+    return this.files.map((name) => join(this.folder, name));
+  }
+
+  get lostFrames(): number {
+    return this.news.reduce((sum, { lostFrames }) => sum + lostFrames, 0);
+  }
+
+  /** Plays so much of the source, and lets the disk keep up. */
+  async play(source: SourceMovie, durationMs: number): Promise<void> {
+    this.writer.setStreamInfo(source.info);
+    for (let elapsedMs = 0; elapsedMs < durationMs && !source.isOver; elapsedMs += STEP_MS) {
+      source.play(this.writer, STEP_MS);
+      this.recorders.pump(source.nowMs);
+      if (elapsedMs % SETTLE_EVERY_MS === 0) await this.settle();
+    }
+    await this.settle();
+  }
+
+  /** Nothing is on its way to the disk. */
+  async settle(): Promise<void> {
+    await until('the disk is idle', () => this.#gate.inUse === 0, { deadlineMs: 20_000 });
+  }
+
+  /** Closes what is open. */
+  async finish(): Promise<void> {
+    await this.recorders.stop();
+  }
+}
