@@ -204,7 +204,8 @@ const startCameras = (
     { camerasPerWorker: config.camerasPerWorker, coreCount: availableParallelism() },
     { clock, log, spawn: counted(deps.spawn, threads), onChange: () => registry.touch(), recordings },
   );
-  const webSockets = new WebSocketViews({ feeds: cameras, clock, log });
+  const onViewersChanged = (): void => registry.touch();
+  const webSockets = new WebSocketViews({ feeds: cameras, clock, log, onChange: onViewersChanged });
   const registry = new CameraRegistry({
     clock,
     log,

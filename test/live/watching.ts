@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { WebSocket } from 'ws';
 import { AppError } from '../../src/base/errors.js';
 import { createLogger } from '../../src/base/log.js';
 import type { CameraFeed } from '../../src/live/feeds.js';
@@ -8,12 +8,15 @@ import { type ViewerPlace, WebSocketViews } from '../../src/live/websocket/webso
 import type { RingOptions } from '../../src/ring/capacity.js';
 import { Bell } from '../../src/ring/doorbell.js';
 import { RingWriter } from '../../src/ring/writer.js';
+import { selfSignedCertificate } from '../support/fake-camera/certificate.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { KEY, nalOf, streamInfo, writeFrame } from '../support/ring.js';
 import { until } from '../support/until.js';
+import { WebSocketViewer } from '../support/websocket-viewer.js';
 
 export const FRAME_MS = 40;
 const TICKS_PER_FRAME = 3600;
+const START_CODE_BYTES = 4;
 
 type Listener = (feed: CameraFeed | null) => void;
 
@@ -80,65 +83,21 @@ export class TestCamera {
   }
 }
 
-/** What a message of video says. */
-export type SeenFrame = { readonly number: number; readonly timestampUs: number; readonly bytes: Buffer };
-
-/** A player: keeps what it gets, and complains of what the interface doesn't allow. */
-export class TestViewer {
-  readonly webSocket: WebSocket;
-  readonly frames: SeenFrame[] = [];
-  readonly configs: Buffer[] = [];
-  readonly faults: string[] = [];
-  closedWith: number | null = null;
-
-  constructor(url: string) {
-    this.webSocket = new WebSocket(url);
-    this.webSocket.on('message', (data: Buffer, isBinary) => {
-      if (isBinary) this.#onMessage(data);
-      else this.faults.push('a text message');
-    });
-    this.webSocket.on('close', (code) => {
-      this.closedWith = code;
-    });
-    this.webSocket.on('error', (fault) => this.faults.push(fault.message));
+/** A viewer of frames that tell their number. */
+export class NumberedViewer extends WebSocketViewer {
+  get numbers(): number[] {
+    return this.frames.map(({ bytes }) => bytes.readInt32LE(START_CODE_BYTES));
   }
 
-  get numbers(): number[] {
-    return this.frames.map(({ number }) => number);
+  get lastNumber(): number {
+    return this.frames.at(-1)?.bytes.readInt32LE(START_CODE_BYTES) ?? -1;
   }
 
   async untilFrame(number: number): Promise<void> {
-    await until(`frame ${number} arrives`, () => (this.frames.at(-1)?.number ?? -1) >= number, {
+    await until(`frame ${number} arrives`, () => this.lastNumber >= number, {
       deadlineMs: 20_000,
-      describe: () => JSON.stringify({ last: this.frames.at(-1)?.number, closedWith: this.closedWith }),
+      describe: () => JSON.stringify({ last: this.lastNumber, closedWith: this.closedWith }),
     });
-  }
-
-  async untilClosed(): Promise<number> {
-    await until('the connection closes', () => this.closedWith !== null, { deadlineMs: 20_000 });
-    return this.closedWith ?? -1;
-  }
-
-  /** When this is over, the service has read all that was sent to it before. */
-  async roundTrip(): Promise<void> {
-    const answered = new Promise((resolve) => void this.webSocket.once('pong', resolve));
-    this.webSocket.ping();
-    await answered;
-  }
-
-  #onMessage(data: Buffer): void {
-    if (data[0] === 1) {
-      this.configs.push(data.subarray(1));
-    } else if (data[0] === 2) {
-      if (this.configs.length === 0) this.faults.push('a frame before any configuration');
-      const timestampUs = Number(data.readBigUInt64BE(1));
-      const lastUs = this.frames.at(-1)?.timestampUs ?? -1;
-      if (timestampUs <= lastUs) this.faults.push(`timestamp ${timestampUs} after ${lastUs}`);
-      if (data.readUInt32BE(9) !== 1) this.faults.push('a frame without a start code');
-      this.frames.push({ number: data.readInt32LE(13), timestampUs, bytes: data.subarray(9) });
-    } else {
-      this.faults.push(`a message of type ${data[0]}`);
-    }
   }
 }
 
@@ -152,11 +111,13 @@ export class Watching {
   readonly refused: string[] = [];
   /** Ends the viewings that are held now. */
   readonly endings: ((reason: 'camera_deleted' | 'access_withdrawn') => void)[] = [];
-  readonly viewers: TestViewer[] = [];
+  readonly viewers: NumberedViewer[] = [];
   readonly server: Server;
+  readonly #isTls: boolean;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, isTls: boolean) {
     this.server = server;
+    this.#isTls = isTls;
     this.views = new WebSocketViews({
       clock: this.clock,
       log: createLogger(() => {}),
@@ -184,10 +145,10 @@ export class Watching {
     });
   }
 
-  static async start(): Promise<Watching> {
-    const server = createServer();
+  static async start(isTls = false): Promise<Watching> {
+    const server = isTls ? createTlsServer(selfSignedCertificate()) : createServer();
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    return new Watching(server);
+    return new Watching(server, isTls);
   }
 
   addCamera(id: string, options: Partial<RingOptions> = {}): TestCamera {
@@ -197,11 +158,11 @@ export class Watching {
   }
 
   get url(): string {
-    return `ws://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+    return `${this.#isTls ? 'wss' : 'ws'}://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  watch(cameraId: string): TestViewer {
-    const viewer = new TestViewer(`${this.url}/${cameraId}`);
+  watch(cameraId: string): NumberedViewer {
+    const viewer = new NumberedViewer(`${this.url}/${cameraId}`);
     this.viewers.push(viewer);
     return viewer;
   }

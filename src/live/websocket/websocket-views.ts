@@ -54,6 +54,7 @@ export class WebSocketViews {
   readonly #feeds: CameraFeeds;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #onChange: () => void;
   readonly #server: WebSocketServer;
   readonly #time: AttentiveTime;
   readonly #bells = new Bells();
@@ -67,10 +68,17 @@ export class WebSocketViews {
   #ticker: Timer | null = null;
   #stopping: Promise<void> | null = null;
 
-  constructor(deps: { feeds: CameraFeeds; clock: Clock; log: Logger }) {
+  constructor(deps: {
+    feeds: CameraFeeds;
+    clock: Clock;
+    log: Logger;
+    /** Some camera has more or fewer viewers than before. */
+    onChange?: () => void;
+  }) {
     this.#feeds = deps.feeds;
     this.#clock = deps.clock;
     this.#log = deps.log;
+    this.#onChange = deps.onChange ?? (() => {});
     this.#time = new AttentiveTime(deps.clock);
     this.#server = new WebSocketServer(serverOptions);
   }
@@ -206,6 +214,7 @@ export class WebSocketViews {
       this.#open.delete(webSocket);
       place.release();
       leave();
+      this.#onChange();
     });
     // What ws finds wrong with a viewer's frames ends the connection; nobody else is concerned.
     webSocket.on('error', leave);
@@ -216,6 +225,7 @@ export class WebSocketViews {
       leave();
     });
     if (webSocket.readyState === webSocket.OPEN) fanout.add(viewer);
+    this.#onChange();
   }
 
   #dropsOf(cameraId: string): Drops {

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { VideoStream } from '../support/elementary-stream.js';
+import { FakeCamera } from '../support/fake-camera/fake-camera.js';
+import { fixturePath, fixtures } from '../support/fixtures.js';
+import { startService } from '../support/service.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+import { WebSocketViewer } from '../support/websocket-viewer.js';
+
+/** The service with a camera for each stream, all of them streaming. */
+const setUp = async (t: TestContext, streams: Readonly<Record<string, VideoStream>>) => {
+  const mounts = Object.entries(streams).map(([id, video]) => [`/${id}`, { video }]);
+  const camera = await FakeCamera.start({ mounts: Object.fromEntries(mounts) });
+  t.after(() => camera[Symbol.asyncDispose]());
+  const service = await startService({ DATA_DIR: tempFolder(t) });
+  t.after(() => service.process.kill('SIGKILL'));
+  const token = await service.login('admin', service.adminPassword);
+  const call = (method: string, path: string, body?: unknown) =>
+    service.call(method, path, { token, ...(body === undefined ? {} : { body }) });
+  for (const id of Object.keys(streams)) {
+    await call('POST', '/api/cameras', { id, url: camera.url(`/${id}`) });
+  }
+  const list = async (): Promise<{ id: string; state: string; viewers: number }[]> =>
+    (await call('GET', '/api/cameras')).body;
+  await until('all cameras stream', async () => (await list()).every(({ state }) => state === 'streaming'), {
+    deadlineMs: 15_000,
+  });
+  const watch = (id: string, query = ''): WebSocketViewer => {
+    const viewer = new WebSocketViewer(`${service.url.replace(/^http/, 'ws')}/stream/ws/${id}${query}`);
+    t.after(() => viewer.webSocket.terminate());
+    return viewer;
+  };
+  const drops = async (): Promise<number> => {
+    const { text } = await call('GET', '/metrics');
+    return Number(/^svc_buffer_drops_total\{camera_id="door"\} (\d+)$/m.exec(text)?.[1]);
+  };
+  return { camera, service, call, list, watch, drops };
+};
+
+/** What the pictures look like, by hash; whatever ffmpeg has to complain about fails the test. */
+const picturesOf = (format: string, path: string): string[] => {
+  const args = ['-v', 'error', '-f', format, '-i', path, '-fps_mode', 'passthrough', '-f', 'framemd5', '-'];
+  const { stdout, stderr } = spawnSync('ffmpeg', args, { encoding: 'utf8', maxBuffer: 1 << 26 });
+  assert.equal(stderr, '');
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split(',').at(-1)!.trim());
+};
+
+/** Pictures that the end of a dump may lack its neighbours for, where there are B-frames. */
+const TAIL = 4;
+
+test('what ffmpeg decodes of a WebSocket are the pictures of the source', async (t) => {
+  const cases = [
+    ['high', 'h264', 'h264-high.264', fixtures.h264High()],
+    ['slices', 'h264', 'h264-baseline.264', fixtures.h264Baseline()],
+    ['b-frames', 'h264', 'h264-bframes.264', fixtures.h264BFrames()],
+    ['h265', 'hevc', 'h265-main.265', fixtures.h265Main()],
+  ] as const;
+  const { watch } = await setUp(t, Object.fromEntries(cases.map(([id, , , stream]) => [id, stream])));
+  const viewers = cases.map(([id]) => watch(id));
+  await Promise.all(viewers.map((viewer) => viewer.untilFrames(75)));
+  for (const [index, [id, format, file]] of cases.entries()) {
+    const viewer = viewers[index]!;
+    const path = join(tempFolder(t), id);
+    writeFileSync(path, viewer.dump);
+    const seen = picturesOf(format, path).slice(0, -TAIL);
+    const source = picturesOf(format, fixturePath(file));
+    // The newest keyframe was anywhere in the loop.
+    const offset = source.findIndex((_, at) => seen.every((hash, n) => hash === source[(at + n) % 60]));
+    assert.ok(
+      offset >= 0 && offset % 15 === 0 && seen.length > 60,
+      `${id}: other pictures than the source's`,
+    );
+    assert.deepEqual(viewer.faults, []);
+  }
+});
+
+test('a viewer that reads nothing for 10 s is back at the live edge, its losses counted exactly', async (t) => {
+  const { watch, drops } = await setUp(t, { door: fixtures.h264Large() });
+  const [healthy, stalled] = [watch('door'), watch('door')];
+  await Promise.all([healthy.untilFrames(15), stalled.untilFrames(15)]);
+  stalled.webSocket.pause();
+  const atStall = healthy.frames.length;
+  await healthy.untilFrames(atStall + 150);
+  const atResume = healthy.frames.length;
+  stalled.webSocket.resume();
+  await until('it sees what the other one sees', () => {
+    const now = stalled.frames.at(-1)?.timestampUs ?? 0;
+    return now >= (healthy.frames[atResume + 20]?.timestampUs ?? Number.POSITIVE_INFINITY);
+  });
+  const [first, last] = [stalled.frames[0]!.timestampUs, stalled.frames.at(-1)!.timestampUs];
+  const shown = healthy.frames.filter(({ timestampUs }) => timestampUs >= first && timestampUs <= last);
+  assert.equal(await drops(), shown.length - stalled.frames.length);
+  assert.ok(shown.length - stalled.frames.length > 75, 'it lost most of what it did not read');
+  const steps = healthy.frames.slice(1).map((frame, n) => frame.timestampUs - healthy.frames[n]!.timestampUs);
+  assert.ok(Math.max(...steps) < 100_000, 'the other viewer lost nothing');
+  const path = join(tempFolder(t), 'stalled');
+  writeFileSync(path, stalled.dump);
+  assert.equal(picturesOf('h264', path).length, stalled.frames.length, 'every frame it got can be decoded');
+  assert.deepEqual([...healthy.faults, ...stalled.faults], []);
+});
+
+test('viewers are counted, let in by token, kept while the camera is away, and told why they must go', async (t) => {
+  const { camera, service, call, list, watch } = await setUp(t, { door: fixtures.h264High() });
+  const open = watch('door');
+  await open.untilFrames(1);
+  assert.deepEqual(
+    (await list()).map(({ viewers }) => viewers),
+    [1],
+  );
+  camera.resetConnections();
+  const before = open.frames.length;
+  await open.untilFrames(before + 30);
+  assert.deepEqual(open.faults, [], 'after the camera came back time goes on');
+
+  await call('PUT', '/api/cameras/door', { token_auth: true });
+  assert.equal(await open.untilClosed(), 4403);
+  const stranger = watch('door');
+  await until('it is refused', () => stranger.faults.length > 0);
+  assert.match(stranger.faults[0]!, /401/);
+  const { token } = (await call('GET', '/api/cameras/door/stream-token')).body;
+  const invited = watch('door', `?token=${token}`);
+  await invited.untilFrames(1);
+  assert.equal(invited.configs.length, 1);
+  await call('DELETE', '/api/cameras/door');
+  assert.equal(await invited.untilClosed(), 4404);
+
+  await call('POST', '/api/cameras', { id: 'door', url: camera.url('/door') });
+  await until('it streams again', async () => (await list())[0]?.state === 'streaming');
+  const last = watch('door');
+  await last.untilFrames(1);
+  const [code, exit] = await Promise.all([last.untilClosed(), service.stop()]);
+  assert.deepEqual([code, exit, service.err()], [1001, 0, '']);
+});
