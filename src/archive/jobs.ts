@@ -1,13 +1,24 @@
 import { AppError, messageOf } from '../base/errors.js';
+import { findUnclosed } from './archive-folders.js';
+import { deleteExpired, evictOldest } from './delete-files.js';
 import { inspectFiles } from './inspect-files.js';
 import { type JobOutcome, Moved } from './job-result.js';
+import { repairFile } from './repair-file.js';
 import { scanFolder, statFile } from './scan-folder.js';
 
 /**
  * All work on the archive's disk: plain functions that use synchronous calls and run in the threads of a JobPool.
  * Their input and output are cloned between threads: plain data.
  */
-export const jobs = { scanFolder, statFile, inspectFiles };
+export const jobs = {
+  scanFolder,
+  statFile,
+  inspectFiles,
+  findUnclosed,
+  repairFile,
+  deleteExpired,
+  evictOldest: (input: Parameters<typeof evictOldest>[0]) => evictOldest(input),
+};
 
 export type Jobs = typeof jobs;
 export type JobName = keyof Jobs;

@@ -1,0 +1,46 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isCameraId } from './archive-path.js';
+import { parseRecordingName } from './file-name.js';
+
+/** A file of the archive, by where it is. */
+export type FilePlace = { readonly cameraId: string; readonly fileName: string };
+
+/** Calls back for each folder that may be a camera's, whether the camera still exists or not, with what is in it. */
+export const eachFolder = (
+  archiveDir: string,
+  visit: (cameraId: string, names: readonly string[]) => void,
+): void => {
+  for (const entry of readdirSync(archiveDir, { withFileTypes: true })) {
+    if (!entry.isDirectory() || !isCameraId(entry.name)) continue;
+    let names: string[];
+    try {
+      names = readdirSync(join(archiveDir, entry.name));
+    } catch {
+      // Removed meanwhile, or not ours to read: no reason to leave out the others.
+      continue;
+    }
+    visit(entry.name, names);
+  }
+};
+
+const isOlder = (path: string, beforeMs: number): boolean => {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat?.isFile() === true && stat.mtimeMs < beforeMs;
+};
+
+/** Job: all files that were not closed, and last written to before `beforeMs`. */
+export const findUnclosed = (input: {
+  readonly archiveDir: string;
+  readonly beforeMs: number;
+}): FilePlace[] => {
+  const { archiveDir, beforeMs } = input;
+  const found: FilePlace[] = [];
+  eachFolder(archiveDir, (cameraId, names) => {
+    for (const fileName of names) {
+      if (!fileName.endsWith('_ongoing.mp4') || parseRecordingName(fileName) === null) continue;
+      if (isOlder(join(archiveDir, cameraId, fileName), beforeMs)) found.push({ cameraId, fileName });
+    }
+  });
+  return found;
+};

@@ -1,0 +1,104 @@
+import type { Clock, Timer } from '../base/clock.js';
+import { messageOf } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import type { FilePlace } from './archive-folders.js';
+import { folderOf } from './archive-path.js';
+import type { JobRunner } from './jobs.js';
+
+/** Knows the files that recorders have open now: those are never repaired. */
+export type LiveFiles = { isLive(cameraId: string, fileName: string): boolean };
+
+export type RecoveryDeps = {
+  readonly runner: JobRunner;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly live: LiveFiles;
+};
+
+const RETRY_MS = 60_000;
+const PROGRESS_EVERY = 50;
+
+/**
+ * Closes the files whose writer died. Those of the last run of the service are collected before any recorder
+ * starts, and repaired while they record; a camera worker's, when it dies.
+ */
+export class Recovery {
+  /** Files that were closed, moved aside, and left as they are because the disk failed. */
+  readonly counts = { closed: 0, broken: 0, failed: 0 };
+  readonly #archiveDir: string;
+  readonly #deps: RecoveryDeps;
+  #found: readonly FilePlace[] = [];
+  #retry: Timer | null = null;
+  #isStopped = false;
+
+  constructor(options: { readonly archiveDir: string }, deps: RecoveryDeps) {
+    this.#archiveDir = options.archiveDir;
+    this.#deps = deps;
+  }
+
+  /** Before recorders start: looks for files that were left open. A disk that fails is tried again later. */
+  async collect(): Promise<void> {
+    await this.#collect(Number.POSITIVE_INFINITY);
+  }
+
+  /** Repairs what was collected, one file after another. Never rejects. */
+  async repairAll(): Promise<void> {
+    const { log } = this.#deps;
+    const found = this.#found;
+    this.#found = [];
+    if (found.length === 0) return;
+    log.info('repairing recordings that were not closed', { files: found.length });
+    for (const [index, { cameraId, fileName }] of found.entries()) {
+      if (this.#isStopped) return;
+      await this.repair(cameraId, fileName);
+      if ((index + 1) % PROGRESS_EVERY === 0) {
+        log.info('repairing recordings', { done: index + 1, files: found.length });
+      }
+    }
+    log.info('repaired the recordings that were not closed', this.counts);
+  }
+
+  /** Repairs one file whose writer is certainly gone. Never rejects. */
+  async repair(cameraId: string, fileName: string): Promise<void> {
+    const { log, live, runner } = this.#deps;
+    if (this.#isStopped || live.isLive(cameraId, fileName)) return;
+    const place = { camera_id: cameraId, file: fileName };
+    try {
+      const folder = folderOf(this.#archiveDir, cameraId);
+      const { outcome, newName, cutBytes } = await runner.run('repairFile', { folder, fileName });
+      if (outcome === 'gone') return;
+      this.counts[outcome] += 1;
+      if (outcome === 'closed') {
+        log.info('closed a recording', { ...place, name: newName, cut_bytes: cutBytes });
+      } else log.warn('moved aside a recording that no one can play', { ...place, name: newName });
+    } catch (fault) {
+      this.counts.failed += 1;
+      log.error('could not repair a recording; the next start tries again', {
+        ...place,
+        reason: messageOf(fault),
+      });
+    }
+  }
+
+  /** No further file is begun. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#retry?.cancel();
+  }
+
+  async #collect(beforeMs: number): Promise<void> {
+    const { runner, log, clock } = this.#deps;
+    try {
+      this.#found = await runner.run('findUnclosed', { archiveDir: this.#archiveDir, beforeMs });
+    } catch (fault) {
+      log.error('could not look for recordings that were not closed', { reason: messageOf(fault) });
+      if (!this.#isStopped) this.#retry = clock.after(RETRY_MS, () => void this.#collectLate());
+    }
+  }
+
+  /** Recorders are at work by now, and may have opened a file that we aren't told of yet: theirs were just written. */
+  async #collectLate(): Promise<void> {
+    await this.#collect(this.#deps.clock.wallMs() - RETRY_MS);
+    await this.repairAll();
+  }
+}

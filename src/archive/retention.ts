@@ -1,0 +1,138 @@
+import type { Clock, Timer } from '../base/clock.js';
+import { messageOf } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import { type Deletions, placeKey } from './delete-files.js';
+import type { JobRunner } from './jobs.js';
+
+/** How long each camera's recordings are kept; 0: for ever. */
+export type RetentionRule = { readonly cameraId: string; readonly retentionDays: number };
+
+export type RetentionDeps = {
+  readonly runner: JobRunner;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Read anew for each round. Folders that no rule names are kept until space is needed. */
+  readonly rules: () => readonly RetentionRule[];
+};
+
+const SWEEP_MS = 600_000;
+const SPACE_MS = 10_000;
+const DAY_MS = 86_400_000;
+/** Files that one job deletes, so that other background work gets its turn. */
+const FILES_A_JOB = 64;
+/** Files that could not be deleted, and are left alone until the next sweep. */
+const MAX_SKIPPED = 1_000;
+
+/** Deletes recordings: those that are older than their camera keeps them, and the oldest of all when space is short. */
+export class Retention {
+  /** Recordings deleted by age and for space, and deletions that failed. */
+  readonly counts = { expired: 0, evicted: 0, failed: 0 };
+  readonly #options: { readonly archiveDir: string; readonly minFreePercent: number };
+  readonly #deps: RetentionDeps;
+  readonly #skip = new Set<string>();
+  #timers: readonly Timer[] = [];
+  #sweeping: Promise<void> | null = null;
+  #evicting: Promise<void> | null = null;
+  #isStopped = false;
+  #isShort = false;
+  #isFailing = false;
+
+  constructor(
+    options: { readonly archiveDir: string; readonly minFreePercent: number },
+    deps: RetentionDeps,
+  ) {
+    this.#options = options;
+    this.#deps = deps;
+  }
+
+  /** Sweeps now and every 10 minutes, and looks at the free space now and every 10 s. */
+  start(): void {
+    const { clock } = this.#deps;
+    this.#timers = [
+      clock.every(SWEEP_MS, () => void this.sweep()),
+      clock.every(SPACE_MS, () => void this.makeRoom()),
+    ];
+    void this.sweep();
+    void this.makeRoom();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const timer of this.#timers) timer.cancel();
+  }
+
+  /** Deletes what is older than its camera keeps it. Joins a sweep that is under way; never rejects. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweep().finally(() => {
+      this.#sweeping = null;
+    });
+    return this.#sweeping;
+  }
+
+  /** Deletes the oldest recordings if space is short. Joins a round that is under way; never rejects. */
+  makeRoom(): Promise<void> {
+    this.#evicting ??= this.#makeRoom().finally(() => {
+      this.#evicting = null;
+    });
+    return this.#evicting;
+  }
+
+  async #sweep(): Promise<void> {
+    const { runner, clock, log, rules } = this.#deps;
+    this.#skip.clear();
+    const nowMs = clock.wallMs();
+    const limits = rules()
+      .filter(({ retentionDays }) => retentionDays > 0)
+      .map(({ cameraId, retentionDays }) => ({ cameraId, beforeMs: nowMs - retentionDays * DAY_MS }));
+    const { archiveDir } = this.#options;
+    try {
+      for (let isMore = limits.length > 0; isMore && !this.#isStopped; ) {
+        const skip = [...this.#skip];
+        const round = await runner.run('deleteExpired', { archiveDir, limits, maxFiles: FILES_A_JOB, skip });
+        this.counts.expired += this.#report(round, 'retention');
+        isMore = round.deleted.length + round.failed.length >= FILES_A_JOB && this.#skip.size < MAX_SKIPPED;
+      }
+    } catch (fault) {
+      log.warn('could not delete old recordings', { reason: messageOf(fault) });
+    }
+  }
+
+  async #makeRoom(): Promise<void> {
+    const { runner, log } = this.#deps;
+    const skip = [...this.#skip];
+    try {
+      const round = await runner.run('evictOldest', { ...this.#options, maxFiles: FILES_A_JOB, skip });
+      this.counts.evicted += this.#report(round, 'space');
+      this.#tellShortage(round.freePercent, round.deleted.length);
+      this.#isFailing = false;
+    } catch (fault) {
+      // Once, not every 10 s.
+      if (!this.#isFailing) log.warn('could not look at the free space', { reason: messageOf(fault) });
+      this.#isFailing = true;
+    }
+  }
+
+  /** Once when nothing is left to delete, not every 10 s. */
+  #tellShortage(freePercent: number, deleted: number): void {
+    const isShort = freePercent < this.#options.minFreePercent && deleted === 0;
+    if (isShort && !this.#isShort) {
+      this.#deps.log.error('the disk is nearly full, and no closed recording is left to delete', {
+        free_percent: freePercent,
+      });
+    }
+    this.#isShort = isShort;
+  }
+
+  #report({ deleted, failed }: Deletions, reason: 'retention' | 'space'): number {
+    const { log } = this.#deps;
+    for (const { cameraId, fileName } of deleted) {
+      log.info('deleted a recording', { camera_id: cameraId, file: fileName, reason });
+    }
+    for (const { cameraId, fileName, reason: fault } of failed) {
+      this.counts.failed += 1;
+      if (this.#skip.size < MAX_SKIPPED) this.#skip.add(placeKey({ cameraId, fileName }));
+      log.warn('could not delete a recording', { camera_id: cameraId, file: fileName, reason: fault });
+    }
+    return deleted.length;
+  }
+}

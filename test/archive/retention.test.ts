@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { evictOldest } from '../../src/archive/delete-files.js';
+import { closedName, openName } from '../../src/archive/file-name.js';
+import type { JobRunner } from '../../src/archive/jobs.js';
+import { Retention, type RetentionRule } from '../../src/archive/retention.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+import { InlineRunner } from './inline-runner.js';
+import { logLines } from './log-lines.js';
+import { smallDisk } from './small-disk.js';
+
+const NOW_MS = Date.UTC(2026, 10, 21, 8, 30);
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A closed file whose name ends `agoMs` ago. */
+const writeEnded = (folder: string, agoMs: number, content: string | Buffer = 'x'): string => {
+  mkdirSync(folder, { recursive: true });
+  const name = closedName(NOW_MS - agoMs - HOUR_MS, NOW_MS - agoMs);
+  writeFileSync(join(folder, name), content);
+  return name;
+};
+
+const setUp = (
+  archiveDir: string,
+  rules: readonly RetentionRule[],
+  runner: JobRunner = new InlineRunner(),
+) => {
+  const clock = new FakeClock(NOW_MS);
+  const { log, lines } = logLines();
+  const retention = new Retention(
+    { archiveDir, minFreePercent: 0 },
+    { runner, clock, log, rules: () => rules },
+  );
+  return { retention, clock, log, lines };
+};
+
+test('what ended longer ago than its camera keeps it goes; nothing else does', async (t) => {
+  const archiveDir = tempFolder(t);
+  const [a, b, c] = ['a', 'b', 'c'].map((camera) => join(archiveDir, camera)) as [string, string, string];
+  const old = writeEnded(a, 7 * DAY_MS + 1000);
+  const kept = [writeEnded(a, 7 * DAY_MS - 1000), writeEnded(a, HOUR_MS)];
+  const others = [
+    openName(NOW_MS - 30 * DAY_MS),
+    `${openName(NOW_MS - 31 * DAY_MS)}.broken`,
+    'holiday.mp4',
+    `${old}.bak`,
+  ];
+  for (const name of others) writeFileSync(join(a, name), 'x');
+  const linkName = closedName(NOW_MS - 20 * DAY_MS, NOW_MS - 20 * DAY_MS + 1000);
+  symlinkSync(join(a, 'holiday.mp4'), join(a, linkName));
+  const keptForEver = writeEnded(b, 1000 * DAY_MS);
+  const ofNobody = writeEnded(c, 1000 * DAY_MS);
+  const { retention, lines } = setUp(archiveDir, [
+    { cameraId: 'a', retentionDays: 7 },
+    { cameraId: 'b', retentionDays: 0 },
+    { cameraId: 'without-folder', retentionDays: 7 },
+  ]);
+  await retention.sweep();
+  assert.deepEqual(readdirSync(a).sort(), [...kept, ...others, linkName].sort());
+  assert.deepEqual(readdirSync(b), [keptForEver]);
+  assert.deepEqual(readdirSync(c), [ofNobody]);
+  assert.equal(retention.counts.expired, 1);
+  assert.deepEqual(
+    lines.map(({ fields }) => fields),
+    [{ camera_id: 'a', file: old, reason: 'retention' }],
+  );
+});
+
+test('it sweeps at the start and every ten minutes, in rounds, by the rules of the moment', async (t) => {
+  const archiveDir = tempFolder(t);
+  for (let hour = 0; hour < 150; hour += 1) writeEnded(join(archiveDir, 'a'), 10 * DAY_MS + hour * HOUR_MS);
+  const rules: RetentionRule[] = [{ cameraId: 'a', retentionDays: 3 }];
+  const runner = new InlineRunner();
+  const { retention, clock } = setUp(archiveDir, rules, runner);
+  t.after(() => retention.stop());
+  retention.start();
+  await until('all is swept', () => readdirSync(join(archiveDir, 'a')).length === 0);
+  assert.equal(runner.countOf('deleteExpired'), 3);
+  writeEnded(join(archiveDir, 'a'), 3 * DAY_MS - 300_000);
+  writeEnded(join(archiveDir, 'a'), 2 * DAY_MS);
+  clock.advance(599_000);
+  assert.equal(readdirSync(join(archiveDir, 'a')).length, 2);
+  clock.advance(1_000);
+  await until('the one that aged is swept', () => readdirSync(join(archiveDir, 'a')).length === 1);
+  rules[0] = { cameraId: 'a', retentionDays: 1 };
+  clock.advance(600_000);
+  await until('the other is swept', () => readdirSync(join(archiveDir, 'a')).length === 0);
+  retention.stop();
+  assert.equal(clock.pendingTimers, 0);
+});
+
+test('a file that can not be deleted is tried once a sweep', async (t) => {
+  const archiveDir = tempFolder(t);
+  const fileName = 'stuck.mp4';
+  const inputs: unknown[] = [];
+  const failing = {
+    run: (_name: string, input: unknown) => {
+      inputs.push(input);
+      const failed = [{ cameraId: 'a', fileName, reason: 'EACCES' }];
+      return Promise.resolve({ deleted: [], failed: inputs.length > 1 ? [] : failed, freePercent: 1 });
+    },
+  } as unknown as JobRunner;
+  const { retention, lines } = setUp(archiveDir, [{ cameraId: 'a', retentionDays: 3 }], failing);
+  await retention.makeRoom();
+  await retention.makeRoom();
+  assert.deepEqual(
+    inputs.map((input) => (input as { skip: string[] }).skip),
+    [[], [`a/${fileName}`]],
+  );
+  assert.equal(retention.counts.failed, 1);
+  assert.equal(lines.filter(({ message }) => message === 'could not delete a recording').length, 1);
+  await retention.sweep();
+  assert.deepEqual((inputs[2] as { skip: string[] }).skip, []);
+});
+
+const placesIn = (archiveDir: string): string[] =>
+  readdirSync(archiveDir, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.mp4'));
+
+test('on a small disk the oldest of all cameras go, one after another, until there is room', async (t: TestContext) => {
+  const archiveDir = smallDisk(t, 10);
+  if (archiveDir === null) return;
+  const megabyte = Buffer.alloc(1 << 20, 1);
+  // Oldest first: deleted camera, then a, then b, …
+  const names = ['gone', 'a', 'b', 'a', 'b', 'a', 'b'].map(
+    (camera, index) => `${camera}/${writeEnded(join(archiveDir, camera), (100 - index) * HOUR_MS, megabyte)}`,
+  );
+  const open = openName(NOW_MS - 900 * HOUR_MS);
+  writeFileSync(join(archiveDir, 'a', open), megabyte);
+  writeFileSync(join(archiveDir, 'a', `${open}.broken`), megabyte);
+  const { log, lines } = logLines();
+  const options = { runner: new InlineRunner(), clock: new FakeClock(NOW_MS), log, rules: () => [] };
+  const at = (minFreePercent: number) => new Retention({ archiveDir, minFreePercent }, options);
+  await at(5).makeRoom();
+  assert.equal(placesIn(archiveDir).length, 8, 'there is room enough');
+  const retention = at(35);
+  await retention.makeRoom();
+  assert.deepEqual(placesIn(archiveDir).sort(), [...names.slice(3), `a/${open}`].sort());
+  assert.equal(retention.counts.evicted, 3);
+  assert.deepEqual(
+    lines.map(({ fields }) => [fields['camera_id'], fields['reason']]),
+    ['gone', 'a', 'b'].map((camera) => [camera, 'space']),
+  );
+  const greedy = at(95);
+  await greedy.makeRoom();
+  assert.deepEqual(placesIn(archiveDir), [`a/${open}`], 'neither open nor broken files');
+  await greedy.makeRoom();
+  await greedy.makeRoom();
+  assert.equal(lines.filter(({ level }) => level === 'error').length, 1, 'told once');
+  assert.equal(statSync(join(archiveDir, 'a', `${open}.broken`)).size, 1 << 20);
+});
+
+test('where the file system shows free space late, no more is deleted than was missing', (t) => {
+  const archiveDir = tempFolder(t);
+  for (let hour = 0; hour < 20; hour += 1) {
+    writeEnded(join(archiveDir, 'a'), (50 - hour) * HOUR_MS, Buffer.alloc(64 * 1024));
+  }
+  const space = { bavail: 20, blocks: 1000, bsize: 4096 };
+  const input = { archiveDir, minFreePercent: 5, maxFiles: 64, skip: [] };
+  const { deleted, freePercent } = evictOldest(input, () => space);
+  // 30 blocks are missing, and a file has 16 of them.
+  assert.equal(deleted.length, 2);
+  assert.equal(freePercent, 2);
+  rmSync(join(archiveDir, 'a'), { recursive: true });
+  assert.deepEqual(evictOldest(input, () => space).deleted, []);
+});
