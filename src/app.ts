@@ -23,6 +23,7 @@ import { backupRoutes } from './http/routes/backup.js';
 import { cameraRoutes } from './http/routes/cameras.js';
 import { folderRoutes } from './http/routes/folders.js';
 import { healthRoutes } from './http/routes/health.js';
+import { hlsRoutes } from './http/routes/hls.js';
 import { loginRoutes } from './http/routes/login.js';
 import { LogRoutes } from './http/routes/logs.js';
 import { metricsRoutes } from './http/routes/metrics.js';
@@ -40,6 +41,7 @@ import {
   upgradeRoutes,
 } from './http/upgrade.js';
 import { createWebApp, type WebAppDeps } from './http/web-app.js';
+import { LiveHls } from './live/hls/live-hls.js';
 import { WebSocketViews } from './live/websocket/websocket-views.js';
 import { ArchiveProbe } from './ops/archive-probe.js';
 import { Health } from './ops/health.js';
@@ -81,11 +83,17 @@ class Stops {
   }
 }
 
-/** What the readers of the rings report; nothing else than WebSockets and recordings yet. */
-const activityOf = (webSockets: WebSocketViews, recordings: RecordingDesk): CameraActivity => ({
-  viewers: (cameraId) => ({ websocket: webSockets.viewers(cameraId), hls: 0, whep: 0 }),
+type LiveOutputs = { readonly webSockets: WebSocketViews; readonly hls: LiveHls };
+
+/** What the readers of the rings report. */
+const activityOf = ({ webSockets, hls }: LiveOutputs, recordings: RecordingDesk): CameraActivity => ({
+  viewers: (cameraId) => ({
+    websocket: webSockets.viewers(cameraId),
+    hls: hls.viewers(cameraId),
+    whep: 0,
+  }),
   isRecording: (cameraId) => recordings.isRecording(cameraId),
-  droppedFrames: (cameraId) => webSockets.droppedFrames(cameraId),
+  droppedFrames: (cameraId) => webSockets.droppedFrames(cameraId) + hls.droppedFrames(cameraId),
 });
 
 /** Worker threads are part of the statistics from their first figures to their end. */
@@ -185,7 +193,7 @@ const openStorage = async (config: Config, deps: AppDeps, stops: Stops): Promise
   return { store, sessions, tokens, accounts };
 };
 
-type Sources = { readonly registry: CameraRegistry; readonly webSockets: WebSocketViews };
+type Sources = LiveOutputs & { readonly registry: CameraRegistry };
 
 const startCameras = (
   config: Config,
@@ -206,16 +214,18 @@ const startCameras = (
   );
   const onViewersChanged = (): void => registry.touch();
   const webSockets = new WebSocketViews({ feeds: cameras, clock, log, onChange: onViewersChanged });
+  const hls = new LiveHls({ clock, log, feeds: cameras, alwaysOn: () => registry.alwaysOnHls() });
   const registry = new CameraRegistry({
     clock,
     log,
     cameras,
     settings: store.cameras,
     traffic: store.traffic,
-    activity: activityOf(webSockets, recordings),
+    activity: activityOf({ webSockets, hls }, recordings),
     events: {
       onRemoved: (id) => {
         webSockets.closeCamera(id);
+        hls.closeCamera(id);
         recordings.forget(id);
         sessions.endForCamera(id, 'camera_deleted');
       },
@@ -225,7 +235,7 @@ const startCameras = (
   stops.push(() => cameras.stop());
   stops.push(() => registry.stop());
   registry.start();
-  return { registry, webSockets };
+  return { registry, webSockets, hls };
 };
 
 type Ops = { readonly health: Health; readonly metrics: Metrics; readonly stats: Stats };
@@ -297,7 +307,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   mainThread.start();
   stops.push(() => mainThread.stop());
   threads.add('main', mainThread.shared);
-  const { registry, webSockets } = startCameras(config, deps, storage, threads, stops);
+  const { registry, webSockets, hls } = startCameras(config, deps, storage, threads, stops);
   const ops = buildOps(config, deps, storage.store, registry, threads);
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
@@ -310,7 +320,14 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const probes = [...healthRoutes(ops), ...metricsRoutes(ops)];
   const management = managementRoutes(deps, storage, registry, ops);
   const routes = withOpenApi(
-    [...management, ...logRoutes.routes(), ...modelRoutes({ models }), ...upgradeRoutes(upgrades), ...probes],
+    [
+      ...management,
+      ...logRoutes.routes(),
+      ...modelRoutes({ models }),
+      ...hlsRoutes({ hls }),
+      ...upgradeRoutes(upgrades),
+      ...probes,
+    ],
     version,
   );
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
@@ -319,6 +336,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const servers = await listen(config, { all: routes, probes, upgrades }, webDeps, stops);
   stops.push(() => logRoutes.close());
   stops.push(() => webSockets.stop());
+  stops.push(() => hls.stop());
   return servers;
 };
 

@@ -18,7 +18,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   store: ['base'],
   camera: ['base', 'codec', 'ring', 'rtp', 'rtsp', 'store'],
   archive: ['base', 'codec', 'ring', 'fmp4', 'mpegts'],
-  live: ['base', 'codec', 'ring', 'rtp', 'mpegts'],
+  live: ['base', 'codec', 'ring', 'rtp', 'mpegts', 'fmp4'],
   detect: ['base', 'codec', 'ring'],
   onvif: ['base'],
   auth: ['base', 'store'],

@@ -138,6 +138,12 @@ export class CameraRegistry {
     return this.#entries.has(id);
   }
 
+  /** The cameras whose HLS is cut whether somebody watches or not. */
+  alwaysOnHls(): string[] {
+    const stored = [...this.#entries.values()].map((entry) => entry.stored);
+    return stored.filter(({ lazy_hls, disabled }) => !lazy_hls && !disabled).map(({ id }) => id);
+  }
+
   /** What decides who may watch it; null where there is no such camera. */
   watched(id: string): { readonly tokenAuth: boolean; readonly isDisabled: boolean } | null {
     const stored = this.#entries.get(id)?.stored;

@@ -58,9 +58,10 @@ export const problemStatusesOf = (route: Route): number[] => {
 
 const successOf = (answer: Answer, components: Components): Json => {
   if (answer.contentType === null) return { description: answer.description };
-  const type = answer.contentType ?? 'application/json';
+  const types = [answer.contentType ?? 'application/json'].flat();
   const schema = answer.schema === undefined ? {} : components.convert(answer.schema, 'output');
-  return { description: answer.description, content: { [type]: { schema } } };
+  const content = Object.fromEntries(types.map((type) => [type, { schema }]));
+  return { description: answer.description, content };
 };
 
 const problemOf = (status: number, components: Components): Json => ({

@@ -38,8 +38,8 @@ export type Answer = {
   readonly description: string;
   /** Without one, the content is not JSON. */
   readonly schema?: z.ZodType;
-  /** JSON where nothing is said; null: there is no content. */
-  readonly contentType?: string | null;
+  /** JSON where nothing is said, one of several where that depends; null: there is no content. */
+  readonly contentType?: string | readonly string[] | null;
 };
 
 type Declaration<Params, Query, Body> = {

@@ -8,6 +8,7 @@ import { ViewingGate } from '../../src/auth/viewing-gate.js';
 import { WorkGate } from '../../src/auth/work-gate.js';
 import { AppError } from '../../src/base/errors.js';
 import { Models } from '../../src/detect/models.js';
+import { LiveHls } from '../../src/live/hls/live-hls.js';
 import { CameraTable } from '../../src/store/cameras.js';
 import { FolderTable } from '../../src/store/folders.js';
 import { Store } from '../../src/store/store.js';
@@ -265,6 +266,19 @@ test('model files: whole, in part, unchanged, missing, and from an origin that f
     t.mock.method(Models.prototype, 'open', () => Promise.reject(new AppError(code, 'failed')));
     assert.equal((await app.call('GET', '/models/other.onnx')).status, status);
   }
+});
+
+test('live HLS answers with playlists and files', async (t) => {
+  await app.asAdmin('POST', '/api/cameras', { id: 'live', url: 'rtsp://127.0.0.1/1' });
+  for (const name of ['master', 'video', 'subtitles', 'lowLatency'] as const)
+    t.mock.method(LiveHls.prototype, name, () => Promise.resolve('#EXTM3U'));
+  const file = { bytes: Buffer.from('a part'), contentType: 'video/mp4' };
+  t.mock.method(LiveHls.prototype, 'file', () => Promise.resolve(file));
+  for (const name of ['index.m3u8', 'stream.m3u8', 'subs.m3u8', 'll.m3u8', 'part_1_0.m4s']) {
+    const { status, text } = await app.call('GET', `/stream/hls/live/${name}`);
+    assert.deepEqual([status, text], [200, name.endsWith('m3u8') ? '#EXTM3U' : 'a part']);
+  }
+  await app.asAdmin('DELETE', '/api/cameras/live');
 });
 
 test('the log stream answers with events', async () => {

@@ -1,0 +1,245 @@
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
+import { RingReader } from '../../ring/reader.js';
+import type { CameraFeed, CameraFeeds } from '../feeds.js';
+import { Pollers } from './pollers.js';
+import type { Segment } from './segment.js';
+import { Segmenter } from './segmenter.js';
+import type { TsMaker } from './ts-maker.js';
+import { Waiting } from './waiting.js';
+import { type Numbers, SegmentWindow } from './window.js';
+
+/** How long the first request waits for a picture. */
+const FIRST_SEGMENT_WAIT_MS = 10_000;
+/** With nobody asking for this long a lazy channel rests. */
+const IDLE_AFTER_MS = 60_000;
+/** Parts are looked for at each beat for this long after somebody asked for them. */
+const PARTS_WANTED_MS = 10_000;
+/** A keyframe older than this is what a camera that is away has left: nobody is shown it as live. */
+const MAX_START_AGE_MS = 15_000;
+/** A viewer that hasn't asked for this long, or for two target durations, has gone. */
+const VIEWER_GONE_MS = 10_000;
+/** Frames that one turn may take, so that a camera that floods its ring keeps nobody else waiting. */
+const MAX_FRAMES_PER_TURN = 4_000;
+/** MPEG-TS that is kept beside the frames: for viewers that ask for the same at about the same time. */
+const KEPT_TS_SEGMENTS = 2;
+
+export type HlsErrorCode = 'not_found' | 'no_picture' | 'bad_request';
+
+/** An error of live HLS, with its code for the HTTP status. */
+export const hlsError = (
+  code: HlsErrorCode,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): AppError<HlsErrorCode> => new AppError(code, message, { details });
+
+export type ChannelDeps = {
+  readonly clock: Clock;
+  readonly feeds: CameraFeeds;
+  readonly tsMaker: TsMaker;
+  /** The camera is gone. */
+  readonly onGone: () => void;
+};
+
+/** One camera's live HLS: rests until it is woken, and again when nobody asks any more. */
+export class Channel {
+  readonly numbers: Numbers;
+  readonly #cameraId: string;
+  readonly #deps: ChannelDeps;
+  readonly #window: SegmentWindow;
+  readonly #waiting: Waiting;
+  readonly #pollers = new Pollers();
+  readonly #keptTs: Segment[] = [];
+  #unfollow: (() => void) | null = null;
+  #reader: RingReader | null = null;
+  #segmenter: Segmenter | null = null;
+  #askedMs = 0 as MonotonicMs;
+  #partsWantedMs = Number.NEGATIVE_INFINITY;
+  #seenRevision = 0;
+  #isResumed = false;
+  #isGone = false;
+  #droppedFrames = 0;
+
+  constructor(cameraId: string, numbers: Numbers, deps: ChannelDeps) {
+    this.#cameraId = cameraId;
+    this.numbers = numbers;
+    this.#deps = deps;
+    this.#window = new SegmentWindow(numbers);
+    this.#waiting = new Waiting(deps.clock);
+  }
+
+  get isAwake(): boolean {
+    return this.#unfollow !== null;
+  }
+
+  /** Video frames that were overwritten before this reader came to them. */
+  get droppedFrames(): number {
+    return this.#droppedFrames + (this.#reader?.droppedFrames ?? 0);
+  }
+
+  /** Whether somebody plays parts: they can't wait as long as whole segments. */
+  wantsParts(nowMs: MonotonicMs): boolean {
+    return nowMs - this.#partsWantedMs < PARTS_WANTED_MS;
+  }
+
+  /** Begins to cut segments, if it doesn't yet. */
+  wake(): void {
+    if (this.#unfollow !== null) return;
+    this.#askedMs = this.#deps.clock.monotonicMs();
+    // The listener may be called before `follow` has returned.
+    this.#unfollow = () => {};
+    const unfollow = this.#deps.feeds.follow(this.#cameraId, (feed) => this.#onFeed(feed));
+    if (this.#isGone) unfollow();
+    else this.#unfollow = unfollow;
+  }
+
+  /** Gives up all segments; whoever waits is told that there is no picture. */
+  rest(): void {
+    this.#unfollow?.();
+    this.#unfollow = null;
+    this.#dropReader();
+    this.#keptTs.length = 0;
+    this.#waiting.end();
+  }
+
+  /** Takes what has come since the last turn. `isLazy`: it may rest when nobody asks. */
+  turn(nowMs: MonotonicMs, isLazy: boolean): void {
+    if (isLazy && nowMs - this.#askedMs > IDLE_AFTER_MS && this.#waiting.count === 0) {
+      this.rest();
+      return;
+    }
+    this.#read();
+    if (this.#window.revision === this.#seenRevision) return;
+    this.#seenRevision = this.#window.revision;
+    this.#waiting.check();
+  }
+
+  viewers(): number {
+    const withinMs = Math.max(VIEWER_GONE_MS, this.#window.targetDurationSec * 2_000);
+    return this.#pollers.count(this.#deps.clock.monotonicMs(), withinMs);
+  }
+
+  /** Somebody asked for something. */
+  note(viewerKey: string): void {
+    this.#askedMs = this.#deps.clock.monotonicMs();
+    this.#pollers.note(viewerKey, this.#askedMs);
+  }
+
+  /** Wakes the channel and waits for a first segment. Throws `no_picture` or `not_found`. */
+  async ready(): Promise<SegmentWindow> {
+    this.wake();
+    const hasSegment = (): boolean => this.#window.latest !== null;
+    if (this.#isGone || !(await this.#waiting.until(hasSegment, FIRST_SEGMENT_WAIT_MS)) || !hasSegment())
+      throw this.#isGone ? hlsError('not_found', `there is no camera ${this.#cameraId}`) : noPicture();
+    return this.#window;
+  }
+
+  /** The same for players of parts: waits for a part, or for a whole segment where `part` is null. */
+  async readyFor(wanted: { segment: number; part: number | null } | null): Promise<SegmentWindow> {
+    this.#partsWantedMs = this.#deps.clock.monotonicMs();
+    const window = await this.ready();
+    if (wanted === null) return window;
+    // RFC 8216bis §6.2.5.2: more than two segments ahead is a mistake, and waiting has its end.
+    if (wanted.segment > (window.latest?.number ?? 0) + 2)
+      throw hlsError('bad_request', '_HLS_msn is too far ahead');
+    const waitMs = window.targetDurationSec * 3_000;
+    const isThere = (): boolean => hasReached(window, wanted.segment, wanted.part);
+    if (!(await this.#waiting.until(isThere, waitMs)) || window.latest === null) throw noPicture();
+    return window;
+  }
+
+  /** A part's bytes; waits for the one that was hinted at. Throws `not_found`. */
+  async part(number: number, index: number): Promise<Buffer> {
+    this.#partsWantedMs = this.#deps.clock.monotonicMs();
+    const segment = this.find(number);
+    if (segment.durationTicks === null && index === segment.parts.length) {
+      const isDecided = (): boolean => segment.parts.length > index || this.#window.open !== segment;
+      await this.#waiting.until(isDecided, this.#window.targetDurationSec * 3_000);
+    }
+    const part = segment.parts[index];
+    if (part === undefined) throw hlsError('not_found', 'there is no such part');
+    return part.bytes;
+  }
+
+  /** A whole segment as MPEG-TS. */
+  ts(number: number): Buffer {
+    const segment = this.whole(number);
+    if (segment.ts !== null) return segment.ts;
+    segment.ts = this.#deps.tsMaker.make(segment);
+    this.#keptTs.push(segment);
+    while (this.#keptTs.length > KEPT_TS_SEGMENTS) this.#keptTs.shift()!.ts = null;
+    return segment.ts;
+  }
+
+  init(version: number): Buffer {
+    const init = this.#window.init(version);
+    if (init === null) throw hlsError('not_found', 'there is no such init segment');
+    return init.bytes;
+  }
+
+  find(number: number): Segment {
+    const segment = this.#window.find(number);
+    if (segment === null) throw hlsError('not_found', 'there is no such segment (any more)');
+    return segment;
+  }
+
+  whole(number: number): Segment {
+    const segment = this.find(number);
+    if (segment.durationTicks === null) throw hlsError('not_found', 'the segment is not whole yet');
+    return segment;
+  }
+
+  #onFeed(feed: CameraFeed | null): void {
+    if (feed === null) {
+      this.#isGone = true;
+      this.rest();
+      this.#deps.onGone();
+      return;
+    }
+    if (this.#reader !== null) {
+      this.#reader.moveTo(feed.ring);
+      return;
+    }
+    this.#reader = readerOf(feed.ring, this.#deps.clock.monotonicMs());
+    this.#segmenter = new Segmenter(this.#window, this.#isResumed);
+    this.#isResumed = true;
+  }
+
+  #read(): void {
+    const reader = this.#reader;
+    const segmenter = this.#segmenter;
+    if (reader === null || segmenter === null) return;
+    for (let frames = 0; frames < MAX_FRAMES_PER_TURN && reader.next(); frames += 1) segmenter.accept(reader);
+    // The camera was switched off; should it come back, it has another ring.
+    if (reader.ended) this.#dropReader();
+  }
+
+  #dropReader(): void {
+    this.#droppedFrames += this.#reader?.droppedFrames ?? 0;
+    this.#reader = null;
+    this.#segmenter = null;
+    this.#window.clear();
+  }
+}
+
+const noPicture = (): AppError<HlsErrorCode> =>
+  hlsError('no_picture', 'the camera has no picture yet', { retryAfterSec: 2 });
+
+const readerOf = (ring: SharedArrayBuffer, nowMs: MonotonicMs): RingReader => {
+  const reader = new RingReader(ring, { start: 'latest-key' });
+  return reader.lagMs(nowMs) > MAX_START_AGE_MS ? new RingReader(ring, { start: 'next' }) : reader;
+};
+
+/** RFC 8216bis §6.2.5.2; a part behind a segment's last one is the first of the next segment. */
+const hasReached = (window: SegmentWindow, number: number, part: number | null): boolean => {
+  const { latest, open } = window;
+  // Its segments were given up: the playlist that is there now is news enough.
+  if (latest === null) return false;
+  const segment = window.find(number);
+  if (segment === null) return number <= latest.number;
+  if (part === null) return segment.durationTicks !== null;
+  if (segment.parts.length > part) return true;
+  if (segment.durationTicks === null) return false;
+  const next = open ?? window.find(number + 1);
+  return latest.number > number || (next !== null && next.parts.length > 0);
+};

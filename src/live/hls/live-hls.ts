@@ -1,0 +1,190 @@
+import type { Clock, Timer } from '../../base/clock.js';
+import { messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import type { CameraFeeds } from '../feeds.js';
+import { Channel, hlsError } from './channel.js';
+import { lowLatencyPlaylist } from './ll-playlist.js';
+import { parseName } from './names.js';
+import { addressSuffix, masterPlaylist, subtitleFile, subtitlePlaylist, videoPlaylist } from './playlists.js';
+import { TsMaker } from './ts-maker.js';
+import { Numbers } from './window.js';
+
+/** Parts are looked for this often while somebody plays them. */
+const BEAT_MS = 50;
+/** Everything else is looked for at each so-manieth beat, cameras in turn. */
+const BEATS_A_TURN = 4;
+/** How often cameras are asked for that are to be cut whether somebody asks or not. */
+const ALWAYS_ON_EVERY_MS = 1_000;
+
+export type LiveHlsDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly feeds: CameraFeeds;
+  /** The cameras that are cut all the time (`lazy_hls` off). */
+  readonly alwaysOn: () => readonly string[];
+};
+
+/** Who asks: what is told apart as one viewer, and what goes into the addresses that it is given. */
+export type HlsViewer = { readonly session: string | null; readonly clientAddress: string };
+
+/** What a player of parts wants to wait for: `_HLS_msn` and `_HLS_part`. */
+export type BlockingReload = { readonly segment: number; readonly part: number | null };
+
+export type HlsFile = { readonly contentType: string; readonly bytes: Buffer };
+
+/** Live HLS of all cameras: one window of frames a camera, shown as MPEG-TS and as low-latency fMP4. */
+export class LiveHls {
+  readonly #deps: LiveHlsDeps;
+  readonly #tsMaker = new TsMaker();
+  readonly #channels = new Map<string, Channel>();
+  /** Beyond all numbers of cameras that are gone: one that comes back goes on from here. */
+  readonly #spent = new Numbers();
+  #alwaysOn: ReadonlySet<string> = new Set();
+  readonly #keeper: Timer;
+  #beat: Timer | null = null;
+  #beats = 0;
+
+  constructor(deps: LiveHlsDeps) {
+    this.#deps = deps;
+    this.#keeper = deps.clock.every(ALWAYS_ON_EVERY_MS, () => this.#keepAwake());
+  }
+
+  /** `index.m3u8`, once there is something to play. Throws `not_found` or `no_picture`, as all that follow. */
+  async master(cameraId: string, viewer: HlsViewer): Promise<string> {
+    await this.#ask(cameraId, viewer, 'ts').ready();
+    return masterPlaylist(addressSuffix(viewer.session));
+  }
+
+  /** `stream.m3u8`. */
+  async video(cameraId: string, viewer: HlsViewer): Promise<string> {
+    const window = await this.#ask(cameraId, viewer, 'ts').ready();
+    return videoPlaylist(window, addressSuffix(viewer.session));
+  }
+
+  /** `subs.m3u8`. */
+  async subtitles(cameraId: string, viewer: HlsViewer): Promise<string> {
+    const window = await this.#ask(cameraId, viewer, 'ts').ready();
+    return subtitlePlaylist(window, addressSuffix(viewer.session));
+  }
+
+  /** `ll.m3u8`; `wanted`: not before that is in it. Throws `bad_request` if that is too far ahead. */
+  async lowLatency(cameraId: string, viewer: HlsViewer, wanted: BlockingReload | null): Promise<string> {
+    const window = await this.#ask(cameraId, viewer, 'parts').readyFor(wanted);
+    return lowLatencyPlaylist(window, addressSuffix(viewer.session));
+  }
+
+  /** Whatever the playlists name. A camera that rests has no files, and is not woken. */
+  async file(cameraId: string, name: string, viewer: HlsViewer): Promise<HlsFile> {
+    const file = parseName(name);
+    const channel = this.#channels.get(cameraId);
+    if (file === null || channel === undefined || !channel.isAwake)
+      throw hlsError('not_found', `there is no file ${name}`);
+    const isTs = file.kind === 'ts' || file.kind === 'subtitles';
+    channel.note(keyOf(viewer, isTs ? 'ts' : 'parts'));
+    switch (file.kind) {
+      case 'ts':
+        return { contentType: 'video/mp2t', bytes: channel.ts(file.segment) };
+      case 'subtitles':
+        return {
+          contentType: 'text/vtt; charset=utf-8',
+          bytes: Buffer.from(subtitleFile(channel.whole(file.segment))),
+        };
+      case 'mp4': {
+        const { parts } = channel.whole(file.segment);
+        return { contentType: 'video/mp4', bytes: Buffer.concat(parts.map(({ bytes }) => bytes)) };
+      }
+      case 'part':
+        return { contentType: 'video/mp4', bytes: await channel.part(file.segment, file.part) };
+      case 'init':
+        return { contentType: 'video/mp4', bytes: channel.init(file.version) };
+    }
+  }
+
+  /** Players that have asked for something lately. */
+  viewers(cameraId: string): number {
+    return this.#channels.get(cameraId)?.viewers() ?? 0;
+  }
+
+  /** Video frames that were overwritten before they were cut. */
+  droppedFrames(cameraId: string): number {
+    return this.#channels.get(cameraId)?.droppedFrames ?? 0;
+  }
+
+  /** The camera is deleted: its segments go, and whoever waits for one is told. */
+  closeCamera(cameraId: string): void {
+    const channel = this.#channels.get(cameraId);
+    if (channel === undefined) return;
+    this.#channels.delete(cameraId);
+    this.#spent.follow(channel.numbers);
+    channel.rest();
+  }
+
+  stop(): void {
+    this.#keeper.cancel();
+    this.#beat?.cancel();
+    this.#beat = null;
+    for (const channel of this.#channels.values()) channel.rest();
+    this.#channels.clear();
+  }
+
+  #ask(cameraId: string, viewer: HlsViewer, kind: 'ts' | 'parts'): Channel {
+    const channel = this.#channel(cameraId);
+    channel.note(keyOf(viewer, kind));
+    this.#wake(channel);
+    return channel;
+  }
+
+  #channel(cameraId: string): Channel {
+    const known = this.#channels.get(cameraId);
+    if (known !== undefined) return known;
+    const numbers = new Numbers();
+    numbers.follow(this.#spent);
+    const { clock, feeds } = this.#deps;
+    const onGone = (): void => this.closeCamera(cameraId);
+    const channel = new Channel(cameraId, numbers, { clock, feeds, tsMaker: this.#tsMaker, onGone });
+    this.#channels.set(cameraId, channel);
+    return channel;
+  }
+
+  #wake(channel: Channel): void {
+    channel.wake();
+    if (!channel.isAwake) return;
+    this.#beat ??= this.#deps.clock.every(BEAT_MS, () => this.#onBeat());
+  }
+
+  #keepAwake(): void {
+    this.#alwaysOn = new Set(this.#deps.alwaysOn());
+    for (const cameraId of this.#alwaysOn) this.#wake(this.#channel(cameraId));
+  }
+
+  #onBeat(): void {
+    this.#beats += 1;
+    const nowMs = this.#deps.clock.monotonicMs();
+    let index = 0;
+    let awake = 0;
+    for (const [cameraId, channel] of this.#channels) {
+      index += 1;
+      if (!channel.isAwake) continue;
+      awake += 1;
+      const isItsTurn = (this.#beats + index) % BEATS_A_TURN === 0;
+      if (!isItsTurn && !channel.wantsParts(nowMs)) continue;
+      try {
+        channel.turn(nowMs, !this.#alwaysOn.has(cameraId));
+      } catch (fault) {
+        // One camera's trouble stays its own: it begins anew when somebody asks.
+        this.#deps.log.error('live HLS of a camera failed', {
+          camera_id: cameraId,
+          fault: fault instanceof Error ? fault.stack : messageOf(fault),
+        });
+        channel.rest();
+      }
+    }
+    if (awake > 0) return;
+    this.#beat?.cancel();
+    this.#beat = null;
+  }
+}
+
+/** One viewer is a session; without sessions an address, which plays one kind of stream. */
+const keyOf = ({ session, clientAddress }: HlsViewer, kind: 'ts' | 'parts'): string =>
+  session ?? `${clientAddress} ${kind}`;

@@ -1,0 +1,53 @@
+import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { names } from './names.js';
+import { playlistHead, seconds, segmentTags } from './playlists.js';
+import type { Segment } from './segment.js';
+import type { SegmentWindow } from './window.js';
+
+/** Whole segments that are also listed in parts: with the open one, three target durations (RFC 8216bis §4.4.4.9). */
+const SEGMENTS_IN_PARTS = 2;
+/** How far behind the newest part players should stay, in parts (RFC 8216bis §4.4.3.8: three at least). */
+const HOLD_BACK_PARTS = 3;
+const TICKS_A_MS = VIDEO_CLOCK_HZ / 1000;
+
+const partLines = ({ number, parts }: Segment, suffix: string): string[] =>
+  parts.map(({ durationTicks, hasKey }, index) => {
+    const independent = hasKey ? ',INDEPENDENT=YES' : '';
+    const uri = names.part(number, index) + suffix;
+    return `#EXT-X-PART:DURATION=${seconds(durationTicks)},URI="${uri}"${independent}`;
+  });
+
+/** The low-latency playlist: fMP4 in segments and parts (RFC 8216bis §4.4.3.7, §4.4.4.9). */
+export const lowLatencyPlaylist = (window: SegmentWindow, suffix: string): string => {
+  const segments = window.listed();
+  const [first] = segments;
+  if (first === undefined) return '';
+  // Rounded up to a millisecond: no part may be longer than it says.
+  const partTargetSec = Math.ceil(window.longestPartTicks / TICKS_A_MS) / 1000;
+  const holdBackSec = (partTargetSec * HOLD_BACK_PARTS).toFixed(3);
+  const lines = playlistHead(window, first, 9);
+  lines.push(
+    `#EXT-X-SERVER-CONTROL:CAN-BLOCK-RELOAD=YES,PART-HOLD-BACK=${holdBackSec}`,
+    `#EXT-X-PART-INF:PART-TARGET=${partTargetSec}`,
+  );
+  let shownInit = -1;
+  const begin = (segment: Segment): void => {
+    lines.push(...segmentTags(segment));
+    const { version } = segment.start.head.init;
+    if (version !== shownInit) lines.push(`#EXT-X-MAP:URI="${names.init(version)}${suffix}"`);
+    shownInit = version;
+  };
+  for (const [index, segment] of segments.entries()) {
+    begin(segment);
+    if (segments.length - index <= SEGMENTS_IN_PARTS) lines.push(...partLines(segment, suffix));
+    lines.push(`#EXTINF:${seconds(segment.durationTicks ?? 0)},`, names.mp4(segment.number) + suffix);
+  }
+  const { open } = window;
+  if (open !== null) {
+    begin(open);
+    const next = names.part(open.number, open.parts.length) + suffix;
+    lines.push(...partLines(open, suffix), `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${next}"`);
+  }
+  lines.push('');
+  return lines.join('\n');
+};

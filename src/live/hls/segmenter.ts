@@ -1,0 +1,182 @@
+import type { AudioTrackInfo, StreamInfo } from '../../codec/track.js';
+import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { buildInitSegment } from '../../fmp4/init-segment.js';
+import type { RingReader } from '../../ring/reader.js';
+import { PartStage } from './part-stage.js';
+import type { Head } from './segment.js';
+import { PART_TICKS, type SegmentWindow, TARGET_DURATION_SEC } from './window.js';
+
+const TARGET_TICKS = TARGET_DURATION_SEC * VIDEO_CLOCK_HZ;
+/** A camera that sends no keyframe for this long, or this much, gets its segments cut elsewhere. */
+const MAX_SEGMENT_TICKS = 30 * VIDEO_CLOCK_HZ;
+const MAX_SEGMENT_BYTES = 32 << 20;
+/** A part ends early before it outgrows this. */
+const MAX_PART_BYTES = 4 << 20;
+/** Frames further apart than this don't follow from each other. */
+const MAX_STEP_TICKS = 5 * VIDEO_CLOCK_HZ;
+
+/** Audio that either output can carry; G.711 is left out. */
+const carried = (audio: AudioTrackInfo | null): AudioTrackInfo | null =>
+  audio?.codec === 'aac' || audio?.codec === 'opus' ? audio : null;
+
+const isSameAudio = (a: AudioTrackInfo | null, b: AudioTrackInfo | null): boolean =>
+  a === null || b === null
+    ? a === b
+    : a.codec === b.codec && a.clockRateHz === b.clockRateHz && Buffer.compare(a.config, b.config) === 0;
+
+/** Cuts a camera's frames into parts and segments. */
+export class Segmenter {
+  /** Frames that could not be given to any player. */
+  refusedFrames = 0;
+  readonly #window: SegmentWindow;
+  readonly #stage = new PartStage();
+  #head: Head | null = null;
+  /** Of the open segment's first frame. */
+  #streamVersion = -1;
+  /** Of an audio frame whose description was compared with that of the segment. */
+  #audioVersion = -1;
+  #isAudioFit = false;
+  /** What comes next doesn't follow from what was there: the next keyframe begins anew. */
+  #isBroken: boolean;
+  #isOpen = false;
+  #firstDtsTicks = 0;
+  #partDtsTicks = 0;
+  #lastDtsTicks = Number.NaN;
+  #lastKeyTicks = 0;
+  /** From the last picture but one to the last. */
+  #stepTicks = VIDEO_CLOCK_HZ / 25;
+
+  /** `isResumed`: players may remember segments from before. */
+  constructor(window: SegmentWindow, isResumed: boolean) {
+    this.#window = window;
+    this.#isBroken = isResumed;
+  }
+
+  /** Takes the frame that the reader stands at. */
+  accept(reader: RingReader): void {
+    if (reader.isAudio) this.#audio(reader);
+    else this.#video(reader);
+  }
+
+  /** The stream has come to an end; a keyframe may begin another. */
+  end(): void {
+    this.#endSegment(Number.NaN);
+    this.#isBroken = true;
+    this.#lastDtsTicks = Number.NaN;
+  }
+
+  #video(reader: RingReader): void {
+    const stepTicks = reader.dtsTicks - this.#lastDtsTicks;
+    const isLate = stepTicks <= 0 || stepTicks > MAX_STEP_TICKS;
+    // A clock that jumps between keyframes has been set right on its way here: the picture still follows.
+    if (reader.gapBefore > 0 || isLate || (reader.discontinuity && reader.isKey)) this.end();
+    else if (stepTicks > 0) this.#stepTicks = stepTicks;
+    if (!this.#place(reader)) return;
+    if (!this.#stage.addVideo(reader)) {
+      this.refusedFrames += 1;
+      this.end();
+      return;
+    }
+    this.#lastDtsTicks = reader.dtsTicks;
+    if (reader.isKey) this.#lastKeyTicks = reader.dtsTicks;
+  }
+
+  #audio(reader: RingReader): void {
+    if (!this.#isOpen || !this.#fitsAudio(reader)) return;
+    if (!this.#stage.addAudio(reader)) this.refusedFrames += 1;
+  }
+
+  /** Whether the audio is what the segment's head says. */
+  #fitsAudio(reader: RingReader): boolean {
+    const version = reader.streamVersion;
+    if (version !== this.#audioVersion) {
+      this.#audioVersion = version;
+      const audio = carried(reader.streamInfo()?.audio ?? null);
+      this.#isAudioFit = audio !== null && isSameAudio(audio, this.#head?.info.audio ?? null);
+    }
+    return this.#isAudioFit;
+  }
+
+  /** Ends parts and segments that are over before this picture. False: it can't be used. */
+  #place(reader: RingReader): boolean {
+    const { dtsTicks } = reader;
+    if (!this.#isOpen) return reader.isKey && this.#begin(reader);
+    if (this.#isSegmentOver(reader)) {
+      this.#endSegment(dtsTicks);
+      return this.#begin(reader);
+    }
+    const isPartOver = dtsTicks + this.#stepTicks - this.#partDtsTicks > PART_TICKS;
+    if (isPartOver || this.#stage.lengthBytes + reader.lengthBytes > MAX_PART_BYTES) this.#endPart(dtsTicks);
+    return true;
+  }
+
+  #isSegmentOver(reader: RingReader): boolean {
+    const elapsedTicks = reader.dtsTicks - this.#firstDtsTicks;
+    if (reader.isKey) {
+      if (reader.streamVersion !== this.#streamVersion) return true;
+      // At the keyframe that is nearest to the target, supposing that the next one is as far as the last.
+      return elapsedTicks + (reader.dtsTicks - this.#lastKeyTicks) / 2 >= TARGET_TICKS;
+    }
+    const lengthBytes = (this.#window.open?.lengthBytes ?? 0) + this.#stage.lengthBytes;
+    return elapsedTicks >= MAX_SEGMENT_TICKS || lengthBytes + reader.lengthBytes > MAX_SEGMENT_BYTES;
+  }
+
+  #begin(reader: RingReader): boolean {
+    const info = reader.streamInfo();
+    const before = this.#head;
+    if (info === null || !this.#describe(info, reader)) {
+      this.refusedFrames += 1;
+      this.end();
+      return false;
+    }
+    const head = this.#head!;
+    const isDiscontinuity = this.#isBroken || (before !== null && before.init !== head.init);
+    if (isDiscontinuity || before === null) this.#stage.restart(head);
+    const { ptsTicks, dtsTicks, wallMs } = reader;
+    this.#window.begin({ head, ptsTicks, dtsTicks, wallMs, isDiscontinuity });
+    this.#isBroken = false;
+    this.#isOpen = true;
+    this.#firstDtsTicks = dtsTicks;
+    this.#partDtsTicks = dtsTicks;
+    return true;
+  }
+
+  /** Takes over a description, if it is another. False: there is no decoder for it. */
+  #describe(info: StreamInfo, { streamVersion }: RingReader): boolean {
+    // Another ring counts its versions anew, and what comes from it is broken off.
+    if (streamVersion === this.#streamVersion && this.#head !== null && !this.#isBroken) return true;
+    const playable = { video: info.video, audio: carried(info.audio) };
+    const bytes = initSegmentOf(playable);
+    if (bytes === null) return false;
+    this.#streamVersion = streamVersion;
+    this.#audioVersion = -1;
+    const { numbers } = this.#window;
+    const known = this.#head?.init;
+    const init = known?.bytes.equals(bytes) ? known : { version: numbers.init++, bytes };
+    this.#head = { info: playable, init };
+    return true;
+  }
+
+  #endPart(nextDtsTicks: number): void {
+    if (this.#stage.pictures === 0) return;
+    const endTicks = Number.isNaN(nextDtsTicks) ? this.#lastDtsTicks + this.#stepTicks : nextDtsTicks;
+    this.#window.addPart(this.#stage.take(endTicks - this.#partDtsTicks, nextDtsTicks));
+    this.#partDtsTicks = endTicks;
+  }
+
+  #endSegment(nextDtsTicks: number): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#endPart(nextDtsTicks);
+    this.#window.complete(this.#partDtsTicks - this.#firstDtsTicks);
+  }
+}
+
+/** Null where the parameter sets can't be read: no player could use them either. */
+const initSegmentOf = (info: StreamInfo): Buffer | null => {
+  try {
+    return buildInitSegment(info);
+  } catch {
+    return null;
+  }
+};

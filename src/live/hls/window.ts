@@ -1,0 +1,112 @@
+import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { type InitSegment, type Part, Segment, type SegmentStart } from './segment.js';
+
+/** Segments in a playlist. */
+export const LISTED_SEGMENTS = 6;
+/** A player may ask for a segment after it has left the playlist that it read (RFC 8216 §6.2.2). */
+const HELD_SEGMENTS = 8;
+/** Whatever a camera sends, its window takes no more than this and a segment. */
+const MAX_WINDOW_BYTES = 96 << 20;
+/** What segments are cut to, where the camera's keyframes allow it. */
+export const TARGET_DURATION_SEC = 2;
+/** What parts are cut to (0.34 s): three a second, and a bit for clocks that aren't exact. */
+export const PART_TICKS = 30_600;
+
+/** Numbers that are never given twice, whatever starts, stops or is deleted. */
+export class Numbers {
+  segment = 0;
+  discontinuities = 0;
+  init = 0;
+
+  /** Goes on after another's numbers. */
+  follow(other: Numbers): void {
+    this.segment = Math.max(this.segment, other.segment);
+    this.discontinuities = Math.max(this.discontinuities, other.discontinuities);
+    this.init = Math.max(this.init, other.init);
+  }
+}
+
+/** The last segments of a camera, in memory: the newest one grows, older ones fall out. */
+export class SegmentWindow {
+  readonly numbers: Numbers;
+  /** In whole seconds, over all segments since the window was opened: players want one that stays as it is. */
+  targetDurationSec = TARGET_DURATION_SEC;
+  longestPartTicks = PART_TICKS;
+  lengthBytes = 0;
+  /** Raised by everything that somebody may be waiting for. */
+  revision = 0;
+  #complete: Segment[] = [];
+  #open: Segment | null = null;
+
+  constructor(numbers: Numbers) {
+    this.numbers = numbers;
+  }
+
+  get open(): Segment | null {
+    return this.#open;
+  }
+
+  get latest(): Segment | null {
+    return this.#complete.at(-1) ?? null;
+  }
+
+  /** The segments of a playlist, oldest first. */
+  listed(): readonly Segment[] {
+    return this.#complete.slice(-LISTED_SEGMENTS);
+  }
+
+  begin(start: SegmentStart): void {
+    const { segment, discontinuities } = this.numbers;
+    this.#open = new Segment(segment, discontinuities + (start.isDiscontinuity ? 1 : 0), start);
+  }
+
+  addPart(part: Part): void {
+    const segment = this.#open;
+    if (segment === null) return;
+    // Its number is taken with the first part: one without any leaves no hole, since playlists count by lines.
+    this.numbers.segment = segment.number + 1;
+    this.numbers.discontinuities = segment.discontinuities;
+    segment.parts.push(part);
+    segment.lengthBytes += part.bytes.length;
+    this.lengthBytes += part.bytes.length;
+    this.longestPartTicks = Math.max(this.longestPartTicks, part.durationTicks);
+    this.revision += 1;
+  }
+
+  /** The open segment is whole. */
+  complete(durationTicks: number): void {
+    const segment = this.#open;
+    this.#open = null;
+    if (segment === null || segment.parts.length === 0) return;
+    segment.durationTicks = durationTicks;
+    this.targetDurationSec = Math.max(this.targetDurationSec, Math.round(durationTicks / VIDEO_CLOCK_HZ));
+    this.#complete.push(segment);
+    while (this.#isOverfull()) this.lengthBytes -= this.#complete.shift()?.lengthBytes ?? 0;
+    this.revision += 1;
+  }
+
+  /** Gives everything up. The numbers go on, so that no player ever sees one twice. */
+  clear(): void {
+    this.#complete = [];
+    this.#open = null;
+    this.lengthBytes = 0;
+    this.targetDurationSec = TARGET_DURATION_SEC;
+    this.longestPartTicks = PART_TICKS;
+    this.revision += 1;
+  }
+
+  find(number: number): Segment | null {
+    if (this.#open?.number === number) return this.#open;
+    return this.#complete.find((segment) => segment.number === number) ?? null;
+  }
+
+  init(version: number): InitSegment | null {
+    const segments = this.#open === null ? this.#complete : [...this.#complete, this.#open];
+    return segments.find(({ start }) => start.head.init.version === version)?.start.head.init ?? null;
+  }
+
+  #isOverfull(): boolean {
+    const { length } = this.#complete;
+    return length > HELD_SEGMENTS || (length > 1 && this.lengthBytes > MAX_WINDOW_BYTES);
+  }
+}

@@ -1,0 +1,140 @@
+import type { CameraFeed, CameraFeeds } from '../../../src/live/feeds.js';
+import { LiveHls } from '../../../src/live/hls/live-hls.js';
+import { frameFlag } from '../../../src/ring/layout.js';
+import { gopsOf, infoOf, type SourceFrame } from '../../mpegts/mux.js';
+import { splitNals } from '../../support/access-units.js';
+import type { AudioStream, VideoStream } from '../../support/elementary-stream.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { makeRing, type TestRing } from '../../support/ring.js';
+
+const BEAT_MS = 50;
+
+/** A camera's ring that a fixture is written to, over and over, in the time of a fake clock. */
+export class HlsCamera {
+  ring: TestRing = makeRing();
+  /** Frames written so far, as they were sent. */
+  readonly sent: SourceFrame[] = [];
+  readonly listeners = new Set<(feed: CameraFeed | null) => void>();
+  readonly #clock: FakeClock;
+  readonly #video: VideoStream;
+  readonly #audio: AudioStream | null;
+  readonly #frames: readonly SourceFrame[];
+  #next = 0;
+  /** Seconds of media time that are written. */
+  #seconds = 0;
+  #isBack = false;
+  #toldRing = this.ring.rings[0]!;
+
+  constructor(clock: FakeClock, video: VideoStream, audio: AudioStream | null = null) {
+    this.#clock = clock;
+    this.#video = video;
+    this.#audio = audio;
+    this.#frames = gopsOf(video, audio).flat();
+    this.ring.writer.setStreamInfo(infoOf(video, audio?.track ?? null));
+  }
+
+  /** Writes what is due in so many seconds, while they pass. */
+  play(seconds: number): void {
+    const end = this.#seconds + seconds;
+    while (this.#seconds < end) {
+      this.#seconds = Math.min(end, this.#seconds + BEAT_MS / 1000);
+      while (this.#dueSeconds() < this.#seconds) this.#write();
+      this.#clock.advance(BEAT_MS);
+    }
+  }
+
+  /** The camera is away for a while; it comes back with a keyframe. */
+  away(seconds: number): void {
+    this.#clock.advance(seconds * 1000);
+    const turnsDone = Math.ceil(this.#next / this.#frames.length);
+    this.#next = turnsDone * this.#frames.length;
+    this.#seconds = turnsDone * this.#turnSeconds();
+    this.#isBack = true;
+  }
+
+  /** Tells everybody that the camera is gone. */
+  remove(): void {
+    for (const listener of [...this.listeners]) listener(null);
+  }
+
+  #tellOfRing(): void {
+    const ring = this.ring.rings.at(-1)!;
+    if (ring === this.#toldRing) return;
+    this.#toldRing = ring;
+    for (const listener of this.listeners) listener({ ring, bell: new SharedArrayBuffer(128) });
+  }
+
+  #turnSeconds(): number {
+    return this.#video.durationTicks / 90_000;
+  }
+
+  #dueSeconds(): number {
+    const turn = Math.floor(this.#next / this.#frames.length);
+    return turn * this.#turnSeconds() + this.#frames[this.#next % this.#frames.length]!.seconds;
+  }
+
+  #write(): void {
+    const turn = Math.floor(this.#next / this.#frames.length);
+    const source = this.#frames[this.#next % this.#frames.length]!;
+    this.#next += 1;
+    const hz = source.isAudio ? this.#audio!.clockRateHz : 90_000;
+    const shift = turn * this.#turnSeconds() * hz;
+    const frame = { ...source, ptsTicks: source.ptsTicks + shift, dtsTicks: source.dtsTicks + shift };
+    const { writer } = this.ring;
+    const arrivalMs = this.#clock.monotonicMs();
+    const wallMs = this.#clock.wallMs();
+    if (frame.isAudio) {
+      writer.writeAudio(frame.bytes, 0, frame.bytes.length, frame.ptsTicks, wallMs, arrivalMs, 0);
+    } else {
+      for (const nal of splitNals(frame.bytes)) {
+        writer.beginNal();
+        writer.append(nal, 0, nal.length);
+        writer.endNal();
+      }
+      const flags = (frame.isKey ? frameFlag.key : 0) | (this.#isBack ? frameFlag.discontinuity : 0);
+      this.#isBack = false;
+      writer.commitVideo(frame.ptsTicks, frame.dtsTicks, wallMs, arrivalMs, flags);
+    }
+    this.sent.push(frame);
+    this.#tellOfRing();
+  }
+}
+
+/** A cameras' owner with whatever the test puts in. */
+export const feedsOf = (cameras: ReadonlyMap<string, HlsCamera>): CameraFeeds => ({
+  follow: (cameraId, listener) => {
+    const camera = cameras.get(cameraId);
+    if (camera === undefined) {
+      listener(null);
+      return () => {};
+    }
+    camera.listeners.add(listener);
+    listener({ ring: camera.ring.rings.at(-1)!, bell: new SharedArrayBuffer(128) });
+    return () => void camera.listeners.delete(listener);
+  },
+});
+
+export type HlsRig = {
+  readonly clock: FakeClock;
+  readonly cameras: Map<string, HlsCamera>;
+  readonly hls: LiveHls;
+  readonly errors: string[];
+  readonly alwaysOn: string[];
+};
+
+/** Live HLS over fake cameras and a fake clock. */
+export const makeHls = (clock = new FakeClock()): HlsRig => {
+  const cameras = new Map<string, HlsCamera>();
+  const errors: string[] = [];
+  const alwaysOn: string[] = [];
+  const log = {
+    debug: () => {},
+    info: () => {},
+    warn: () => {},
+    error: (message: string, fields: unknown) => errors.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  const hls = new LiveHls({ clock, log: log as never, feeds: feedsOf(cameras), alwaysOn: () => alwaysOn });
+  return { clock, cameras, hls, errors, alwaysOn };
+};
+
+export const viewer = { session: null, clientAddress: '192.0.2.1' };

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fixtures } from '../../support/fixtures.js';
+import { HlsCamera, type HlsRig, makeHls, viewer } from './hls-camera.js';
+import { parse } from './playlist-reader.js';
+
+type Playing = HlsRig & { readonly camera: HlsCamera };
+
+const playing = async (seconds: number, video = fixtures.h264High()): Promise<Playing> => {
+  const rig = makeHls();
+  const camera = new HlsCamera(rig.clock, video, fixtures.aac());
+  rig.cameras.set('door', camera);
+  const first = rig.hls.lowLatency('door', viewer, null);
+  camera.play(seconds);
+  await first;
+  return { ...rig, camera };
+};
+
+/** Whether it has come to an end by now. */
+const isSettled = async (request: Promise<unknown>): Promise<boolean> => {
+  let settled = false;
+  void request.catch(() => {}).finally(() => (settled = true));
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  return settled;
+};
+
+test('the low-latency playlist lists parts of a third of a second and hints at the next', async () => {
+  const { hls } = await playing(7.5);
+  const text = await hls.lowLatency('door', viewer, null);
+  const { lowLatencyCompatibility, partTargetDuration, segments } = parse(text);
+  assert.deepEqual(
+    [lowLatencyCompatibility?.canBlockReload, lowLatencyCompatibility?.partHoldBack, partTargetDuration],
+    [true, 1.02, 0.34],
+  );
+  assert.deepEqual(
+    segments.map(({ parts }) => parts.length),
+    [0, 6, 6, 5],
+  );
+  const [whole] = segments.slice(2);
+  const sum = whole!.parts.reduce((total, { duration }) => total + duration!, 0);
+  assert.ok(Math.abs(sum - whole!.duration) < 0.0001);
+  assert.deepEqual(
+    whole!.parts.map(({ independent }) => independent ?? false),
+    [true, false, false, true, false, false],
+  );
+  assert.equal(segments[0]!.map?.uri, 'init_0.mp4');
+  assert.match(text, /#EXT-X-PRELOAD-HINT:TYPE=PART,URI="part_3_4.m4s"\n$/);
+  hls.stop();
+});
+
+test('parts are what their segment is made of', async () => {
+  const { hls } = await playing(5);
+  const segment = (await hls.file('door', 'segment_1.m4s', viewer)).bytes;
+  const parts: Buffer[] = [];
+  for (let index = 0; index < 6; index += 1) {
+    const { bytes, contentType } = await hls.file('door', `part_1_${index}.m4s`, viewer);
+    assert.equal(contentType, 'video/mp4');
+    assert.equal(bytes.toString('latin1', 4, 8), 'moof');
+    parts.push(bytes);
+  }
+  assert.ok(Buffer.concat(parts).equals(segment));
+  await assert.rejects(hls.file('door', 'part_1_6.m4s', viewer), { code: 'not_found' });
+  await assert.rejects(hls.file('door', 'part_9_0.m4s', viewer), { code: 'not_found' });
+  await assert.rejects(hls.file('door', 'segment_2.m4s', viewer), { code: 'not_found' });
+  await assert.rejects(hls.file('door', 'init_7.mp4', viewer), { code: 'not_found' });
+  hls.stop();
+});
+
+test('a reload waits for the part that it asks for, no longer', async () => {
+  const { hls, camera } = await playing(4.5);
+  const { segments } = parse(await hls.lowLatency('door', viewer, null));
+  const open = segments.at(-1)!;
+  const segment = open.mediaSequenceNumber;
+  const part = open.parts.filter(({ hint }) => !hint).length;
+  assert.equal(segment, 2);
+  const there = hls.lowLatency('door', viewer, { segment, part: part - 1 });
+  assert.equal(await isSettled(there), true);
+  const next = hls.lowLatency('door', viewer, { segment, part });
+  assert.equal(await isSettled(next), false);
+  camera.play(0.45);
+  assert.equal(await isSettled(next), true);
+  assert.match(await next, new RegExp(`URI="part_${segment}_${part}.m4s"`));
+  const whole = hls.lowLatency('door', viewer, { segment, part: null });
+  // A part that the segment will never have is the first one of the next segment.
+  const beyond = hls.lowLatency('door', viewer, { segment, part: 6 });
+  assert.equal(await isSettled(whole), false);
+  camera.play(0.9);
+  assert.equal(await isSettled(whole), false);
+  camera.play(0.4);
+  assert.equal(await isSettled(whole), true);
+  assert.equal(await isSettled(beyond), false);
+  camera.play(0.5);
+  assert.match(await beyond, /URI="part_3_0.m4s"/);
+  await assert.rejects(hls.lowLatency('door', viewer, { segment: 5, part: 0 }), { code: 'bad_request' });
+  hls.stop();
+});
+
+test('the part that was hinted at may be asked for before it is there', async () => {
+  const { hls, camera } = await playing(4.5);
+  const text = await hls.lowLatency('door', viewer, null);
+  const hinted = /PRELOAD-HINT:TYPE=PART,URI="(.*)"/.exec(text)![1]!;
+  const asked = hls.file('door', hinted, viewer);
+  await assert.rejects(hls.file('door', 'part_2_5.m4s', viewer), { code: 'not_found' });
+  assert.equal(await isSettled(asked), false);
+  camera.play(0.45);
+  assert.equal((await asked).bytes.toString('latin1', 4, 8), 'moof');
+  hls.stop();
+});
+
+test('a reload whose camera stops sending is let go after three target durations', async () => {
+  const { hls, clock } = await playing(4.5);
+  const asked = hls.lowLatency('door', viewer, { segment: 3, part: 0 });
+  assert.equal(await isSettled(asked), false);
+  clock.advance(5_900);
+  assert.equal(await isSettled(asked), false);
+  clock.advance(200);
+  await assert.rejects(asked, { code: 'no_picture' });
+  // The playlist as it is can be had all the while.
+  assert.ok(await hls.lowLatency('door', viewer, null));
+  hls.stop();
+});
+
+test('a change of codec brings another init segment behind a discontinuity', async () => {
+  const { hls, camera, clock } = await playing(4.5);
+  const other = new HlsCamera(clock, fixtures.h265Main());
+  for (const listener of camera.listeners) {
+    listener({ ring: other.ring.rings[0]!, bell: new SharedArrayBuffer(128) });
+  }
+  other.play(4.5);
+  const { segments } = parse(await hls.lowLatency('door', viewer, null));
+  const maps = segments.map(({ map, discontinuity }) => `${map?.uri ?? ''} ${discontinuity ?? false}`);
+  assert.equal(maps.indexOf('init_1.mp4 true'), maps.lastIndexOf('init_0.mp4 false') + 1);
+  assert.ok((await hls.file('door', 'init_1.mp4', viewer)).bytes.includes('hvc1'));
+  assert.ok((await hls.file('door', 'init_0.mp4', viewer)).bytes.includes('avc1'));
+  hls.stop();
+});

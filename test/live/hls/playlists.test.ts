@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+import { START_OFFSET_TICKS } from '../../../src/mpegts/timestamp.js';
+import { fixtures } from '../../support/fixtures.js';
+import { generateVideo } from '../../support/frame-generator.js';
+import { HlsCamera, makeHls, viewer } from './hls-camera.js';
+import { addressesOf, parse } from './playlist-reader.js';
+
+/** It has no types. */
+const { WebVTTParser } = createRequire(import.meta.url)('webvtt-parser') as {
+  WebVTTParser: new () => { parse(text: string, mode: 'metadata'): { cues: unknown[]; errors: unknown[] } };
+};
+
+const session = 'a-session_of/odd?letters';
+
+test('the master manifest is as the interface says, and hands the session on', async () => {
+  const { clock, cameras, hls } = makeHls();
+  const camera = new HlsCamera(clock, fixtures.h264High());
+  cameras.set('door', camera);
+  const asked = [hls.master('door', viewer), hls.master('door', { ...viewer, session: 'abc' })] as const;
+  camera.play(3);
+  const lines = [
+    '#EXTM3U',
+    '#EXT-X-VERSION:6',
+    '#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="subs",NAME="AI Detections",DEFAULT=YES,AUTOSELECT=YES,FORCED=NO,LANGUAGE="en",URI="subs.m3u8"',
+    '#EXT-X-STREAM-INF:BANDWIDTH=4000000,SUBTITLES="subs"',
+    'stream.m3u8',
+    '',
+  ];
+  assert.equal(await asked[0], lines.join('\n'));
+  const withSession = (await asked[1]).split('\n');
+  assert.ok(withSession[2]!.endsWith('URI="subs.m3u8?session=abc"'));
+  assert.equal(withSession[4], 'stream.m3u8?session=abc');
+  hls.stop();
+});
+
+test('the window slides: six segments of two seconds, with their times, numbered on and on', async () => {
+  const { clock, cameras, hls } = makeHls();
+  const startMs = clock.wallMs();
+  const camera = new HlsCamera(clock, fixtures.h264High(), fixtures.aac());
+  cameras.set('door', camera);
+  const first = hls.video('door', { ...viewer, session });
+  camera.play(2.5);
+  const opened = parse(await first);
+  assert.deepEqual(addressesOf(opened), [`segment_0.ts?session=${encodeURIComponent(session)}`]);
+  camera.play(20);
+  const playlist = parse(await hls.video('door', viewer));
+  assert.equal(playlist.mediaSequenceBase, 5);
+  assert.equal(playlist.targetDuration, 2);
+  assert.equal(playlist.discontinuitySequenceBase ?? 0, 0);
+  assert.deepEqual(
+    addressesOf(playlist),
+    [5, 6, 7, 8, 9, 10].map((number) => `segment_${number}.ts`),
+  );
+  for (const [index, { duration, programDateTime, discontinuity }] of playlist.segments.entries()) {
+    assert.equal(duration, 2);
+    assert.equal(discontinuity ?? false, false);
+    // The fake clock moves by 50 ms, and frames are written as it does.
+    const offMs = programDateTime!.getTime() - startMs - (5 + index) * 2_000;
+    assert.ok(Math.abs(offMs) <= 100, `segment ${index} is dated ${offMs} ms off`);
+  }
+  // What has just left the playlist may still be asked for; what is long gone may not.
+  assert.ok((await hls.file('door', 'segment_3.ts', viewer)).bytes.length > 0);
+  await assert.rejects(hls.file('door', 'segment_2.ts', viewer), { code: 'not_found' });
+  await assert.rejects(hls.file('door', 'segment_11.ts', viewer), { code: 'not_found' });
+  await assert.rejects(hls.file('door', 'passwd', viewer), { code: 'not_found' });
+  hls.stop();
+});
+
+test('subtitles go beside the video: same numbers, same times, valid and empty', async () => {
+  const { clock, cameras, hls } = makeHls();
+  const camera = new HlsCamera(clock, fixtures.h264High());
+  cameras.set('door', camera);
+  const first = hls.subtitles('door', viewer);
+  camera.play(9);
+  await first;
+  const video = parse(await hls.video('door', viewer));
+  const subtitles = parse(await hls.subtitles('door', viewer));
+  assert.deepEqual(
+    subtitles.segments.map(({ uri, duration, programDateTime }) => [uri, duration, programDateTime]),
+    video.segments.map(({ uri, duration, programDateTime }) => [
+      uri.replace('segment_', 'subs_').replace('.ts', '.vtt'),
+      duration,
+      programDateTime,
+    ]),
+  );
+  assert.equal(subtitles.mediaSequenceBase, video.mediaSequenceBase);
+  const { bytes, contentType } = await hls.file('door', 'subs_2.vtt', viewer);
+  assert.equal(contentType, 'text/vtt; charset=utf-8');
+  const text = bytes.toString();
+  const stamp = START_OFFSET_TICKS + 4 * 90_000;
+  assert.equal(text, `WEBVTT\nX-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:${stamp}\n\n`);
+  // The parser knows no X-TIMESTAMP-MAP, which RFC 8216 §3.5 adds to the header.
+  const { cues, errors } = new WebVTTParser().parse(text.replace(/\nX-.*/, '\n'), 'metadata');
+  assert.deepEqual([cues, errors], [[], []]);
+  hls.stop();
+});
+
+test('keyframes ten seconds apart make segments of ten seconds', async () => {
+  const { clock, cameras, hls, errors } = makeHls();
+  const video = generateVideo({ framesPerGop: 250, gops: 1, kbps: 200 });
+  const camera = new HlsCamera(clock, video);
+  cameras.set('door', camera);
+  camera.play(1);
+  const first = hls.lowLatency('door', viewer, null);
+  camera.play(21);
+  assert.ok(await first);
+  const playlist = parse(await hls.video('door', viewer));
+  assert.equal(playlist.targetDuration, 10);
+  assert.deepEqual(
+    playlist.segments.map(({ duration }) => duration),
+    [10, 10],
+  );
+  assert.deepEqual(errors, []);
+  hls.stop();
+});
+
+test('a camera that sends no second keyframe gets its segments cut all the same', async () => {
+  const { clock, cameras, hls } = makeHls();
+  const camera = new HlsCamera(clock, generateVideo({ framesPerGop: 2_000, gops: 1, kbps: 100 }));
+  cameras.set('door', camera);
+  await Promise.all([assert.rejects(hls.video('door', viewer), { code: 'no_picture' }), camera.play(31)]);
+  const playlist = parse(await hls.video('door', viewer));
+  assert.deepEqual(
+    playlist.segments.map(({ duration }) => duration),
+    [30],
+  );
+  hls.stop();
+});
+
+test('a camera that comes back goes on with a discontinuity, which is counted as it leaves', async () => {
+  const { clock, cameras, hls } = makeHls();
+  const camera = new HlsCamera(clock, fixtures.h264High(), fixtures.aac());
+  cameras.set('door', camera);
+  const first = hls.video('door', viewer);
+  camera.play(5);
+  await first;
+  camera.away(20);
+  camera.play(6.5);
+  for (const text of [await hls.video('door', viewer), await hls.lowLatency('door', viewer, null)]) {
+    const { segments } = parse(text);
+    assert.deepEqual(
+      segments.filter(({ uri }) => uri !== '').map(({ discontinuity }) => discontinuity ?? false),
+      [false, false, false, true, false, false],
+    );
+    const gapMs = segments[3]!.programDateTime!.getTime() - segments[2]!.programDateTime!.getTime();
+    assert.ok(gapMs > 20_000, 'the date jumps with it');
+    // The last segment before ends with its last picture: the time away isn't in it.
+    assert.ok(segments[2]!.duration <= 1.05);
+  }
+  camera.play(8);
+  const { segments, discontinuitySequenceBase } = parse(await hls.video('door', viewer));
+  assert.equal(discontinuitySequenceBase, 1);
+  assert.ok(segments.every(({ discontinuity }) => !discontinuity));
+  hls.stop();
+});
