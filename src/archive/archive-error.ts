@@ -1,11 +1,30 @@
 import { AppError } from '../base/errors.js';
 
 /** What the archive refuses, or can't do. */
-export type ArchiveErrorCode = 'bad_file_name' | 'not_found' | 'archive_busy' | 'archive_unavailable';
+export type ArchiveErrorCode =
+  | 'bad_file_name'
+  | 'bad_seq'
+  | 'bad_range'
+  | 'range_too_large'
+  | 'mixed_formats'
+  | 'not_found'
+  | 'recording_unreadable'
+  | 'recording_changed'
+  | 'recording_not_ready'
+  | 'archive_busy'
+  | 'archive_unavailable';
 
 /** The HTTP status of each code that the archive's own work ends with. */
 export const archiveErrorStatus: Readonly<Record<Exclude<ArchiveErrorCode, 'not_found'>, number>> = {
   bad_file_name: 400,
+  bad_seq: 400,
+  bad_range: 400,
+  range_too_large: 400,
+  mixed_formats: 400,
+  // It is there, but there is nothing to play in it.
+  recording_unreadable: 404,
+  recording_changed: 503,
+  recording_not_ready: 503,
   archive_busy: 503,
   archive_unavailable: 503,
 };

@@ -1,8 +1,13 @@
 import { AppError, messageOf } from '../base/errors.js';
 import { findUnclosed } from './archive-folders.js';
+import { buildSegment } from './build-segment.js';
 import { deleteExpired, evictOldest } from './delete-files.js';
+import { indexParts } from './index-parts.js';
 import { inspectFiles } from './inspect-files.js';
 import { type JobOutcome, Moved } from './job-result.js';
+import { planClip } from './plan-clip.js';
+import { readRanges } from './read-ranges.js';
+import { readSamples } from './read-samples.js';
 import { repairFile } from './repair-file.js';
 import { scanFolder, statFile } from './scan-folder.js';
 
@@ -18,6 +23,11 @@ export const jobs = {
   repairFile,
   deleteExpired,
   evictOldest: (input: Parameters<typeof evictOldest>[0]) => evictOldest(input),
+  indexParts,
+  buildSegment,
+  readSamples,
+  planClip,
+  readRanges,
 };
 
 export type Jobs = typeof jobs;

@@ -47,9 +47,9 @@ export const samplesOf = (video: VideoStream, audio: AudioStream | null, originT
 export const recordFile = (
   info: StreamInfo,
   samples: readonly Sample[],
-  options: { readonly maxSamples: number; readonly originTicks?: number },
+  options: { readonly maxSamples: number; readonly originTicks?: number; readonly startWallMs?: number },
 ): Buffer => {
-  const { maxSamples, originTicks = 0 } = options;
+  const { maxSamples, originTicks = 0, startWallMs = START_WALL_MS } = options;
   const builder = new FragmentBuilder([
     { trackId: VIDEO_TRACK_ID, kind: 'video', originTicks, usualDurationTicks: 6000 },
     { trackId: AUDIO_TRACK_ID, kind: 'audio', originTicks: 0, usualDurationTicks: 1024 },
@@ -69,7 +69,7 @@ export const recordFile = (
     const isCut = (sample.track === 0 && sample.isKey) || builder.sampleCount >= maxSamples;
     if (isCut && builder.sampleCount > 0) finish(index);
     if (sample.track === 0 && builder.sampleCount === 0) {
-      builder.setWall(START_WALL_MS + (sample.ptsTicks - originTicks) / 90, sample.ptsTicks);
+      builder.setWall(startWallMs + (sample.ptsTicks - originTicks) / 90, sample.ptsTicks);
     }
     if (!builder.add(sample.track, sample.dtsTicks, sample.ptsTicks, sample.bytes.length, sample.isKey)) {
       throw new Error(`sample ${index} was refused`);

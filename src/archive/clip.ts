@@ -1,0 +1,130 @@
+import { AppError } from '../base/errors.js';
+import type { JobRunner } from './jobs.js';
+import type { PlanClipOutput } from './plan-clip.js';
+import { MAX_CHUNK_BYTES } from './read-ranges.js';
+import type { RecordingSource } from './recording-source.js';
+
+/** An MP4 that is made of recordings while it is read. */
+export type ClipFacts = {
+  /** Changes with every byte of the clip. */
+  readonly etag: string;
+  readonly lastModifiedMs: number;
+};
+
+export type ClipDeps = {
+  readonly runner: JobRunner;
+  /** Where a file of the clip is that was renamed, since it was closed meanwhile; null: it is gone. */
+  readonly relocate: (source: RecordingSource) => Promise<RecordingSource | null>;
+  /** Called once, when the clip is closed. */
+  readonly onClose: () => void;
+};
+
+type Chunk = { readonly bytes: Promise<Buffer>; readonly endByte: number };
+
+/**
+ * A planned clip: its bytes are read piece by piece, in jobs, as they are wanted. Close it at the end. A file that
+ * is deleted, cut or written to meanwhile ends a reading with an error: there are never wrong bytes.
+ */
+export class Clip {
+  readonly contentBytes: number;
+  readonly durationMs: number;
+  readonly etag: string;
+  readonly lastModifiedMs: number;
+  readonly #plan: PlanClipOutput;
+  readonly #head: Buffer;
+  /** For each range: where it begins in the clip. */
+  readonly #rangeStart: Float64Array;
+  readonly #sources: RecordingSource[];
+  readonly #deps: ClipDeps;
+  #isClosed = false;
+
+  constructor(plan: PlanClipOutput, sources: readonly RecordingSource[], facts: ClipFacts, deps: ClipDeps) {
+    this.contentBytes = plan.contentBytes;
+    this.durationMs = plan.durationMs;
+    this.etag = facts.etag;
+    this.lastModifiedMs = facts.lastModifiedMs;
+    this.#plan = plan;
+    this.#head = Buffer.from(plan.head.buffer, plan.head.byteOffset, plan.head.length);
+    this.#sources = [...sources];
+    this.#deps = deps;
+    this.#rangeStart = new Float64Array(plan.rangeBytes.length);
+    let at = this.#head.length;
+    for (let range = 0; range < plan.rangeBytes.length; range += 1) {
+      this.#rangeStart[range] = at;
+      at += plan.rangeBytes[range]!;
+    }
+  }
+
+  /** Bytes [startByte, endByte) of the clip; the next piece is read while the last one is sent. */
+  async *read(startByte = 0, endByte = this.contentBytes): AsyncGenerator<Buffer, void, undefined> {
+    const end = Math.min(endByte, this.contentBytes);
+    let ahead: Chunk | null = startByte < end ? this.#chunkAt(startByte, end) : null;
+    while (ahead !== null) {
+      const bytes: Buffer = await ahead.bytes;
+      if (this.#isClosed) throw new Error('the clip was closed while it was read');
+      ahead = ahead.endByte < end ? this.#chunkAt(ahead.endByte, end) : null;
+      yield bytes;
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#deps.onClose();
+  }
+
+  /** Starts to read from `startByte` on: a piece of the head, or of one file. */
+  #chunkAt(startByte: number, end: number): Chunk {
+    const limit = Math.min(end, startByte + MAX_CHUNK_BYTES);
+    if (startByte < this.#head.length) {
+      const endByte = Math.min(limit, this.#head.length);
+      return { bytes: Promise.resolve(this.#head.subarray(startByte, endByte)), endByte };
+    }
+    const { rangeFile, rangeOffset, rangeBytes } = this.#plan;
+    const offsets: number[] = [];
+    const lengths: number[] = [];
+    let range = this.#rangeAt(startByte);
+    const file = rangeFile[range]!;
+    let at = startByte;
+    for (; at < limit && rangeFile[range] === file; range += 1) {
+      const skipBytes = at - this.#rangeStart[range]!;
+      const length = Math.min(rangeBytes[range]! - skipBytes, limit - at);
+      offsets.push(rangeOffset[range]! + skipBytes);
+      lengths.push(length);
+      at += length;
+    }
+    const bytes = this.#readFrom(file, Float64Array.from(offsets), Float64Array.from(lengths));
+    // A reader that goes away leaves the piece that was read ahead, and what went wrong with it.
+    bytes.catch(() => {});
+    return { bytes, endByte: at };
+  }
+
+  async #readFrom(file: number, offsets: Float64Array, lengths: Float64Array): Promise<Buffer> {
+    const { runner, relocate } = this.#deps;
+    const source = this.#sources[file]!;
+    try {
+      return bufferOf(await runner.run('readRanges', { source, offsets, lengths }));
+    } catch (fault) {
+      const isGone = fault instanceof AppError && fault.code === 'not_found';
+      const moved = isGone && source.isOpen ? await relocate(source) : null;
+      if (moved === null) throw fault;
+      this.#sources[file] = moved;
+      return bufferOf(await runner.run('readRanges', { source: moved, offsets, lengths }));
+    }
+  }
+
+  /** The range that byte `at` of the clip is in: the last one that begins at it or before. */
+  #rangeAt(at: number): number {
+    let low = 0;
+    let high = this.#rangeStart.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#rangeStart[middle]! <= at) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+}
+
+const bufferOf = ({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>): Buffer =>
+  Buffer.from(buffer, byteOffset, length);

@@ -1,0 +1,87 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { closedName, openName } from '../../src/archive/file-name.js';
+import { Playback } from '../../src/archive/playback.js';
+import { Recordings } from '../../src/archive/recordings.js';
+import type { WallMs } from '../../src/base/clock.js';
+import { VIDEO_TRACK_ID } from '../../src/fmp4/init-segment.js';
+import { PartTable } from '../../src/fmp4/part-table.js';
+import { buildMfra } from '../../src/fmp4/random-access.js';
+import { recordFile, samplesOf, scanFile, streamInfoOf } from '../fmp4/fragmented-file.js';
+import type { AudioStream, VideoStream } from '../support/elementary-stream.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { InlineRunner } from './inline-runner.js';
+
+export const START_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 125);
+export const CAMERA_ID = 'door';
+const PRFT_BYTES = 32;
+
+export type Film = {
+  readonly video: VideoStream;
+  readonly audio?: AudioStream | null;
+  readonly startMs?: number;
+  readonly hasIndex?: boolean;
+};
+
+export type FilmedPart = {
+  readonly startBytes: number;
+  readonly endBytes: number;
+  /** Of its keyframe. */
+  readonly ptsTicks: number;
+};
+
+/** A recording of real pictures, as the recorder writes it, and where its parts are. */
+export const film = ({ video, audio = null, startMs = START_MS, hasIndex = true }: Film) => {
+  const file = recordFile(streamInfoOf(video, audio?.track ?? null), samplesOf(video, audio), {
+    maxSamples: 12,
+    startWallMs: startMs,
+  });
+  const { scanner } = scanFile(file);
+  const [columns] = scanner.columns;
+  const table = new PartTable();
+  const parts: FilmedPart[] = [];
+  for (const { offsetBytes, endBytes, firstSamples, endSamples } of scanner.fragments) {
+    const first = firstSamples[0]!;
+    if (first < endSamples[0]! && columns!.isKey[first] === 1) {
+      const ptsTicks = columns!.dtsTicks[first]! + columns!.compositionTicks[first]!;
+      const hasWall = file.toString('latin1', offsetBytes + 4, offsetBytes + 8) === 'prft';
+      table.add(ptsTicks, offsetBytes + (hasWall ? PRFT_BYTES : 0));
+      parts.push({ startBytes: offsetBytes, endBytes, ptsTicks });
+    } else {
+      parts.push({ ...parts.pop()!, endBytes });
+    }
+  }
+  const index = hasIndex ? [buildMfra(VIDEO_TRACK_ID, table)] : [];
+  const endMs = startMs + (video.frames.length * 1000) / video.frameRateHz;
+  return { bytes: Buffer.concat([file, ...index]), parts, startMs, endMs };
+};
+
+/** An archive with one camera's folder, and what plays it in the test's own thread. */
+export const makeArchive = (t: TestContext) => {
+  const archiveDir = tempFolder(t);
+  const folder = join(archiveDir, CAMERA_ID);
+  mkdirSync(folder);
+  const runner = new InlineRunner();
+  const recordings = new Recordings({ archiveDir }, { runner });
+  const time = { nowMs: START_MS + 86_400_000 };
+  const clock = { wallMs: () => time.nowMs as WallMs };
+  const playback = new Playback({ archiveDir }, { recordings, runner, clock });
+  const put = (fileName: string, bytes: Buffer): string => {
+    writeFileSync(join(folder, fileName), bytes);
+    return fileName;
+  };
+  return {
+    archiveDir,
+    folder,
+    runner,
+    recordings,
+    playback,
+    time,
+    put,
+    putClosed: ({ bytes, startMs, endMs }: ReturnType<typeof film>): string =>
+      put(closedName(startMs, endMs), bytes),
+    putOpen: ({ bytes, startMs }: ReturnType<typeof film>, lengthBytes = bytes.length): string =>
+      put(openName(startMs), bytes.subarray(0, lengthBytes)),
+  };
+};

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import * as HLS from 'hls-parser';
+import { closedName } from '../../src/archive/file-name.js';
+import { fixtures } from '../support/fixtures.js';
+import { CAMERA_ID, film, makeArchive, START_MS } from './filmed.js';
+
+type MediaPlaylist = HLS.types.MediaPlaylist;
+
+before(() => HLS.setOptions({ strictMode: true }));
+
+const parse = (text: string): MediaPlaylist => {
+  const playlist = HLS.parse(text);
+  assert.ok(!playlist.isMasterPlaylist);
+  return playlist;
+};
+
+/** Walks a playlist as a player does: the parts it names, and when each begins by the dates and durations. */
+const partsIn = (text: string) => {
+  let nextMs = Number.NaN;
+  return parse(text).segments.map(({ uri, duration, programDateTime, discontinuity }) => {
+    const startMs = programDateTime?.getTime() ?? nextMs;
+    nextMs = startMs + duration * 1000;
+    const query = new URL(uri, 'http://host/hls/door/').searchParams;
+    return {
+      file: query.get('file'),
+      seq: Number(query.get('seq')),
+      startMs,
+      duration,
+      discontinuity: discontinuity === true,
+    };
+  });
+};
+
+const oneFile = (fileName: string, session: string | null = null) => ({ fileName, session });
+
+for (const [name, video] of Object.entries({
+  'in order': fixtures.h264High,
+  'with B-frames': fixtures.h264BFrames,
+})) {
+  test(`a closed file's playlist is whole, with exact times (pictures ${name})`, async (t) => {
+    const { playback, putClosed } = makeArchive(t);
+    const indexed = film({ video: video(), audio: fixtures.aac() });
+    const bare = film({ video: video(), audio: fixtures.aac(), hasIndex: false, startMs: START_MS + 60_000 });
+    for (const filmed of [indexed, bare]) {
+      const fileName = putClosed(filmed);
+      const text = await playback.archivePlaylist(CAMERA_ID, oneFile(fileName));
+      const playlist = parse(text);
+      assert.equal(playlist.playlistType, 'VOD');
+      assert.equal(playlist.endlist, true);
+      assert.equal(playlist.independentSegments, true);
+      assert.equal(playlist.mediaSequenceBase, 0);
+      assert.equal(playlist.targetDuration, 1);
+      assert.match(text, /^#EXTINF:1\.000000,$/m);
+      const firstTicks = filmed.parts[0]!.ptsTicks;
+      assert.deepEqual(
+        partsIn(text),
+        filmed.parts
+          .map(({ ptsTicks }, seq) => ({
+            file: fileName,
+            seq,
+            startMs: filmed.startMs + ptsTicks / 90,
+            duration:
+              (seq < 3 ? filmed.parts[seq + 1]!.ptsTicks - ptsTicks : firstTicks + 360_000 - ptsTicks) /
+              90_000,
+            discontinuity: false,
+          }))
+          .map((part) => ({ ...part, startMs: Math.round(part.startMs) })),
+      );
+    }
+  });
+}
+
+test('child addresses are relative, and carry the viewing session', async (t) => {
+  const { playback, putClosed } = makeArchive(t);
+  const fileName = putClosed(film({ video: fixtures.h264High() }));
+  const text = await playback.archivePlaylist(CAMERA_ID, oneFile(fileName, 'a/b&c'));
+  assert.deepEqual(
+    parse(text).segments.map(({ uri }) => uri),
+    [0, 1, 2, 3].map((seq) => `segment.ts?file=${fileName}&seq=${seq}&session=a%2Fb%26c`),
+  );
+});
+
+test('an open file grows by whole parts, only ever at its end, and goes on to play once it is closed', async (t) => {
+  const { playback, runner, putOpen, folder } = makeArchive(t);
+  const filmed = film({ video: fixtures.h264BFrames(), audio: fixtures.aac(), hasIndex: false });
+  const { bytes, parts, startMs, endMs } = filmed;
+  let length = parts[0]!.endBytes;
+  const fileName = putOpen(filmed, length);
+  const grow = (to: number): void => {
+    appendFileSync(join(folder, fileName), bytes.subarray(length, to));
+    length = to;
+  };
+  const get = (): Promise<string> => playback.archivePlaylist(CAMERA_ID, oneFile(fileName));
+  await assert.rejects(get(), { code: 'recording_not_ready' }, 'the first part may go on');
+  const borders = [parts[1]!.startBytes + 90, parts[1]!.endBytes, parts[2]!.endBytes, parts[3]!.endBytes];
+  const counts: number[] = [];
+  let lines: string[] = [];
+  for (const to of borders) {
+    grow(to);
+    const text = await get().catch(() => '');
+    if (text === '') continue;
+    const playlist = parse(text);
+    assert.equal(playlist.playlistType, 'EVENT');
+    assert.equal(playlist.endlist, false);
+    assert.deepEqual(text.trimEnd().split('\n').slice(0, lines.length), lines, 'nothing but the end changes');
+    lines = text.trimEnd().split('\n');
+    counts.push(playlist.segments.length);
+  }
+  assert.deepEqual(counts, [1, 2, 3], 'a part is listed when the next one has begun');
+  const froms = runner.inputs.flatMap((input) => (input as { fromBytes?: number }).fromBytes ?? []);
+  assert.equal(Math.max(...froms), parts[2]!.startBytes, 'only what is new is read');
+  await assert.rejects(playback.segment(CAMERA_ID, { fileName, seq: 3 }), { code: 'bad_seq' });
+
+  renameSync(join(folder, fileName), join(folder, closedName(startMs, endMs)));
+  const ended = await get();
+  assert.equal(parse(ended).endlist, true);
+  assert.deepEqual(
+    partsIn(ended).map(({ file, seq }) => [file, seq]),
+    [0, 1, 2, 3].map((seq) => [fileName, seq]),
+    'under the address that the player has',
+  );
+  const { bytes: last } = await playback.segment(CAMERA_ID, { fileName, seq: 3 });
+  assert.ok(last.length > 0);
+});
+
+test('a range joins the parts of its files, and says where times begin anew', async (t) => {
+  const { playback, putClosed, time } = makeArchive(t);
+  const starts = [0, 4_000, 20_000].map((ms) => START_MS + ms);
+  const names = starts.map((startMs) => putClosed(film({ video: fixtures.h264High(), startMs })));
+  const get = (fromMs: number, toMs: number): Promise<string> =>
+    playback.rangePlaylist(CAMERA_ID, { fromMs, toMs, session: null });
+  const text = await get(START_MS + 2_500, START_MS + 21_001);
+  const expected = [
+    [names[0], 2, 2_000, false],
+    [names[0], 3, 3_000, false],
+    [names[1], 0, 4_000, true],
+    [names[1], 1, 5_000, false],
+    [names[1], 2, 6_000, false],
+    [names[1], 3, 7_000, false],
+    [names[2], 0, 20_000, true],
+    [names[2], 1, 21_000, false],
+  ];
+  assert.deepEqual(
+    partsIn(text).map(({ file, seq, startMs, discontinuity }) => [
+      file,
+      seq,
+      startMs - START_MS,
+      discontinuity,
+    ]),
+    expected,
+  );
+  assert.equal(parse(text).playlistType, 'VOD');
+  // Borders: a range that ends where a part begins has none of it.
+  assert.equal(partsIn(await get(START_MS + 1_000, START_MS + 2_000)).length, 1);
+  await assert.rejects(get(START_MS + 9_000, START_MS + 19_000), { code: 'not_found' });
+  await assert.rejects(get(START_MS, START_MS), { code: 'bad_range' });
+  await assert.rejects(get(Number.NaN, START_MS), { code: 'bad_range' });
+  await assert.rejects(get(START_MS, START_MS + 86_400_001), { code: 'range_too_large' });
+  // Just closed: the next file may be about to begin.
+  time.nowMs = START_MS + 25_000;
+  assert.equal(parse(await get(START_MS, START_MS + 60_000)).playlistType, 'EVENT');
+  time.nowMs = START_MS + 60_000;
+  assert.equal(parse(await get(START_MS, START_MS + 60_000)).playlistType, 'VOD');
+});
+
+test('a range that reaches past an open file grows; one that ends before is whole', async (t) => {
+  const { playback, putClosed, putOpen } = makeArchive(t);
+  putClosed(film({ video: fixtures.h264High() }));
+  putOpen(film({ video: fixtures.h264High(), startMs: START_MS + 4_000, hasIndex: false }));
+  const get = (toMs: number): Promise<string> =>
+    playback.rangePlaylist(CAMERA_ID, { fromMs: START_MS, toMs: START_MS + toMs, session: null });
+  const growing = parse(await get(60_000));
+  assert.equal(growing.playlistType, 'EVENT');
+  assert.equal(growing.segments.length, 7, 'the last part is not whole');
+  assert.equal(parse(await get(7_000)).playlistType, 'VOD');
+  assert.equal(parse(await get(7_000)).segments.length, 7);
+});
