@@ -20,6 +20,15 @@ export type EngineJob = {
   readonly seconds: number;
   /** Where recordings go. */
   readonly archiveDir: string;
+  /** So many windows of `seconds` with all cameras recorded, each after one without; 0: nothing is recorded. */
+  readonly recordedWindows: number;
+};
+
+/** What it took while all cameras were recorded, beside the windows in which none was. */
+export type RecordedReport = {
+  readonly cpuMs: number;
+  readonly wallMs: number;
+  readonly lostFrames: number;
 };
 
 export type EngineReport = {
@@ -37,6 +46,7 @@ export type EngineReport = {
   readonly baseRssMb: number;
   readonly baseCameras: number;
   readonly latenciesMs: readonly number[];
+  readonly recorded: RecordedReport;
 };
 
 const START_TIMEOUT_MS = 60_000;
@@ -111,6 +121,24 @@ const totals = (
   return sum;
 };
 
+type Window = { readonly cpuMs: number; readonly wallMs: number };
+
+const measureFor = async (seconds: number): Promise<Window> => {
+  const cpuBefore = process.cpuUsage();
+  const startMs = performance.now();
+  await sleep(seconds * 1000);
+  const cpu = process.cpuUsage(cpuBefore);
+  return { cpuMs: (cpu.user + cpu.system) / 1000, wallMs: performance.now() - startMs };
+};
+
+const sumOf = (windows: readonly Window[]): Window => ({
+  cpuMs: windows.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
+  wallMs: windows.reduce((sum, { wallMs }) => sum + wallMs, 0),
+});
+
+/** Files have been opened, or closed, when this has passed since recording was switched. */
+const SWITCH_MS = 3_000;
+
 const run = async (job: EngineJob): Promise<EngineReport> => {
   const log = createLogger((level, message, fields) => {
     if (level !== 'info') process.stderr.write(`${level} ${message} ${JSON.stringify(fields)}\n`);
@@ -146,20 +174,26 @@ const run = async (job: EngineJob): Promise<EngineReport> => {
   const watcher = new Watcher();
   for (const { id } of settings.slice(0, job.watched)) watcher.follow(cameras, id);
   await sleep(job.warmUpSeconds * 1000);
+  const record = async (isRecorded: boolean): Promise<void> => {
+    cameras.replaceAll(settings.map((camera) => ({ ...camera, isRecorded })));
+    await sleep(SWITCH_MS);
+  };
   const before = totals(cameras);
-  const cpuBefore = process.cpuUsage();
-  const measureMs = performance.now();
   watcher.isMeasuring = true;
-  await sleep(job.seconds * 1000);
-  const cpu = process.cpuUsage(cpuBefore);
-  const wallMs = performance.now() - measureMs;
+  const plain = [await measureFor(job.seconds)];
   watcher.isMeasuring = false;
   const after = totals(cameras);
+  const recorded: Window[] = [];
+  while (recorded.length < job.recordedWindows) {
+    await record(true);
+    recorded.push(await measureFor(job.seconds));
+    await record(false);
+    plain.push(await measureFor(job.seconds));
+  }
   const report: EngineReport = {
     workers: cameras.workerCount,
     allStreamingMs,
-    cpuMs: (cpu.user + cpu.system) / 1000,
-    wallMs,
+    ...sumOf(plain),
     frames: after.frames - before.frames,
     packetsLost: after.packetsLost - before.packetsLost,
     damagedFrames: after.damagedFrames - before.damagedFrames,
@@ -168,6 +202,10 @@ const run = async (job: EngineJob): Promise<EngineReport> => {
     baseRssMb,
     baseCameras,
     latenciesMs: watcher.latenciesMs,
+    recorded: {
+      ...sumOf(recorded),
+      lostFrames: cameras.ids.reduce((sum, id) => sum + recordings.lostFrames(id), 0),
+    },
   };
   watcher.stop();
   await cameras.stop();

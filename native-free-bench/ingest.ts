@@ -44,6 +44,7 @@ export const ingest: Bench<typeof defaults> = {
         warmUpSeconds: options['warm-up'],
         seconds: options.seconds,
         archiveDir: '/',
+        recordedWindows: 0,
       });
       return tabulate(options, report, await cameras.stop());
     } finally {
@@ -52,7 +53,8 @@ export const ingest: Bench<typeof defaults> = {
   },
 };
 
-const measure = async (job: EngineJob): Promise<EngineReport> => {
+/** Runs the engine in a process of its own. */
+export const measure = async (job: EngineJob): Promise<EngineReport> => {
   const engine: ChildProcess = fork(new URL('./ingest-engine.js', import.meta.url), {
     serialization: 'advanced',
   });

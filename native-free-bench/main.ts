@@ -8,12 +8,21 @@ import { depacketize } from './depacketize.js';
 import { fmp4 } from './fmp4.js';
 import { ingest } from './ingest.js';
 import { mpegts } from './mpegts.js';
+import { recording } from './recording.js';
 import { ring } from './ring.js';
 import { rtspParser } from './rtsp-parser.js';
 import { formatTable } from './table.js';
 
 // One options type each; `run` only ever gets what was made from its own defaults.
-const benches = [rtspParser, depacketize, ring, mpegts, fmp4, ingest] as unknown as readonly Bench[];
+const benches = [
+  rtspParser,
+  depacketize,
+  ring,
+  mpegts,
+  fmp4,
+  ingest,
+  recording,
+] as unknown as readonly Bench[];
 
 class UsageError extends Error {}
 

@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Bench } from './bench.js';
+import { measure } from './ingest.js';
+import { startCameras } from './ingest-cameras.js';
+
+const defaults = {
+  cameras: 100,
+  /** Of one window; there are as many without recording as with it, and one more. */
+  seconds: 10,
+  windows: 3,
+  'warm-up': 25,
+  pattern: 'burst',
+  kbps: 4_000,
+  fps: 25,
+  gop: 50,
+  /** A folder on the disk that is to be written; empty: the system's for temporary files. */
+  folder: '',
+};
+
+/** The same cameras with and without recording, in turns within one run: what recording adds to ingest. */
+export const recording: Bench<typeof defaults> = {
+  name: 'recording',
+  describe: 'N cameras recorded and not, in turns: CPU that recording adds a camera, frames lost',
+  options: defaults,
+  run: async (options) => {
+    const archiveDir = mkdtempSync(join(options.folder || tmpdir(), 'framering-bench-'));
+    const cameras = await startCameras({
+      count: options.cameras,
+      isPaced: options.pattern === 'paced',
+      kbps: options.kbps,
+      framesPerSecond: options.fps,
+      framesPerGop: options.gop,
+    });
+    try {
+      const report = await measure({
+        urls: cameras.urls,
+        transport: 'tcp',
+        camerasPerWorker: 'auto',
+        watched: 0,
+        warmUpSeconds: options['warm-up'],
+        seconds: options.seconds,
+        archiveDir,
+        recordedWindows: options.windows,
+      });
+      const percent = (window: { cpuMs: number; wallMs: number }): number =>
+        (window.cpuMs / window.wallMs / options.cameras) * 100;
+      const { recorded } = report;
+      return {
+        columns: ['cameras', 'pattern', '% without', '% recorded', '% recording adds', 'frames lost'],
+        rows: [
+          [
+            options.cameras,
+            options.pattern,
+            percent(report),
+            percent(recorded),
+            percent(recorded) - percent(report),
+            recorded.lostFrames,
+          ],
+        ],
+        notes: [
+          '% of a core a camera, all threads and kernel time of the process; writeback by the kernel not',
+        ],
+      };
+    } finally {
+      await cameras.stop();
+      rmSync(archiveDir, { recursive: true, force: true });
+    }
+  },
+};
