@@ -23,7 +23,7 @@ for (const [name, stream] of Object.entries(streams)) {
   test(`${name}: the recordings joined are the source, frame by frame`, async (t) => {
     const folder = tempFolder(t);
     const path = encodeSource(folder, { seconds: 60, ...stream });
-    const source = new SourceMovie(path, START_MS - 10_000);
+    const source = new SourceMovie(path, START_MS);
     const studio = new RecordingStudio(folder, 20);
     await studio.play(source, Number.POSITIVE_INFINITY);
     await studio.finish();

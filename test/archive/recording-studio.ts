@@ -24,6 +24,7 @@ export class RecordingStudio {
   readonly recorders: Recorders;
   readonly writer: RingWriter;
   readonly #gate = DiskGate.create(1);
+  #isBlocked = false;
 
   constructor(archiveDir: string, fileSeconds: number) {
     this.folder = join(archiveDir, CAMERA_ID);
@@ -54,9 +55,26 @@ export class RecordingStudio {
     return this.news.reduce((sum, { lostFrames }) => sum + lostFrames, 0);
   }
 
+  /** From now on the disk takes nothing; the function that is returned ends that. */
+  blockDisk(): () => void {
+    this.#isBlocked = true;
+    if (!this.#gate.tryEnter(1)) throw new Error('the disk is busy');
+    return () => {
+      this.#isBlocked = false;
+      this.#gate.leave(1);
+    };
+  }
+
+  /** Time goes by, and no frame comes. */
+  standStill(source: SourceMovie, durationMs: number): void {
+    for (let elapsedMs = 0; elapsedMs < durationMs; elapsedMs += 500) {
+      this.recorders.pump(source.nowMs + elapsedMs);
+    }
+  }
+
   /** Plays so much of the source, and lets the disk keep up. */
-  async play(source: SourceMovie, durationMs: number): Promise<void> {
-    this.writer.setStreamInfo(source.info);
+  async play(source: SourceMovie, durationMs: number, info = source.info): Promise<void> {
+    this.writer.setStreamInfo(info);
     for (let elapsedMs = 0; elapsedMs < durationMs && !source.isOver; elapsedMs += STEP_MS) {
       source.play(this.writer, STEP_MS);
       this.recorders.pump(source.nowMs);
@@ -67,7 +85,8 @@ export class RecordingStudio {
 
   /** Nothing is on its way to the disk. */
   async settle(): Promise<void> {
-    await until('the disk is idle', () => this.#gate.inUse === 0, { deadlineMs: 20_000 });
+    const inUse = this.#isBlocked ? 1 : 0;
+    await until('the disk is idle', () => this.#gate.inUse === inUse, { deadlineMs: 20_000 });
   }
 
   /** Closes what is open. */

@@ -135,6 +135,13 @@ export class SourceMovie {
     return this.#firstMs + (this.samples[this.#next] ?? this.samples.at(-1)!).atMs;
   }
 
+  /** Passes over all frames of the next `durationMs`, up to a keyframe. */
+  skip(durationMs: number): void {
+    const untilMs = this.nowMs - this.#firstMs + durationMs;
+    const next = this.samples.findIndex(({ atMs, isKey }) => isKey && atMs >= untilMs);
+    this.#next = next < 0 ? this.samples.length : next;
+  }
+
   /** Writes all frames of the next `durationMs` to the ring. */
   play(writer: RingWriter, durationMs: number): void {
     const untilMs = this.nowMs - this.#firstMs + durationMs;
