@@ -4,9 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { splitNals } from './access-units.js';
-import type { Browser } from './browser/browser.js';
 import { launchChromium } from './browser/chromium.js';
-import { launchFirefox } from './browser/firefox.js';
 import { playWebSocket } from './browser/websocket-player.js';
 import type { VideoStream } from './elementary-stream.js';
 import { fixtures } from './fixtures.js';
@@ -41,34 +39,9 @@ const serve = async (t: TestContext, messages: readonly (Buffer | string)[]): Pr
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 };
 
-const launched = async (t: TestContext, launch: () => Promise<Browser>): Promise<Browser> => {
-  const browser = await launch();
-  t.after(() => browser.close());
-  return browser;
-};
-
-for (const [name, launch, stream, codec] of [
-  ['Chromium decodes H.264', launchChromium, fixtures.h264High(), 'avc1.64000C'],
-  ['Firefox decodes H.265', launchFirefox, fixtures.h265Main(), 'hev1.1.6.L60.90'],
-] as const) {
-  test(`${name} that comes over a WebSocket, every frame`, async (t) => {
-    const browser = await launched(t, launch);
-    await using player = await playWebSocket(browser, await serve(t, messagesOf(stream)));
-    // Decoders may keep the last frames until more come.
-    const stats = await player.until(
-      'it shows pictures',
-      ({ framesDecoded, faults }) => framesDecoded > 50 || faults.length > 0,
-    );
-    assert.deepEqual(stats.faults, []);
-    assert.deepEqual([stats.codec, stats.configs, stats.frames, stats.keyFrames], [codec, 1, 60, 4]);
-    assert.deepEqual([stats.width, stats.height, stats.lastTimestampUs], [320, 180, 3_933_333]);
-    assert.ok(stats.firstPictureMs! > 0);
-    assert.deepEqual(player.errors, []);
-  });
-}
-
 test('the WebSocket page names what breaks the promises of the stream', async (t) => {
-  const browser = await launched(t, launchChromium);
+  const browser = await launchChromium();
+  t.after(() => browser.close());
   const [config, key, delta, next] = messagesOf(fixtures.h264High());
   const url = await serve(t, [key!, config!, delta!, key!, next!, delta!, 'hello', Buffer.from([3, 1])]);
   await using player = await playWebSocket(browser, url);

@@ -31,15 +31,26 @@ const distanceOf = (a: Buffer, b: Buffer): number => {
  */
 const MOST_DISTANCE = 16;
 
-/** The player shows `pictures[index]`: of all of them that is the most similar one. */
+type Shown = { readonly index: number; readonly distance: number };
+
+/** Which of the pictures the player shows: the most similar one, and how far from it in luminance. */
+export const findShown = async (
+  player: { picture(): Promise<Buffer> },
+  pictures: readonly Buffer[],
+): Promise<Shown> => {
+  const shown = await player.picture();
+  const distances = pictures.map((picture) => distanceOf(shown, picture));
+  const distance = Math.min(...distances);
+  assert.ok(distance < MOST_DISTANCE, `none of the pictures is shown: the nearest differs by ${distance}`);
+  return { index: distances.indexOf(distance), distance };
+};
+
+/** The player shows `pictures[index]`. */
 export const assertShows = async (
   player: { picture(): Promise<Buffer> },
   pictures: readonly Buffer[],
   index: number,
 ): Promise<void> => {
-  const shown = await player.picture();
-  const distances = pictures.map((picture) => distanceOf(shown, picture));
-  const distance = Math.min(...distances);
-  assert.equal(distances.indexOf(distance), index, `it shows another picture (distance ${distance})`);
-  assert.ok(distance < MOST_DISTANCE, `picture ${index} differs by ${distance}`);
+  const shown = await findShown(player, pictures);
+  assert.equal(shown.index, index, `another picture is shown (distance ${shown.distance})`);
 };

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import type { Browser } from '../support/browser/browser.js';
+import { launchChromium } from '../support/browser/chromium.js';
+import { launchFirefox } from '../support/browser/firefox.js';
+import { playWebSocket, type WebSocketStats } from '../support/browser/websocket-player.js';
+import type { VideoStream } from '../support/elementary-stream.js';
+import { FakeCamera } from '../support/fake-camera/fake-camera.js';
+import { fixtures } from '../support/fixtures.js';
+import { startService } from '../support/service.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+
+/** A service with one camera that plays this, and the address of its live picture. */
+const liveUrl = async (t: TestContext, video: VideoStream) => {
+  const camera = await FakeCamera.start({ mounts: { '/main': { video } } });
+  t.after(() => camera[Symbol.asyncDispose]());
+  const service = await startService({ DATA_DIR: tempFolder(t) });
+  t.after(() => service.process.kill('SIGKILL'));
+  const token = await service.login('admin', service.adminPassword);
+  await service.call('POST', '/api/cameras', { token, body: { id: 'door', url: camera.url('/main') } });
+  await until(
+    'the camera streams',
+    async () => (await service.call('GET', '/api/cameras', { token })).body[0].state === 'streaming',
+    { deadlineMs: 20_000 },
+  );
+  return { service, url: `${service.url.replace('http', 'ws')}/stream/ws/door` };
+};
+
+const plays = async (browser: Browser, url: string): Promise<WebSocketStats> => {
+  await using player = await playWebSocket(browser, url);
+  const stats = await player.until(
+    'three seconds of pictures are decoded',
+    ({ framesDecoded, faults }) => framesDecoded > 45 || faults.length > 0,
+  );
+  assert.deepEqual(stats.faults, []);
+  assert.deepEqual([stats.isOpen, stats.configs, stats.width, stats.height], [true, 1, 320, 180]);
+  assert.ok(stats.keyFrames >= 3 && stats.firstPictureMs !== null);
+  assert.deepEqual(player.errors, []);
+  return stats;
+};
+
+test('Chromium shows H.264 of a live camera, and is told when the service ends', async (t) => {
+  const { service, url } = await liveUrl(t, fixtures.h264High());
+  const browser = await launchChromium();
+  t.after(() => browser.close());
+  assert.equal((await plays(browser, url)).codec, 'avc1.64000C');
+  await using player = await playWebSocket(browser, url);
+  await player.until('it shows a picture', ({ framesDecoded }) => framesDecoded > 0);
+  assert.equal(await service.stop(), 0);
+  const { closeCode, faults } = await player.until('it is over', ({ closeCode }) => closeCode !== null);
+  assert.deepEqual([closeCode, faults], [1001, []]);
+});
+
+test('Firefox shows H.265 of a live camera', async (t) => {
+  const { url } = await liveUrl(t, fixtures.h265Main());
+  const browser = await launchFirefox();
+  t.after(() => browser.close());
+  assert.equal((await plays(browser, url)).codec, 'hev1.1.6.L60.90');
+});
