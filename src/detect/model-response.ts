@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { type ByteRange, isNoneMatch, parseByteRange } from '../base/byte-range.js';
+import type { ByteRange } from '../base/byte-range.js';
 import { AppError } from '../base/errors.js';
+import { rangeAnswer } from '../base/range-answer.js';
 import type { ModelErrorCode } from './model-errors.js';
 import type { Models, OpenModel } from './models.js';
 
@@ -30,40 +31,20 @@ const answer = async (
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
-  const { sizeBytes, etag } = model;
-  const range = rangeOf(model, request);
-  if (range === 'unsatisfiable') {
-    response.setHeader('Content-Range', `bytes */${sizeBytes}`);
-    throw new AppError<ModelErrorCode>('range_not_satisfiable', `the file has ${sizeBytes} bytes`);
-  }
-  response.setHeader('ETag', etag);
+  const { status, range, headers } = rangeAnswer(request, model);
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (status === 416)
+    throw new AppError<ModelErrorCode>('range_not_satisfiable', `the file has ${model.sizeBytes} bytes`);
   // The same name may get another file some day: asking each time costs a 304.
   response.setHeader('Cache-Control', 'public, no-cache');
-  response.setHeader('Accept-Ranges', 'bytes');
-  if (!isNoneMatch(request.headers['if-none-match'], etag)) {
-    response.writeHead(304).end();
+  response.statusCode = status;
+  if (range === null) {
+    response.end();
     return;
   }
   response.setHeader('Content-Type', 'application/octet-stream');
-  const { first, last } = range ?? { first: 0, last: sizeBytes - 1 };
-  response.setHeader('Content-Length', last - first + 1);
-  if (range === null) response.statusCode = 200;
-  else {
-    response.statusCode = 206;
-    response.setHeader('Content-Range', `bytes ${first}-${last}/${sizeBytes}`);
-  }
   if (request.method === 'HEAD') response.end();
-  else await sendBytes(model, { first, last }, response);
-};
-
-/** RFC 9110: a range counts for GET alone, after If-None-Match, and only for the very file that If-Range names. */
-const rangeOf = (
-  { sizeBytes, etag }: OpenModel,
-  { method, headers }: IncomingMessage,
-): ByteRange | 'unsatisfiable' | null => {
-  const isWanted = method === 'GET' && isNoneMatch(headers['if-none-match'], etag);
-  const isSameFile = headers['if-range'] === undefined || headers['if-range'] === etag;
-  return isWanted && isSameFile ? parseByteRange(headers.range, sizeBytes) : null;
+  else await sendBytes(model, range, response);
 };
 
 const sendBytes = async (model: OpenModel, range: ByteRange, response: ServerResponse): Promise<void> => {

@@ -1,0 +1,237 @@
+import { z } from 'zod';
+import { parseRecordingName } from '../../archive/file-name.js';
+import type { Clock } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
+import { type Clip, sendClip } from '../clip-response.js';
+import { invalidInput } from '../problem.js';
+import { type Reply, type Route, route } from '../route.js';
+import { idParams } from '../schemas.js';
+import { instantSchema, rangeOf, type TimeRange } from '../time-range.js';
+
+/** What was recorded when. */
+export type RecordingCatalog = {
+  /** Sorted by start. */
+  list(cameraId: string): Promise<readonly (Span & { readonly fileName: string })[]>;
+  intervals(
+    cameraId: string,
+    fromMs: number,
+    toMs: number,
+  ): Promise<{
+    readonly intervals: readonly Span[];
+    readonly gaps: readonly (Span & { readonly reason: string })[];
+  }>;
+};
+
+type Span = { readonly startMs: number; readonly endMs: number };
+
+/** Part of a recording, by numbers of its parts, both ends included; null: to the last one. */
+export type PartRange = {
+  readonly fileName: string;
+  readonly startSeq: number;
+  readonly endSeq: number | null;
+};
+
+/** Recordings as players take them. Child addresses carry the session, if there is one. */
+export type RecordingPlayer = {
+  filePlaylist(cameraId: string, fileName: string, session: string | null): Promise<string>;
+  rangePlaylist(cameraId: string, range: TimeRange, session: string | null): Promise<string>;
+  /** One part as MPEG-TS; what it says once it says ever after. */
+  segment(
+    cameraId: string,
+    fileName: string,
+    seq: number,
+  ): Promise<{ readonly bytes: Buffer; readonly etag: string }>;
+  clip(cameraId: string, wanted: PartRange | TimeRange): Promise<Clip>;
+};
+
+export type ArchiveRoutesDeps = {
+  readonly clock: Clock;
+  readonly cameras: { has(cameraId: string): boolean };
+  readonly catalog: RecordingCatalog;
+  readonly player: RecordingPlayer;
+};
+
+const MAX_LISTED_DAYS = 31;
+/** A playlist has a line for each keyframe, a clip a table entry for each frame. */
+const MAX_PLAYED_DAYS = 1;
+const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
+
+const isoSchema = z.iso.datetime();
+const spanShape = { start: isoSchema, end: isoSchema };
+const intervalsSchema = z.array(z.strictObject({ ...spanShape, filename: z.string() }));
+const coverageSchema = z
+  .strictObject({
+    intervals: z.array(z.strictObject(spanShape)),
+    gaps: z.array(z.strictObject({ ...spanShape, reason: z.string() })),
+  })
+  .meta({ id: 'Recordings' });
+
+/** The archive knows which names are its own; this bounds what is looked at. */
+const fileSchema = z.string().max(255).meta({ description: 'the name of a recording' });
+const seqSchema = z.string().max(64).meta({ pattern: '^[0-9]{1,9}$' });
+
+const shownSpan = ({ startMs, endMs }: Span) => ({
+  start: new Date(startMs).toISOString(),
+  end: new Date(endMs).toISOString(),
+});
+
+const playlist = (text: string): Reply => ({ status: 200, text, contentType: PLAYLIST_TYPE });
+
+/** Nothing but names of our own making ever gets near a path. */
+const checkedName = (fileName: string): string => {
+  if (parseRecordingName(fileName) === null)
+    throw new AppError('bad_file_name', 'the file must be named as in the list of recordings');
+  return fileName;
+};
+
+const seqOf = (name: string, text: string): number => {
+  if (!/^\d{1,9}$/.test(text)) throw new AppError('bad_seq', `${name} must be a whole number, 0 or more`);
+  return Number(text);
+};
+
+const exportQuery = z.object({
+  file: fileSchema.optional(),
+  start_seq: seqSchema.optional(),
+  end_seq: seqSchema.optional(),
+  from: instantSchema.optional(),
+  to: instantSchema.optional(),
+});
+
+/** What to export: parts of a file, or a time. */
+const wantedOf = (query: z.infer<typeof exportQuery>, nowMs: number): PartRange | TimeRange => {
+  const { file, start_seq: start, end_seq: end, from, to } = query;
+  const isByTime = from !== undefined || to !== undefined;
+  if (file === undefined) {
+    if (from === undefined || to === undefined || start !== undefined || end !== undefined)
+      throw invalidInput([{ path: 'file', message: 'either "file" is needed, or "from" and "to" alone' }]);
+    return rangeOf({ from, to }, nowMs, MAX_PLAYED_DAYS);
+  }
+  if (isByTime) throw invalidInput([{ path: 'file', message: 'goes without "from" and "to"' }]);
+  const fileName = checkedName(file);
+  const startSeq = start === undefined ? 0 : seqOf('start_seq', start);
+  const endSeq = end === undefined ? null : seqOf('end_seq', end);
+  if (endSeq !== null && startSeq > endSeq)
+    throw new AppError('bad_seq', 'start_seq must not be greater than end_seq');
+  return { fileName, startSeq, endSeq };
+};
+
+/** What is there: for users of the interface. */
+const listRoutes = ({ clock, catalog }: ArchiveRoutesDeps, known: (id: string) => string): Route[] => [
+  route({
+    method: 'get',
+    path: '/api/cameras/:id/archive',
+    access: 'archive.read',
+    summary: 'The recordings of a camera; the last one may still be growing',
+    params: idParams,
+    answers: { 200: { description: 'Recordings, sorted by start', schema: intervalsSchema } },
+    problems: [404, 503],
+    handle: async ({ params }) => {
+      const recordings = await catalog.list(known(params.id));
+      const body = recordings.map((one) => ({ ...shownSpan(one), filename: one.fileName }));
+      return { status: 200, body };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/cameras/:id/recordings',
+    access: 'archive.read',
+    summary: 'When a camera was recorded, and why not: the last 24 hours, or 31 days at most',
+    params: idParams,
+    query: z.object({ from: instantSchema.optional(), to: instantSchema.optional() }),
+    answers: { 200: { description: 'Intervals and gaps', schema: coverageSchema } },
+    problems: [404, 503],
+    handle: async ({ params, query }) => {
+      const { fromMs, toMs } = rangeOf(query, clock.wallMs(), MAX_LISTED_DAYS);
+      const { intervals, gaps } = await catalog.intervals(known(params.id), fromMs, toMs);
+      const body = {
+        intervals: intervals.map(shownSpan),
+        gaps: gaps.map((gap) => ({ ...shownSpan(gap), reason: gap.reason })),
+      };
+      return { status: 200, body };
+    },
+  }),
+];
+
+/** What HLS players poll. */
+const hlsRoutes = ({ clock, player }: ArchiveRoutesDeps): Route[] => [
+  route({
+    method: 'get',
+    path: '/hls/:id/archive.m3u8',
+    access: 'stream',
+    permission: 'archive.read',
+    summary: 'A recording as an HLS playlist; one that is being written grows',
+    params: idParams,
+    query: z.object({ file: fileSchema }),
+    answers: { 200: { description: 'A media playlist', contentType: PLAYLIST_TYPE } },
+    handle: async ({ params: { id }, query: { file }, viewing: { sessionId } }) =>
+      playlist(await player.filePlaylist(id, checkedName(file), sessionId)),
+  }),
+  route({
+    method: 'get',
+    path: '/hls/:id/range.m3u8',
+    access: 'stream',
+    permission: 'archive.read',
+    summary: 'All that was recorded within a time, a day at most, as an HLS playlist',
+    params: idParams,
+    query: z.object({ from: instantSchema, to: instantSchema }),
+    answers: { 200: { description: 'A media playlist', contentType: PLAYLIST_TYPE } },
+    handle: async ({ params: { id }, query, viewing: { sessionId } }) => {
+      const range = rangeOf(query, clock.wallMs(), MAX_PLAYED_DAYS);
+      return playlist(await player.rangePlaylist(id, range, sessionId));
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/hls/:id/segment.ts',
+    access: 'stream',
+    permission: 'archive.read',
+    summary: 'One part of a recording',
+    params: idParams,
+    query: z.object({ file: fileSchema, seq: seqSchema }),
+    answers: {
+      200: { description: 'MPEG-TS', contentType: 'video/mp2t' },
+      304: { description: 'The part that the client has', contentType: null },
+    },
+    handle: async ({ params: { id }, query: { file, seq } }) => {
+      const { bytes, etag } = await player.segment(id, checkedName(file), seqOf('seq', seq));
+      // A part is listed when it is whole, and never changes then.
+      const headers = { ETag: etag, 'Cache-Control': 'private, max-age=3600' };
+      return { status: 200, text: bytes, contentType: 'video/mp2t', headers };
+    },
+  }),
+];
+
+const exportRoute = ({ clock, player }: ArchiveRoutesDeps, known: (id: string) => string): Route => {
+  const contentType = 'video/mp4';
+  return route({
+    method: 'get',
+    path: '/api/cameras/:id/export',
+    access: 'archive.read',
+    summary: 'Parts of a recording, or all that was recorded within a time, as one MP4 file',
+    params: idParams,
+    query: exportQuery,
+    answers: {
+      200: { description: 'The file', contentType },
+      206: { description: 'The range that was asked for', contentType },
+      304: { description: 'The file that the client has', contentType: null },
+    },
+    problems: [404, 416, 503],
+    handle: ({ params, query }) => {
+      const id = known(params.id);
+      const wanted = wantedOf(query, clock.wallMs());
+      return {
+        write: async (request, response) =>
+          await sendClip(await player.clip(id, wanted), `export_${id}.mp4`, request, response),
+      };
+    },
+  });
+};
+
+/** Recordings: lists, playback and export. */
+export const archiveRoutes = (deps: ArchiveRoutesDeps): Route[] => {
+  const known = (id: string): string => {
+    if (!deps.cameras.has(id)) throw new AppError('not_found', `there is no camera ${id}`);
+    return id;
+  };
+  return [...listRoutes(deps, known), ...hlsRoutes(deps), exportRoute(deps, known)];
+};

@@ -1,0 +1,95 @@
+import { setImmediate } from 'node:timers/promises';
+import { AppError } from '../../src/base/errors.js';
+import type { Clip } from '../../src/http/clip-response.js';
+import type { RecordingCatalog, RecordingPlayer } from '../../src/http/routes/archive.js';
+
+/** The only recording: two parts from 08:30:00.250 on. */
+export const FILE = '2026-11-21_08-30-00_to_08-30-04.mp4';
+export const CLIP_BYTES = 3_000_000;
+const CHUNK_BYTES = 100_000;
+const startMs = Date.UTC(2026, 10, 21, 8, 30, 0, 250);
+
+/** What every clip consists of. */
+export const clipContent = Buffer.alloc(CLIP_BYTES, Buffer.from(Array.from({ length: 251 }, (_, at) => at)));
+
+/** An archive in memory, which notes what it was asked and what of it was given back. */
+export class FakeArchive implements RecordingCatalog, RecordingPlayer {
+  readonly asked: string[] = [];
+  openClips = 0;
+  readBytes = 0;
+  contentBytes = CLIP_BYTES;
+  /** Where the disk fails. */
+  failsAtByte = Number.POSITIVE_INFINITY;
+  /** Where another hand cuts the file. */
+  endsAtByte = Number.POSITIVE_INFINITY;
+  fault: AppError | null = null;
+
+  async list(cameraId: string) {
+    this.#note(`list ${cameraId}`);
+    return [{ startMs, endMs: startMs + 3_600, fileName: FILE, sizeBytes: 1_000 }];
+  }
+
+  async intervals(cameraId: string, fromMs: number, toMs: number) {
+    this.#note(`intervals ${cameraId} ${new Date(fromMs).toISOString()} ${new Date(toMs).toISOString()}`);
+    return {
+      intervals: [{ startMs, endMs: startMs + 3_600 }],
+      gaps: [{ startMs: fromMs, endMs: startMs, reason: 'not_recording' }],
+    };
+  }
+
+  async filePlaylist(cameraId: string, fileName: string, session: string | null) {
+    this.#find(`playlist ${cameraId} ${fileName} ${session}`, fileName);
+    return `#EXTM3U\nsegment.ts?file=${fileName}&seq=0${session === null ? '' : `&session=${session}`}\n`;
+  }
+
+  async rangePlaylist(cameraId: string, range: { fromMs: number; toMs: number }, session: string | null) {
+    this.#note(`range ${cameraId} ${range.toMs - range.fromMs} ${session}`);
+    return '#EXTM3U\n';
+  }
+
+  async segment(cameraId: string, fileName: string, seq: number) {
+    this.#find(`segment ${cameraId} ${fileName} ${seq}`, fileName);
+    if (seq > 1) throw new AppError('bad_seq', 'the last part is 1');
+    return { bytes: Buffer.alloc(188, 0x47), etag: `"s${seq}"` };
+  }
+
+  async clip(cameraId: string, wanted: Parameters<RecordingPlayer['clip']>[1]): Promise<Clip> {
+    if ('fileName' in wanted) {
+      const { fileName, startSeq, endSeq } = wanted;
+      this.#find(`clip ${cameraId} ${fileName} ${startSeq} ${endSeq}`, fileName);
+    } else this.#note(`clip ${cameraId} ${wanted.toMs - wanted.fromMs}`);
+    this.openClips++;
+    return {
+      contentBytes: this.contentBytes,
+      etag: '"clip"',
+      lastModifiedMs: startMs,
+      read: (startByte, endByte) => this.#read(startByte, endByte),
+      close: () => {
+        this.openClips--;
+      },
+    };
+  }
+
+  async *#read(startByte: number, endByte: number): AsyncGenerator<Buffer> {
+    const end = Math.min(endByte, this.endsAtByte);
+    for (let at = startByte; at < end; at += CHUNK_BYTES) {
+      if (at >= this.failsAtByte) throw new AppError('archive_unavailable', 'the disk fails');
+      await setImmediate();
+      // A longer clip than there is content for begins anew.
+      const from = at % CLIP_BYTES;
+      const chunk = clipContent.subarray(from, from + Math.min(CHUNK_BYTES, end - at));
+      this.readBytes += chunk.length;
+      yield chunk;
+    }
+  }
+
+  #find(question: string, fileName: string): void {
+    this.#note(question);
+    if (fileName !== FILE) throw new AppError('not_found', 'there is no such recording');
+  }
+
+  #note(question: string): void {
+    this.asked.push(question);
+    if (this.fault !== null) throw this.fault;
+  }
+}
