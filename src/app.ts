@@ -32,6 +32,7 @@ import { withOpenApi } from './http/routes/openapi.js';
 import { statsRoutes } from './http/routes/stats.js';
 import { tagRoutes } from './http/routes/tags.js';
 import { userRoutes } from './http/routes/users.js';
+import { whepRoutes } from './http/routes/whep.js';
 import { HttpServer } from './http/server.js';
 import { StreamAccess } from './http/stream-access.js';
 import {
@@ -43,6 +44,9 @@ import {
 import { createWebApp, type WebAppDeps } from './http/web-app.js';
 import { LiveHls } from './live/hls/live-hls.js';
 import { WebSocketViews } from './live/websocket/websocket-views.js';
+import { ownAddresses } from './live/whep/own-addresses.js';
+import { WhepService } from './live/whep/service.js';
+import { spawnWhepWorker } from './live/whep/worker-thread.js';
 import { ArchiveProbe } from './ops/archive-probe.js';
 import { Health } from './ops/health.js';
 import type { LogHub } from './ops/log-hub.js';
@@ -83,17 +87,18 @@ class Stops {
   }
 }
 
-type LiveOutputs = { readonly webSockets: WebSocketViews; readonly hls: LiveHls };
+type LiveOutputs = { readonly webSockets: WebSocketViews; readonly hls: LiveHls; readonly whep: WhepService };
 
 /** What the readers of the rings report. */
-const activityOf = ({ webSockets, hls }: LiveOutputs, recordings: RecordingDesk): CameraActivity => ({
+const activityOf = ({ webSockets, hls, whep }: LiveOutputs, recordings: RecordingDesk): CameraActivity => ({
   viewers: (cameraId) => ({
     websocket: webSockets.viewers(cameraId),
     hls: hls.viewers(cameraId),
-    whep: 0,
+    whep: whep.viewers(cameraId),
   }),
   isRecording: (cameraId) => recordings.isRecording(cameraId),
-  droppedFrames: (cameraId) => webSockets.droppedFrames(cameraId) + hls.droppedFrames(cameraId),
+  droppedFrames: (cameraId) =>
+    webSockets.droppedFrames(cameraId) + hls.droppedFrames(cameraId) + whep.droppedFrames(cameraId),
 });
 
 /** Worker threads are part of the statistics from their first figures to their end. */
@@ -215,13 +220,21 @@ const startCameras = (
   const onViewersChanged = (): void => registry.touch();
   const webSockets = new WebSocketViews({ feeds: cameras, clock, log, onChange: onViewersChanged });
   const hls = new LiveHls({ clock, log, feeds: cameras, alwaysOn: () => registry.alwaysOnHls() });
+  const whep = new WhepService(
+    {
+      workerCount: Math.max(1, availableParallelism() - 1),
+      udpPorts: config.webrtcUdpPorts,
+      addresses: () => ownAddresses(config.host, config.webrtcPublicIps),
+    },
+    { feeds: cameras, clock, log, spawn: spawnWhepWorker, threads, onChange: onViewersChanged },
+  );
   const registry = new CameraRegistry({
     clock,
     log,
     cameras,
     settings: store.cameras,
     traffic: store.traffic,
-    activity: activityOf({ webSockets, hls }, recordings),
+    activity: activityOf({ webSockets, hls, whep }, recordings),
     events: {
       onRemoved: (id) => {
         webSockets.closeCamera(id);
@@ -234,8 +247,9 @@ const startCameras = (
   });
   stops.push(() => cameras.stop());
   stops.push(() => registry.stop());
+  stops.push(() => whep.stop());
   registry.start();
-  return { registry, webSockets, hls };
+  return { registry, webSockets, hls, whep };
 };
 
 type Ops = { readonly health: Health; readonly metrics: Metrics; readonly stats: Stats };
@@ -307,7 +321,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   mainThread.start();
   stops.push(() => mainThread.stop());
   threads.add('main', mainThread.shared);
-  const { registry, webSockets, hls } = startCameras(config, deps, storage, threads, stops);
+  const { registry, webSockets, hls, whep } = startCameras(config, deps, storage, threads, stops);
   const ops = buildOps(config, deps, storage.store, registry, threads);
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
@@ -325,6 +339,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
       ...logRoutes.routes(),
       ...modelRoutes({ models }),
       ...hlsRoutes({ hls }),
+      ...whepRoutes({ whep }),
       ...upgradeRoutes(upgrades),
       ...probes,
     ],

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { archiveErrorStatus } from '../archive/archive-error.js';
 import { AppError } from '../base/errors.js';
 import { modelErrorStatus } from '../detect/model-errors.js';
+import { whepErrorStatus } from '../live/whep/errors.js';
 
 /** One thing that is wrong with the input, and where: `path` is empty for the input as a whole. */
 export type InputFault = { readonly path: string; readonly message: string };
@@ -62,6 +63,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   no_picture: 503,
   ...modelErrorStatus,
   ...archiveErrorStatus,
+  ...whepErrorStatus,
 };
 
 /** How long a client is asked to wait where the error itself doesn't say. */

@@ -9,6 +9,8 @@ import { WorkGate } from '../../src/auth/work-gate.js';
 import { AppError } from '../../src/base/errors.js';
 import { Models } from '../../src/detect/models.js';
 import { LiveHls } from '../../src/live/hls/live-hls.js';
+import { whepError } from '../../src/live/whep/errors.js';
+import { WhepService } from '../../src/live/whep/service.js';
 import { CameraTable } from '../../src/store/cameras.js';
 import { FolderTable } from '../../src/store/folders.js';
 import { Store } from '../../src/store/store.js';
@@ -279,6 +281,33 @@ test('live HLS answers with playlists and files', async (t) => {
     assert.deepEqual([status, text], [200, name.endsWith('m3u8') ? '#EXTM3U' : 'a part']);
   }
   await app.asAdmin('DELETE', '/api/cameras/live');
+});
+
+test('a WebRTC session is opened, refused, and ended by the address that its answer names', async (t) => {
+  await app.asAdmin('POST', '/api/cameras', { id: 'seen', url: 'rtsp://127.0.0.1/1' });
+  const path = '/stream/webrtc/whep/seen';
+  const offer = () => app.call('POST', path, { body: 'v=0', headers: { 'content-type': 'application/sdp' } });
+  const session = { sessionId: 'a-secret', answerSdp: 'v=0\r\n' };
+  t.mock.method(WhepService.prototype, 'offer', () => Promise.resolve(session), { times: 1 });
+  const { status, headers, text } = await offer();
+  assert.deepEqual([status, text], [201, session.answerSdp]);
+  assert.equal(headers.get('content-type'), 'application/sdp');
+  assert.equal(headers.get('location'), `${path}/a-secret`);
+  for (const [code, refusal] of [
+    ['codec_not_offered', 406],
+    ['b_frames', 406],
+    ['bad_offer', 400],
+    ['no_free_port', 503],
+  ] as const) {
+    const refuse = () => Promise.reject(whepError(code, 'refused'));
+    t.mock.method(WhepService.prototype, 'offer', refuse, { times: 1 });
+    assert.equal((await offer()).status, refusal);
+  }
+  const ended = t.mock.method(WhepService.prototype, 'end', () => true, { times: 1 });
+  assert.equal((await app.call('DELETE', `${path}/a-secret`)).status, 200);
+  assert.deepEqual(ended.mock.calls[0]?.arguments.slice(0, 2), ['seen', 'a-secret']);
+  assert.equal((await app.call('DELETE', `${path}/a-secret`)).status, 404);
+  await app.asAdmin('DELETE', '/api/cameras/seen');
 });
 
 test('the log stream answers with events', async () => {

@@ -33,6 +33,8 @@ const table: readonly Row[] = [
   ['GET', '/api/openapi.json', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/models/matrix.onnx', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/stream/ws/streamed', '401', 'ok', 'ok', 'ok', 'ok', '401', '401', '401', 'ok'],
+  ['POST', '/stream/webrtc/whep/streamed', '401', 'ok', 'ok', 'ok', 'ok', '401', '401', '401', 'ok'],
+  ['DELETE', '/stream/webrtc/whep/streamed/matrix', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/api/stats', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/logs/stream', '401', '403', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/cameras', '401', 'ok', 'ok', 'ok', '403', ...bad],

@@ -1,0 +1,58 @@
+import { parseRtcp, type RtcpHandler } from '../../rtp/rtcp.js';
+
+/** What a viewer's RTCP asks for. */
+export type FeedbackTarget = {
+  /** Packets of this source, by sequence number, didn't arrive. */
+  onLost(ssrc: number, sequence: number): void;
+  /** The viewer can't go on without a keyframe. */
+  onKeyframeWanted(ssrc: number): void;
+};
+
+const TRANSPORT_FEEDBACK = 205;
+const PAYLOAD_FEEDBACK = 206;
+const GENERIC_NACK = 1;
+const PICTURE_LOSS = 1;
+const FULL_INTRA_REQUEST = 4;
+
+/** Reads feedback packets (RFC 4585 §6, RFC 5104 §4.3.1); reports and the rest are of no use to us. */
+export class Feedback implements RtcpHandler {
+  readonly #target: FeedbackTarget;
+
+  constructor(target: FeedbackTarget) {
+    this.#target = target;
+  }
+
+  read(rtcp: Buffer): void {
+    parseRtcp(rtcp, 0, rtcp.length, this);
+  }
+
+  onSenderReport(): void {}
+  onReportBlock(): void {}
+  onSourceDescription(): void {}
+  onBye(): void {}
+
+  onOther(packetType: number, format: number, buffer: Buffer, start: number, end: number): void {
+    // Both kinds begin with the SSRCs of who sends it and of the media it is about.
+    if (end - start < 8) return;
+    if (packetType === TRANSPORT_FEEDBACK && format === GENERIC_NACK) {
+      this.#readLost(buffer, buffer.readUInt32BE(start + 4), start + 8, end);
+    } else if (packetType === PAYLOAD_FEEDBACK && format === PICTURE_LOSS) {
+      this.#target.onKeyframeWanted(buffer.readUInt32BE(start + 4));
+    } else if (packetType === PAYLOAD_FEEDBACK && format === FULL_INTRA_REQUEST) {
+      // A FIR names its sources in entries of 8 bytes.
+      for (let at = start + 8; at + 8 <= end; at += 8) this.#target.onKeyframeWanted(buffer.readUInt32BE(at));
+    }
+  }
+
+  /** A sequence number and a mask of the sixteen after it, as often as there is room (RFC 4585 §6.2.1). */
+  #readLost(buffer: Buffer, ssrc: number, start: number, end: number): void {
+    for (let at = start; at + 4 <= end; at += 4) {
+      const first = buffer.readUInt16BE(at);
+      const mask = buffer.readUInt16BE(at + 2);
+      this.#target.onLost(ssrc, first);
+      for (let bit = 0; bit < 16; bit += 1) {
+        if ((mask >> bit) & 1) this.#target.onLost(ssrc, (first + bit + 1) & 0xffff);
+      }
+    }
+  }
+}

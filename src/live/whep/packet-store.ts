@@ -1,0 +1,146 @@
+import { MAX_PACKET_BYTES } from './srtp-batch.js';
+
+const FIRST_ARENA_BYTES = 1 << 20;
+/** A group of pictures beyond this can't be had from its keyframe: whoever comes then waits for the next one. */
+const MAX_ARENA_BYTES = 1 << 24;
+/** Packets for each of which there is room in the tables: as many as are in an arena at 512 bytes each. */
+const BYTES_PER_SLOT = 512;
+
+const aligned = (position: number): number => Math.ceil(position / 8) * 8;
+
+/**
+ * The plain video packets of one camera, numbered from 0, shared by all its viewers: each has a cursor here, begins
+ * at a keyframe here, and has lost packets repeated from here. It holds everything since the newest keyframe, as
+ * long as that is less than 16 MB, and at least the last megabyte.
+ */
+export class PacketStore {
+  /** The oldest packet that is still there. */
+  first = 0;
+  /** The number that the next packet gets. */
+  next = 0;
+  /** The first packet of the newest keyframe, -1 if it is gone. */
+  newestKey = -1;
+  /** The number and time of the newest frame. */
+  frame = -1;
+  frameTicks = 0;
+  bytes = Buffer.alloc(FIRST_ARENA_BYTES);
+  words = new Int32Array(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length / 4);
+  #slots = FIRST_ARENA_BYTES / BYTES_PER_SLOT;
+  #starts = new Int32Array(this.#slots);
+  #lengths = new Int32Array(this.#slots);
+  #markers = new Uint8Array(this.#slots);
+  #frames = new Int32Array(this.#slots);
+  #ticks = new Float64Array(this.#slots);
+  /** Positions grow by every byte that was ever skipped or written; a packet lies at its position modulo the size. */
+  #positions = new Float64Array(this.#slots);
+  #position = 0;
+
+  get sizeBytes(): number {
+    return this.bytes.length;
+  }
+
+  /** Where the next packet is to be written: there is room for one of full size. */
+  get writeStart(): number {
+    return this.#position % this.bytes.length;
+  }
+
+  startOf(packet: number): number {
+    return this.#starts[packet & (this.#slots - 1)]!;
+  }
+
+  lengthOf(packet: number): number {
+    return this.#lengths[packet & (this.#slots - 1)]!;
+  }
+
+  /** It ends its frame. */
+  hasMarker(packet: number): boolean {
+    return this.#markers[packet & (this.#slots - 1)] === 1;
+  }
+
+  frameOf(packet: number): number {
+    return this.#frames[packet & (this.#slots - 1)]!;
+  }
+
+  ticksOf(packet: number): number {
+    return this.#ticks[packet & (this.#slots - 1)]!;
+  }
+
+  /** The packets from now on belong to another frame. */
+  beginFrame(ticks: number, isKey: boolean): void {
+    this.frame += 1;
+    this.frameTicks = ticks;
+    if (isKey) this.newestKey = this.next;
+  }
+
+  /** Takes in the packet that was written at `writeStart`, and makes room for another one. */
+  push(lengthBytes: number, hasMarker: boolean): void {
+    const slot = this.next & (this.#slots - 1);
+    this.#starts[slot] = this.writeStart;
+    this.#lengths[slot] = lengthBytes;
+    this.#markers[slot] = hasMarker ? 1 : 0;
+    this.#frames[slot] = this.frame;
+    this.#ticks[slot] = this.frameTicks;
+    this.#positions[slot] = this.#position;
+    this.next += 1;
+    this.#advance(lengthBytes);
+  }
+
+  /** The present group of pictures can't be begun at any more: another stream follows. */
+  forgetKey(): void {
+    this.newestKey = -1;
+  }
+
+  #advance(lengthBytes: number): void {
+    this.#position = aligned(this.#position + lengthBytes);
+    this.#skipEnd();
+    // The newest keyframe would be overwritten by its own pictures: more room, while there may be.
+    if (this.#evictedUpTo() > this.newestKey && this.newestKey >= 0 && this.#grow()) this.#skipEnd();
+    this.first = this.#evictedUpTo();
+    if (this.newestKey < this.first) this.newestKey = -1;
+  }
+
+  #skipEnd(): void {
+    const at = this.#position % this.bytes.length;
+    if (at + MAX_PACKET_BYTES > this.bytes.length) this.#position += this.bytes.length - at;
+  }
+
+  /** The oldest packet that a full packet at the present position leaves alone. */
+  #evictedUpTo(): number {
+    const limit = this.#position + MAX_PACKET_BYTES - this.bytes.length;
+    let first = Math.max(this.first, this.next - this.#slots + 1);
+    while (first < this.next && this.#positions[first & (this.#slots - 1)]! < limit) first += 1;
+    return first;
+  }
+
+  #grow(): boolean {
+    const sizeBytes = this.bytes.length * 2;
+    if (sizeBytes > MAX_ARENA_BYTES) return false;
+    const old = { bytes: this.bytes, slots: this.#slots, starts: this.#starts, lengths: this.#lengths };
+    const oldTables = { markers: this.#markers, frames: this.#frames, ticks: this.#ticks };
+    this.bytes = Buffer.alloc(sizeBytes);
+    this.words = new Int32Array(this.bytes.buffer, this.bytes.byteOffset, sizeBytes / 4);
+    this.#slots = sizeBytes / BYTES_PER_SLOT;
+    this.#starts = new Int32Array(this.#slots);
+    this.#lengths = new Int32Array(this.#slots);
+    this.#markers = new Uint8Array(this.#slots);
+    this.#frames = new Int32Array(this.#slots);
+    this.#ticks = new Float64Array(this.#slots);
+    this.#positions = new Float64Array(this.#slots);
+    this.#position = 0;
+    for (let packet = this.first; packet < this.next; packet += 1) {
+      const from = packet & (old.slots - 1);
+      const to = packet & (this.#slots - 1);
+      const start = old.starts[from]!;
+      const lengthBytes = old.lengths[from]!;
+      old.bytes.copy(this.bytes, this.#position, start, start + lengthBytes);
+      this.#starts[to] = this.#position;
+      this.#lengths[to] = lengthBytes;
+      this.#markers[to] = oldTables.markers[from]!;
+      this.#frames[to] = oldTables.frames[from]!;
+      this.#ticks[to] = oldTables.ticks[from]!;
+      this.#positions[to] = this.#position;
+      this.#position = aligned(this.#position + lengthBytes);
+    }
+    return true;
+  }
+}

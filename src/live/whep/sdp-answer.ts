@@ -1,0 +1,91 @@
+import { isIPv6 } from 'node:net';
+import type { ChosenMedia, ChosenTracks } from './choose-codecs.js';
+import type { Offer, OfferedMedia } from './sdp-offer.js';
+
+/** What an answer says of our end of the session. */
+export type AnswerParts = {
+  readonly sessionNumber: number;
+  readonly iceUfrag: string;
+  readonly icePwd: string;
+  /** SHA-256 of our certificate. */
+  readonly fingerprint: string;
+  readonly addresses: readonly string[];
+  readonly port: number;
+  /** Ties audio and video together, and names us in RTCP. */
+  readonly cname: string;
+  readonly videoSsrc: number;
+  readonly audioSsrc: number;
+};
+
+/** The feedback that we act on; everything else that was offered stays out of the answer. */
+const answeredFeedback = ['nack', 'nack pli', 'ccm fir'];
+
+/** Host candidates, the first address preferred (RFC 8445 §5.1.2.1); only component 1, since RTCP shares it. */
+const candidateLines = ({ addresses, port }: AnswerParts): string[] =>
+  addresses.map((address, index) => {
+    // IPv6 first is what RFC 8421 asks for; a viewer without it doesn't form the pair at all.
+    const localPreference = (isIPv6(address) ? 65_535 : 32_767) - index;
+    const priority = 126 * 2 ** 24 + localPreference * 2 ** 8 + 255;
+    return `a=candidate:${index + 1} 1 udp ${priority} ${address} ${port} typ host`;
+  });
+
+const rejected = (media: OfferedMedia): string[] => {
+  const format = media.formats[0]?.payloadType ?? 0;
+  const isRtp = media.kind === 'audio' || media.kind === 'video';
+  return [
+    `m=${media.kind} 0 ${media.protocol} ${isRtp ? format : 'webrtc-datachannel'}`,
+    'c=IN IP4 0.0.0.0',
+    ...(media.mid === '' ? [] : [`a=mid:${media.mid}`]),
+    'a=inactive',
+  ];
+};
+
+const accepted = ({ media, format }: ChosenMedia, ssrc: number, parts: AnswerParts): string[] => {
+  const { payloadType, clockRateHz, channels } = format;
+  const encoding = format.encoding === 'opus' ? 'opus' : format.encoding.toUpperCase();
+  const feedback = answeredFeedback.filter((kind) => format.feedback.includes(kind));
+  return [
+    `m=${media.kind} 9 ${media.protocol} ${payloadType}`,
+    'c=IN IP4 0.0.0.0',
+    'a=rtcp:9 IN IP4 0.0.0.0',
+    ...(media.mid === '' ? [] : [`a=mid:${media.mid}`]),
+    'a=sendonly',
+    'a=rtcp-mux',
+    `a=ice-ufrag:${parts.iceUfrag}`,
+    `a=ice-pwd:${parts.icePwd}`,
+    `a=fingerprint:sha-256 ${parts.fingerprint}`,
+    'a=setup:passive',
+    `a=rtpmap:${payloadType} ${encoding}/${clockRateHz}${channels > 1 ? `/${channels}` : ''}`,
+    ...(format.parameters === '' ? [] : [`a=fmtp:${payloadType} ${format.parameters}`]),
+    ...feedback.map((kind) => `a=rtcp-fb:${payloadType} ${kind}`),
+    `a=msid:${parts.cname} ${media.kind}`,
+    `a=ssrc:${ssrc} cname:${parts.cname}`,
+    ...candidateLines(parts),
+    'a=end-of-candidates',
+  ];
+};
+
+/** Answers an offer (RFC 8829 §5.3): every section of it in its order, those that we don't serve refused. */
+export const buildAnswer = (offer: Offer, { video, audio }: ChosenTracks, parts: AnswerParts): string => {
+  const sections = offer.media.map((media) => {
+    if (media === video?.media) return accepted(video, parts.videoSsrc, parts);
+    if (media === audio?.media) return accepted(audio, parts.audioSsrc, parts);
+    return rejected(media);
+  });
+  const mids = offer.media
+    .filter((media) => media === video?.media || media === audio?.media)
+    .map(({ mid }) => mid)
+    .filter((mid) => offer.bundled.has(mid));
+  const lines = [
+    'v=0',
+    `o=- ${parts.sessionNumber} 1 IN IP4 0.0.0.0`,
+    's=-',
+    't=0 0',
+    // We only answer connectivity checks (RFC 8445 §2.5): nothing has to be gathered or asked of anybody.
+    'a=ice-lite',
+    ...(mids.length === 0 ? [] : [`a=group:BUNDLE ${mids.join(' ')}`]),
+    'a=msid-semantic: WMS *',
+    ...sections.flat(),
+  ];
+  return `${lines.join('\r\n')}\r\n`;
+};

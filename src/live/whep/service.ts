@@ -1,0 +1,267 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock, Timer } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import type { CameraFeed, CameraFeeds } from '../feeds.js';
+import { makeCertificate } from './certificate.js';
+import { whepError } from './errors.js';
+import type { PortRange } from './media-socket.js';
+import type { FromWhepWorker, WhepWorkerOptions } from './messages.js';
+import type { SpawnWhepWorker, WhepWorkerHandle } from './worker-thread.js';
+
+export type WhepOptions = {
+  /** Threads at most; the first is started by the first viewer. */
+  readonly workerCount: number;
+  readonly udpPorts: PortRange;
+  /** Asked once, at the first viewer. */
+  readonly addresses: () => readonly string[];
+};
+
+export type WhepDeps = {
+  readonly feeds: CameraFeeds;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly spawn: SpawnWhepWorker;
+  /** Somebody came or went. */
+  readonly onChange: () => void;
+  /** Told of each worker's figures; returns what forgets them. */
+  readonly threads: { add(name: string, figures: SharedArrayBuffer): () => void };
+};
+
+/** A session that was answered. */
+export type WhepSession = { readonly sessionId: string; readonly answerSdp: string };
+
+type Host = {
+  readonly name: string;
+  readonly worker: WhepWorkerHandle;
+  readonly cameras: Set<Watched>;
+  forgetThread: () => void;
+};
+
+/** A camera that somebody watches, and the worker that serves all who do. */
+type Watched = {
+  readonly cameraId: string;
+  readonly host: Host;
+  readonly sessions: Set<Seat>;
+  hasFeed: boolean;
+  unfollow: () => void;
+};
+
+/** One session, from its offer to its end. */
+type Seat = {
+  readonly id: string;
+  readonly watched: Watched;
+  readonly timer: Timer;
+  readonly onEnd: (reason: string) => void;
+  isAnswered: boolean;
+  readonly settle: (outcome: string | AppError) => void;
+};
+
+const ANSWER_TIMEOUT_MS = 8_000;
+
+/** WebRTC viewers of all cameras: the main thread's side, which never touches media. */
+export class WhepService {
+  readonly #options: WhepOptions;
+  readonly #deps: WhepDeps;
+  #workerOptions: WhepWorkerOptions | null = null;
+  readonly #hosts: Host[] = [];
+  #workersStarted = 0;
+  readonly #cameras = new Map<string, Watched>();
+  readonly #seats = new Map<string, Seat>();
+  readonly #dropped = new Map<string, number>();
+  readonly #bellIds = new WeakMap<SharedArrayBuffer, number>();
+  #bells = 0;
+  #stopping: Promise<void> | null = null;
+
+  constructor(options: WhepOptions, deps: WhepDeps) {
+    this.#options = options;
+    this.#deps = deps;
+  }
+
+  /**
+   * Answers a viewer's offer. `onEnd` is called once when a session that was answered is over, whoever ended it.
+   * Throws a WhepErrorCode.
+   */
+  async offer(cameraId: string, sdp: string, onEnd: (reason: string) => void): Promise<WhepSession> {
+    if (this.#stopping !== null) throw whepError('whep_unavailable', 'the service is stopping');
+    const watched = this.#cameras.get(cameraId) ?? this.#watch(cameraId);
+    const sessionId = randomBytes(16).toString('base64url');
+    const answerSdp = await new Promise<string>((resolve, reject) => {
+      const timer = this.#deps.clock.after(ANSWER_TIMEOUT_MS, () => {
+        this.#endSeat(seat, 'it took too long to answer');
+        watched.host.worker.send({ type: 'end', sessionId, reason: 'too late' });
+      });
+      const seat: Seat = {
+        id: sessionId,
+        watched,
+        timer,
+        onEnd,
+        isAnswered: false,
+        settle: (outcome) => (outcome instanceof AppError ? reject(outcome) : resolve(outcome)),
+      };
+      this.#seats.set(sessionId, seat);
+      watched.sessions.add(seat);
+      if (watched.hasFeed) watched.host.worker.send({ type: 'offer', sessionId, cameraId, sdp });
+      else this.#refuse(seat, whepError('no_picture', 'the camera has no picture yet'));
+    });
+    return { sessionId, answerSdp };
+  }
+
+  /** Ends a session of a camera. False: there is none by this name. */
+  end(cameraId: string, sessionId: string, reason: string): boolean {
+    const seat = this.#seats.get(sessionId);
+    if (seat === undefined || seat.watched.cameraId !== cameraId) return false;
+    seat.watched.host.worker.send({ type: 'end', sessionId, reason });
+    this.#endSeat(seat, reason);
+    return true;
+  }
+
+  viewers(cameraId: string): number {
+    let viewers = 0;
+    for (const { isAnswered } of this.#cameras.get(cameraId)?.sessions ?? []) if (isAnswered) viewers += 1;
+    return viewers;
+  }
+
+  /** Frames that viewers of the camera have missed since the service started. */
+  droppedFrames(cameraId: string): number {
+    return this.#dropped.get(cameraId) ?? 0;
+  }
+
+  /** Ends every session and every worker. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stopOnce();
+    return this.#stopping;
+  }
+
+  async #stopOnce(): Promise<void> {
+    for (const seat of [...this.#seats.values()]) this.#endSeat(seat, 'the service stops');
+    const stops = this.#hosts.splice(0).map((host) => host.worker.stop().finally(() => host.forgetThread()));
+    await Promise.all(stops);
+  }
+
+  #watch(cameraId: string): Watched {
+    const watched: Watched = {
+      cameraId,
+      host: this.#chooseHost(),
+      sessions: new Set(),
+      hasFeed: false,
+      unfollow: () => {},
+    };
+    this.#cameras.set(cameraId, watched);
+    watched.host.cameras.add(watched);
+    watched.unfollow = this.#deps.feeds.follow(cameraId, (feed) => this.#onFeed(watched, feed));
+    return watched;
+  }
+
+  #onFeed(watched: Watched, feed: CameraFeed | null): void {
+    const { cameraId } = watched;
+    watched.hasFeed = feed !== null;
+    if (feed === null) {
+      for (const seat of [...watched.sessions]) this.#endSeat(seat, 'the camera is gone');
+      return;
+    }
+    const { ring, bell } = feed;
+    watched.host.worker.send({ type: 'feed', cameraId, ring, bell, bellId: this.#bellIdOf(bell) });
+  }
+
+  #bellIdOf(bell: SharedArrayBuffer): number {
+    const known = this.#bellIds.get(bell);
+    if (known !== undefined) return known;
+    this.#bells += 1;
+    this.#bellIds.set(bell, this.#bells);
+    return this.#bells;
+  }
+
+  /** Nobody watches the camera any more: its worker needn't read it. */
+  #leave(watched: Watched): void {
+    if (watched.sessions.size > 0 || this.#cameras.get(watched.cameraId) !== watched) return;
+    this.#cameras.delete(watched.cameraId);
+    watched.host.cameras.delete(watched);
+    watched.unfollow();
+    watched.host.worker.send({ type: 'forget', cameraId: watched.cameraId });
+  }
+
+  /** A new worker while there may be more, else the one with the fewest cameras. */
+  #chooseHost(): Host {
+    const idlest = this.#hosts.toSorted((a, b) => a.cameras.size - b.cameras.size)[0];
+    const isFull = this.#hosts.length >= this.#options.workerCount;
+    return idlest !== undefined && (isFull || idlest.cameras.size === 0) ? idlest : this.#startHost();
+  }
+
+  #startHost(): Host {
+    this.#workerOptions ??= {
+      certificate: makeCertificate(this.#deps.clock.wallMs()),
+      addresses: this.#options.addresses(),
+      udpPorts: this.#options.udpPorts,
+    };
+    this.#workersStarted += 1;
+    const name = `whep-worker-${this.#workersStarted}`;
+    const worker = this.#deps.spawn(name, this.#workerOptions, {
+      onMessage: (message) => this.#onMessage(host, message),
+      onLost: (reason) => this.#onLost(host, reason),
+    });
+    const host: Host = { name, worker, cameras: new Set(), forgetThread: () => {} };
+    this.#hosts.push(host);
+    return host;
+  }
+
+  #onLost(host: Host, reason: string): void {
+    host.forgetThread();
+    if (this.#stopping !== null) return;
+    this.#hosts.splice(this.#hosts.indexOf(host), 1);
+    const seats = [...host.cameras].flatMap(({ sessions }) => [...sessions]);
+    this.#deps.log.error('WHEP worker died', { worker: host.name, viewers: seats.length, reason });
+    for (const seat of seats) this.#endSeat(seat, 'the worker died');
+  }
+
+  #onMessage(host: Host, message: FromWhepWorker): void {
+    switch (message.type) {
+      case 'thread':
+        host.forgetThread = this.#deps.threads.add(host.name, message.stats);
+        return;
+      case 'log':
+        this.#deps.log[message.level](message.message, message.fields);
+        return;
+      case 'dropped':
+        this.#dropped.set(message.cameraId, this.droppedFrames(message.cameraId) + message.frames);
+        return;
+    }
+    const seat = this.#seats.get(message.sessionId);
+    if (seat === undefined) return;
+    if (message.type === 'answer') this.#accept(seat, message.sdp);
+    else if (message.type === 'refused') this.#refuse(seat, whepError(message.code, message.message));
+    else this.#endSeat(seat, message.reason);
+  }
+
+  #accept(seat: Seat, sdp: string): void {
+    seat.timer.cancel();
+    seat.isAnswered = true;
+    this.#deps.log.info('WHEP session opened', { camera_id: seat.watched.cameraId, session: seat.id });
+    seat.settle(sdp);
+    this.#deps.onChange();
+  }
+
+  #refuse(seat: Seat, fault: AppError): void {
+    this.#remove(seat);
+    seat.settle(fault);
+  }
+
+  #endSeat(seat: Seat, reason: string): void {
+    if (!this.#seats.has(seat.id)) return;
+    this.#remove(seat);
+    if (!seat.isAnswered) {
+      seat.settle(whepError('whep_unavailable', reason));
+      return;
+    }
+    this.#deps.log.info('WHEP session ended', { camera_id: seat.watched.cameraId, session: seat.id, reason });
+    seat.onEnd(reason);
+    this.#deps.onChange();
+  }
+
+  #remove(seat: Seat): void {
+    seat.timer.cancel();
+    this.#seats.delete(seat.id);
+    seat.watched.sessions.delete(seat);
+    this.#leave(seat.watched);
+  }
+}

@@ -1,0 +1,184 @@
+import type { MonotonicMs } from '../../base/clock.js';
+import type { MediaSocket } from './media-socket.js';
+import type { PacketStore } from './packet-store.js';
+import { SendHistory } from './send-history.js';
+import { BATCH_PACKETS, type SrtpBatch, type SrtpStream } from './srtp-batch.js';
+import { TokenBucket } from './token-bucket.js';
+
+/**
+ * A keyframe at once overflows a receiver's socket: 150 packets in one go lost all of their frame in Chromium. These
+ * go at once, and then 15 a millisecond, which is 145 Mbit/s.
+ */
+const BURST_PACKETS = 30;
+const PACKETS_PER_MS = 15;
+
+/** Repeats of lost packets: a lost keyframe at once, 5 Mbit/s in the long run. */
+const REPEAT_BURST = 160;
+const REPEATS_PER_MS = 0.5;
+
+const KEYFRAME_REQUEST_GAP_MS = 1_000;
+/** How far behind a viewer may be that isn't just starting. */
+const MAX_LAG_TICKS = 90_000;
+
+/** What the sender shares with others of its thread. */
+export type VideoSenderDeps = {
+  readonly store: PacketStore;
+  readonly batch: SrtpBatch;
+  readonly socket: MediaSocket;
+  readonly stream: SrtpStream;
+  readonly nowMs: MonotonicMs;
+};
+
+/** Sends one viewer the camera's video: a cursor in the store, at the viewer's own pace. */
+export class VideoSender {
+  droppedFrames = 0;
+  packets = 0;
+  octets = 0;
+  readonly #store: PacketStore;
+  readonly #batch: SrtpBatch;
+  readonly #socket: MediaSocket;
+  readonly #stream: SrtpStream;
+  readonly #history: SendHistory;
+  readonly #timestampOffset: number;
+  readonly #pace: TokenBucket;
+  readonly #repeats: TokenBucket;
+  /** The next packet to send; -1 while it waits for a keyframe from `#earliestKey` on. */
+  #cursor = -1;
+  #earliestKey = 0;
+  /** Up to here a viewer may be behind: what there was when its run began. */
+  #catchUpTo = 0;
+  #lastFrame = -1;
+  #lastTicks: number | null = null;
+  #lastRestartMs = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: VideoSenderDeps, start: { readonly index: number; readonly timestamp: number }) {
+    this.#store = deps.store;
+    this.#batch = deps.batch;
+    this.#socket = deps.socket;
+    this.#stream = deps.stream;
+    this.#history = new SendHistory(start.index);
+    this.#timestampOffset = start.timestamp;
+    this.#pace = new TokenBucket(BURST_PACKETS, PACKETS_PER_MS, deps.nowMs);
+    this.#repeats = new TokenBucket(REPEAT_BURST, REPEATS_PER_MS, deps.nowMs);
+  }
+
+  get ssrc(): number {
+    return this.#stream.ssrc;
+  }
+
+  get hasStarted(): boolean {
+    return this.#lastTicks !== null;
+  }
+
+  /** The RTP time of a time of the camera. */
+  timestampAt(ticks: number): number {
+    return ((Math.floor(ticks) + this.#timestampOffset) % 0x100000000) | 0;
+  }
+
+  /** Sends what the pace allows. True: there is more, call again soon. */
+  pump(nowMs: MonotonicMs): boolean {
+    if (this.#socket.isBlocked) return true;
+    if (!this.#findPlace(nowMs)) return false;
+    const left = Math.min(this.#pace.available(nowMs), this.#store.next - this.#cursor);
+    for (let sent = 0; sent < left; ) {
+      const count = Math.min(BATCH_PACKETS, left - sent);
+      this.#sendNext(count);
+      this.#pace.take(count);
+      sent += count;
+      if (this.#socket.isBlocked) break;
+    }
+    return this.#cursor < this.#store.next;
+  }
+
+  /** The viewer can't decode (PLI, FIR): from the newest keyframe once more. */
+  restart(nowMs: MonotonicMs): void {
+    const { newestKey } = this.#store;
+    if (nowMs - this.#lastRestartMs < KEYFRAME_REQUEST_GAP_MS || newestKey < 0) return;
+    // Still on its way from there.
+    if (this.#cursor < this.#catchUpTo) return;
+    this.#begin(newestKey, nowMs);
+  }
+
+  /** Sends a packet once more that the viewer misses. */
+  repeat(sequence: number, nowMs: MonotonicMs): void {
+    if (this.#repeats.available(nowMs) < 1 || this.#socket.isBlocked) return;
+    const index = this.#history.indexOf(sequence);
+    const found = index < 0 ? null : this.#history.find(this.#store, index);
+    if (found === null) return;
+    this.#repeats.take(1);
+    this.#batch.begin();
+    this.#add(found.packet, index, found.ticks);
+    this.#flush();
+  }
+
+  /** A cursor that points at something worth sending. False: there is nothing. */
+  #findPlace(nowMs: MonotonicMs): boolean {
+    const store = this.#store;
+    if (this.#cursor >= 0) {
+      const isOverrun = this.#cursor < store.first;
+      if (!isOverrun && !this.#isLate()) return this.#cursor < store.next;
+      // A frame that has begun is never gone on with after a gap: the next thing is a keyframe.
+      this.#earliestKey = this.#cursor + 1;
+      this.#cursor = -1;
+    }
+    if (store.newestKey < this.#earliestKey) return false;
+    if (store.newestKey < 0) return false;
+    this.#begin(store.newestKey, nowMs);
+    return true;
+  }
+
+  #isLate(): boolean {
+    if (this.#cursor < this.#catchUpTo || this.#cursor >= this.#store.next) return false;
+    return this.#store.frameTicks - this.#store.ticksOf(this.#cursor) > MAX_LAG_TICKS;
+  }
+
+  #begin(packet: number, nowMs: MonotonicMs): void {
+    const store = this.#store;
+    const missed = store.frameOf(packet) - this.#lastFrame - 1;
+    if (this.#lastTicks !== null) this.droppedFrames += Math.max(0, missed);
+    this.#history.begin(store, packet, this.#lastTicks);
+    this.#cursor = packet;
+    this.#catchUpTo = store.next;
+    this.#lastRestartMs = nowMs;
+  }
+
+  #sendNext(count: number): void {
+    const store = this.#store;
+    const history = this.#history;
+    this.#batch.begin();
+    let ticks = 0;
+    for (let packet = this.#cursor; packet < this.#cursor + count; packet += 1) {
+      ticks = history.ticksOf(store, packet);
+      this.#add(packet, history.nextIndex, ticks);
+      history.nextIndex += 1;
+    }
+    this.#cursor += count;
+    this.#lastFrame = store.frameOf(this.#cursor - 1);
+    this.#lastTicks = ticks;
+    this.#flush();
+  }
+
+  #add(packet: number, index: number, ticks: number): void {
+    const store = this.#store;
+    const lengthBytes = store.lengthOf(packet);
+    this.#batch.add(
+      this.#stream,
+      store.words,
+      store.startOf(packet),
+      lengthBytes,
+      store.hasMarker(packet),
+      index,
+      this.timestampAt(ticks),
+    );
+    this.packets += 1;
+    this.octets += lengthBytes;
+  }
+
+  #flush(): void {
+    const batch = this.#batch;
+    batch.seal(this.#stream.keys);
+    for (let slot = 0; slot < batch.count; slot += 1) this.#socket.send(batch.packet(slot));
+    // What the system didn't take at once is sent later, from where it lies now.
+    if (this.#socket.isBlocked) batch.abandon();
+  }
+}

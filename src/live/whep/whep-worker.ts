@@ -1,0 +1,203 @@
+import { randomInt } from 'node:crypto';
+import type { Clock, Timer } from '../../base/clock.js';
+import { AppError, messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import { Bells } from '../bells.js';
+import { CameraStream } from './camera-stream.js';
+import { chooseTracks } from './choose-codecs.js';
+import { loadDtls } from './dtls-endpoint.js';
+import { type WhepErrorCode, whepError } from './errors.js';
+import { MediaSocket } from './media-socket.js';
+import type { FromWhepWorker, ToWhepWorker, WhepWorkerOptions } from './messages.js';
+import { type OfferedMedia, parseOffer } from './sdp-offer.js';
+import { Session } from './session.js';
+import { SrtpBatch } from './srtp-batch.js';
+
+const TICK_MS = 1_000;
+/** Between two portions of what is paced. */
+const PACE_MS = 2;
+
+type Watched = { readonly stream: CameraStream; unlisten: () => void };
+
+/**
+ * All that one WHEP worker does: cameras by id, sessions by id, one batch for all that is sent, one tick, one timer
+ * for all that is paced. A plain class; the thread around it is workers/whep.ts.
+ */
+export class WhepWorker {
+  readonly #options: WhepWorkerOptions;
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #send: (message: FromWhepWorker) => void;
+  readonly #batch = new SrtpBatch();
+  readonly #bells = new Bells();
+  /** The first memory that came for each bell: the same one comes as another object each time. */
+  readonly #bellById = new Map<number, SharedArrayBuffer>();
+  readonly #cameras = new Map<string, Watched>();
+  readonly #sessions = new Map<string, Session>();
+  readonly #ticker: Timer;
+  #pacer: Timer | null = null;
+  #nextPort: number;
+
+  constructor(
+    options: WhepWorkerOptions,
+    deps: { clock: Clock; log: Logger; send: (message: FromWhepWorker) => void },
+  ) {
+    this.#options = options;
+    this.#clock = deps.clock;
+    this.#log = deps.log;
+    this.#send = deps.send;
+    this.#nextPort = randomInt(options.udpPorts.last - options.udpPorts.first + 1);
+    this.#ticker = deps.clock.every(TICK_MS, () => this.#tick());
+  }
+
+  handle(message: Exclude<ToWhepWorker, { type: 'stop' }>): void {
+    switch (message.type) {
+      case 'feed':
+        this.#follow(message);
+        break;
+      case 'forget':
+        this.#forget(message.cameraId);
+        break;
+      case 'offer':
+        void this.#answer(message.sessionId, message.cameraId, message.sdp);
+        break;
+      case 'end':
+        this.#sessions.get(message.sessionId)?.end(message.reason);
+        break;
+    }
+  }
+
+  stop(): void {
+    this.#ticker.cancel();
+    for (const cameraId of [...this.#cameras.keys()]) this.#forget(cameraId);
+    this.#pacer?.cancel();
+  }
+
+  #follow({ cameraId, ring, bell, bellId }: Extract<ToWhepWorker, { type: 'feed' }>): void {
+    const watched = this.#cameras.get(cameraId) ?? this.#watch(cameraId);
+    watched.unlisten();
+    watched.stream.moveTo(ring);
+    const known = this.#bellById.get(bellId);
+    if (known === undefined) this.#bellById.set(bellId, bell);
+    watched.unlisten = this.#bells.listen(known ?? bell, () => this.#onBell(watched.stream));
+  }
+
+  #watch(cameraId: string): Watched {
+    const onUnfit = (reason: string): void => {
+      for (const session of [...stream.sessions]) session.end(reason);
+    };
+    const stream = new CameraStream(onUnfit);
+    const watched = { stream, unlisten: () => {} };
+    this.#cameras.set(cameraId, watched);
+    return watched;
+  }
+
+  #forget(cameraId: string): void {
+    const watched = this.#cameras.get(cameraId);
+    if (watched === undefined) return;
+    for (const session of [...watched.stream.sessions]) session.end('the camera is gone');
+    this.#reportDropped(cameraId, watched.stream);
+    watched.unlisten();
+    watched.stream.close();
+    this.#cameras.delete(cameraId);
+  }
+
+  async #answer(sessionId: string, cameraId: string, sdp: string): Promise<void> {
+    try {
+      const session = await this.#open(sessionId, cameraId, sdp);
+      this.#send({ type: 'answer', sessionId, sdp: session.answerSdp });
+      // Behind the answer: loading takes longer than answering, and is over before the viewer needs it.
+      setImmediate(() => void loadDtls());
+    } catch (thrown) {
+      const isOurs = thrown instanceof AppError;
+      if (!isOurs)
+        this.#log.error('an offer could not be answered', { camera_id: cameraId, reason: messageOf(thrown) });
+      const code = isOurs ? (thrown.code as WhepErrorCode) : 'whep_unavailable';
+      const message = isOurs ? thrown.message : 'the session could not be opened';
+      this.#send({ type: 'refused', sessionId, code, message });
+    }
+  }
+
+  async #open(sessionId: string, cameraId: string, sdp: string): Promise<Session> {
+    const offer = parseOffer(sdp);
+    const stream = this.#cameras.get(cameraId)?.stream;
+    const described = stream?.describe() ?? null;
+    if (stream === undefined || described === null)
+      throw whepError('no_picture', 'the camera has no picture yet');
+    if (described.isReordered) {
+      throw whepError(
+        'b_frames',
+        'the camera sends B-frames, which WebRTC can not carry: switch them off, or watch by HLS or WebSocket',
+      );
+    }
+    const tracks = chooseTracks(offer, described.info);
+    checkTransport((tracks.video ?? tracks.audio)!.media);
+    const { udpPorts, addresses, certificate } = this.#options;
+    const socket = await MediaSocket.open(udpPorts, this.#nextPort);
+    this.#nextPort = socket.port - udpPorts.first + 1;
+    const session = new Session(sessionId, offer, tracks, {
+      clock: this.#clock,
+      socket,
+      certificate,
+      addresses,
+      store: stream.store,
+      batch: this.#batch,
+      onReady: () => this.#start(stream, session),
+      onEnded: (_, reason) => this.#onEnded(stream, session, reason),
+    });
+    this.#sessions.set(sessionId, session);
+    stream.sessions.add(session);
+    // The camera may have gone while a port was looked for.
+    if (this.#cameras.get(cameraId)?.stream !== stream) session.end('the camera is gone');
+    return session;
+  }
+
+  #start(stream: CameraStream, session: Session): void {
+    stream.start(session);
+    this.#pump(stream);
+  }
+
+  #onEnded(stream: CameraStream, session: Session, reason: string): void {
+    stream.remove(session);
+    this.#sessions.delete(session.id);
+    this.#send({ type: 'ended', sessionId: session.id, reason });
+  }
+
+  #onBell(stream: CameraStream): void {
+    stream.readAll();
+    this.#pump(stream);
+  }
+
+  #pump(stream: CameraStream): void {
+    if (stream.pump(this.#clock.monotonicMs())) this.#pacer ??= this.#clock.after(PACE_MS, this.#pace);
+  }
+
+  readonly #pace = (): void => {
+    this.#pacer = null;
+    for (const { stream } of this.#cameras.values()) this.#pump(stream);
+  };
+
+  #tick(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const [cameraId, { stream }] of this.#cameras) {
+      stream.tick(nowMs);
+      this.#reportDropped(cameraId, stream);
+    }
+  }
+
+  #reportDropped(cameraId: string, stream: CameraStream): void {
+    const frames = stream.takeDropped();
+    if (frames > 0) this.#send({ type: 'dropped', cameraId, frames });
+  }
+}
+
+/** Without these there is no way to the viewer (RFC 8827 §6.5, RFC 8445 §5.3). */
+const checkTransport = ({ iceUfrag, icePwd, fingerprints, setup }: OfferedMedia): void => {
+  if (iceUfrag.length < 4 || icePwd.length < 22)
+    throw whepError('bad_offer', 'the offer has no ICE credentials');
+  if (!fingerprints.some((fingerprint) => /^sha-256 /i.test(fingerprint))) {
+    throw whepError('bad_offer', 'the offer has no SHA-256 fingerprint');
+  }
+  if (setup === 'passive')
+    throw whepError('bad_offer', 'the offer must let the viewer begin the DTLS handshake');
+};
