@@ -38,8 +38,6 @@ const statusOfCode: Readonly<Record<string, number>> = {
   bad_url: 400,
   bad_snapshot: 400,
   bad_password: 400,
-  bad_seq: 400,
-  mixed_formats: 400,
   folder_cycle: 400,
   unknown_parent: 400,
   bad_credentials: 401,
