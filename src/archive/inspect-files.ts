@@ -1,5 +1,6 @@
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
+import { BRIEF_HEAD_BYTES } from '../fmp4/box-cursor.js';
 import type { FragmentInfo } from '../fmp4/file-scanner.js';
 import type { StartReason } from '../fmp4/start-reason.js';
 import { parseRecordingName } from './file-name.js';
@@ -37,6 +38,15 @@ class EndOfVideo {
   };
 }
 
+/**
+ * Whether a fragment begins at `offset`, or will: a recorder cuts off what the ring had overwritten while it was
+ * written, and goes on from there, so that what was a border may be one no more.
+ */
+const isBorder = (walk: FileWalk, offset: number): boolean => {
+  const head = walk.read(offset, BRIEF_HEAD_BYTES);
+  return head.length < BRIEF_HEAD_BYTES || ['prft', 'moof'].includes(head.toString('latin1', 4, 8));
+};
+
 const inspectOpened = (
   fd: number,
   fileBytes: number,
@@ -55,7 +65,7 @@ const inspectOpened = (
   if (parts !== null) {
     // A few reads, however long the file is: the last part alone is walked.
     scanner.skipTo(walk.partStart(parts.moofOffset[parts.count - 1] ?? 0));
-  } else if (isOpen && fromBytes > 0) {
+  } else if (isOpen && fromBytes > 0 && isBorder(walk, fromBytes)) {
     scanner.skipTo(fromBytes);
   }
   if (parts !== null || isOpen) walk.readAll(end.visit);

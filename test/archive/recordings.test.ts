@@ -78,6 +78,20 @@ test('an open file grows, and only what is new of it is walked', async (t) => {
   );
 });
 
+test('an open file whose end was cut off and written anew is walked again', async (t) => {
+  const { folder, recordings } = setUp(t);
+  const options = { startMs: START_MS, fragments: 8, hasIndex: false };
+  const { bytes, ends } = buildRecording(options);
+  const name = writeOpen(folder, options, ends[4]!);
+  assert.equal((await recordings.list('door'))[0]?.endMs, START_MS + 4000);
+  // Other frames than those that were there: no border is where one was.
+  const anew = buildRecording({ ...options, frameBytes: 47 }).bytes;
+  writeFileSync(join(folder, name), anew);
+  assert.equal((await recordings.list('door'))[0]?.endMs, START_MS + 8000);
+  writeFileSync(join(folder, name), bytes.subarray(0, ends[2]));
+  assert.equal((await recordings.list('door'))[0]?.endMs, START_MS + 2000, 'shorter than it was');
+});
+
 test('nothing is looked into twice, and any change by hand is seen', async (t) => {
   const { folder, runner, recordings } = setUp(t);
   const names = [0, 1, 2, 3].map((hour) =>
