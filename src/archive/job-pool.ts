@@ -13,6 +13,12 @@ export type JobPoolOptions = {
   readonly deadlineMs: number;
 };
 
+/** For what viewers wait for. */
+export const FOREGROUND: JobPoolOptions = { threads: 2, maxWaiting: 64, deadlineMs: 15_000 };
+
+/** For recovery and retention: one thread, and time for a whole file on a slow disk, or for hundreds one by one. */
+export const BACKGROUND: JobPoolOptions = { threads: 1, maxWaiting: 1_024, deadlineMs: 600_000 };
+
 type Job = {
   readonly request: JobRequest;
   readonly resolve: (value: unknown) => void;
