@@ -1,3 +1,5 @@
+import { endianness } from 'node:os';
+
 /** Big-endian fields and boxes as values: for headers that are made once a file. Fragments are written in place. */
 
 export const u8 = (value: number): Buffer => Buffer.of(value);
@@ -39,9 +41,11 @@ export const zeros = (count: number): Buffer => Buffer.alloc(count);
 
 /** 32-bit values back to back, as sample tables have them. */
 export const u32Table = (values: ArrayLike<number>, count = values.length): Buffer => {
-  const bytes = Buffer.alloc(count * 4);
-  for (let index = 0; index < count; index += 1) bytes.writeUInt32BE(values[index]! >>> 0, index * 4);
-  return bytes;
+  const words = new Uint32Array(count);
+  for (let index = 0; index < count; index += 1) words[index] = values[index]!;
+  const bytes = Buffer.from(words.buffer);
+  // All machines that Node.js runs on have the other order, but for a few mainframes.
+  return endianness() === 'LE' ? bytes.swap32() : bytes;
 };
 
 /** Box (ISO 14496-12 §4.2): size and type, then the content. */

@@ -46,7 +46,8 @@ const layOut = (
   for (;;) {
     let chosen = -1;
     let offset = Number.POSITIVE_INFINITY;
-    for (const [index, { columns, end }] of slices.entries()) {
+    for (let index = 0; index < slices.length; index += 1) {
+      const { columns, end } = slices[index]!;
       const at = next[index]!;
       if (at < end && columns.offsetBytes[at]! < offset) {
         chosen = index;

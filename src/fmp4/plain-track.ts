@@ -21,6 +21,10 @@ export class PlainTrack {
   readonly #chunkSamples: number[] = [];
   #firstDtsTicks = 0;
   #lastDtsTicks = 0;
+  #mediaTicks = 0;
+  #hasReordering = false;
+  /** Everything but the chunks' offsets, once it is asked for: the same wherever the data begins. */
+  #tables: readonly Buffer[] | null = null;
 
   constructor(track: Omit<MovieTrack, 'defaults'>, movieTimescaleHz: number) {
     this.trackId = track.trackId;
@@ -43,10 +47,12 @@ export class PlainTrack {
     const dtsTicks = columns.dtsTicks[at]! + shiftTicks;
     const isKey = columns.isKey[at] === 1;
     if (this.#sizes.length === 0) this.#firstDtsTicks = dtsTicks;
-    else this.#deltas[this.#deltas.length - 1] = clampDelta(dtsTicks - this.#lastDtsTicks);
+    else this.#setLastDelta(clampDelta(dtsTicks - this.#lastDtsTicks));
     this.#lastDtsTicks = dtsTicks;
     this.#deltas.push(columns.durationTicks[at]!);
+    this.#mediaTicks += columns.durationTicks[at]!;
     this.#compositions.push(columns.compositionTicks[at]!);
+    if (columns.compositionTicks[at] !== 0) this.#hasReordering = true;
     this.#sizes.push(columns.sizeBytes[at]!);
     if (isKey) this.#keys.push(this.#sizes.length);
     // Video alone has one stretch from start to end: a chunk for each keyframe lets a player read in pieces.
@@ -70,16 +76,14 @@ export class PlainTrack {
     return trak(
       tkhd(trackId, this.movieTicks(startSeconds), width, height),
       ...(edits.length === 1 && edits[0]!.mediaTicks === 0 ? [] : [edts(edits)]),
-      mdia(
-        mdhd(timescaleHz, this.#mediaTicks()),
-        hdlr(handler),
-        minf(handler, this.#stbl(dataStart, isLarge)),
-      ),
+      mdia(mdhd(timescaleHz, this.#mediaTicks), hdlr(handler), minf(handler, this.#stbl(dataStart, isLarge))),
     );
   }
 
-  #mediaTicks(): number {
-    return this.#deltas.reduce((sum, delta) => sum + delta, 0);
+  #setLastDelta(ticks: number): void {
+    const last = this.#deltas.length - 1;
+    this.#mediaTicks += ticks - this.#deltas[last]!;
+    this.#deltas[last] = ticks;
   }
 
   /** A pause where the track begins late; then the track, without what comes before the start. */
@@ -92,7 +96,7 @@ export class PlainTrack {
     const trimTicks = Math.max(0, Math.round(-lateTicks));
     const pauseTicks = toMovie(lateTicks);
     const edit = {
-      durationTicks: toMovie(this.#mediaTicks() - trimTicks),
+      durationTicks: toMovie(this.#mediaTicks - trimTicks),
       mediaTicks: Math.max(0, composition + trimTicks),
     };
     return pauseTicks > 0 ? [{ durationTicks: pauseTicks, mediaTicks: -1 }, edit] : [edit];
@@ -100,18 +104,20 @@ export class PlainTrack {
 
   #stbl(dataStart: number, isLarge: boolean): Buffer {
     const offsets = this.#chunkOffsets.map((offset) => offset + dataStart);
-    const hasReordering = this.#compositions.some((ticks) => ticks !== 0);
+    this.#tables ??= this.#buildTables();
+    return box('stbl', ...this.#tables, isLarge ? co64(offsets) : stco(offsets));
+  }
+
+  #buildTables(): Buffer[] {
     const hasDependent = this.#keys.length < this.#sizes.length;
-    return box(
-      'stbl',
+    return [
       stsd(this.#track.sampleEntry),
       stts(runsOf(this.#deltas)),
-      ...(hasReordering ? [ctts(runsOf(this.#compositions))] : []),
+      ...(this.#hasReordering ? [ctts(runsOf(this.#compositions))] : []),
       ...(hasDependent ? [stss(this.#keys)] : []),
       stsc(this.#chunkRuns()),
-      stsz(Uint32Array.from(this.#sizes)),
-      isLarge ? co64(offsets) : stco(offsets),
-    );
+      stsz(this.#sizes),
+    ];
   }
 
   /** first_chunk, samples_per_chunk, sample_description_index, wherever the count changes. */

@@ -28,7 +28,7 @@ export const stsc = (entries: readonly number[]): Buffer =>
   fullBox('stsc', 0, 0, u32(entries.length / 3 /* entry_count */), u32Table(entries));
 
 /** Sample Size Box (§8.7.3.2). */
-export const stsz = (sizes: Uint32Array): Buffer =>
+export const stsz = (sizes: ArrayLike<number>): Buffer =>
   fullBox('stsz', 0, 0, u32(0 /* sample_size: they differ */), u32(sizes.length), u32Table(sizes));
 
 /** Chunk Offset Box (§8.7.5), for files below 4 GB. */
