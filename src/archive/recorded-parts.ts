@@ -1,5 +1,6 @@
 const FIRST_CAPACITY = 64;
 const TICKS_PER_MS = 90;
+const DAY_MS = 86_400_000;
 /** A file whose own clock is further from the time it is listed at was named by somebody else. */
 const MAX_START_DIFFERENCE_MS = 5_000;
 
@@ -63,8 +64,10 @@ export class RecordedParts {
       this.#wallShiftMs = Math.abs(firstMs - startMs) > MAX_START_DIFFERENCE_MS ? startMs - firstMs : 0;
     }
     for (let at = first; at < this.count; at += 1) {
-      if (Number.isNaN(this.wallMs[at]!)) this.wallMs[at] = this.wallEndMs(at - 1);
-      else this.wallMs[at] = this.wallMs[at]! + this.#wallShiftMs;
+      const told = this.wallMs[at]! + this.#wallShiftMs;
+      const wallMs = Number.isNaN(told) ? this.wallEndMs(at - 1) : told;
+      // What a damaged file says can be beyond all dates.
+      this.wallMs[at] = Math.min(Math.max(wallMs, startMs - DAY_MS), startMs + 2 * DAY_MS);
     }
   }
 
