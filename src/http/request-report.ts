@@ -32,7 +32,16 @@ export const reportRequest = (
   });
 };
 
-/** Tells of a fault of ours; that a camera has no picture yet is none, however often players ask. */
+/** What passes by itself, and is no fault of ours: however often players ask, the log stays readable. */
+const passingCodes: ReadonlySet<string> = new Set([
+  'no_picture',
+  'too_many_viewings',
+  'archive_busy',
+  'recording_not_ready',
+  'model_fetches_busy',
+]);
+
+/** Tells of a fault of ours. */
 export const reportFault = (
   { log }: ReportDeps,
   thrown: unknown,
@@ -44,7 +53,7 @@ export const reportFault = (
     readonly requestId: unknown;
   },
 ): void => {
-  if (request.status < 500 || request.code === 'no_picture') return;
+  if (request.status < 500 || passingCodes.has(request.code)) return;
   log.error('request failed', {
     method: request.method,
     route: request.route,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../src/base/errors.js';
 import type { Clip } from '../../src/http/clip-response.js';
-import type { RecordingCatalog, RecordingPlayer } from '../../src/http/routes/archive.js';
+import type { ClipSelection, RecordingCatalog, RecordingPlayer } from '../../src/http/routes/archive.js';
 
 /** The only recording: two parts from 08:30:00.250 on. */
 export const FILE = '2026-11-21_08-30-00_to_08-30-04.mp4';
@@ -37,23 +37,26 @@ export class FakeArchive implements RecordingCatalog, RecordingPlayer {
     };
   }
 
-  async filePlaylist(cameraId: string, fileName: string, session: string | null) {
+  async archivePlaylist(
+    cameraId: string,
+    { fileName, session }: { fileName: string; session: string | null },
+  ) {
     this.#find(`playlist ${cameraId} ${fileName} ${session}`, fileName);
     return `#EXTM3U\nsegment.ts?file=${fileName}&seq=0${session === null ? '' : `&session=${session}`}\n`;
   }
 
-  async rangePlaylist(cameraId: string, range: { fromMs: number; toMs: number }, session: string | null) {
-    this.#note(`range ${cameraId} ${range.toMs - range.fromMs} ${session}`);
+  async rangePlaylist(cameraId: string, wanted: { fromMs: number; toMs: number; session: string | null }) {
+    this.#note(`range ${cameraId} ${wanted.toMs - wanted.fromMs} ${wanted.session}`);
     return '#EXTM3U\n';
   }
 
-  async segment(cameraId: string, fileName: string, seq: number) {
+  async segment(cameraId: string, { fileName, seq }: { fileName: string; seq: number }) {
     this.#find(`segment ${cameraId} ${fileName} ${seq}`, fileName);
     if (seq > 1) throw new AppError('bad_seq', 'the last part is 1');
     return { bytes: Buffer.alloc(188, 0x47), etag: `"s${seq}"` };
   }
 
-  async clip(cameraId: string, wanted: Parameters<RecordingPlayer['clip']>[1]): Promise<Clip> {
+  async clip(cameraId: string, wanted: ClipSelection): Promise<Clip> {
     if ('fileName' in wanted) {
       const { fileName, startSeq, endSeq } = wanted;
       this.#find(`clip ${cameraId} ${fileName} ${startSeq} ${endSeq}`, fileName);

@@ -24,24 +24,26 @@ export type RecordingCatalog = {
 
 type Span = { readonly startMs: number; readonly endMs: number };
 
-/** Part of a recording, by numbers of its parts, both ends included; null: to the last one. */
-export type PartRange = {
-  readonly fileName: string;
-  readonly startSeq: number;
-  readonly endSeq: number | null;
+/** What to export: parts of a recording, by their numbers and both ends included, or a time. */
+export type ClipSelection =
+  | { readonly fileName: string; readonly startSeq?: number; readonly endSeq?: number }
+  | TimeRange;
+
+type Session = {
+  /** For the child addresses; null where they need none. */
+  readonly session: string | null;
 };
 
-/** Recordings as players take them. Child addresses carry the session, if there is one. */
+/** Recordings as players take them. */
 export type RecordingPlayer = {
-  filePlaylist(cameraId: string, fileName: string, session: string | null): Promise<string>;
-  rangePlaylist(cameraId: string, range: TimeRange, session: string | null): Promise<string>;
+  archivePlaylist(cameraId: string, wanted: { readonly fileName: string } & Session): Promise<string>;
+  rangePlaylist(cameraId: string, wanted: TimeRange & Session): Promise<string>;
   /** One part as MPEG-TS; what it says once it says ever after. */
   segment(
     cameraId: string,
-    fileName: string,
-    seq: number,
+    wanted: { readonly fileName: string; readonly seq: number },
   ): Promise<{ readonly bytes: Buffer; readonly etag: string }>;
-  clip(cameraId: string, wanted: PartRange | TimeRange): Promise<Clip>;
+  clip(cameraId: string, wanted: ClipSelection): Promise<Clip>;
 };
 
 export type ArchiveRoutesDeps = {
@@ -97,8 +99,8 @@ const exportQuery = z.object({
   to: instantSchema.optional(),
 });
 
-/** What to export: parts of a file, or a time. */
-const wantedOf = (query: z.infer<typeof exportQuery>, nowMs: number): PartRange | TimeRange => {
+/** What to export; exactly one of the two ways to say it. */
+const selectionOf = (query: z.infer<typeof exportQuery>, nowMs: number): ClipSelection => {
   const { file, start_seq: start, end_seq: end, from, to } = query;
   const isByTime = from !== undefined || to !== undefined;
   if (file === undefined) {
@@ -107,12 +109,11 @@ const wantedOf = (query: z.infer<typeof exportQuery>, nowMs: number): PartRange 
     return rangeOf({ from, to }, nowMs, MAX_PLAYED_DAYS);
   }
   if (isByTime) throw invalidInput([{ path: 'file', message: 'goes without "from" and "to"' }]);
-  const fileName = checkedName(file);
-  const startSeq = start === undefined ? 0 : seqOf('start_seq', start);
-  const endSeq = end === undefined ? null : seqOf('end_seq', end);
-  if (endSeq !== null && startSeq > endSeq)
-    throw new AppError('bad_seq', 'start_seq must not be greater than end_seq');
-  return { fileName, startSeq, endSeq };
+  return {
+    fileName: checkedName(file),
+    ...(start === undefined ? {} : { startSeq: seqOf('start_seq', start) }),
+    ...(end === undefined ? {} : { endSeq: seqOf('end_seq', end) }),
+  };
 };
 
 /** What is there: for users of the interface. */
@@ -164,7 +165,7 @@ const hlsRoutes = ({ clock, player }: ArchiveRoutesDeps): Route[] => [
     query: z.object({ file: fileSchema }),
     answers: { 200: { description: 'A media playlist', contentType: PLAYLIST_TYPE } },
     handle: async ({ params: { id }, query: { file }, viewing: { sessionId } }) =>
-      playlist(await player.filePlaylist(id, checkedName(file), sessionId)),
+      playlist(await player.archivePlaylist(id, { fileName: checkedName(file), session: sessionId })),
   }),
   route({
     method: 'get',
@@ -177,7 +178,7 @@ const hlsRoutes = ({ clock, player }: ArchiveRoutesDeps): Route[] => [
     answers: { 200: { description: 'A media playlist', contentType: PLAYLIST_TYPE } },
     handle: async ({ params: { id }, query, viewing: { sessionId } }) => {
       const range = rangeOf(query, clock.wallMs(), MAX_PLAYED_DAYS);
-      return playlist(await player.rangePlaylist(id, range, sessionId));
+      return playlist(await player.rangePlaylist(id, { ...range, session: sessionId }));
     },
   }),
   route({
@@ -193,7 +194,8 @@ const hlsRoutes = ({ clock, player }: ArchiveRoutesDeps): Route[] => [
       304: { description: 'The part that the client has', contentType: null },
     },
     handle: async ({ params: { id }, query: { file, seq } }) => {
-      const { bytes, etag } = await player.segment(id, checkedName(file), seqOf('seq', seq));
+      const wanted = { fileName: checkedName(file), seq: seqOf('seq', seq) };
+      const { bytes, etag } = await player.segment(id, wanted);
       // A part is listed when it is whole, and never changes then.
       const headers = { ETag: etag, 'Cache-Control': 'private, max-age=3600' };
       return { status: 200, text: bytes, contentType: 'video/mp2t', headers };
@@ -218,7 +220,7 @@ const exportRoute = ({ clock, player }: ArchiveRoutesDeps, known: (id: string) =
     problems: [404, 416, 503],
     handle: ({ params, query }) => {
       const id = known(params.id);
-      const wanted = wantedOf(query, clock.wallMs());
+      const wanted = selectionOf(query, clock.wallMs());
       return {
         write: async (request, response) =>
           await sendClip(await player.clip(id, wanted), `export_${id}.mp4`, request, response),
