@@ -25,6 +25,8 @@ type Row = readonly [method: string, path: string, ...cells: ('401' | '403' | 'o
  * operator, admin, service, expired, forged, alg: none, stream token.
  */
 const bad = ['401', '401', '401', '401'] as const;
+/** The row of what is `Public / Token`, where the camera has `token_auth`. */
+const watching = ['401', 'ok', 'ok', 'ok', 'ok', '401', '401', '401', 'ok'] as const;
 const table: readonly Row[] = [
   ['POST', '/api/login', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/livez', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
@@ -32,9 +34,14 @@ const table: readonly Row[] = [
   ['GET', '/metrics', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/api/openapi.json', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/models/matrix.onnx', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
-  ['GET', '/stream/ws/streamed', '401', 'ok', 'ok', 'ok', 'ok', '401', '401', '401', 'ok'],
-  ['POST', '/stream/webrtc/whep/streamed', '401', 'ok', 'ok', 'ok', 'ok', '401', '401', '401', 'ok'],
+  ['GET', '/stream/ws/streamed', ...watching],
+  ['POST', '/stream/webrtc/whep/streamed', ...watching],
   ['DELETE', '/stream/webrtc/whep/streamed/matrix', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
+  ['GET', '/stream/hls/streamed/index.m3u8', ...watching],
+  ['GET', '/stream/hls/streamed/stream.m3u8', ...watching],
+  ['GET', '/stream/hls/streamed/subs.m3u8', ...watching],
+  ['GET', '/stream/hls/streamed/ll.m3u8', ...watching],
+  ['GET', '/stream/hls/streamed/matrix', ...watching],
   ['GET', '/api/stats', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/logs/stream', '401', '403', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/cameras', '401', 'ok', 'ok', 'ok', '403', ...bad],
