@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { App } from './app.js';
 import { systemClock } from './base/clock.js';
 import { AppError, messageOf } from './base/errors.js';
+import { exitProcess } from './base/exit-process.js';
 import { spawnCameraWorker } from './camera/worker-thread.js';
 import { type Config, readConfig } from './config.js';
 import { LogHub } from './ops/log-hub.js';
@@ -54,12 +55,12 @@ const stopOnSignal = (starting: Promise<App>, { log, flush }: ProcessLog): void 
     setTimeout(() => {
       log.error('the service did not stop in time');
       flush();
-      process.exit(EXIT_FAULT);
+      exitProcess(EXIT_FAULT);
     }, STOP_DEADLINE_MS);
     await (await starting).stop();
     log.info('stopped');
     flush();
-    process.exit(0);
+    exitProcess(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, (name) => void stop(name));
 };

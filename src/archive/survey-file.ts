@@ -35,18 +35,29 @@ const NAL_LENGTH_BYTES = 4;
 const timescaleOf = (scanner: FileScanner): number =>
   scanner.movie?.tracks[videoIndexOf(scanner)]?.timescaleHz ?? 1;
 
-const wholeFragmentOf = (scanner: FileScanner, fragment: FragmentInfo): WholeFragment | null => {
+/** One without pictures, as the last audio of a file may come, ends when the one before it ends. */
+const wholeFragmentOf = (
+  scanner: FileScanner,
+  fragment: FragmentInfo,
+  before: WholeFragment | undefined,
+): WholeFragment => {
+  const { offsetBytes, endBytes, wall, firstSamples } = fragment;
   const video = videoIndexOf(scanner);
   const span = videoSpanOf(scanner, fragment);
   const columns = scanner.columns[video];
-  if (span === null || columns === undefined) return null;
-  const first = fragment.firstSamples[video] ?? 0;
+  if (span === null || columns === undefined) {
+    const endTicks = before?.endTicks ?? 0;
+    const endMs = before?.endMs ?? null;
+    return { offsetBytes, endBytes, keyTicks: null, firstTicks: endTicks, endTicks, endMs };
+  }
+  const first = firstSamples[video] ?? 0;
+  const shownTicks = columns.dtsTicks[first]! + columns.compositionTicks[first]!;
   return {
-    offsetBytes: fragment.offsetBytes,
-    endBytes: fragment.endBytes,
-    keyTicks: columns.isKey[first] === 1 ? columns.dtsTicks[first]! + columns.compositionTicks[first]! : null,
+    offsetBytes,
+    endBytes,
+    keyTicks: columns.isKey[first] === 1 ? shownTicks : null,
     ...span,
-    endMs: fragment.wall === null ? null : wallMsAt(scanner, fragment.wall, span.endTicks),
+    endMs: wall === null ? null : wallMsAt(scanner, wall, span.endTicks),
   };
 };
 
@@ -76,7 +87,7 @@ const countReal = (fd: number, fragments: readonly WholeFragment[], suspectTicks
   let [count, isReal] = [suspect, true];
   walk.readAll((fragment) => {
     isReal &&= hasRealPictures(walk, fragment);
-    if (isReal && wholeFragmentOf(walk.scanner, fragment) !== null) count += 1;
+    if (isReal) count += 1;
   });
   return count;
 };
@@ -100,8 +111,8 @@ export const surveyFile = (fd: number, fileBytes: number): Survey | null => {
   const { scanner } = walk;
   const fragments: WholeFragment[] = [];
   walk.readAll((fragment) => {
-    const whole = wholeFragmentOf(scanner, fragment);
-    if (whole !== null && fragments.length < MAX_FRAGMENTS) fragments.push(whole);
+    if (fragments.length >= MAX_FRAGMENTS) return;
+    fragments.push(wholeFragmentOf(scanner, fragment, fragments.at(-1)));
   });
   const track = scanner.movie?.tracks[videoIndexOf(scanner)];
   if (track === undefined || fragments.length === 0) return null;

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { FilePlace } from '../../src/archive/archive-folders.js';
-import { openName } from '../../src/archive/file-name.js';
+import { openName, parseRecordingName } from '../../src/archive/file-name.js';
 import { Recordings } from '../../src/archive/recordings.js';
 import { Recovery } from '../../src/archive/recovery.js';
 import { repairFile } from '../../src/archive/repair-file.js';
@@ -26,7 +26,9 @@ import { tempFolder } from '../support/temp-folder.js';
 import { InlineRunner } from './inline-runner.js';
 import { logLines } from './log-lines.js';
 import { buildRecording, writeClosed, writeOpen } from './recording-file.js';
+import { RecordingStudio } from './recording-studio.js';
 import { smallDisk } from './small-disk.js';
+import { encodeSource, SourceMovie } from './source-movie.js';
 
 const START_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 125);
 const OPEN = openName(START_MS);
@@ -151,6 +153,36 @@ test('real video with B-frames and audio decodes to its last whole fragment', (t
   assert.ok(packets.length > 10);
   // Frames that later ones are shown before come out at the end; none is missing.
   assert.equal(decodedHashes(join(folder, newName), 'v').length, packets.length);
+});
+
+test('what a recorder closed, and its own unclosed copy repaired, are the same file', async (t) => {
+  const archiveDir = tempFolder(t);
+  const source = new SourceMovie(
+    encodeSource(archiveDir, { codec: 'h264', seconds: 30, framesPerGop: 40, bFrames: 2, withAudio: true }),
+    START_MS,
+  );
+  const studio = new RecordingStudio(archiveDir, 10);
+  await studio.play(source, Number.POSITIVE_INFINITY);
+  await studio.finish();
+  const { folder, files } = studio;
+  assert.ok(files.length >= 2, files.join());
+  const recordings = new Recordings({ archiveDir }, { runner: new InlineRunner() });
+  const list = await recordings.list('door');
+  assert.equal(list.length, files.length);
+  for (const [index, { fileName, startMs, endMs, startReason }] of list.entries()) {
+    const closed = readFileSync(join(folder, fileName));
+    const copies = tempFolder(t);
+    writeFileSync(join(copies, openName(startMs)), closed.subarray(0, closed.length - 3));
+    const { newName } = repairFile({ folder: copies, fileName: openName(startMs) });
+    // The recorder ends a file with the last frame that came, a repair with the last that is shown.
+    const [closedMs, repairedMs] = [fileName, newName].map((name) => parseRecordingName(name)?.endMs ?? 0);
+    assert.ok(Math.abs(closedMs! - repairedMs!) <= 1000, `${fileName} ${newName}`);
+    assert.ok(readFileSync(join(copies, newName)).equals(closed));
+    assert.equal(startReason, index === 0 ? 'start' : 'rollover');
+    const next = list[index + 1];
+    // With B-frames a picture of the next file's may be shown a little before the last one of this.
+    if (next !== undefined) assert.ok(Math.abs(next.startMs - endMs) < 100, `${endMs} ${next.startMs}`);
+  }
 });
 
 test('a file is closed on a full disk too, without an index', async (t) => {
