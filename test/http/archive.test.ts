@@ -18,7 +18,9 @@ let token: string;
 before(async () => {
   const cameras = { has: (id: string) => server.cameras.has(id) };
   const clock = new FakeClock();
-  server = await startWebServer(archiveRoutes({ clock, cameras, catalog: archive, player: archive }));
+  server = await startWebServer(
+    archiveRoutes({ clock, cameras, recordings: archive, timeline: archive, playback: archive }),
+  );
 });
 beforeEach(() => {
   token = server.accessToken('viewer');

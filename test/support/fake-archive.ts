@@ -1,7 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../src/base/errors.js';
 import type { Clip } from '../../src/http/clip-response.js';
-import type { ClipSelection, RecordingCatalog, RecordingPlayer } from '../../src/http/routes/archive.js';
+import type {
+  ClipSelection,
+  RecordingList,
+  RecordingPlayback,
+  RecordingTimeline,
+} from '../../src/http/routes/archive.js';
 
 /** The only recording: two parts from 08:30:00.250 on. */
 export const FILE = '2026-11-21_08-30-00_to_08-30-04.mp4';
@@ -13,7 +18,7 @@ const startMs = Date.UTC(2026, 10, 21, 8, 30, 0, 250);
 export const clipContent = Buffer.alloc(CLIP_BYTES, Buffer.from(Array.from({ length: 251 }, (_, at) => at)));
 
 /** An archive in memory, which notes what it was asked and what of it was given back. */
-export class FakeArchive implements RecordingCatalog, RecordingPlayer {
+export class FakeArchive implements RecordingList, RecordingTimeline, RecordingPlayback {
   readonly asked: string[] = [];
   openClips = 0;
   readBytes = 0;

@@ -8,10 +8,16 @@ import { type Reply, type Route, route } from '../route.js';
 import { idParams } from '../schemas.js';
 import { instantSchema, rangeOf, type TimeRange } from '../time-range.js';
 
-/** What was recorded when. */
-export type RecordingCatalog = {
+type Span = { readonly startMs: number; readonly endMs: number };
+
+/** The recordings that there are. */
+export type RecordingList = {
   /** Sorted by start. */
   list(cameraId: string): Promise<readonly (Span & { readonly fileName: string })[]>;
+};
+
+/** What was recorded when, and why not. */
+export type RecordingTimeline = {
   intervals(
     cameraId: string,
     fromMs: number,
@@ -21,8 +27,6 @@ export type RecordingCatalog = {
     readonly gaps: readonly (Span & { readonly reason: string })[];
   }>;
 };
-
-type Span = { readonly startMs: number; readonly endMs: number };
 
 /** What to export: parts of a recording, by their numbers and both ends included, or a time. */
 export type ClipSelection =
@@ -35,7 +39,7 @@ type Session = {
 };
 
 /** Recordings as players take them. */
-export type RecordingPlayer = {
+export type RecordingPlayback = {
   archivePlaylist(cameraId: string, wanted: { readonly fileName: string } & Session): Promise<string>;
   rangePlaylist(cameraId: string, wanted: TimeRange & Session): Promise<string>;
   /** One part as MPEG-TS; what it says once it says ever after. */
@@ -49,8 +53,9 @@ export type RecordingPlayer = {
 export type ArchiveRoutesDeps = {
   readonly clock: Clock;
   readonly cameras: { has(cameraId: string): boolean };
-  readonly catalog: RecordingCatalog;
-  readonly player: RecordingPlayer;
+  readonly recordings: RecordingList;
+  readonly timeline: RecordingTimeline;
+  readonly playback: RecordingPlayback;
 };
 
 const MAX_LISTED_DAYS = 31;
@@ -117,7 +122,10 @@ const selectionOf = (query: z.infer<typeof exportQuery>, nowMs: number): ClipSel
 };
 
 /** What is there: for users of the interface. */
-const listRoutes = ({ clock, catalog }: ArchiveRoutesDeps, known: (id: string) => string): Route[] => [
+const listRoutes = (
+  { clock, recordings, timeline }: ArchiveRoutesDeps,
+  known: (id: string) => string,
+): Route[] => [
   route({
     method: 'get',
     path: '/api/cameras/:id/archive',
@@ -127,8 +135,8 @@ const listRoutes = ({ clock, catalog }: ArchiveRoutesDeps, known: (id: string) =
     answers: { 200: { description: 'Recordings, sorted by start', schema: intervalsSchema } },
     problems: [404, 503],
     handle: async ({ params }) => {
-      const recordings = await catalog.list(known(params.id));
-      const body = recordings.map((one) => ({ ...shownSpan(one), filename: one.fileName }));
+      const found = await recordings.list(known(params.id));
+      const body = found.map((one) => ({ ...shownSpan(one), filename: one.fileName }));
       return { status: 200, body };
     },
   }),
@@ -143,7 +151,7 @@ const listRoutes = ({ clock, catalog }: ArchiveRoutesDeps, known: (id: string) =
     problems: [404, 503],
     handle: async ({ params, query }) => {
       const { fromMs, toMs } = rangeOf(query, clock.wallMs(), MAX_LISTED_DAYS);
-      const { intervals, gaps } = await catalog.intervals(known(params.id), fromMs, toMs);
+      const { intervals, gaps } = await timeline.intervals(known(params.id), fromMs, toMs);
       const body = {
         intervals: intervals.map(shownSpan),
         gaps: gaps.map((gap) => ({ ...shownSpan(gap), reason: gap.reason })),
@@ -154,7 +162,7 @@ const listRoutes = ({ clock, catalog }: ArchiveRoutesDeps, known: (id: string) =
 ];
 
 /** What HLS players poll. */
-const hlsRoutes = ({ clock, player }: ArchiveRoutesDeps): Route[] => [
+const hlsRoutes = ({ clock, playback }: ArchiveRoutesDeps): Route[] => [
   route({
     method: 'get',
     path: '/hls/:id/archive.m3u8',
@@ -165,7 +173,7 @@ const hlsRoutes = ({ clock, player }: ArchiveRoutesDeps): Route[] => [
     query: z.object({ file: fileSchema }),
     answers: { 200: { description: 'A media playlist', contentType: PLAYLIST_TYPE } },
     handle: async ({ params: { id }, query: { file }, viewing: { sessionId } }) =>
-      playlist(await player.archivePlaylist(id, { fileName: checkedName(file), session: sessionId })),
+      playlist(await playback.archivePlaylist(id, { fileName: checkedName(file), session: sessionId })),
   }),
   route({
     method: 'get',
@@ -178,7 +186,7 @@ const hlsRoutes = ({ clock, player }: ArchiveRoutesDeps): Route[] => [
     answers: { 200: { description: 'A media playlist', contentType: PLAYLIST_TYPE } },
     handle: async ({ params: { id }, query, viewing: { sessionId } }) => {
       const range = rangeOf(query, clock.wallMs(), MAX_PLAYED_DAYS);
-      return playlist(await player.rangePlaylist(id, { ...range, session: sessionId }));
+      return playlist(await playback.rangePlaylist(id, { ...range, session: sessionId }));
     },
   }),
   route({
@@ -195,7 +203,7 @@ const hlsRoutes = ({ clock, player }: ArchiveRoutesDeps): Route[] => [
     },
     handle: async ({ params: { id }, query: { file, seq } }) => {
       const wanted = { fileName: checkedName(file), seq: seqOf('seq', seq) };
-      const { bytes, etag } = await player.segment(id, wanted);
+      const { bytes, etag } = await playback.segment(id, wanted);
       // A part is listed when it is whole, and never changes then.
       const headers = { ETag: etag, 'Cache-Control': 'private, max-age=3600' };
       return { status: 200, text: bytes, contentType: 'video/mp2t', headers };
@@ -203,7 +211,7 @@ const hlsRoutes = ({ clock, player }: ArchiveRoutesDeps): Route[] => [
   }),
 ];
 
-const exportRoute = ({ clock, player }: ArchiveRoutesDeps, known: (id: string) => string): Route => {
+const exportRoute = ({ clock, playback }: ArchiveRoutesDeps, known: (id: string) => string): Route => {
   const contentType = 'video/mp4';
   return route({
     method: 'get',
@@ -223,7 +231,7 @@ const exportRoute = ({ clock, player }: ArchiveRoutesDeps, known: (id: string) =
       const wanted = selectionOf(query, clock.wallMs());
       return {
         write: async (request, response) =>
-          await sendClip(await player.clip(id, wanted), `export_${id}.mp4`, request, response),
+          await sendClip(await playback.clip(id, wanted), `export_${id}.mp4`, request, response),
       };
     },
   });
