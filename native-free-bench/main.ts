@@ -12,6 +12,7 @@ import { recording } from './recording.js';
 import { ring } from './ring.js';
 import { rtspParser } from './rtsp-parser.js';
 import { formatTable } from './table.js';
+import { websocketFanout } from './websocket-fanout.js';
 
 // One options type each; `run` only ever gets what was made from its own defaults.
 const benches = [
@@ -22,6 +23,7 @@ const benches = [
   fmp4,
   ingest,
   recording,
+  websocketFanout,
 ] as unknown as readonly Bench[];
 
 class UsageError extends Error {}

@@ -9,7 +9,7 @@ import type { Viewer } from './viewer.js';
 /** With so much pending the rest waits in the ring, where it costs nothing. */
 const MAX_PENDING_BYTES = 256 << 10;
 /** So much in one turn of the event loop: others have frames waiting, too. */
-const MAX_TURN_BYTES = 1 << 20;
+const MAX_TURN_BYTES = 128 << 10;
 
 export type CatchUpDeps = {
   readonly time: AttentiveTime;

@@ -1,0 +1,68 @@
+/** Cameras and their WebSocket viewers in a process of their own, without the management around them. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { availableParallelism, tmpdir } from 'node:os';
+import { RecordingDesk } from '../src/archive/recording-desk.js';
+import { systemClock } from '../src/base/clock.js';
+import { createLogger } from '../src/base/log.js';
+import { Cameras } from '../src/camera/cameras.js';
+import { spawnCameraWorker } from '../src/camera/worker-thread.js';
+import { WebSocketViews } from '../src/live/websocket/websocket-views.js';
+import { answer } from './child.js';
+
+export type EngineQuestion =
+  | { readonly type: 'start'; readonly urls: readonly string[] }
+  | { readonly type: 'figures' };
+
+export type EngineFigures = {
+  readonly port: number;
+  readonly streaming: number;
+  readonly cpuMs: number;
+  readonly rssMb: number;
+  readonly viewers: number;
+  readonly droppedFrames: number;
+};
+
+const log = createLogger((level, message, fields) => {
+  if (level !== 'info') process.stderr.write(`${level} ${message} ${JSON.stringify(fields)}\n`);
+});
+// Nothing is recorded here.
+const recordings = new RecordingDesk({ archiveDir: tmpdir(), fileSeconds: 3600 }, { log, recover: () => {} });
+const cameras = new Cameras(
+  { camerasPerWorker: 'auto', coreCount: availableParallelism() },
+  { clock: systemClock, log, spawn: spawnCameraWorker, recordings },
+);
+const views = new WebSocketViews({ feeds: cameras, clock: systemClock, log });
+const server = createServer().on('upgrade', (request, socket, head) => {
+  const cameraId = (request.url ?? '').slice(1);
+  views.accept(cameraId, request, socket, head, { onEnd: () => {}, release: () => {} });
+});
+await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+
+const figures = (): EngineFigures => {
+  const { user, system } = process.cpuUsage();
+  const sum = (of: (id: string) => number): number => cameras.ids.reduce((total, id) => total + of(id), 0);
+  return {
+    port: (server.address() as AddressInfo).port,
+    streaming: sum((id) => (cameras.get(id)?.status().state === 'streaming' ? 1 : 0)),
+    cpuMs: (user + system) / 1000,
+    rssMb: process.memoryUsage.rss() / 1e6,
+    viewers: sum((id) => views.viewers(id)),
+    droppedFrames: sum((id) => views.droppedFrames(id)),
+  };
+};
+
+answer(async (question: EngineQuestion): Promise<EngineFigures> => {
+  if (question.type === 'start') {
+    cameras.replaceAll(
+      question.urls.map((url, index) => ({
+        id: `camera-${index}`,
+        source: { url, transport: 'tcp' },
+        host: '127.0.0.1',
+        disabled: false,
+        isRecorded: false,
+      })),
+    );
+  }
+  return figures();
+});
