@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
+import { launchChromium } from '../support/browser/chromium.js';
+import { playWebSocket } from '../support/browser/websocket-player.js';
 import type { VideoStream } from '../support/elementary-stream.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixturePath, fixtures } from '../support/fixtures.js';
@@ -55,86 +57,106 @@ const picturesOf = (format: string, path: string): string[] => {
 /** Pictures that the end of a dump may lack its neighbours for, where there are B-frames. */
 const TAIL = 4;
 
-test('what ffmpeg decodes of a WebSocket are the pictures of the source', async (t) => {
-  const cases = [
-    ['high', 'h264', 'h264-high.264', fixtures.h264High()],
-    ['slices', 'h264', 'h264-baseline.264', fixtures.h264Baseline()],
-    ['b-frames', 'h264', 'h264-bframes.264', fixtures.h264BFrames()],
-    ['h265', 'hevc', 'h265-main.265', fixtures.h265Main()],
-  ] as const;
-  const { watch } = await setUp(t, Object.fromEntries(cases.map(([id, , , stream]) => [id, stream])));
-  const viewers = cases.map(([id]) => watch(id));
-  await Promise.all(viewers.map((viewer) => viewer.untilFrames(75)));
-  for (const [index, [id, format, file]] of cases.entries()) {
-    const viewer = viewers[index]!;
-    const path = join(tempFolder(t), id);
-    writeFileSync(path, viewer.dump);
-    const seen = picturesOf(format, path).slice(0, -TAIL);
-    const source = picturesOf(format, fixturePath(file));
-    // The newest keyframe was anywhere in the loop.
-    const offset = source.findIndex((_, at) => seen.every((hash, n) => hash === source[(at + n) % 60]));
-    assert.ok(
-      offset >= 0 && offset % 15 === 0 && seen.length > 60,
-      `${id}: other pictures than the source's`,
-    );
-    assert.deepEqual(viewer.faults, []);
-  }
-});
-
-test('a viewer that reads nothing for 10 s is back at the live edge, its losses counted exactly', async (t) => {
-  const { watch, drops } = await setUp(t, { door: fixtures.h264Large() });
-  const [healthy, stalled] = [watch('door'), watch('door')];
-  await Promise.all([healthy.untilFrames(15), stalled.untilFrames(15)]);
-  stalled.webSocket.pause();
-  const atStall = healthy.frames.length;
-  await healthy.untilFrames(atStall + 150);
-  const atResume = healthy.frames.length;
-  stalled.webSocket.resume();
-  await until('it sees what the other one sees', () => {
-    const now = stalled.frames.at(-1)?.timestampUs ?? 0;
-    return now >= (healthy.frames[atResume + 20]?.timestampUs ?? Number.POSITIVE_INFINITY);
+describe('a WebSocket of the service', { concurrency: 2 }, () => {
+  test('what ffmpeg decodes of a WebSocket are the pictures of the source', async (t) => {
+    const cases = [
+      ['high', 'h264', 'h264-high.264', fixtures.h264High()],
+      ['slices', 'h264', 'h264-baseline.264', fixtures.h264Baseline()],
+      ['b-frames', 'h264', 'h264-bframes.264', fixtures.h264BFrames()],
+      ['h265', 'hevc', 'h265-main.265', fixtures.h265Main()],
+    ] as const;
+    const { watch } = await setUp(t, Object.fromEntries(cases.map(([id, , , stream]) => [id, stream])));
+    const viewers = cases.map(([id]) => watch(id));
+    await Promise.all(viewers.map((viewer) => viewer.untilFrames(65)));
+    for (const [index, [id, format, file]] of cases.entries()) {
+      const viewer = viewers[index]!;
+      const path = join(tempFolder(t), id);
+      writeFileSync(path, viewer.dump);
+      const seen = picturesOf(format, path).slice(0, -TAIL);
+      const source = picturesOf(format, fixturePath(file));
+      // The newest keyframe was anywhere in the loop.
+      const offset = source.findIndex((_, at) => seen.every((hash, n) => hash === source[(at + n) % 60]));
+      assert.ok(
+        offset >= 0 && offset % 15 === 0 && seen.length > 55,
+        `${id}: other pictures than the source's`,
+      );
+      assert.deepEqual(viewer.faults, []);
+    }
   });
-  const [first, last] = [stalled.frames[0]!.timestampUs, stalled.frames.at(-1)!.timestampUs];
-  const shown = healthy.frames.filter(({ timestampUs }) => timestampUs >= first && timestampUs <= last);
-  assert.equal(await drops(), shown.length - stalled.frames.length);
-  assert.ok(shown.length - stalled.frames.length > 75, 'it lost most of what it did not read');
-  const steps = healthy.frames.slice(1).map((frame, n) => frame.timestampUs - healthy.frames[n]!.timestampUs);
-  assert.ok(Math.max(...steps) < 100_000, 'the other viewer lost nothing');
-  const path = join(tempFolder(t), 'stalled');
-  writeFileSync(path, stalled.dump);
-  assert.equal(picturesOf('h264', path).length, stalled.frames.length, 'every frame it got can be decoded');
-  assert.deepEqual([...healthy.faults, ...stalled.faults], []);
-});
 
-test('viewers are counted, let in by token, kept while the camera is away, and told why they must go', async (t) => {
-  const { camera, service, call, list, watch } = await setUp(t, { door: fixtures.h264High() });
-  const open = watch('door');
-  await open.untilFrames(1);
-  assert.deepEqual(
-    (await list()).map(({ viewers }) => viewers),
-    [1],
-  );
-  camera.resetConnections();
-  const before = open.frames.length;
-  await open.untilFrames(before + 30);
-  assert.deepEqual(open.faults, [], 'after the camera came back time goes on');
+  test('Chromium shows a camera, and finds nothing wrong with what comes', async (t) => {
+    const { service } = await setUp(t, { door: fixtures.h264High() });
+    const browser = await launchChromium();
+    t.after(() => browser.close());
+    await using player = await playWebSocket(browser, `${service.url.replace(/^http/, 'ws')}/stream/ws/door`);
+    const { faults, keyFrames, width } = await player.until(
+      'it shows pictures',
+      (stats) => stats.framesDecoded > 40 || stats.faults.length > 0,
+    );
+    assert.deepEqual([faults, width], [[], 320]);
+    assert.ok(keyFrames >= 2);
+    assert.equal(await service.stop(), 0);
+    const { closeCode } = await player.until('it is told of the end', (stats) => stats.closeCode !== null);
+    assert.equal(closeCode, 1001);
+  });
 
-  await call('PUT', '/api/cameras/door', { token_auth: true });
-  assert.equal(await open.untilClosed(), 4403);
-  const stranger = watch('door');
-  await until('it is refused', () => stranger.faults.length > 0);
-  assert.match(stranger.faults[0]!, /401/);
-  const { token } = (await call('GET', '/api/cameras/door/stream-token')).body;
-  const invited = watch('door', `?token=${token}`);
-  await invited.untilFrames(1);
-  assert.equal(invited.configs.length, 1);
-  await call('DELETE', '/api/cameras/door');
-  assert.equal(await invited.untilClosed(), 4404);
+  test('a viewer that reads nothing for 6 s is back at the live edge, its losses counted exactly', async (t) => {
+    const { watch, drops } = await setUp(t, { door: fixtures.h264Large() });
+    const [healthy, stalled] = [watch('door'), watch('door')];
+    await Promise.all([healthy.untilFrames(15), stalled.untilFrames(15)]);
+    stalled.webSocket.pause();
+    const atStall = healthy.frames.length;
+    await healthy.untilFrames(atStall + 90);
+    const atResume = healthy.frames.length;
+    stalled.webSocket.resume();
+    await until('it sees what the other one sees', () => {
+      const now = stalled.frames.at(-1)?.timestampUs ?? 0;
+      return now >= (healthy.frames[atResume + 20]?.timestampUs ?? Number.POSITIVE_INFINITY);
+    });
+    const [first, last] = [stalled.frames[0]!.timestampUs, stalled.frames.at(-1)!.timestampUs];
+    const shown = healthy.frames.filter(({ timestampUs }) => timestampUs >= first && timestampUs <= last);
+    assert.equal(await drops(), shown.length - stalled.frames.length);
+    assert.ok(shown.length - stalled.frames.length > 40, 'it lost most of what it did not read');
+    const steps = healthy.frames
+      .slice(1)
+      .map((frame, n) => frame.timestampUs - healthy.frames[n]!.timestampUs);
+    assert.ok(Math.max(...steps) < 100_000, 'the other viewer lost nothing');
+    const path = join(tempFolder(t), 'stalled');
+    writeFileSync(path, stalled.dump);
+    assert.equal(picturesOf('h264', path).length, stalled.frames.length, 'every frame it got can be decoded');
+    assert.deepEqual([...healthy.faults, ...stalled.faults], []);
+  });
 
-  await call('POST', '/api/cameras', { id: 'door', url: camera.url('/door') });
-  await until('it streams again', async () => (await list())[0]?.state === 'streaming');
-  const last = watch('door');
-  await last.untilFrames(1);
-  const [code, exit] = await Promise.all([last.untilClosed(), service.stop()]);
-  assert.deepEqual([code, exit, service.err()], [1001, 0, '']);
+  test('viewers are counted, let in by token, kept while the camera is away, and told why they must go', async (t) => {
+    const { camera, service, call, list, watch } = await setUp(t, { door: fixtures.h264High() });
+    const open = watch('door');
+    await open.untilFrames(1);
+    assert.deepEqual(
+      (await list()).map(({ viewers }) => viewers),
+      [1],
+    );
+    camera.resetConnections();
+    const before = open.frames.length;
+    await open.untilFrames(before + 30);
+    assert.deepEqual(open.faults, [], 'after the camera came back time goes on');
+
+    await call('PUT', '/api/cameras/door', { token_auth: true });
+    assert.equal(await open.untilClosed(), 4403);
+    const stranger = watch('door');
+    await until('it is refused', () => stranger.faults.length > 0);
+    assert.match(stranger.faults[0]!, /401/);
+    const { token } = (await call('GET', '/api/cameras/door/stream-token')).body;
+    const invited = watch('door', `?token=${token}`);
+    await invited.untilFrames(1);
+    assert.equal(invited.configs.length, 1);
+    await call('DELETE', '/api/cameras/door');
+    assert.equal(await invited.untilClosed(), 4404);
+
+    await call('POST', '/api/cameras', { id: 'door', url: camera.url('/door') });
+    await until('it streams again', async () => (await list())[0]?.state === 'streaming');
+    const last = watch('door');
+    await last.untilFrames(1);
+    const [code, exit] = await Promise.all([last.untilClosed(), service.stop()]);
+    assert.deepEqual([code, exit, service.err()], [1001, 0, '']);
+  });
 });

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { ClientOptions } from 'ws';
 import { AppError } from '../../src/base/errors.js';
 import { createLogger } from '../../src/base/log.js';
 import type { CameraFeed } from '../../src/live/feeds.js';
@@ -11,7 +13,6 @@ import { RingWriter } from '../../src/ring/writer.js';
 import { selfSignedCertificate } from '../support/fake-camera/certificate.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { KEY, nalOf, streamInfo, writeFrame } from '../support/ring.js';
-import { until } from '../support/until.js';
 import { WebSocketViewer } from '../support/websocket-viewer.js';
 
 export const FRAME_MS = 40;
@@ -51,12 +52,12 @@ export class TestCamera {
   }
 
   /** A frame of one NAL unit that begins with the frame's number. */
-  write(isKey: boolean, lengthBytes = 600): void {
+  write(isKey: boolean, lengthBytes = 600, isRung = true): void {
     const number = this.framesWritten;
     this.framesWritten += 1;
     const dts = this.#firstDts + number * TICKS_PER_FRAME;
     writeFrame(this.writer, nalOf(number, lengthBytes), { dts, flags: isKey ? KEY : 0 });
-    this.bell.ringIfNeeded();
+    if (isRung) this.bell.ringIfNeeded();
   }
 
   /** The camera was switched off and on again: another ring, whose times begin anew. */
@@ -93,11 +94,15 @@ export class NumberedViewer extends WebSocketViewer {
     return this.frames.at(-1)?.bytes.readInt32LE(START_CODE_BYTES) ?? -1;
   }
 
+  /** Wakes with each message: a test of an hour has no time to poll. */
   async untilFrame(number: number): Promise<void> {
-    await until(`frame ${number} arrives`, () => this.lastNumber >= number, {
-      deadlineMs: 20_000,
-      describe: () => JSON.stringify({ last: this.lastNumber, closedWith: this.closedWith }),
-    });
+    const signal = AbortSignal.timeout(20_000);
+    try {
+      while (this.lastNumber < number) await once(this.webSocket, 'message', { signal });
+    } catch {
+      const { lastNumber: last, closedWith, faults } = this;
+      throw new Error(`no frame ${number} in 20 s; ${JSON.stringify({ last, closedWith, faults })}`);
+    }
   }
 }
 
@@ -161,8 +166,8 @@ export class Watching {
     return `${this.#isTls ? 'wss' : 'ws'}://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  watch(cameraId: string): NumberedViewer {
-    const viewer = new NumberedViewer(`${this.url}/${cameraId}`);
+  watch(cameraId: string, options: ClientOptions = {}): NumberedViewer {
+    const viewer = new NumberedViewer(`${this.url}/${cameraId}`, options);
     this.viewers.push(viewer);
     return viewer;
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { nalOf } from '../support/ring.js';
 import { until } from '../support/until.js';
 import { FRAME_MS, Watching } from './watching.js';
 
@@ -119,6 +120,115 @@ test('a viewer that reads nothing for 10 s sees now when it resumes; another one
 test('the same over TLS', async () => {
   await using watching = await Watching.start(true);
   await stallFor10s(watching);
+});
+
+for (const isTls of [false, true]) {
+  test(`what waits in our own memory stays what it was, and is bounded${isTls ? ', over TLS' : ''}`, async () => {
+    await using watching = await Watching.start(isTls);
+    const camera = watching.addCamera('door');
+    camera.write(true);
+    const [healthy, stalled] = [watching.watch('door'), watching.watch('door')];
+    await Promise.all([healthy.untilFrame(0), stalled.untilFrame(0)]);
+    stalled.webSocket.pause();
+    // More than kernels take, in less than a second; and another camera, whose frames may take over the memory.
+    const other = watching.addCamera('yard');
+    other.write(true);
+    const elsewhere = watching.watch('yard');
+    await elsewhere.untilFrame(0);
+    const sizes = [60_000, 50_000, 900];
+    for (let number = 1; number <= 300; number += 1) {
+      camera.write(number % 100 === 0, sizes[number % 3]);
+      await healthy.untilFrame(number);
+      await healthy.roundTrip();
+      other.write(true, 60_000);
+      await elsewhere.untilFrame(number);
+    }
+    stalled.webSocket.resume();
+    await stalled.untilFrame(300);
+    for (const { bytes } of stalled.frames) {
+      const nal = bytes.subarray(4);
+      assert.deepEqual(nal, nalOf(nal.readInt32LE(), nal.length));
+    }
+    assert.ok(stalled.frames.length < 300, 'it lost what would have been too much');
+    assert.equal(healthy.frames.length, 301);
+    assert.equal(watching.views.droppedFrames('door'), 301 - stalled.frames.length);
+    assert.deepEqual([...healthy.faults, ...stalled.faults], []);
+  });
+}
+
+test('a viewer on a slow line is not given its backlog again: it goes on with the next keyframe', async () => {
+  await using watching = await Watching.start();
+  const camera = watching.addCamera('door');
+  camera.write(true);
+  const viewer = watching.watch('door', { autoPong: false });
+  const pings: Buffer[] = [];
+  viewer.webSocket.on('ping', (payload: Buffer) => pings.push(Buffer.from(payload)));
+  await viewer.untilFrame(0);
+  const answer = async (ping: Buffer | undefined): Promise<void> => {
+    viewer.webSocket.pong(ping);
+    await viewer.roundTrip();
+  };
+  const write = async (frames: number): Promise<void> => {
+    for (let count = 0; count < frames; count += 1) {
+      camera.write(camera.framesWritten % 50 === 0);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      watching.clock.advance(FRAME_MS);
+    }
+  };
+  await write(40);
+  await until('it is slow', () => pings.length >= 6);
+  const lastBefore = viewer.lastNumber;
+  assert.ok(lastBefore < 35, `frame ${lastBefore} was sent to a viewer that answered nothing`);
+  await answer(pings[1]);
+  await write(20);
+  await answer(pings.at(-1));
+  await write(20);
+  assert.equal(viewer.lastNumber, lastBefore, 'the keyframe that came meanwhile is not sent any more');
+  await write(25);
+  await viewer.untilFrame(camera.framesWritten - 1);
+  assert.equal(viewer.numbers[viewer.numbers.indexOf(lastBefore) + 1], 100);
+  assert.equal(watching.views.droppedFrames('door'), 100 - lastBefore - 1);
+  assert.deepEqual(viewer.faults, []);
+});
+
+test('a viewer that recovers gets no frame twice', async () => {
+  await using watching = await Watching.start();
+  const camera = watching.addCamera('door');
+  camera.write(true);
+  const viewer = watching.watch('door', { autoPong: false });
+  let ping: Buffer | null = null;
+  viewer.webSocket.on('ping', (payload: Buffer) => {
+    ping = Buffer.from(payload);
+  });
+  await viewer.untilFrame(0);
+  const recover = async (): Promise<void> => {
+    await viewer.roundTrip();
+    viewer.webSocket.pong(ping ?? undefined);
+    await viewer.roundTrip();
+  };
+  const stall = async (frames: number): Promise<void> => {
+    for (let count = 0; count < frames; count += 1) {
+      camera.write(camera.framesWritten % 50 === 0);
+      await viewer.roundTrip();
+      watching.clock.advance(FRAME_MS);
+    }
+  };
+  await stall(40);
+  await recover();
+  await stall(5);
+  assert.ok(viewer.lastNumber < 35, 'the newest keyframe is one that it has');
+  await stall(30);
+  await recover();
+  assert.equal(viewer.lastNumber, 75);
+  await stall(40);
+  assert.ok(viewer.lastNumber < 105);
+  // A keyframe and more, which nobody on this side has heard of yet.
+  for (let count = 0; count < 10; count += 1) camera.write(camera.framesWritten === 120, 600, false);
+  await recover();
+  camera.write(false);
+  await viewer.untilFrame(126);
+  assert.deepEqual(viewer.faults, []);
+  assert.deepEqual(viewer.numbers.slice(-7), [120, 121, 122, 123, 124, 125, 126]);
 });
 
 test('a viewer that takes nothing for 30 s is closed with 1013', async () => {

@@ -1,4 +1,4 @@
-import { WebSocket } from 'ws';
+import { type ClientOptions, WebSocket } from 'ws';
 import { until } from './until.js';
 
 /** What a message of video says, and when it came. */
@@ -18,8 +18,8 @@ export class WebSocketViewer {
   readonly faults: string[] = [];
   closedWith: number | null = null;
 
-  constructor(url: string) {
-    this.webSocket = new WebSocket(url, { rejectUnauthorized: false });
+  constructor(url: string, options: ClientOptions = {}) {
+    this.webSocket = new WebSocket(url, { rejectUnauthorized: false, ...options });
     this.webSocket.on('message', (data: Buffer, isBinary) => {
       if (isBinary) this.#onMessage(data);
       else this.faults.push('a text message');

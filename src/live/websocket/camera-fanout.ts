@@ -204,8 +204,10 @@ export class CameraFanout {
     const nowMs = this.#deps.time.nowMs();
     if (outcome === 'behind') {
       viewer.becomeSlow(nowMs);
+    } else if (outcome === 'nothing') {
+      viewer.state = 'awaiting-key';
     } else {
-      viewer.state = outcome === 'live' ? 'live' : 'awaiting-key';
+      viewer.state = 'live';
       viewer.ping(nowMs);
     }
   }
