@@ -7,7 +7,8 @@ export type HlsStats = VideoStats & {
   readonly fatalErrors: readonly string[];
   /** The others, which hls.js gets over; stalls are among them. */
   readonly minorErrors: readonly string[];
-  readonly stalls: number;
+  /** Where it stood still, and how much there was to play: with plenty ahead the machine is too slow. */
+  readonly stalls: readonly string[];
   readonly isLive: boolean;
   readonly levels: readonly { readonly width: number; readonly height: number; readonly codecs: string }[];
   readonly fragmentsLoaded: number;

@@ -5,10 +5,15 @@ const view = makeVideo();
 const hls = new Hls({ maxBufferLength: options.bufferSeconds });
 const fatalErrors = [];
 const minorErrors = [];
+const stalls = [];
 const cues = [];
 let fragmentsLoaded = 0;
 
-hls.on(Hls.Events.ERROR, (_, { type, details, fatal, reason, response }) => {
+hls.on(Hls.Events.ERROR, (_, { type, details, fatal, reason, response, buffer }) => {
+  const ahead = `${buffer?.toFixed(2)} s ahead`;
+  if (details === Hls.ErrorDetails.BUFFER_STALLED_ERROR) {
+    stalls.push(`${view.video.currentTime.toFixed(2)} with ${ahead}, readyState ${view.video.readyState}`);
+  }
   const code = response?.code === undefined ? '' : ` ${response.code}`;
   (fatal ? fatalErrors : minorErrors).push(`${type} ${details}${code}${reason ? ` ${reason}` : ''}`);
 });
@@ -35,7 +40,7 @@ window.player = {
     ...videoStats(view),
     fatalErrors,
     minorErrors,
-    stalls: minorErrors.filter((error) => /bufferStalled|bufferNudge|bufferSeekOverHole/.test(error)).length,
+    stalls,
     isLive: hls.latestLevelDetails?.live ?? false,
     levels: hls.levels.map(({ width, height, codecSet, videoCodec, audioCodec }) => ({
       width,
