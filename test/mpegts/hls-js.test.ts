@@ -6,7 +6,7 @@ import type { Browser } from '../support/browser/browser.js';
 import { launchChromium } from '../support/browser/chromium.js';
 import { assertShows, decodePictures } from '../support/browser/decoded-pictures.js';
 import { launchFirefox } from '../support/browser/firefox.js';
-import { type HlsStats, playHls } from '../support/browser/hls-player.js';
+import { assertNoErrors, assertWhole, playHls, playToEnd } from '../support/browser/hls-player.js';
 import { fixturePath, fixtures } from '../support/fixtures.js';
 import { looped } from '../support/looped.js';
 import { earlyTicks, muxAll } from './mux.js';
@@ -34,29 +34,6 @@ const publish = (
   return browser.server.add(`${name}/stream.m3u8`, [...head, ...lines, '#EXT-X-ENDLIST', ''].join('\n'));
 };
 
-/**
- * hls.js begins at the first decode time. With B-frames it may notice before it plays that there is no picture
- * then, and skips to it: of FFmpeg's segments, too.
- */
-const isSkipToFirstPicture = (error: string): boolean => /bufferSeekOverHole .* from 0 to 0\.2/.test(error);
-
-const assertNoErrors = ({ fatalErrors, minorErrors }: HlsStats): void => {
-  assert.deepEqual(fatalErrors, []);
-  assert.deepEqual(
-    minorErrors.filter((error) => !isSkipToFirstPicture(error)),
-    [],
-  );
-};
-
-/** No hole, no stall, no error: all that hls.js has loaded is one stretch. */
-const assertWhole = (stats: HlsStats): void => {
-  assertNoErrors(stats);
-  assert.equal(stats.buffered.length, 1, JSON.stringify(stats.buffered));
-  assert.deepEqual([stats.videoWidth, stats.videoHeight], [320, 180]);
-};
-
-const hasEnded = ({ isEnded, fatalErrors }: HlsStats): boolean => isEnded || fatalErrors.length > 0;
-
 describe('hls.js in Chromium', () => {
   let browser: Browser;
   before(async () => {
@@ -77,13 +54,12 @@ describe('hls.js in Chromium', () => {
     test(`${name}, ${continuity}: plays to the end and seeks, every picture in its place`, async () => {
       const segments = muxAll(looped(video(), TURNS), looped(fixtures.aac(), TURNS), continuity);
       const url = publish(browser, { name: raw, segments });
-      await using player = await playHls(browser, url);
-      await player.play(4);
-      const atEnd = await player.until('it has ended', hasEnded);
-      assertWhole(atEnd);
+      await using player = await playHls(browser, url, { autoplay: false });
+      const atEnd = await playToEnd(player);
+      const [start, end] = assertWhole(atEnd);
+      assert.deepEqual([atEnd.videoWidth, atEnd.videoHeight], [320, 180]);
       assert.equal(atEnd.fragmentsLoaded, 4 * TURNS);
       const firstSeconds = earlyTicks(video()) / 90_000;
-      const [start, end] = atEnd.buffered[0]!;
       assert.ok(
         Math.abs(start - firstSeconds) < 0.01 && end > 4 * TURNS + firstSeconds - 0.01,
         `${start} ${end}`,
@@ -124,9 +100,10 @@ describe('hls.js in Chromium', () => {
   test('time goes on over the 33-bit wrap', async () => {
     const wrapSeconds = Math.floor((2 ** 33 - START_OFFSET_TICKS) / 90_000) - 2;
     const segments = muxAll(fixtures.h264High(), fixtures.aac(), 'standalone', wrapSeconds);
-    await using player = await playHls(browser, publish(browser, { name: 'wrap', segments }));
-    await player.play(4);
-    assertWhole(await player.until('it has ended', hasEnded));
+    await using player = await playHls(browser, publish(browser, { name: 'wrap', segments }), {
+      autoplay: false,
+    });
+    assertWhole(await playToEnd(player));
     const pictures = decodePictures(fixturePath('h264-high.264'));
     for (const index of [0, 29, 30, 59]) {
       await player.seek((index + 0.5) * FRAME_SECONDS);
@@ -138,9 +115,9 @@ describe('hls.js in Chromium', () => {
     const first = muxAll(fixtures.h264High(), fixtures.aac(), 'carried', 5000);
     const next = muxAll(fixtures.h264Large(), null, 'carried', 70);
     const url = publish(browser, { name: 'discontinuity', segments: first }, next);
-    await using player = await playHls(browser, url);
+    await using player = await playHls(browser, url, { autoplay: false });
     await player.play(4);
-    const stats = await player.until('it has ended', hasEnded);
+    const stats = await player.until('it has ended', ({ isEnded, error }) => isEnded || error !== null);
     assertNoErrors(stats);
     assert.deepEqual([stats.videoWidth, stats.videoHeight], [640, 360]);
     await player.seek(5 + 7.5 * FRAME_SECONDS);
@@ -159,9 +136,10 @@ describe('hls.js in Firefox', () => {
 
   test('H.265 with AAC plays to the end and seeks', async () => {
     const segments = muxAll(looped(fixtures.h265Main(), TURNS), looped(fixtures.aac(), TURNS), 'standalone');
-    await using player = await playHls(browser, publish(browser, { name: 'h265', segments }));
-    await player.play(4);
-    assertWhole(await player.until('it has ended', hasEnded));
+    await using player = await playHls(browser, publish(browser, { name: 'h265', segments }), {
+      autoplay: false,
+    });
+    assertWhole(await playToEnd(player));
     const pictures = decodePictures(fixturePath('h265-main.265'));
     for (const index of [0, 59, 60, 119, 1, 30]) {
       await player.seek((index + 0.5) * FRAME_SECONDS);

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { Browser } from './browser.js';
 import { openPlayer } from './player.js';
 import { VideoPlayer, type VideoStats } from './video-player.js';
@@ -5,10 +6,10 @@ import { VideoPlayer, type VideoStats } from './video-player.js';
 export type HlsStats = VideoStats & {
   /** `type details`, e.g. `networkError manifestLoadError`: after one of these nothing plays any more. */
   readonly fatalErrors: readonly string[];
-  /** The others, which hls.js gets over; stalls are among them. */
+  /** The others, which hls.js gets over: its skips and nudges at holes are among them. */
   readonly minorErrors: readonly string[];
-  /** Where it stood still, and how much there was to play: with plenty ahead the machine is too slow. */
-  readonly stalls: readonly string[];
+  /** Times where it stood still for want of media. Where there is enough ahead the machine is slow: not counted. */
+  readonly stalls: readonly number[];
   readonly isLive: boolean;
   readonly levels: readonly { readonly width: number; readonly height: number; readonly codecs: string }[];
   readonly fragmentsLoaded: number;
@@ -34,3 +35,36 @@ export const playHls = async (
   { bufferSeconds = 30, autoplay = true }: PlayHlsOptions = {},
 ): Promise<VideoPlayer<HlsStats>> =>
   new VideoPlayer(await openPlayer(browser, 'hls', { url, bufferSeconds, autoplay }));
+
+const LATE_SECONDS = 0.2;
+
+/** Loads all of a recording, plays it to its end four times as fast, and says how that went. */
+export const playToEnd = async (player: VideoPlayer<HlsStats>): Promise<HlsStats> => {
+  const isLost = ({ fatalErrors }: HlsStats): boolean => fatalErrors.length > 0;
+  await player.until('all is loaded', (stats) => {
+    const loadedSeconds = stats.buffered.at(-1)?.[1] ?? 0;
+    return isLost(stats) || (stats.duration !== null && loadedSeconds > stats.duration - LATE_SECONDS);
+  });
+  await player.play(4);
+  return player.until('it has ended', (stats) => isLost(stats) || stats.isEnded);
+};
+
+/**
+ * hls.js begins at the first decode time. With B-frames it may notice before it plays that there is no picture
+ * then, and skips to it: of FFmpeg's segments, too.
+ */
+const isSkipToFirstPicture = (error: string): boolean =>
+  /bufferSeekOverHole .* from 0 to 0\.[123]/.test(error);
+
+/** No error, no stall. */
+export const assertNoErrors = ({ fatalErrors, minorErrors, stalls }: HlsStats): void => {
+  const others = minorErrors.filter((error) => !isSkipToFirstPicture(error));
+  assert.deepEqual({ fatalErrors, others, stalls }, { fatalErrors: [], others: [], stalls: [] });
+};
+
+/** No error, no stall, and no hole: all that is loaded is one stretch, which is returned. */
+export const assertWhole = (stats: HlsStats): readonly [number, number] => {
+  assertNoErrors(stats);
+  assert.equal(stats.buffered.length, 1, JSON.stringify(stats.buffered));
+  return stats.buffered[0]!;
+};

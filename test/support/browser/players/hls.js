@@ -9,10 +9,12 @@ const stalls = [];
 const cues = [];
 let fragmentsLoaded = 0;
 
+const STARVED_SECONDS = 0.5;
+
 hls.on(Hls.Events.ERROR, (_, { type, details, fatal, reason, response, buffer }) => {
-  const ahead = `${buffer?.toFixed(2)} s ahead`;
-  if (details === Hls.ErrorDetails.BUFFER_STALLED_ERROR) {
-    stalls.push(`${view.video.currentTime.toFixed(2)} with ${ahead}, readyState ${view.video.readyState}`);
+  if (details === Hls.ErrorDetails.BUFFER_STALLED_ERROR && !fatal) {
+    if (buffer < STARVED_SECONDS) stalls.push(view.video.currentTime);
+    return;
   }
   const code = response?.code === undefined ? '' : ` ${response.code}`;
   (fatal ? fatalErrors : minorErrors).push(`${type} ${details}${code}${reason ? ` ${reason}` : ''}`);
