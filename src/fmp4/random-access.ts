@@ -45,25 +45,32 @@ export const readMfraBytes = (tail: Buffer): number => {
   return lengthBytes >= 8 + MFRO_BYTES && lengthBytes <= MAX_MFRA_BYTES ? lengthBytes : 0;
 };
 
-const readWord = (reader: ByteReader, is64: boolean): number =>
-  is64 ? reader.u32() * U32 + reader.u32() : reader.u32();
+const TFRA_HEAD_BYTES = 16;
+
+const readWord = (bytes: Buffer, at: number, is64: boolean): number =>
+  is64 ? bytes.readUInt32BE(at) * U32 + bytes.readUInt32BE(at + 4) : bytes.readUInt32BE(at);
 
 /** Adds the entries to `parts`; false: they aren't what the box's head says, or not in the order of the file. */
-const readEntries = (box: BoxCursor, trackId: number, parts: PartTable, fileBytes: number): boolean => {
-  const reader = new ByteReader(box.bytes, box.start, box.end);
+const readEntries = (
+  { bytes, start, end }: BoxCursor,
+  trackId: number,
+  parts: PartTable,
+  fileBytes: number,
+): boolean => {
+  const reader = new ByteReader(bytes, start, end);
   const is64 = reader.u8() === 1;
   reader.skip(3);
   if (reader.u32() !== trackId) return true;
   const lengths = reader.u32();
-  const numbersBytes = 3 + ((lengths >> 4) & 3) + ((lengths >> 2) & 3) + (lengths & 3);
+  const wordBytes = is64 ? 8 : 4;
+  const entryBytes = 2 * wordBytes + 3 + ((lengths >> 4) & 3) + ((lengths >> 2) & 3) + (lengths & 3);
   const count = reader.u32();
-  const entryBytes = (is64 ? 16 : 8) + numbersBytes;
-  if (count * entryBytes !== reader.remaining) return false;
+  if (reader.isPastEnd || count * entryBytes !== reader.remaining) return false;
   let last = 0;
-  for (let index = 0; index < count; index += 1) {
-    const timeTicks = readWord(reader, is64);
-    const moofOffset = readWord(reader, is64);
-    reader.skip(numbersBytes);
+  let at = start + TFRA_HEAD_BYTES;
+  for (let index = 0; index < count; index += 1, at += entryBytes) {
+    const timeTicks = readWord(bytes, at, is64);
+    const moofOffset = readWord(bytes, at + wordBytes, is64);
     if (moofOffset <= last || moofOffset >= fileBytes || !Number.isSafeInteger(timeTicks)) return false;
     last = moofOffset;
     parts.add(timeTicks, moofOffset);
