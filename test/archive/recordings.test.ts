@@ -98,6 +98,8 @@ test('nothing is looked into twice, and any change by hand is seen', async (t) =
     writeClosed(folder, { startMs: START_MS + hour * 3_600_000, fragments: 8 }),
   );
   const [first, second, third, fourth] = names as [string, string, string, string];
+  const oldSec = START_MS / 1000 - 60;
+  utimesSync(join(folder, third), oldSec, oldSec);
   const listed = async (): Promise<string[]> =>
     (await recordings.list('door')).map(({ fileName }) => fileName);
   assert.deepEqual(await listed(), names);
@@ -116,9 +118,11 @@ test('nothing is looked into twice, and any change by hand is seen', async (t) =
 
   // The same size and the same time of last change, as a copy that keeps times has them.
   const { bytes } = buildRecording({ startMs: START_MS + 2 * 3_600_000 + 500, fragments: 8 });
-  const { atime, mtime } = statSync(join(folder, third));
+  const before = statSync(join(folder, third));
   writeFileSync(join(folder, third), bytes);
-  utimesSync(join(folder, third), atime, mtime);
+  utimesSync(join(folder, third), oldSec, oldSec);
+  const after = statSync(join(folder, third));
+  assert.deepEqual([after.ino, after.size, after.mtimeMs], [before.ino, before.size, before.mtimeMs]);
   const changed = (await recordings.list('door'))[1];
   assert.equal(changed?.startMs, START_MS + 2 * 3_600_000 + 500);
   assert.deepEqual(inspected(runner), [third]);
