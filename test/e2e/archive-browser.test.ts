@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { closedName, openName } from '../../src/archive/file-name.js';
+import { JobPool } from '../../src/archive/job-pool.js';
+import { Playback } from '../../src/archive/playback.js';
+import { Recordings } from '../../src/archive/recordings.js';
+import { systemClock } from '../../src/base/clock.js';
+import { archiveRoutes } from '../../src/http/routes/archive.js';
+import { film, START_MS } from '../archive/filmed.js';
+import type { Browser } from '../support/browser/browser.js';
+import { launchChromium } from '../support/browser/chromium.js';
+import { assertShows, decodePictures, findShown } from '../support/browser/decoded-pictures.js';
+import { type HlsStats, playHls } from '../support/browser/hls-player.js';
+import { playVideoFile } from '../support/browser/video-player.js';
+import { fixturePath, fixtures } from '../support/fixtures.js';
+import { looped } from '../support/looped.js';
+import { startWebServer, type WebServer } from '../support/web-server.js';
+
+const CAMERA_ID = 'locked';
+const FRAME_SECONDS = 1 / 15;
+const archiveDir = mkdtempSync(join(tmpdir(), 'framering-'));
+const folder = join(archiveDir, CAMERA_ID);
+const pool = new JobPool({ threads: 2, maxWaiting: 64, deadlineMs: 30_000 }, { clock: systemClock });
+let server: WebServer;
+let browser: Browser;
+
+before(async () => {
+  mkdirSync(folder);
+  const recordings = new Recordings({ archiveDir }, { runner: pool });
+  const playback = new Playback({ archiveDir }, { recordings, runner: pool, clock: systemClock });
+  const timeline = { intervals: async () => ({ intervals: [], gaps: [] }) };
+  const cameras = { has: (id: string) => server.cameras.has(id) };
+  server = await startWebServer(
+    archiveRoutes({ clock: systemClock, cameras, recordings, timeline, playback }),
+  );
+  browser = await launchChromium();
+});
+after(async () => {
+  await browser.close();
+  await server.stop();
+  await pool.stop();
+  rmSync(archiveDir, { recursive: true });
+});
+
+const put = (name: string, bytes: Buffer): string => {
+  writeFileSync(join(folder, name), bytes);
+  return name;
+};
+const putClosed = ({ bytes, startMs, endMs }: ReturnType<typeof film>): string =>
+  put(closedName(startMs, endMs), bytes);
+
+const addressOf = (playlist: string, query: Readonly<Record<string, string>>): string =>
+  `${server.url}/hls/${CAMERA_ID}/${playlist}?${new URLSearchParams({ ...query, token: server.streamToken(CAMERA_ID) })}`;
+
+const hasEnded = ({ isEnded, fatalErrors }: HlsStats): boolean => isEnded || fatalErrors.length > 0;
+
+test('hls.js plays a recording to its end and finds each picture, with one token for all of it', async () => {
+  const startMs = START_MS;
+  const fileName = putClosed(
+    film({ video: looped(fixtures.h264BFrames(), 3), audio: looped(fixtures.aac(), 3), startMs }),
+  );
+  await using player = await playHls(browser, addressOf('archive.m3u8', { file: fileName }));
+  await player.play(4);
+  const atEnd = await player.until('it has ended', hasEnded, { deadlineMs: 30_000 });
+  assert.deepEqual(atEnd.fatalErrors, []);
+  assert.equal(atEnd.buffered.length, 1, JSON.stringify(atEnd.buffered));
+  assert.equal(atEnd.fragmentsLoaded, 12);
+  const pictures = decodePictures(fixturePath('h264-bframes.264'));
+  const [firstSeconds] = atEnd.buffered[0]!;
+  for (const index of [100, 7, 170]) {
+    await player.seek(firstSeconds + (index + 0.5) * FRAME_SECONDS);
+    await assertShows(player, pictures, index % pictures.length);
+  }
+});
+
+test('hls.js plays a range over files and a gap, and tells its dates', async () => {
+  const startMs = START_MS + 3_600_000;
+  for (const laterMs of [0, 4_000, 20_000]) {
+    putClosed(film({ video: fixtures.h264High(), audio: fixtures.aac(), startMs: startMs + laterMs }));
+  }
+  const query = {
+    from: new Date(startMs + 2_500).toISOString(),
+    to: new Date(startMs + 22_500).toISOString(),
+  };
+  await using player = await playHls(browser, addressOf('range.m3u8', query));
+  await player.play(4);
+  const atEnd = await player.until('it has ended', hasEnded, { deadlineMs: 30_000 });
+  assert.deepEqual(atEnd.fatalErrors, []);
+  assert.equal(atEnd.fragmentsLoaded, 2 + 4 + 3);
+  assert.ok(Math.abs(atEnd.currentTime - 9) < 0.2, `${atEnd.currentTime}`);
+  const pictures = decodePictures(fixturePath('h264-high.264'));
+  // 2 s of the first file, 4 s of the second: then the third, 20 s after the first began.
+  await player.seek(6 + 20.5 * FRAME_SECONDS);
+  // hls.js joins by the sound, whose frames don't end with the pictures: up to 21 ms a border.
+  const { index } = await findShown(player, pictures);
+  assert.ok(Math.abs(index - 20) <= 1, `picture ${index}`);
+  const { playingDateMs } = await player.stats();
+  const lateMs = playingDateMs! - (startMs + 20_000 + 20.5 * 1000 * FRAME_SECONDS);
+  assert.ok(Math.abs(lateMs) < 150, `${lateMs} ms`);
+});
+
+test('hls.js follows a recording while it grows, from its start to the end that it gets', async () => {
+  const startMs = START_MS + 7_200_000;
+  const { bytes, parts, endMs } = film({
+    video: looped(fixtures.h264High(), 2),
+    audio: looped(fixtures.aac(), 2),
+    startMs,
+  });
+  const border = parts[3]!.startBytes + 2_000;
+  const fileName = put(openName(startMs), bytes.subarray(0, border));
+  await using player = await playHls(browser, addressOf('archive.m3u8', { file: fileName }));
+  const atFirst = await player.until('it plays', ({ currentTime }) => currentTime > 0.2);
+  assert.ok(atFirst.currentTime < 3, 'from the start, not from the edge');
+  appendFileSync(join(folder, fileName), bytes.subarray(border));
+  renameSync(join(folder, fileName), join(folder, closedName(startMs, endMs)));
+  const atEnd = await player.until('it has ended', hasEnded, { deadlineMs: 40_000 });
+  assert.deepEqual(atEnd.fatalErrors, []);
+  assert.equal(atEnd.fragmentsLoaded, 8);
+});
+
+test('Chromium seeks in an export by ranges', async () => {
+  const startMs = START_MS + 10_800_000;
+  putClosed(film({ video: looped(fixtures.h264High(), 2), audio: looped(fixtures.aac(), 2), startMs }));
+  putClosed(film({ video: fixtures.h264High(), audio: fixtures.aac(), startMs: startMs + 8_000 }));
+  const from = new Date(startMs + 1_000).toISOString();
+  const to = new Date(startMs + 12_000).toISOString();
+  const headers = { authorization: `Bearer ${server.accessToken('viewer')}` };
+  const origin = browser.server.proxy(server.url, headers);
+  const url = `${origin}/api/cameras/${CAMERA_ID}/export?from=${from}&to=${to}`;
+  await using player = await playVideoFile(browser, url, { autoplay: false });
+  const pictures = decodePictures(fixturePath('h264-high.264'));
+  for (const index of [150, 3, 104, 105]) {
+    await player.seek((index + 0.5) * FRAME_SECONDS);
+    await assertShows(player, pictures, (index + 15) % pictures.length);
+  }
+  assert.deepEqual((await player.stats()).error, null);
+});
