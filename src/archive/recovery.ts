@@ -9,7 +9,10 @@ import type { JobRunner } from './jobs.js';
 export type LiveFiles = { isLive(cameraId: string, fileName: string): boolean };
 
 export type RecoveryDeps = {
+  /** For repairs, which may take their time. */
   readonly runner: JobRunner;
+  /** For what the start of the service waits for: it has to answer, or fail, soon. */
+  readonly quickRunner: JobRunner;
   readonly clock: Clock;
   readonly log: Logger;
   readonly live: LiveFiles;
@@ -87,9 +90,9 @@ export class Recovery {
   }
 
   async #collect(beforeMs: number): Promise<void> {
-    const { runner, log, clock } = this.#deps;
+    const { quickRunner, log, clock } = this.#deps;
     try {
-      this.#found = await runner.run('findUnclosed', { archiveDir: this.#archiveDir, beforeMs });
+      this.#found = await quickRunner.run('findUnclosed', { archiveDir: this.#archiveDir, beforeMs });
     } catch (fault) {
       log.error('could not look for recordings that were not closed', { reason: messageOf(fault) });
       if (!this.#isStopped) this.#retry = clock.after(RETRY_MS, () => void this.#collectLate());

@@ -1,0 +1,66 @@
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/log.js';
+import type { GapReason } from './intervals.js';
+import { BACKGROUND, FOREGROUND, JobPool } from './job-pool.js';
+import { Playback } from './playback.js';
+import { Recordings } from './recordings.js';
+import { type LiveFiles, Recovery } from './recovery.js';
+import { Retention, type RetentionRule } from './retention.js';
+import { Timeline } from './timeline.js';
+
+export type ArchiveOptions = { readonly archiveDir: string; readonly minFreePercent: number };
+
+export type ArchiveDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Which files recorders have open now. */
+  readonly live: LiveFiles;
+  /** How long each camera's recordings are kept. */
+  readonly rules: () => readonly RetentionRule[];
+  /** Why a camera is not being recorded now; null: it is. */
+  readonly whyNot: (cameraId: string) => GapReason | null;
+};
+
+/** The main thread's side of the archive: all of it but the recorders, with the threads that its disk work needs. */
+export class Archive {
+  readonly recordings: Recordings;
+  readonly timeline: Timeline;
+  readonly playback: Playback;
+  readonly recovery: Recovery;
+  readonly retention: Retention;
+  readonly #log: Logger;
+  readonly #foreground: JobPool;
+  readonly #background: JobPool;
+
+  constructor(options: ArchiveOptions, deps: ArchiveDeps) {
+    const { clock, log, live, rules, whyNot } = deps;
+    this.#log = log;
+    this.#foreground = new JobPool(FOREGROUND, { clock });
+    this.#background = new JobPool(BACKGROUND, { clock });
+    const runner = this.#foreground;
+    this.recordings = new Recordings(options, { runner });
+    this.timeline = new Timeline({ clock, recordings: this.recordings, whyNot });
+    this.playback = new Playback(options, { recordings: this.recordings, runner, clock });
+    this.recovery = new Recovery(options, {
+      ...{ clock, log, live },
+      ...{ runner: this.#background, quickRunner: this.#foreground },
+    });
+    this.retention = new Retention(options, { runner: this.#background, clock, log, rules });
+  }
+
+  /** Collects what the last run left open, which must be done before recorders start, and goes on with the rest. */
+  async start(): Promise<void> {
+    await this.recovery.collect();
+    void this.recovery.repairAll();
+    this.retention.start();
+  }
+
+  /** Begins nothing any more, and ends the threads, unless they hang. */
+  async stop(): Promise<void> {
+    this.recovery.stop();
+    this.retention.stop();
+    const ended = await Promise.all([this.#foreground.stop(), this.#background.stop()]);
+    if (ended.includes(false))
+      this.#log.warn("the archive's disk does not answer; its threads are left behind");
+  }
+}

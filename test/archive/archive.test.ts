@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Archive } from '../../src/archive/archive.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+import { logLines } from './log-lines.js';
+import { writeClosed, writeOpen } from './recording-file.js';
+
+const START_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 125);
+const DAY_MS = 86_400_000;
+
+test('the archive starts, closes what was left open, deletes what is old, answers, and stops', async (t) => {
+  const archiveDir = tempFolder(t);
+  const folder = join(archiveDir, 'door');
+  const old = writeClosed(folder, { startMs: START_MS - 9 * DAY_MS });
+  writeOpen(folder, { startMs: START_MS });
+  const { log, lines } = logLines();
+  const clock = new FakeClock(START_MS + 60_000);
+  const archive = new Archive(
+    { archiveDir, minFreePercent: 0 },
+    {
+      clock,
+      log,
+      live: { isLive: () => false },
+      rules: () => [{ cameraId: 'door', retentionDays: 7 }],
+      whyNot: () => 'not_recording',
+    },
+  );
+  await archive.start();
+  await until('only the repaired one is left', () => {
+    const names = readdirSync(folder);
+    return names.length === 1 && names[0]?.includes('_to_') === true && names[0] !== old;
+  });
+  const [recording] = await archive.recordings.list('door');
+  assert.deepEqual([recording?.startMs, recording?.endMs], [START_MS, START_MS + 4000]);
+  assert.deepEqual(await archive.timeline.intervals('door', START_MS, START_MS + 10_000), {
+    intervals: [{ startMs: START_MS, endMs: START_MS + 4000 }],
+    gaps: [{ startMs: START_MS + 4000, endMs: START_MS + 10_000, reason: 'not_recording' }],
+  });
+  const wanted = { fileName: recording!.fileName, session: null };
+  assert.match(await archive.playback.archivePlaylist('door', wanted), /#EXT-X-ENDLIST/);
+  await archive.stop();
+  assert.equal(clock.pendingTimers, 0);
+  await assert.rejects(archive.recordings.list('door'), { code: 'archive_unavailable' });
+  assert.deepEqual(
+    lines.filter(({ level }) => level !== 'info'),
+    [],
+  );
+});
