@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { GapReason } from './intervals.js';
-import { BACKGROUND, FOREGROUND, JobPool } from './job-pool.js';
+import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './job-pool.js';
 import { Playback } from './playback.js';
 import { Recordings } from './recordings.js';
 import { type LiveFiles, Recovery } from './recovery.js';
@@ -13,6 +13,8 @@ export type ArchiveOptions = { readonly archiveDir: string; readonly minFreePerc
 export type ArchiveDeps = {
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where the threads of jobs are counted. */
+  readonly threads: ThreadRegister;
   /** Which files recorders have open now. */
   readonly live: LiveFiles;
   /** How long each camera's recordings are kept. */
@@ -33,10 +35,10 @@ export class Archive {
   readonly #background: JobPool;
 
   constructor(options: ArchiveOptions, deps: ArchiveDeps) {
-    const { clock, log, live, rules, whyNot } = deps;
+    const { clock, log, live, rules, threads, whyNot } = deps;
     this.#log = log;
-    this.#foreground = new JobPool(FOREGROUND, { clock });
-    this.#background = new JobPool(BACKGROUND, { clock });
+    this.#foreground = new JobPool(FOREGROUND, { clock, threads });
+    this.#background = new JobPool(BACKGROUND, { clock, threads });
     const runner = this.#foreground;
     this.recordings = new Recordings(options, { runner });
     this.timeline = new Timeline({ clock, recordings: this.recordings, whyNot });

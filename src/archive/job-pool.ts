@@ -19,6 +19,16 @@ export const FOREGROUND: JobPoolOptions = { threads: 2, maxWaiting: 64, deadline
 /** For recovery and retention: one thread, and time for a whole file on a slow disk, or for hundreds one by one. */
 export const BACKGROUND: JobPoolOptions = { threads: 1, maxWaiting: 1_024, deadlineMs: 600_000 };
 
+/** Counts the threads of the process; the function returned is called when the thread has ended. */
+export type ThreadRegister = { add(name: string, figures: null): () => void };
+
+export type JobPoolDeps = {
+  readonly clock: Clock;
+  readonly threads?: ThreadRegister;
+  /** The module that the threads run; a test has one that hangs. */
+  readonly entry?: URL;
+};
+
 type Job = {
   readonly request: JobRequest;
   readonly resolve: (value: unknown) => void;
@@ -48,11 +58,12 @@ export class JobPool implements JobRunner {
   readonly #clock: Clock;
   readonly #pool: Piscina;
   readonly #waiting: Job[] = [];
+  /** What to call when a thread has ended, by its id. */
+  readonly #ends = new Map<number, () => void>();
   #running = 0;
   #stopping: Promise<boolean> | null = null;
 
-  /** `entry`: the module that the threads run; a test has one that hangs. */
-  constructor(options: JobPoolOptions, deps: { clock: Clock; entry?: URL }) {
+  constructor(options: JobPoolOptions, deps: JobPoolDeps) {
     this.#options = options;
     this.#clock = deps.clock;
     this.#pool = new Piscina({
@@ -65,6 +76,11 @@ export class JobPool implements JobRunner {
     });
     // A thread that dies without a job has nobody to tell; the next job gets a new one.
     this.#pool.on('error', () => {});
+    const { threads } = deps;
+    if (threads === undefined) return;
+    // A thread that ends is still in the pool's list while it says so.
+    const recount = (): void => queueMicrotask(() => this.#count(threads));
+    this.#pool.on('workerCreate', recount).on('workerDestroy', recount);
   }
 
   /** Rejects with `archive_busy` if too many wait, with `archive_unavailable` past the deadline or on a disk fault. */
@@ -107,6 +123,18 @@ export class JobPool implements JobRunner {
     const isEnded = await Promise.race([this.#pool.destroy().then(() => true), late]);
     (timer as Timer | null)?.cancel();
     return isEnded;
+  }
+
+  #count(register: ThreadRegister): void {
+    const ids = new Set(this.#pool.threads.map(({ threadId }) => threadId));
+    for (const [id, end] of this.#ends) {
+      if (ids.has(id)) continue;
+      end();
+      this.#ends.delete(id);
+    }
+    for (const id of ids) {
+      if (!this.#ends.has(id)) this.#ends.set(id, register.add('archive', null));
+    }
   }
 
   #giveUp(job: Job): void {

@@ -75,6 +75,8 @@ export class Recovery {
         log.info('closed a recording', { ...place, name: newName, cut_bytes: cutBytes });
       } else log.warn('moved aside a recording that no one can play', { ...place, name: newName });
     } catch (fault) {
+      // Cut off in the middle is as good as not begun.
+      if (this.#isStopped) return;
       this.counts.failed += 1;
       log.error('could not repair a recording; the next start tries again', {
         ...place,

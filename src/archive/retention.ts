@@ -93,7 +93,7 @@ export class Retention {
         isMore = round.deleted.length + round.failed.length >= FILES_A_JOB && this.#skip.size < MAX_SKIPPED;
       }
     } catch (fault) {
-      log.warn('could not delete old recordings', { reason: messageOf(fault) });
+      if (!this.#isStopped) log.warn('could not delete old recordings', { reason: messageOf(fault) });
     }
   }
 
@@ -107,7 +107,9 @@ export class Retention {
       this.#isFailing = false;
     } catch (fault) {
       // Once, not every 10 s.
-      if (!this.#isFailing) log.warn('could not look at the free space', { reason: messageOf(fault) });
+      if (!this.#isFailing && !this.#isStopped) {
+        log.warn('could not look at the free space', { reason: messageOf(fault) });
+      }
       this.#isFailing = true;
     }
   }

@@ -19,11 +19,19 @@ test('the archive starts, closes what was left open, deletes what is old, answer
   writeOpen(folder, { startMs: START_MS });
   const { log, lines } = logLines();
   const clock = new FakeClock(START_MS + 60_000);
+  let threads = 0;
+  const add = (): (() => void) => {
+    threads += 1;
+    return () => {
+      threads -= 1;
+    };
+  };
   const archive = new Archive(
     { archiveDir, minFreePercent: 0 },
     {
       clock,
       log,
+      threads: { add },
       live: { isLive: () => false },
       rules: () => [{ cameraId: 'door', retentionDays: 7 }],
       whyNot: () => 'not_recording',
@@ -42,7 +50,9 @@ test('the archive starts, closes what was left open, deletes what is old, answer
   });
   const wanted = { fileName: recording!.fileName, session: null };
   assert.match(await archive.playback.archivePlaylist('door', wanted), /#EXT-X-ENDLIST/);
+  assert.ok(threads >= 2 && threads <= 3, String(threads));
   await archive.stop();
+  assert.equal(threads, 0);
   assert.equal(clock.pendingTimers, 0);
   await assert.rejects(archive.recordings.list('door'), { code: 'archive_unavailable' });
   assert.deepEqual(
