@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
+import { connect as connectTls } from 'node:tls';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { EndReason } from '../../src/auth/viewing-sessions.js';
 import type { StreamUpgrade, UpgradeCall } from '../../src/http/upgrade.js';
+import { selfSignedCertificate } from '../support/fake-camera/certificate.js';
 import { until } from '../support/until.js';
 import { startWebServer, type WebServer } from '../support/web-server.js';
 
@@ -226,6 +228,29 @@ test('clients that offer HTTP/2 are served as if they had not', async () => {
     await until('who does not wait for an answer is cut', () => hasty.socket.destroyed);
   }
   await until('all places are free', () => placesHeld === 0);
+});
+
+test('they are over TLS, too', async () => {
+  const { cert, key } = selfSignedCertificate();
+  const other = await startWebServer([], [echo], { cert: Buffer.from(cert), key: Buffer.from(key) });
+  const { hostname, port } = new URL(other.url);
+  const socket = connectTls({ host: hostname, port: Number(port), ca: cert });
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  const h2c = 'Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n';
+  for (let answers = 1; answers <= 2; answers++) {
+    socket.write(`GET /stream/ws/open HTTP/1.1\r\n${h2c}`);
+    await until(
+      'it is answered',
+      () => text.split('"upgrade_required"').length > answers && text.endsWith('}'),
+    );
+  }
+  socket.write(`GET /stream/ws/open HTTP/1.1\r\n${wsHeaders}\r\n`);
+  await until('it becomes a WebSocket', () => text.includes('HTTP/1.1 101'));
+  socket.destroy();
+  await other.stop();
 });
 
 test('the service stops although viewers stay, and lets in no more', async () => {

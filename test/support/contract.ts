@@ -49,7 +49,6 @@ export const checkAnswers = (document: Document, calls: readonly SeenCall[]): st
   for (const { method, path, answer } of calls) {
     const template = templateOf(document, path);
     assert.ok(template, path);
-    // HEAD and OPTIONS aren't documented: HTTP itself says what they answer.
     const operation = document.paths[template]?.[method.toLowerCase()];
     const documented = operation?.responses[String(answer.status)];
     assert.ok(documented, `${method} ${template} answered ${answer.status}, which is not documented`);

@@ -4,7 +4,7 @@ import { ViewingSessions } from '../../src/auth/viewing-sessions.js';
 import { createLogger } from '../../src/base/log.js';
 import type { Route } from '../../src/http/route.js';
 import { withOpenApi } from '../../src/http/routes/openapi.js';
-import { HttpServer } from '../../src/http/server.js';
+import { HttpServer, type ListenOptions } from '../../src/http/server.js';
 import { StreamAccess, type WatchedCamera } from '../../src/http/stream-access.js';
 import { createUpgradeListener, type StreamUpgrade, upgradeRoutes } from '../../src/http/upgrade.js';
 import { createWebApp } from '../../src/http/web-app.js';
@@ -42,6 +42,7 @@ const userNamed = (username: string, role: StoredUser['role']): StoredUser => ({
 export const startWebServer = async (
   routes: readonly Route[],
   upgrades: readonly StreamUpgrade[] = [],
+  tls: ListenOptions['tls'] = null,
 ): Promise<WebServer> => {
   const clock = new FakeClock();
   let logText = '';
@@ -76,10 +77,10 @@ export const startWebServer = async (
   };
   const app = createWebApp(
     withOpenApi([...routes, ...upgradeRoutes(upgrades)], '1.2.3-test'),
-    { corsOrigins: [], trustProxy: false, isHttps: false },
+    { corsOrigins: [], trustProxy: false, isHttps: tls !== null },
     deps,
   );
-  const at = { host: '127.0.0.1', variable: 'PORT', port: 0, tls: null };
+  const at = { host: '127.0.0.1', variable: 'PORT', port: 0, tls };
   const server = await HttpServer.listen(at, app, createUpgradeListener(upgrades, deps));
   const seen: SeenCall[] = [];
   const accessToken = (username: string): string => tokens.issueAccess(users.get(username)!);
