@@ -53,7 +53,7 @@ test('a camera without token_auth is open to all, and addresses carry nothing', 
   assert.equal(master.headers.get('access-control-allow-origin'), '*');
   assert.equal(master.headers.get('cache-control'), 'no-store');
   assert.doesNotMatch(master.text, /\?/);
-  const playlist = await server.call('GET', '/stream/hls/open/stream.m3u8');
+  const playlist = await opened('open', '/stream/hls/open/stream.m3u8');
   const [first] = addressesOf(parse(playlist.text));
   const segment = await server.call('GET', `/stream/hls/open/${first}`);
   assert.deepEqual([segment.status, segment.headers.get('content-type')], [200, 'video/mp2t']);

@@ -1,7 +1,8 @@
 import type { Clock, MonotonicMs } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
-import { RingReader } from '../../ring/reader.js';
+import type { Logger } from '../../base/log.js';
 import type { CameraFeed, CameraFeeds } from '../feeds.js';
+import { MergedReader } from './merged-reader.js';
 import { Pollers } from './pollers.js';
 import type { Segment } from './segment.js';
 import { Segmenter } from './segmenter.js';
@@ -11,16 +12,18 @@ import { type Numbers, SegmentWindow } from './window.js';
 
 /** How long the first request waits for a picture. */
 const FIRST_SEGMENT_WAIT_MS = 10_000;
+/** How much longer a player of whole segments waits for a second one: with one alone it would soon run dry. */
+const SECOND_SEGMENT_WAIT_MS = 3_000;
 /** With nobody asking for this long a lazy channel rests. */
 const IDLE_AFTER_MS = 60_000;
 /** Parts are looked for at each beat for this long after somebody asked for them. */
 const PARTS_WANTED_MS = 10_000;
-/** A keyframe older than this is what a camera that is away has left: nobody is shown it as live. */
-const MAX_START_AGE_MS = 15_000;
 /** A viewer that hasn't asked for this long, or for two target durations, has gone. */
 const VIEWER_GONE_MS = 10_000;
 /** Frames that one turn may take, so that a camera that floods its ring keeps nobody else waiting. */
 const MAX_FRAMES_PER_TURN = 4_000;
+/** By this time every frame has waited long enough. */
+const NEVER_WAIT_MS = Number.POSITIVE_INFINITY as MonotonicMs;
 /** MPEG-TS that is kept beside the frames: for viewers that ask for the same at about the same time. */
 const KEPT_TS_SEGMENTS = 2;
 
@@ -35,6 +38,7 @@ export const hlsError = (
 
 export type ChannelDeps = {
   readonly clock: Clock;
+  readonly log: Logger;
   readonly feeds: CameraFeeds;
   readonly tsMaker: TsMaker;
   /** The camera is gone. */
@@ -51,7 +55,8 @@ export class Channel {
   readonly #pollers = new Pollers();
   readonly #keptTs: Segment[] = [];
   #unfollow: (() => void) | null = null;
-  #reader: RingReader | null = null;
+  #nextRing: SharedArrayBuffer | null = null;
+  #reader: MergedReader | null = null;
   #segmenter: Segmenter | null = null;
   #askedMs = 0 as MonotonicMs;
   #partsWantedMs = Number.NEGATIVE_INFINITY;
@@ -97,6 +102,7 @@ export class Channel {
   rest(): void {
     this.#unfollow?.();
     this.#unfollow = null;
+    this.#nextRing = null;
     this.#dropReader();
     this.#keptTs.length = 0;
     this.#waiting.end();
@@ -108,7 +114,8 @@ export class Channel {
       this.rest();
       return;
     }
-    this.#read();
+    this.#enterRing(nowMs);
+    this.#read(nowMs);
     if (this.#window.revision === this.#seenRevision) return;
     this.#seenRevision = this.#window.revision;
     this.#waiting.check();
@@ -134,7 +141,19 @@ export class Channel {
     return this.#window;
   }
 
-  /** The same for players of parts: waits for a part, or for a whole segment where `part` is null. */
+  /** The same, and for a second segment if that comes soon: players begin with the oldest one that is listed. */
+  async readyToPlay(): Promise<SegmentWindow> {
+    const { clock } = this.#deps;
+    const startMs = clock.monotonicMs();
+    const window = await this.ready();
+    const leftMs = startMs + FIRST_SEGMENT_WAIT_MS - clock.monotonicMs();
+    const isEnough = (): boolean => window.listed().length !== 1;
+    await this.#waiting.until(isEnough, Math.max(0, Math.min(SECOND_SEGMENT_WAIT_MS, leftMs)));
+    if (window.latest === null) throw noPicture();
+    return window;
+  }
+
+  /** For players of parts: waits for a part, or for a whole segment where `part` is null. */
   async readyFor(wanted: { segment: number; part: number | null } | null): Promise<SegmentWindow> {
     this.#partsWantedMs = this.#deps.clock.monotonicMs();
     const window = await this.ready();
@@ -196,26 +215,45 @@ export class Channel {
       this.#deps.onGone();
       return;
     }
+    this.#nextRing = feed.ring;
+  }
+
+  /** Goes on in the ring that was told of last; here, so that no fault of ours meets whoever told. */
+  #enterRing(nowMs: MonotonicMs): void {
+    const ring = this.#nextRing;
+    if (ring === null) return;
+    this.#nextRing = null;
+    // A frame that waits in the old ring is lost to a reader that has moved on.
+    this.#read(NEVER_WAIT_MS);
     if (this.#reader !== null) {
-      this.#reader.moveTo(feed.ring);
+      this.#reader.moveTo(ring);
       return;
     }
-    this.#reader = readerOf(feed.ring, this.#deps.clock.monotonicMs());
+    this.#reader = new MergedReader(ring, nowMs);
     this.#segmenter = new Segmenter(this.#window, this.#isResumed);
     this.#isResumed = true;
   }
 
-  #read(): void {
+  #read(nowMs: MonotonicMs): void {
     const reader = this.#reader;
     const segmenter = this.#segmenter;
     if (reader === null || segmenter === null) return;
-    for (let frames = 0; frames < MAX_FRAMES_PER_TURN && reader.next(); frames += 1) segmenter.accept(reader);
+    for (let frames = 0; frames < MAX_FRAMES_PER_TURN; frames += 1) {
+      const frame = reader.next(nowMs);
+      if (frame === null) break;
+      segmenter.accept(frame, reader.nextAudioTicks);
+    }
     // The camera was switched off; should it come back, it has another ring.
     if (reader.ended) this.#dropReader();
   }
 
   #dropReader(): void {
     this.#droppedFrames += this.#reader?.droppedFrames ?? 0;
+    const refusedFrames = this.#segmenter?.refusedFrames ?? 0;
+    if (refusedFrames > 0) {
+      const fields = { camera_id: this.#cameraId, frames: refusedFrames };
+      this.#deps.log.warn('live HLS had to leave frames out', fields);
+    }
     this.#reader = null;
     this.#segmenter = null;
     this.#window.clear();
@@ -224,11 +262,6 @@ export class Channel {
 
 const noPicture = (): AppError<HlsErrorCode> =>
   hlsError('no_picture', 'the camera has no picture yet', { retryAfterSec: 2 });
-
-const readerOf = (ring: SharedArrayBuffer, nowMs: MonotonicMs): RingReader => {
-  const reader = new RingReader(ring, { start: 'latest-key' });
-  return reader.lagMs(nowMs) > MAX_START_AGE_MS ? new RingReader(ring, { start: 'next' }) : reader;
-};
 
 /** RFC 8216bis §6.2.5.2; a part behind a segment's last one is the first of the next segment. */
 const hasReached = (window: SegmentWindow, number: number, part: number | null): boolean => {

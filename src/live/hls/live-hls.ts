@@ -57,13 +57,13 @@ export class LiveHls {
 
   /** `stream.m3u8`. */
   async video(cameraId: string, viewer: HlsViewer): Promise<string> {
-    const window = await this.#ask(cameraId, viewer, 'ts').ready();
+    const window = await this.#ask(cameraId, viewer, 'ts').readyToPlay();
     return videoPlaylist(window, addressSuffix(viewer.session));
   }
 
   /** `subs.m3u8`. */
   async subtitles(cameraId: string, viewer: HlsViewer): Promise<string> {
-    const window = await this.#ask(cameraId, viewer, 'ts').ready();
+    const window = await this.#ask(cameraId, viewer, 'ts').readyToPlay();
     return subtitlePlaylist(window, addressSuffix(viewer.session));
   }
 
@@ -139,9 +139,9 @@ export class LiveHls {
     if (known !== undefined) return known;
     const numbers = new Numbers();
     numbers.follow(this.#spent);
-    const { clock, feeds } = this.#deps;
+    const { clock, log, feeds } = this.#deps;
     const onGone = (): void => this.closeCamera(cameraId);
-    const channel = new Channel(cameraId, numbers, { clock, feeds, tsMaker: this.#tsMaker, onGone });
+    const channel = new Channel(cameraId, numbers, { clock, log, feeds, tsMaker: this.#tsMaker, onGone });
     this.#channels.set(cameraId, channel);
     return channel;
   }

@@ -1,7 +1,7 @@
 import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import { names } from './names.js';
-import { playlistHead, seconds, segmentTags } from './playlists.js';
-import type { Segment } from './segment.js';
+import { playlistHead, segmentTags } from './playlists.js';
+import type { Part, Segment } from './segment.js';
 import type { SegmentWindow } from './window.js';
 
 /** Whole segments that are also listed in parts: with the open one, three target durations (RFC 8216bis §4.4.4.9). */
@@ -9,12 +9,26 @@ const SEGMENTS_IN_PARTS = 2;
 /** How far behind the newest part players should stay, in parts (RFC 8216bis §4.4.3.8: three at least). */
 const HOLD_BACK_PARTS = 3;
 const TICKS_A_MS = VIDEO_CLOCK_HZ / 1000;
+const STEPS_A_SEC = 100_000;
+const TICKS_A_STEP = VIDEO_CLOCK_HZ / STEPS_A_SEC;
+
+/**
+ * In steps of 10 us, and one tick less than it is: where what a player has buffered ends a rounding error before a
+ * segment's end, hls.js loads that segment's parts over and over.
+ */
+const shownSteps = ({ durationTicks }: Part): number => Math.floor((durationTicks - 1) / TICKS_A_STEP);
+
+const shown = (steps: number): string => (steps / STEPS_A_SEC).toFixed(5);
+
+/** The sum of what is shown of its parts. */
+const shownDuration = ({ parts }: Segment): string =>
+  shown(parts.reduce((steps, part) => steps + shownSteps(part), 0));
 
 const partLines = ({ number, parts }: Segment, suffix: string): string[] =>
-  parts.map(({ durationTicks, hasKey }, index) => {
-    const independent = hasKey ? ',INDEPENDENT=YES' : '';
+  parts.map((part, index) => {
+    const independent = part.hasKey ? ',INDEPENDENT=YES' : '';
     const uri = names.part(number, index) + suffix;
-    return `#EXT-X-PART:DURATION=${seconds(durationTicks)},URI="${uri}"${independent}`;
+    return `#EXT-X-PART:DURATION=${shown(shownSteps(part))},URI="${uri}"${independent}`;
   });
 
 /** The low-latency playlist: fMP4 in segments and parts (RFC 8216bis §4.4.3.7, §4.4.4.9). */
@@ -40,7 +54,7 @@ export const lowLatencyPlaylist = (window: SegmentWindow, suffix: string): strin
   for (const [index, segment] of segments.entries()) {
     begin(segment);
     if (segments.length - index <= SEGMENTS_IN_PARTS) lines.push(...partLines(segment, suffix));
-    lines.push(`#EXTINF:${seconds(segment.durationTicks ?? 0)},`, names.mp4(segment.number) + suffix);
+    lines.push(`#EXTINF:${shownDuration(segment)},`, names.mp4(segment.number) + suffix);
   }
   const { open } = window;
   if (open !== null) {

@@ -38,7 +38,7 @@ export class PartStage {
   #count = 0;
   #hasKey = false;
   #builder: FragmentBuilder | null = null;
-  readonly #endTicks = new Float64Array([0, Number.NaN]);
+  readonly #endTicks = new Float64Array(2);
 
   /** Frames of another description, or of a time that doesn't follow, come next. Drops what is gathered. */
   restart(head: Head): void {
@@ -60,12 +60,13 @@ export class PartStage {
     return this.#add(reader, AUDIO, sampleKind.audio);
   }
 
-  /** What has gathered. `nextDtsTicks`: of the picture that comes next, NaN if it doesn't follow in time. */
-  take(durationTicks: number, nextDtsTicks: number): Part {
+  /** What has gathered, and when each track goes on: NaN where that isn't known, or doesn't follow in time. */
+  take(durationTicks: number, nextDtsTicks: number, nextAudioTicks: number): Part {
     const builder = this.#builder!;
     const { headBytes } = builder;
     const bytes = Buffer.allocUnsafeSlow(headBytes + this.lengthBytes);
     this.#endTicks[VIDEO] = nextDtsTicks;
+    this.#endTicks[AUDIO] = nextAudioTicks;
     builder.finish(bytes, 0, this.#endTicks);
     this.#bytes.copy(bytes, headBytes, 0, this.lengthBytes);
     const samples = this.#samples.slice(0, this.#count * SAMPLE_FIELDS);
@@ -79,12 +80,12 @@ export class PartStage {
   }
 
   #add(reader: RingReader, track: number, kind: number): boolean {
+    const { dtsTicks, ptsTicks, lengthBytes } = reader;
     const start = this.lengthBytes;
-    const end = start + reader.lengthBytes;
-    this.#reserve(end);
-    const { dtsTicks, ptsTicks } = reader;
+    const end = start + lengthBytes;
+    this.#reserve(lengthBytes);
     if (!reader.copyTo(this.#bytes, start)) return false;
-    if (!this.#builder!.add(track, dtsTicks, ptsTicks, end - start, kind === sampleKind.key)) return false;
+    if (!this.#builder!.add(track, dtsTicks, ptsTicks, lengthBytes, kind === sampleKind.key)) return false;
     const at = this.#count * SAMPLE_FIELDS;
     const samples = this.#samples;
     samples[at + sampleField.start] = start;
@@ -97,9 +98,11 @@ export class PartStage {
     return true;
   }
 
-  #reserve(lengthBytes: number): void {
-    if (lengthBytes > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(lengthBytes, this.#bytes.length * 2));
+  /** Makes room for one more frame. */
+  #reserve(frameBytes: number): void {
+    const neededBytes = this.lengthBytes + frameBytes;
+    if (neededBytes > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(neededBytes, this.#bytes.length * 2));
       this.#bytes.copy(larger, 0, 0, this.lengthBytes);
       this.#bytes = larger;
     }

@@ -4,8 +4,7 @@ import { names } from './names.js';
 import type { Segment } from './segment.js';
 import type { SegmentWindow } from './window.js';
 
-/** Player-visible seconds. */
-export const seconds = (ticks: number): string => (ticks / VIDEO_CLOCK_HZ).toFixed(5);
+const seconds = (ticks: number): string => (ticks / VIDEO_CLOCK_HZ).toFixed(5);
 
 /** What is put behind each address in a playlist, so that a player takes its viewing session along. */
 export const addressSuffix = (session: string | null): string =>

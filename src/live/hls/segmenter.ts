@@ -2,6 +2,7 @@ import type { AudioTrackInfo, StreamInfo } from '../../codec/track.js';
 import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import { buildInitSegment } from '../../fmp4/init-segment.js';
 import type { RingReader } from '../../ring/reader.js';
+import { carriedAudio } from './merged-reader.js';
 import { PartStage } from './part-stage.js';
 import type { Head } from './segment.js';
 import { PART_TICKS, type SegmentWindow, TARGET_DURATION_SEC } from './window.js';
@@ -14,10 +15,6 @@ const MAX_SEGMENT_BYTES = 32 << 20;
 const MAX_PART_BYTES = 4 << 20;
 /** Frames further apart than this don't follow from each other. */
 const MAX_STEP_TICKS = 5 * VIDEO_CLOCK_HZ;
-
-/** Audio that either output can carry; G.711 is left out. */
-const carried = (audio: AudioTrackInfo | null): AudioTrackInfo | null =>
-  audio?.codec === 'aac' || audio?.codec === 'opus' ? audio : null;
 
 const isSameAudio = (a: AudioTrackInfo | null, b: AudioTrackInfo | null): boolean =>
   a === null || b === null
@@ -36,6 +33,10 @@ export class Segmenter {
   /** Of an audio frame whose description was compared with that of the segment. */
   #audioVersion = -1;
   #isAudioFit = false;
+  #nextAudioTicks = Number.NaN;
+  #audioClockHz = 1;
+  /** Where the pictures begin that follow each other until now. */
+  #runStartSec = 0;
   /** What comes next doesn't follow from what was there: the next keyframe begins anew. */
   #isBroken: boolean;
   #isOpen = false;
@@ -52,8 +53,9 @@ export class Segmenter {
     this.#isBroken = isResumed;
   }
 
-  /** Takes the frame that the reader stands at. */
-  accept(reader: RingReader): void {
+  /** Takes the frame that the reader stands at. `nextAudioTicks`: when audio goes on behind it, or NaN. */
+  accept(reader: RingReader, nextAudioTicks: number): void {
+    this.#nextAudioTicks = nextAudioTicks;
     if (reader.isAudio) this.#audio(reader);
     else this.#video(reader);
   }
@@ -83,6 +85,8 @@ export class Segmenter {
 
   #audio(reader: RingReader): void {
     if (!this.#isOpen || !this.#fitsAudio(reader)) return;
+    // Sound from before the first picture would make players look for one there.
+    if (reader.ptsTicks / this.#audioClockHz < this.#runStartSec) return;
     if (!this.#stage.addAudio(reader)) this.refusedFrames += 1;
   }
 
@@ -91,7 +95,8 @@ export class Segmenter {
     const version = reader.streamVersion;
     if (version !== this.#audioVersion) {
       this.#audioVersion = version;
-      const audio = carried(reader.streamInfo()?.audio ?? null);
+      const audio = carriedAudio(reader.streamInfo()?.audio ?? null);
+      this.#audioClockHz = audio?.clockRateHz ?? 1;
       this.#isAudioFit = audio !== null && isSameAudio(audio, this.#head?.info.audio ?? null);
     }
     return this.#isAudioFit;
@@ -131,8 +136,11 @@ export class Segmenter {
     }
     const head = this.#head!;
     const isDiscontinuity = this.#isBroken || (before !== null && before.init !== head.init);
-    if (isDiscontinuity || before === null) this.#stage.restart(head);
     const { ptsTicks, dtsTicks, wallMs } = reader;
+    if (isDiscontinuity || before === null) {
+      this.#stage.restart(head);
+      this.#runStartSec = ptsTicks / VIDEO_CLOCK_HZ;
+    }
     this.#window.begin({ head, ptsTicks, dtsTicks, wallMs, isDiscontinuity });
     this.#isBroken = false;
     this.#isOpen = true;
@@ -145,7 +153,7 @@ export class Segmenter {
   #describe(info: StreamInfo, { streamVersion }: RingReader): boolean {
     // Another ring counts its versions anew, and what comes from it is broken off.
     if (streamVersion === this.#streamVersion && this.#head !== null && !this.#isBroken) return true;
-    const playable = { video: info.video, audio: carried(info.audio) };
+    const playable = { video: info.video, audio: carriedAudio(info.audio) };
     const bytes = initSegmentOf(playable);
     if (bytes === null) return false;
     this.#streamVersion = streamVersion;
@@ -160,7 +168,8 @@ export class Segmenter {
   #endPart(nextDtsTicks: number): void {
     if (this.#stage.pictures === 0) return;
     const endTicks = Number.isNaN(nextDtsTicks) ? this.#lastDtsTicks + this.#stepTicks : nextDtsTicks;
-    this.#window.addPart(this.#stage.take(endTicks - this.#partDtsTicks, nextDtsTicks));
+    const nextAudioTicks = Number.isNaN(nextDtsTicks) ? Number.NaN : this.#nextAudioTicks;
+    this.#window.addPart(this.#stage.take(endTicks - this.#partDtsTicks, nextDtsTicks, nextAudioTicks));
     this.#partDtsTicks = endTicks;
   }
 

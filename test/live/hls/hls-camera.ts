@@ -1,3 +1,4 @@
+import { createLogger } from '../../../src/base/log.js';
 import type { CameraFeed, CameraFeeds } from '../../../src/live/feeds.js';
 import { LiveHls } from '../../../src/live/hls/live-hls.js';
 import { frameFlag } from '../../../src/ring/layout.js';
@@ -127,14 +128,19 @@ export const makeHls = (clock = new FakeClock()): HlsRig => {
   const cameras = new Map<string, HlsCamera>();
   const errors: string[] = [];
   const alwaysOn: string[] = [];
-  const log = {
-    debug: () => {},
-    info: () => {},
-    warn: () => {},
-    error: (message: string, fields: unknown) => errors.push(`${message} ${JSON.stringify(fields)}`),
-  };
-  const hls = new LiveHls({ clock, log: log as never, feeds: feedsOf(cameras), alwaysOn: () => alwaysOn });
+  const log = createLogger((level, message, fields) => {
+    if (level === 'error') errors.push(`${message} ${JSON.stringify(fields)}`);
+  });
+  const hls = new LiveHls({ clock, log, feeds: feedsOf(cameras), alwaysOn: () => alwaysOn });
   return { clock, cameras, hls, errors, alwaysOn };
 };
 
 export const viewer = { session: null, clientAddress: '192.0.2.1' };
+
+/** Whether it has come to an end by now. */
+export const isSettled = async (request: Promise<unknown>): Promise<boolean> => {
+  let settled = false;
+  void request.catch(() => {}).finally(() => (settled = true));
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  return settled;
+};

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { START_OFFSET_TICKS } from '../../../src/mpegts/timestamp.js';
 import { fixtures } from '../../support/fixtures.js';
 import { generateVideo } from '../../support/frame-generator.js';
-import { HlsCamera, makeHls, viewer } from './hls-camera.js';
+import { HlsCamera, isSettled, makeHls, viewer } from './hls-camera.js';
 import { addressesOf, parse } from './playlist-reader.js';
 
 /** It has no types. */
@@ -42,9 +42,13 @@ test('the window slides: six segments of two seconds, with their times, numbered
   cameras.set('door', camera);
   const first = hls.video('door', { ...viewer, session });
   camera.play(2.5);
-  const opened = parse(await first);
-  assert.deepEqual(addressesOf(opened), [`segment_0.ts?session=${encodeURIComponent(session)}`]);
-  camera.play(20);
+  await hls.master('door', viewer);
+  // One segment alone would soon be played: with a second one a player can do.
+  assert.equal(await isSettled(first), false);
+  camera.play(2);
+  const suffix = `?session=${encodeURIComponent(session)}`;
+  assert.deepEqual(addressesOf(parse(await first)), [`segment_0.ts${suffix}`, `segment_1.ts${suffix}`]);
+  camera.play(18);
   const playlist = parse(await hls.video('door', viewer));
   assert.equal(playlist.mediaSequenceBase, 5);
   assert.equal(playlist.targetDuration, 2);
@@ -121,9 +125,12 @@ test('a camera that sends no second keyframe gets its segments cut all the same'
   const camera = new HlsCamera(clock, generateVideo({ framesPerGop: 2_000, gops: 1, kbps: 100 }));
   cameras.set('door', camera);
   await Promise.all([assert.rejects(hls.video('door', viewer), { code: 'no_picture' }), camera.play(31)]);
-  const playlist = parse(await hls.video('door', viewer));
+  const alone = hls.video('door', viewer);
+  // It waits for a second segment, but not for long.
+  assert.equal(await isSettled(alone), false);
+  camera.play(3.1);
   assert.deepEqual(
-    playlist.segments.map(({ duration }) => duration),
+    parse(await alone).segments.map(({ duration }) => duration),
     [30],
   );
   hls.stop();

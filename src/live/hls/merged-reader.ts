@@ -1,0 +1,93 @@
+import type { MonotonicMs, Ticks } from '../../base/clock.js';
+import { type AudioTrackInfo, VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { RingReader } from '../../ring/reader.js';
+
+/** How long a frame waits for frames of the other track that belong before it. */
+const MAX_WAIT_MS = 250;
+/** A keyframe older than this is what a camera that is away has left: nobody is shown it as live. */
+const MAX_START_AGE_MS = 15_000;
+
+/** Audio that either output can carry; G.711 is left out. */
+export const carriedAudio = (audio: AudioTrackInfo | null): AudioTrackInfo | null =>
+  audio?.codec === 'aac' || audio?.codec === 'opus' ? audio : null;
+
+/**
+ * A camera's frames in the order of their times. Cameras send audio later than the pictures it belongs to; a part
+ * whose audio ends before its pictures makes players stop, or load it over and over. A cursor for each track
+ * lets the pictures wait where they lie.
+ */
+export class MergedReader {
+  /** When the audio goes on behind the frame that was given last; NaN if that isn't known. */
+  nextAudioTicks = Number.NaN;
+  readonly #video: RingReader;
+  readonly #audio: RingReader;
+  #hasVideo = false;
+  #hasAudio = false;
+  #version = 0;
+  /** Of the audio that pictures wait for; 0: there is none. */
+  #audioClockHz = 0;
+
+  constructor(ring: SharedArrayBuffer, nowMs: MonotonicMs) {
+    const video = new RingReader(ring, { start: 'latest-key' });
+    const start = video.lagMs(nowMs) > MAX_START_AGE_MS ? 'next' : 'latest-key';
+    this.#video = start === 'next' ? new RingReader(ring, { start }) : video;
+    this.#audio = new RingReader(ring, { start });
+  }
+
+  /** Video frames that were overwritten before they were read. */
+  get droppedFrames(): number {
+    return this.#video.droppedFrames;
+  }
+
+  /** The writer has closed the ring, and nothing is left to read. */
+  get ended(): boolean {
+    return !this.#hasVideo && this.#video.ended;
+  }
+
+  /** The reader that stands at the next frame, or null: there is none yet. */
+  next(nowMs: MonotonicMs): RingReader | null {
+    this.#hasVideo ||= seek(this.#video, true);
+    this.#hasAudio ||= seek(this.#audio, false);
+    const reader = this.#choose(nowMs);
+    if (reader === this.#video) this.#hasVideo = false;
+    else if (reader === this.#audio) this.#hasAudio = false;
+    this.nextAudioTicks = this.#hasAudio ? this.#audio.ptsTicks : Number.NaN;
+    return reader;
+  }
+
+  /** There is another ring. A frame that was waiting must have been taken before. */
+  moveTo(ring: SharedArrayBuffer): void {
+    this.#video.moveTo(ring);
+    this.#audio.moveTo(ring);
+    this.#hasVideo = false;
+    this.#hasAudio = false;
+    this.#version = 0;
+  }
+
+  #choose(nowMs: MonotonicMs): RingReader | null {
+    const video = this.#video;
+    const audio = this.#audio;
+    if (!this.#hasVideo) return this.#hasAudio && isOverdue(audio, nowMs) ? audio : null;
+    this.#describe(video);
+    const clockHz = this.#audioClockHz;
+    if (clockHz === 0) return video;
+    if (!this.#hasAudio) return isOverdue(video, nowMs) ? video : null;
+    return secondsOf(video.dtsTicks, VIDEO_CLOCK_HZ) <= secondsOf(audio.ptsTicks, clockHz) ? video : audio;
+  }
+
+  #describe(video: RingReader): void {
+    if (video.streamVersion === this.#version) return;
+    this.#version = video.streamVersion;
+    this.#audioClockHz = carriedAudio(video.streamInfo()?.audio ?? null)?.clockRateHz ?? 0;
+  }
+}
+
+/** Moves on to a frame of one track. */
+const seek = (reader: RingReader, isVideo: boolean): boolean => {
+  while (reader.next()) if (reader.isVideo === isVideo) return true;
+  return false;
+};
+
+const isOverdue = (reader: RingReader, nowMs: MonotonicMs): boolean => nowMs - reader.arrivalMs > MAX_WAIT_MS;
+
+const secondsOf = (ticks: Ticks, clockHz: number): number => ticks / clockHz;

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { FileScanner } from '../../../src/fmp4/file-scanner.js';
+import { lowLatencyPlaylist } from '../../../src/live/hls/ll-playlist.js';
+import { videoPlaylist } from '../../../src/live/hls/playlists.js';
+import { Segmenter } from '../../../src/live/hls/segmenter.js';
+import { TsMaker } from '../../../src/live/hls/ts-maker.js';
+import { Numbers, SegmentWindow } from '../../../src/live/hls/window.js';
+import { frameFlag } from '../../../src/ring/layout.js';
+import { RingReader } from '../../../src/ring/reader.js';
+import { infoOf } from '../../mpegts/mux.js';
+import { fixtures } from '../../support/fixtures.js';
+import { makeRing, nalOf, writeFrame } from '../../support/ring.js';
+import { addressesOf, parse } from './playlist-reader.js';
+
+type Frame = {
+  readonly stepTicks: number;
+  readonly isKey: boolean;
+  readonly isBroken: boolean;
+  readonly isAudio: boolean;
+  readonly isOther: boolean;
+};
+
+const frames = fc.array(
+  fc.record<Frame>({
+    stepTicks: fc.oneof(
+      { weight: 8, arbitrary: fc.integer({ min: 1_000, max: 20_000 }) },
+      { weight: 1, arbitrary: fc.integer({ min: -200_000, max: 900_000 }) },
+    ),
+    isKey: fc.nat({ max: 9 }).map((n) => n === 0),
+    isBroken: fc.nat({ max: 19 }).map((n) => n === 0),
+    isAudio: fc.nat({ max: 2 }).map((n) => n === 0),
+    isOther: fc.nat({ max: 29 }).map((n) => n === 0),
+  }),
+  { minLength: 100, maxLength: 400 },
+);
+
+test('whatever a camera sends: playlists keep the rules, numbers go on, segments can be read', () => {
+  const infos = [
+    infoOf(fixtures.h264High(), fixtures.aac().track),
+    infoOf(fixtures.h264BFrames(), null),
+    { ...infoOf(fixtures.h264High()), video: { ...infoOf(fixtures.h264High()).video, sps: [] } },
+  ];
+  const tsMaker = new TsMaker();
+  fc.assert(
+    fc.property(frames, (sent) => {
+      const { writer } = makeRing();
+      writer.setStreamInfo(infos[0]!);
+      const reader = new RingReader(writer.ring, { start: 'next' });
+      const window = new SegmentWindow(new Numbers());
+      const segmenter = new Segmenter(window, false);
+      let ticks = 0;
+      let info = 0;
+      let lastNumber = -1;
+      for (const [index, { stepTicks, isKey, isBroken, isAudio, isOther }] of sent.entries()) {
+        ticks += stepTicks;
+        if (isOther) info += 1;
+        writer.setStreamInfo(infos[info % infos.length]!);
+        const flags = (isKey ? frameFlag.key : 0) | (isBroken ? frameFlag.discontinuity : 0);
+        if (isAudio) writer.writeAudio(nalOf(index, 40), 0, 40, (ticks * 48) / 90, 0, 0, 0);
+        else writeFrame(writer, nalOf(index, 60), { dts: ticks, flags });
+        while (reader.next()) segmenter.accept(reader, Number.NaN);
+        const listed = window.listed();
+        assert.ok(listed.every(({ number }, at) => number === listed[0]!.number + at));
+        const newest = window.open?.number ?? listed.at(-1)?.number ?? lastNumber;
+        assert.ok(newest >= lastNumber);
+        lastNumber = newest;
+      }
+      const [first] = window.listed();
+      if (first === undefined) return;
+      assert.equal(addressesOf(parse(videoPlaylist(window, ''))).length, window.listed().length);
+      // Parts between frames that come and go as they like aren't all as long as players are promised.
+      assert.match(lowLatencyPlaylist(window, ''), /^#EXTM3U\n/);
+      for (const segment of window.listed()) {
+        assert.ok(segment.durationTicks! > 0);
+        assert.ok(tsMaker.make(segment).length % 188 === 0);
+        const { head } = segment.start;
+        const file = Buffer.concat([head.init.bytes, ...segment.parts.map(({ bytes }) => bytes)]);
+        assert.equal(wholeBytesOf(file), file.length);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+/** How much of a file our own reader takes for whole. */
+const wholeBytesOf = (file: Buffer): number => {
+  const scanner = new FileScanner(file.length);
+  for (let wanted = scanner.wanted; wanted !== null; wanted = scanner.wanted) {
+    scanner.feed(file.subarray(wanted.offset, wanted.offset + wanted.lengthBytes));
+  }
+  return scanner.wholeBytes;
+};
