@@ -145,7 +145,7 @@ const run = async (job: EngineJob): Promise<EngineReport> => {
   });
   const recordings = new RecordingDesk(
     { archiveDir: job.archiveDir, fileSeconds: 3600 },
-    { log, recover: () => {} },
+    { log, recover: () => {}, onRefused: () => {} },
   );
   const cameras = new Cameras(
     { camerasPerWorker: job.camerasPerWorker, coreCount: availableParallelism() },

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { Archive } from './archive/archive.js';
 import { RecordingDesk } from './archive/recording-desk.js';
 import { Accounts } from './auth/accounts.js';
 import { loadJwtSecret } from './auth/jwt-secret.js';
@@ -19,6 +20,7 @@ import type { Config } from './config.js';
 import { Models } from './detect/models.js';
 import type { RequestObserver } from './http/request-report.js';
 import type { Route } from './http/route.js';
+import { archiveRoutes } from './http/routes/archive.js';
 import { backupRoutes } from './http/routes/backup.js';
 import { cameraRoutes } from './http/routes/cameras.js';
 import { folderRoutes } from './http/routes/folders.js';
@@ -90,13 +92,14 @@ class Stops {
 type LiveOutputs = { readonly webSockets: WebSocketViews; readonly hls: LiveHls; readonly whep: WhepService };
 
 /** What the readers of the rings report. */
-const activityOf = ({ webSockets, hls, whep }: LiveOutputs, recordings: RecordingDesk): CameraActivity => ({
+const activityOf = ({ webSockets, hls, whep }: LiveOutputs, desk: RecordingDesk): CameraActivity => ({
   viewers: (cameraId) => ({
     websocket: webSockets.viewers(cameraId),
     hls: hls.viewers(cameraId),
     whep: whep.viewers(cameraId),
   }),
-  isRecording: (cameraId) => recordings.isRecording(cameraId),
+  isRecording: (cameraId) => desk.isRecording(cameraId),
+  unrecordedFrames: (cameraId) => desk.lostFrames(cameraId),
   droppedFrames: (cameraId) =>
     webSockets.droppedFrames(cameraId) + hls.droppedFrames(cameraId) + whep.droppedFrames(cameraId),
 });
@@ -198,24 +201,65 @@ const openStorage = async (config: Config, deps: AppDeps, stops: Stops): Promise
   return { store, sessions, tokens, accounts };
 };
 
-type Sources = LiveOutputs & { readonly registry: CameraRegistry };
+type Sources = LiveOutputs & { readonly registry: CameraRegistry; readonly archive: Archive };
 
-const startCameras = (
+type Recording = { readonly archive: Archive; readonly desk: RecordingDesk };
+
+const openArchive = async (
+  config: Config,
+  deps: AppDeps,
+  store: Store,
+  threads: Threads,
+  stops: Stops,
+): Promise<Recording> => {
+  const { archiveDir, recordFileSeconds: fileSeconds, storageMinFreePercent: minFreePercent } = config;
+  const { clock, log } = deps;
+  const desk = new RecordingDesk(
+    { archiveDir, fileSeconds },
+    {
+      log,
+      recover: (cameraId, fileName) => void archive.recovery.repair(cameraId, fileName),
+      onRefused: () => void archive.retention.makeRoom(),
+    },
+  );
+  const archive = new Archive(
+    { archiveDir, minFreePercent },
+    {
+      clock,
+      log,
+      threads,
+      live: desk,
+      rules: () =>
+        store.cameras
+          .list()
+          .map(({ id, retention_days }) => ({ cameraId: id, retentionDays: retention_days })),
+      whyNot: (cameraId) => desk.whyNot(cameraId),
+    },
+  );
+  stops.push(() => archive.stop());
+  await archive.start();
+  return { archive, desk };
+};
+
+const startCameras = async (
   config: Config,
   deps: AppDeps,
   storage: Storage,
   threads: Threads,
   stops: Stops,
-): Sources => {
+): Promise<Sources> => {
   const { clock, log } = deps;
   const { store, sessions } = storage;
-  const recordings = new RecordingDesk(
-    { archiveDir: config.archiveDir, fileSeconds: config.recordFileSeconds },
-    { log, recover: () => {} },
-  );
+  const { archive, desk } = await openArchive(config, deps, store, threads, stops);
   const cameras = new Cameras(
     { camerasPerWorker: config.camerasPerWorker, coreCount: availableParallelism() },
-    { clock, log, spawn: counted(deps.spawn, threads), onChange: () => registry.touch(), recordings },
+    {
+      clock,
+      log,
+      spawn: counted(deps.spawn, threads),
+      onChange: () => registry.touch(),
+      recordings: desk,
+    },
   );
   const onViewersChanged = (): void => registry.touch();
   const webSockets = new WebSocketViews({ feeds: cameras, clock, log, onChange: onViewersChanged });
@@ -234,12 +278,12 @@ const startCameras = (
     cameras,
     settings: store.cameras,
     traffic: store.traffic,
-    activity: activityOf({ webSockets, hls, whep }, recordings),
+    activity: activityOf({ webSockets, hls, whep }, desk),
     events: {
       onRemoved: (id) => {
         webSockets.closeCamera(id);
         hls.closeCamera(id);
-        recordings.forget(id);
+        desk.forget(id);
         sessions.endForCamera(id, 'camera_deleted');
       },
       onLocked: (id) => sessions.endForCamera(id, 'access_withdrawn'),
@@ -249,7 +293,7 @@ const startCameras = (
   stops.push(() => registry.stop());
   stops.push(() => whep.stop());
   registry.start();
-  return { registry, webSockets, hls, whep };
+  return { registry, webSockets, hls, whep, archive };
 };
 
 type Ops = { readonly health: Health; readonly metrics: Metrics; readonly stats: Stats };
@@ -321,7 +365,13 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   mainThread.start();
   stops.push(() => mainThread.stop());
   threads.add('main', mainThread.shared);
-  const { registry, webSockets, hls, whep } = startCameras(config, deps, storage, threads, stops);
+  const { registry, webSockets, hls, whep, archive } = await startCameras(
+    config,
+    deps,
+    storage,
+    threads,
+    stops,
+  );
   const ops = buildOps(config, deps, storage.store, registry, threads);
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
@@ -338,6 +388,13 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
       ...management,
       ...logRoutes.routes(),
       ...modelRoutes({ models }),
+      ...archiveRoutes({
+        clock,
+        cameras: registry,
+        recordings: archive.recordings,
+        timeline: archive.timeline,
+        playback: archive.playback,
+      }),
       ...hlsRoutes({ hls }),
       ...whepRoutes({ whep }),
       ...upgradeRoutes(upgrades),

@@ -15,6 +15,8 @@ export type RecorderNews = {
   readonly fileName: string | null;
   /** Video frames that came and could not be recorded, since the news before. */
   readonly lostFrames: number;
+  /** Why the disk refused, while recording is paused for that. */
+  readonly fault: string | null;
 };
 
 export type RecorderOptions = {
@@ -71,6 +73,7 @@ export class Recorder {
   #reason: StartReason = 'start';
   #retryAtMs = 0;
   #retryMs = FIRST_RETRY_MS;
+  #fault: string | null = null;
   /** Not told of yet. */
   #lostFrames = 0;
   readonly #closing = new Set<Promise<void>>();
@@ -260,7 +263,8 @@ export class Recorder {
   }
 
   #onOpened(file: RecordingFile, fileName: string): void {
-    if (this.#retryMs > FIRST_RETRY_MS) this.#log.info('recording again', { file: fileName });
+    if (this.#fault !== null) this.#log.info('recording again', { file: fileName });
+    this.#fault = null;
     this.#retryMs = FIRST_RETRY_MS;
     if (file === this.#file) this.#tell();
   }
@@ -276,11 +280,10 @@ export class Recorder {
   }
 
   #onFault(file: RecordingFile, fault: unknown): void {
-    this.#log.error('recording is paused: the disk refused', {
-      file: file.name,
-      reason: messageOf(fault),
-      retry_in_ms: this.#retryMs,
-    });
+    const reason = messageOf(fault);
+    const isFirst = this.#fault === null;
+    this.#fault = reason;
+    if (isFirst) this.#log.error('recording is paused: the disk refused', { file: file.name, reason });
     if (file !== this.#file) return;
     this.#endFile('disk', Number.NaN);
     this.#retryAtMs = this.#lastVideoArrivalMs + this.#retryMs;
@@ -296,6 +299,6 @@ export class Recorder {
     const fileName = this.#file === null || this.#file.name === '' ? null : this.#file.name;
     const lostFrames = this.#lostFrames;
     this.#lostFrames = 0;
-    this.#onNews({ fileName, lostFrames });
+    this.#onNews({ fileName, lostFrames, fault: this.#fault });
   }
 }

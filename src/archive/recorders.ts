@@ -120,7 +120,7 @@ export class Recorders {
     const { recorder } = place;
     place.recorder = null;
     if (recorder === null) return;
-    this.#onNews(cameraId, { fileName: null, lostFrames: 0 });
+    this.#onNews(cameraId, { fileName: null, lostFrames: 0, fault: null });
     const ending: Promise<void> = recorder
       .stop()
       .catch((fault) => this.#log.error('a recorder did not stop', { reason: messageOf(fault) }))

@@ -7,11 +7,13 @@ export type RecordingDeskDeps = {
   readonly log: Logger;
   /** Closes a file whose recorder could not, or is dead. */
   readonly recover: (cameraId: string, fileName: string) => void;
+  /** The disk refused what a recorder wrote: perhaps it is full. */
+  readonly onRefused: () => void;
 };
 
-type Desk = { fileName: string | null; lostFrames: number };
+type Desk = { fileName: string | null; lostFrames: number; isRefused: boolean };
 
-const nothing: Desk = { fileName: null, lostFrames: 0 };
+const nothing: RecorderNews = { fileName: null, lostFrames: 0, fault: null };
 
 /** The main thread's view of all recorders: what each writes, and what they share. */
 export class RecordingDesk {
@@ -42,10 +44,12 @@ export class RecordingDesk {
     if (seat !== undefined) this.#gate.vacate(seat);
   }
 
-  onNews(cameraId: string, { fileName, lostFrames }: RecorderNews): void {
-    const desk = this.#cameras.get(cameraId) ?? { ...nothing };
+  onNews(cameraId: string, { fileName, lostFrames, fault }: RecorderNews): void {
+    if (fault !== null) this.#deps.onRefused();
+    const desk = this.#cameras.get(cameraId) ?? { fileName: null, lostFrames: 0, isRefused: false };
     desk.fileName = fileName;
     desk.lostFrames += lostFrames;
+    desk.isRefused = fault !== null;
     this.#cameras.set(cameraId, desk);
   }
 
@@ -72,8 +76,20 @@ export class RecordingDesk {
     return this.#cameras.get(cameraId)?.fileName ?? null;
   }
 
+  isLive(cameraId: string, fileName: string): boolean {
+    return this.openFile(cameraId) === fileName;
+  }
+
   isRecording(cameraId: string): boolean {
     return this.openFile(cameraId) !== null;
+  }
+
+  /** Why nothing is recorded now, as far as recorders know; null: something is. */
+  whyNot(cameraId: string): 'disk' | 'not_recording' | null {
+    const desk = this.#cameras.get(cameraId);
+    if (desk === undefined) return 'not_recording';
+    if (desk.isRefused) return 'disk';
+    return desk.fileName === null ? 'not_recording' : null;
   }
 
   /** Video frames that the disk was too slow for. */

@@ -25,7 +25,7 @@ export interface RecordingOffice {
   onWorkerLost(cameraId: string): void;
 }
 
-const noRecording: RecordingNews = { fileName: null, lostFrames: 0 };
+const noRecording: RecordingNews = { fileName: null, lostFrames: 0, fault: null };
 
 type Host = {
   readonly name: string;

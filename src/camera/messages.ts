@@ -18,6 +18,8 @@ export type RecordingNews = {
   readonly fileName: string | null;
   /** Video frames that came and could not be recorded, since the news before. */
   readonly lostFrames: number;
+  /** Why the disk refused, while recording is paused for that. */
+  readonly fault: string | null;
 };
 
 /** What the main thread tells a camera worker. Each camera's messages arrive in the order they were sent. */

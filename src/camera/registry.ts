@@ -36,6 +36,7 @@ export type CameraFigures = {
   readonly bitrateKbps: number;
   readonly viewers: Viewers;
   readonly isRecording: boolean;
+  readonly unrecordedFrames: number;
   readonly reconnects: number;
   readonly bufferDrops: number;
 };
@@ -44,6 +45,8 @@ export type CameraFigures = {
 export type CameraActivity = {
   viewers(cameraId: string): Viewers;
   isRecording(cameraId: string): boolean;
+  /** Frames that came while the camera was recorded, and could not be. */
+  unrecordedFrames(cameraId: string): number;
   /** For viewers that were too slow. */
   droppedFrames(cameraId: string): number;
 };
@@ -277,6 +280,7 @@ export class CameraRegistry {
       bitrateKbps: gauge.bitrateKbps,
       viewers: activity.viewers(id),
       isRecording: activity.isRecording(id),
+      unrecordedFrames: activity.unrecordedFrames(id),
       reconnects: status?.reconnects ?? 0,
       bufferDrops: activity.droppedFrames(id),
     };

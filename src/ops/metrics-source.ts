@@ -40,6 +40,8 @@ export type CameraFigures = {
   readonly bitrateKbps: number;
   readonly viewers: Readonly<Record<ViewerKind, number>>;
   readonly isRecording: boolean;
+  /** Frames that came while the camera was recorded, and could not be. */
+  readonly unrecordedFrames: number;
   readonly reconnects: number;
   /** P-frames that slow viewers missed, each viewer's own counted. */
   readonly bufferDrops: number;

@@ -118,6 +118,12 @@ export const streamMetrics: readonly StreamMetric[] = [
   ),
   plain(
     'counter',
+    'svc_unrecorded_frames_total',
+    'Video frames that came while the camera was recorded and could not be: the disk was too slow.',
+    (camera) => camera.unrecordedFrames,
+  ),
+  plain(
+    'counter',
     'svc_buffer_drops_total',
     'P-frames dropped for slow consumers.',
     (camera) => camera.bufferDrops,

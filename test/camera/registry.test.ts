@@ -60,6 +60,7 @@ const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFolder(t)}
     activity: {
       viewers: () => ({ websocket: 1, hls: 2, whep: 3 }),
       isRecording: () => true,
+      unrecordedFrames: () => 0,
       droppedFrames: () => 5,
     },
     events: {

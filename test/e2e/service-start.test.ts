@@ -131,7 +131,7 @@ test('SIGTERM to npm start reaches the service: it stops in order, and none is l
     out += text;
   });
   const urlOf = () => recordsOf(out).find(({ msg }) => msg === 'listening')?.['url'];
-  await until('the service listens', () => urlOf() !== undefined);
+  await until('the service listens', () => urlOf() !== undefined, { deadlineMs: 30_000 });
   npm.kill('SIGTERM');
   assert.deepEqual(await once(npm, 'exit'), [0, null]);
   await assert.rejects(fetch(`${String(urlOf())}/livez`));

@@ -36,6 +36,7 @@ export const sampleCamera = (cameraId: string, changes: Partial<CameraFigures> =
   bitrateKbps: 4_000,
   viewers: { websocket: 2, hls: 0, whep: 1 },
   isRecording: true,
+  unrecordedFrames: 3,
   reconnects: 0,
   bufferDrops: 7,
   ...changes,

@@ -49,6 +49,7 @@ export class Engine {
     const log = createLogger((level, message, fields) => this.records.push({ level, message, fields }));
     this.desk = new RecordingDesk(archive, {
       log,
+      onRefused: () => {},
       recover: (cameraId, fileName) => this.left.push({ cameraId, fileName }),
     });
     this.cameras = new Cameras(
