@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { archiveError } from '../../src/archive/archive-error.js';
+import { Recordings } from '../../src/archive/recordings.js';
 import { authError } from '../../src/auth/auth-error.js';
 import { ViewingGate } from '../../src/auth/viewing-gate.js';
 import { WorkGate } from '../../src/auth/work-gate.js';
@@ -17,6 +19,7 @@ import { Store } from '../../src/store/store.js';
 import { storeError } from '../../src/store/store-error.js';
 import { TagTable } from '../../src/store/tags.js';
 import { UserTable } from '../../src/store/users.js';
+import { writeClosed } from '../archive/recording-file.js';
 import { openEvents } from '../support/api-client.js';
 import {
   checkAnswers,
@@ -308,6 +311,45 @@ test('a WebRTC session is opened, refused, and ended by the address that its ans
   assert.deepEqual(ended.mock.calls[0]?.arguments.slice(0, 2), ['seen', 'a-secret']);
   assert.equal((await app.call('DELETE', `${path}/a-secret`)).status, 404);
   await app.asAdmin('DELETE', '/api/cameras/seen');
+});
+
+test('the archive is listed, played and exported, or says what is wrong', async (t) => {
+  await app.asAdmin('POST', '/api/cameras', { id: 'yard', url: 'rtsp://127.0.0.1/1' });
+  const folder = join(app.dataDir, 'recordings/yard');
+  const file = writeClosed(folder, { startMs: Date.now() - 60_000 });
+  const get = (path: string, headers: Record<string, string> = {}) => app.call('GET', path, { headers });
+  const bearer = { authorization: `Bearer ${app.tokens.viewer}` };
+  const [archive, recordings] = ['/api/cameras/yard/archive', '/api/cameras/yard/recordings'];
+  const { body } = await get(archive, bearer);
+  assert.equal(body[0].filename, file);
+  const when = `from=${encodeURIComponent(body[0].start)}&to=${encodeURIComponent(body[0].end)}`;
+  const coverage = await get(`${recordings}?${when}`, bearer);
+  assert.deepEqual(coverage.body, { intervals: [{ start: body[0].start, end: body[0].end }], gaps: [] });
+  assert.match((await get(`/hls/yard/archive.m3u8?file=${file}`)).text, /segment\.ts/);
+  assert.match((await get(`/hls/yard/range.m3u8?${when}`)).text, /segment\.ts/);
+  const segment = `/hls/yard/segment.ts?file=${file}&seq=0`;
+  const etag = (await get(segment)).headers.get('etag') ?? '';
+  assert.equal((await get(segment, { 'if-none-match': etag })).status, 304);
+  const clip = `/api/cameras/yard/export?file=${file}`;
+  const whole = await get(clip, bearer);
+  assert.equal(whole.headers.get('content-disposition'), 'attachment; filename=export_yard.mp4');
+  const clipTag = whole.headers.get('etag') ?? '';
+  for (const [headers, status] of [
+    [{ range: 'bytes=0-9' }, 206],
+    [{ range: `bytes=${whole.headers.get('content-length')}-` }, 416],
+    [{ 'if-none-match': clipTag }, 304],
+  ] as const) {
+    assert.equal((await get(clip, { ...bearer, ...headers })).status, status);
+  }
+  for (const path of [archive, recordings, `${clip}`].map((path) => path.replace('yard', 'nowhere'))) {
+    assert.equal((await get(path, bearer)).status, 404, path);
+  }
+  for (const name of ['list', 'find'] as const) {
+    const busy = () => Promise.reject(archiveError('archive_busy', 'too much to do'));
+    t.mock.method(Recordings.prototype, name, busy);
+  }
+  for (const path of [archive, recordings, clip]) assert.equal((await get(path, bearer)).status, 503, path);
+  await app.asAdmin('DELETE', '/api/cameras/yard');
 });
 
 test('the log stream answers with events', async () => {
