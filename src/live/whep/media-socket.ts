@@ -92,14 +92,14 @@ export class MediaSocket {
     return this.#connectedTo !== null;
   }
 
-  /** Datagrams wait because the system took no more. */
+  /** Nothing can be sent just now: there is nobody, or the system takes no more. */
   get isBlocked(): boolean {
-    return this.#isClosed || this.#socket.getSendQueueCount() > 0;
+    return this.#connectedTo === null || this.#socket.getSendQueueCount() > 0;
   }
 
   /** Sends to the connected viewer. The system has the datagram when this returns, unless `isBlocked` says not. */
   send(datagram: Buffer): void {
-    if (this.#connectedTo !== null && !this.#isClosed) this.#socket.send(datagram);
+    if (this.#connectedTo !== null) this.#socket.send(datagram);
   }
 
   /** Sends to anybody, connected or not. */
@@ -121,7 +121,7 @@ export class MediaSocket {
 
   /** Hears everybody again: the viewer may have moved to another address. */
   disconnect(): void {
-    if (this.#isClosed || this.#connectedTo === null) return;
+    if (this.#connectedTo === null) return;
     this.#connectedTo = null;
     this.#socket.disconnect();
   }
@@ -129,6 +129,7 @@ export class MediaSocket {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#connectedTo = null;
     this.#socket.close();
   }
 

@@ -1,9 +1,11 @@
 import type { PacketStore } from './packet-store.js';
 
-/** Ticks between frames that are sent in a row to catch up. */
-const CATCH_UP_TICKS = 90;
-/** Less than a frame's time at 60 frames a second: frames that are sent once more are squeezed into it. */
+/**
+ * Frames that are sent once more get new times, all within less than a frame's time at 60 frames a second: those of
+ * the frames that follow are later.
+ */
 const REPEAT_TICKS = 1_000;
+const MAX_STEP_TICKS = 90;
 /** Runs that are remembered: a lost packet is asked for again within a second or two. */
 const MAX_RUNS = 8;
 
@@ -21,8 +23,9 @@ type Run = {
 
 /**
  * What one viewer was sent: packets of the store in runs, each beginning with a keyframe, under indices that have no
- * gaps. A run begins in the past, at the newest keyframe. Its frames up to the present get times a millisecond apart
- * that end at the present: told their own times, a player would show them at leisure and stay behind for good.
+ * gaps. A run begins in the past, at the newest keyframe, and its frames keep their own times: Chromium plays them as
+ * fast as it can, and is at the live edge at once. (Told times a millisecond apart it gave up and asked for
+ * keyframes, again and again.) Only what a viewer was told before can't be told again with the same times.
  */
 export class SendHistory {
   #runs: Run[] = [];
@@ -36,15 +39,12 @@ export class SendHistory {
   /** Begins a run at this packet; `lastTicks` is the newest time that the viewer was told, or null. */
   begin(store: PacketStore, packet: number, lastTicks: number | null): void {
     const firstFrame = store.frameOf(packet);
-    const behind = store.frame - firstFrame;
-    const isRepeat = lastTicks !== null && lastTicks >= store.frameTicks;
-    const room = isRepeat ? Math.floor(REPEAT_TICKS / (behind + 1)) : CATCH_UP_TICKS;
-    const stepTicks = Math.max(1, Math.min(CATCH_UP_TICKS, room));
-    const liveFrame = store.frame + 1;
-    const firstTicks = Math.max(
-      store.frameTicks - behind * stepTicks,
-      (lastTicks ?? Number.NEGATIVE_INFINITY) + 1,
-    );
+    const ownTicks = store.ticksOf(packet);
+    const isRepeat = lastTicks !== null && lastTicks >= ownTicks;
+    const frames = store.frame - firstFrame + 1;
+    const stepTicks = Math.min(MAX_STEP_TICKS, Math.max(1, Math.floor(REPEAT_TICKS / frames)));
+    const liveFrame = isRepeat ? store.frame + 1 : firstFrame;
+    const firstTicks = isRepeat ? lastTicks + 1 : ownTicks;
     const shift = this.nextIndex - packet;
     this.#runs.push({ firstIndex: this.nextIndex, shift, firstFrame, liveFrame, firstTicks, stepTicks });
     if (this.#runs.length > MAX_RUNS) this.#runs.shift();

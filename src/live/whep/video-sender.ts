@@ -16,7 +16,8 @@ const PACKETS_PER_MS = 15;
 const REPEAT_BURST = 160;
 const REPEATS_PER_MS = 0.5;
 
-const KEYFRAME_REQUEST_GAP_MS = 1_000;
+/** Between two answers to requests for a keyframe; each time the same one didn't help, twice as long. */
+const FIRST_RESTART_GAP_MS = 1_000;
 /** How far behind a viewer may be that isn't just starting. */
 const MAX_LAG_TICKS = 90_000;
 
@@ -49,7 +50,10 @@ export class VideoSender {
   #catchUpTo = 0;
   #lastFrame = -1;
   #lastTicks: number | null = null;
-  #lastRestartMs = Number.NEGATIVE_INFINITY;
+  /** The keyframe that the run began with, and when. */
+  #runKey = -1;
+  #runMs = Number.NEGATIVE_INFINITY;
+  #restartGapMs = FIRST_RESTART_GAP_MS;
 
   constructor(deps: VideoSenderDeps, start: { readonly index: number; readonly timestamp: number }) {
     this.#store = deps.store;
@@ -93,9 +97,11 @@ export class VideoSender {
   /** The viewer can't decode (PLI, FIR): from the newest keyframe once more. */
   restart(nowMs: MonotonicMs): void {
     const { newestKey } = this.#store;
-    if (nowMs - this.#lastRestartMs < KEYFRAME_REQUEST_GAP_MS || newestKey < 0) return;
+    if (newestKey !== this.#runKey) this.#restartGapMs = FIRST_RESTART_GAP_MS;
+    if (newestKey < 0 || nowMs - this.#runMs < this.#restartGapMs) return;
     // Still on its way from there.
     if (this.#cursor < this.#catchUpTo) return;
+    if (newestKey === this.#runKey) this.#restartGapMs *= 2;
     this.#begin(newestKey, nowMs);
   }
 
@@ -139,7 +145,8 @@ export class VideoSender {
     this.#history.begin(store, packet, this.#lastTicks);
     this.#cursor = packet;
     this.#catchUpTo = store.next;
-    this.#lastRestartMs = nowMs;
+    this.#runKey = packet;
+    this.#runMs = nowMs;
   }
 
   #sendNext(count: number): void {
