@@ -23,6 +23,11 @@ const HANDSHAKE_RECORD = 22;
 const ALERT_RECORD = 21;
 const CLIENT_HELLO = 1;
 const CERTIFICATE_VERIFY = 15;
+const RECORD_HEADER_BYTES = 13;
+const DTLS_1_2 = { major: 254, minor: 253 };
+const CLOSE_NOTIFY = Buffer.of(1, 0);
+/** Far beyond the numbers of the handshake's records: each may be used once. */
+const GOODBYE_SEQUENCE = 0x10000;
 /** A handshake takes about six datagrams; what goes on for longer is no viewer. */
 const MAX_HANDSHAKE_DATAGRAMS = 100;
 
@@ -46,6 +51,7 @@ export class DtlsEndpoint {
   readonly #fingerprints: readonly string[];
   #datagrams = 0;
   #isDone = false;
+  #hasFailed = false;
 
   constructor(
     library: typeof import('werift'),
@@ -83,6 +89,30 @@ export class DtlsEndpoint {
     }
   }
 
+  /** Tells the viewer that nothing more comes (RFC 5246 §7.2.1): a browser would else wait for a while. */
+  sayGoodbye(): void {
+    if (!this.#isDone || this.#hasFailed) return;
+    const { cipher } = this.#server;
+    const sealed = cipher.encryptPacket({
+      recordLayerHeader: {
+        contentType: ALERT_RECORD,
+        protocolVersion: DTLS_1_2,
+        epoch: 1,
+        sequenceNumber: GOODBYE_SEQUENCE,
+        contentLen: CLOSE_NOTIFY.length,
+      },
+      fragment: CLOSE_NOTIFY,
+    } as Parameters<typeof cipher.encryptPacket>[0]);
+    const header = Buffer.alloc(RECORD_HEADER_BYTES);
+    header[0] = ALERT_RECORD;
+    header[1] = DTLS_1_2.major;
+    header[2] = DTLS_1_2.minor;
+    header.writeUInt16BE(1, 3); // epoch
+    header.writeUIntBE(GOODBYE_SEQUENCE, 5, 6); // sequence number
+    header.writeUInt16BE(sealed.fragment.length, 11); // length
+    this.#events.send(Buffer.concat([header, sealed.fragment]));
+  }
+
   #transport(): object {
     return {
       type: 'ice',
@@ -102,7 +132,7 @@ export class DtlsEndpoint {
     this.#isDone = true;
     const fault = this.#faultOfViewer();
     if (fault !== null) {
-      this.#events.onClosed(fault);
+      this.#close(fault);
       return;
     }
     this.#events.onKeys(this.#server.extractSessionKeys(MASTER_KEY_BYTES, MASTER_SALT_BYTES));
@@ -140,6 +170,7 @@ export class DtlsEndpoint {
 
   #close(reason: string): void {
     this.#isDone = true;
+    this.#hasFailed = true;
     this.#events.onClosed(reason);
   }
 }

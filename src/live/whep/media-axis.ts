@@ -18,7 +18,7 @@ export type AxisMoment = { readonly ticks: number; readonly wallMs: number };
  */
 export class MediaAxis {
   #lastPts = Number.NEGATIVE_INFINITY;
-  #lastTicks = 0;
+  #lastTicks = Number.NEGATIVE_INFINITY;
   #lastArrivalMs = 0;
   #lastWallMs = 0;
   /** Added to the camera's times. */

@@ -109,13 +109,15 @@ export class MediaSocket {
     else this.#socket.send(datagram, to.port, this.#named(to.address));
   }
 
-  /** Ties the socket to a viewer's address. */
-  connect(to: Remote): void {
+  /** Ties the socket to a viewer's address; calls back when it may be sent to, unless it is tied already. */
+  connect(to: Remote, onConnected: () => void): void {
     if (this.#isClosed || this.#isConnecting || this.#connectedTo !== null) return;
     this.#isConnecting = true;
     this.#socket.connect(to.port, this.#named(to.address), () => {
       this.#isConnecting = false;
-      if (!this.#isClosed) this.#connectedTo = to;
+      if (this.#isClosed) return;
+      this.#connectedTo = to;
+      onConnected();
     });
   }
 

@@ -35,6 +35,8 @@ export type SessionDeps = {
   readonly batch: SrtpBatch;
   /** The session may send from now on. */
   readonly onReady: (session: Session) => void;
+  /** There is more to send than before. */
+  readonly onMore: () => void;
   readonly onEnded: (session: Session, reason: string) => void;
 };
 
@@ -106,6 +108,7 @@ export class Session implements FeedbackTarget {
   end(reason: string): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
+    this.#dtls?.sayGoodbye();
     this.#deps.socket.close();
     this.#deps.onEnded(this, reason);
   }
@@ -115,7 +118,8 @@ export class Session implements FeedbackTarget {
   }
 
   onKeyframeWanted(ssrc: number): void {
-    if (ssrc === this.video?.ssrc) this.video.restart(this.#deps.clock.monotonicMs());
+    if (ssrc !== this.video?.ssrc) return;
+    if (this.video.restart(this.#deps.clock.monotonicMs())) this.#deps.onMore();
   }
 
   /** Tells the kinds of datagrams on one port apart by their first byte (RFC 7983 §7). */
@@ -139,7 +143,7 @@ export class Session implements FeedbackTarget {
     this.#deps.socket.sendTo(result.response, from);
     if (!result.isNominated) return;
     this.#nominated = from;
-    if (this.#rtcpOut !== null) this.#deps.socket.connect(from);
+    if (this.#rtcpOut !== null) this.#deps.socket.connect(from, () => {});
     else void this.#startDtls();
   }
 
@@ -179,7 +183,6 @@ export class Session implements FeedbackTarget {
   #startMedia(keys: SessionKeys): void {
     if (this.#isEnded || this.#nominated === null) return;
     const { socket, store, batch, clock } = this.#deps;
-    socket.connect(this.#nominated);
     this.#rtcpOut = new SrtcpSender(new SrtpKeys('rtcp', keys.localKey, keys.localSalt));
     this.#rtcpIn = new SrtcpReceiver(new SrtpKeys('rtcp', keys.remoteKey, keys.remoteSalt));
     const rtp = new SrtpKeys('rtp', keys.localKey, keys.localSalt);
@@ -197,6 +200,6 @@ export class Session implements FeedbackTarget {
       const { clockRateHz } = audio.format;
       this.audio = new AudioSender({ batch, socket, stream }, { codec, clockRateHz }, start());
     }
-    this.#deps.onReady(this);
+    socket.connect(this.#nominated, () => this.#deps.onReady(this));
   }
 }

@@ -94,15 +94,16 @@ export class VideoSender {
     return this.#cursor < this.#store.next;
   }
 
-  /** The viewer can't decode (PLI, FIR): from the newest keyframe once more. */
-  restart(nowMs: MonotonicMs): void {
+  /** The viewer can't decode (PLI, FIR): from the newest keyframe once more, unless that was just now. */
+  restart(nowMs: MonotonicMs): boolean {
     const { newestKey } = this.#store;
     if (newestKey !== this.#runKey) this.#restartGapMs = FIRST_RESTART_GAP_MS;
-    if (newestKey < 0 || nowMs - this.#runMs < this.#restartGapMs) return;
+    if (newestKey < 0 || nowMs - this.#runMs < this.#restartGapMs) return false;
     // Still on its way from there.
-    if (this.#cursor < this.#catchUpTo) return;
+    if (this.#cursor < this.#catchUpTo) return false;
     if (newestKey === this.#runKey) this.#restartGapMs *= 2;
     this.#begin(newestKey, nowMs);
+    return true;
   }
 
   /** Sends a packet once more that the viewer misses. */

@@ -143,6 +143,7 @@ export class WhepWorker {
       store: stream.store,
       batch: this.#batch,
       onReady: () => this.#start(stream, session),
+      onMore: () => this.#pump(stream),
       onEnded: (_, reason) => this.#onEnded(stream, session, reason),
     });
     this.#sessions.set(sessionId, session);

@@ -1,0 +1,258 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { crc32 } from 'node:zlib';
+import {
+  DtlsClient,
+  HashAlgorithm,
+  RTCDtlsTransport,
+  SignatureAlgorithm,
+  SrtcpSession,
+  SrtpSession,
+} from 'werift';
+
+export type ClientOptions = {
+  /** `rtpmap` and `fmtp` of each payload type of video. */
+  readonly video?: readonly OfferedPayload[];
+  readonly audio?: readonly OfferedPayload[];
+  /** Packets are counted, and not decrypted: a hundred of these must cost little. */
+  readonly countOnly?: boolean;
+  /** Told instead of the certificate's own. */
+  readonly fingerprint?: string;
+};
+
+export type OfferedPayload = { readonly payloadType: number; readonly map: string; readonly fmtp?: string };
+
+export const H264_OFFER: OfferedPayload = {
+  payloadType: 102,
+  map: 'H264/90000',
+  fmtp: 'level-asymmetry-allowed=1;packetization-mode=1;profile-level-id=42e01f',
+};
+
+const STUN_COOKIE = 0x2112a442;
+const CHECK_EVERY_MS = 1_000;
+
+const attribute = (type: number, value: Buffer): Buffer => {
+  const padded = Buffer.alloc(4 + ((value.length + 3) & ~3));
+  padded.writeUInt16BE(type, 0);
+  padded.writeUInt16BE(value.length, 2);
+  value.copy(padded, 4);
+  return padded;
+};
+
+/** A binding request as a browser sends it (RFC 8445 §7.1). */
+export const bindingRequest = (username: string, password: string, isNominating = true): Buffer => {
+  const attributes = [
+    attribute(0x0006, Buffer.from(username)),
+    attribute(0x802a, randomBytes(8)),
+    ...(isNominating ? [attribute(0x0025, Buffer.alloc(0))] : []),
+    attribute(0x0024, Buffer.of(0x6e, 0, 0x1e, 0xff)),
+  ];
+  const header = Buffer.concat([Buffer.alloc(8), randomBytes(12)]);
+  header.writeUInt16BE(1, 0);
+  header.writeUInt32BE(STUN_COOKIE, 4);
+  const unsigned = Buffer.concat([header, ...attributes]);
+  unsigned.writeUInt16BE(unsigned.length - 20 + 24, 2);
+  const mac = createHmac('sha1', password).update(unsigned).digest();
+  const signed = Buffer.concat([unsigned, attribute(0x0008, mac)]);
+  signed.writeUInt16BE(signed.length - 20 + 8, 2);
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE((crc32(signed) ^ 0x5354554e) >>> 0);
+  return Buffer.concat([signed, attribute(0x8028, checksum)]);
+};
+
+const mediaLines = (kind: string, mid: number, payloads: readonly OfferedPayload[]): string[] => [
+  `m=${kind} 9 UDP/TLS/RTP/SAVPF ${payloads.map(({ payloadType }) => payloadType).join(' ')}`,
+  'c=IN IP4 0.0.0.0',
+  `a=mid:${mid}`,
+  'a=recvonly',
+  'a=rtcp-mux',
+  ...payloads.flatMap(({ payloadType, map, fmtp }) => [
+    `a=rtpmap:${payloadType} ${map}`,
+    ...(fmtp === undefined ? [] : [`a=fmtp:${payloadType} ${fmtp}`]),
+    `a=rtcp-fb:${payloadType} nack`,
+    `a=rtcp-fb:${payloadType} nack pli`,
+  ]),
+];
+
+/** What an answer says, as far as a client needs it. */
+export const readAnswer = (sdp: string) => {
+  const value = (name: string): string => new RegExp(`^a=${name}:(.*?)\\r?$`, 'm').exec(sdp)?.[1] ?? '';
+  const [, , , , address = '', port = '0'] = value('candidate').split(' ');
+  const ssrcs = [...sdp.matchAll(/^a=ssrc:(\d+) /gm)].map((match) => Number(match[1]));
+  return { ufrag: value('ice-ufrag'), pwd: value('ice-pwd'), address, port: Number(port), ssrcs };
+};
+
+type Certificate = Awaited<ReturnType<typeof RTCDtlsTransport.SetupCertificate>>;
+
+/** A WebRTC viewer without a browser: ICE checks of its own, DTLS and SRTP by werift, no jitter buffer at all. */
+export class WhepClient {
+  readonly offer: string;
+  /** Decrypted RTP and RTCP, in order of arrival. */
+  readonly rtp: Buffer[] = [];
+  readonly rtcp: Buffer[] = [];
+  packets = 0;
+  bytes = 0;
+  isConnected = false;
+  isClosedByServer = false;
+  /** Called with each media packet as it came, with its header readable. */
+  onPacket: ((packet: Buffer) => void) | null = null;
+  answer: ReturnType<typeof readAnswer> = { ufrag: '', pwd: '', address: '', port: 0, ssrcs: [] };
+  readonly #ufrag = randomBytes(4).toString('hex');
+  readonly #options: ClientOptions;
+  readonly #socket: Socket;
+  readonly #certificate: Certificate;
+  #dtls: DtlsClient | null = null;
+  #srtp: SrtpSession | null = null;
+  #srtcp: SrtcpSession | null = null;
+  #checks: NodeJS.Timeout | undefined;
+
+  private constructor(options: ClientOptions, socket: Socket, certificate: Certificate) {
+    this.#options = options;
+    this.#socket = socket;
+    this.#certificate = certificate;
+    const { video = [H264_OFFER], audio = [] } = options;
+    const sections = [
+      ...(video.length === 0 ? [] : [mediaLines('video', 0, video)]),
+      ...(audio.length === 0 ? [] : [mediaLines('audio', 1, audio)]),
+    ];
+    const mids = [...(video.length === 0 ? [] : [0]), ...(audio.length === 0 ? [] : [1])];
+    const fingerprint = options.fingerprint ?? certificate.getFingerprints()[0]!.value;
+    this.offer = [
+      'v=0',
+      'o=- 1 1 IN IP4 127.0.0.1',
+      's=-',
+      't=0 0',
+      `a=group:BUNDLE ${mids.join(' ')}`,
+      `a=ice-ufrag:${this.#ufrag}`,
+      `a=ice-pwd:${randomBytes(12).toString('hex')}`,
+      `a=fingerprint:sha-256 ${fingerprint}`,
+      'a=setup:actpass',
+      ...sections.flat(),
+      '',
+    ].join('\r\n');
+  }
+
+  static async create(options: ClientOptions = {}): Promise<WhepClient> {
+    const socket = createSocket({ type: 'udp4', recvBufferSize: 4 << 20 });
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    return new WhepClient(options, socket, await RTCDtlsTransport.SetupCertificate());
+  }
+
+  get localPort(): number {
+    return (this.#socket.address() as AddressInfo).port;
+  }
+
+  /** Takes the answer to the offer and begins. */
+  start(answerSdp: string): void {
+    this.answer = readAnswer(answerSdp);
+    this.#socket.on('message', (message) => this.#receive(message));
+    this.check();
+    this.#checks = setInterval(() => this.check(), CHECK_EVERY_MS);
+  }
+
+  check(isNominating = true): void {
+    const { ufrag, pwd } = this.answer;
+    this.send(bindingRequest(`${ufrag}:${this.#ufrag}`, pwd, isNominating));
+  }
+
+  send(datagram: Buffer): void {
+    this.#socket.send(datagram, this.answer.port, this.answer.address);
+  }
+
+  /** Sends an RTCP packet as this viewer. */
+  sendRtcp(rtcp: Buffer): void {
+    this.send(this.#srtcp!.encrypt(rtcp));
+  }
+
+  /** Asks for packets again, one feedback packet for each (RFC 4585 §6.2.1). */
+  nack(ssrc: number, ...sequences: number[]): void {
+    for (const sequence of sequences) {
+      const packet = Buffer.from([0x81, 205, 0, 3, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+      packet.writeUInt32BE(ssrc, 8);
+      packet.writeUInt16BE(sequence, 12);
+      this.sendRtcp(packet);
+    }
+  }
+
+  /** Asks for a keyframe. */
+  pli(ssrc: number): void {
+    const packet = Buffer.from([0x81, 206, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0]);
+    packet.writeUInt32BE(ssrc, 8);
+    this.sendRtcp(packet);
+  }
+
+  /** Says nothing any more, but goes on listening. */
+  fallSilent(): void {
+    clearInterval(this.#checks);
+  }
+
+  close(): void {
+    this.fallSilent();
+    this.#socket.close();
+  }
+
+  #receive(message: Buffer): void {
+    const first = message[0] ?? 0;
+    if (first < 4) this.#dtls ??= this.#startDtls();
+    else if (first < 64) this.#dtls?.transport.socket.onData(message, ['', 0]);
+    else if (message[1]! >= 192 && message[1]! < 224) this.#onRtcp(message);
+    else this.#onRtp(message);
+  }
+
+  #onRtp(message: Buffer): void {
+    this.packets += 1;
+    this.bytes += message.length;
+    this.onPacket?.(message);
+    if (this.#options.countOnly !== true && this.#srtp !== null) this.rtp.push(this.#srtp.decrypt(message));
+  }
+
+  #onRtcp(message: Buffer): void {
+    if (this.#options.countOnly !== true && this.#srtcp !== null)
+      this.rtcp.push(this.#srtcp.decrypt(message));
+  }
+
+  #startDtls(): DtlsClient {
+    const { certPem, privateKey } = this.#certificate;
+    const client = new DtlsClient({
+      cert: certPem,
+      key: privateKey,
+      signatureHash: { hash: HashAlgorithm.sha256_4, signature: SignatureAlgorithm.ecdsa_3 },
+      transport: {
+        type: 'test',
+        address: { address: '', port: 0, family: 'IPv4' },
+        closed: false,
+        onData: () => {},
+        send: (datagram) => {
+          this.send(datagram);
+          return Promise.resolve();
+        },
+        close: () => Promise.resolve(),
+      },
+      srtpProfiles: [1],
+      extendedMasterSecret: true,
+    });
+    client.onConnect.subscribe(() => {
+      const keys = client.extractSessionKeys(16, 14);
+      const session = {
+        profile: 1 as const,
+        keys: {
+          localMasterKey: keys.localKey,
+          localMasterSalt: keys.localSalt,
+          remoteMasterKey: keys.remoteKey,
+          remoteMasterSalt: keys.remoteSalt,
+        },
+      };
+      this.#srtp = new SrtpSession(session);
+      this.#srtcp = new SrtcpSession(session);
+      this.isConnected = true;
+    });
+    client.onClose.subscribe(() => {
+      this.isClosedByServer = true;
+    });
+    client.connect().catch(() => {});
+    return client;
+  }
+}
