@@ -38,10 +38,11 @@ test('the archive starts, closes what was left open, deletes what is old, answer
     },
   );
   await archive.start();
-  await until('only the repaired one is left', () => {
+  const isDone = (): boolean => {
     const names = readdirSync(folder);
     return names.length === 1 && names[0]?.includes('_to_') === true && names[0] !== old;
-  });
+  };
+  await until('only the repaired one is left', isDone, { deadlineMs: 60_000 });
   const [recording] = await archive.recordings.list('door');
   assert.deepEqual([recording?.startMs, recording?.endMs], [START_MS, START_MS + 4000]);
   assert.deepEqual(await archive.timeline.intervals('door', START_MS, START_MS + 10_000), {

@@ -13,6 +13,8 @@ import { writeClosed } from './recording-file.js';
 const options = { threads: 2, maxWaiting: 2, deadlineMs: 1_000 };
 const entry = new URL('./hanging-tasks.js', import.meta.url);
 
+const patient = { deadlineMs: 60_000 };
+
 /** A pool of threads that hang on a pipe, until `release`. */
 const hangingPool = (t: TestContext) => {
   const clock = new FakeClock();
@@ -21,16 +23,20 @@ const hangingPool = (t: TestContext) => {
   execFileSync('mkfifo', [pipe]);
   const lines = (path: string): number => (existsSync(path) ? statSync(path).size : 0);
   const hanging = (count: number): Promise<boolean> =>
-    until(`${count} threads hang`, () => lines(`${pipe}.here`) === count);
+    until(`${count} threads hang`, () => lines(`${pipe}.here`) === count, patient);
   const release = (count: number): Promise<boolean> =>
-    until(`${count} threads go on`, () => {
-      try {
-        closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
-      } catch {
-        // Nobody has opened it for reading yet, or any more.
-      }
-      return lines(`${pipe}.gone`) === count;
-    });
+    until(
+      `${count} threads go on`,
+      () => {
+        try {
+          closeSync(openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK));
+        } catch {
+          // Nobody has opened it for reading yet, or any more.
+        }
+        return lines(`${pipe}.gone`) === count;
+      },
+      patient,
+    );
   return { clock, pool, pipe, hanging, release, run: (folder: string) => pool.run('scanFolder', { folder }) };
 };
 

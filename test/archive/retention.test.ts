@@ -17,6 +17,8 @@ const NOW_MS = Date.UTC(2026, 10, 21, 8, 30);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
+const patient = { deadlineMs: 60_000 };
+
 /** A closed file whose name ends `agoMs` ago. */
 const writeEnded = (folder: string, agoMs: number, content: string | Buffer = 'x'): string => {
   mkdirSync(folder, { recursive: true });
@@ -79,17 +81,17 @@ test('it sweeps at the start and every ten minutes, in rounds, by the rules of t
   const { retention, clock } = setUp(archiveDir, rules, runner);
   t.after(() => retention.stop());
   retention.start();
-  await until('all is swept', () => readdirSync(join(archiveDir, 'a')).length === 0);
+  await until('all is swept', () => readdirSync(join(archiveDir, 'a')).length === 0, patient);
   assert.equal(runner.countOf('deleteExpired'), 3);
   writeEnded(join(archiveDir, 'a'), 3 * DAY_MS - 300_000);
   writeEnded(join(archiveDir, 'a'), 2 * DAY_MS);
   clock.advance(599_000);
   assert.equal(readdirSync(join(archiveDir, 'a')).length, 2);
   clock.advance(1_000);
-  await until('the one that aged is swept', () => readdirSync(join(archiveDir, 'a')).length === 1);
+  await until('the one that aged is swept', () => readdirSync(join(archiveDir, 'a')).length === 1, patient);
   rules[0] = { cameraId: 'a', retentionDays: 1 };
   clock.advance(600_000);
-  await until('the other is swept', () => readdirSync(join(archiveDir, 'a')).length === 0);
+  await until('the other is swept', () => readdirSync(join(archiveDir, 'a')).length === 0, patient);
   retention.stop();
   assert.equal(clock.pendingTimers, 0);
 });
