@@ -3,6 +3,7 @@
  * object instead of tables.
  */
 import { availableParallelism, cpus } from 'node:os';
+import { archive } from './archive.js';
 import type { Bench, BenchOptions, BenchResult } from './bench.js';
 import { depacketize } from './depacketize.js';
 import { fmp4 } from './fmp4.js';
@@ -23,6 +24,7 @@ const benches = [
   fmp4,
   ingest,
   recording,
+  archive,
   websocketFanout,
 ] as unknown as readonly Bench[];
 

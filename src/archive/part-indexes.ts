@@ -22,6 +22,11 @@ class Entry {
   constructor(stamp: FileStamp) {
     this.stamp = stamp;
   }
+
+  /** Parts that there is memory for: files of a few seconds have some, too. */
+  get weight(): number {
+    return this.parts.ptsTicks.length;
+  }
 }
 
 /** Knows the whole parts of recordings. What a file was found to hold is kept until the file changes. */
@@ -97,11 +102,11 @@ export class PartIndexes {
 
   #forgetOldest(path: string): void {
     let count = 0;
-    for (const { parts } of this.#entries.values()) count += parts.count;
-    for (const [oldest, { parts }] of this.#entries) {
+    for (const entry of this.#entries.values()) count += entry.weight;
+    for (const [oldest, { weight }] of this.#entries) {
       if (count <= this.#maxParts || oldest === path) return;
       this.#entries.delete(oldest);
-      count -= parts.count;
+      count -= weight;
     }
   }
 }

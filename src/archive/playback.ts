@@ -43,6 +43,8 @@ type Located = {
 };
 
 const MAX_RANGE_MS = 24 * 3_600_000;
+/** A camera that comes and goes has a file each time: so many take two or three seconds. */
+const MAX_RANGE_FILES = 2_000;
 /** A recorder that closes a file begins the next one within this; so an end this new may not be one. */
 const LIKELY_TO_GO_ON_MS = 15_000;
 
@@ -144,8 +146,12 @@ export class Playback {
     if (!(fromMs < toMs)) throw archiveError('bad_range', 'the range has to begin before it ends');
     if (toMs - fromMs > MAX_RANGE_MS) throw archiveError('range_too_large', 'a range has 24 hours at most');
     const found: (PartRange & { recording: Recording })[] = [];
-    for (const recording of await this.#recordings.list(cameraId)) {
-      if (recording.startMs >= toMs || recording.endMs <= fromMs) continue;
+    const all = await this.#recordings.list(cameraId);
+    const wanted = all.filter(({ startMs, endMs }) => startMs < toMs && endMs > fromMs);
+    if (wanted.length > MAX_RANGE_FILES) {
+      throw archiveError('range_too_large', 'this time has too many recordings; ask for less at a time');
+    }
+    for (const recording of wanted) {
       const source = this.#sourceOf(cameraId, recording);
       const parts = await this.#indexes.partsOf(recording, source);
       const range = partsBetween(parts, fromMs, toMs);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { indexParts } from '../../src/archive/index-parts.js';
+import { PartIndexes } from '../../src/archive/part-indexes.js';
 import type { PartColumns } from '../../src/archive/recorded-parts.js';
 import type { RecordingSource } from '../../src/archive/recording-source.js';
 import { AppError } from '../../src/base/errors.js';
@@ -103,6 +104,31 @@ test('times beyond all dates are no reason to fail', async (t) => {
   writeFileSync(join(folder, name), scaled);
   const playlist = await playback.archivePlaylist(CAMERA_ID, { fileName: name, session: null });
   assert.match(playlist, /#EXT-X-PROGRAM-DATE-TIME:2026-11-2\d/);
+});
+
+test('of many files those asked for last are remembered, as far as there is room', async (t) => {
+  const { folder, archiveDir, recordings, runner } = makeArchive(t);
+  const names = [0, 1, 2].map((hour) => writeClosed(folder, { startMs: START_MS + hour * 3_600_000 }));
+  // Each table has room for 64 parts from the beginning.
+  const indexes = new PartIndexes({ maxParts: 128 }, { runner });
+  const ask = async (at: number): Promise<number> => {
+    const before = runner.countOf('indexParts');
+    const path = join(archiveDir, CAMERA_ID, names[at]!);
+    const recording = await recordings.find(CAMERA_ID, names[at]!);
+    assert.equal((await indexes.partsOf(recording, sourceOf(path))).count, 2);
+    return runner.countOf('indexParts') - before;
+  };
+  const asked: number[] = [];
+  for (const at of [0, 1, 0, 2, 0, 1]) asked.push(await ask(at));
+  assert.deepEqual(asked, [1, 1, 0, 1, 0, 1]);
+});
+
+test('requests for one file that come together share the work', async (t) => {
+  const { playback, folder, runner } = makeArchive(t);
+  const fileName = writeClosed(folder, { startMs: START_MS });
+  const wanted = { fileName, session: null };
+  await Promise.all([1, 2, 3].map(() => playback.archivePlaylist(CAMERA_ID, wanted)));
+  assert.equal(runner.countOf('indexParts'), 1);
 });
 
 test('whatever the bytes, indexing, playing and exporting end in an answer or in an error of ours', async (t) => {
