@@ -23,8 +23,27 @@ export interface Clock {
   every(periodMs: number, callback: () => void): Timer;
 }
 
-// performance.now() counts from the thread's own start; hrtime's epoch is the machine's, the same in all threads.
-const hrtimeOriginMs = Number(process.hrtime.bigint() / 1000n) / 1000 - performance.now();
+const ORIGIN_SAMPLES = 8;
+
+/**
+ * performance.now() counts from the thread's own start; hrtime's epoch is the machine's, the same in all threads
+ * and processes. The thread may be preempted between the two readings: the closest pair counts.
+ */
+const measureOriginMs = (): number => {
+  let originMs = 0;
+  let closestMs = Number.POSITIVE_INFINITY;
+  for (let sample = 0; sample < ORIGIN_SAMPLES; sample += 1) {
+    const beforeMs = performance.now();
+    const machineMs = Number(process.hrtime.bigint() / 1000n) / 1000;
+    const apartMs = performance.now() - beforeMs;
+    if (apartMs >= closestMs) continue;
+    closestMs = apartMs;
+    originMs = machineMs - beforeMs - apartMs / 2;
+  }
+  return originMs;
+};
+
+const hrtimeOriginMs = measureOriginMs();
 
 export const systemClock: Clock = {
   monotonicMs: () => (hrtimeOriginMs + performance.now()) as MonotonicMs,
