@@ -171,7 +171,7 @@ test('a viewer on a slow line is not given its backlog again: it goes on with th
   const write = async (frames: number): Promise<void> => {
     for (let count = 0; count < frames; count += 1) {
       camera.write(camera.framesWritten % 50 === 0);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await viewer.roundTrip();
       watching.clock.advance(FRAME_MS);
     }
   };
@@ -239,13 +239,13 @@ test('a viewer that takes nothing for 30 s is closed with 1013', async () => {
   await viewer.untilFrame(0);
   await viewer.roundTrip();
   viewer.webSocket.pause();
-  for (let second = 0; second <= 32; second += 1) {
-    if (second === 29) assert.equal(watching.views.viewers('door'), 1, 'it was given its time');
+  let second = 0;
+  for (; second < 40 && watching.views.viewers('door') === 1; second += 1) {
     camera.write(second % 2 === 0);
     await new Promise((resolve) => setImmediate(resolve));
     watching.clock.advance(1_000);
   }
-  assert.equal(watching.views.viewers('door'), 0);
+  assert.ok(second > 30 && second < 40, `it was closed after ${second} s`);
   viewer.webSocket.resume();
   assert.equal(await viewer.untilClosed(), 1013);
   const lost = camera.framesWritten - viewer.frames.length;
