@@ -14,6 +14,7 @@ import { ring } from './ring.js';
 import { rtspParser } from './rtsp-parser.js';
 import { formatTable } from './table.js';
 import { websocketFanout } from './websocket-fanout.js';
+import { whep } from './whep.js';
 
 // One options type each; `run` only ever gets what was made from its own defaults.
 const benches = [
@@ -26,6 +27,7 @@ const benches = [
   recording,
   archive,
   websocketFanout,
+  whep,
 ] as unknown as readonly Bench[];
 
 class UsageError extends Error {}

@@ -27,7 +27,10 @@ const log = createLogger((level, message, fields) => {
   if (level !== 'info') process.stderr.write(`${level} ${message} ${JSON.stringify(fields)}\n`);
 });
 // Nothing is recorded here.
-const recordings = new RecordingDesk({ archiveDir: tmpdir(), fileSeconds: 3600 }, { log, recover: () => {}, onRefused: () => {} });
+const recordings = new RecordingDesk(
+  { archiveDir: tmpdir(), fileSeconds: 3600 },
+  { log, recover: () => {}, onRefused: () => {} },
+);
 const cameras = new Cameras(
   { camerasPerWorker: 'auto', coreCount: availableParallelism() },
   { clock: systemClock, log, spawn: spawnCameraWorker, recordings },

@@ -167,6 +167,11 @@ export class WhepClient {
     this.send(this.#srtcp!.encrypt(rtcp));
   }
 
+  /** Decrypts a media packet: for who has them counted only. */
+  open(packet: Buffer): Buffer {
+    return this.#srtp!.decrypt(packet);
+  }
+
   /** Asks for packets again, one feedback packet for each (RFC 4585 §6.2.1). */
   nack(ssrc: number, ...sequences: number[]): void {
     for (const sequence of sequences) {

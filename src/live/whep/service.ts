@@ -34,11 +34,12 @@ export type WhepSession = { readonly sessionId: string; readonly answerSdp: stri
 type Host = {
   readonly name: string;
   readonly worker: WhepWorkerHandle;
-  readonly cameras: Set<Watched>;
+  readonly cameras: Map<string, Watched>;
+  viewers: number;
   forgetThread: () => void;
 };
 
-/** A camera that somebody watches, and the worker that serves all who do. */
+/** A camera that somebody watches, and a worker that serves those who do. */
 type Watched = {
   readonly cameraId: string;
   readonly host: Host;
@@ -59,6 +60,12 @@ type Seat = {
 
 const ANSWER_TIMEOUT_MS = 8_000;
 
+/**
+ * So many viewers a worker as long as there may be another one. A keyframe of 100 KB takes a thread 0.7 ms a viewer,
+ * so that the last of these has it 15 ms after the first.
+ */
+const VIEWERS_PER_WORKER = 20;
+
 /** WebRTC viewers of all cameras: the main thread's side, which never touches media. */
 export class WhepService {
   readonly #options: WhepOptions;
@@ -66,7 +73,6 @@ export class WhepService {
   #workerOptions: WhepWorkerOptions | null = null;
   readonly #hosts: Host[] = [];
   #workersStarted = 0;
-  readonly #cameras = new Map<string, Watched>();
   readonly #seats = new Map<string, Seat>();
   readonly #dropped = new Map<string, number>();
   readonly #bellIds = new WeakMap<SharedArrayBuffer, number>();
@@ -84,7 +90,8 @@ export class WhepService {
    */
   async offer(cameraId: string, sdp: string, onEnd: (reason: string) => void): Promise<WhepSession> {
     if (this.#stopping !== null) throw whepError('whep_unavailable', 'the service is stopping');
-    const watched = this.#cameras.get(cameraId) ?? this.#watch(cameraId);
+    const host = this.#hostFor(cameraId);
+    const watched = host.cameras.get(cameraId) ?? this.#watch(cameraId, host);
     const sessionId = randomBytes(16).toString('base64url');
     const answerSdp = await new Promise<string>((resolve, reject) => {
       const timer = this.#deps.clock.after(ANSWER_TIMEOUT_MS, () => {
@@ -101,6 +108,7 @@ export class WhepService {
       };
       this.#seats.set(sessionId, seat);
       watched.sessions.add(seat);
+      host.viewers += 1;
       if (watched.hasFeed) watched.host.worker.send({ type: 'offer', sessionId, cameraId, sdp });
       else this.#refuse(seat, whepError('no_picture', 'the camera has no picture yet'));
     });
@@ -118,7 +126,9 @@ export class WhepService {
 
   viewers(cameraId: string): number {
     let viewers = 0;
-    for (const { isAnswered } of this.#cameras.get(cameraId)?.sessions ?? []) if (isAnswered) viewers += 1;
+    for (const { cameras } of this.#hosts) {
+      for (const { isAnswered } of cameras.get(cameraId)?.sessions ?? []) if (isAnswered) viewers += 1;
+    }
     return viewers;
   }
 
@@ -139,16 +149,15 @@ export class WhepService {
     await Promise.all(stops);
   }
 
-  #watch(cameraId: string): Watched {
+  #watch(cameraId: string, host: Host): Watched {
     const watched: Watched = {
       cameraId,
-      host: this.#chooseHost(),
+      host,
       sessions: new Set(),
       hasFeed: false,
       unfollow: () => {},
     };
-    this.#cameras.set(cameraId, watched);
-    watched.host.cameras.add(watched);
+    host.cameras.set(cameraId, watched);
     watched.unfollow = this.#deps.feeds.follow(cameraId, (feed) => this.#onFeed(watched, feed));
     return watched;
   }
@@ -174,18 +183,23 @@ export class WhepService {
 
   /** Nobody watches the camera any more: its worker needn't read it. */
   #leave(watched: Watched): void {
-    if (watched.sessions.size > 0 || this.#cameras.get(watched.cameraId) !== watched) return;
-    this.#cameras.delete(watched.cameraId);
-    watched.host.cameras.delete(watched);
+    const { cameraId, host } = watched;
+    if (watched.sessions.size > 0 || host.cameras.get(cameraId) !== watched) return;
+    host.cameras.delete(cameraId);
     watched.unfollow();
-    watched.host.worker.send({ type: 'forget', cameraId: watched.cameraId });
+    host.worker.send({ type: 'forget', cameraId });
   }
 
-  /** A new worker while there may be more, else the one with the fewest cameras. */
-  #chooseHost(): Host {
-    const idlest = this.#hosts.toSorted((a, b) => a.cameras.size - b.cameras.size)[0];
-    const isFull = this.#hosts.length >= this.#options.workerCount;
-    return idlest !== undefined && (isFull || idlest.cameras.size === 0) ? idlest : this.#startHost();
+  /**
+   * The worker that has the camera already, since it makes its packets once for all; another one if it is full;
+   * the one with the fewest viewers if all are.
+   */
+  #hostFor(cameraId: string): Host {
+    const byViewers = this.#hosts.toSorted((a, b) => a.viewers - b.viewers);
+    const free = byViewers.filter(({ viewers }) => viewers < VIEWERS_PER_WORKER);
+    const known = free.find(({ cameras }) => cameras.has(cameraId)) ?? free[0];
+    if (known !== undefined) return known;
+    return this.#hosts.length < this.#options.workerCount ? this.#startHost() : byViewers[0]!;
   }
 
   #startHost(): Host {
@@ -200,7 +214,7 @@ export class WhepService {
       onMessage: (message) => this.#onMessage(host, message),
       onLost: (reason) => this.#onLost(host, reason),
     });
-    const host: Host = { name, worker, cameras: new Set(), forgetThread: () => {} };
+    const host: Host = { name, worker, cameras: new Map(), viewers: 0, forgetThread: () => {} };
     this.#hosts.push(host);
     return host;
   }
@@ -209,7 +223,7 @@ export class WhepService {
     host.forgetThread();
     if (this.#stopping !== null) return;
     this.#hosts.splice(this.#hosts.indexOf(host), 1);
-    const seats = [...host.cameras].flatMap(({ sessions }) => [...sessions]);
+    const seats = [...host.cameras.values()].flatMap(({ sessions }) => [...sessions]);
     this.#deps.log.error('WHEP worker died', { worker: host.name, viewers: seats.length, reason });
     for (const seat of seats) this.#endSeat(seat, 'the worker died');
   }
@@ -236,7 +250,8 @@ export class WhepService {
   #accept(seat: Seat, sdp: string): void {
     seat.timer.cancel();
     seat.isAnswered = true;
-    this.#deps.log.info('WHEP session opened', { camera_id: seat.watched.cameraId, session: seat.id });
+    const { cameraId, host } = seat.watched;
+    this.#deps.log.info('WHEP session opened', { camera_id: cameraId, worker: host.name });
     seat.settle(sdp);
     this.#deps.onChange();
   }
@@ -253,7 +268,7 @@ export class WhepService {
       seat.settle(whepError('whep_unavailable', reason));
       return;
     }
-    this.#deps.log.info('WHEP session ended', { camera_id: seat.watched.cameraId, session: seat.id, reason });
+    this.#deps.log.info('WHEP session ended', { camera_id: seat.watched.cameraId, reason });
     seat.onEnd(reason);
     this.#deps.onChange();
   }
@@ -261,7 +276,7 @@ export class WhepService {
   #remove(seat: Seat): void {
     seat.timer.cancel();
     this.#seats.delete(seat.id);
-    seat.watched.sessions.delete(seat);
+    if (seat.watched.sessions.delete(seat)) seat.watched.host.viewers -= 1;
     this.#leave(seat.watched);
   }
 }

@@ -123,13 +123,14 @@ export class VideoSender {
     const store = this.#store;
     if (this.#cursor >= 0) {
       const isOverrun = this.#cursor < store.first;
-      if (!isOverrun && !this.#isLate()) return this.#cursor < store.next;
+      // Late without a newer keyframe: what there is has to be sent, or the picture would stand.
+      const canSkip = this.#isLate() && store.newestKey > this.#cursor;
+      if (!isOverrun && !canSkip) return this.#cursor < store.next;
       // A frame that has begun is never gone on with after a gap: the next thing is a keyframe.
       this.#earliestKey = this.#cursor + 1;
       this.#cursor = -1;
     }
-    if (store.newestKey < this.#earliestKey) return false;
-    if (store.newestKey < 0) return false;
+    if (store.newestKey < 0 || store.newestKey < this.#earliestKey) return false;
     this.#begin(store.newestKey, nowMs);
     return true;
   }
