@@ -87,7 +87,9 @@ export class Segmenter {
     if (!this.#isOpen || !this.#fitsAudio(reader)) return;
     // Sound from before the first picture would make players look for one there.
     if (reader.ptsTicks / this.#audioClockHz < this.#runStartSec) return;
-    if (!this.#stage.addAudio(reader)) this.refusedFrames += 1;
+    // Pictures alone end a part: without any, audio must not gather for ever.
+    const isFull = this.#stage.lengthBytes + reader.lengthBytes > MAX_PART_BYTES;
+    if (isFull || !this.#stage.addAudio(reader)) this.refusedFrames += 1;
   }
 
   /** Whether the audio is what the segment's head says. */
