@@ -2,6 +2,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { RecordingDesk } from '../src/archive/recording-desk.js';
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
@@ -12,7 +14,9 @@ import { answer } from './child.js';
 
 export type EngineQuestion =
   | { readonly type: 'start'; readonly urls: readonly string[] }
-  | { readonly type: 'figures' };
+  | { readonly type: 'figures' }
+  /** Memory without what is garbage already. */
+  | { readonly type: 'collect' };
 
 export type EngineFigures = {
   readonly port: number;
@@ -42,6 +46,9 @@ const server = createServer().on('upgrade', (request, socket, head) => {
 });
 await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
 
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
 const figures = (): EngineFigures => {
   const { user, system } = process.cpuUsage();
   const sum = (of: (id: string) => number): number => cameras.ids.reduce((total, id) => total + of(id), 0);
@@ -67,5 +74,6 @@ answer(async (question: EngineQuestion): Promise<EngineFigures> => {
       })),
     );
   }
+  if (question.type === 'collect') collectGarbage();
   return figures();
 });

@@ -45,6 +45,10 @@ class Rig {
     return this.#engine.ask({ type: 'figures' });
   }
 
+  async rssMb(): Promise<number> {
+    return (await this.#engine.ask({ type: 'collect' })).rssMb;
+  }
+
   async connect(cameraIds: readonly string[], isStalled = false): Promise<readonly number[]> {
     const { port } = await this.figures();
     return (await this.#clients.ask({ type: 'connect', port, cameraIds, isStalled })).firstPictureMs;
@@ -108,10 +112,10 @@ const oneCamera = (options: Options): Promise<Cell[][]> =>
     const warmUp = (): Promise<void> => sleep(options['warm-up'] * 1000);
     await rig.connect(['camera-0']);
     await warmUp();
-    const { rssMb } = await rig.figures();
+    const baseRssMb = await rig.rssMb();
     await rig.connect(Array.from({ length: options.viewers - 1 }, () => 'camera-0'));
     await warmUp();
-    const mbPerViewer = ((await rig.figures()).rssMb - rssMb) / Math.max(1, options.viewers - 1);
+    const mbPerViewer = ((await rig.rssMb()) - baseRssMb) / Math.max(1, options.viewers - 1);
     const healthy = await rig.measure('1 camera', options.seconds, mbPerViewer);
     await rig.connect(['camera-0'], true);
     return [healthy, await rig.measure('the same, and one that reads nothing', options.seconds)];

@@ -11,6 +11,7 @@ import {
   writePing,
   writeVideoHead,
 } from '../../src/live/websocket/message.js';
+import { SpareTurns } from '../../src/live/websocket/spare-turns.js';
 import { Timestamps } from '../../src/live/websocket/timestamps.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { prefixed } from '../support/ring.js';
@@ -132,4 +133,23 @@ test('time in which this thread was held up itself hardly counts', () => {
   assert.ok(time.nowMs() - startMs < 2_500);
   const monotonic: MonotonicMs = clock.monotonicMs();
   assert.ok(monotonic > 7_000);
+});
+
+test('work that may wait is done in order, and leaves each turn to others after 2 ms', async () => {
+  const clock = new FakeClock();
+  const turns = new SpareTurns(clock);
+  const done: string[] = [];
+  const piece = (name: string, again: number) => (): void => {
+    done.push(name);
+    clock.advance(1);
+    if (again > 0) turns.add(piece(name, again - 1));
+  };
+  for (const name of ['a', 'b', 'c']) turns.add(piece(name, 1));
+  const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+  const seen: string[] = [];
+  while (done.length < 6) {
+    await turn();
+    seen.push(done.join(''));
+  }
+  assert.deepEqual(seen, ['ab', 'abca', 'abcabc']);
 });

@@ -10,7 +10,8 @@ const SECOND = 1000 / FRAME_MS;
 test('a viewer gets the configuration, the newest keyframe and all that follows, each frame once', async () => {
   await using watching = await Watching.start();
   const camera = watching.addCamera('door');
-  for (let frame = 0; frame < 25; frame += 1) camera.write(frame % 10 === 0);
+  // More than is sent at once to who has just come.
+  for (let frame = 0; frame < 25; frame += 1) camera.write(frame % 10 === 0, 60_000);
   const viewer = watching.watch('door');
   await viewer.untilFrame(24);
   for (let frame = 25; frame < 60; frame += 1) camera.write(frame % 10 === 0, frame === 30 ? 90_000 : 600);

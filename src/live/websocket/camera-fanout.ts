@@ -7,6 +7,7 @@ import type { AttentiveTime } from './attentive-time.js';
 import { CatchUp, type CatchUpDeps } from './catch-up.js';
 import { ConfigMessages } from './config-messages.js';
 import type { FrameMessages } from './frame-messages.js';
+import type { SpareTurns } from './spare-turns.js';
 import { Timestamps } from './timestamps.js';
 import type { Viewer } from './viewer.js';
 
@@ -15,6 +16,7 @@ const IDLE_PING_MS = 10_000;
 
 export type CameraFanoutDeps = {
   readonly time: AttentiveTime;
+  readonly spareTurns: SpareTurns;
   readonly bells: Bells;
   readonly frames: FrameMessages;
   /** A fault of our own that must end the camera's viewers, and nothing else. */
@@ -41,11 +43,12 @@ export class CameraFanout {
 
   constructor(deps: CameraFanoutDeps) {
     this.#deps = deps;
-    const { time, frames, onFault } = deps;
+    const { time, spareTurns, frames, onFault } = deps;
     const configs = this.#configs;
     const timestamps = this.#timestamps;
     this.#catchUpDeps = {
       time,
+      spareTurns,
       frames,
       configs,
       timestamps,

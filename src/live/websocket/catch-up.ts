@@ -3,16 +3,18 @@ import { PING_EVERY_MS } from './answers.js';
 import type { AttentiveTime } from './attentive-time.js';
 import type { ConfigMessages } from './config-messages.js';
 import type { FrameMessages } from './frame-messages.js';
+import type { SpareTurns } from './spare-turns.js';
 import type { Timestamps } from './timestamps.js';
 import type { Viewer } from './viewer.js';
 
 /** With so much pending the rest waits in the ring, where it costs nothing. */
 const MAX_PENDING_BYTES = 256 << 10;
-/** So much in one turn of the event loop: others have frames waiting, too. */
+/** So much at once, about a keyframe: others are waiting for their first picture, too. */
 const MAX_TURN_BYTES = 128 << 10;
 
 export type CatchUpDeps = {
   readonly time: AttentiveTime;
+  readonly spareTurns: SpareTurns;
   readonly frames: FrameMessages;
   readonly configs: ConfigMessages;
   readonly timestamps: Timestamps;
@@ -62,7 +64,7 @@ export class CatchUp {
     const viewer = this.#viewer;
     if (viewer.isBehind(this.#deps.time.nowMs())) this.#end('behind');
     else if (viewer.pendingBytes > MAX_PENDING_BYTES) viewer.socket.once('drain', this.run);
-    else if (turnBytes > MAX_TURN_BYTES) setImmediate(this.run);
+    else if (turnBytes > MAX_TURN_BYTES) this.#deps.spareTurns.add(this.run);
     else return true;
     return false;
   }

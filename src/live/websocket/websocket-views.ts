@@ -9,6 +9,7 @@ import type { CameraFeeds } from '../feeds.js';
 import { AttentiveTime } from './attentive-time.js';
 import { CameraFanout } from './camera-fanout.js';
 import { FrameMessages } from './frame-messages.js';
+import { SpareTurns } from './spare-turns.js';
 import { type Drops, Viewer } from './viewer.js';
 
 export type WebSocketErrorCode = 'no_picture' | 'bad_request';
@@ -57,6 +58,7 @@ export class WebSocketViews {
   readonly #onChange: () => void;
   readonly #server: WebSocketServer;
   readonly #time: AttentiveTime;
+  readonly #spareTurns: SpareTurns;
   readonly #bells = new Bells();
   readonly #frames = new FrameMessages();
   /** Cameras with viewers. */
@@ -80,6 +82,7 @@ export class WebSocketViews {
     this.#log = deps.log;
     this.#onChange = deps.onChange ?? (() => {});
     this.#time = new AttentiveTime(deps.clock);
+    this.#spareTurns = new SpareTurns(deps.clock);
     this.#server = new WebSocketServer(serverOptions);
   }
 
@@ -151,6 +154,7 @@ export class WebSocketViews {
     if (known !== undefined) return known;
     const fanout = new CameraFanout({
       time: this.#time,
+      spareTurns: this.#spareTurns,
       bells: this.#bells,
       frames: this.#frames,
       onFault: (fault) => {
