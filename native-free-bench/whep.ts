@@ -76,7 +76,8 @@ const measure = async (
   const viewers: Viewers = new Part('./whep-viewers.js');
   try {
     await engine.ask({ type: 'cameras', urls }, 'streaming');
-    await sleep(1_000);
+    // Rings take their size from the first whole group of pictures.
+    await sleep(5_000);
     await join(engine, viewers, 0, urls.length);
     await sleep(2_000);
     const alone = await engine.ask({ type: 'usage' }, 'usage');

@@ -6,12 +6,17 @@ const MAX_ARENA_BYTES = 1 << 24;
 /** Packets for each of which there is room in the tables: as many as are in an arena at 512 bytes each. */
 const BYTES_PER_SLOT = 512;
 
+/** What is newer than this is kept beyond the next keyframe: for repeats, and for who is still catching up. */
+const KEPT_TICKS = 135_000;
+/** So long after a keyframe the one before it is kept: who began there has come to the new one by then. */
+const HANDOVER_TICKS = 45_000;
+
 const aligned = (position: number): number => Math.ceil(position / 8) * 8;
 
 /**
  * The plain video packets of one camera, numbered from 0, shared by all its viewers: each has a cursor here, begins
- * at a keyframe here, and has lost packets repeated from here. It holds everything since the newest keyframe, as
- * long as that is less than 16 MB, and at least the last megabyte.
+ * at a keyframe here, and has lost packets repeated from here. It holds everything since the newest keyframe, and of
+ * the last one and a half seconds, as long as that is less than 16 MB.
  */
 export class PacketStore {
   /** The oldest packet that is still there. */
@@ -34,6 +39,11 @@ export class PacketStore {
   /** Positions grow by every byte that was ever skipped or written; a packet lies at its position modulo the size. */
   #positions = new Float64Array(this.#slots);
   #position = 0;
+  /** The first packet of the keyframe before the newest, and the newest one's time. */
+  #previousKey = -1;
+  #keyTicks = 0;
+  /** The next packet is a keyframe's first. */
+  #isKeyNext = false;
 
   get sizeBytes(): number {
     return this.bytes.length;
@@ -69,7 +79,7 @@ export class PacketStore {
   beginFrame(ticks: number, isKey: boolean): void {
     this.frame += 1;
     this.frameTicks = ticks;
-    if (isKey) this.newestKey = this.next;
+    this.#isKeyNext = isKey;
   }
 
   /** Takes in the packet that was written at `writeStart`, and makes room for another one. */
@@ -81,6 +91,8 @@ export class PacketStore {
     this.#frames[slot] = this.frame;
     this.#ticks[slot] = this.frameTicks;
     this.#positions[slot] = this.#position;
+    if (this.#isKeyNext) this.#beginKey();
+    this.#isKeyNext = false;
     this.next += 1;
     this.#advance(lengthBytes);
   }
@@ -90,13 +102,28 @@ export class PacketStore {
     this.newestKey = -1;
   }
 
+  #beginKey(): void {
+    this.#previousKey = this.newestKey;
+    this.newestKey = this.next;
+    this.#keyTicks = this.frameTicks;
+  }
+
   #advance(lengthBytes: number): void {
     this.#position = aligned(this.#position + lengthBytes);
     this.#skipEnd();
-    // The newest keyframe would be overwritten by its own pictures: more room, while there may be.
-    if (this.#evictedUpTo() > this.newestKey && this.newestKey >= 0 && this.#grow()) this.#skipEnd();
+    if (this.#isNeeded(this.#evictedUpTo()) && this.#grow()) this.#skipEnd();
     this.first = this.#evictedUpTo();
     if (this.newestKey < this.first) this.newestKey = -1;
+    if (this.#previousKey < this.first) this.#previousKey = -1;
+  }
+
+  /** Whether anything before `packet` should stay. */
+  #isNeeded(packet: number): boolean {
+    if (packet === this.first) return false;
+    const isHandover = this.frameTicks - this.#keyTicks < HANDOVER_TICKS;
+    const key = isHandover && this.#previousKey >= 0 ? this.#previousKey : this.newestKey;
+    const isKeyLost = key >= 0 && packet > key;
+    return isKeyLost || this.ticksOf(packet - 1) > this.frameTicks - KEPT_TICKS;
   }
 
   #skipEnd(): void {
