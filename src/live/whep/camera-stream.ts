@@ -1,4 +1,4 @@
-import type { MonotonicMs } from '../../base/clock.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
 import type { StreamInfo } from '../../codec/track.js';
 import { RingReader } from '../../ring/reader.js';
 import { hasReorderedFrames } from './display-order.js';
@@ -10,6 +10,11 @@ import { MAX_PACKET_BYTES } from './srtp-batch.js';
 
 const FIRST_FRAME_BYTES = 256 * 1024;
 const RTP_HEADER_BYTES = 12;
+
+/** While so many get a portion each, the first one's next portion becomes due. */
+const GROUP_VIEWERS = 8;
+/** Then whoever else the thread serves has a turn. */
+const MAX_ROUNDS = 8;
 
 /** One camera with all of its viewers: reads each frame once, cuts it into packets once, then it is sent to each. */
 export class CameraStream {
@@ -88,11 +93,22 @@ export class CameraStream {
     }
   }
 
-  /** Sends everybody what their pace allows. True: somebody has more to get, call again soon. */
-  pump(nowMs: MonotonicMs): boolean {
+  /**
+   * Sends everybody what their pace allows. True: somebody has more to get, call again soon. A keyframe for many
+   * takes longer than the pace wants: then a few get all of it before the next few begin, not all of them late.
+   */
+  pump(clock: Clock): boolean {
     let hasMore = false;
-    for (const { video } of this.#senders) {
-      if (video?.pump(nowMs) === true) hasMore = true;
+    const senders = this.#senders;
+    for (let start = 0; start < senders.length; start += GROUP_VIEWERS) {
+      const end = Math.min(start + GROUP_VIEWERS, senders.length);
+      let rounds = 0;
+      while (this.#pumpGroup(start, end, clock.monotonicMs())) {
+        rounds += 1;
+        if (rounds < MAX_ROUNDS && this.#isPaceBack(start, end, clock.monotonicMs())) continue;
+        hasMore = true;
+        break;
+      }
     }
     return hasMore;
   }
@@ -110,6 +126,21 @@ export class CameraStream {
     const newFrames = frames - this.#reportedDrops;
     this.#reportedDrops = frames;
     return newFrames;
+  }
+
+  #pumpGroup(start: number, end: number, nowMs: MonotonicMs): boolean {
+    let hasMore = false;
+    for (let at = start; at < end; at += 1) {
+      if (this.#senders[at]!.video?.pump(nowMs) === true) hasMore = true;
+    }
+    return hasMore;
+  }
+
+  #isPaceBack(start: number, end: number, nowMs: MonotonicMs): boolean {
+    for (let at = start; at < end; at += 1) {
+      if (this.#senders[at]!.video?.mayGoOn(nowMs) === true) return true;
+    }
+    return false;
   }
 
   #takeVideo(reader: RingReader, info: StreamInfo): void {

@@ -11,6 +11,7 @@ import { TokenBucket } from './token-bucket.js';
  */
 const BURST_PACKETS = 30;
 const PACKETS_PER_MS = 15;
+const PORTION_PACKETS = 24;
 
 /** Repeats of lost packets: a lost keyframe at once, 5 Mbit/s in the long run. */
 const REPEAT_BURST = 160;
@@ -92,6 +93,12 @@ export class VideoSender {
       if (this.#socket.isBlocked) break;
     }
     return this.#cursor < this.#store.next;
+  }
+
+  /** There is more for it, and it may have another portion of a worthwhile size. */
+  mayGoOn(nowMs: MonotonicMs): boolean {
+    const isBehind = this.#cursor >= 0 && this.#cursor < this.#store.next;
+    return isBehind && this.#pace.available(nowMs) >= PORTION_PACKETS && !this.#socket.isBlocked;
   }
 
   /** The viewer can't decode (PLI, FIR): from the newest keyframe once more, unless that was just now. */

@@ -170,7 +170,7 @@ export class WhepWorker {
   }
 
   #pump(stream: CameraStream): void {
-    if (stream.pump(this.#clock.monotonicMs())) this.#pacer ??= this.#clock.after(PACE_MS, this.#pace);
+    if (stream.pump(this.#clock)) this.#pacer ??= this.#clock.after(PACE_MS, this.#pace);
   }
 
   readonly #pace = (): void => {
