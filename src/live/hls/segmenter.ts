@@ -34,6 +34,7 @@ export class Segmenter {
   #audioVersion = -1;
   #isAudioFit = false;
   #nextAudioTicks = Number.NaN;
+  #isAudioBroken = false;
   #audioClockHz = 1;
   /** Where the pictures begin that follow each other until now. */
   #runStartSec = 0;
@@ -84,9 +85,13 @@ export class Segmenter {
   }
 
   #audio(reader: RingReader): void {
-    if (!this.#isOpen || !this.#fitsAudio(reader)) return;
+    // What follows belongs to pictures that are still to come: in this segment it would last until then.
+    this.#isAudioBroken ||= reader.discontinuity;
+    if (this.#isAudioBroken || !this.#isOpen || !this.#fitsAudio(reader)) return;
     // Sound from before the first picture would make players look for one there.
-    if (reader.ptsTicks / this.#audioClockHz < this.#runStartSec) return;
+    const seconds = reader.ptsTicks / this.#audioClockHz;
+    const isFar = seconds * VIDEO_CLOCK_HZ > this.#lastDtsTicks + MAX_STEP_TICKS;
+    if (seconds < this.#runStartSec || isFar) return;
     // Pictures alone end a part: without any, audio must not gather for ever.
     const isFull = this.#stage.lengthBytes + reader.lengthBytes > MAX_PART_BYTES;
     if (isFull || !this.#stage.addAudio(reader)) this.refusedFrames += 1;
@@ -145,6 +150,7 @@ export class Segmenter {
     }
     this.#window.begin({ head, ptsTicks, dtsTicks, wallMs, isDiscontinuity });
     this.#isBroken = false;
+    this.#isAudioBroken = false;
     this.#isOpen = true;
     this.#firstDtsTicks = dtsTicks;
     this.#partDtsTicks = dtsTicks;

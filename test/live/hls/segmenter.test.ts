@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { FileScanner } from '../../../src/fmp4/file-scanner.js';
 import { lowLatencyPlaylist } from '../../../src/live/hls/ll-playlist.js';
 import { videoPlaylist } from '../../../src/live/hls/playlists.js';
+import { SAMPLE_FIELDS, sampleField, sampleKind } from '../../../src/live/hls/segment.js';
 import { Segmenter } from '../../../src/live/hls/segmenter.js';
 import { TsMaker } from '../../../src/live/hls/ts-maker.js';
 import { Numbers, SegmentWindow } from '../../../src/live/hls/window.js';
@@ -82,6 +83,41 @@ test('whatever a camera sends: playlists keep the rules, numbers go on, segments
     }),
     { numRuns: 60 },
   );
+});
+
+test('sound that comes back before the picture does is not put behind the old one', () => {
+  const { writer } = makeRing();
+  writer.setStreamInfo(infoOf(fixtures.h264High(), fixtures.aac().track));
+  const reader = new RingReader(writer.ring, { start: 'next' });
+  const window = new SegmentWindow(new Numbers());
+  const segmenter = new Segmenter(window, false);
+  const sendAudio = (ms: number, flags = 0): void =>
+    writer.writeAudio(nalOf(ms, 40), 0, 40, ms * 48, 0, 0, flags);
+  const sendPicture = (ms: number, flags: number): void =>
+    void writeFrame(writer, nalOf(ms, 60), { dts: ms * 90, flags });
+  sendPicture(0, frameFlag.key);
+  sendAudio(10);
+  sendPicture(40, 0);
+  // Three seconds away, less than what breaks off by itself.
+  sendAudio(3_000, frameFlag.discontinuity);
+  sendAudio(3_020);
+  sendPicture(3_030, frameFlag.key | frameFlag.discontinuity);
+  sendAudio(3_040);
+  sendPicture(3_070, 0);
+  sendPicture(5_100, frameFlag.key);
+  sendPicture(5_140, frameFlag.key | frameFlag.discontinuity);
+  while (reader.next()) segmenter.accept(reader, Number.NaN);
+  const audioMs = window.listed().map(({ parts }) =>
+    parts.flatMap(({ samples }) => {
+      const found: number[] = [];
+      for (let at = 0; at < samples.length; at += SAMPLE_FIELDS) {
+        const isAudio = samples[at + sampleField.kind] === sampleKind.audio;
+        if (isAudio) found.push(samples[at + sampleField.pts]! / 48);
+      }
+      return found;
+    }),
+  );
+  assert.deepEqual(audioMs, [[10], [3_040], []]);
 });
 
 /** How much of a file our own reader takes for whole. */
