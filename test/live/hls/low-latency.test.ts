@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fixtures } from '../../support/fixtures.js';
+import { generateVideo } from '../../support/frame-generator.js';
 import { HlsCamera, type HlsRig, isSettled, makeHls, viewer } from './hls-camera.js';
 import { parse } from './playlist-reader.js';
 
@@ -39,6 +40,16 @@ test('the low-latency playlist lists parts of a third of a second and hints at t
   );
   assert.equal(segments[0]!.map?.uri, 'init_0.mp4');
   assert.match(text, /#EXT-X-PRELOAD-HINT:TYPE=PART,URI="part_3_4.m4s"\n$/);
+  hls.stop();
+});
+
+test('no part is listed as long as it is, however even its length', async () => {
+  // Eight frames at 25 a second are 0.32 s to the tick.
+  const { hls } = await playing(5, generateVideo({ kbps: 200 }));
+  const { segments } = parse(await hls.lowLatency('door', viewer, null));
+  const durations = segments.flatMap(({ parts }) => parts.flatMap(({ duration }) => duration ?? []));
+  assert.ok(durations.length > 12);
+  assert.ok(durations.every((duration) => duration < 0.32 && duration > 0.08 - 0.0001));
   hls.stop();
 });
 
