@@ -28,13 +28,8 @@ export const whepRoutes = ({ whep }: { readonly whep: WhepService }): Route[] =>
     answers: { 201: { description: 'The SDP answer', contentType } },
     problems: [406],
     handle: async ({ params, body, hold }) => {
-      let isEnded = false;
-      // Who may not watch any more while the answer is made doesn't get one.
-      hold.onEnd(() => {
-        isEnded = true;
-      });
       const { sessionId, answerSdp } = await whep.offer(params.id, body, () => hold.release());
-      if (isEnded) whep.end(params.id, sessionId, 'access withdrawn');
+      // At once, if the place was taken away while the answer was made.
       hold.onEnd((reason) => whep.end(params.id, sessionId, reason));
       const headers = { Location: `/stream/webrtc/whep/${params.id}/${sessionId}` };
       return { status: 201, text: answerSdp, contentType, headers };

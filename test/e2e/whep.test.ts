@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
 import { launchChromium } from '../support/browser/chromium.js';
 import { playWhep } from '../support/browser/whep-player.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
@@ -44,4 +47,15 @@ test('Chromium watches a camera by WHEP, with sound, and says goodbye', async (t
   await until('nobody watches any more', async () => (await door()).viewers === 0);
   assert.deepEqual(player.errors, []);
   assert.equal(await service.stop(), 0);
+});
+
+test('aiortc watches the same camera', async (t) => {
+  const { service, door } = await setUp(t);
+  const script = join(import.meta.dirname, '../../../test/support/aiortc-viewer.py');
+  const url = `${service.url}/stream/webrtc/whep/door`;
+  const { stdout } = await promisify(execFile)('/usr/bin/python3', [script, url], { timeout: 60_000 });
+  assert.deepEqual(JSON.parse(stdout), { width: 320, height: 180 });
+  await until('it is seen that nobody watches', async () => (await door()).viewers === 0, {
+    deadlineMs: 20_000,
+  });
 });
