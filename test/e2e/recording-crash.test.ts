@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseRecordingName } from '../../src/archive/file-name.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+import { encodeVideo, RecordingService } from './recording-service.js';
+
+/** More of them, in a long run by hand. */
+const KILLS = Number(process.env['KILLS'] ?? 3);
+const MAX_LOST_MS = 1_000;
+
+const decodes = (path: string): void => {
+  const { status, stderr } = spawnSync('ffmpeg', ['-v', 'error', '-xerror', '-i', path, '-f', 'null', '-'], {
+    encoding: 'utf8',
+  });
+  assert.deepEqual([status, stderr], [0, ''], path);
+};
+
+test('kill -9 at any moment costs a second at most, and every file plays', async (t) => {
+  const folder = tempFolder(t);
+  const [brief, long] = [encodeVideo(folder, 1, 10), encodeVideo(folder, 10, 20)];
+  const recording = await RecordingService.start(
+    t,
+    { brief1: brief, brief2: brief, long1: long, long2: long },
+    { DATA_DIR: folder, ARCHIVE_DIR: join(folder, 'archive'), RECORD_FILE_SECONDS: '5' },
+  );
+  const known = new Map(recording.ids.map((id) => [id, new Set<string>()]));
+  const lostMs: number[] = [];
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    await recording.untilRecording();
+    // At a moment of its own, in the seconds in which files are begun, written and rolled over.
+    await new Promise((resolve) => setTimeout(resolve, 1_500 + Math.random() * 5_000));
+    const killedMs = await recording.kill();
+    const left = recording.ids.map((id) => [id, recording.files(id)] as const);
+    await recording.run();
+    for (const [id, before] of left) {
+      const open = before.filter((name) => name.includes('ongoing'));
+      await until(
+        `what ${id} left is closed`,
+        () => open.every((name) => !recording.files(id).includes(name)),
+        {
+          deadlineMs: 20_000,
+          describe: () => recording.files(id).join() + recording.service.out().slice(-2000),
+        },
+      );
+      const startedMs = killedMs;
+      const past = (await recording.archive(id)).filter(({ start }) => Date.parse(start) < startedMs);
+      const last = past.filter(({ filename }) => !filename.includes('ongoing')).at(-1);
+      assert.ok(last !== undefined, `${id}: ${recording.files(id).join()}`);
+      lostMs.push(killedMs - Date.parse(last.end));
+      decodes(recording.pathOf(id, last.filename));
+      const names = new Set(recording.files(id));
+      for (const name of known.get(id)!) assert.ok(names.has(name), `${name} of ${id} is gone`);
+      for (const name of names) {
+        assert.ok(parseRecordingName(name) !== null, name);
+        if (!name.includes('ongoing')) known.get(id)!.add(name);
+      }
+    }
+  }
+  t.diagnostic(
+    `lost in ${KILLS} kills, ms: ${lostMs
+      .map(Math.round)
+      .sort((a, b) => a - b)
+      .join(' ')}`,
+  );
+  assert.ok(Math.max(...lostMs) <= MAX_LOST_MS, lostMs.join());
+  assert.equal(await recording.service.stop(), 0);
+  for (const id of recording.ids) {
+    const names = recording.files(id);
+    assert.ok(
+      names.every((name) => !name.includes('ongoing')),
+      names.join(),
+    );
+    for (const name of names) decodes(recording.pathOf(id, name));
+  }
+});
