@@ -15,8 +15,7 @@ export const poolThreads = (env: Readonly<Record<string, string | undefined>>): 
  * How many disk operations of all recorders together may be under way: a disk that takes nothing any more then
  * holds so many threads of the pool and not one more, and DNS, crypto and file serving keep theirs.
  */
-export const recorderShare = (threads: number): number =>
-  Math.min(4, Math.max(1, Math.floor(threads / 2) - 1));
+export const recorderShare = (threads: number): number => Math.max(1, Math.floor(threads / 2) - 1);
 
 /** A count of disk operations under way, in memory that all threads share. Nobody ever waits at it. */
 export class DiskGate {

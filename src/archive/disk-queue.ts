@@ -15,6 +15,8 @@ export class DiskQueue {
   readonly #seat: number;
   readonly #waiting: Readonly<Record<DiskPriority, Waiting[]>> = { write: [], close: [], sync: [] };
   #isSyncing = false;
+  /** Operations that are over. */
+  ended = 0;
 
   constructor(options: { gate: DiskGate; seat: number }) {
     this.#gate = options.gate;
@@ -28,6 +30,11 @@ export class DiskQueue {
       this.#waiting[priority].push({ run: operation, done });
       this.drain();
     });
+  }
+
+  /** Operations that wait for the gate. */
+  get waiting(): number {
+    return this.#waiting.write.length + this.#waiting.close.length + this.#waiting.sync.length;
   }
 
   /** Begins what may begin. */
@@ -50,6 +57,7 @@ export class DiskQueue {
       fault = thrown ?? new Error('a disk operation failed');
     }
     if (priority === 'sync') this.#isSyncing = false;
+    this.ended += 1;
     this.#gate.leave(this.#seat);
     done(fault);
     this.drain();

@@ -36,6 +36,8 @@ export class Recorders {
   readonly #ending = new Set<Promise<void>>();
   #lastPumpMs = 0;
   #lastReportMs = 0;
+  #endedBefore = 0;
+  #isFlowing = false;
 
   constructor(setup: RecordersSetup, deps: RecordersDeps) {
     this.#setup = setup;
@@ -69,10 +71,18 @@ export class Recorders {
     if (place !== undefined) this.#end(cameraId, place);
   }
 
+  /** Operations wait for others to end, and those do end: a nap of this thread would only make them wait longer. */
+  get isInHaste(): boolean {
+    return this.#isFlowing && this.#queue.waiting > 0;
+  }
+
   /** Called at the end of loop turns: cheap unless it is time. */
   pump(nowMs: number): void {
+    if (this.#queue.waiting > 0) this.#queue.drain();
     if (nowMs - this.#lastPumpMs < PUMP_PERIOD_MS) return;
     this.#lastPumpMs = nowMs;
+    this.#isFlowing = this.#queue.ended !== this.#endedBefore;
+    this.#endedBefore = this.#queue.ended;
     const isReportDue = nowMs - this.#lastReportMs >= REPORT_PERIOD_MS;
     if (isReportDue) this.#lastReportMs = nowMs;
     for (const [cameraId, { recorder }] of this.#places) {
@@ -80,7 +90,6 @@ export class Recorders {
       this.#guarded(cameraId, () => recorder.pump(nowMs));
       if (isReportDue) recorder.report();
     }
-    this.#queue.drain();
   }
 
   /** Closes all files; resolves when they have their names. */

@@ -17,6 +17,8 @@ export interface RingRecorders {
   setRing(cameraId: string, ring: SharedArrayBuffer): void;
   /** The camera leaves the worker. */
   remove(cameraId: string): void;
+  /** Disk work waits for other disk work of this thread: it must not nap. */
+  readonly isInHaste: boolean;
   /** At the end of loop turns in which media came, and every second. */
   pump(nowMs: number): void;
   /** Resolves when all recordings are closed. */
@@ -121,7 +123,7 @@ export class IngestWorker {
     this.#bell.ringIfNeeded();
     this.#recorders.pump(this.#turnMs);
     const napMs = this.#nap.napMs();
-    if (napMs > 0) this.#nap.sleep(napMs);
+    if (napMs > 0 && !this.#recorders.isInHaste) this.#nap.sleep(napMs);
   };
 
   #need(): 'rest' | 'latency' | 'haste' {
