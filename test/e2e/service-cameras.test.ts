@@ -58,7 +58,8 @@ test('a camera that is added streams, with live figures in list, statistics and 
   assert.deepEqual([live.codec, live.resolution, live.width, live.height], ['h264', '320x180', 320, 180]);
   assert.ok(live.bitrate > 0 && live.traffic_used_mb > 0 && live.last_error === '');
   const { body: stats } = await call('GET', '/api/stats');
-  assert.deepEqual([stats.active_streams, stats.total_cameras, stats.goroutines], [1, 1, 2]);
+  assert.deepEqual([stats.active_streams, stats.total_cameras], [1, 1]);
+  assert.ok(stats.goroutines >= 2, "the main thread and the camera's, besides those of the archive");
   assert.ok(stats.total_fps > 0 && stats.total_bitrate_kbps > 0);
   const { text } = await call('GET', '/metrics');
   assert.match(text, /^svc_stream_online\{camera_id="door"\} 1$/m);
