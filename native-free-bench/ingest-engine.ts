@@ -10,6 +10,7 @@ import { spawnCameraWorker } from '../src/camera/worker-thread.js';
 import { readCounters } from '../src/ring/counters.js';
 import { BellListener } from '../src/ring/doorbell.js';
 import { RingReader } from '../src/ring/reader.js';
+import { bareWrites } from './bare-writes.js';
 
 export type EngineJob = {
   readonly urls: readonly string[];
@@ -22,6 +23,8 @@ export type EngineJob = {
   readonly archiveDir: string;
   /** So many windows of `seconds` with all cameras recorded, each after one without; 0: nothing is recorded. */
   readonly recordedWindows: number;
+  /** Of one camera. */
+  readonly bytesASecond: number;
 };
 
 /** What it took while all cameras were recorded, beside the windows in which none was. */
@@ -29,6 +32,8 @@ export type RecordedReport = {
   readonly cpuMs: number;
   readonly wallMs: number;
   readonly lostFrames: number;
+  /** What the writing alone takes: the same bytes, to the same disk. */
+  readonly bare: Window;
 };
 
 export type EngineReport = {
@@ -184,11 +189,14 @@ const run = async (job: EngineJob): Promise<EngineReport> => {
   watcher.isMeasuring = false;
   const after = totals(cameras);
   const recorded: Window[] = [];
+  const bare: Window[] = [];
   while (recorded.length < job.recordedWindows) {
     await record(true);
     recorded.push(await measureFor(job.seconds));
     await record(false);
     plain.push(await measureFor(job.seconds));
+    const { archiveDir: folder, seconds, bytesASecond } = job;
+    bare.push(await bareWrites({ folder, files: job.urls.length, bytesASecond, seconds }));
   }
   const report: EngineReport = {
     workers: cameras.workerCount,
@@ -204,6 +212,7 @@ const run = async (job: EngineJob): Promise<EngineReport> => {
     latenciesMs: watcher.latenciesMs,
     recorded: {
       ...sumOf(recorded),
+      bare: sumOf(bare),
       lostFrames: cameras.ids.reduce((sum, id) => sum + recordings.lostFrames(id), 0),
     },
   };

@@ -45,6 +45,7 @@ export const ingest: Bench<typeof defaults> = {
         seconds: options.seconds,
         archiveDir: '/',
         recordedWindows: 0,
+        bytesASecond: options.kbps * 125,
       });
       return tabulate(options, report, await cameras.stop());
     } finally {

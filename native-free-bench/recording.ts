@@ -58,12 +58,21 @@ export const recording: Bench<typeof defaults> = {
         seconds: options.seconds,
         archiveDir,
         recordedWindows: options.windows,
+        bytesASecond: options.kbps * 125,
       });
       const percent = (window: { cpuMs: number; wallMs: number }): number =>
         (window.cpuMs / window.wallMs / options.cameras) * 100;
       const { recorded } = report;
       return {
-        columns: ['cameras', 'pattern', '% without', '% recorded', '% recording adds', 'frames lost'],
+        columns: [
+          'cameras',
+          'pattern',
+          '% without',
+          '% recorded',
+          '% recording adds',
+          '% bare writes',
+          'frames lost',
+        ],
         rows: [
           [
             options.cameras,
@@ -71,10 +80,13 @@ export const recording: Bench<typeof defaults> = {
             percent(report),
             percent(recorded),
             percent(recorded) - percent(report),
+            percent(recorded.bare),
             recorded.lostFrames,
           ],
         ],
         notes: [
+          'bare writes: the same bytes written to the same disk by nothing but the system calls; what is left is ours',
+
           '% of a core a camera, all threads and kernel time of the process; writeback by the kernel not',
         ],
       };

@@ -44,7 +44,7 @@ const SAMPLES_PER_PUBLISH = 5;
 type ThreadCpuUsage = () => { user: number; system: number };
 
 /** CPU seconds of the calling thread, NaN where the system doesn't tell. */
-const threadCpuSeconds = (): number => {
+export const threadCpuSeconds = (): number => {
   const usage = (process as { threadCpuUsage?: ThreadCpuUsage }).threadCpuUsage?.();
   if (usage !== undefined) return (usage.user + usage.system) / 1e6;
   try {
