@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { Clock, MonotonicMs } from '../../base/clock.js';
+import { messageOf } from '../../base/errors.js';
 import type { AudioCodec } from '../../codec/track.js';
 import { AudioSender } from './audio-sender.js';
 import type { DtlsCertificate } from './certificate.js';
@@ -122,10 +123,19 @@ export class Session implements FeedbackTarget {
     if (this.video.restart(this.#deps.clock.monotonicMs())) this.#deps.onMore();
   }
 
-  /** Tells the kinds of datagrams on one port apart by their first byte (RFC 7983 §7). */
+  /** What a viewer sends can end its own session, and nothing else. */
   #receive(message: Buffer, from: Remote): void {
     const first = message[0];
     if (first === undefined || this.#isEnded) return;
+    try {
+      this.#dispatch(first, message, from);
+    } catch (fault) {
+      this.end(`a datagram could not be handled: ${messageOf(fault)}`);
+    }
+  }
+
+  /** Tells the kinds of datagrams on one port apart by their first byte (RFC 7983 §7). */
+  #dispatch(first: number, message: Buffer, from: Remote): void {
     if (first < 4) this.#onStun(message, from);
     else if (!this.#isNominated(from)) return;
     else if (first >= 20 && first < 64) this.#onDtls(message);
@@ -143,7 +153,7 @@ export class Session implements FeedbackTarget {
     this.#deps.socket.sendTo(result.response, from);
     if (!result.isNominated) return;
     this.#nominated = from;
-    if (this.#rtcpOut !== null) this.#deps.socket.connect(from, () => {});
+    if (this.#rtcpOut !== null) this.#deps.socket.connect(from, this.#deps.onMore);
     else void this.#startDtls();
   }
 

@@ -82,6 +82,8 @@ export class VideoSender {
 
   /** Sends what the pace allows. True: there is more, call again soon. */
   pump(nowMs: MonotonicMs): boolean {
+    // Whoever ties the socket to the viewer again calls again.
+    if (!this.#socket.isConnected) return false;
     if (this.#socket.isBlocked) return true;
     if (!this.#findPlace(nowMs)) return false;
     const left = Math.min(this.#pace.available(nowMs), this.#store.next - this.#cursor);

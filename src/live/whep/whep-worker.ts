@@ -79,14 +79,11 @@ export class WhepWorker {
     watched.stream.moveTo(ring);
     const known = this.#bellById.get(bellId);
     if (known === undefined) this.#bellById.set(bellId, bell);
-    watched.unlisten = this.#bells.listen(known ?? bell, () => this.#onBell(watched.stream));
+    watched.unlisten = this.#bells.listen(known ?? bell, () => this.#onBell(cameraId, watched.stream));
   }
 
   #watch(cameraId: string): Watched {
-    const onUnfit = (reason: string): void => {
-      for (const session of [...stream.sessions]) session.end(reason);
-    };
-    const stream = new CameraStream(onUnfit);
+    const stream = new CameraStream((reason) => endAll(stream, reason));
     const watched = { stream, unlisten: () => {} };
     this.#cameras.set(cameraId, watched);
     return watched;
@@ -95,7 +92,7 @@ export class WhepWorker {
   #forget(cameraId: string): void {
     const watched = this.#cameras.get(cameraId);
     if (watched === undefined) return;
-    for (const session of [...watched.stream.sessions]) session.end('the camera is gone');
+    endAll(watched.stream, 'the camera is gone');
     this.#reportDropped(cameraId, watched.stream);
     watched.unlisten();
     watched.stream.close();
@@ -164,9 +161,15 @@ export class WhepWorker {
     this.#send({ type: 'ended', sessionId: session.id, reason });
   }
 
-  #onBell(stream: CameraStream): void {
-    stream.readAll();
-    this.#pump(stream);
+  #onBell(cameraId: string, stream: CameraStream): void {
+    try {
+      stream.readAll();
+      this.#pump(stream);
+    } catch (fault) {
+      // A fault of ours must cost one camera's viewers their session, not all viewers of the thread.
+      this.#log.error('frames could not be sent', { camera_id: cameraId, reason: messageOf(fault) });
+      endAll(stream, 'internal error');
+    }
   }
 
   #pump(stream: CameraStream): void {
@@ -191,6 +194,10 @@ export class WhepWorker {
     if (frames > 0) this.#send({ type: 'dropped', cameraId, frames });
   }
 }
+
+const endAll = (stream: CameraStream, reason: string): void => {
+  for (const session of [...stream.sessions]) session.end(reason);
+};
 
 /** Without these there is no way to the viewer (RFC 8827 §6.5, RFC 8445 §5.3). */
 const checkTransport = ({ iceUfrag, icePwd, fingerprints, setup }: OfferedMedia): void => {
