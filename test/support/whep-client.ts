@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -20,6 +20,8 @@ export type ClientOptions = {
   readonly countOnly?: boolean;
   /** Told instead of the certificate's own. */
   readonly fingerprint?: string;
+  /** Signs with another key than the certificate's, as a thief of certificates would have to. */
+  readonly foreignKey?: boolean;
 };
 
 export type OfferedPayload = { readonly payloadType: number; readonly map: string; readonly fmtp?: string };
@@ -82,6 +84,11 @@ export const readAnswer = (sdp: string) => {
   const [, , , , address = '', port = '0'] = value('candidate').split(' ');
   const ssrcs = [...sdp.matchAll(/^a=ssrc:(\d+) /gm)].map((match) => Number(match[1]));
   return { ufrag: value('ice-ufrag'), pwd: value('ice-pwd'), address, port: Number(port), ssrcs };
+};
+
+const foreignKey = (): string => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 };
 
 type Certificate = Awaited<ReturnType<typeof RTCDtlsTransport.SetupCertificate>>;
@@ -223,7 +230,7 @@ export class WhepClient {
     const { certPem, privateKey } = this.#certificate;
     const client = new DtlsClient({
       cert: certPem,
-      key: privateKey,
+      key: this.#options.foreignKey === true ? foreignKey() : privateKey,
       signatureHash: { hash: HashAlgorithm.sha256_4, signature: SignatureAlgorithm.ecdsa_3 },
       transport: {
         type: 'test',

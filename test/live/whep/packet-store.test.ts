@@ -65,3 +65,16 @@ test('a group of pictures that never ends takes no more than 16 MB', () => {
   pushPacket(store, 100, true);
   assert.equal(store.newestKey, 30_000);
 });
+
+test('the last second stays for repeats, though every frame is a keyframe', () => {
+  const store = new PacketStore();
+  const firsts: number[] = [];
+  for (let number = 0; number < 100; number += 1) {
+    firsts.push(store.next);
+    store.beginFrame(number * FRAME_TICKS, true);
+    for (let i = 0; i < 100; i += 1) pushPacket(store, 1_212, i === 99);
+  }
+  assert.ok(store.first <= firsts[75]!);
+  assert.ok(store.bytes.length <= 1 << 23);
+  check(store);
+});

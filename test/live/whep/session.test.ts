@@ -99,7 +99,13 @@ test('who does not know the password, or holds another certificate, gets nothing
   liar.start(second!);
   const reason = await until('it is found out', () => whep.endOf(id), { deadlineMs: 20_000 });
   assert.match(reason, /certificate is not the one in its offer/);
-  assert.deepEqual([liar.packets, heard], [0, 0]);
+  const thief = await WhepClient.create({ foreignKey: true });
+  whep.clients.push(thief);
+  const third = await whep.offer(thief.offer);
+  thief.start(third.answer!);
+  const found = await until('it is found out', () => whep.endOf(third.id), { deadlineMs: 20_000 });
+  assert.match(found, /doesn't prove its certificate/);
+  assert.deepEqual([liar.packets, thief.packets, heard], [0, 0, 0]);
   stranger.close();
 });
 
