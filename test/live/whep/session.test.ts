@@ -76,7 +76,7 @@ test('who does not know the password, or holds another certificate, gets nothing
   whep.clients.push(honest);
   const { answer } = await whep.offer(honest.offer);
   const stranger = createSocket('udp4');
-  const { port, ufrag } = readAnswer(answer!);
+  const { port, ufrag, pwd } = readAnswer(answer!);
   stranger.bind(0, '127.0.0.1');
   await once(stranger, 'listening');
   let heard = 0;
@@ -84,6 +84,7 @@ test('who does not know the password, or holds another certificate, gets nothing
     heard += 1;
   });
   stranger.send(bindingRequest(`${ufrag}:x`, 'not the password of this session'), port, '127.0.0.1');
+  stranger.send(bindingRequest(`${ufrag}:not-the-viewer`, pwd), port, '127.0.0.1');
   for (const bytes of [
     Buffer.alloc(0),
     Buffer.of(0),

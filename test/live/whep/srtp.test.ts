@@ -115,10 +115,10 @@ test('the tag is the HMAC of packet and rollover counter', () => {
   const batch = new SrtpBatch();
   batch.begin();
   const { words, lengthBytes } = plainPacket(randomBytes(333));
-  batch.add(stream, words, 0, lengthBytes, true, 0x30005, 90);
+  batch.add(stream, words, 0, lengthBytes, true, 0x01020304 * 0x10000 + 5, 90);
   batch.seal(keys);
   const packet = Buffer.from(batch.packet(0));
-  const signed = Buffer.concat([packet.subarray(0, -10), Buffer.of(0, 0, 0, 3)]);
+  const signed = Buffer.concat([packet.subarray(0, -10), Buffer.of(1, 2, 3, 4)]);
   const expected = createHmac('sha1', keys.authKey).update(signed).digest().subarray(0, 10);
   assert.deepEqual(packet.subarray(-10), expected);
 });
