@@ -201,7 +201,7 @@ const openStorage = async (config: Config, deps: AppDeps, stops: Stops): Promise
   return { store, sessions, tokens, accounts };
 };
 
-type Sources = LiveOutputs & { readonly registry: CameraRegistry; readonly archive: Archive };
+type Sources = LiveOutputs & Recording & { readonly registry: CameraRegistry };
 
 type Recording = { readonly archive: Archive; readonly desk: RecordingDesk };
 
@@ -293,7 +293,7 @@ const startCameras = async (
   stops.push(() => registry.stop());
   stops.push(() => whep.stop());
   registry.start();
-  return { registry, webSockets, hls, whep, archive };
+  return { registry, webSockets, hls, whep, archive, desk };
 };
 
 type Ops = { readonly health: Health; readonly metrics: Metrics; readonly stats: Stats };
@@ -304,13 +304,19 @@ const buildOps = (
   store: Store,
   registry: CameraRegistry,
   threads: Threads,
+  recordings: { readonly fault: string | null },
 ): Ops => {
   const { clock, version } = deps;
   const archive = new ArchiveProbe(config.archiveDir, { clock });
+  // A disk that takes a small file may still have no room for a second of video.
+  const archiveFault = async (): Promise<string> => {
+    const seen = await archive.check();
+    return seen === 'ok' ? (recordings.fault ?? 'ok') : seen;
+  };
   const health = new Health(
     {
       database: async () => store.writeFault() ?? 'ok',
-      archive: () => archive.check(),
+      archive: archiveFault,
       router: async () => (registry.isRunning ? 'ok' : 'the cameras are not started'),
     },
     { clock },
@@ -365,14 +371,14 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   mainThread.start();
   stops.push(() => mainThread.stop());
   threads.add('main', mainThread.shared);
-  const { registry, webSockets, hls, whep, archive } = await startCameras(
+  const { registry, webSockets, hls, whep, archive, desk } = await startCameras(
     config,
     deps,
     storage,
     threads,
     stops,
   );
-  const ops = buildOps(config, deps, storage.store, registry, threads);
+  const ops = buildOps(config, deps, storage.store, registry, threads, desk);
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
   stops.push(() => models.stop());

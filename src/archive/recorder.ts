@@ -51,6 +51,14 @@ const LAST_RETRY_MS = 10_000;
 
 type Tail = { readonly file: RecordingFile; readonly collector: FragmentCollector; readonly sinceMs: number };
 
+/** For people who see no more than this: what a disk's refusal comes down to. */
+const faultText = (fault: unknown): string => {
+  const code = (fault as NodeJS.ErrnoException).code ?? 'unknown error';
+  return code === 'ENOSPC' || code === 'EDQUOT'
+    ? 'the disk is full'
+    : `recordings can't be written (${code})`;
+};
+
 /** Records one camera: reads its ring, in the thread that fills it, and hands fragments to a file. */
 export class Recorder {
   readonly #options: RecorderOptions;
@@ -196,7 +204,7 @@ export class Recorder {
         queue: this.#queue,
         nowMs: frame.arrivalMs,
         events: {
-          onOpened: (fileName) => this.#onOpened(file, fileName),
+          onBegun: (fileName) => this.#onBegun(file, fileName),
           onOverrun: (lostFrames) => this.#onOverrun(file, lostFrames),
           onFault: (fault) => this.#onFault(file, fault),
         },
@@ -262,7 +270,7 @@ export class Recorder {
     this.#onLeft(left);
   }
 
-  #onOpened(file: RecordingFile, fileName: string): void {
+  #onBegun(file: RecordingFile, fileName: string): void {
     if (this.#fault !== null) this.#log.info('recording again', { file: fileName });
     this.#fault = null;
     this.#retryMs = FIRST_RETRY_MS;
@@ -280,9 +288,9 @@ export class Recorder {
   }
 
   #onFault(file: RecordingFile, fault: unknown): void {
-    const reason = messageOf(fault);
     const isFirst = this.#fault === null;
-    this.#fault = reason;
+    const reason = messageOf(fault);
+    this.#fault = faultText(fault);
     if (isFirst) this.#log.error('recording is paused: the disk refused', { file: file.name, reason });
     if (file !== this.#file) return;
     this.#endFile('disk', Number.NaN);

@@ -11,7 +11,7 @@ export type RecordingDeskDeps = {
   readonly onRefused: () => void;
 };
 
-type Desk = { fileName: string | null; lostFrames: number; isRefused: boolean };
+type Desk = { fileName: string | null; lostFrames: number; fault: string | null };
 
 const nothing: RecorderNews = { fileName: null, lostFrames: 0, fault: null };
 
@@ -46,10 +46,10 @@ export class RecordingDesk {
 
   onNews(cameraId: string, { fileName, lostFrames, fault }: RecorderNews): void {
     if (fault !== null) this.#deps.onRefused();
-    const desk = this.#cameras.get(cameraId) ?? { fileName: null, lostFrames: 0, isRefused: false };
+    const desk = this.#cameras.get(cameraId) ?? { fileName: null, lostFrames: 0, fault: null };
     desk.fileName = fileName;
     desk.lostFrames += lostFrames;
-    desk.isRefused = fault !== null;
+    desk.fault = fault;
     this.#cameras.set(cameraId, desk);
   }
 
@@ -84,11 +84,17 @@ export class RecordingDesk {
     return this.openFile(cameraId) !== null;
   }
 
+  /** What keeps some camera's recording paused; null: the disk takes all of them. */
+  get fault(): string | null {
+    for (const { fault } of this.#cameras.values()) if (fault !== null) return fault;
+    return null;
+  }
+
   /** Why nothing is recorded now, as far as recorders know; null: something is. */
   whyNot(cameraId: string): 'disk' | 'not_recording' | null {
     const desk = this.#cameras.get(cameraId);
     if (desk === undefined) return 'not_recording';
-    if (desk.isRefused) return 'disk';
+    if (desk.fault !== null) return 'disk';
     return desk.fileName === null ? 'not_recording' : null;
   }
 

@@ -15,8 +15,8 @@ export type RecordingFileOptions = {
 };
 
 export type RecordingFileEvents = {
-  /** The file has its name now. */
-  onOpened(fileName: string): void;
+  /** It is there, and holds its first frames. */
+  onBegun(fileName: string): void;
   /** Frames were overwritten before the disk took them: nothing more may be added but a keyframe. */
   onOverrun(lostFrames: number): void;
   /** The disk refused; nothing more is written, and `close` saves what is there. */
@@ -173,6 +173,7 @@ export class RecordingFile {
   }
 
   #settle(batch: readonly Fragment[], initBytes: number): void {
+    if (initBytes > 0) this.#events.onBegun(this.#name);
     this.#wholeBytes += initBytes;
     for (const fragment of batch) {
       const { partPtsTicks, moofStart } = fragment;
@@ -206,7 +207,6 @@ export class RecordingFile {
         const descriptor = await disk.open(join(folder, name), 'wx', FILE_MODE);
         this.#startWallMs += shiftSec * SECOND_MS;
         this.#name = name;
-        this.#events.onOpened(name);
         return descriptor;
       } catch (fault) {
         if (codeOf(fault) !== 'EEXIST' || shiftSec >= MAX_NAME_SHIFT_SEC) throw fault;

@@ -13,7 +13,7 @@ const streams: Readonly<Record<string, Omit<SourceOptions, 'seconds'> & { readon
     ...{ codec: 'h264', framesPerGop: 50, bFrames: 3 },
     ...{ withAudio: true, seconds: 600 },
   },
-  'H.265 with AAC': { codec: 'h265', framesPerGop: 25, withAudio: true },
+  'H.265 with AAC, ten minutes': { codec: 'h265', framesPerGop: 25, withAudio: true, seconds: 600 },
   'H.265 with B-frames': { codec: 'h265', framesPerGop: 30, bFrames: 2 },
   'GOPs of ten seconds': { codec: 'h264', framesPerGop: 250 },
   'all keyframes': { codec: 'h264', framesPerGop: 1 },
