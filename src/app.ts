@@ -287,6 +287,8 @@ const startCameras = async (
         sessions.endForCamera(id, 'camera_deleted');
       },
       onLocked: (id) => sessions.endForCamera(id, 'access_withdrawn'),
+      // Players that poll are told when they ask; their sessions are good for its recordings still.
+      onDisabled: (id) => sessions.endConnections(id, 'access_withdrawn'),
     },
   });
   stops.push(() => cameras.stop());

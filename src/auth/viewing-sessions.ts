@@ -113,8 +113,17 @@ export class ViewingSessions {
     this.#end((viewing) => viewing.username === username, 'access_withdrawn');
   }
 
+  /** There is no live picture of the camera any more: whoever stays connected for it must stop. */
+  endConnections(cameraId: string, reason: EndReason): void {
+    this.#endHeld((viewing) => viewing.cameraId === cameraId, reason);
+  }
+
   #end(isMeant: (viewing: Session | Held) => boolean, reason: EndReason): void {
     for (const session of this.#sessions.values()) if (isMeant(session)) this.#drop(session);
+    this.#endHeld(isMeant, reason);
+  }
+
+  #endHeld(isMeant: (viewing: Held) => boolean, reason: EndReason): void {
     for (const held of [...this.#held]) {
       // One that was released by another's `onEnd` is not told any more.
       if (!isMeant(held) || !this.#held.delete(held)) continue;

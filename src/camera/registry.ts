@@ -30,8 +30,6 @@ export type CameraFigures = {
   /** null while the camera has no ring. */
   readonly counters: RingCounters | null;
   readonly ringBytes: number;
-  /** Of the slowest reader; null where none is known. */
-  readonly readerLagMs: number | null;
   readonly fps: number;
   readonly bitrateKbps: number;
   readonly viewers: Viewers;
@@ -56,6 +54,8 @@ export type CameraEvents = {
   onRemoved(cameraId: string): void;
   /** `token_auth` was switched on. */
   onLocked(cameraId: string): void;
+  /** The camera was disabled. */
+  onDisabled(cameraId: string): void;
 };
 
 export type RegistryDeps = {
@@ -197,9 +197,11 @@ export class CameraRegistry {
   #replace(stored: StoredCamera): void {
     const entry = this.#entry(stored.id);
     const isLocked = stored.token_auth && !entry.stored.token_auth;
+    const isDisabled = stored.disabled && !entry.stored.disabled;
     entry.stored = stored;
     this.#revision++;
     if (isLocked) this.#deps.events.onLocked(stored.id);
+    if (isDisabled) this.#deps.events.onDisabled(stored.id);
   }
 
   #forget(id: string): void {
@@ -275,7 +277,6 @@ export class CameraRegistry {
       isStreaming: state === 'streaming',
       counters: ring === null ? null : readCounters(ring),
       ringBytes: ring?.byteLength ?? 0,
-      readerLagMs: null,
       fps: gauge.fps,
       bitrateKbps: gauge.bitrateKbps,
       viewers: activity.viewers(id),

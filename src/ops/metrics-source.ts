@@ -34,8 +34,6 @@ export type CameraFigures = {
   /** Null while the camera has no ring. */
   readonly counters: StreamCounters | null;
   readonly ringBytes: number;
-  /** How far the slowest of the ring's readers is behind; null without readers. */
-  readonly readerLagMs: number | null;
   readonly fps: number;
   readonly bitrateKbps: number;
   readonly viewers: Readonly<Record<ViewerKind, number>>;

@@ -97,12 +97,6 @@ export const streamMetrics: readonly StreamMetric[] = [
     'Times that the ring was replaced by one that fits better.',
     'replacements',
   ),
-  plain(
-    'gauge',
-    'svc_ring_lag_seconds',
-    'How far the slowest reader of the ring is behind; absent without readers.',
-    (camera) => (camera.readerLagMs === null ? null : camera.readerLagMs / 1000),
-  ),
   {
     kind: 'gauge',
     name: 'svc_viewers',

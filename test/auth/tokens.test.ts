@@ -49,6 +49,8 @@ test('a stream token is good for one camera and one minute', () => {
   const stream = tokens.issueStream(tokens.verifyAccess(access), 'gate');
   const { sub, stream_id, iat, exp } = claimsOf(stream);
   assert.deepEqual({ sub, stream_id }, { sub: 'eve', stream_id: 'gate' });
+  const next = tokens.issueStream(tokens.verifyAccess(access), 'gate');
+  assert.notEqual(next, stream, 'one of the same second opens a viewing of its own');
   assert.equal(exp, (iat as number) + 60);
   assert.equal(tokens.verifyForCamera(stream, 'gate').username, 'eve');
   assert.throws(() => tokens.verifyForCamera(stream, 'yard'), { code: 'token_invalid' });

@@ -189,6 +189,18 @@ test('sessions and connections end with their camera, viewers without a token to
   assert.deepEqual(ended.at(-1), ['elsewhere', 'camera_deleted']);
 });
 
+test('where a camera is disabled connections end, and sessions go on for its recordings', () => {
+  const { poll, streamToken, sessions } = setUp();
+  const ended: string[] = [];
+  sessions.hold('gate', null, (reason) => ended.push(`anyone ${reason}`));
+  sessions.hold('yard', null, () => ended.push('elsewhere'));
+  const { sessionId } = poll('gate', { token: streamToken('gate') });
+  sessions.endConnections('gate', 'access_withdrawn');
+  sessions.endConnections('gate', 'access_withdrawn');
+  assert.deepEqual(ended, ['anyone access_withdrawn']);
+  assert.equal(poll('gate', { session: sessionId }).username, 'eve');
+});
+
 test('one viewer that cannot be told does not spare the others', () => {
   const { sessions, logged } = setUp();
   const ended: number[] = [];

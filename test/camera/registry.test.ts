@@ -66,6 +66,7 @@ const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFolder(t)}
     events: {
       onRemoved: (id) => events.push(`removed ${id}`),
       onLocked: (id) => events.push(`locked ${id}`),
+      onDisabled: (id) => events.push(`disabled ${id}`),
     },
   });
   registry.start();
@@ -212,13 +213,14 @@ test('a ring made anew counts from nothing, a larger one goes on', (t) => {
 
 test('an import restarts only cameras whose source is another, and ends what viewers lost', (t) => {
   const { registry, store, attemptOf, told, events } = setUp(t);
-  for (const id of ['same', 'moved', 'gone', 'locked']) registry.create(stored(id));
+  for (const id of ['same', 'moved', 'gone', 'locked', 'off']) registry.create(stored(id));
   const before = new Map(['same', 'locked'].map((id) => [id, attemptOf(id)]));
   told.length = 0;
   store.cameras.replaceAll([
     stored('locked', { token_auth: true }),
     stored('moved', { url: 'rtsp://elsewhere/1' }),
     stored('new'),
+    stored('off', { disabled: true }),
     stored('same', { comment: 'another' }),
   ]);
   registry.reload();
@@ -228,12 +230,15 @@ test('an import restarts only cameras whose source is another, and ends what vie
       ['locked', 'connecting'],
       ['moved', 'connecting'],
       ['new', 'connecting'],
+      ['off', 'disabled'],
       ['same', 'connecting'],
     ],
   );
   const touched = new Set(told.flatMap((message) => ('cameraId' in message ? [message.cameraId] : [])));
-  assert.deepEqual([...touched].sort(), ['gone', 'moved', 'new']);
-  assert.deepEqual(events.sort(), ['locked locked', 'removed gone']);
+  assert.deepEqual([...touched].sort(), ['gone', 'moved', 'new', 'off']);
+  assert.deepEqual(events.splice(0).sort(), ['disabled off', 'locked locked', 'removed gone']);
+  for (const disabled of [true, false, true]) registry.update('off', { disabled });
+  assert.deepEqual(events, ['disabled off'], 'told of the change alone');
   for (const [id, attempt] of before) assert.ok(attempt > 0, id);
 });
 

@@ -33,7 +33,6 @@ test('what operators need besides is there', async () => {
     'svc_stream_packets_lost_total{camera_id="front-door"}': 3,
     'svc_stream_bytes_per_second{camera_id="front-door"}': 500_000,
     'svc_stream_state{camera_id="yard.2",state="reconnecting"}': 1,
-    'svc_ring_lag_seconds{camera_id="front-door"}': 0.012,
     'svc_viewers{camera_id="front-door",kind="websocket"}': 2,
     'svc_recording{camera_id="front-door"}': 1,
     'svc_component_up{component="router"}': 0,
@@ -57,7 +56,7 @@ test('what operators need besides is there', async () => {
 
 test('a disabled camera has no online series, so that no alert asks for it', async () => {
   const source = sampleSource();
-  source.list = [sampleCamera('off', { state: 'disabled', counters: null, readerLagMs: null })];
+  source.list = [sampleCamera('off', { state: 'disabled', counters: null })];
   const text = await metricsOf(source).exposition();
   assert.equal(seriesValue(text, 'svc_stream_online{camera_id="off"}'), null);
   assert.equal(seriesValue(text, 'svc_stream_last_frame_age_seconds{camera_id="off"}'), null);

@@ -31,7 +31,6 @@ export const sampleCamera = (cameraId: string, changes: Partial<CameraFigures> =
   state: 'streaming',
   counters: sampleCounters(),
   ringBytes: 2_621_440,
-  readerLagMs: 12,
   fps: 25,
   bitrateKbps: 4_000,
   viewers: { websocket: 2, hls: 0, whep: 1 },
