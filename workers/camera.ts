@@ -17,7 +17,8 @@ send({ type: 'thread', stats: stats.shared });
 const recorders = new Recorders(workerData as RecordersSetup, {
   log,
   onNews: (cameraId, news) => send({ type: 'recording', cameraId, news }),
-  onLeft: (cameraId, fileName) => send({ type: 'recording_left', cameraId, fileName }),
+  onLost: (cameraId, frames) => send({ type: 'unrecorded', cameraId, frames }),
+  onFile: (cameraId, fileName, state) => send({ type: 'recording_file', cameraId, fileName, state }),
 });
 const worker = new IngestWorker({ clock: systemClock, log, send, recorders });
 

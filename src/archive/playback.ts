@@ -42,6 +42,8 @@ type Located = {
   readonly parts: RecordedParts;
 };
 
+/** What overlaps a range by less only touches it. */
+const LEAST_OVERLAP_MS = 1;
 const MAX_RANGE_MS = 24 * 3_600_000;
 /** A camera that comes and goes has a file each time: so many take two or three seconds. */
 const MAX_RANGE_FILES = 2_000;
@@ -211,16 +213,16 @@ export class Playback {
   }
 }
 
-/** Parts that overlap a time, or null. */
+/** Parts that overlap a time, or null. Where a file is listed to begin or end is cut to the millisecond. */
 const partsBetween = (
   parts: RecordedParts,
   fromMs: number,
   toMs: number,
 ): { readonly first: number; readonly end: number } | null => {
   let first = 0;
-  while (first < parts.count && parts.wallEndMs(first) <= fromMs) first += 1;
+  while (first < parts.count && parts.wallEndMs(first) - fromMs < LEAST_OVERLAP_MS) first += 1;
   let end = parts.count;
-  while (end > first && parts.wallMs[end - 1]! >= toMs) end -= 1;
+  while (end > first && toMs - parts.wallMs[end - 1]! < LEAST_OVERLAP_MS) end -= 1;
   return first < end ? { first, end } : null;
 };
 

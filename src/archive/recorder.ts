@@ -13,11 +13,12 @@ import { RecordingFile } from './recording-file.js';
 export type RecorderNews = {
   /** Of the file that is being written, or null. */
   readonly fileName: string | null;
-  /** Video frames that came and could not be recorded, since the news before. */
-  readonly lostFrames: number;
   /** Why the disk refused, while recording is paused for that. */
   readonly fault: string | null;
 };
+
+/** A file was made; it is closed, or gone; it could not be closed: whoever keeps the archive has to. */
+export type RecorderFileState = 'made' | 'closed' | 'left';
 
 export type RecorderOptions = {
   readonly cameraId: string;
@@ -30,8 +31,9 @@ export type RecorderDeps = {
   readonly log: Logger;
   readonly queue: DiskQueue;
   readonly onNews: (news: RecorderNews) => void;
-  /** A file could not be closed: whoever keeps the archive has to. */
-  readonly onLeft: (fileName: string) => void;
+  /** Video frames came and could not be recorded. */
+  readonly onLost: (frames: number) => void;
+  readonly onFile: (fileName: string, state: RecorderFileState) => void;
 };
 
 /** A moof holds no more than this, so that a crash loses less than a second with all that comes on top. */
@@ -40,14 +42,19 @@ const MAX_FRAGMENT_TICKS = VIDEO_CLOCK_HZ * 0.75;
 const WRITE_AFTER_MS = 400;
 /** Audio comes after the video of its time; for so long a file that was rolled over waits for the rest of its own. */
 const TAIL_MS = 1_000;
-/** A stream that stands still ends its fragment, and later its file. */
+/**
+ * A stream that stands still ends its fragment, and its file when its session ends for that: until then all frames
+ * may come late, and those before the next keyframe could stand in no other file.
+ */
 const STILL_AFTER_MS = 750;
-const AWAY_AFTER_MS = 3_000;
+const AWAY_AFTER_MS = 10_000;
 const MAX_GAP_TICKS = 2 * VIDEO_CLOCK_HZ;
 /** The camera's clock was set: the file's times would be wrong from here on. */
 const MAX_CLOCK_STEP_MS = 2_000;
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 10_000;
+/** Where the disk takes nothing, what waits for it must have an end. */
+const MAX_CLOSING_FILES = 8;
 
 type Tail = { readonly file: RecordingFile; readonly collector: FragmentCollector; readonly sinceMs: number };
 
@@ -65,7 +72,8 @@ export class Recorder {
   readonly #log: Logger;
   readonly #queue: DiskQueue;
   readonly #onNews: (news: RecorderNews) => void;
-  readonly #onLeft: (fileName: string) => void;
+  readonly #onLost: (frames: number) => void;
+  readonly #onFile: RecorderDeps['onFile'];
   #reader: RingReader;
   #file: RecordingFile | null = null;
   #collector: FragmentCollector | null = null;
@@ -79,6 +87,8 @@ export class Recorder {
   #lastVideoArrivalMs = 0;
   /** Why the next file begins. */
   #reason: StartReason = 'start';
+  /** Since the disk refused. */
+  #isPaused = false;
   #retryAtMs = 0;
   #retryMs = FIRST_RETRY_MS;
   #fault: string | null = null;
@@ -91,8 +101,9 @@ export class Recorder {
     this.#log = deps.log;
     this.#queue = deps.queue;
     this.#onNews = deps.onNews;
-    this.#onLeft = deps.onLeft;
-    this.#reader = new RingReader(ring, { start: 'latest-key' });
+    this.#onLost = deps.onLost;
+    this.#onFile = deps.onFile;
+    this.#reader = new RingReader(ring, { start: 'unmarked-key' });
   }
 
   /** The ring was replaced; what is collected still lies in the old one, and a fragment has one guard. */
@@ -101,11 +112,13 @@ export class Recorder {
     this.#cut(Number.NaN);
     this.#endTail();
     this.#reader.moveTo(ring);
+    this.#reader.leaveMark();
   }
 
   /** Takes what has come since, and has written what is due. Called often; costs next to nothing then. */
   pump(nowMs: number): void {
-    if (nowMs < this.#retryAtMs) return;
+    if (this.#isPaused && nowMs < this.#retryAtMs) return;
+    this.#isPaused = false;
     this.#read();
     const collector = this.#collector;
     if (collector !== null && !collector.isEmpty && nowMs - collector.firstArrivalMs >= STILL_AFTER_MS) {
@@ -113,31 +126,54 @@ export class Recorder {
     }
     if (this.#tail !== null && nowMs - this.#tail.sinceMs >= TAIL_MS) this.#endTail();
     const file = this.#file;
-    if (file === null) return;
+    const isAway = nowMs - this.#lastVideoArrivalMs >= AWAY_AFTER_MS;
+    if (file === null) {
+      if (isAway) this.#forgetFault();
+      return;
+    }
     if (nowMs - file.oldestPendingMs >= WRITE_AFTER_MS) file.flush();
     file.syncIfDue(nowMs);
-    if (nowMs - this.#lastVideoArrivalMs >= AWAY_AFTER_MS) this.#endFile('camera_away', Number.NaN);
+    if (isAway) this.#endFile('camera_away', Number.NaN);
   }
 
   /** Every second: tells of losses, at most that often. */
   report(): void {
     if (this.#lostFrames === 0) return;
-    this.#log.warn('the disk does not keep up: frames were not recorded', { lost_frames: this.#lostFrames });
-    this.#tell();
+    // That it refuses was told of already.
+    if (this.#fault === null) {
+      this.#log.warn('the disk does not keep up: frames were not recorded', {
+        lost_frames: this.#lostFrames,
+      });
+    }
+    this.#tellLosses();
   }
 
   /** Takes what is left in the ring and closes the file; resolves when it has its name. */
   async stop(): Promise<void> {
-    this.#read();
-    this.#endFile('start', Number.NaN);
+    try {
+      this.#read();
+      this.#endFile('start', Number.NaN);
+    } catch (fault) {
+      this.#log.error('the end of a recording is lost', { reason: messageOf(fault) });
+      const files = [this.#tail?.file, this.#file];
+      [this.#tail, this.#file, this.#collector] = [null, null, null];
+      for (const file of files) if (file) this.#startClosing(file);
+    }
     await Promise.all(this.#closing);
+    this.#tellLosses();
   }
 
   #read(): void {
+    if (this.#isPaused) return;
     const reader = this.#reader;
-    while (reader.next()) {
-      if (reader.isVideo) this.#onVideo(reader);
-      else if (!this.#needsKey) this.#onAudio(reader);
+    try {
+      while (reader.next()) {
+        if (reader.isVideo) this.#onVideo(reader);
+        else if (!this.#needsKey) this.#onAudio(reader);
+      }
+    } finally {
+      // The recorder after this one, here or in another thread, records no frame twice.
+      reader.leaveMark();
     }
   }
 
@@ -185,11 +221,17 @@ export class Recorder {
   #checkKey(frame: RingReader): void {
     const seconds = (frame.dtsTicks - this.#firstDtsTicks) / VIDEO_CLOCK_HZ;
     const clockStepMs = frame.wallMs - this.#firstWallMs - seconds * 1000;
-    if (seconds >= this.#options.fileSeconds) this.#rollOver(frame);
-    else if (Math.abs(clockStepMs) > MAX_CLOCK_STEP_MS) this.#endFile('clock', frame.dtsTicks);
+    if (seconds >= this.#options.fileSeconds) this.#rollOver(frame, 'rollover');
+    else if (Math.abs(clockStepMs) > MAX_CLOCK_STEP_MS) this.#rollOver(frame, 'clock');
   }
 
   #beginFile(frame: RingReader): boolean {
+    if (this.#closing.size >= MAX_CLOSING_FILES) {
+      this.#lose(1);
+      this.#needsKey = true;
+      this.#reason = 'disk';
+      return false;
+    }
     const info = frame.streamInfo();
     if (info === null) return false;
     const { archiveDir, cameraId } = this.#options;
@@ -204,8 +246,10 @@ export class Recorder {
         queue: this.#queue,
         nowMs: frame.arrivalMs,
         events: {
-          onBegun: (fileName) => this.#onBegun(file, fileName),
-          onOverrun: (lostFrames) => this.#onOverrun(file, lostFrames),
+          onMade: (fileName) => this.#onFile(fileName, 'made'),
+          onBegun: () => this.#onBegun(file),
+          onLost: (frames) => this.#lose(frames),
+          onOverrun: () => this.#onOverrun(file),
           onFault: (fault) => this.#onFault(file, fault),
         },
       },
@@ -224,16 +268,18 @@ export class Recorder {
   }
 
   /** The next file goes on where this one ends, which still takes the audio of its time. */
-  #rollOver(frame: RingReader): void {
+  #rollOver(frame: RingReader, reason: 'rollover' | 'clock'): void {
     const [file, collector] = [this.#file, this.#collector];
     if (file === null || collector?.hasAudio !== true) {
-      this.#endFile('rollover', frame.dtsTicks);
+      this.#endFile(reason, frame.dtsTicks);
       return;
     }
     this.#endTail();
     this.#cut(frame.dtsTicks);
+    // The pictures needn't wait for the sound.
+    file.flush();
     this.#tail = { file, collector, sinceMs: frame.arrivalMs };
-    this.#reason = 'rollover';
+    this.#reason = reason;
     this.#file = null;
     this.#collector = null;
   }
@@ -263,22 +309,22 @@ export class Recorder {
   }
 
   async #close(file: RecordingFile): Promise<void> {
-    const left = await file.close();
+    const closed = await file.close();
     if (this.#file === null) this.#tell();
-    if (left === null) return;
-    this.#log.error('a recording could not be closed', { file: left });
-    this.#onLeft(left);
+    if (closed === null) return;
+    const { fileName, isLeft } = closed;
+    if (isLeft) this.#log.error('a recording could not be closed', { file: fileName });
+    this.#onFile(fileName, isLeft ? 'left' : 'closed');
   }
 
-  #onBegun(file: RecordingFile, fileName: string): void {
-    if (this.#fault !== null) this.#log.info('recording again', { file: fileName });
+  #onBegun(file: RecordingFile): void {
+    if (this.#fault !== null) this.#log.info('recording again', { file: file.name });
     this.#fault = null;
     this.#retryMs = FIRST_RETRY_MS;
     if (file === this.#file) this.#tell();
   }
 
-  #onOverrun(file: RecordingFile, lostFrames: number): void {
-    this.#lose(lostFrames);
+  #onOverrun(file: RecordingFile): void {
     if (file !== this.#file) return;
     // What follows refers to what was lost.
     const open = this.#collector?.cut(Number.NaN) ?? null;
@@ -288,14 +334,29 @@ export class Recorder {
   }
 
   #onFault(file: RecordingFile, fault: unknown): void {
-    const isFirst = this.#fault === null;
     const reason = messageOf(fault);
+    if (file !== this.#file) {
+      // The one that is written now says itself whether the disk takes it.
+      this.#log.error('the end of a recording is lost: the disk refused', { file: file.name, reason });
+      return;
+    }
+    if (this.#fault === null) {
+      this.#log.error('recording is paused: the disk refused', { file: file.name, reason });
+    }
     this.#fault = faultText(fault);
-    if (isFirst) this.#log.error('recording is paused: the disk refused', { file: file.name, reason });
-    if (file !== this.#file) return;
     this.#endFile('disk', Number.NaN);
+    // What comes until it is tried again, and then until a keyframe, is lost to the disk as well.
+    this.#needsKey = true;
+    this.#isPaused = true;
     this.#retryAtMs = this.#lastVideoArrivalMs + this.#retryMs;
     this.#retryMs = Math.min(this.#retryMs * 2, LAST_RETRY_MS);
+    this.#tell();
+  }
+
+  /** Nothing comes that the disk could refuse, and it isn't asked any more. */
+  #forgetFault(): void {
+    if (this.#fault === null) return;
+    this.#fault = null;
     this.#tell();
   }
 
@@ -305,8 +366,11 @@ export class Recorder {
 
   #tell(): void {
     const fileName = this.#file === null || this.#file.name === '' ? null : this.#file.name;
-    const lostFrames = this.#lostFrames;
+    this.#onNews({ fileName, fault: this.#fault });
+  }
+
+  #tellLosses(): void {
+    if (this.#lostFrames > 0) this.#onLost(this.#lostFrames);
     this.#lostFrames = 0;
-    this.#onNews({ fileName, lostFrames, fault: this.#fault });
   }
 }

@@ -2,7 +2,7 @@ import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { DiskGate, poolThreads } from './disk-gate.js';
 import { DiskQueue } from './disk-queue.js';
-import { Recorder, type RecorderNews } from './recorder.js';
+import { Recorder, type RecorderFileState, type RecorderNews } from './recorder.js';
 
 /** What the recorders of a thread are told when it starts. */
 export type RecordersSetup = {
@@ -16,7 +16,8 @@ export type RecordersSetup = {
 export type RecordersDeps = {
   readonly log: Logger;
   readonly onNews: (cameraId: string, news: RecorderNews) => void;
-  readonly onLeft: (cameraId: string, fileName: string) => void;
+  readonly onLost: (cameraId: string, frames: number) => void;
+  readonly onFile: (cameraId: string, fileName: string, state: RecorderFileState) => void;
 };
 
 type Place = { isWanted: boolean; ring: SharedArrayBuffer | null; recorder: Recorder | null };
@@ -31,7 +32,8 @@ export class Recorders {
   readonly #gate: DiskGate;
   readonly #queue: DiskQueue;
   readonly #onNews: RecordersDeps['onNews'];
-  readonly #onLeft: RecordersDeps['onLeft'];
+  readonly #onLost: RecordersDeps['onLost'];
+  readonly #onFile: RecordersDeps['onFile'];
   readonly #places = new Map<string, Place>();
   readonly #ending = new Set<Promise<void>>();
   #lastPumpMs = 0;
@@ -43,7 +45,8 @@ export class Recorders {
     this.#setup = setup;
     this.#log = deps.log;
     this.#onNews = deps.onNews;
-    this.#onLeft = deps.onLeft;
+    this.#onLost = deps.onLost;
+    this.#onFile = deps.onFile;
     this.#gate = DiskGate.open(setup.gate);
     this.#queue = new DiskQueue({ gate: this.#gate, seat: setup.seat });
   }
@@ -120,7 +123,8 @@ export class Recorders {
         // One that has ended may still close its file while another one writes the next.
         if (recorder === place.recorder) this.#onNews(cameraId, news);
       },
-      onLeft: (fileName) => this.#onLeft(cameraId, fileName),
+      onLost: (frames) => this.#onLost(cameraId, frames),
+      onFile: (fileName, state) => this.#onFile(cameraId, fileName, state),
     });
     place.recorder = recorder;
   }
@@ -129,7 +133,7 @@ export class Recorders {
     const { recorder } = place;
     place.recorder = null;
     if (recorder === null) return;
-    this.#onNews(cameraId, { fileName: null, lostFrames: 0, fault: null });
+    this.#onNews(cameraId, { fileName: null, fault: null });
     const ending: Promise<void> = recorder
       .stop()
       .catch((fault) => this.#log.error('a recorder did not stop', { reason: messageOf(fault) }))

@@ -1,6 +1,6 @@
 import type { Logger } from '../base/log.js';
 import { DiskGate, poolThreads, recorderShare } from './disk-gate.js';
-import type { RecorderNews } from './recorder.js';
+import type { RecorderFileState, RecorderNews } from './recorder.js';
 import type { RecordersSetup } from './recorders.js';
 
 export type RecordingDeskDeps = {
@@ -11,17 +11,25 @@ export type RecordingDeskDeps = {
   readonly onRefused: () => void;
 };
 
-type Desk = { fileName: string | null; lostFrames: number; fault: string | null };
+type Desk = { readonly fileName: string | null; readonly fault: string | null };
 
-const nothing: RecorderNews = { fileName: null, lostFrames: 0, fault: null };
+/** The files that a worker has open, and how many times: a name is free again a moment before we are told. */
+type OpenFile = { readonly cameraId: string; readonly fileName: string; count: number };
+
+type DeskWorker = { readonly seat: number; readonly files: Map<string, OpenFile> };
+
+const nothing: RecorderNews = { fileName: null, fault: null };
+
+const keyOf = (cameraId: string, fileName: string): string => `${cameraId}/${fileName}`;
 
 /** The main thread's view of all recorders: what each writes, and what they share. */
 export class RecordingDesk {
   readonly #options: { readonly archiveDir: string; readonly fileSeconds: number };
   readonly #deps: RecordingDeskDeps;
   readonly #gate = DiskGate.create(recorderShare(poolThreads(process.env)));
-  readonly #seats = new Map<string, number>();
+  readonly #workers = new Map<string, DeskWorker>();
   readonly #cameras = new Map<string, Desk>();
+  readonly #lostFrames = new Map<string, number>();
 
   constructor(options: { archiveDir: string; fileSeconds: number }, deps: RecordingDeskDeps) {
     this.#options = options;
@@ -30,45 +38,53 @@ export class RecordingDesk {
 
   /** What the recorders of a new camera worker are told. */
   openWorker(workerName: string): RecordersSetup {
-    const taken = new Set(this.#seats.values());
+    const taken = new Set([...this.#workers.values()].map(({ seat }) => seat));
     let seat = 0;
     while (taken.has(seat)) seat += 1;
-    this.#seats.set(workerName, seat);
+    this.#workers.set(workerName, { seat, files: new Map() });
     return { ...this.#options, gate: this.#gate.memory, seat };
   }
 
-  /** The worker is gone, and the disk operations that it had under way are nobody's. */
+  /** The worker is gone: the disk operations that it had under way are nobody's, nor are the files it had open. */
   closeWorker(workerName: string): void {
-    const seat = this.#seats.get(workerName);
-    this.#seats.delete(workerName);
-    if (seat !== undefined) this.#gate.vacate(seat);
+    const worker = this.#workers.get(workerName);
+    if (worker === undefined) return;
+    this.#workers.delete(workerName);
+    this.#gate.vacate(worker.seat);
+    for (const { cameraId, fileName } of worker.files.values()) {
+      this.#deps.log.warn('a recording lost its writer', { camera_id: cameraId, file: fileName });
+      this.#deps.recover(cameraId, fileName);
+    }
   }
 
-  onNews(cameraId: string, { fileName, lostFrames, fault }: RecorderNews): void {
+  onNews(cameraId: string, { fileName, fault }: RecorderNews): void {
     if (fault !== null) this.#deps.onRefused();
-    const desk = this.#cameras.get(cameraId) ?? { fileName: null, lostFrames: 0, fault: null };
-    desk.fileName = fileName;
-    desk.lostFrames += lostFrames;
-    desk.fault = fault;
-    this.#cameras.set(cameraId, desk);
+    this.#cameras.set(cameraId, { fileName, fault });
   }
 
-  onLeft(cameraId: string, fileName: string): void {
-    this.#deps.recover(cameraId, fileName);
+  onLost(cameraId: string, frames: number): void {
+    this.#lostFrames.set(cameraId, this.lostFrames(cameraId) + frames);
   }
 
-  /** The camera's worker died while it wrote. */
+  onFile(workerName: string, cameraId: string, fileName: string, state: RecorderFileState): void {
+    const files = this.#workers.get(workerName)?.files;
+    const key = keyOf(cameraId, fileName);
+    const file = files?.get(key) ?? { cameraId, fileName, count: 0 };
+    file.count += state === 'made' ? 1 : -1;
+    if (file.count > 0) files?.set(key, file);
+    else files?.delete(key);
+    if (state === 'left') this.#deps.recover(cameraId, fileName);
+  }
+
+  /** The camera's worker died. */
   onWorkerLost(cameraId: string): void {
-    const fileName = this.openFile(cameraId);
     this.onNews(cameraId, nothing);
-    if (fileName === null) return;
-    this.#deps.log.warn('a recording lost its writer', { camera_id: cameraId, file: fileName });
-    this.#deps.recover(cameraId, fileName);
   }
 
   /** The camera was deleted. */
   forget(cameraId: string): void {
     this.#cameras.delete(cameraId);
+    this.#lostFrames.delete(cameraId);
   }
 
   /** The file that is being written; null: none. */
@@ -76,8 +92,10 @@ export class RecordingDesk {
     return this.#cameras.get(cameraId)?.fileName ?? null;
   }
 
+  /** Whether a recorder has this file open, be it only to close it. */
   isLive(cameraId: string, fileName: string): boolean {
-    return this.openFile(cameraId) === fileName;
+    const key = keyOf(cameraId, fileName);
+    return [...this.#workers.values()].some(({ files }) => files.has(key));
   }
 
   isRecording(cameraId: string): boolean {
@@ -98,8 +116,8 @@ export class RecordingDesk {
     return desk.fileName === null ? 'not_recording' : null;
   }
 
-  /** Video frames that the disk was too slow for. */
+  /** Video frames that the disk was too slow for, or refused; never falls while the camera is known. */
   lostFrames(cameraId: string): number {
-    return this.#cameras.get(cameraId)?.lostFrames ?? 0;
+    return this.#lostFrames.get(cameraId) ?? 0;
   }
 }

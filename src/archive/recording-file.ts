@@ -15,13 +15,20 @@ export type RecordingFileOptions = {
 };
 
 export type RecordingFileEvents = {
-  /** It is there, and holds its first frames. */
-  onBegun(fileName: string): void;
+  /** The file is there, and empty: who dies from here on leaves it behind. */
+  onMade(fileName: string): void;
+  /** The disk took the first fragments. */
+  onBegun(): void;
+  /** Frames that were given to this file will never be in it. */
+  onLost(frames: number): void;
   /** Frames were overwritten before the disk took them: nothing more may be added but a keyframe. */
-  onOverrun(lostFrames: number): void;
+  onOverrun(): void;
   /** The disk refused; nothing more is written, and `close` saves what is there. */
   onFault(fault: unknown): void;
 };
+
+/** What has become of a file. */
+export type ClosedFile = { readonly fileName: string; readonly isLeft: boolean };
 
 /** One write takes so much at most, and the rest goes with the next. */
 const MAX_BATCH_BYTES = 16 << 20;
@@ -32,6 +39,9 @@ const MAX_NAME_SHIFT_SEC = 60;
 const SECOND_MS = 1_000;
 const FILE_MODE = 0o640;
 
+const framesIn = (fragments: readonly Fragment[]): number =>
+  fragments.reduce((sum, { videoFrames }) => sum + videoFrames, 0);
+
 const codeOf = (fault: unknown): string | undefined => (fault as NodeJS.ErrnoException).code;
 
 /** One recording while it is written. All disk work is queued; no call waits for it but `close`. */
@@ -41,7 +51,7 @@ export class RecordingFile {
   readonly #events: RecordingFileEvents;
   /** For the index at the end of the file. */
   readonly #parts = new PartTable();
-  #pending: Fragment[] = [];
+  readonly #pending: Fragment[] = [];
   #descriptor: number | null = null;
   #name = '';
   #startWallMs: number;
@@ -54,7 +64,7 @@ export class RecordingFile {
   #lastSyncMs: number;
   #isDirty = false;
   #hasFailed = false;
-  #closing: Promise<string | null> | null = null;
+  #closing: Promise<ClosedFile | null> | null = null;
 
   constructor(
     options: RecordingFileOptions,
@@ -68,14 +78,14 @@ export class RecordingFile {
     this.#lastSyncMs = deps.nowMs;
   }
 
-  /** "" until the file is there. */
+  /** "" until something of the recording is in it: a disk that is full still gives names. */
   get name(): string {
-    return this.#name;
+    return this.#wholeBytes > 0 ? this.#name : '';
   }
 
-  /** Decode time of the last video frame that is safely written. */
+  /** Decode time of the last video frame that is safely written, or still may be. */
   get endDtsTicks(): number {
-    return this.#endDtsTicks;
+    return this.#pending.at(-1)?.endDtsTicks ?? this.#endDtsTicks;
   }
 
   /** When the oldest frame came that isn't written yet; infinite if there is none. */
@@ -84,15 +94,16 @@ export class RecordingFile {
   }
 
   append(fragment: Fragment): void {
-    if (!this.#hasFailed) this.#pending.push(fragment);
+    if (this.#hasFailed) this.#lose([fragment]);
+    else this.#pending.push(fragment);
   }
 
   /** Asks for what is pending to be written, and gives up what the ring has overwritten meanwhile. */
   flush(): void {
-    if (this.#pending[0]?.guard.isIntact() === false) this.#overrun(0);
+    this.#dropOverwritten();
     if (this.#writing !== null || this.#pending.length === 0 || this.#hasFailed) return;
     this.#writing = this.#queue
-      .run('write', () => this.#writeBatch())
+      .run('write', () => this.#writePending())
       .catch((fault) => this.#fail(fault))
       .finally(() => {
         this.#writing = null;
@@ -115,15 +126,15 @@ export class RecordingFile {
   }
 
   /**
-   * Writes what is pending, then the index, and gives the file its closed name. Resolves with the name of a file
-   * that could not be closed and waits for recovery, else null. Never rejects.
+   * Writes what is pending, then the index, and gives the file its closed name. Resolves with the open name that it
+   * had, and whether it still has it and waits for recovery; null: no file was ever made. Never rejects.
    */
-  close(): Promise<string | null> {
+  close(): Promise<ClosedFile | null> {
     this.#closing ??= this.#closeOnce();
     return this.#closing;
   }
 
-  async #closeOnce(): Promise<string | null> {
+  async #closeOnce(): Promise<ClosedFile | null> {
     while (this.#pending.length > 0 && !this.#hasFailed) {
       this.flush();
       await this.#writing;
@@ -134,31 +145,44 @@ export class RecordingFile {
     if (descriptor === null) return null;
     try {
       await this.#queue.run('close', () => this.#finish(descriptor));
-      return null;
+      return { fileName: this.#name, isLeft: false };
     } catch {
-      return this.#name;
+      return { fileName: this.#name, isLeft: true };
     }
   }
 
-  async #writeBatch(): Promise<void> {
+  async #writePending(): Promise<void> {
     const batch = this.#takeBatch();
     if (batch.length === 0) return;
-    this.#descriptor ??= await this.#open();
+    try {
+      this.#descriptor ??= await this.#open();
+      await this.#writeBatch(this.#descriptor, batch);
+    } catch (fault) {
+      // What was settled was taken out of the batch.
+      this.#lose(batch);
+      throw fault;
+    }
+  }
+
+  async #writeBatch(descriptor: number, batch: Fragment[]): Promise<void> {
     const init = this.#wholeBytes === 0 ? [this.#options.init] : [];
     const buffers = [...init, ...batch.flatMap(({ buffers }) => buffers)];
     const wantedBytes = batch.reduce((sum, { lengthBytes }) => sum + lengthBytes, init[0]?.length ?? 0);
-    const { bytesWritten } = await disk.writev(this.#descriptor, buffers, this.#wholeBytes);
+    const { bytesWritten } = await disk.writev(descriptor, buffers, this.#wholeBytes);
     this.#isDirty = true;
     if (bytesWritten < wantedBytes) {
       throw Object.assign(new Error('the disk took only a part'), { code: 'ENOSPC' });
     }
     // The kernel has read the ring meanwhile: only now is it known whether what it read was the frames.
-    if (batch.every(({ guard }) => guard.isIntact())) {
-      this.#settle(batch, init[0]?.length ?? 0);
-      return;
-    }
-    await disk.ftruncate(this.#descriptor, this.#wholeBytes);
-    this.#overrun(batch.reduce((sum, { videoFrames }) => sum + videoFrames, 0));
+    const overwrittenAt = batch.findIndex(({ guard }) => !guard.isIntact());
+    const good = batch.splice(0, overwrittenAt < 0 ? batch.length : overwrittenAt);
+    if (good.length > 0) this.#settle(good, init[0]?.length ?? 0);
+    if (batch.length === 0) return;
+    await disk.ftruncate(descriptor, this.#wholeBytes);
+    // What waits refers to what was lost.
+    this.#lose(batch.splice(0));
+    this.#lose(this.#pending.splice(0));
+    this.#events.onOverrun();
   }
 
   #takeBatch(): Fragment[] {
@@ -173,7 +197,7 @@ export class RecordingFile {
   }
 
   #settle(batch: readonly Fragment[], initBytes: number): void {
-    if (initBytes > 0) this.#events.onBegun(this.#name);
+    const isFirst = this.#wholeBytes === 0;
     this.#wholeBytes += initBytes;
     for (const fragment of batch) {
       const { partPtsTicks, moofStart } = fragment;
@@ -182,18 +206,29 @@ export class RecordingFile {
       this.#endDtsTicks = fragment.endDtsTicks;
       this.#endWallMs = fragment.endWallMs;
     }
+    if (isFirst) this.#events.onBegun();
   }
 
-  #overrun(lostFrames: number): void {
-    const pendingFrames = this.#pending.reduce((sum, { videoFrames }) => sum + videoFrames, 0);
-    this.#pending = [];
-    this.#events.onOverrun(lostFrames + pendingFrames);
+  /**
+   * Gives up what the ring has overwritten, and what refers to that. Each is asked, since they may lie in several
+   * rings: one that was replaced is never overwritten, and would speak for all that waits behind it.
+   */
+  #dropOverwritten(): void {
+    const at = this.#pending.findIndex(({ guard }) => !guard.isIntact());
+    if (at < 0) return;
+    this.#lose(this.#pending.splice(at));
+    this.#events.onOverrun();
+  }
+
+  #lose(fragments: readonly Fragment[]): void {
+    const frames = framesIn(fragments);
+    if (frames > 0) this.#events.onLost(frames);
   }
 
   #fail(fault: unknown): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#pending = [];
+    this.#lose(this.#pending.splice(0));
     this.#events.onFault(fault);
   }
 
@@ -207,6 +242,7 @@ export class RecordingFile {
         const descriptor = await disk.open(join(folder, name), 'wx', FILE_MODE);
         this.#startWallMs += shiftSec * SECOND_MS;
         this.#name = name;
+        this.#events.onMade(name);
         return descriptor;
       } catch (fault) {
         if (codeOf(fault) !== 'EEXIST' || shiftSec >= MAX_NAME_SHIFT_SEC) throw fault;

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import { Camera, type CameraSettings, type CameraSlot, restStateOf } from './camera.js';
-import type { FromCameraWorker, RecordingNews } from './messages.js';
+import type { FromCameraWorker, RecordingFileState, RecordingNews } from './messages.js';
 import { type CamerasPerWorker, chooseWorker, workersWanted } from './packing.js';
 import { StartGate } from './start-gate.js';
 import type { CameraWorker, SpawnCameraWorker } from './worker-thread.js';
@@ -9,7 +9,10 @@ import type { CameraWorker, SpawnCameraWorker } from './worker-thread.js';
 /** Where a reader finds a camera's frames: its ring, and the bell of the worker that fills it. */
 export type CameraFeed = { readonly ring: SharedArrayBuffer; readonly bell: SharedArrayBuffer };
 
-/** Called with the present feed, if there is one, and whenever the ring or its worker is replaced; null: the camera is gone. */
+/**
+ * Called with the present feed, if there is one, and whenever the ring or its worker is replaced; null: the camera
+ * is gone. One that is only switched off has its ring closed, and a new one when it is switched on again.
+ */
 export type FeedListener = (feed: CameraFeed | null) => void;
 
 /** Recordings are made in the workers: what these are told at their start, and who hears of it. */
@@ -19,13 +22,15 @@ export interface RecordingOffice {
   /** The worker has ended, in whatever way. */
   closeWorker(workerName: string): void;
   onNews(cameraId: string, news: RecordingNews): void;
-  /** Its recorder could not close this file, and is done with it. */
-  onLeft(cameraId: string, fileName: string): void;
-  /** The camera's worker died, and what was being written with it. */
+  /** Video frames of the camera could not be recorded. */
+  onLost(cameraId: string, frames: number): void;
+  /** What becomes of a file that a worker writes, though the camera may have left it. */
+  onFile(workerName: string, cameraId: string, fileName: string, state: RecordingFileState): void;
+  /** The camera's worker died. */
   onWorkerLost(cameraId: string): void;
 }
 
-const noRecording: RecordingNews = { fileName: null, lostFrames: 0, fault: null };
+const noRecording: RecordingNews = { fileName: null, fault: null };
 
 type Host = {
   readonly name: string;
@@ -280,11 +285,16 @@ export class Cameras {
       this.#log[message.level](message.message, message.fields);
       return;
     }
-    if (message.type === 'recording_left') {
-      this.#recordings.onLeft(message.cameraId, message.fileName);
+    if (message.type === 'recording_file') {
+      this.#recordings.onFile(host.name, message.cameraId, message.fileName, message.state);
       return;
     }
     const seat = this.#seats.get(message.cameraId);
+    if (message.type === 'unrecorded') {
+      // The recorder may close its last file when the camera has moved on.
+      if (seat !== undefined) this.#recordings.onLost(message.cameraId, message.frames);
+      return;
+    }
     // A camera that was removed, or has moved on, no longer listens to this worker.
     if (seat === undefined || seat.host !== host) return;
     switch (message.type) {

@@ -16,11 +16,12 @@ export type SessionFault = {
 export type RecordingNews = {
   /** Of the file that is being written, or null. */
   readonly fileName: string | null;
-  /** Video frames that came and could not be recorded, since the news before. */
-  readonly lostFrames: number;
   /** Why the disk refused, while recording is paused for that. */
   readonly fault: string | null;
 };
+
+/** A file was made; it has its closed name, or is gone; it could not be closed and nobody writes it any more. */
+export type RecordingFileState = 'made' | 'closed' | 'left';
 
 /** What the main thread tells a camera worker. Each camera's messages arrive in the order they were sent. */
 export type ToCameraWorker =
@@ -62,6 +63,12 @@ export type FromCameraWorker =
       readonly fault: SessionFault;
     }
   | { readonly type: 'recording'; readonly cameraId: string; readonly news: RecordingNews }
-  /** A recording could not be closed, and nobody writes it any more. */
-  | { readonly type: 'recording_left'; readonly cameraId: string; readonly fileName: string }
+  /** Video frames that came and could not be recorded: more of them. */
+  | { readonly type: 'unrecorded'; readonly cameraId: string; readonly frames: number }
+  | {
+      readonly type: 'recording_file';
+      readonly cameraId: string;
+      readonly fileName: string;
+      readonly state: RecordingFileState;
+    }
   | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: LogFields };

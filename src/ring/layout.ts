@@ -31,6 +31,9 @@ export const headerWord = {
   reserved: 32,
   // Line 3: written by readers.
   subscribers: 48,
+  /** How far the reader came that leaves word of it: all before this sequence number is done. */
+  mark: 49,
+  hasMark: 50,
 } as const;
 
 /** Values of `headerWord.state`. */

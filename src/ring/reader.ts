@@ -6,8 +6,11 @@ import { loadStreamInfo } from './stream-info.js';
 import { isUntouched, ViewGuard } from './view-guard.js';
 
 export type RingReaderOptions = {
-  /** The newest keyframe in the ring, or the first one that comes from now on. */
-  readonly start: 'latest-key' | 'next';
+  /**
+   * The newest keyframe in the ring, or the first one that comes from now on; `unmarked-key`: the newest one, unless
+   * a reader before this one has left word that it was there already.
+   */
+  readonly start: 'latest-key' | 'next' | 'unmarked-key';
 };
 
 /** A writer would have to lap the whole ring this often during one call for it to come back empty. */
@@ -191,6 +194,13 @@ export class RingReader {
     return false;
   }
 
+  /** Leaves word of how far this reader has come, for the one that goes on with its work, in whatever thread. */
+  leaveMark(): void {
+    const { header } = this.#memory;
+    Atomics.store(header, headerWord.mark, this.#cursor);
+    Atomics.store(header, headerWord.hasMark, 1);
+  }
+
   /** Asks for the bell to be rung at each commit; for readers outside the writer's thread. */
   subscribe(): void {
     if (this.#isSubscribed) return;
@@ -206,9 +216,14 @@ export class RingReader {
 
   #firstCursor(start: RingReaderOptions['start']): number {
     const { header } = this.#memory;
-    const hasKey = Atomics.load(header, headerWord.hasKey) === 1;
-    if (start === 'latest-key' && hasKey) return Atomics.load(header, headerWord.latestKey);
-    return Atomics.load(header, headerWord.head);
+    const head = Atomics.load(header, headerWord.head);
+    if (start === 'next' || Atomics.load(header, headerWord.hasKey) === 0) return head;
+    const key = Atomics.load(header, headerWord.latestKey);
+    const isDone =
+      start === 'unmarked-key' &&
+      Atomics.load(header, headerWord.hasMark) === 1 &&
+      ((key - Atomics.load(header, headerWord.mark)) | 0) < 0;
+    return isDone ? head : key;
   }
 
   /** Puts the cursor on the newest keyframe that it hasn't passed, or else on what is published next. */

@@ -18,6 +18,8 @@ const carriedWords = [
   headerWord.latestKey,
   headerWord.hasKey,
   headerWord.streamVersion,
+  headerWord.mark,
+  headerWord.hasMark,
 ] as const;
 
 /**

@@ -166,6 +166,20 @@ test('a range joins the parts of its files, and says where times begin anew', as
   assert.equal(parse(await get(START_MS, START_MS + 60_000)).playlistType, 'VOD');
 });
 
+test('the listed start of a file, which is cut to the millisecond, brings nothing of the file before', async (t) => {
+  const { playback, recordings, putClosed } = makeArchive(t);
+  const starts = [0.6, 4_000.6, 8_000.6].map((ms) => START_MS + ms);
+  const names = starts.map((startMs) => putClosed(film({ video: fixtures.h264High(), startMs })));
+  const [, second, third] = (await recordings.list(CAMERA_ID)).map(({ startMs }) => Math.floor(startMs));
+  assert.equal(second, START_MS + 4_000);
+  const range = { fromMs: second!, toMs: third!, session: null };
+  const files = partsIn(await playback.rangePlaylist(CAMERA_ID, range)).map(({ file }) => file);
+  assert.deepEqual(files, [names[1], names[1], names[1], names[1]]);
+  // The same at the end, where what begins then is listed to begin a moment later.
+  const late = { fromMs: second!, toMs: third! + 1, session: null };
+  assert.equal(partsIn(await playback.rangePlaylist(CAMERA_ID, late)).at(-1)?.file, names[1]);
+});
+
 test('a range that reaches past an open file grows; one that ends before is whole', async (t) => {
   const { playback, putClosed, putOpen } = makeArchive(t);
   putClosed(film({ video: fixtures.h264High() }));

@@ -108,9 +108,9 @@ test('a change of the parameter sets begins a new file at the next keyframe', as
 test('a stream that stands still has its file closed, and another begins when it goes on', async (t) => {
   const { studio, source } = studioWith(t);
   await studio.play(source, 3_000);
-  studio.standStill(source, 5_000);
+  studio.standStill(source, 12_000);
   await until('the file is closed', () => studio.files.every((name) => !name.includes('ongoing')));
-  source.skip(5_000);
+  source.skip(12_000);
   await studio.play(source, 3_000);
   await studio.finish();
   assert.equal(studio.files.length, 2);

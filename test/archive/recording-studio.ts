@@ -20,6 +20,9 @@ export class RecordingStudio {
   readonly folder: string;
   readonly news: RecorderNews[] = [];
   readonly left: string[] = [];
+  /** What was made and is not closed, as the main thread would know it. */
+  readonly open: string[] = [];
+  lostFrames = 0;
   readonly records: { level: string; message: string; fields: Readonly<Record<string, unknown>> }[] = [];
   readonly recorders: Recorders;
   readonly writer: RingWriter;
@@ -34,7 +37,14 @@ export class RecordingStudio {
       {
         log,
         onNews: (_cameraId, news) => this.news.push(news),
-        onLeft: (_cameraId, fileName) => this.left.push(fileName),
+        onLost: (_cameraId, frames) => {
+          this.lostFrames += frames;
+        },
+        onFile: (_cameraId, fileName, state) => {
+          if (state === 'made') this.open.push(fileName);
+          else this.open.splice(this.open.indexOf(fileName), 1);
+          if (state === 'left') this.left.push(fileName);
+        },
       },
     );
     const onReplaced = (ring: SharedArrayBuffer): void => this.recorders.setRing(CAMERA_ID, ring);
@@ -49,10 +59,6 @@ export class RecordingStudio {
 
   get paths(): string[] {
     return this.files.map((name) => join(this.folder, name));
-  }
-
-  get lostFrames(): number {
-    return this.news.reduce((sum, { lostFrames }) => sum + lostFrames, 0);
   }
 
   /** From now on the disk takes nothing; the function that is returned ends that. */

@@ -62,6 +62,7 @@ const many = (count: number): CameraSettings[] =>
 
 const setUp = () => {
   const clock = new FakeClock();
+  const office = new NoOffice();
   const puppets: Puppet[] = [];
   const spawn: SpawnCameraWorker = (name, events) => {
     const puppet = new Puppet(name, events);
@@ -76,11 +77,11 @@ const setUp = () => {
   };
   const cameras = new Cameras(
     { camerasPerWorker: 'auto', coreCount: 2 },
-    { clock, log: createLogger(() => {}), spawn, recordings: new NoOffice() },
+    { clock, log: createLogger(() => {}), spawn, recordings: office },
   );
   const puppetOf = (cameraId: string): Puppet =>
     puppets.findLast((puppet) => puppet.camerasOpen().includes(cameraId))!;
-  return { cameras, clock, puppets, puppetOf };
+  return { cameras, clock, office, puppets, puppetOf };
 };
 
 test('few cameras get a worker each', () => {
@@ -176,6 +177,39 @@ test('whoever follows a camera hears of its ring, of a new one, and of its end',
   cameras.remove('door');
   assert.equal(seen.length, 2);
   assert.equal(late.at(-1), null);
+});
+
+test('a camera that is switched off has its ring closed; its followers hear of the new one, and of nothing between', () => {
+  const { cameras, puppets, puppetOf } = setUp();
+  cameras.set(cameraSettings('door'));
+  const seen: (CameraFeed | null)[] = [];
+  cameras.follow('door', (feed) => seen.push(feed));
+  const rings = [new SharedArrayBuffer(8), new SharedArrayBuffer(8)];
+  puppetOf('door').say({ type: 'ring', cameraId: 'door', ring: rings[0]! });
+  cameras.set(cameraSettings('door', { disabled: true }));
+  const released = puppets[0]!.told.at(-1);
+  assert.deepEqual(released, { type: 'release', cameraId: 'door', closeRing: true });
+  assert.equal(cameras.feed('door'), null);
+  cameras.set(cameraSettings('door'));
+  puppetOf('door').say({ type: 'ring', cameraId: 'door', ring: rings[1]! });
+  assert.deepEqual(
+    seen.map((feed) => feed?.ring),
+    rings,
+  );
+});
+
+test('frames that a recorder lost count though the camera has left its worker', () => {
+  const { cameras, puppets, office } = setUp();
+  cameras.set(cameraSettings('door', { isRecorded: true }));
+  const [puppet] = puppets;
+  puppet!.say({ type: 'unrecorded', cameraId: 'door', frames: 3 });
+  cameras.set(cameraSettings('door', { isRecorded: true, disabled: true }));
+  puppet!.say({ type: 'unrecorded', cameraId: 'door', frames: 4 });
+  puppet!.say({ type: 'recording_file', cameraId: 'door', fileName: 'a', state: 'left' });
+  cameras.remove('door');
+  puppet!.say({ type: 'unrecorded', cameraId: 'door', frames: 5 });
+  assert.deepEqual(office.lost, [3, 4]);
+  assert.deepEqual(office.files, [['camera-worker-1', 'door', 'a', 'left']]);
 });
 
 test('a removed camera leaves nothing behind', () => {

@@ -122,6 +122,26 @@ test('ends when the ring is closed and read', () => {
   assert.equal(late.ended, true);
 });
 
+test('goes on where the reader before it left word, in the ring that replaced its own', () => {
+  const { writer } = makeRing();
+  const from = (ring: SharedArrayBuffer): RingReader => new RingReader(ring, { start: 'unmarked-key' });
+  write(writer, 0, 12);
+  const first = from(writer.ring);
+  assert.deepEqual(seedsOf(first), [10, 11, 12]);
+  first.leaveMark();
+  const second = from(writer.ring);
+  write(writer, 13, 21);
+  assert.deepEqual(seedsOf(second), [20, 21]);
+  second.leaveMark();
+  const before = writer.ring;
+  for (let i = 22; writer.ring === before; i += 1) writeFrame(writer, nalOf(i, 900_000), { arrivalMs: i });
+  const third = from(writer.ring);
+  assert.deepEqual(seedsOf(third), []);
+  write(writer, 1000, 1001);
+  assert.deepEqual(seedsOf(third), [1000, 1001]);
+  assert.deepEqual(seedsOf(from(writer.ring)), [1000, 1001], 'no word was left of these');
+});
+
 test('a small target is a fault of the caller, not a short frame', () => {
   const { writer } = makeRing();
   const reader = new RingReader(writer.ring, { start: 'next' });

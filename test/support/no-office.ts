@@ -1,7 +1,10 @@
 import type { RecordingOffice } from '../../src/camera/cameras.js';
 
-/** For tests in which nothing is recorded. */
+/** For tests in which nothing is recorded: notes what it hears. */
 export class NoOffice implements RecordingOffice {
+  readonly lost: number[] = [];
+  readonly files: Parameters<RecordingOffice['onFile']>[] = [];
+
   openWorker(): Readonly<Record<string, unknown>> {
     return {};
   }
@@ -10,7 +13,13 @@ export class NoOffice implements RecordingOffice {
 
   onNews(): void {}
 
-  onLeft(): void {}
+  onLost(_cameraId: string, frames: number): void {
+    this.lost.push(frames);
+  }
+
+  onFile(...told: Parameters<RecordingOffice['onFile']>): void {
+    this.files.push(told);
+  }
 
   onWorkerLost(): void {}
 }

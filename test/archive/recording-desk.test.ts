@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { RecordingDesk } from '../../src/archive/recording-desk.js';
+import { createLogger } from '../../src/base/log.js';
+
+const makeDesk = () => {
+  const recovered: string[] = [];
+  const desk: RecordingDesk = new RecordingDesk(
+    { archiveDir: '/nowhere', fileSeconds: 60 },
+    {
+      log: createLogger(() => {}),
+      recover: (cameraId, fileName) => {
+        assert.equal(desk.isLive(cameraId, fileName), false, 'what is live is never repaired');
+        recovered.push(`${cameraId}/${fileName}`);
+      },
+      onRefused: () => {},
+    },
+  );
+  desk.openWorker('worker-1');
+  desk.openWorker('worker-2');
+  return { desk, recovered };
+};
+
+test('all that a dead worker had open is recovered, be it the end of a file or of a camera that left', () => {
+  const { desk, recovered } = makeDesk();
+  for (const name of ['1', '2', '3']) desk.onFile('worker-1', 'door', name, 'made');
+  desk.onFile('worker-2', 'door', '4', 'made');
+  desk.onFile('worker-1', 'door', '1', 'closed');
+  desk.onNews('door', { fileName: '3', fault: null });
+  desk.closeWorker('worker-1');
+  desk.onWorkerLost('door');
+  assert.deepEqual(recovered, ['door/2', 'door/3']);
+  assert.equal(desk.isRecording('door'), false);
+  assert.ok(desk.isLive('door', '4'));
+  desk.closeWorker('worker-2');
+  desk.closeWorker('worker-2');
+  assert.deepEqual(recovered, ['door/2', 'door/3', 'door/4']);
+});
+
+test('a file that could not be closed is recovered, though no news of the next one came yet', () => {
+  const { desk, recovered } = makeDesk();
+  desk.onFile('worker-1', 'door', '1', 'made');
+  desk.onNews('door', { fileName: '1', fault: null });
+  desk.onFile('worker-1', 'door', '1', 'left');
+  assert.deepEqual(recovered, ['door/1']);
+});
+
+test('a name that is used again before its file is told to be closed stays live', () => {
+  const { desk } = makeDesk();
+  desk.onFile('worker-1', 'door', '1', 'made');
+  desk.onFile('worker-1', 'door', '1', 'made');
+  desk.onFile('worker-1', 'door', '1', 'closed');
+  assert.ok(desk.isLive('door', '1'));
+  desk.onFile('worker-1', 'door', '1', 'closed');
+  assert.equal(desk.isLive('door', '1'), false);
+});
+
+test('lost frames never grow fewer while the camera is known', () => {
+  const { desk } = makeDesk();
+  desk.onLost('door', 3);
+  desk.onNews('door', { fileName: '1', fault: null });
+  desk.onLost('door', 4);
+  desk.onNews('door', { fileName: null, fault: 'ENOSPC' });
+  assert.equal(desk.whyNot('door'), 'disk');
+  desk.closeWorker('worker-1');
+  desk.onWorkerLost('door');
+  assert.equal(desk.lostFrames('door'), 7);
+  desk.forget('door');
+  assert.equal(desk.lostFrames('door'), 0);
+});
