@@ -72,10 +72,12 @@ export class Recorder {
   readonly #log: Logger;
   readonly #queue: DiskQueue;
   readonly #onNews: (news: RecorderNews) => void;
-  readonly #onLost: (frames: number) => void;
+  readonly #tellLost: (frames: number) => void;
   readonly #onFile: RecorderDeps['onFile'];
   #reader: RingReader;
   #file: RecordingFile | null = null;
+  /** The beginning of the current file, by the reason for it. */
+  #initFor: ((reason: StartReason) => Buffer) | null = null;
   #collector: FragmentCollector | null = null;
   /** The file before, while audio of its time may come. */
   #tail: Tail | null = null;
@@ -101,7 +103,7 @@ export class Recorder {
     this.#log = deps.log;
     this.#queue = deps.queue;
     this.#onNews = deps.onNews;
-    this.#onLost = deps.onLost;
+    this.#tellLost = deps.onLost;
     this.#onFile = deps.onFile;
     this.#reader = new RingReader(ring, { start: 'unmarked-key' });
   }
@@ -236,11 +238,12 @@ export class Recorder {
     if (info === null) return false;
     const { archiveDir, cameraId } = this.#options;
     const recorded = recordable(info);
+    const initFor = (startReason: StartReason): Buffer => buildInitSegment(recorded, { startReason });
     const file: RecordingFile = new RecordingFile(
       {
         folder: join(archiveDir, cameraId),
         startWallMs: frame.wallMs,
-        init: buildInitSegment(recorded, { startReason: this.#reason }),
+        init: initFor(this.#reason),
       },
       {
         queue: this.#queue,
@@ -248,13 +251,14 @@ export class Recorder {
         events: {
           onMade: (fileName) => this.#onFile(fileName, 'made'),
           onBegun: () => this.#onBegun(file),
-          onLost: (frames) => this.#lose(frames),
+          onLost: (frames) => this.#onLost(file, frames),
           onOverrun: () => this.#onOverrun(file),
           onFault: (fault) => this.#onFault(file, fault),
         },
       },
     );
     this.#file = file;
+    this.#initFor = initFor;
     this.#streamVersion = frame.streamVersion;
     this.#firstDtsTicks = frame.dtsTicks;
     this.#firstWallMs = frame.wallMs;
@@ -324,6 +328,13 @@ export class Recorder {
     if (file === this.#file) this.#tell();
   }
 
+  /** Where the end of the file before is lost, the next one begins for that, whatever it was begun for. */
+  #onLost(file: RecordingFile, frames: number): void {
+    this.#lose(frames);
+    if (file === this.#file || this.#file === null || this.#initFor === null) return;
+    this.#file.replaceInit(this.#initFor('disk'));
+  }
+
   #onOverrun(file: RecordingFile): void {
     if (file !== this.#file) return;
     // What follows refers to what was lost.
@@ -370,7 +381,7 @@ export class Recorder {
   }
 
   #tellLosses(): void {
-    if (this.#lostFrames > 0) this.#onLost(this.#lostFrames);
+    if (this.#lostFrames > 0) this.#tellLost(this.#lostFrames);
     this.#lostFrames = 0;
   }
 }

@@ -51,6 +51,7 @@ export class RecordingFile {
   readonly #events: RecordingFileEvents;
   /** For the index at the end of the file. */
   readonly #parts = new PartTable();
+  #init: Buffer;
   readonly #pending: Fragment[] = [];
   #descriptor: number | null = null;
   #name = '';
@@ -71,6 +72,7 @@ export class RecordingFile {
     deps: { queue: DiskQueue; events: RecordingFileEvents; nowMs: number },
   ) {
     this.#options = options;
+    this.#init = options.init;
     this.#queue = deps.queue;
     this.#events = deps.events;
     this.#startWallMs = options.startWallMs;
@@ -91,6 +93,11 @@ export class RecordingFile {
   /** When the oldest frame came that isn't written yet; infinite if there is none. */
   get oldestPendingMs(): number {
     return this.#pending[0]?.firstArrivalMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The file is to begin otherwise; too late if something is written. */
+  replaceInit(init: Buffer): void {
+    this.#init = init;
   }
 
   append(fragment: Fragment): void {
@@ -165,7 +172,7 @@ export class RecordingFile {
   }
 
   async #writeBatch(descriptor: number, batch: Fragment[]): Promise<void> {
-    const init = this.#wholeBytes === 0 ? [this.#options.init] : [];
+    const init = this.#wholeBytes === 0 ? [this.#init] : [];
     const buffers = [...init, ...batch.flatMap(({ buffers }) => buffers)];
     const wantedBytes = batch.reduce((sum, { lengthBytes }) => sum + lengthBytes, init[0]?.length ?? 0);
     const { bytesWritten } = await disk.writev(descriptor, buffers, this.#wholeBytes);

@@ -6,6 +6,7 @@ import { disk } from '../../src/archive/disk.js';
 import { DiskGate } from '../../src/archive/disk-gate.js';
 import { DiskQueue } from '../../src/archive/disk-queue.js';
 import { Recorder } from '../../src/archive/recorder.js';
+import { Recordings } from '../../src/archive/recordings.js';
 import { repairFile } from '../../src/archive/repair-file.js';
 import { createLogger } from '../../src/base/log.js';
 import { Bell } from '../../src/ring/doorbell.js';
@@ -13,6 +14,7 @@ import { RingWriter } from '../../src/ring/writer.js';
 import { packetsOf, runQuietly } from '../fmp4/ffmpeg.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
+import { InlineRunner } from './inline-runner.js';
 import { RecordingStudio } from './recording-studio.js';
 import { encodeSource, SourceMovie } from './source-movie.js';
 
@@ -125,6 +127,22 @@ test('switched off and on within one GOP, no picture is recorded twice', async (
   );
   assert.equal(studio.files.length, 3);
   assert.equal(new Set(hashes).size, hashes.length);
+});
+
+test('where the end of a file is lost to the disk, the next one begins for that, though it was time for it', async (t) => {
+  const { studio, source } = shootIn(t, 10);
+  await studio.play(source, 8_500);
+  const release = studio.blockDisk();
+  while (studio.lostFrames === 0) await studio.play(source, 200);
+  release();
+  await studio.play(source, Number.POSITIVE_INFINITY);
+  await studio.finish();
+  const archiveDir = join(studio.folder, '..');
+  const recordings = await new Recordings({ archiveDir }, { runner: new InlineRunner() }).list('door');
+  assert.deepEqual(
+    recordings.map(({ startReason }) => startReason),
+    ['start', 'disk', 'rollover'],
+  );
 });
 
 test('pictures that come six seconds late are in the same file as those before', async (t) => {
