@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
+import { test } from 'node:test';
+import { recordsOf } from '../support/service.js';
+import { until } from '../support/until.js';
+import { Crowd } from './viewings/crowd.js';
+import { heldBytes, Memory } from './viewings/memory.js';
+import { type Census, censusOf, sumOf, taskCount } from './viewings/process-figures.js';
+import { SoakScene } from './viewings/soak-scene.js';
+import { pause, YARD } from './viewings/wall.js';
+
+/** A longer one, beyond what test/run.mjs waits for: `VIEWERS_SOAK_SECONDS=600 node dist/test/e2e/viewers-soak.test.js`. */
+const SECONDS = Number(process.env['VIEWERS_SOAK_SECONDS'] ?? 60);
+/** What comes to a busy wall in an hour comes in a minute. */
+const VISITS_PER_SECOND = 36;
+
+/** A camera's live HLS rests 60 s after the last request. */
+const HLS_REST_MS = 65_000;
+/** A silent WebRTC viewer is gone within 30 s, an idle thread of the archive too. */
+const CLEAN_UP_MS = 60_000;
+/** A thread writes its census every 5 s. */
+const CENSUS_MS = 12_000;
+
+/** What a thread may hold more as time goes by: what V8 learns about the code, caches, recordings to know of. */
+const GROWTH_MARGIN_BYTES = 5e6;
+/** In the end, compared with the first visits: all the code that no visit had needed before, and segments. */
+const LEFT_MARGIN_BYTES = 8e6;
+/** On top comes V8's room for new objects, which each of the threads grows to 48 MB as it sees fit. */
+const RESIDENT_MARGIN_BYTES = 64e6;
+/** Pipes, an epoll and eventfds of one thread. */
+const DESCRIPTORS_A_THREAD = 8;
+/** Beats of a thread's clock that may come over half a second late, on a machine that does other things too. */
+const LATE_SHARE = 0.02;
+
+/** What the service has open, and how many threads; called when no connection of ours was open just before. */
+const standing = async (scene: SoakScene) => {
+  const [descriptors, tasks] = [scene.descriptors(), taskCount(scene.pid)];
+  return { ...descriptors, tasks, threads: sumOf(await scene.metrics(), /^svc_threads /) };
+};
+
+type Standing = Awaited<ReturnType<typeof standing>>;
+
+/** Whether nothing is there that wasn't there before; WebRTC threads that came with the crowd may stay. */
+const isBack = (now: Standing, before: Standing): boolean => {
+  const newThreads = Math.max(0, now.threads - before.threads);
+  return (
+    now.sockets === before.sockets &&
+    now.udpSockets === 0 &&
+    newThreads < Math.max(1, availableParallelism() - 1) &&
+    now.tasks <= before.tasks + newThreads &&
+    now.others <= before.others + newThreads * DESCRIPTORS_A_THREAD
+  );
+};
+
+/** Timers, sockets and handles of each thread that are more than before. */
+const surplus = (before: ReadonlyMap<string, Census>, now: ReadonlyMap<string, Census>): string[] =>
+  [...before].flatMap(([name, census]) =>
+    Object.entries(now.get(name)?.resources ?? {})
+      .filter(([kind, count]) => count > (census.resources[kind] ?? 0))
+      .map(([kind, count]) => `${name}: ${count} ${kind}, not ${census.resources[kind] ?? 0}`),
+  );
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+const listed = (growth: ReadonlyMap<string, number>): string =>
+  [...growth].map(([name, bytes]) => `${name} ${megabytes(bytes)}`).join(', ');
+
+/** How much more each thread of `before` holds now. */
+const leftIn = (
+  before: ReadonlyMap<string, Census>,
+  now: ReadonlyMap<string, Census>,
+): Map<string, number> => {
+  const left = new Map<string, number>();
+  for (const [name, census] of before) {
+    const after = now.get(name);
+    if (after !== undefined) left.set(name, heldBytes(after) - heldBytes(census));
+  }
+  return left;
+};
+
+const assertSmall = (growth: ReadonlyMap<string, number>, marginBytes: number): void => {
+  for (const [name, bytes] of growth)
+    assert.ok(bytes < marginBytes, `${name} holds ${megabytes(bytes)} more`);
+};
+
+/** Late beats of all threads, and all beats. */
+const beats = (metrics: string): { late: number; all: number } => {
+  const all = sumOf(metrics, /^svc_thread_loop_lag_seconds_count/);
+  return { late: all - sumOf(metrics, /^svc_thread_loop_lag_seconds_bucket\{.*le="0.5"/), all };
+};
+
+test('an hour of viewers that come and go leaves nothing behind', {
+  timeout: (SECONDS + 200) * 1_000,
+}, async (t) => {
+  const scene = await SoakScene.start(t);
+  const crowd = new Crowd(scene.wall);
+  const memory = new Memory(scene);
+  t.after(() => memory.stop());
+  await crowd.first();
+  const hlsHeader = await scene.hlsHeader(YARD);
+  const hlsAskedMs = performance.now();
+  await pause(CENSUS_MS);
+  const before = await standing(scene);
+  const censusBefore = censusOf(scene.censusDir);
+  const isEmpty = async (): Promise<boolean> => (await scene.viewers()).every((count) => count === 0);
+  await until('the first have gone', async () => (await isEmpty()) && before.udpSockets === 0);
+
+  const crowding = crowd.come(SECONDS * 1_000, VISITS_PER_SECOND).finally(() => memory.stop());
+  await Promise.all([crowding, memory.run()]);
+  t.diagnostic(`${crowd.total} visits, RSS/held MB: ${memory.summary}`);
+  assert.deepEqual(crowd.faults, []);
+  assert.ok(crowd.total > SECONDS * 10, `only ${crowd.total} visits`);
+  const growth = memory.growth();
+  const resident = megabytes(growth.residentBytes);
+  t.diagnostic(`from the first third to the last RSS grew by ${resident}, ${listed(growth.threads)}`);
+  assertSmall(growth.threads, GROWTH_MARGIN_BYTES);
+  assert.ok(growth.residentBytes < RESIDENT_MARGIN_BYTES, `${resident} more RSS`);
+
+  let now = before;
+  await until(
+    'all are gone',
+    async () => {
+      await pause(500);
+      now = await standing(scene);
+      return isBack(now, before) && (await isEmpty());
+    },
+    { deadlineMs: CLEAN_UP_MS, describe: () => JSON.stringify({ now, before }) },
+  );
+  assert.deepEqual(now.files, before.files);
+  assert.ok(scene.openRecordings() <= 2, 'the recording, and one that is being closed');
+  await pause(Math.max(0, HLS_REST_MS - (performance.now() - hlsAskedMs)));
+  assert.equal(await scene.statusOf(hlsHeader), 404, 'live HLS rests when nobody asks');
+  await pause(CENSUS_MS);
+  const censusNow = censusOf(scene.censusDir);
+  assert.deepEqual(surplus(censusBefore, censusNow), []);
+  const left = leftIn(censusBefore, censusNow);
+  t.diagnostic(`left in the end: ${listed(left)}`);
+  assertSmall(left, LEFT_MARGIN_BYTES);
+
+  const { late, all } = beats(await scene.metrics());
+  assert.ok(late <= all * LATE_SHARE, `${late} of ${all} beats came over half a second late`);
+  assert.equal(await scene.service.stop(), 0);
+  const bad = recordsOf(scene.service.out()).filter(({ level }) => level === 'error' || level === 'fatal');
+  assert.deepEqual([bad, scene.service.err()], [[], '']);
+});
