@@ -25,6 +25,7 @@ const MAX_PLANNED_AT_ONCE = 3;
 export class ClipPlanner {
   readonly #runner: JobRunner;
   #planning = 0;
+  readonly #waiting: (() => void)[] = [];
   #open = 0;
 
   constructor(deps: { readonly runner: JobRunner }) {
@@ -33,20 +34,31 @@ export class ClipPlanner {
 
   /** Throws `mixed_formats` where the tracks change, `range_too_large`, and `archive_busy` for too many at once. */
   async plan(ranges: readonly PartRange[], relocate: ClipDeps['relocate']): Promise<Clip> {
-    if (this.#planning >= MAX_PLANNED_AT_ONCE || this.#open >= MAX_CLIPS) {
-      throw archiveError('archive_busy', 'too many exports at once; try again');
-    }
-    this.#planning += 1;
+    if (this.#open >= MAX_CLIPS) throw archiveError('archive_busy', 'too many exports at once; try again');
     this.#open += 1;
+    await this.#enter();
     let isPlanned = false;
     try {
       const clip = await this.#plan(ranges.map(bounded), relocate);
       isPlanned = true;
       return clip;
     } finally {
-      this.#planning -= 1;
+      this.#leave();
       if (!isPlanned) this.#open -= 1;
     }
+  }
+
+  /** Those who ask while others are planned wait for their turn: it takes a fraction of a second each. */
+  async #enter(): Promise<void> {
+    if (this.#planning < MAX_PLANNED_AT_ONCE) this.#planning += 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  /** The place goes to whoever has waited longest. */
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#planning -= 1;
+    else next();
   }
 
   async #plan(ranges: readonly PartRange[], relocate: ClipDeps['relocate']): Promise<Clip> {

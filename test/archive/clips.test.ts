@@ -160,6 +160,14 @@ test('files of different formats make no clip, and the error says where they cha
   );
 });
 
+test('clips that are asked for at the same moment wait for their turn, and all are made', async (t) => {
+  const { playback, putClosed } = makeArchive(t);
+  const fileName = putClosed(film({ video: fixtures.h264High() }));
+  const clips = await Promise.all(Array.from({ length: 12 }, () => playback.clip(CAMERA_ID, { fileName })));
+  assert.equal(new Set(clips.map(({ etag }) => etag)).size, 1);
+  for (const clip of clips) clip.close();
+});
+
 test('only so many clips are open at once, and closing one makes room', async (t) => {
   const { playback, putClosed } = makeArchive(t);
   const fileName = putClosed(film({ video: fixtures.h264High() }));
