@@ -15,7 +15,8 @@ if (files.length === 0) {
 }
 const run = spawnSync(
   process.execPath,
-  ['--enable-source-maps', '--test', '--test-timeout=300000', ...files],
+  // Two at a time: many of the long ones wait for time to go by, or for a browser.
+  ['--enable-source-maps', '--test', '--test-concurrency=2', '--test-timeout=300000', ...files],
   { stdio: 'inherit' },
 );
 process.exit(run.status ?? 1);
