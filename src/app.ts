@@ -292,6 +292,7 @@ const startCameras = async (
     },
   });
   stops.push(() => cameras.stop());
+  stops.push(() => desk.hasten());
   stops.push(() => registry.stop());
   stops.push(() => whep.stop());
   registry.start();

@@ -1,6 +1,6 @@
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
-import { DiskGate, poolThreads } from './disk-gate.js';
+import { DiskGate } from './disk-gate.js';
 import { DiskQueue } from './disk-queue.js';
 import { Recorder, type RecorderFileState, type RecorderNews } from './recorder.js';
 
@@ -29,7 +29,6 @@ const REPORT_PERIOD_MS = 1_000;
 export class Recorders {
   readonly #setup: RecordersSetup;
   readonly #log: Logger;
-  readonly #gate: DiskGate;
   readonly #queue: DiskQueue;
   readonly #onNews: RecordersDeps['onNews'];
   readonly #onLost: RecordersDeps['onLost'];
@@ -47,8 +46,7 @@ export class Recorders {
     this.#onNews = deps.onNews;
     this.#onLost = deps.onLost;
     this.#onFile = deps.onFile;
-    this.#gate = DiskGate.open(setup.gate);
-    this.#queue = new DiskQueue({ gate: this.#gate, seat: setup.seat });
+    this.#queue = new DiskQueue({ gate: DiskGate.open(setup.gate), seat: setup.seat });
   }
 
   /** Whether the camera is to be recorded; takes effect at once. */
@@ -97,8 +95,6 @@ export class Recorders {
 
   /** Closes all files; resolves when they have their names. */
   async stop(): Promise<void> {
-    // Nothing else needs the pool any more, and there is not much time.
-    this.#gate.widen(poolThreads(process.env));
     for (const cameraId of [...this.#places.keys()]) this.remove(cameraId);
     const waking = setInterval(() => this.#queue.drain(), PUMP_PERIOD_MS);
     await Promise.all(this.#ending);

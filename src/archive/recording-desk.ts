@@ -36,6 +36,11 @@ export class RecordingDesk {
     this.#deps = deps;
   }
 
+  /** The service ends: nothing else needs the pool any more, and there is not much time to close all files. */
+  hasten(): void {
+    this.#gate.widen(poolThreads(process.env));
+  }
+
   /** What the recorders of a new camera worker are told. */
   openWorker(workerName: string): RecordersSetup {
     const taken = new Set([...this.#workers.values()].map(({ seat }) => seat));

@@ -157,6 +157,14 @@ test('a thread that died gives its places at the gate back', () => {
   assert.ok(gate.tryEnter(3));
 });
 
+test('a thread whose recorders end leaves the gate as narrow as it was for all the others', async (t) => {
+  const { studio, source } = studioWith(t);
+  await studio.play(source, 2_000);
+  await studio.finish();
+  studio.blockDisk();
+  assert.throws(() => studio.blockDisk(), /the disk is busy/);
+});
+
 test('nothing is left behind where nothing was recorded', async (t) => {
   const { studio } = studioWith(t);
   await studio.finish();

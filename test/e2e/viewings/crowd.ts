@@ -29,7 +29,7 @@ const orderly: readonly Viewing[] = [
 /** More at once would measure the machine. */
 const MAX_AT_ONCE = 100;
 
-/** Visitors that come and go at an even pace, each kind as often as any other. */
+/** Visitors that come and go at an even pace, all kinds equally often. */
 export class Crowd {
   readonly faults: string[] = [];
   /** How many visits of each kind are over. */

@@ -58,7 +58,7 @@ test('one block of SHA-1 in JavaScript ends a hash that OpenSSL agrees with', ()
   assert.deepEqual(digest, createHash('sha1').update(message).digest());
 });
 
-test('what a batch secures, another implementation opens: any size, across a rollover', () => {
+test('what a batch secures, another implementation opens, whatever its size, across a rollover', () => {
   const batch = new SrtpBatch();
   fc.assert(
     fc.property(
