@@ -40,6 +40,12 @@ type Job = {
 const IDLE_MS = 30_000;
 const STOP_TIMEOUT_MS = 2_000;
 
+/**
+ * Piscina asks `require` for the entry before it imports it, and Node aborts the whole process if a thread is
+ * terminated while `require` links a module. Where `require` refuses modules, the entry is imported.
+ */
+const NO_REQUIRE_OF_MODULES = '--no-experimental-require-module';
+
 const faultOf = (outcome: Extract<JobOutcome, { isDone: false }>): Error => {
   const { code, isOurs, message, details } = outcome;
   if (isOurs) return new AppError(code, message, { details });
@@ -73,6 +79,7 @@ export class JobPool implements JobRunner {
       maxThreads: options.threads,
       idleTimeout: IDLE_MS,
       recordTiming: false,
+      execArgv: [...process.execArgv, NO_REQUIRE_OF_MODULES],
     });
     // A thread that dies without a job has nobody to tell; the next job gets a new one.
     this.#pool.on('error', () => {});

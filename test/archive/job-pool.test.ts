@@ -3,8 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { JobPool } from '../../src/archive/job-pool.js';
 import { systemClock } from '../../src/base/clock.js';
+import { AppError } from '../../src/base/errors.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -76,6 +78,32 @@ test('a disk that hangs holds the threads, nobody waits past the deadline, and i
   await release(2);
   assert.equal(await late, 'late');
   assert.equal(await pool.stop(), true);
+});
+
+test('threads that are still starting are stopped, and take nobody along', async () => {
+  const start = () => {
+    const pool = new JobPool(options, { clock: systemClock });
+    return { pool, job: pool.run('scanFolder', { folder: '/does/not/exist' }) };
+  };
+  const stopAt = async (ms: number): Promise<void> => {
+    const { pool, job } = start();
+    const outcome = job.then(
+      () => 'done',
+      (fault: unknown) => (fault instanceof AppError ? fault.code : fault),
+    );
+    await setTimeout(ms);
+    assert.equal(await pool.stop(), true);
+    assert.ok(['done', 'archive_unavailable'].includes(String(await outcome)));
+  };
+  const startMs = performance.now();
+  const wholes = [start(), start(), start(), start()];
+  await Promise.all(wholes.map(({ job }) => job));
+  const wholeMs = performance.now() - startMs;
+  await Promise.all(wholes.map(({ pool }) => pool.stop()));
+  // All along what a thread loads before its first job is done.
+  for (let share = 0.2; share < 1.2; share += 0.02) {
+    await Promise.all([0, 0.005, 0.01, 0.015].map((more) => stopAt(wholeMs * (share + more))));
+  }
 });
 
 test('stop gives up a thread that hangs', async (t) => {
