@@ -39,7 +39,7 @@ const cameras = new Cameras(
 );
 const whep = new WhepService(
   {
-    workerCount: Math.max(1, availableParallelism() - 1),
+    workerCount: availableParallelism(),
     udpPorts: { first: 54_000, last: 54_999 },
     addresses: () => ['127.0.0.1'],
   },

@@ -3,8 +3,8 @@ import { systemClock } from '../src/base/clock.js';
 import { WhepClient } from '../test/support/whep-client.js';
 
 export type ToViewers =
-  /** Makes another viewer. */
-  | { readonly type: 'join' }
+  /** Makes another viewer, one that reads all it is sent or one that doesn't. */
+  | { readonly type: 'join'; readonly reads: boolean }
   | { readonly type: 'answer'; readonly viewer: number; readonly sdp: string }
   | { readonly type: 'measure' }
   | { readonly type: 'report' }
@@ -15,7 +15,9 @@ export type FromViewers =
   | { readonly type: 'connected'; readonly viewer: number }
   | { readonly type: 'report'; readonly report: ViewersReport };
 
+/** Of those who read. */
 export type ViewersReport = {
+  readonly readers: number;
   /** Last packet sent by the camera → whole frame at a viewer. */
   readonly latenciesMs: readonly number[];
   readonly packets: number;
@@ -30,6 +32,7 @@ const TAG_BYTES = 10;
 const HEADER_BYTES = 14;
 
 const viewers: WhepClient[] = [];
+const readers = new Set<WhepClient>();
 let latenciesMs: number[] = [];
 let counted = { packets: 0, bytes: 0, cpuMs: 0 };
 let missingPackets = 0;
@@ -55,15 +58,18 @@ const observe = (viewer: WhepClient): void => {
 const totals = (): { packets: number; bytes: number; cpuMs: number } => {
   const { user, system } = process.cpuUsage();
   return {
-    packets: viewers.reduce((sum, { packets }) => sum + packets, 0),
-    bytes: viewers.reduce((sum, { bytes }) => sum + bytes, 0),
+    packets: [...readers].reduce((sum, { packets }) => sum + packets, 0),
+    bytes: [...readers].reduce((sum, { bytes }) => sum + bytes, 0),
     cpuMs: (user + system) / 1000,
   };
 };
 
-const join = async (): Promise<void> => {
+const join = async (reads: boolean): Promise<void> => {
   const viewer = await WhepClient.create({ countOnly: true });
-  observe(viewer);
+  if (reads) {
+    readers.add(viewer);
+    observe(viewer);
+  }
   viewers.push(viewer);
   send({ type: 'offer', viewer: viewers.length - 1, sdp: viewer.offer });
 };
@@ -72,13 +78,14 @@ const start = async (index: number, sdp: string): Promise<void> => {
   const viewer = viewers[index]!;
   viewer.start(sdp);
   while (!viewer.isConnected || viewer.packets === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  if (!readers.has(viewer)) viewer.hearLittle();
   send({ type: 'connected', viewer: index });
 };
 
 process.on('message', async (message: ToViewers) => {
   switch (message.type) {
     case 'join':
-      return join();
+      return join(message.reads);
     case 'answer':
       return start(message.viewer, message.sdp);
     case 'measure':
@@ -91,6 +98,7 @@ process.on('message', async (message: ToViewers) => {
       isMeasuring = false;
       const now = totals();
       const report = {
+        readers: readers.size,
         latenciesMs,
         packets: now.packets - counted.packets,
         bytes: now.bytes - counted.bytes,

@@ -9,6 +9,11 @@ import type { FromViewers, ToViewers } from './whep-viewers.js';
 const defaults = {
   /** Measured one after the other. */
   viewers: '10,30,60',
+  /**
+   * So many of them, spread evenly, read what they are sent, and are measured. Reading takes Node as long as sending:
+   * if all do it on the service's own cores, the latency is half theirs.
+   */
+  readers: 6,
   cameras: 1,
   seconds: 10,
   /** The hot path has to be compiled first. */
@@ -60,9 +65,17 @@ class Part<To, From extends { readonly type: string }> {
 type Engine = Part<ToWhepEngine, FromWhepEngine>;
 type Viewers = Part<ToViewers, FromViewers>;
 
-const join = async (engine: Engine, viewers: Viewers, viewer: number, cameras: number): Promise<void> => {
-  const { sdp } = await viewers.ask({ type: 'join' }, 'offer');
-  const offer = { type: 'offer' as const, viewer, cameraId: `camera-${viewer % cameras}`, sdp };
+type Places = { readonly cameras: number; readonly viewers: number; readonly readers: number };
+
+/** Of each so many viewers the one in the middle reads. */
+const isReader = (viewer: number, { viewers, readers }: Places): boolean => {
+  const share = Math.min(1, readers / viewers);
+  return Math.round((viewer + 1) * share) > Math.round(viewer * share);
+};
+
+const join = async (engine: Engine, viewers: Viewers, viewer: number, places: Places): Promise<void> => {
+  const { sdp } = await viewers.ask({ type: 'join', reads: isReader(viewer, places) }, 'offer');
+  const offer = { type: 'offer' as const, viewer, cameraId: `camera-${viewer % places.cameras}`, sdp };
   const answer = await engine.ask(offer, 'answer');
   await viewers.ask({ type: 'answer', viewer, sdp: answer.sdp }, 'connected');
 };
@@ -74,14 +87,15 @@ const measure = async (
 ): Promise<(string | number)[]> => {
   const engine: Engine = new Part('./whep-engine.js');
   const viewers: Viewers = new Part('./whep-viewers.js');
+  const places = { cameras: urls.length, viewers: count, readers: options.readers };
   try {
     await engine.ask({ type: 'cameras', urls }, 'streaming');
     // Rings take their size from the first whole group of pictures.
     await sleep(5_000);
-    await join(engine, viewers, 0, urls.length);
+    await join(engine, viewers, 0, places);
     await sleep(2_000);
     const alone = await engine.ask({ type: 'usage' }, 'usage');
-    for (let viewer = 1; viewer < count; viewer += 1) await join(engine, viewers, viewer, urls.length);
+    for (let viewer = 1; viewer < count; viewer += 1) await join(engine, viewers, viewer, places);
     await sleep(options['warm-up'] * 1_000);
     viewers.tell({ type: 'measure' });
     const before = await engine.ask({ type: 'usage' }, 'usage');
@@ -97,8 +111,9 @@ const measure = async (
       quantile(latencies, 0.5),
       quantile(latencies, 0.99),
       (after.rssMb - alone.rssMb) / Math.max(1, count - 1),
-      report.packets / seconds / count,
-      (report.bytes * 8) / seconds / count / 1e6,
+      report.readers,
+      report.packets / seconds / report.readers,
+      (report.bytes * 8) / seconds / report.readers / 1e6,
       report.missingPackets,
       after.droppedFrames,
       (report.cpuMs / seconds / 10).toFixed(0),
@@ -133,6 +148,7 @@ export const whep: Bench<Options> = {
           'p50 ms',
           'p99 ms',
           'MB a viewer',
+          'readers',
           'packets/s',
           'Mbit/s',
           'packets missing',

@@ -266,7 +266,7 @@ const startCameras = async (
   const hls = new LiveHls({ clock, log, feeds: cameras, alwaysOn: () => registry.alwaysOnHls() });
   const whep = new WhepService(
     {
-      workerCount: Math.max(1, availableParallelism() - 1),
+      workerCount: availableParallelism(),
       udpPorts: config.webrtcUdpPorts,
       addresses: () => ownAddresses(config.host, config.webrtcPublicIps),
     },

@@ -7,17 +7,20 @@ import { type AxisMoment, MediaAxis } from './media-axis.js';
 import { PacketStore } from './packet-store.js';
 import type { Session } from './session.js';
 import { MAX_PACKET_BYTES } from './srtp-batch.js';
+import type { Progress } from './video-sender.js';
 
 const FIRST_FRAME_BYTES = 256 * 1024;
 const RTP_HEADER_BYTES = 12;
 
-/** While so many get a portion each, the first one's next portion becomes due. */
-const GROUP_VIEWERS = 8;
 /** Then whoever else the thread serves has a turn. */
-const MAX_ROUNDS = 8;
+const TURN_MS = 4;
+
+/** After a turn: everybody has everything, somebody has to wait for the pace, or there is more to send at once. */
+export type StreamProgress = 'done' | 'waits' | 'more';
 
 /** One camera with all of its viewers: reads each frame once, cuts it into packets once, then it is sent to each. */
 export class CameraStream {
+  readonly cameraId: string;
   readonly store = new PacketStore();
   readonly sessions = new Set<Session>();
   /** What the newest frame's stream is like; null before the first. */
@@ -40,7 +43,8 @@ export class CameraStream {
   #reportedDrops = 0;
 
   /** `onUnfit`: what the camera sends from now on can't be shown to those who watch it. */
-  constructor(onUnfit: (reason: string) => void) {
+  constructor(cameraId: string, onUnfit: (reason: string) => void) {
+    this.cameraId = cameraId;
     this.#onUnfit = onUnfit;
   }
 
@@ -94,23 +98,27 @@ export class CameraStream {
   }
 
   /**
-   * Sends everybody what their pace allows. True: somebody has more to get, call again soon. A keyframe for many
-   * takes longer than the pace wants: then a few get all of it before the next few begin, not all of them late.
+   * Sends everybody what their pace allows, whoever came first before all others. A keyframe for many takes longer
+   * than the pace wants: then a few get all of it before the next few begin, not all of them late.
    */
-  pump(clock: Clock): boolean {
-    let hasMore = false;
+  pump(clock: Clock): StreamProgress {
     const senders = this.#senders;
-    for (let start = 0; start < senders.length; start += GROUP_VIEWERS) {
-      const end = Math.min(start + GROUP_VIEWERS, senders.length);
-      let rounds = 0;
-      while (this.#pumpGroup(start, end, clock.monotonicMs())) {
-        rounds += 1;
-        if (rounds < MAX_ROUNDS && this.#isPaceBack(start, end, clock.monotonicMs())) continue;
-        hasMore = true;
-        break;
+    let nowMs = clock.monotonicMs();
+    const endMs = nowMs + TURN_MS;
+    // All before this one have everything.
+    let first = 0;
+    for (;;) {
+      let at = first;
+      let progress: Progress = 'done';
+      for (; at < senders.length; at += 1) {
+        progress = senders[at]!.video?.pump(nowMs) ?? 'done';
+        if (progress === 'sent') break;
+        if (progress === 'done' && at === first) first += 1;
       }
+      if (progress !== 'sent') return first === senders.length ? 'done' : 'waits';
+      nowMs = clock.monotonicMs();
+      if (nowMs >= endMs) return 'more';
     }
-    return hasMore;
   }
 
   /** Once a second. */
@@ -126,21 +134,6 @@ export class CameraStream {
     const newFrames = frames - this.#reportedDrops;
     this.#reportedDrops = frames;
     return newFrames;
-  }
-
-  #pumpGroup(start: number, end: number, nowMs: MonotonicMs): boolean {
-    let hasMore = false;
-    for (let at = start; at < end; at += 1) {
-      if (this.#senders[at]!.video?.pump(nowMs) === true) hasMore = true;
-    }
-    return hasMore;
-  }
-
-  #isPaceBack(start: number, end: number, nowMs: MonotonicMs): boolean {
-    for (let at = start; at < end; at += 1) {
-      if (this.#senders[at]!.video?.mayGoOn(nowMs) === true) return true;
-    }
-    return false;
   }
 
   #takeVideo(reader: RingReader, info: StreamInfo): void {

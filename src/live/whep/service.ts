@@ -62,9 +62,9 @@ const ANSWER_TIMEOUT_MS = 8_000;
 
 /**
  * So many viewers a worker as long as there may be another one. A keyframe of 100 KB takes a thread 0.7 ms a viewer,
- * so that the last of these has it 15 ms after the first.
+ * so that the last of these has it 8 ms after the first.
  */
-const VIEWERS_PER_WORKER = 20;
+const VIEWERS_PER_WORKER = 12;
 
 /** WebRTC viewers of all cameras: the main thread's side, which never touches media. */
 export class WhepService {

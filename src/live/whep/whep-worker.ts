@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.js';
 import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
@@ -15,7 +16,7 @@ import { SrtpBatch } from './srtp-batch.js';
 
 const TICK_MS = 1_000;
 /** Between two portions of what is paced. */
-const PACE_MS = 2;
+const PACE_MS = 1;
 
 type Watched = { readonly stream: CameraStream; unlisten: () => void };
 
@@ -36,6 +37,8 @@ export class WhepWorker {
   readonly #sessions = new Map<string, Session>();
   readonly #ticker: Timer;
   #pacer: Timer | null = null;
+  /** Those that go on with the next turn of the loop. */
+  readonly #busy = new Set<CameraStream>();
   #nextPort: number;
 
   constructor(
@@ -79,11 +82,11 @@ export class WhepWorker {
     watched.stream.moveTo(ring);
     const known = this.#bellById.get(bellId);
     if (known === undefined) this.#bellById.set(bellId, bell);
-    watched.unlisten = this.#bells.listen(known ?? bell, () => this.#onBell(cameraId, watched.stream));
+    watched.unlisten = this.#bells.listen(known ?? bell, () => this.#onBell(watched.stream));
   }
 
   #watch(cameraId: string): Watched {
-    const stream = new CameraStream((reason) => endAll(stream, reason));
+    const stream = new CameraStream(cameraId, (reason) => endAll(stream, reason));
     const watched = { stream, unlisten: () => {} };
     this.#cameras.set(cameraId, watched);
     return watched;
@@ -130,7 +133,7 @@ export class WhepWorker {
     const tracks = chooseTracks(offer, described.info);
     checkTransport((tracks.video ?? tracks.audio)!.media);
     const { udpPorts, addresses, certificate } = this.#options;
-    const socket = await MediaSocket.open(udpPorts, this.#nextPort);
+    const socket = await MediaSocket.open(udpPorts, this.#nextPort, addresses.some(isIPv6));
     this.#nextPort = socket.port - udpPorts.first + 1;
     const session = new Session(sessionId, offer, tracks, {
       clock: this.#clock,
@@ -161,20 +164,38 @@ export class WhepWorker {
     this.#send({ type: 'ended', sessionId: session.id, reason });
   }
 
-  #onBell(cameraId: string, stream: CameraStream): void {
+  #onBell(stream: CameraStream): void {
+    this.#guard(stream, () => stream.readAll());
+    this.#pump(stream);
+  }
+
+  #pump(stream: CameraStream): void {
+    this.#guard(stream, () => {
+      const progress = stream.pump(this.#clock);
+      if (progress === 'waits') this.#pacer ??= this.#clock.after(PACE_MS, this.#pace);
+      // Behind what has come in meanwhile: others' frames, and what viewers say.
+      else if (progress === 'more' && !this.#busy.has(stream)) {
+        this.#busy.add(stream);
+        setImmediate(this.#goOn, stream);
+      }
+    });
+  }
+
+  /** A fault of ours must cost one camera's viewers their session, not all viewers of the thread. */
+  #guard(stream: CameraStream, work: () => void): void {
     try {
-      stream.readAll();
-      this.#pump(stream);
+      work();
     } catch (fault) {
-      // A fault of ours must cost one camera's viewers their session, not all viewers of the thread.
-      this.#log.error('frames could not be sent', { camera_id: cameraId, reason: messageOf(fault) });
+      const fields = { camera_id: stream.cameraId, reason: messageOf(fault) };
+      this.#log.error('frames could not be sent', fields);
       endAll(stream, 'internal error');
     }
   }
 
-  #pump(stream: CameraStream): void {
-    if (stream.pump(this.#clock)) this.#pacer ??= this.#clock.after(PACE_MS, this.#pace);
-  }
+  readonly #goOn = (stream: CameraStream): void => {
+    this.#busy.delete(stream);
+    this.#pump(stream);
+  };
 
   readonly #pace = (): void => {
     this.#pacer = null;

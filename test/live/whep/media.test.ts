@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
+import { type MonotonicMs, systemClock } from '../../../src/base/clock.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { until } from '../../support/until.js';
 import { H264_OFFER } from '../../support/whep-client.js';
@@ -33,7 +34,7 @@ test('a viewer gets every frame of the camera from its newest keyframe on, byte 
   for (const packet of client.rtp) assert.ok(packet.length <= 1_212 && parsed(packet).payloadType === 102);
 });
 
-test('a keyframe is paced: thirty packets at once, then fifteen a millisecond', async () => {
+test('a keyframe is paced: thirty packets at once, then thirty a millisecond', async () => {
   const clock = new FakeClock();
   using whep = new WhepHarness({ clock });
   const camera = whep.addCamera();
@@ -42,12 +43,32 @@ test('a keyframe is paced: thirty packets at once, then fifteen a millisecond', 
   await until('the first portion is there', () => client.packets >= 30);
   assert.equal(client.packets, 30);
   for (const expected of [60, 90]) {
-    clock.advance(2);
+    clock.advance(1);
     await until(`${expected} packets are there`, () => client.packets >= expected);
     assert.equal(client.packets, expected);
   }
   clock.advance(20);
   await until('the frame is whole', () => framesOf(client.rtp, videoOf(client)).length === 1);
+});
+
+test('a keyframe for many goes to a few at a time: the first have all of it before the last have any', async () => {
+  let nowMs = 0;
+  // Each look at the clock is a portion later, as if sending one took so long.
+  const clock = { ...systemClock, monotonicMs: () => (nowMs += 1) as MonotonicMs };
+  using whep = new WhepHarness({ clock });
+  const camera = whep.addCamera();
+  camera.writeGop(1);
+  for (let viewer = 0; viewer < 12; viewer += 1) await whep.watch({ countOnly: true });
+  const [first, last] = [whep.clients[0]!, whep.clients.at(-1)!];
+  await until('everybody is up to date', () => whep.clients.every(({ packets }) => packets >= 3));
+  const before = [first.packets, last.packets] as const;
+  let seenByLast = -1;
+  first.onPacket = (packet) => {
+    if ((packet[1]! & 0x80) !== 0) seenByLast = last.packets - before[1];
+  };
+  camera.write(true, 120_000);
+  await until('everybody has it', () => whep.clients.every(({ packets }) => packets >= 100));
+  assert.equal(seenByLast, 0);
 });
 
 test('lost packets are sent again as they were, as long as they are known', async () => {

@@ -69,14 +69,14 @@ const codeOf = async (attempt: Promise<unknown>): Promise<string> => {
   }
 };
 
-test('viewers share a worker until it has twenty, then another one takes over', async () => {
+test('viewers share a worker until it has twelve, then another one takes over', async () => {
   const { workers, whep, watch } = makeService();
-  for (let i = 0; i < 20; i += 1) await watch('door');
+  for (let i = 0; i < 12; i += 1) await watch('door');
   assert.equal(workers.length, 1);
-  for (let i = 0; i < 20; i += 1) await watch(i % 2 === 0 ? 'door' : 'yard');
+  for (let i = 0; i < 12; i += 1) await watch(i % 2 === 0 ? 'door' : 'yard');
   assert.equal(workers.length, 2);
   for (let i = 0; i < 4; i += 1) await watch('door');
-  assert.deepEqual([workers.length, whep.viewers('door'), whep.viewers('yard')], [2, 34, 10]);
+  assert.deepEqual([workers.length, whep.viewers('door'), whep.viewers('yard')], [2, 22, 6]);
   await whep.stop();
   assert.ok(workers.every(({ isStopped }) => isStopped));
 });
