@@ -54,7 +54,11 @@ test('a keyframe is paced: thirty packets at once, then thirty a millisecond', a
 test('a keyframe for many goes to a few at a time: the first have all of it before the last have any', async () => {
   let nowMs = 0;
   // Each look at the clock is a portion later, as if sending one took so long.
-  const clock = { ...systemClock, monotonicMs: () => (nowMs += 1) as MonotonicMs };
+  const monotonicMs = (): MonotonicMs => {
+    nowMs += 1;
+    return nowMs as MonotonicMs;
+  };
+  const clock = { ...systemClock, monotonicMs };
   using whep = new WhepHarness({ clock });
   const camera = whep.addCamera();
   camera.writeGop(1);
