@@ -1,4 +1,4 @@
-import { access, close, fdatasync, fsync, ftruncate, mkdir, open, rename, unlink, writev } from 'node:fs';
+import { access, close, fdatasync, fsync, ftruncate, mkdir, open, rename, unlink, write } from 'node:fs';
 import { promisify } from 'node:util';
 
 /** The operations of a recorder, on plain descriptors: a FileHandle would cost an object and a promise more each. */
@@ -12,5 +12,5 @@ export const disk = {
   open: promisify(open),
   rename: promisify(rename),
   unlink: promisify(unlink),
-  writev: promisify(writev),
+  write: promisify(write),
 } as const;

@@ -5,6 +5,7 @@ import { VIDEO_CLOCK_HZ } from '../codec/track.js';
 import { buildInitSegment } from '../fmp4/init-segment.js';
 import type { StartReason } from '../fmp4/start-reason.js';
 import { RingReader } from '../ring/reader.js';
+import type { DirectDisk } from './direct-disk.js';
 import type { DiskQueue } from './disk-queue.js';
 import { FragmentCollector, recordable } from './fragment-collector.js';
 import { RecordingFile } from './recording-file.js';
@@ -30,6 +31,7 @@ export type RecorderOptions = {
 export type RecorderDeps = {
   readonly log: Logger;
   readonly queue: DiskQueue;
+  readonly direct: DirectDisk;
   readonly onNews: (news: RecorderNews) => void;
   /** Video frames came and could not be recorded. */
   readonly onLost: (frames: number) => void;
@@ -71,6 +73,7 @@ export class Recorder {
   readonly #options: RecorderOptions;
   readonly #log: Logger;
   readonly #queue: DiskQueue;
+  readonly #direct: DirectDisk;
   readonly #onNews: (news: RecorderNews) => void;
   readonly #tellLost: (frames: number) => void;
   readonly #onFile: RecorderDeps['onFile'];
@@ -102,6 +105,7 @@ export class Recorder {
     this.#options = options;
     this.#log = deps.log;
     this.#queue = deps.queue;
+    this.#direct = deps.direct;
     this.#onNews = deps.onNews;
     this.#tellLost = deps.onLost;
     this.#onFile = deps.onFile;
@@ -247,6 +251,7 @@ export class Recorder {
       },
       {
         queue: this.#queue,
+        direct: this.#direct,
         nowMs: frame.arrivalMs,
         events: {
           onMade: (fileName) => this.#onFile(fileName, 'made'),

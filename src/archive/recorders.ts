@@ -1,5 +1,6 @@
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
+import { DirectDisk } from './direct-disk.js';
 import { DiskGate } from './disk-gate.js';
 import { DiskQueue } from './disk-queue.js';
 import { Recorder, type RecorderFileState, type RecorderNews } from './recorder.js';
@@ -30,6 +31,7 @@ export class Recorders {
   readonly #setup: RecordersSetup;
   readonly #log: Logger;
   readonly #queue: DiskQueue;
+  readonly #direct: DirectDisk;
   readonly #onNews: RecordersDeps['onNews'];
   readonly #onLost: RecordersDeps['onLost'];
   readonly #onFile: RecordersDeps['onFile'];
@@ -47,6 +49,10 @@ export class Recorders {
     this.#onLost = deps.onLost;
     this.#onFile = deps.onFile;
     this.#queue = new DiskQueue({ gate: DiskGate.open(setup.gate), seat: setup.seat });
+    this.#direct = new DirectDisk((averageMs) => {
+      const fields = { average_write_ms: Math.round(averageMs) };
+      this.#log.info("the disk is slow: recordings go through the system's cache from now on", fields);
+    });
   }
 
   /** Whether the camera is to be recorded; takes effect at once. */
@@ -115,6 +121,7 @@ export class Recorders {
     const recorder: Recorder = new Recorder({ cameraId, archiveDir, fileSeconds }, place.ring, {
       log: this.#log.child({ camera_id: cameraId }),
       queue: this.#queue,
+      direct: this.#direct,
       onNews: (news) => {
         // One that has ended may still close its file while another one writes the next.
         if (recorder === place.recorder) this.#onNews(cameraId, news);

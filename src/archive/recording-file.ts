@@ -2,6 +2,9 @@ import { join } from 'node:path';
 import { VIDEO_TRACK_ID } from '../fmp4/init-segment.js';
 import { PartTable } from '../fmp4/part-table.js';
 import { buildMfra } from '../fmp4/random-access.js';
+import { copyBytes } from '../ring/copy-bytes.js';
+import { BlockFile, padToBlock } from './block-file.js';
+import { type DirectDisk, STAGE_BYTES } from './direct-disk.js';
 import { disk } from './disk.js';
 import type { DiskQueue } from './disk-queue.js';
 import { closedName, openName } from './file-name.js';
@@ -30,14 +33,11 @@ export type RecordingFileEvents = {
 /** What has become of a file. */
 export type ClosedFile = { readonly fileName: string; readonly isLeft: boolean };
 
-/** One write takes so much at most, and the rest goes with the next. */
-const MAX_BATCH_BYTES = 16 << 20;
 /** A power cut may cost 10 s: the sync begins this long after the one before, and then still takes its time. */
 const SYNC_PERIOD_MS = 8_000;
 /** Seconds that a name is moved on where another file has it already. */
 const MAX_NAME_SHIFT_SEC = 60;
 const SECOND_MS = 1_000;
-const FILE_MODE = 0o640;
 
 const framesIn = (fragments: readonly Fragment[]): number =>
   fragments.reduce((sum, { videoFrames }) => sum + videoFrames, 0);
@@ -48,17 +48,19 @@ const codeOf = (fault: unknown): string | undefined => (fault as NodeJS.ErrnoExc
 export class RecordingFile {
   readonly #options: RecordingFileOptions;
   readonly #queue: DiskQueue;
+  readonly #direct: DirectDisk;
   readonly #events: RecordingFileEvents;
   /** For the index at the end of the file. */
   readonly #parts = new PartTable();
   #init: Buffer;
   readonly #pending: Fragment[] = [];
-  #descriptor: number | null = null;
+  #file: BlockFile | null = null;
   #name = '';
   #startWallMs: number;
   #endWallMs: number;
-  /** Bytes that are written and known to be right. */
+  /** Bytes that are written and known to be right, and how many of them, at the end, only fill a block. */
   #wholeBytes = 0;
+  #padBytes = 0;
   #endDtsTicks = Number.NEGATIVE_INFINITY;
   #writing: Promise<void> | null = null;
   #syncing: Promise<void> | null = null;
@@ -69,11 +71,12 @@ export class RecordingFile {
 
   constructor(
     options: RecordingFileOptions,
-    deps: { queue: DiskQueue; events: RecordingFileEvents; nowMs: number },
+    deps: { queue: DiskQueue; direct: DirectDisk; events: RecordingFileEvents; nowMs: number },
   ) {
     this.#options = options;
     this.#init = options.init;
     this.#queue = deps.queue;
+    this.#direct = deps.direct;
     this.#events = deps.events;
     this.#startWallMs = options.startWallMs;
     this.#endWallMs = options.startWallMs;
@@ -119,13 +122,13 @@ export class RecordingFile {
 
   /** Asks for what was written to be made to last, if it is time. */
   syncIfDue(nowMs: number): void {
-    const descriptor = this.#descriptor;
+    const file = this.#file;
     const isDue = this.#isDirty && nowMs - this.#lastSyncMs >= SYNC_PERIOD_MS;
-    if (!isDue || descriptor === null || this.#syncing !== null || this.#hasFailed) return;
+    if (!isDue || file === null || this.#syncing !== null || this.#hasFailed) return;
     this.#lastSyncMs = nowMs;
     this.#isDirty = false;
     this.#syncing = this.#queue
-      .run('sync', () => disk.fdatasync(descriptor))
+      .run('sync', () => file.sync())
       .catch((fault) => this.#fail(fault))
       .finally(() => {
         this.#syncing = null;
@@ -148,10 +151,10 @@ export class RecordingFile {
     }
     await this.#writing;
     await this.#syncing;
-    const descriptor = this.#descriptor;
-    if (descriptor === null) return null;
+    const file = this.#file;
+    if (file === null) return null;
     try {
-      await this.#queue.run('close', () => this.#finish(descriptor));
+      await this.#queue.run('close', () => this.#finish(file));
       return { fileName: this.#name, isLeft: false };
     } catch {
       return { fileName: this.#name, isLeft: true };
@@ -162,8 +165,8 @@ export class RecordingFile {
     const batch = this.#takeBatch();
     if (batch.length === 0) return;
     try {
-      this.#descriptor ??= await this.#open();
-      await this.#writeBatch(this.#descriptor, batch);
+      this.#file ??= await this.#open();
+      await this.#writeBatch(this.#file, batch);
     } catch (fault) {
       // What was settled was taken out of the batch.
       this.#lose(batch);
@@ -171,41 +174,90 @@ export class RecordingFile {
     }
   }
 
-  async #writeBatch(descriptor: number, batch: Fragment[]): Promise<void> {
-    const init = this.#wholeBytes === 0 ? [this.#init] : [];
-    const buffers = [...init, ...batch.flatMap(({ buffers }) => buffers)];
-    const wantedBytes = batch.reduce((sum, { lengthBytes }) => sum + lengthBytes, init[0]?.length ?? 0);
-    const { bytesWritten } = await disk.writev(descriptor, buffers, this.#wholeBytes);
+  async #writeBatch(file: BlockFile, batch: Fragment[]): Promise<void> {
+    const stage = this.#direct.take();
     this.#isDirty = true;
-    if (bytesWritten < wantedBytes) {
-      throw Object.assign(new Error('the disk took only a part'), { code: 'ENOSPC' });
+    try {
+      if (this.#initBytes + batch[0]!.lengthBytes > STAGE_BYTES) await this.#writeLarge(file, stage, batch);
+      else await this.#writeTogether(file, stage, batch);
+    } finally {
+      this.#direct.giveBack(stage);
     }
-    // The kernel has read the ring meanwhile: only now is it known whether what it read was the frames.
-    const overwrittenAt = batch.findIndex(({ guard }) => !guard.isIntact());
-    const good = batch.splice(0, overwrittenAt < 0 ? batch.length : overwrittenAt);
-    if (good.length > 0) this.#settle(good, init[0]?.length ?? 0);
     if (batch.length === 0) return;
-    await disk.ftruncate(descriptor, this.#wholeBytes);
     // What waits refers to what was lost.
     this.#lose(batch.splice(0));
     this.#lose(this.#pending.splice(0));
     this.#events.onOverrun();
   }
 
+  /** Writes fragments at once; those that the ring has overwritten, and what follows them, stay in the batch. */
+  async #writeTogether(file: BlockFile, stage: Buffer, batch: Fragment[]): Promise<void> {
+    let filled = this.#fillInit(stage);
+    for (const { buffers } of batch) {
+      for (const bytes of buffers) {
+        copyBytes(bytes, 0, bytes.length, stage, filled);
+        filled += bytes.length;
+      }
+    }
+    // Only now is it known whether what was copied was the frames.
+    const overwrittenAt = batch.findIndex(({ guard }) => !guard.isIntact());
+    const good = overwrittenAt < 0 ? batch : batch.slice(0, overwrittenAt);
+    if (good.length === 0) return;
+    const endBytes = good.reduce((sum, { lengthBytes }) => sum + lengthBytes, this.#initBytes);
+    const paddedBytes = padToBlock(stage, endBytes);
+    await file.write(stage, paddedBytes, this.#wholeBytes);
+    this.#settle(batch.splice(0, good.length), paddedBytes - endBytes);
+  }
+
+  /** Writes a fragment that is larger than a stage, piece by piece; if the ring has overwritten it, it stays. */
+  async #writeLarge(file: BlockFile, stage: Buffer, batch: Fragment[]): Promise<void> {
+    const { buffers, guard } = batch[0]!;
+    let position = this.#wholeBytes;
+    let filled = this.#fillInit(stage);
+    for (const bytes of buffers) {
+      for (let at = 0; at < bytes.length; ) {
+        const count = Math.min(bytes.length - at, STAGE_BYTES - filled);
+        copyBytes(bytes, at, at + count, stage, filled);
+        at += count;
+        filled += count;
+        if (filled < STAGE_BYTES) continue;
+        await file.write(stage, STAGE_BYTES, position);
+        position += STAGE_BYTES;
+        filled = 0;
+      }
+    }
+    if (!guard.isIntact()) {
+      await file.truncate(this.#wholeBytes);
+      return;
+    }
+    const paddedBytes = padToBlock(stage, filled);
+    if (paddedBytes > 0) await file.write(stage, paddedBytes, position);
+    this.#settle(batch.splice(0, 1), paddedBytes - filled);
+  }
+
+  /** Bytes of ftyp and moov that are still to be written. */
+  get #initBytes(): number {
+    return this.#wholeBytes === 0 ? this.#init.length : 0;
+  }
+
+  #fillInit(stage: Buffer): number {
+    return this.#wholeBytes === 0 ? this.#init.copy(stage) : 0;
+  }
+
   #takeBatch(): Fragment[] {
-    let lengthBytes = 0;
+    let lengthBytes = this.#initBytes;
     let count = 0;
     for (const fragment of this.#pending) {
       lengthBytes += fragment.lengthBytes;
-      if (count > 0 && lengthBytes > MAX_BATCH_BYTES) break;
+      if (count > 0 && lengthBytes > STAGE_BYTES) break;
       count += 1;
     }
     return this.#pending.splice(0, count);
   }
 
-  #settle(batch: readonly Fragment[], initBytes: number): void {
+  #settle(batch: readonly Fragment[], padBytes: number): void {
     const isFirst = this.#wholeBytes === 0;
-    this.#wholeBytes += initBytes;
+    this.#wholeBytes += this.#initBytes;
     for (const fragment of batch) {
       const { partPtsTicks, moofStart } = fragment;
       if (partPtsTicks !== null) this.#parts.add(partPtsTicks, this.#wholeBytes + moofStart);
@@ -213,6 +265,8 @@ export class RecordingFile {
       this.#endDtsTicks = fragment.endDtsTicks;
       this.#endWallMs = fragment.endWallMs;
     }
+    this.#wholeBytes += padBytes;
+    this.#padBytes = padBytes;
     if (isFirst) this.#events.onBegun();
   }
 
@@ -240,24 +294,24 @@ export class RecordingFile {
   }
 
   /** Makes the file under the first name that is free: a second can see a file end and another begin. */
-  async #open(): Promise<number> {
+  async #open(): Promise<BlockFile> {
     const { folder } = this.#options;
     await disk.mkdir(folder, { recursive: true });
     for (let shiftSec = 0; ; shiftSec += 1) {
       const name = openName(this.#startWallMs + shiftSec * SECOND_MS);
       try {
-        const descriptor = await disk.open(join(folder, name), 'wx', FILE_MODE);
+        const file = await BlockFile.create(join(folder, name), this.#direct);
         this.#startWallMs += shiftSec * SECOND_MS;
         this.#name = name;
         this.#events.onMade(name);
-        return descriptor;
+        return file;
       } catch (fault) {
         if (codeOf(fault) !== 'EEXIST' || shiftSec >= MAX_NAME_SHIFT_SEC) throw fault;
       }
     }
   }
 
-  async #finish(descriptor: number): Promise<void> {
+  async #finish(file: BlockFile): Promise<void> {
     const { folder } = this.#options;
     const path = join(folder, this.#name);
     try {
@@ -266,26 +320,24 @@ export class RecordingFile {
         await disk.unlink(path);
         return;
       }
-      await this.#appendIndex(descriptor);
-      await disk.fdatasync(descriptor);
+      await this.#appendIndex(file);
+      await file.sync();
       await this.#giveClosedName(path);
     } finally {
-      await disk.close(descriptor);
+      await file.close();
     }
     await syncFolder(folder);
   }
 
   /** Where no room is left for the index the file does without: it can be made again from the fragments. */
-  async #appendIndex(descriptor: number): Promise<void> {
-    const index = buildMfra(VIDEO_TRACK_ID, this.#parts);
+  async #appendIndex(file: BlockFile): Promise<void> {
+    const endBytes = this.#wholeBytes - this.#padBytes;
     try {
-      await disk.ftruncate(descriptor, this.#wholeBytes);
-      const { bytesWritten } = await disk.writev(descriptor, [index], this.#wholeBytes);
-      if (bytesWritten === index.length) return;
+      await file.end(buildMfra(VIDEO_TRACK_ID, this.#parts), endBytes);
     } catch (fault) {
       if (codeOf(fault) !== 'ENOSPC' && codeOf(fault) !== 'EDQUOT') throw fault;
+      await file.truncate(endBytes);
     }
-    await disk.ftruncate(descriptor, this.#wholeBytes);
   }
 
   /** Never over another file: a name that is taken moves the end on by a second. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { DirectDisk } from '../../src/archive/direct-disk.js';
 import { disk } from '../../src/archive/disk.js';
 import { DiskGate } from '../../src/archive/disk-gate.js';
 import { DiskQueue } from '../../src/archive/disk-queue.js';
@@ -43,17 +44,7 @@ const picturesIn = (studio: RecordingStudio): number => {
 
 const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
 
-const operations = [
-  'access',
-  'close',
-  'fdatasync',
-  'fsync',
-  'ftruncate',
-  'mkdir',
-  'open',
-  'rename',
-  'writev',
-];
+const operations = ['access', 'close', 'fdatasync', 'fsync', 'ftruncate', 'mkdir', 'open', 'rename', 'write'];
 
 for (const operation of operations as (keyof typeof disk)[]) {
   test(`a disk that fails at ${operation}: each picture is in one file, or counted as lost`, async (t) => {
@@ -73,7 +64,7 @@ for (const operation of operations as (keyof typeof disk)[]) {
 
 test('a full disk that still gives names is tried more and more seldom, and told of once', async (t) => {
   const { studio, source } = shootIn(t, 3600);
-  const full = t.mock.method(disk, 'writev', failing('ENOSPC'));
+  const full = t.mock.method(disk, 'write', failing('ENOSPC'));
   await studio.play(source, 20_000);
   assert.ok(full.mock.callCount() <= 6, `${full.mock.callCount()} attempts`);
   assert.equal(studio.news.at(-1)?.fault, 'the disk is full');
@@ -88,7 +79,7 @@ test('a full disk that still gives names is tried more and more seldom, and told
 
 test('a disk that refused is not blamed any more when the camera is away', async (t) => {
   const { studio, source } = shootIn(t);
-  t.mock.method(disk, 'writev', failing('EIO'));
+  t.mock.method(disk, 'write', failing('EIO'));
   await studio.play(source, 5_000);
   assert.notEqual(studio.news.at(-1)?.fault, null);
   studio.standStill(source, 12_000);
@@ -99,7 +90,7 @@ test('a disk that refused is not blamed any more when the camera is away', async
 test('the end of a file that is lost says nothing of the file behind it', async (t) => {
   const { studio, source } = shootIn(t, 3, true);
   await studio.play(source, 2_900);
-  const broken = t.mock.method(disk, 'writev', failing('EIO'), { times: 1 });
+  const broken = t.mock.method(disk, 'write', failing('EIO'), { times: 1 });
   await studio.play(source, 2_000);
   broken.mock.restore();
   await studio.play(source, 5_000);
@@ -172,7 +163,7 @@ const stalledRecorder = (t: TestContext) => {
   const options = { cameraId: 'door', archiveDir: join(folder, 'archive'), fileSeconds: 3600 };
   const ignore = (): void => {};
   const recorder: Recorder = new Recorder(options, writer.ring, {
-    ...{ log: createLogger(ignore), queue, onNews: ignore, onFile: ignore },
+    ...{ log: createLogger(ignore), queue, direct: new DirectDisk(ignore), onNews: ignore, onFile: ignore },
     onLost: (frames) => lost.push(frames),
   });
   assert.ok(gate.tryEnter(1), 'the disk takes nothing');

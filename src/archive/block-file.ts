@@ -1,0 +1,105 @@
+import { BLOCK_BYTES, DIRECT_FLAGS, type DirectDisk } from './direct-disk.js';
+import { disk } from './disk.js';
+
+const FILE_MODE = 0o640;
+const BOX_HEAD_BYTES = 8;
+
+/** Ends a stage's content at a block's border, by a `free` box (ISO 14496-12 §8.1.2); returns where that is. */
+export const padToBlock = (stage: Buffer, filledBytes: number): number => {
+  let padBytes = -filledBytes & (BLOCK_BYTES - 1);
+  if (padBytes === 0) return filledBytes;
+  if (padBytes < BOX_HEAD_BYTES) padBytes += BLOCK_BYTES;
+  const end = filledBytes + padBytes;
+  stage.writeUInt32BE(padBytes, filledBytes);
+  stage.write('free', filledBytes + 4, 'latin1');
+  // What a stage held before is another camera's.
+  stage.fill(0, filledBytes + BOX_HEAD_BYTES, end);
+  return end;
+};
+
+/** A file that is written a few whole blocks at a time, directly as long as that works. */
+export class BlockFile {
+  readonly #path: string;
+  readonly #direct: DirectDisk;
+  #descriptor: number;
+  #isDirect = false;
+  /** Descriptors of the same file that a sync may still be using. */
+  readonly #left: number[] = [];
+
+  private constructor(path: string, direct: DirectDisk, descriptor: number) {
+    this.#path = path;
+    this.#direct = direct;
+    this.#descriptor = descriptor;
+  }
+
+  /** Makes the file; throws EEXIST where there is one. */
+  static async create(path: string, direct: DirectDisk): Promise<BlockFile> {
+    const file = new BlockFile(path, direct, await disk.open(path, 'wx', FILE_MODE));
+    await file.#goDirect();
+    return file;
+  }
+
+  /** Writes whole blocks from a stage, at a block's border. */
+  async write(stage: Buffer, lengthBytes: number, position: number): Promise<void> {
+    if (this.#isDirect && !this.#direct.isWanted) await this.#goBuffered();
+    const startMs = performance.now();
+    try {
+      await this.#writeAll(stage, lengthBytes, position);
+    } catch (fault) {
+      // Blocks of this disk are larger than anybody's, or its system takes O_DIRECT and does not mean it.
+      if (!this.#isDirect || (fault as NodeJS.ErrnoException).code !== 'EINVAL') throw fault;
+      await this.#goBuffered();
+      await this.#writeAll(stage, lengthBytes, position);
+      return;
+    }
+    if (this.#isDirect) this.#direct.note(performance.now() - startMs);
+  }
+
+  /** Ends the file at `position` and puts the last bytes there, however many. */
+  async end(bytes: Buffer, position: number): Promise<void> {
+    await this.#goBuffered();
+    await this.truncate(position);
+    await this.#writeAll(bytes, bytes.length, position);
+  }
+
+  async truncate(lengthBytes: number): Promise<void> {
+    await disk.ftruncate(this.#descriptor, lengthBytes);
+  }
+
+  async sync(): Promise<void> {
+    await disk.fdatasync(this.#descriptor);
+  }
+
+  async close(): Promise<void> {
+    for (const descriptor of [...this.#left, this.#descriptor]) await disk.close(descriptor);
+  }
+
+  async #writeAll(bytes: Buffer, lengthBytes: number, position: number): Promise<void> {
+    const { bytesWritten } = await disk.write(this.#descriptor, bytes, 0, lengthBytes, position);
+    if (bytesWritten < lengthBytes) {
+      throw Object.assign(new Error('the disk took only a part'), { code: 'ENOSPC' });
+    }
+  }
+
+  /** A second descriptor, since a file that can't be opened like this would have been made all the same. */
+  async #goDirect(): Promise<void> {
+    if (!this.#direct.isWanted || DIRECT_FLAGS === null) return;
+    try {
+      const descriptor = await disk.open(this.#path, DIRECT_FLAGS);
+      this.#left.push(this.#descriptor);
+      this.#descriptor = descriptor;
+      this.#isDirect = true;
+    } catch {
+      // Not on this file system: then by its cache.
+    }
+  }
+
+  async #goBuffered(): Promise<void> {
+    if (!this.#isDirect) return;
+    // The one it was made with.
+    const made = this.#left.pop()!;
+    this.#left.push(this.#descriptor);
+    this.#descriptor = made;
+    this.#isDirect = false;
+  }
+}
