@@ -7,7 +7,9 @@ export class Child<Ask, Answer> {
   readonly #ended: Promise<never>;
 
   constructor(entry: URL) {
-    this.#process = fork(entry, { serialization: 'advanced' });
+    // As `npm start` has it.
+    const env = { UV_THREADPOOL_SIZE: '16', ...process.env };
+    this.#process = fork(entry, { serialization: 'advanced', env });
     this.#ended = once(this.#process, 'exit').then(([code]) => {
       throw new Error(`a process of the benchmark ended early (${String(code)})`);
     });

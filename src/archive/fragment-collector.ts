@@ -83,13 +83,9 @@ export class FragmentCollector {
     this.#builder = new FragmentBuilder(tracks);
   }
 
-  get isEmpty(): boolean {
-    return this.#guard === null;
-  }
-
-  /** When the first frame of the open fragment came. */
+  /** When the first frame of the open fragment came; infinite if there is none. */
   get firstArrivalMs(): number {
-    return this.#firstArrivalMs;
+    return this.#guard === null ? Number.POSITIVE_INFINITY : this.#firstArrivalMs;
   }
 
   /** How long the open fragment is when a frame with this decode time comes next. */

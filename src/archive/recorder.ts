@@ -40,6 +40,13 @@ export type RecorderDeps = {
 
 /** A moof holds no more than this, so that a crash loses less than a second with all that comes on top. */
 const MAX_FRAGMENT_TICKS = VIDEO_CLOCK_HZ * 0.75;
+/**
+ * So long what comes is left in the ring, where it lies well: a look at each frame as it comes would cost as much as
+ * writing it. Then the fragment ends right before the newest frame.
+ */
+const LOOK_AFTER_MS = 700;
+/** So many frames of sound may lie behind the newest picture. */
+const NEWEST_SOUND_FRAMES = 3;
 /** What has waited this long is written; brief fragments go together (a stream may be all keyframes). */
 const WRITE_AFTER_MS = 400;
 /** Audio comes after the video of its time; for so long a file that was rolled over waits for the rest of its own. */
@@ -90,6 +97,12 @@ export class Recorder {
   #firstWallMs = 0;
   #needsKey = false;
   #lastVideoArrivalMs = 0;
+  /** Until then the ring isn't looked at. */
+  #lookAtMs = 0;
+  /** The fragment that is open ends as soon as it can. */
+  #isDue = false;
+  /** What is to be written has to wait. */
+  #isHeldUp = false;
   /** Why the next file begins. */
   #reason: StartReason = 'start';
   /** Since the disk refused. */
@@ -124,12 +137,13 @@ export class Recorder {
   /** Takes what has come since, and has written what is due. Called often; costs next to nothing then. */
   pump(nowMs: number): void {
     if (this.#isPaused && nowMs < this.#retryAtMs) return;
+    if (this.#file !== null && !this.#needsKey && nowMs < this.#lookAtMs) return;
     this.#isPaused = false;
+    const oldestMs = this.#isHeldUp ? this.#openSinceMs : this.#oldestMs;
+    this.#isDue = nowMs - oldestMs >= LOOK_AFTER_MS;
     this.#read();
-    const collector = this.#collector;
-    if (collector !== null && !collector.isEmpty && nowMs - collector.firstArrivalMs >= STILL_AFTER_MS) {
-      this.#cut(Number.NaN);
-    }
+    this.#isDue = false;
+    if (nowMs - this.#openSinceMs >= STILL_AFTER_MS) this.#cut(Number.NaN);
     if (this.#tail !== null && nowMs - this.#tail.sinceMs >= TAIL_MS) this.#endTail();
     const file = this.#file;
     const isAway = nowMs - this.#lastVideoArrivalMs >= AWAY_AFTER_MS;
@@ -137,7 +151,11 @@ export class Recorder {
       if (isAway) this.#forgetFault();
       return;
     }
-    if (nowMs - file.oldestPendingMs >= WRITE_AFTER_MS) file.flush();
+    const isWriteDue = nowMs - file.oldestPendingMs >= WRITE_AFTER_MS;
+    if (isWriteDue) file.flush();
+    this.#isHeldUp = isWriteDue && Number.isFinite(file.oldestPendingMs);
+    const isIdle = !this.#isHeldUp && this.#tail === null;
+    this.#lookAtMs = isIdle ? Math.min(this.#oldestMs, nowMs) + LOOK_AFTER_MS : nowMs;
     file.syncIfDue(nowMs);
     if (isAway) this.#endFile('camera_away', Number.NaN);
   }
@@ -167,6 +185,16 @@ export class Recorder {
     }
     await Promise.all(this.#closing);
     this.#tellLosses();
+  }
+
+  /** When the oldest frame came that isn't being written; infinite if there is none. */
+  get #oldestMs(): number {
+    return Math.min(this.#file?.oldestPendingMs ?? Number.POSITIVE_INFINITY, this.#openSinceMs);
+  }
+
+  /** The same of the fragment that is open. */
+  get #openSinceMs(): number {
+    return this.#collector?.firstArrivalMs ?? Number.POSITIVE_INFINITY;
   }
 
   #read(): void {
@@ -207,7 +235,11 @@ export class Recorder {
     }
     if (this.#file === null && !this.#beginFile(frame)) return;
     const collector = this.#collector!;
-    if (frame.isKey || collector.spanTicks(frame.dtsTicks) >= MAX_FRAGMENT_TICKS) this.#cut(frame.dtsTicks);
+    const isDue = this.#isDue && frame.backlogFrames <= (collector.hasAudio ? NEWEST_SOUND_FRAMES : 0);
+    if (isDue || frame.isKey || collector.spanTicks(frame.dtsTicks) >= MAX_FRAGMENT_TICKS) {
+      this.#cut(frame.dtsTicks);
+      if (isDue) this.#isDue = false;
+    }
     if (!collector.video(frame)) {
       // What refers to it can't be decoded either.
       this.#lose(1);

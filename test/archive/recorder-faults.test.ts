@@ -58,7 +58,8 @@ for (const operation of operations as (keyof typeof disk)[]) {
     assert.ok(broken.mock.callCount() > 0, 'it failed');
     assert.deepEqual(studio.open, [], 'no file is forgotten');
     assert.equal(picturesIn(studio) + studio.lostFrames, sentFrames, studio.files.join());
-    assert.ok(studio.lostFrames < 14 * 25, 'it goes on by itself');
+    // 8.5 s without a disk, 10 s at most until it is tried again, and up to a keyframe.
+    assert.ok(studio.lostFrames < 20 * 25, 'it goes on by itself');
   });
 }
 

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { BlockFile, padToBlock } from '../../src/archive/block-file.js';
+import { BLOCK_BYTES, DIRECT_FLAGS, DirectDisk, STAGE_BYTES } from '../../src/archive/direct-disk.js';
+import { disk } from '../../src/archive/disk.js';
+import { DiskGate } from '../../src/archive/disk-gate.js';
+import { DiskQueue } from '../../src/archive/disk-queue.js';
+import { Recorder } from '../../src/archive/recorder.js';
+import { createLogger } from '../../src/base/log.js';
+import { Bell } from '../../src/ring/doorbell.js';
+import { frameFlag } from '../../src/ring/layout.js';
+import { RingWriter } from '../../src/ring/writer.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+import { encodeSource, SourceMovie } from './source-movie.js';
+
+const ignore = (): void => {};
+
+test('a stage ends at a block, in a free box, and nothing of what it held before is left in it', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 3 * BLOCK_BYTES }), (filledBytes) => {
+      const stage = Buffer.alloc(6 * BLOCK_BYTES, 7);
+      const end = padToBlock(stage, filledBytes);
+      assert.equal(end % BLOCK_BYTES, 0);
+      assert.ok(end >= filledBytes && end < filledBytes + BLOCK_BYTES + 8);
+      assert.ok(stage.subarray(0, filledBytes).every((byte) => byte === 7));
+      assert.ok(stage.subarray(end).every((byte) => byte === 7));
+      if (end === filledBytes) return;
+      assert.equal(stage.readUInt32BE(filledBytes), end - filledBytes);
+      assert.equal(stage.toString('latin1', filledBytes + 4, filledBytes + 8), 'free');
+      assert.ok(stage.subarray(filledBytes + 8, end).every((byte) => byte === 0));
+    }),
+  );
+});
+
+/** Writes three blocks and an end of 5 bytes, with something happening before the second block. */
+const writeSome = async (t: TestContext, direct: DirectDisk, before: () => void): Promise<boolean> => {
+  const path = join(tempFolder(t), 'file');
+  const file = await BlockFile.create(path, direct);
+  const stage = direct.take();
+  const blocks = randomBytes(3 * BLOCK_BYTES);
+  for (let block = 0; block < 3; block += 1) {
+    if (block === 1) before();
+    blocks.copy(stage, 0, block * BLOCK_BYTES, (block + 1) * BLOCK_BYTES);
+    await file.write(stage, BLOCK_BYTES, block * BLOCK_BYTES);
+  }
+  direct.giveBack(stage);
+  await file.end(Buffer.from('index'), 3 * BLOCK_BYTES - 100);
+  await file.sync();
+  await file.close();
+  const wanted = Buffer.concat([blocks.subarray(0, -100), Buffer.from('index')]);
+  return wanted.equals(readFileSync(path));
+};
+
+const refusal = (code: string) => Promise.reject(Object.assign(new Error(code), { code }));
+
+test('what is written directly is in the file, and its end is where it should be', async (t) => {
+  assert.ok(await writeSome(t, new DirectDisk(ignore), ignore));
+});
+
+test('a disk that takes no direct writes after all gets the same bytes otherwise', async (t) => {
+  const before = (): void => void t.mock.method(disk, 'write', () => refusal('EINVAL'), { times: 1 });
+  assert.ok(await writeSome(t, new DirectDisk(ignore), before));
+});
+
+test('a file system without direct writes is written to by its cache', async (t) => {
+  const { open } = disk;
+  t.mock.method(disk, 'open', (path: string, flags: string | number, mode?: number) =>
+    flags === DIRECT_FLAGS ? refusal('EINVAL') : open(path, flags, mode),
+  );
+  assert.ok(await writeSome(t, new DirectDisk(ignore), ignore));
+});
+
+test('a disk that is slow at it is written to by the cache from then on, which is told once', async (t) => {
+  const told: number[] = [];
+  const direct = new DirectDisk((averageMs) => told.push(averageMs));
+  for (let write = 0; write < 100; write += 1) direct.note(write % 10 === 0 ? 300 : 5);
+  assert.ok(direct.isWanted, 'now and then is not slow');
+  const slowDown = (): void => {
+    for (let write = 0; write < 100; write += 1) direct.note(70);
+  };
+  assert.ok(await writeSome(t, direct, slowDown));
+  assert.equal(direct.isWanted, false);
+  assert.equal(told.length, 1);
+});
+
+test('a write that the disk takes a part of fails as on a full disk', async (t) => {
+  const direct = new DirectDisk(ignore);
+  t.mock.method(disk, 'write', async () => ({ bytesWritten: 10, buffer: Buffer.alloc(0) }));
+  await assert.rejects(writeSome(t, direct, ignore), { code: 'ENOSPC' });
+});
+
+/** A camera with frames of any size, recorded into a folder. */
+const recordedCamera = (t: TestContext) => {
+  const folder = tempFolder(t);
+  const source = new SourceMovie(encodeSource(folder, { codec: 'h264', seconds: 1, framesPerGop: 5 }), 0);
+  const gate = DiskGate.create(4);
+  const queue = new DiskQueue({ gate, seat: 0 });
+  const writer = new RingWriter({}, { bell: new Bell(), onReplaced: (ring) => recorder.moveTo(ring) });
+  writer.setStreamInfo(source.info);
+  const lost: number[] = [];
+  const archiveDir = join(folder, 'archive');
+  const options = { cameraId: 'door', archiveDir, fileSeconds: 3600 };
+  const recorder: Recorder = new Recorder(options, writer.ring, {
+    ...{ log: createLogger(ignore), queue, direct: new DirectDisk(ignore), onNews: ignore, onFile: ignore },
+    onLost: (frames) => lost.push(frames),
+  });
+  let nowMs = 1_000_000;
+  const frames: Buffer[] = [];
+  const film = (lengthBytes: number, isKey: boolean): void => {
+    const slice = randomBytes(lengthBytes);
+    slice[0] = isKey ? 0x65 : 0x41;
+    frames.push(slice);
+    writer.beginNal();
+    for (let at = 0; at < slice.length; at += 1_400) {
+      writer.append(slice, at, Math.min(at + 1_400, slice.length));
+    }
+    writer.endNal();
+    nowMs += 40;
+    const ticks = (nowMs - 1_000_000) * 90;
+    writer.commitVideo(ticks, ticks, 1_700_000_000_000 + nowMs, nowMs as never, isKey ? frameFlag.key : 0);
+  };
+  const files = (): string[] =>
+    readdirSync(join(archiveDir, 'door')).map((name) => join(archiveDir, 'door', name));
+  const pump = async (): Promise<void> => {
+    recorder.pump(nowMs);
+    await until('the disk is idle', () => gate.inUse === 0);
+  };
+  return { recorder, frames, film, files, lost, pump };
+};
+
+test('a fragment larger than a stage is written in pieces, and whole', async (t) => {
+  const { recorder, frames, film, files, lost, pump } = recordedCamera(t);
+  for (const lengthBytes of [STAGE_BYTES - 2_000, STAGE_BYTES, 2 * STAGE_BYTES + 1_000, 900]) {
+    film(lengthBytes, true);
+    await pump();
+    for (let frame = 0; frame < 20; frame += 1) film(20_000, false);
+    await pump();
+  }
+  await recorder.stop();
+  assert.deepEqual(lost, []);
+  const [path, ...others] = files();
+  assert.deepEqual(others, []);
+  const written = readFileSync(path!);
+  let at = 0;
+  for (const [index, frame] of frames.entries()) {
+    at = written.indexOf(frame, at);
+    assert.ok(at > 0, `frame ${index} is there`);
+  }
+  // Random bytes are no pictures: what ffprobe thinks of those is not asked.
+  const asked = ['-v', 'quiet', '-show_entries', 'packet=size', '-of', 'csv=p=0', path!];
+  const sizes = execFileSync('ffprobe', asked, { encoding: 'utf8' });
+  const counted = sizes
+    .trim()
+    .split('\n')
+    .map((line) => Number.parseInt(line, 10) - 4);
+  assert.deepEqual(
+    counted,
+    frames.map(({ length }) => length),
+  );
+});
+
+test('an open recording consists of whole blocks, written past the page cache where the system can', async (t) => {
+  const { recorder, film, files, pump } = recordedCamera(t);
+  for (let frame = 0; frame < 50; frame += 1) {
+    film(5_000, frame % 25 === 0);
+    await pump();
+  }
+  const [path] = files();
+  const flags = readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      if (readlinkSync(`/proc/self/fd/${descriptor}`) !== path) return [];
+      const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
+      return [Number.parseInt(/^flags:\s*(\d+)/m.exec(info)?.[1] ?? '0', 8)];
+    } catch {
+      return [];
+    }
+  });
+  const canDirect = ((): boolean => {
+    try {
+      openSync(path!, DIRECT_FLAGS ?? 'never');
+      return true;
+    } catch {
+      return false;
+    }
+  })();
+  const O_DIRECT = (DIRECT_FLAGS ?? 0) & ~1;
+  assert.equal(
+    flags.some((value) => (value & O_DIRECT) !== 0),
+    canDirect,
+  );
+  assert.equal(readFileSync(path!).length % BLOCK_BYTES, 0);
+  await recorder.stop();
+});
