@@ -71,7 +71,13 @@ export class BlockFile {
   }
 
   async close(): Promise<void> {
-    for (const descriptor of [...this.#left, this.#descriptor]) await disk.close(descriptor);
+    let fault: unknown = null;
+    for (const descriptor of [...this.#left, this.#descriptor]) {
+      await disk.close(descriptor).catch((thrown: unknown) => {
+        fault = thrown;
+      });
+    }
+    if (fault !== null) throw fault;
   }
 
   async #writeAll(bytes: Buffer, lengthBytes: number, position: number): Promise<void> {

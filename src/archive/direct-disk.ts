@@ -8,8 +8,10 @@ const WASM_PAGE_BYTES = 64 << 10;
 
 /** A disk that takes so long for a write, on average, is better served by the system's gathering and sorting. */
 const SLOW_WRITE_MS = 50;
+/** A disk that stands still now and then is not slow for that. */
+const MAX_COUNTED_MS = 4 * SLOW_WRITE_MS;
 /** Writes that the average is mostly made of. */
-const AVERAGED_WRITES = 32;
+const AVERAGED_WRITES = 128;
 
 /** Opens a file that is there for writing past the system's page cache (open(2), O_DIRECT); null: not on this system. */
 export const DIRECT_FLAGS: number | null =
@@ -58,7 +60,7 @@ export class DirectDisk {
 
   /** How long a direct write took. */
   note(durationMs: number): void {
-    this.#averageMs += (durationMs - this.#averageMs) / AVERAGED_WRITES;
+    this.#averageMs += (Math.min(durationMs, MAX_COUNTED_MS) - this.#averageMs) / AVERAGED_WRITES;
     if (this.#isSlow || this.#averageMs < SLOW_WRITE_MS) return;
     this.#isSlow = true;
     this.#onSlow(this.#averageMs);

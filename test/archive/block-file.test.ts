@@ -79,10 +79,10 @@ test('a file system without direct writes is written to by its cache', async (t)
 test('a disk that is slow at it is written to by the cache from then on, which is told once', async (t) => {
   const told: number[] = [];
   const direct = new DirectDisk((averageMs) => told.push(averageMs));
-  for (let write = 0; write < 100; write += 1) direct.note(write % 10 === 0 ? 300 : 5);
-  assert.ok(direct.isWanted, 'now and then is not slow');
+  for (let write = 0; write < 1_000; write += 1) direct.note(write % 100 < 7 ? 30_000 : 5);
+  assert.ok(direct.isWanted, 'one that stands still now and then is not slow');
   const slowDown = (): void => {
-    for (let write = 0; write < 100; write += 1) direct.note(70);
+    for (let write = 0; write < 500; write += 1) direct.note(60);
   };
   assert.ok(await writeSome(t, direct, slowDown));
   assert.equal(direct.isWanted, false);

@@ -37,6 +37,8 @@ type Host = {
   readonly cameras: Map<string, Watched>;
   viewers: number;
   forgetThread: () => void;
+  /** Looks whether it is still needed. */
+  rest: Timer | null;
 };
 
 /** A camera that somebody watches, and a worker that serves those who do. */
@@ -59,6 +61,8 @@ type Seat = {
 };
 
 const ANSWER_TIMEOUT_MS = 8_000;
+/** A worker without viewers takes some 65 MB; one stays for whoever comes next. */
+const WORKER_REST_MS = 10_000;
 
 /**
  * So many viewers a worker as long as there may be another one. A keyframe of 100 KB takes a thread 0.7 ms a viewer,
@@ -145,8 +149,7 @@ export class WhepService {
 
   async #stopOnce(): Promise<void> {
     for (const seat of [...this.#seats.values()]) this.#endSeat(seat, 'the service stops');
-    const stops = this.#hosts.splice(0).map((host) => host.worker.stop().finally(() => host.forgetThread()));
-    await Promise.all(stops);
+    await Promise.all(this.#hosts.splice(0).map(stopWorker));
   }
 
   #watch(cameraId: string, host: Host): Watched {
@@ -214,7 +217,10 @@ export class WhepService {
       onMessage: (message) => this.#onMessage(host, message),
       onLost: (reason) => this.#onLost(host, reason),
     });
-    const host: Host = { name, worker, cameras: new Map(), viewers: 0, forgetThread: () => {} };
+    const host: Host = {
+      ...{ name, worker, cameras: new Map(), viewers: 0, rest: null },
+      forgetThread: () => {},
+    };
     this.#hosts.push(host);
     return host;
   }
@@ -276,7 +282,25 @@ export class WhepService {
   #remove(seat: Seat): void {
     seat.timer.cancel();
     this.#seats.delete(seat.id);
-    if (seat.watched.sessions.delete(seat)) seat.watched.host.viewers -= 1;
+    const { host } = seat.watched;
+    if (seat.watched.sessions.delete(seat)) host.viewers -= 1;
     this.#leave(seat.watched);
+    if (host.viewers > 0 || this.#stopping !== null) return;
+    host.rest?.cancel();
+    host.rest = this.#deps.clock.after(WORKER_REST_MS, () => this.#dismiss(host));
+  }
+
+  /** Ends a worker that nobody needs any more. */
+  #dismiss(host: Host): void {
+    const at = this.#hosts.indexOf(host);
+    if (at < 0 || host.viewers > 0 || this.#hosts.length === 1) return;
+    this.#hosts.splice(at, 1);
+    void stopWorker(host);
   }
 }
+
+const stopWorker = async (host: Host): Promise<void> => {
+  host.rest?.cancel();
+  await host.worker.stop();
+  host.forgetThread();
+};

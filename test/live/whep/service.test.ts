@@ -69,6 +69,30 @@ const codeOf = async (attempt: Promise<unknown>): Promise<string> => {
   }
 };
 
+test('a worker that nobody needs for a while ends, but for the last one', async () => {
+  const { clock, workers, whep, watch } = makeService();
+  const sessions: string[] = [];
+  for (let i = 0; i < 13; i += 1) sessions.push((await watch('door')).sessionId);
+  assert.equal(workers.length, 2);
+  whep.end('door', sessions.pop()!, 'left');
+  clock.advance(9_000);
+  sessions.push((await watch('door')).sessionId);
+  clock.advance(9_000);
+  assert.ok(
+    workers.every(({ isStopped }) => !isStopped),
+    'it was needed again',
+  );
+  for (const session of sessions) whep.end('door', session, 'left');
+  clock.advance(10_001);
+  assert.deepEqual(
+    workers.map(({ isStopped }) => isStopped),
+    [true, false],
+  );
+  await watch('door');
+  assert.equal(workers.length, 2);
+  await whep.stop();
+});
+
 test('viewers share a worker until it has twelve, then another one takes over', async () => {
   const { workers, whep, watch } = makeService();
   for (let i = 0; i < 12; i += 1) await watch('door');
