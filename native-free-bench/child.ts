@@ -1,15 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
+/** Starts a part of a benchmark in a process of its own, with as many threads for its disk as `npm start` gives it. */
+export const forkPart = (entry: URL): ChildProcess =>
+  fork(entry, { serialization: 'advanced', env: { UV_THREADPOOL_SIZE: '16', ...process.env } });
+
 /** A part of a benchmark in a process of its own: asked one thing at a time, over IPC. */
 export class Child<Ask, Answer> {
   readonly #process: ChildProcess;
   readonly #ended: Promise<never>;
 
   constructor(entry: URL) {
-    // As `npm start` has it.
-    const env = { UV_THREADPOOL_SIZE: '16', ...process.env };
-    this.#process = fork(entry, { serialization: 'advanced', env });
+    this.#process = forkPart(entry);
     this.#ended = once(this.#process, 'exit').then(([code]) => {
       throw new Error(`a process of the benchmark ended early (${String(code)})`);
     });

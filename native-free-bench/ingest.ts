@@ -1,6 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Bench } from './bench.js';
+import { forkPart } from './child.js';
 import { startCameras } from './ingest-cameras.js';
 import type { EngineJob, EngineReport } from './ingest-engine.js';
 import { quantile } from './table.js';
@@ -56,9 +57,7 @@ export const ingest: Bench<typeof defaults> = {
 
 /** Runs the engine in a process of its own. */
 export const measure = async (job: EngineJob): Promise<EngineReport> => {
-  const engine: ChildProcess = fork(new URL('./ingest-engine.js', import.meta.url), {
-    serialization: 'advanced',
-  });
+  const engine: ChildProcess = forkPart(new URL('./ingest-engine.js', import.meta.url));
   try {
     engine.send(job);
     const outcome = await Promise.race([once(engine, 'message'), once(engine, 'exit')]);

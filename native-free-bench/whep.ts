@@ -1,6 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Bench } from './bench.js';
+import { forkPart } from './child.js';
 import { startCameras } from './ingest-cameras.js';
 import { quantile } from './table.js';
 import type { FromWhepEngine, ToWhepEngine } from './whep-engine.js';
@@ -32,7 +33,7 @@ class Part<To, From extends { readonly type: string }> {
   readonly #child: ChildProcess;
 
   constructor(entry: string) {
-    this.#child = fork(new URL(entry, import.meta.url), { serialization: 'advanced' });
+    this.#child = forkPart(new URL(entry, import.meta.url));
   }
 
   tell(message: To): void {
