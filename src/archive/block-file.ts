@@ -21,10 +21,11 @@ export const padToBlock = (stage: Buffer, filledBytes: number): number => {
 export class BlockFile {
   readonly #path: string;
   readonly #direct: DirectDisk;
-  #descriptor: number;
+  /** The one it was made with. */
+  readonly #descriptor: number;
+  /** Stays open when it isn't used any more: a sync may still be using it. */
+  #directDescriptor: number | null = null;
   #isDirect = false;
-  /** Descriptors of the same file that a sync may still be using. */
-  readonly #left: number[] = [];
 
   private constructor(path: string, direct: DirectDisk, descriptor: number) {
     this.#path = path;
@@ -41,14 +42,14 @@ export class BlockFile {
 
   /** Writes whole blocks from a stage, at a block's border. */
   async write(stage: Buffer, lengthBytes: number, position: number): Promise<void> {
-    if (this.#isDirect && !this.#direct.isWanted) await this.#goBuffered();
+    if (!this.#direct.isWanted) this.#isDirect = false;
     const startMs = performance.now();
     try {
       await this.#writeAll(stage, lengthBytes, position);
     } catch (fault) {
       // Blocks of this disk are larger than anybody's, or its system takes O_DIRECT and does not mean it.
       if (!this.#isDirect || (fault as NodeJS.ErrnoException).code !== 'EINVAL') throw fault;
-      await this.#goBuffered();
+      this.#isDirect = false;
       await this.#writeAll(stage, lengthBytes, position);
       return;
     }
@@ -57,22 +58,23 @@ export class BlockFile {
 
   /** Ends the file at `position` and puts the last bytes there, however many. */
   async end(bytes: Buffer, position: number): Promise<void> {
-    await this.#goBuffered();
+    this.#isDirect = false;
     await this.truncate(position);
     await this.#writeAll(bytes, bytes.length, position);
   }
 
   async truncate(lengthBytes: number): Promise<void> {
-    await disk.ftruncate(this.#descriptor, lengthBytes);
+    await disk.ftruncate(this.#used, lengthBytes);
   }
 
   async sync(): Promise<void> {
-    await disk.fdatasync(this.#descriptor);
+    await disk.fdatasync(this.#used);
   }
 
   async close(): Promise<void> {
     let fault: unknown = null;
-    for (const descriptor of [...this.#left, this.#descriptor]) {
+    for (const descriptor of [this.#directDescriptor, this.#descriptor]) {
+      if (descriptor === null) continue;
       await disk.close(descriptor).catch((thrown: unknown) => {
         fault = thrown;
       });
@@ -80,8 +82,12 @@ export class BlockFile {
     if (fault !== null) throw fault;
   }
 
+  get #used(): number {
+    return this.#isDirect && this.#directDescriptor !== null ? this.#directDescriptor : this.#descriptor;
+  }
+
   async #writeAll(bytes: Buffer, lengthBytes: number, position: number): Promise<void> {
-    const { bytesWritten } = await disk.write(this.#descriptor, bytes, 0, lengthBytes, position);
+    const { bytesWritten } = await disk.write(this.#used, bytes, 0, lengthBytes, position);
     if (bytesWritten < lengthBytes) {
       throw Object.assign(new Error('the disk took only a part'), { code: 'ENOSPC' });
     }
@@ -91,21 +97,10 @@ export class BlockFile {
   async #goDirect(): Promise<void> {
     if (!this.#direct.isWanted || DIRECT_FLAGS === null) return;
     try {
-      const descriptor = await disk.open(this.#path, DIRECT_FLAGS);
-      this.#left.push(this.#descriptor);
-      this.#descriptor = descriptor;
+      this.#directDescriptor = await disk.open(this.#path, DIRECT_FLAGS);
       this.#isDirect = true;
     } catch {
       // Not on this file system: then by its cache.
     }
-  }
-
-  async #goBuffered(): Promise<void> {
-    if (!this.#isDirect) return;
-    // The one it was made with.
-    const made = this.#left.pop()!;
-    this.#left.push(this.#descriptor);
-    this.#descriptor = made;
-    this.#isDirect = false;
   }
 }

@@ -176,7 +176,6 @@ export class RecordingFile {
 
   async #writeBatch(file: BlockFile, batch: Fragment[]): Promise<void> {
     const stage = this.#direct.take();
-    this.#isDirty = true;
     try {
       if (this.#initBytes + batch[0]!.lengthBytes > STAGE_BYTES) await this.#writeLarge(file, stage, batch);
       else await this.#writeTogether(file, stage, batch);
@@ -192,7 +191,8 @@ export class RecordingFile {
 
   /** Writes fragments at once; those that the ring has overwritten, and what follows them, stay in the batch. */
   async #writeTogether(file: BlockFile, stage: Buffer, batch: Fragment[]): Promise<void> {
-    let filled = this.#fillInit(stage);
+    const initBytes = this.#fillInit(stage);
+    let filled = initBytes;
     for (const { buffers } of batch) {
       for (const bytes of buffers) {
         copyBytes(bytes, 0, bytes.length, stage, filled);
@@ -203,17 +203,18 @@ export class RecordingFile {
     const overwrittenAt = batch.findIndex(({ guard }) => !guard.isIntact());
     const good = overwrittenAt < 0 ? batch : batch.slice(0, overwrittenAt);
     if (good.length === 0) return;
-    const endBytes = good.reduce((sum, { lengthBytes }) => sum + lengthBytes, this.#initBytes);
+    const endBytes = good.reduce((sum, { lengthBytes }) => sum + lengthBytes, initBytes);
     const paddedBytes = padToBlock(stage, endBytes);
     await file.write(stage, paddedBytes, this.#wholeBytes);
-    this.#settle(batch.splice(0, good.length), paddedBytes - endBytes);
+    this.#settle(batch.splice(0, good.length), initBytes, paddedBytes - endBytes);
   }
 
   /** Writes a fragment that is larger than a stage, piece by piece; if the ring has overwritten it, it stays. */
   async #writeLarge(file: BlockFile, stage: Buffer, batch: Fragment[]): Promise<void> {
     const { buffers, guard } = batch[0]!;
     let position = this.#wholeBytes;
-    let filled = this.#fillInit(stage);
+    const initBytes = this.#fillInit(stage);
+    let filled = initBytes;
     for (const bytes of buffers) {
       for (let at = 0; at < bytes.length; ) {
         const count = Math.min(bytes.length - at, STAGE_BYTES - filled);
@@ -232,7 +233,7 @@ export class RecordingFile {
     }
     const paddedBytes = padToBlock(stage, filled);
     if (paddedBytes > 0) await file.write(stage, paddedBytes, position);
-    this.#settle(batch.splice(0, 1), paddedBytes - filled);
+    this.#settle(batch.splice(0, 1), initBytes, paddedBytes - filled);
   }
 
   /** Bytes of ftyp and moov that are still to be written. */
@@ -255,9 +256,11 @@ export class RecordingFile {
     return this.#pending.splice(0, count);
   }
 
-  #settle(batch: readonly Fragment[], padBytes: number): void {
+  /** Takes in what was written. The beginning may have been replaced since: `initBytes` of it were. */
+  #settle(batch: readonly Fragment[], initBytes: number, padBytes: number): void {
     const isFirst = this.#wholeBytes === 0;
-    this.#wholeBytes += this.#initBytes;
+    this.#isDirty = true;
+    this.#wholeBytes += initBytes;
     for (const fragment of batch) {
       const { partPtsTicks, moofStart } = fragment;
       if (partPtsTicks !== null) this.#parts.add(partPtsTicks, this.#wholeBytes + moofStart);

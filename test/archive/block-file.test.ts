@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
@@ -10,7 +10,9 @@ import { BLOCK_BYTES, DIRECT_FLAGS, DirectDisk, STAGE_BYTES } from '../../src/ar
 import { disk } from '../../src/archive/disk.js';
 import { DiskGate } from '../../src/archive/disk-gate.js';
 import { DiskQueue } from '../../src/archive/disk-queue.js';
+import type { Fragment } from '../../src/archive/fragment-collector.js';
 import { Recorder } from '../../src/archive/recorder.js';
+import { RecordingFile } from '../../src/archive/recording-file.js';
 import { createLogger } from '../../src/base/log.js';
 import { Bell } from '../../src/ring/doorbell.js';
 import { frameFlag } from '../../src/ring/layout.js';
@@ -165,6 +167,48 @@ test('a fragment larger than a stage is written in pieces, and whole', async (t)
   );
 });
 
+test('a file that is to begin otherwise while its beginning is being written stays whole', async (t) => {
+  const folder = tempFolder(t);
+  const { write } = disk;
+  const fail = (): never => assert.fail();
+  const events = {
+    onMade: ignore,
+    onBegun: ignore,
+    onLost: fail,
+    onOverrun: fail,
+    onFault: fail,
+  };
+  const file: RecordingFile = new RecordingFile(
+    { folder, startWallMs: 1_700_000_000_000, init: Buffer.alloc(100, 1) },
+    {
+      queue: new DiskQueue({ gate: DiskGate.create(4), seat: 0 }),
+      direct: new DirectDisk(ignore),
+      events,
+      nowMs: 0,
+    },
+  );
+  const replacing = async (...args: Parameters<typeof write>) => {
+    file.replaceInit(Buffer.alloc(107, 9));
+    return await write(...args);
+  };
+  t.mock.method(disk, 'write', replacing as never, { times: 1 });
+  const fragment = (fill: number): Fragment => ({
+    buffers: [Buffer.alloc(1_000, fill)],
+    ...{ lengthBytes: 1_000, guard: { isIntact: () => true } as never, videoFrames: 1, firstArrivalMs: 0 },
+    ...{ partPtsTicks: null, moofStart: 0, endDtsTicks: 0, endWallMs: 1_700_000_001_000 },
+  });
+  file.append(fragment(2));
+  file.flush();
+  await until('it has begun', () => file.name !== '');
+  file.append(fragment(3));
+  await file.close();
+  const written = readFileSync(join(folder, readdirSync(folder)[0]!));
+  assert.deepEqual(
+    [written[0], written[100], written[1_100 + 7], written.indexOf(3)],
+    [1, 2, 'e'.charCodeAt(0), BLOCK_BYTES],
+  );
+});
+
 test('an open recording consists of whole blocks, written past the page cache where the system can', async (t) => {
   const { recorder, film, files, pump } = recordedCamera(t);
   for (let frame = 0; frame < 50; frame += 1) {
@@ -183,7 +227,7 @@ test('an open recording consists of whole blocks, written past the page cache wh
   });
   const canDirect = ((): boolean => {
     try {
-      openSync(path!, DIRECT_FLAGS ?? 'never');
+      closeSync(openSync(path!, DIRECT_FLAGS ?? 'never'));
       return true;
     } catch {
       return false;

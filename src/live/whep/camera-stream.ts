@@ -108,9 +108,8 @@ export class CameraStream {
     // All before this one have everything.
     let first = 0;
     for (;;) {
-      let at = first;
       let progress: Progress = 'done';
-      for (; at < senders.length; at += 1) {
+      for (let at = first; at < senders.length; at += 1) {
         progress = senders[at]!.video?.pump(nowMs) ?? 'done';
         if (progress === 'sent') break;
         if (progress === 'done' && at === first) first += 1;
