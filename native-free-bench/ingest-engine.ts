@@ -183,6 +183,11 @@ const run = async (job: EngineJob): Promise<EngineReport> => {
     cameras.replaceAll(settings.map((camera) => ({ ...camera, isRecorded })));
     await sleep(SWITCH_MS);
   };
+  if (job.recordedWindows > 0) {
+    await record(true);
+    await sleep(job.warmUpSeconds * 1000);
+    await record(false);
+  }
   const before = totals(cameras);
   watcher.isMeasuring = true;
   const plain = [await measureFor(job.seconds)];

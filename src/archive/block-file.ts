@@ -87,8 +87,7 @@ export class BlockFile {
   }
 
   async #writeAll(bytes: Buffer, lengthBytes: number, position: number): Promise<void> {
-    const { bytesWritten } = await disk.write(this.#used, bytes, 0, lengthBytes, position);
-    if (bytesWritten < lengthBytes) {
+    if ((await disk.writeAt(this.#used, bytes, lengthBytes, position)) < lengthBytes) {
       throw Object.assign(new Error('the disk took only a part'), { code: 'ENOSPC' });
     }
   }

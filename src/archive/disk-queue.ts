@@ -43,23 +43,23 @@ export class DiskQueue {
       // One sync at a time: it can take seconds, and writes must not stand behind several.
       while (this.#waiting[priority].length > 0 && !(priority === 'sync' && this.#isSyncing)) {
         if (!this.#gate.tryEnter(this.#seat)) return;
-        void this.#begin(priority, this.#waiting[priority].shift()!);
+        this.#begin(priority, this.#waiting[priority].shift()!);
       }
     }
   }
 
-  async #begin(priority: DiskPriority, { run, done }: Waiting): Promise<void> {
+  #begin(priority: DiskPriority, { run, done }: Waiting): void {
     if (priority === 'sync') this.#isSyncing = true;
-    let fault: unknown = null;
-    try {
-      await run();
-    } catch (thrown) {
-      fault = thrown ?? new Error('a disk operation failed');
-    }
-    if (priority === 'sync') this.#isSyncing = false;
-    this.ended += 1;
-    this.#gate.leave(this.#seat);
-    done(fault);
-    this.drain();
+    const end = (fault: unknown): void => {
+      if (priority === 'sync') this.#isSyncing = false;
+      this.ended += 1;
+      this.#gate.leave(this.#seat);
+      done(fault);
+      this.drain();
+    };
+    run().then(
+      () => end(null),
+      (fault) => end(fault ?? new Error('a disk operation failed')),
+    );
   }
 }

@@ -1,6 +1,15 @@
 import { access, close, fdatasync, fsync, ftruncate, mkdir, open, rename, unlink, write } from 'node:fs';
 import { promisify } from 'node:util';
 
+/** Writes `lengthBytes` from the start of `bytes`; resolves with how many of them the disk took. */
+const writeAt = (descriptor: number, bytes: Buffer, lengthBytes: number, position: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    write(descriptor, bytes, 0, lengthBytes, position, (fault, writtenBytes) => {
+      if (fault === null) resolve(writtenBytes);
+      else reject(fault);
+    });
+  });
+
 /** The operations of a recorder, on plain descriptors: a FileHandle would cost an object and a promise more each. */
 export const disk = {
   access: promisify(access),
@@ -12,5 +21,5 @@ export const disk = {
   open: promisify(open),
   rename: promisify(rename),
   unlink: promisify(unlink),
-  write: promisify(write),
+  writeAt,
 } as const;

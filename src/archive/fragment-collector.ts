@@ -2,16 +2,16 @@ import type { StreamInfo } from '../codec/track.js';
 import { VIDEO_CLOCK_HZ } from '../codec/track.js';
 import { FragmentBuilder, type FragmentTrackOptions } from '../fmp4/fragment.js';
 import { AUDIO_TRACK_ID, VIDEO_TRACK_ID } from '../fmp4/init-segment.js';
+import type { HeldFrames } from '../ring/held-frames.js';
 import type { RingReader } from '../ring/reader.js';
-import type { ViewGuard } from '../ring/view-guard.js';
 
 /** A moof and its samples, ready to be written: the samples still lie in the ring. */
 export type Fragment = {
-  /** The head, then the samples. */
-  readonly buffers: readonly Buffer[];
+  readonly head: Buffer;
+  /** The samples. */
+  readonly frames: HeldFrames;
+  /** Of both. */
   readonly lengthBytes: number;
-  /** Says after a write whether what was read from the ring was the frames. */
-  readonly guard: ViewGuard;
   readonly videoFrames: number;
   /** When its first frame came. */
   readonly firstArrivalMs: number;
@@ -54,7 +54,7 @@ const tracksFor = ({ audio }: StreamInfo, originTicks: number): FragmentTrackOpt
   ];
 };
 
-/** Collects the frames of one file into fragments; a frame costs its numbers and a view of where it lies. */
+/** Collects the frames of one file into fragments; a frame costs its numbers. */
 export class FragmentCollector {
   /** Of the last video frame that was added. */
   lastDtsTicks: number;
@@ -64,8 +64,7 @@ export class FragmentCollector {
   readonly #builder: FragmentBuilder;
   /** Decode time of the frame that ends a fragment, for each track; of the audio it isn't known. */
   readonly #endTicks = new Float64Array([Number.NaN, Number.NaN]);
-  #buffers: Buffer[] = [];
-  #guard: ViewGuard | null = null;
+  #frames: HeldFrames | null = null;
   #videoFrames = 0;
   #firstDtsTicks = 0;
   #firstArrivalMs = 0;
@@ -85,7 +84,7 @@ export class FragmentCollector {
 
   /** When the first frame of the open fragment came; infinite if there is none. */
   get firstArrivalMs(): number {
-    return this.#guard === null ? Number.POSITIVE_INFINITY : this.#firstArrivalMs;
+    return this.#frames === null ? Number.POSITIVE_INFINITY : this.#firstArrivalMs;
   }
 
   /** How long the open fragment is when a frame with this decode time comes next. */
@@ -123,17 +122,15 @@ export class FragmentCollector {
 
   /** Ends the open fragment. `nextDtsTicks`: the decode time of the video frame that follows, NaN if unknown. */
   cut(nextDtsTicks: number): Fragment | null {
-    const guard = this.#guard;
-    if (guard === null) return null;
+    const frames = this.#frames;
+    if (frames === null) return null;
     this.#endTicks[VIDEO] = nextDtsTicks;
     const head = Buffer.allocUnsafe(this.#builder.headBytes);
-    const lengthBytes = head.length + this.#builder.dataBytes;
     this.#builder.finish(head, 0, this.#endTicks);
-    this.#buffers[0] = head;
     const fragment: Fragment = {
-      buffers: this.#buffers,
-      lengthBytes,
-      guard,
+      head,
+      frames,
+      lengthBytes: head.length + frames.lengthBytes,
       videoFrames: this.#videoFrames,
       firstArrivalMs: this.#firstArrivalMs,
       partPtsTicks: this.#partPtsTicks,
@@ -141,20 +138,14 @@ export class FragmentCollector {
       endDtsTicks: this.lastDtsTicks,
       endWallMs: this.#lastWallMs + (this.#frameTicks * 1000) / VIDEO_CLOCK_HZ,
     };
-    this.#buffers = [];
-    this.#guard = null;
+    this.#frames = null;
     this.#videoFrames = 0;
     this.#partPtsTicks = null;
     return fragment;
   }
 
   #keep(frame: RingReader): void {
-    if (this.#guard === null) {
-      // The head goes in front when it is known.
-      this.#buffers.push(Buffer.alloc(0));
-      this.#guard = frame.guard();
-      this.#firstArrivalMs = frame.arrivalMs;
-    }
-    this.#buffers.push(frame.view());
+    if (this.#frames === null) this.#firstArrivalMs = frame.arrivalMs;
+    this.#frames = frame.hold(this.#frames);
   }
 }

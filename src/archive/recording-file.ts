@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { VIDEO_TRACK_ID } from '../fmp4/init-segment.js';
 import { PartTable } from '../fmp4/part-table.js';
 import { buildMfra } from '../fmp4/random-access.js';
-import { copyBytes } from '../ring/copy-bytes.js';
 import { BlockFile, padToBlock } from './block-file.js';
 import { type DirectDisk, STAGE_BYTES } from './direct-disk.js';
 import { disk } from './disk.js';
@@ -41,6 +40,19 @@ const SECOND_MS = 1_000;
 
 const framesIn = (fragments: readonly Fragment[]): number =>
   fragments.reduce((sum, { videoFrames }) => sum + videoFrames, 0);
+
+/** Copies bytes [start, end) of a fragment. */
+const copyFragment = (
+  { head, frames }: Fragment,
+  start: number,
+  end: number,
+  target: Buffer,
+  targetStart: number,
+): void => {
+  const ofHead = start < head.length ? head.copy(target, targetStart, start, end) : 0;
+  if (end <= head.length) return;
+  frames.copyTo(target, targetStart + ofHead, Math.max(start - head.length, 0), end - head.length);
+};
 
 const codeOf = (fault: unknown): string | undefined => (fault as NodeJS.ErrnoException).code;
 
@@ -112,12 +124,14 @@ export class RecordingFile {
   flush(): void {
     this.#dropOverwritten();
     if (this.#writing !== null || this.#pending.length === 0 || this.#hasFailed) return;
-    this.#writing = this.#queue
-      .run('write', () => this.#writePending())
-      .catch((fault) => this.#fail(fault))
-      .finally(() => {
-        this.#writing = null;
-      });
+    const written = (): void => {
+      this.#writing = null;
+    };
+    const failed = (fault: unknown): void => {
+      this.#writing = null;
+      this.#fail(fault);
+    };
+    this.#writing = this.#queue.run('write', () => this.#writePending()).then(written, failed);
   }
 
   /** Asks for what was written to be made to last, if it is time. */
@@ -166,25 +180,22 @@ export class RecordingFile {
     if (batch.length === 0) return;
     try {
       this.#file ??= await this.#open();
-      await this.#writeBatch(this.#file, batch);
+      const stage = this.#direct.take();
+      try {
+        if (this.#initBytes + batch[0]!.lengthBytes > STAGE_BYTES)
+          await this.#writeLarge(this.#file, stage, batch);
+        else await this.#writeTogether(this.#file, stage, batch);
+      } finally {
+        this.#direct.giveBack(stage);
+      }
     } catch (fault) {
       // What was settled was taken out of the batch.
       this.#lose(batch);
       throw fault;
     }
-  }
-
-  async #writeBatch(file: BlockFile, batch: Fragment[]): Promise<void> {
-    const stage = this.#direct.take();
-    try {
-      if (this.#initBytes + batch[0]!.lengthBytes > STAGE_BYTES) await this.#writeLarge(file, stage, batch);
-      else await this.#writeTogether(file, stage, batch);
-    } finally {
-      this.#direct.giveBack(stage);
-    }
     if (batch.length === 0) return;
     // What waits refers to what was lost.
-    this.#lose(batch.splice(0));
+    this.#lose(batch);
     this.#lose(this.#pending.splice(0));
     this.#events.onOverrun();
   }
@@ -193,14 +204,12 @@ export class RecordingFile {
   async #writeTogether(file: BlockFile, stage: Buffer, batch: Fragment[]): Promise<void> {
     const initBytes = this.#fillInit(stage);
     let filled = initBytes;
-    for (const { buffers } of batch) {
-      for (const bytes of buffers) {
-        copyBytes(bytes, 0, bytes.length, stage, filled);
-        filled += bytes.length;
-      }
+    for (const fragment of batch) {
+      copyFragment(fragment, 0, fragment.lengthBytes, stage, filled);
+      filled += fragment.lengthBytes;
     }
     // Only now is it known whether what was copied was the frames.
-    const overwrittenAt = batch.findIndex(({ guard }) => !guard.isIntact());
+    const overwrittenAt = batch.findIndex(({ frames }) => !frames.isIntact());
     const good = overwrittenAt < 0 ? batch : batch.slice(0, overwrittenAt);
     if (good.length === 0) return;
     const endBytes = good.reduce((sum, { lengthBytes }) => sum + lengthBytes, initBytes);
@@ -211,23 +220,21 @@ export class RecordingFile {
 
   /** Writes a fragment that is larger than a stage, piece by piece; if the ring has overwritten it, it stays. */
   async #writeLarge(file: BlockFile, stage: Buffer, batch: Fragment[]): Promise<void> {
-    const { buffers, guard } = batch[0]!;
+    const fragment = batch[0]!;
     let position = this.#wholeBytes;
     const initBytes = this.#fillInit(stage);
     let filled = initBytes;
-    for (const bytes of buffers) {
-      for (let at = 0; at < bytes.length; ) {
-        const count = Math.min(bytes.length - at, STAGE_BYTES - filled);
-        copyBytes(bytes, at, at + count, stage, filled);
-        at += count;
-        filled += count;
-        if (filled < STAGE_BYTES) continue;
-        await file.write(stage, STAGE_BYTES, position);
-        position += STAGE_BYTES;
-        filled = 0;
-      }
+    for (let at = 0; at < fragment.lengthBytes; ) {
+      const end = Math.min(fragment.lengthBytes, at + STAGE_BYTES - filled);
+      copyFragment(fragment, at, end, stage, filled);
+      filled += end - at;
+      at = end;
+      if (filled < STAGE_BYTES) continue;
+      await file.write(stage, STAGE_BYTES, position);
+      position += STAGE_BYTES;
+      filled = 0;
     }
-    if (!guard.isIntact()) {
+    if (!fragment.frames.isIntact()) {
       await file.truncate(this.#wholeBytes);
       return;
     }
@@ -278,7 +285,7 @@ export class RecordingFile {
    * rings: one that was replaced is never overwritten, and would speak for all that waits behind it.
    */
   #dropOverwritten(): void {
-    const at = this.#pending.findIndex(({ guard }) => !guard.isIntact());
+    const at = this.#pending.findIndex(({ frames }) => !frames.isIntact());
     if (at < 0) return;
     this.#lose(this.#pending.splice(at));
     this.#events.onOverrun();

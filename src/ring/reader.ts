@@ -1,9 +1,9 @@
 import type { MonotonicMs, Ticks, WallMs } from '../base/clock.js';
 import type { StreamInfo } from '../codec/track.js';
 import { copyBytes } from './copy-bytes.js';
+import { HeldFrames, isUntouched } from './held-frames.js';
 import { frameFlag, headerWord, RingMemory, ringState, slotTime, slotWord } from './layout.js';
 import { loadStreamInfo } from './stream-info.js';
-import { isUntouched, ViewGuard } from './view-guard.js';
 
 export type RingReaderOptions = {
   /**
@@ -88,18 +88,13 @@ export class RingReader {
 
   /**
    * Copies the frame. False: it was overwritten meanwhile; it counts as dropped, what is in `target` is
-   * worthless, and `next` goes on with the newest keyframe. Fastest where target and start are 8-byte aligned.
+   * worthless, and `next` goes on with the newest keyframe.
    */
   copyTo(target: Buffer, targetStart: number): boolean {
     if (!this.#holdsFrame) return false;
     if (targetStart + this.lengthBytes > target.length) throw new RangeError('the frame outgrows the target');
     copyBytes(this.#memory.data, this.#offset, this.#offset + this.lengthBytes, target, targetStart);
     return this.isIntact();
-  }
-
-  /** The frame's bytes where they lie. Trust what was made of them only if `isIntact` says so afterwards. */
-  view(): Buffer {
-    return this.#memory.data.subarray(this.#offset, this.#offset + this.lengthBytes);
   }
 
   /** Whether the current frame's bytes have not been overwritten so far. False drops it, as `copyTo` does. */
@@ -110,9 +105,11 @@ export class RingReader {
     return false;
   }
 
-  /** Watches over views of the current frame and of all later ones, until a write of them is complete. */
-  guard(): ViewGuard {
-    return new ViewGuard(this.#memory, this.sequence, this.#position);
+  /** Leaves the current frame where it lies, to be copied later, with those before it in `held`: of this ring, too. */
+  hold(held: HeldFrames | null): HeldFrames {
+    const frames = held ?? new HeldFrames(this.#memory, this.sequence, this.#position);
+    frames.add(this.#offset, this.lengthBytes);
+    return frames;
   }
 
   /** Goes on at the newest keyframe, if that lies ahead. Returns how many video frames that drops. */

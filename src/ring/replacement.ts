@@ -1,12 +1,6 @@
 import { copyBytes } from './copy-bytes.js';
 import { allocateRing, headerWord, type RingMemory, type RingSize, SLOT_WORDS, slotWord } from './layout.js';
 
-/** Frames begin at multiples of this, so that whole words can be copied. */
-const ALIGNMENT = 8;
-
-/** The next position, virtual or physical, at which a frame may begin. */
-export const aligned = (position: number): number => (position + ALIGNMENT - 1) & -ALIGNMENT;
-
 const copySlot = (from: RingMemory, to: RingMemory, sequence: number): void => {
   const source = from.slotAt(sequence);
   const target = to.slotAt(sequence);
@@ -34,7 +28,7 @@ export const replacementOf = (from: RingMemory, size: RingSize): RingMemory => {
   from.info.copy(to.info);
   const reserved = from.header[headerWord.reserved]!;
   const head = from.header[headerWord.head]!;
-  let position = aligned(reserved) | 0;
+  let position = reserved;
   to.header[headerWord.validFrom] = position;
   let offset = 0;
   for (let back = from.slotCount; back > 0; back -= 1) {
@@ -49,8 +43,8 @@ export const replacementOf = (from: RingMemory, size: RingSize): RingMemory => {
     copyBytes(from.data, start, start + lengthBytes, to.data, offset);
     to.slots[target + slotWord.position] = position;
     to.slots[target + slotWord.offset] = offset;
-    position = aligned(position + lengthBytes) | 0;
-    offset = aligned(offset + lengthBytes);
+    position = (position + lengthBytes) | 0;
+    offset += lengthBytes;
   }
   to.header[headerWord.writePosition] = position;
   to.header[headerWord.writeOffset] = offset;

@@ -16,7 +16,7 @@ import {
   slotTime,
   slotWord,
 } from './layout.js';
-import { aligned, lastSlot, positionOf, replacementOf } from './replacement.js';
+import { lastSlot, positionOf, replacementOf } from './replacement.js';
 import { encodeStreamInfo, loadEncodedStreamInfo, storeStreamInfo } from './stream-info.js';
 
 export type RingWriterDeps = {
@@ -215,7 +215,7 @@ export class RingWriter {
   #emptyRing(): RingMemory {
     const { firstSequence, firstPosition } = this.#options;
     const memory = allocateRing(this.#options, randomBytes(4).readInt32LE());
-    const position = aligned(firstPosition) | 0;
+    const position = firstPosition | 0;
     memory.header[headerWord.validFrom] = position;
     memory.header[headerWord.head] = firstSequence | 0;
     memory.header[headerWord.reserved] = position;
@@ -252,7 +252,7 @@ export class RingWriter {
   /** Whether writing up to `end` would overwrite the newest keyframe. */
   #wouldCutGop(end: number): boolean {
     if (this.#keyPosition === null) return false;
-    return (aligned(end + GRAIN_BYTES) - this.#keyPosition) >>> 0 > this.#data.length;
+    return (end + GRAIN_BYTES - this.#keyPosition) >>> 0 > this.#data.length;
   }
 
   /** False: it is as large as it may be. */
@@ -270,7 +270,7 @@ export class RingWriter {
   /** Published before a byte is written, by a read-modify-write: no write may be seen ahead of it. */
   #reserve(start: number, end: number): void {
     if (((end - this.#reserved) | 0) <= 0) return;
-    const wanted = aligned(end + GRAIN_BYTES) | 0;
+    const wanted = (end + GRAIN_BYTES) | 0;
     const mostBytes = this.#data.length;
     const reserved = (wanted - start) >>> 0 > mostBytes ? (start + mostBytes) | 0 : wanted;
     this.#reserved = reserved;
@@ -348,9 +348,8 @@ export class RingWriter {
 
   /** The next frame begins where this one ended. */
   #advance(): void {
-    const takenBytes = aligned(this.#lengthBytes);
-    this.#start = (this.#start + takenBytes) | 0;
-    this.#offset = (this.#offset + takenBytes) % this.#data.length;
+    this.#start = (this.#start + this.#lengthBytes) | 0;
+    this.#offset = (this.#offset + this.#lengthBytes) % this.#data.length;
     this.#lengthBytes = 0;
     this.#roomBytes = 0;
     this.#header[headerWord.writePosition] = this.#start;
@@ -403,7 +402,7 @@ export class RingWriter {
     });
     const offset = next.header[headerWord.writeOffset]!;
     const start = next.header[headerWord.writePosition]!;
-    const reserved = aligned(start + this.#lengthBytes) | 0;
+    const reserved = (start + this.#lengthBytes) | 0;
     next.header[headerWord.reserved] = reserved;
     copyBytes(old.data, this.#offset, this.#offset + this.#lengthBytes, next.data, offset);
     this.#memory = next;

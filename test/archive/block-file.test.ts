@@ -15,8 +15,10 @@ import { Recorder } from '../../src/archive/recorder.js';
 import { RecordingFile } from '../../src/archive/recording-file.js';
 import { createLogger } from '../../src/base/log.js';
 import { Bell } from '../../src/ring/doorbell.js';
-import { frameFlag } from '../../src/ring/layout.js';
+import { HeldFrames } from '../../src/ring/held-frames.js';
+import { frameFlag, RingMemory } from '../../src/ring/layout.js';
 import { RingWriter } from '../../src/ring/writer.js';
+import { makeRing } from '../support/ring.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { encodeSource, SourceMovie } from './source-movie.js';
@@ -66,7 +68,7 @@ test('what is written directly is in the file, and its end is where it should be
 });
 
 test('a disk that takes no direct writes after all gets the same bytes otherwise', async (t) => {
-  const before = (): void => void t.mock.method(disk, 'write', () => refusal('EINVAL'), { times: 1 });
+  const before = (): void => void t.mock.method(disk, 'writeAt', () => refusal('EINVAL'), { times: 1 });
   assert.ok(await writeSome(t, new DirectDisk(ignore), before));
 });
 
@@ -93,7 +95,7 @@ test('a disk that is slow at it is written to by the cache from then on, which i
 
 test('a write that the disk takes a part of fails as on a full disk', async (t) => {
   const direct = new DirectDisk(ignore);
-  t.mock.method(disk, 'write', async () => ({ bytesWritten: 10, buffer: Buffer.alloc(0) }));
+  t.mock.method(disk, 'writeAt', async () => 10);
   await assert.rejects(writeSome(t, direct, ignore), { code: 'ENOSPC' });
 });
 
@@ -169,7 +171,7 @@ test('a fragment larger than a stage is written in pieces, and whole', async (t)
 
 test('a file that is to begin otherwise while its beginning is being written stays whole', async (t) => {
   const folder = tempFolder(t);
-  const { write } = disk;
+  const { writeAt } = disk;
   const fail = (): never => assert.fail();
   const events = {
     onMade: ignore,
@@ -187,14 +189,15 @@ test('a file that is to begin otherwise while its beginning is being written sta
       nowMs: 0,
     },
   );
-  const replacing = async (...args: Parameters<typeof write>) => {
+  const replacing = async (...args: Parameters<typeof writeAt>) => {
     file.replaceInit(Buffer.alloc(107, 9));
-    return await write(...args);
+    return await writeAt(...args);
   };
-  t.mock.method(disk, 'write', replacing as never, { times: 1 });
+  t.mock.method(disk, 'writeAt', replacing, { times: 1 });
+  const noFrames = new HeldFrames(new RingMemory(makeRing().writer.ring), 0, 0);
   const fragment = (fill: number): Fragment => ({
-    buffers: [Buffer.alloc(1_000, fill)],
-    ...{ lengthBytes: 1_000, guard: { isIntact: () => true } as never, videoFrames: 1, firstArrivalMs: 0 },
+    ...{ head: Buffer.alloc(1_000, fill), frames: noFrames, lengthBytes: 1_000 },
+    ...{ videoFrames: 1, firstArrivalMs: 0 },
     ...{ partPtsTicks: null, moofStart: 0, endDtsTicks: 0, endWallMs: 1_700_000_001_000 },
   });
   file.append(fragment(2));

@@ -44,7 +44,17 @@ const picturesIn = (studio: RecordingStudio): number => {
 
 const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
 
-const operations = ['access', 'close', 'fdatasync', 'fsync', 'ftruncate', 'mkdir', 'open', 'rename', 'write'];
+const operations = [
+  'access',
+  'close',
+  'fdatasync',
+  'fsync',
+  'ftruncate',
+  'mkdir',
+  'open',
+  'rename',
+  'writeAt',
+];
 
 for (const operation of operations as (keyof typeof disk)[]) {
   test(`a disk that fails at ${operation}: each picture is in one file, or counted as lost`, async (t) => {
@@ -65,7 +75,7 @@ for (const operation of operations as (keyof typeof disk)[]) {
 
 test('a full disk that still gives names is tried more and more seldom, and told of once', async (t) => {
   const { studio, source } = shootIn(t, 3600);
-  const full = t.mock.method(disk, 'write', failing('ENOSPC'));
+  const full = t.mock.method(disk, 'writeAt', failing('ENOSPC'));
   await studio.play(source, 20_000);
   assert.ok(full.mock.callCount() <= 6, `${full.mock.callCount()} attempts`);
   assert.equal(studio.news.at(-1)?.fault, 'the disk is full');
@@ -80,7 +90,7 @@ test('a full disk that still gives names is tried more and more seldom, and told
 
 test('a disk that refused is not blamed any more when the camera is away', async (t) => {
   const { studio, source } = shootIn(t);
-  t.mock.method(disk, 'write', failing('EIO'));
+  t.mock.method(disk, 'writeAt', failing('EIO'));
   await studio.play(source, 5_000);
   assert.notEqual(studio.news.at(-1)?.fault, null);
   studio.standStill(source, 12_000);
@@ -91,7 +101,7 @@ test('a disk that refused is not blamed any more when the camera is away', async
 test('the end of a file that is lost says nothing of the file behind it', async (t) => {
   const { studio, source } = shootIn(t, 3, true);
   await studio.play(source, 2_900);
-  const broken = t.mock.method(disk, 'write', failing('EIO'), { times: 1 });
+  const broken = t.mock.method(disk, 'writeAt', failing('EIO'), { times: 1 });
   await studio.play(source, 2_000);
   broken.mock.restore();
   await studio.play(source, 5_000);

@@ -29,7 +29,7 @@ export type ConsumerData = {
   readonly restEvery: number;
   readonly restMs: number;
   /** The frame at once, the frame in place and long after `next`, or only what its slot says. */
-  readonly takes: 'copy' | 'view' | 'numbers';
+  readonly takes: 'copy' | 'later' | 'numbers';
 };
 
 export type ConsumerReport = {

@@ -26,9 +26,9 @@ const take = (): boolean => {
   if (sequence !== ptsTicks || dtsTicks !== ptsTicks || arrivalMs !== ptsTicks * 40) report.mixed += 1;
   if (data.takes === 'numbers') return true;
   if (data.takes === 'copy') return reader.copyTo(frames.bytes, 0);
-  const view = reader.view();
+  const held = reader.hold(null);
   Atomics.wait(never, 0, 0, 1);
-  view.copy(frames.bytes);
+  held.copyTo(frames.bytes, 0);
   return reader.isIntact();
 };
 

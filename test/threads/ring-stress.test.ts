@@ -18,7 +18,7 @@ const MB = 1 << 20;
 const fast: Pace = { restEvery: 0, restMs: 0, takes: 'copy' };
 const slow: Pace = { restEvery: 20, restMs: 2, takes: 'copy' };
 const numbersOnly: Pace = { restEvery: 0, restMs: 0, takes: 'numbers' };
-const inPlace: Pace = { restEvery: 0, restMs: 0, takes: 'view' };
+const inPlace: Pace = { restEvery: 0, restMs: 0, takes: 'later' };
 
 const fullSpeed: Load = {
   options: { dataBytes: MB, maxDataBytes: MB, maxFrameBytes: 131_072, slotCount: 128, maxSlotCount: 128 },
