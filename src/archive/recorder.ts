@@ -156,8 +156,12 @@ export class Recorder {
     this.#isHeldUp = isWriteDue && Number.isFinite(file.oldestPendingMs);
     const isIdle = !this.#isHeldUp && this.#tail === null;
     this.#lookAtMs = isIdle ? Math.min(this.#oldestMs, nowMs) + LOOK_AFTER_MS : nowMs;
-    file.syncIfDue(nowMs);
     if (isAway) this.#endFile('camera_away', Number.NaN);
+  }
+
+  /** Has what was written made to last. */
+  sync(): void {
+    this.#file?.sync();
   }
 
   /** Every second: tells of losses, at most that often. */
@@ -284,7 +288,6 @@ export class Recorder {
       {
         queue: this.#queue,
         direct: this.#direct,
-        nowMs: frame.arrivalMs,
         events: {
           onMade: (fileName) => this.#onFile(fileName, 'made'),
           onBegun: () => this.#onBegun(file),

@@ -25,6 +25,11 @@ type Place = { isWanted: boolean; ring: SharedArrayBuffer | null; recorder: Reco
 
 const PUMP_PERIOD_MS = 50;
 const REPORT_PERIOD_MS = 1_000;
+/**
+ * A power cut may cost 10 s: the sync of a file begins this long after the one before, and then still takes its time.
+ * All files of the thread one after another: a journal that was written for the first of them has the others in it.
+ */
+const SYNC_PERIOD_MS = 8_000;
 
 /** All recorders of one camera worker. A fault in one of them never reaches the cameras. */
 export class Recorders {
@@ -39,6 +44,7 @@ export class Recorders {
   readonly #ending = new Set<Promise<void>>();
   #lastPumpMs = 0;
   #lastReportMs = 0;
+  #lastSyncMs = 0;
   #endedBefore = 0;
   #isFlowing = false;
 
@@ -92,10 +98,13 @@ export class Recorders {
     this.#endedBefore = this.#queue.ended;
     const isReportDue = nowMs - this.#lastReportMs >= REPORT_PERIOD_MS;
     if (isReportDue) this.#lastReportMs = nowMs;
+    const isSyncDue = nowMs - this.#lastSyncMs >= SYNC_PERIOD_MS;
+    if (isSyncDue) this.#lastSyncMs = nowMs;
     for (const [cameraId, { recorder }] of this.#places) {
       if (recorder === null) continue;
       this.#guarded(cameraId, () => recorder.pump(nowMs));
       if (isReportDue) recorder.report();
+      if (isSyncDue) recorder.sync();
     }
   }
 

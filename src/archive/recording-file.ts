@@ -32,8 +32,6 @@ export type RecordingFileEvents = {
 /** What has become of a file. */
 export type ClosedFile = { readonly fileName: string; readonly isLeft: boolean };
 
-/** A power cut may cost 10 s: the sync begins this long after the one before, and then still takes its time. */
-const SYNC_PERIOD_MS = 8_000;
 /** Seconds that a name is moved on where another file has it already. */
 const MAX_NAME_SHIFT_SEC = 60;
 const SECOND_MS = 1_000;
@@ -76,14 +74,13 @@ export class RecordingFile {
   #endDtsTicks = Number.NEGATIVE_INFINITY;
   #writing: Promise<void> | null = null;
   #syncing: Promise<void> | null = null;
-  #lastSyncMs: number;
   #isDirty = false;
   #hasFailed = false;
   #closing: Promise<ClosedFile | null> | null = null;
 
   constructor(
     options: RecordingFileOptions,
-    deps: { queue: DiskQueue; direct: DirectDisk; events: RecordingFileEvents; nowMs: number },
+    deps: { queue: DiskQueue; direct: DirectDisk; events: RecordingFileEvents },
   ) {
     this.#options = options;
     this.#init = options.init;
@@ -92,7 +89,6 @@ export class RecordingFile {
     this.#events = deps.events;
     this.#startWallMs = options.startWallMs;
     this.#endWallMs = options.startWallMs;
-    this.#lastSyncMs = deps.nowMs;
   }
 
   /** "" until something of the recording is in it: a disk that is full still gives names. */
@@ -134,12 +130,10 @@ export class RecordingFile {
     this.#writing = this.#queue.run('write', () => this.#writePending()).then(written, failed);
   }
 
-  /** Asks for what was written to be made to last, if it is time. */
-  syncIfDue(nowMs: number): void {
+  /** Asks for what was written to be made to last. */
+  sync(): void {
     const file = this.#file;
-    const isDue = this.#isDirty && nowMs - this.#lastSyncMs >= SYNC_PERIOD_MS;
-    if (!isDue || file === null || this.#syncing !== null || this.#hasFailed) return;
-    this.#lastSyncMs = nowMs;
+    if (!this.#isDirty || file === null || this.#syncing !== null || this.#hasFailed) return;
     this.#isDirty = false;
     this.#syncing = this.#queue
       .run('sync', () => file.sync())

@@ -186,7 +186,6 @@ test('a file that is to begin otherwise while its beginning is being written sta
       queue: new DiskQueue({ gate: DiskGate.create(4), seat: 0 }),
       direct: new DirectDisk(ignore),
       events,
-      nowMs: 0,
     },
   );
   const replacing = async (...args: Parameters<typeof writeAt>) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { disk } from '../../src/archive/disk.js';
 import { DiskGate } from '../../src/archive/disk-gate.js';
 import { DiskQueue } from '../../src/archive/disk-queue.js';
 import { parseRecordingName } from '../../src/archive/file-name.js';
@@ -42,6 +43,22 @@ test('what was written a second ago is on the disk, whole, while the file is ope
     const frames = packetsOf(studio.paths[0]!, 'v').length;
     assert.ok(frames >= (playedMs - 1_000) / 40, `${frames} frames after ${playedMs} ms`);
   }
+  await studio.finish();
+});
+
+test('no more than ten seconds of an open file are left to the system to write when it likes', async (t) => {
+  const { studio, source } = studioWith(t);
+  const { fdatasync } = disk;
+  const atMs: number[] = [];
+  t.mock.method(disk, 'fdatasync', (descriptor: number) => {
+    atMs.push(source.nowMs);
+    return fdatasync(descriptor);
+  });
+  const startMs = source.nowMs;
+  await studio.play(source, 35_000);
+  const gapsMs = [...atMs, source.nowMs].map((ms, index) => ms - (atMs[index - 1] ?? startMs));
+  assert.ok(atMs.length >= 3 && atMs.length <= 5, `${atMs.length} syncs in 35 s`);
+  assert.ok(Math.max(...gapsMs) < 10_000, gapsMs.join());
   await studio.finish();
 });
 
