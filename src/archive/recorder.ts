@@ -44,7 +44,7 @@ const MAX_FRAGMENT_TICKS = VIDEO_CLOCK_HZ * 0.9;
  * So long what comes is left in the ring, where it lies well: a look at each frame as it comes would cost as much as
  * writing it. Then the fragment ends right before the newest frame.
  */
-const LOOK_AFTER_MS = 800;
+const LOOK_AFTER_MS = 750;
 /** So many frames of sound may lie behind the newest picture. */
 const NEWEST_SOUND_FRAMES = 3;
 /** What has waited this long is written; brief fragments go together (a stream may be all keyframes). */
@@ -55,7 +55,7 @@ const TAIL_MS = 1_000;
  * A stream that stands still ends its fragment, and its file when its session ends for that: until then all frames
  * may come late, and those before the next keyframe could stand in no other file.
  */
-const STILL_AFTER_MS = 850;
+const STILL_AFTER_MS = 800;
 const AWAY_AFTER_MS = 10_000;
 const MAX_GAP_TICKS = 2 * VIDEO_CLOCK_HZ;
 /** The camera's clock was set: the file's times would be wrong from here on. */

@@ -23,7 +23,8 @@ export type RecordersDeps = {
 
 type Place = { isWanted: boolean; ring: SharedArrayBuffer | null; recorder: Recorder | null };
 
-const PUMP_PERIOD_MS = 50;
+/** What is due at the same time is written together, which wakes fewer threads; a crash may cost this more. */
+const PUMP_PERIOD_MS = 100;
 const REPORT_PERIOD_MS = 1_000;
 /**
  * A power cut may cost 10 s: the sync of a file begins this long after the one before, and then still takes its time.
