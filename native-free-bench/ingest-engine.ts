@@ -31,6 +31,8 @@ export type EngineJob = {
 export type RecordedReport = {
   readonly cpuMs: number;
   readonly wallMs: number;
+  /** CPU of each window beside the mean of those before and after it: how many cores it takes more. */
+  readonly addedCores: readonly number[];
   readonly lostFrames: number;
   /** What the writing alone takes: the same bytes, to the same disk. */
   readonly bare: Window;
@@ -136,6 +138,8 @@ const measureFor = async (seconds: number): Promise<Window> => {
   return { cpuMs: (cpu.user + cpu.system) / 1000, wallMs: performance.now() - startMs };
 };
 
+const coresOf = ({ cpuMs, wallMs }: Window): number => cpuMs / wallMs;
+
 const sumOf = (windows: readonly Window[]): Window => ({
   cpuMs: windows.reduce((sum, { cpuMs }) => sum + cpuMs, 0),
   wallMs: windows.reduce((sum, { wallMs }) => sum + wallMs, 0),
@@ -194,15 +198,18 @@ const run = async (job: EngineJob): Promise<EngineReport> => {
   watcher.isMeasuring = false;
   const after = totals(cameras);
   const recorded: Window[] = [];
-  const bare: Window[] = [];
   while (recorded.length < job.recordedWindows) {
     await record(true);
     recorded.push(await measureFor(job.seconds));
     await record(false);
     plain.push(await measureFor(job.seconds));
-    const { archiveDir: folder, seconds, bytesASecond } = job;
-    bare.push(await bareWrites({ folder, files: job.urls.length, bytesASecond, seconds }));
   }
+  const { archiveDir: folder, seconds, bytesASecond } = job;
+  // Last, since the system goes on with what it took into its cache for longer than a window.
+  const bare =
+    recorded.length === 0
+      ? { cpuMs: 0, wallMs: 0 }
+      : await bareWrites({ folder, files: job.urls.length, bytesASecond, seconds });
   const report: EngineReport = {
     workers: cameras.workerCount,
     allStreamingMs,
@@ -217,7 +224,10 @@ const run = async (job: EngineJob): Promise<EngineReport> => {
     latenciesMs: watcher.latenciesMs,
     recorded: {
       ...sumOf(recorded),
-      bare: sumOf(bare),
+      addedCores: recorded.map(
+        (window, at) => coresOf(window) - (coresOf(plain[at]!) + coresOf(plain[at + 1]!)) / 2,
+      ),
+      bare,
       lostFrames: cameras.ids.reduce((sum, id) => sum + recordings.lostFrames(id), 0),
     },
   };

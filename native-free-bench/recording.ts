@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import type { Bench } from './bench.js';
 import { measure } from './ingest.js';
 import { startCameras } from './ingest-cameras.js';
+import { median, quantile } from './table.js';
 
 const defaults = {
   cameras: 100,
   /** Of one window; there are as many without recording as with it, and one more. */
   seconds: 10,
-  windows: 3,
+  windows: 9,
   'warm-up': 25,
   pattern: 'burst',
   kbps: 4_000,
@@ -21,7 +22,7 @@ const defaults = {
 
 /**
  * Memory that a virtual machine has never used costs several times what used memory does when the page cache takes
- * it; after a day of recording all of it is used. So as much is written, and given back, before anything is measured.
+ * it; after a day of recording all of it is used. So as much is written, and given back, as the bare writes will take.
  */
 const usePageCache = (folder: string, lengthBytes: number): void => {
   const path = join(folder, 'page-cache');
@@ -39,8 +40,7 @@ export const recording: Bench<typeof defaults> = {
   options: defaults,
   run: async (options) => {
     const archiveDir = mkdtempSync(join(options.folder || tmpdir(), 'framering-bench-'));
-    const recordedSeconds = options.windows * (options.seconds + 5);
-    usePageCache(archiveDir, options.cameras * options.kbps * 125 * recordedSeconds);
+    usePageCache(archiveDir, options.cameras * options.kbps * 125 * options.seconds);
     const cameras = await startCameras({
       count: options.cameras,
       isPaced: options.pattern === 'paced',
@@ -63,6 +63,9 @@ export const recording: Bench<typeof defaults> = {
       const percent = (window: { cpuMs: number; wallMs: number }): number =>
         (window.cpuMs / window.wallMs / options.cameras) * 100;
       const { recorded } = report;
+      const added = recorded.addedCores
+        .map((cores) => (cores / options.cameras) * 100)
+        .toSorted((a, b) => a - b);
       return {
         columns: [
           'cameras',
@@ -70,6 +73,8 @@ export const recording: Bench<typeof defaults> = {
           '% without',
           '% recorded',
           '% recording adds',
+          'least',
+          'most',
           '% bare writes',
           'frames lost',
         ],
@@ -79,14 +84,16 @@ export const recording: Bench<typeof defaults> = {
             options.pattern,
             percent(report),
             percent(recorded),
-            percent(recorded) - percent(report),
+            median(added),
+            quantile(added, 0),
+            quantile(added, 1),
             percent(recorded.bare),
             recorded.lostFrames,
           ],
         ],
         notes: [
+          'recording adds: each window beside the two around it, the median; least and most of a window',
           'bare writes: the same bytes written to the same disk by nothing but the system calls; what is left is ours',
-
           '% of a core a camera, all threads and kernel time of the process; writeback by the kernel not',
         ],
       };
