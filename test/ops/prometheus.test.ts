@@ -94,8 +94,10 @@ test('a real Prometheus scrapes it, answers for what it saw, and raises an alert
   prometheus.stderr.on('data', (text) => {
     complaints += text;
   });
+  const get = (path: string): Promise<Response | null> =>
+    fetch(`http://127.0.0.1:${port}/${path}`).catch(() => null);
   const ask = async (path: string): Promise<unknown> => {
-    const response = await fetch(`http://127.0.0.1:${port}/api/v1/${path}`).catch(() => null);
+    const response = await get(`api/v1/${path}`);
     return response === null ? null : ((await response.json()) as { data: unknown }).data;
   };
   /** Asks until the answer is good: it comes after the next scrape or evaluation. */
@@ -109,6 +111,11 @@ test('a real Prometheus scrapes it, answers for what it saw, and raises an alert
   };
   type Vector = { result: { metric: Record<string, string>; value: [number, string] }[] };
   try {
+    // It listens before it has read its data, and answers everything with 503 in plain text until then.
+    while ((await get('-/ready'))?.ok !== true) {
+      assert.equal(prometheus.exitCode, null, complaints);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
     const { result } = await until<Vector>(
       'query?query=svc_stream_online',
       (seen) => seen.result.length === 3,
