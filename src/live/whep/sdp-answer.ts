@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import type { ChosenMedia, ChosenTracks } from './choose-codecs.js';
-import type { Offer, OfferedMedia } from './sdp-offer.js';
+import type { Offer, OfferedFormat, OfferedMedia } from './sdp-offer.js';
 
 /** What an answer says of our end of the session. */
 export type AnswerParts = {
@@ -29,20 +29,29 @@ const candidateLines = ({ addresses, port }: AnswerParts): string[] =>
     return `a=candidate:${index + 1} 1 udp ${priority} ${address} ${port} typ host`;
   });
 
+const rtpmapLine = ({ payloadType, encoding, clockRateHz, channels }: OfferedFormat): string => {
+  const name = encoding === 'opus' ? 'opus' : encoding.toUpperCase();
+  return `a=rtpmap:${payloadType} ${name}/${clockRateHz}${channels > 1 ? `/${channels}` : ''}`;
+};
+
+/**
+ * Port 0, and one format since a section must have one (RFC 3264 §6). It is none that anybody uses, but pion looks
+ * each up all the same, and gives the whole answer up if nothing says what it is.
+ */
 const rejected = (media: OfferedMedia): string[] => {
-  const format = media.formats[0]?.payloadType ?? 0;
   const isRtp = media.kind === 'audio' || media.kind === 'video';
+  const format = media.formats[0];
   return [
-    `m=${media.kind} 0 ${media.protocol} ${isRtp ? format : 'webrtc-datachannel'}`,
+    `m=${media.kind} 0 ${media.protocol} ${isRtp ? (format?.payloadType ?? 0) : 'webrtc-datachannel'}`,
     'c=IN IP4 0.0.0.0',
     ...(media.mid === '' ? [] : [`a=mid:${media.mid}`]),
     'a=inactive',
+    ...(isRtp && format !== undefined ? [rtpmapLine(format)] : []),
   ];
 };
 
 const accepted = ({ media, format }: ChosenMedia, ssrc: number, parts: AnswerParts): string[] => {
-  const { payloadType, clockRateHz, channels } = format;
-  const encoding = format.encoding === 'opus' ? 'opus' : format.encoding.toUpperCase();
+  const { payloadType } = format;
   const feedback = answeredFeedback.filter((kind) => format.feedback.includes(kind));
   return [
     `m=${media.kind} 9 ${media.protocol} ${payloadType}`,
@@ -55,7 +64,7 @@ const accepted = ({ media, format }: ChosenMedia, ssrc: number, parts: AnswerPar
     `a=ice-pwd:${parts.icePwd}`,
     `a=fingerprint:sha-256 ${parts.fingerprint}`,
     'a=setup:passive',
-    `a=rtpmap:${payloadType} ${encoding}/${clockRateHz}${channels > 1 ? `/${channels}` : ''}`,
+    rtpmapLine(format),
     ...(format.parameters === '' ? [] : [`a=fmtp:${payloadType} ${format.parameters}`]),
     ...feedback.map((kind) => `a=rtcp-fb:${payloadType} ${kind}`),
     `a=msid:${parts.cname} ${media.kind}`,

@@ -6,7 +6,7 @@ import type { StreamInfo } from '../../../src/codec/track.js';
 import { chooseTracks } from '../../../src/live/whep/choose-codecs.js';
 import { ownAddresses } from '../../../src/live/whep/own-addresses.js';
 import { buildAnswer } from '../../../src/live/whep/sdp-answer.js';
-import { parseOffer } from '../../../src/live/whep/sdp-offer.js';
+import { type Offer, parseOffer } from '../../../src/live/whep/sdp-offer.js';
 import { h264, pcmu } from './harness.js';
 
 const opus: NonNullable<StreamInfo['audio']> = {
@@ -68,6 +68,19 @@ const chosen = (sdp: string, info: StreamInfo): (number | undefined)[] => {
   return [video?.format.payloadType, audio?.format.payloadType];
 };
 
+const answerTo = (offer: Offer, info: StreamInfo): string =>
+  buildAnswer(offer, chooseTracks(offer, info), {
+    sessionNumber: 7,
+    iceUfrag: 'ufrag',
+    icePwd: 'pwd',
+    fingerprint: 'CC:DD',
+    addresses: ['203.0.113.7', '2001:db8::1'],
+    port: 50_000,
+    cname: 'name',
+    videoSsrc: 1,
+    audioSsrc: 2,
+  });
+
 const codeOf = (attempt: () => unknown): string => {
   try {
     attempt();
@@ -119,17 +132,7 @@ test('an offer without a codec of the camera is told what was sent and what was 
 
 test('an answer has every section of the offer, and only what we do', () => {
   const offer = parseOffer(sdpOf(videoSection, audioSection, dataSection));
-  const answer = buildAnswer(offer, chooseTracks(offer, h264({}, { ...pcmu, codec: 'aac' })), {
-    sessionNumber: 7,
-    iceUfrag: 'ufrag',
-    icePwd: 'pwd',
-    fingerprint: 'CC:DD',
-    addresses: ['203.0.113.7', '2001:db8::1'],
-    port: 50_000,
-    cname: 'name',
-    videoSsrc: 1,
-    audioSsrc: 2,
-  });
+  const answer = answerTo(offer, h264({}, { ...pcmu, codec: 'aac' }));
   const lines = answer.split('\r\n');
   assert.deepEqual(
     lines.filter((line) => /^(m=|a=(mid|sendonly|inactive|group|setup|rtcp-fb|rtpmap|ice-lite))/.test(line)),
@@ -146,6 +149,7 @@ test('an answer has every section of the offer, and only what we do', () => {
       'm=audio 0 UDP/TLS/RTP/SAVPF 111',
       'a=mid:1',
       'a=inactive',
+      'a=rtpmap:111 opus/48000/2',
       'm=application 0 UDP/DTLS/SCTP webrtc-datachannel',
       'a=mid:2',
       'a=inactive',
@@ -157,6 +161,43 @@ test('an answer has every section of the offer, and only what we do', () => {
       .map((line) => line.split(' ').slice(4, 8).join(' ')),
     ['203.0.113.7 50000 typ host', '2001:db8::1 50000 typ host'],
   );
+});
+
+test('every payload type of an answer is explained, those of refused sections, too', () => {
+  // As pion offers; it gives the whole answer up over one that isn't.
+  const pion = audioSection.map((line) => line.replace('111 0 8', '96 9 0 8').replace(':111', ':96'));
+  const streams: StreamInfo[] = [
+    h264({}, { ...pcmu, codec: 'aac' }),
+    h264({}, opus),
+    h264({}, pcmu),
+    h264({}, { ...pcmu, codec: 'pcma' }),
+    h264(),
+  ];
+  const offers = [
+    sdpOf(videoSection, audioSection),
+    sdpOf(videoSection, pion),
+    sdpOf(pion, videoSection),
+    sdpOf(videoSection, audioSection, videoSection),
+    sdpOf(videoSection, ['m=audio 9 UDP/TLS/RTP/SAVPF 120', 'a=mid:1', 'a=recvonly', 'a=rtcp-mux']),
+  ];
+  for (const sdp of offers) {
+    for (const info of streams) {
+      const offer = parseOffer(sdp);
+      const sections = answerTo(offer, info)
+        .split(/^(?=m=)/m)
+        .slice(1);
+      assert.equal(sections.length, offer.media.length);
+      for (const [index, section] of sections.entries()) {
+        const [, port, formats = ''] = /^m=\S+ (\d+) \S+ (.*)\r$/m.exec(section) ?? [];
+        assert.match(section, new RegExp(`^a=mid:${offer.media[index]?.mid}\r$`, 'm'));
+        assert.match(section, port === '0' ? /^a=inactive\r$/m : /^a=sendonly\r$/m);
+        for (const format of formats.split(' ')) {
+          const isNamed = new RegExp(`^a=rtpmap:${format} \\S+/\\d+`, 'm').test(section);
+          assert.ok(isNamed || format === '0', section);
+        }
+      }
+    }
+  }
 });
 
 test('whatever is sent as an offer, it is read or refused, and never in a line of the answer', () => {
