@@ -357,7 +357,10 @@ export class Recorder {
     if (this.#file === null) this.#tell();
     if (closed === null) return;
     const { fileName, isLeft } = closed;
-    if (isLeft) this.#log.error('a recording could not be closed', { file: fileName });
+    if (isLeft) {
+      this.#log.error('a recording could not be closed', { file: fileName });
+      this.#blameDisk(file);
+    }
     this.#onFile(fileName, isLeft ? 'left' : 'closed');
   }
 
@@ -368,9 +371,13 @@ export class Recorder {
     if (file === this.#file) this.#tell();
   }
 
-  /** Where the end of the file before is lost, the next one begins for that, whatever it was begun for. */
   #onLost(file: RecordingFile, frames: number): void {
     this.#lose(frames);
+    this.#blameDisk(file);
+  }
+
+  /** Where the end of the file before is lost, the next one begins for that, whatever it was begun for. */
+  #blameDisk(file: RecordingFile): void {
     if (file === this.#file || this.#file === null || this.#initFor === null) return;
     this.#file.replaceInit(this.#initFor('disk'));
   }

@@ -76,6 +76,8 @@ export class RecordingFile {
   #syncing: Promise<void> | null = null;
   #isDirty = false;
   #hasFailed = false;
+  /** Some of what was written may be gone, which no later sync would tell: Linux reports it once. */
+  #hasFailedSync = false;
   #closing: Promise<ClosedFile | null> | null = null;
 
   constructor(
@@ -137,7 +139,10 @@ export class RecordingFile {
     this.#isDirty = false;
     this.#syncing = this.#queue
       .run('sync', () => file.sync())
-      .catch((fault) => this.#fail(fault))
+      .catch((fault) => {
+        this.#hasFailedSync = true;
+        this.#fail(fault);
+      })
       .finally(() => {
         this.#syncing = null;
       });
@@ -162,8 +167,9 @@ export class RecordingFile {
     const file = this.#file;
     if (file === null) return null;
     try {
-      await this.#queue.run('close', () => this.#finish(file));
-      return { fileName: this.#name, isLeft: false };
+      // Only recovery looks at what is there.
+      await this.#queue.run('close', () => (this.#hasFailedSync ? file.close() : this.#finish(file)));
+      return { fileName: this.#name, isLeft: this.#hasFailedSync };
     } catch {
       return { fileName: this.#name, isLeft: true };
     }

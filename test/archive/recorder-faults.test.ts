@@ -15,6 +15,7 @@ import { RingWriter } from '../../src/ring/writer.js';
 import { packetsOf, runQuietly } from '../fmp4/ffmpeg.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
+import { forgetfulDisk } from './forgetful-disk.js';
 import { InlineRunner } from './inline-runner.js';
 import { RecordingStudio } from './recording-studio.js';
 import { encodeSource, SourceMovie } from './source-movie.js';
@@ -72,6 +73,44 @@ for (const operation of operations as (keyof typeof disk)[]) {
     assert.ok(studio.lostFrames < 20 * 25, 'it goes on by itself');
   });
 }
+
+test('what a failed sync has lost is never given a closed name: the file is left, and the next one begins for it', async (t) => {
+  const forgetful = forgetfulDisk(t);
+  const { studio, source } = shootIn(t, 3600);
+  await studio.play(source, 10_000);
+  forgetful.failNextSync();
+  await studio.play(source, 8_000);
+  assert.ok(forgetful.hasFailed, 'a sync failed');
+  assert.ok(
+    studio.news.some(({ fault }) => fault === "recordings can't be written (EIO)"),
+    'and is shown',
+  );
+  await studio.play(source, Number.POSITIVE_INFINITY);
+  await studio.finish();
+  const [first] = studio.files;
+  assert.deepEqual(studio.left, [first]);
+  assert.equal(first, '2026-11-21_08-30-00_ongoing.mp4');
+  picturesIn(studio);
+  const archiveDir = join(studio.folder, '..');
+  const recordings = await new Recordings({ archiveDir }, { runner: new InlineRunner() }).list('door');
+  assert.deepEqual(
+    recordings.map(({ startReason }) => startReason),
+    ['start', 'disk'],
+  );
+  const [seconds] = recordings.map(({ startMs, endMs }) => (endMs - startMs) / 1000);
+  assert.ok(seconds! > 6 && seconds! < 10, `${seconds} s of what was synced`);
+});
+
+test('a file whose last sync fails is left to recovery, which finds what is there', async (t) => {
+  const forgetful = forgetfulDisk(t);
+  const { studio, source } = shootIn(t, 3600);
+  await studio.play(source, 12_000);
+  forgetful.failNextSync();
+  await studio.finish();
+  assert.ok(forgetful.hasFailed);
+  assert.deepEqual(studio.left, studio.files);
+  picturesIn(studio);
+});
 
 test('a full disk that still gives names is tried more and more seldom, and told of once', async (t) => {
   const { studio, source } = shootIn(t, 3600);
