@@ -117,13 +117,13 @@ const totals = (
 ): { frames: number; packetsLost: number; damagedFrames: number; ringMb: number } => {
   const sum = { frames: 0, packetsLost: 0, damagedFrames: 0, ringMb: 0 };
   for (const id of cameras.ids) {
-    const feed = cameras.feed(id);
-    if (feed === null) continue;
-    const counters = readCounters(feed.ring);
+    const ring = cameras.ring(id);
+    if (ring === null) continue;
+    const counters = readCounters(ring);
     sum.frames += counters.videoFrames;
     sum.packetsLost += counters.packetsLost;
     sum.damagedFrames += counters.damagedFrames;
-    sum.ringMb += feed.ring.byteLength / 1e6;
+    sum.ringMb += ring.byteLength / 1e6;
   }
   return sum;
 };

@@ -98,10 +98,12 @@ export class Cameras {
     return this.#seats.get(cameraId)?.camera;
   }
 
-  /** The camera's ring, where counters and stream facts are read without asking its worker. */
-  feed(cameraId: string): CameraFeed | null {
-    const seat = this.#seats.get(cameraId);
-    return seat === undefined ? null : feedOf(seat);
+  /**
+   * The camera's ring, where counters and stream facts are read without asking its worker: also while it has none,
+   * since the next one takes the ring over.
+   */
+  ring(cameraId: string): SharedArrayBuffer | null {
+    return this.#seats.get(cameraId)?.ring ?? null;
   }
 
   /** Makes `wanted` the whole set: others go, new ones start, changed ones restart if their source changed. */

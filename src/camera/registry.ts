@@ -246,7 +246,7 @@ export class CameraRegistry {
   #sample({ stored: { id }, gauge }: Entry): void {
     const { cameras, clock } = this.#deps;
     const isStreaming = cameras.get(id)?.status().state === 'streaming';
-    const ring = cameras.feed(id)?.ring ?? null;
+    const ring = cameras.ring(id);
     this.#meter.add(id, gauge.sample(ring, isStreaming, clock.monotonicMs()));
   }
 
@@ -268,7 +268,7 @@ export class CameraRegistry {
 
   #figuresOf({ stored: { id }, gauge }: Entry): CameraFigures {
     const { activity, cameras } = this.#deps;
-    const ring = cameras.feed(id)?.ring ?? null;
+    const ring = cameras.ring(id);
     const status = cameras.get(id)?.status();
     const state = status?.state ?? 'disabled';
     return {

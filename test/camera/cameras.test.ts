@@ -189,7 +189,7 @@ test('a camera that is switched off has its ring closed; its followers hear of t
   cameras.set(cameraSettings('door', { disabled: true }));
   const released = puppets[0]!.told.at(-1);
   assert.deepEqual(released, { type: 'release', cameraId: 'door', closeRing: true });
-  assert.equal(cameras.feed('door'), null);
+  assert.equal(cameras.ring('door'), null);
   cameras.set(cameraSettings('door'));
   puppetOf('door').say({ type: 'ring', cameraId: 'door', ring: rings[1]! });
   assert.deepEqual(
@@ -221,7 +221,7 @@ test('a removed camera leaves nothing behind', () => {
     ['open', 'connect', 'disconnect', 'release'],
   );
   assert.ok(puppets[0]!.stopped);
-  assert.equal(cameras.feed('door'), null);
+  assert.equal(cameras.ring('door'), null);
   assert.equal(cameras.get('door'), undefined);
   clock.advance(60_000);
   assert.equal(puppets.length, 1);

@@ -32,11 +32,14 @@ const stored = (id: string, changes: Partial<StoredCamera> = {}): StoredCamera =
 
 /** A registry on a real store and a real supervisor, with the test in the place of the workers. */
 const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFolder(t)}/registry.db`) => {
+  /** How long a worker's thread needs to start. */
+  const threads = { startMs: 0 };
   const store = new Store(path);
   t.after(() => store.close());
   const told: ToCameraWorker[] = [];
   const events: string[] = [];
   let say: (message: FromCameraWorker) => void = () => {};
+  let die: () => void = () => {};
   const cameras = new Cameras(
     { camerasPerWorker: 'auto', coreCount: 1 },
     {
@@ -44,9 +47,12 @@ const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFolder(t)}
       log: createLogger(() => {}),
       onChange: () => registry.touch(),
       recordings: new NoOffice(),
-      spawn: (_name, { onMessage }) => {
+      spawn: (_name, { onMessage, onLost }) => {
         say = onMessage;
-        onMessage({ type: 'ready', bell: new SharedArrayBuffer(8) });
+        die = () => onLost('killed by the test');
+        const ready = () => onMessage({ type: 'ready', bell: new SharedArrayBuffer(8) });
+        if (threads.startMs === 0) ready();
+        else clock.after(threads.startMs, ready);
         return { send: (message) => told.push(message), stop: () => Promise.resolve() };
       },
     },
@@ -77,9 +83,9 @@ const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFolder(t)}
         message.type === 'connect' && message.cameraId === cameraId ? message.attempt : 0,
       ),
     );
-  /** The camera's worker has a ring for it, and frames flow. */
-  const stream = (cameraId: string): TestRing => {
-    const ring = makeRing();
+  /** The camera's worker has a ring for it, new or taken over, and frames flow. */
+  const stream = (cameraId: string, takenOver?: SharedArrayBuffer): TestRing => {
+    const ring = makeRing({}, takenOver);
     ring.writer.setStreamInfo(streamInfo(1));
     say({ type: 'ring', cameraId, ring: ring.writer.ring });
     say({ type: 'playing', cameraId, attempt: attemptOf(cameraId) });
@@ -93,7 +99,20 @@ const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFolder(t)}
       attempt: attemptOf(cameraId),
       fault: { code: 'closed', message: 'went away' },
     });
-  return { clock, store, path, cameras, registry, told, events, stream, lose, attemptOf };
+  return {
+    clock,
+    store,
+    path,
+    cameras,
+    registry,
+    threads,
+    told,
+    events,
+    stream,
+    lose,
+    die: () => die(),
+    attemptOf,
+  };
 };
 
 /** 25 frames of 1000 bytes with the second that passes meanwhile, and as many bytes on the wire as said. */
@@ -209,6 +228,42 @@ test('a ring made anew counts from nothing, a larger one goes on', (t) => {
   secondOf(stream('a'), clock, 1_000_000);
   secondOf(stream('a'), clock, 400_000);
   assert.equal(registry.get('a', true).traffic_used_mb, 1.4);
+});
+
+test('bytes are billed once, whoever takes the ring over: after crashes, a move, and a start of the service', (t) => {
+  const first = setUp(t);
+  const { clock, registry, threads, stream, die } = first;
+  registry.create(stored('a', { traffic_limit: 3 }));
+  threads.startMs = 1_500;
+  let ring = stream('a');
+  secondOf(ring, clock, 1_000_000);
+  for (let crash = 0; crash < 3; crash++) {
+    die();
+    clock.advance(4_000);
+    ring = stream('a', ring.writer.ring);
+    secondOf(ring, clock, 100_000);
+  }
+  const { traffic_used_mb, state, codec } = registry.get('a', true);
+  assert.deepEqual([traffic_used_mb, state, codec], [1.3, 'streaming', 'h264']);
+  registry.stop();
+  const again = setUp(t, new FakeClock(), first.path);
+  secondOf(again.stream('a'), again.clock, 200_000);
+  assert.equal(again.registry.get('a', true).traffic_used_mb, 1.5);
+});
+
+test('what a camera is stays known while its thread starts anew, and so does what came in before the crash', (t) => {
+  const { clock, registry, threads, stream, die } = setUp(t);
+  registry.create(stored('a'));
+  const ring = stream('a');
+  secondOf(ring, clock, 1_000_000);
+  threads.startMs = 60_000;
+  ring.writer.add('receivedBytes', 50_000);
+  die();
+  clock.advance(5_000);
+  const { traffic_used_mb, resolution, fps } = registry.get('a', true);
+  assert.deepEqual([traffic_used_mb, resolution, fps], [1.05, '1920x1080', 0]);
+  const [figures] = registry.figures();
+  assert.ok(figures!.ringBytes > 0 && figures!.counters !== null, 'its memory is still taken');
 });
 
 test('an import restarts only cameras whose source is another, and ends what viewers lost', (t) => {
