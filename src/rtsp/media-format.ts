@@ -124,14 +124,22 @@ export const hasDonl = (media: MediaDescription): boolean => {
 };
 
 /**
- * The first media that `isWanted`. Those which go to the camera (`sendonly`: its loudspeaker) don't count, except
- * where a camera says that of all its medias: then it means the opposite (gortsplib's session.go, quirk 6).
+ * A loudspeaker, which nobody asked for (ONVIF lists it to who requires `www.onvif.org/ver20/backchannel`): a sound
+ * that goes to the camera, where the video, which always comes from it, isn't marked the same way (quirk 6).
+ */
+const isLoudspeaker = (media: MediaDescription, session: SessionDescription): boolean =>
+  media.kind === 'audio' &&
+  media.direction === 'sendonly' &&
+  session.medias.some(({ kind, direction }) => kind === 'video' && direction !== 'sendonly');
+
+/**
+ * The first media that `isWanted`; those marked `sendonly` after the others: by the book they go to the camera, but
+ * Panasonic and others mean that the camera sends.
  */
 export const firstMedia = (
   session: SessionDescription,
   isWanted: (media: MediaDescription) => boolean,
 ): MediaDescription | null => {
-  const areAllBack = session.medias.every((media) => media.direction === 'sendonly');
-  const isOpen = (media: MediaDescription): boolean => areAllBack || media.direction !== 'sendonly';
-  return session.medias.find((media) => isOpen(media) && isWanted(media)) ?? null;
+  const wanted = session.medias.filter((media) => isWanted(media) && !isLoudspeaker(media, session));
+  return wanted.find(({ direction }) => direction !== 'sendonly') ?? wanted[0] ?? null;
 };

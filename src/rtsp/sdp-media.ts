@@ -39,15 +39,11 @@ const staticMappings: Readonly<Record<number, Mapping>> = {
   33: { encoding: 'MP2T', clockRateHz: 90_000, channels: 1 },
 };
 
-const usableEncodings: ReadonlySet<string> = new Set([
-  'H264',
-  'H265',
-  'HEVC',
-  'MPEG4-GENERIC',
-  'PCMU',
-  'PCMA',
-  'OPUS',
-]);
+/** What we can take in, by the kind of media: a video whose first format is 0 (PCMU) has another behind it. */
+const usableEncodings: Readonly<Record<string, ReadonlySet<string>>> = {
+  video: new Set(['H264', 'H265', 'HEVC']),
+  audio: new Set(['MPEG4-GENERIC', 'PCMU', 'PCMA', 'OPUS']),
+};
 
 const DYNAMIC_FROM = 96;
 const MAX_FORMATS = 32;
@@ -106,6 +102,10 @@ const fmtpOf = (media: MediaLines, payloadType: number, all: readonly MediaLines
   return parametersOf(strangers.flatMap(linesIn));
 };
 
+/** Parameter sets betray a codec that no rtpmap names. */
+const hasSprop = (fmtp: ReadonlyMap<string, string>): boolean =>
+  fmtp.has('sprop-parameter-sets') || fmtp.has('sprop-sps');
+
 /** The last sane one: some cameras write `0S` first and the real rate later (H264DVR, IPCAM). */
 const frameRateOf = (media: MediaLines): number | null => {
   const rates = media.attributes
@@ -127,17 +127,21 @@ export const toMediaDescription = (
   const rtpmaps = linesByType(media, 'rtpmap');
   const mappingFor = (payloadType: number): Mapping | null => {
     const own = rtpmaps.find((line) => line.payloadType === payloadType);
-    // A lone rtpmap under another number can only mean this dynamic type.
-    const lone = payloadType >= DYNAMIC_FROM && rtpmaps.length === 1 ? rtpmaps[0] : undefined;
-    const rtpmap = (own ?? lone)?.value;
+    // A lone rtpmap under a number that no format has can only mean this dynamic type.
+    const [lone] = payloadType >= DYNAMIC_FROM && rtpmaps.length === 1 ? rtpmaps : [];
+    const isStranger = lone !== undefined && !media.formats.includes(String(lone.payloadType));
+    const rtpmap = (own ?? (isStranger ? lone : undefined))?.value;
     return rtpmap === undefined ? (staticMappings[payloadType] ?? null) : mappingOf(rtpmap, media.kind);
   };
   const listed = media.formats.slice(0, MAX_FORMATS).map(payloadTypeOf);
   // No format at all (`m=video 0 RTP/AVP`): then the rtpmaps tell. Formats that aren't numbers: not RTP.
   const candidates = media.formats.length > 0 ? listed : rtpmaps.map((line) => line.payloadType);
   const payloadTypes = candidates.filter((payloadType) => payloadType !== null);
-  const isUsable = (payloadType: number): boolean =>
-    usableEncodings.has(mappingFor(payloadType)?.encoding ?? '');
+  const isUsable = (payloadType: number): boolean => {
+    const encoding = mappingFor(payloadType)?.encoding ?? '';
+    if (encoding === '') return media.kind === 'video' && hasSprop(fmtpOf(media, payloadType, [media]));
+    return usableEncodings[media.kind]?.has(encoding) === true;
+  };
   const payloadType = payloadTypes.find(isUsable) ?? payloadTypes[0];
   if (payloadType === undefined) return null;
   return {

@@ -106,6 +106,31 @@ test('the first usable format is taken', () => {
   assert.equal(first('m=audio 0 RTP/AVP 97 4', 'a=rtpmap:97 G726-32/8000').payloadType, 97);
 });
 
+test('a video of ours behind formats that are not, or are no video', () => {
+  const cases: readonly (readonly [
+    formats: string,
+    lines: readonly string[],
+    payloadType: number,
+    codec: string,
+  ])[] = [
+    ['26 96', ['a=rtpmap:96 H264/90000'], 96, 'h264'],
+    ['96 97', ['a=rtpmap:96 MP4V-ES/90000', 'a=rtpmap:97 H265/90000'], 97, 'h265'],
+    // Only the format that it names: the camera numbers its packets with that one.
+    ['96 97', ['a=rtpmap:97 H264/90000'], 97, 'h264'],
+    ['96 97 98', ['a=rtpmap:98 H265/90000'], 98, 'h265'],
+    // 0 is a sound by itself, and no video.
+    ['0 96', ['a=rtpmap:96 H264/90000'], 96, 'h264'],
+    // No rtpmap: the parameters betray the codec.
+    ['26 96', ['a=fmtp:96 sprop-parameter-sets=Z00A'], 96, 'h264'],
+    ['26 35 97', ['a=fmtp:35 x=1', 'a=fmtp:97 sprop-sps=QgEB'], 97, 'h265'],
+  ];
+  for (const [formats, lines, payloadType, codec] of cases) {
+    const media = first(`m=video 0 RTP/AVP ${formats}`, ...lines);
+    assert.deepEqual([media.payloadType, videoCodecOf(media)], [payloadType, codec], formats);
+  }
+  assert.equal(first('m=audio 0 RTP/AVP 97 8', 'a=rtpmap:97 H264/90000').payloadType, 8);
+});
+
 test('a missing format is told by the rtpmap, a differing one too', () => {
   assert.equal(first('m=video 0 RTP/AVP', 'a=rtpmap:98 H264/90000').payloadType, 98);
   const media = first('m=video 0 RTP/AVP 96', 'a=rtpmap:97 H264/90000');

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { accessUnitHash } from '../support/access-units.js';
+import { type AnswerEdit, AnswerEditor } from '../support/answer-editor.js';
+import { cameraAt, Engine, FrameLog } from '../support/engine.js';
+import { fixturePath, fixtures } from '../support/fixtures.js';
+import { GstServer, remux } from '../support/gst-server.js';
+import { until } from '../support/until.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'framering-foreign-'));
+const file = join(folder, 'av.mp4');
+const FRAME_RATE_HZ = 15;
+const video = 'd.video_0 ! queue ! h264parse ! rtph264pay name=pay0 pt=96 config-interval=-1';
+const audio = 'd.audio_0 ! queue ! aacparse ! rtpmp4gpay name=pay1 pt=97';
+
+let server: GstServer;
+
+before(async () => {
+  remux(
+    [
+      { path: fixturePath('h264-high.264'), frameRateHz: FRAME_RATE_HZ },
+      { path: fixturePath('aac-48k.aac') },
+    ],
+    file,
+  );
+  server = await GstServer.start({
+    mounts: { '/av': `( filesrc location=${file} ! qtdemux name=d ${video} ${audio} )` },
+  });
+});
+
+after(async () => {
+  await server[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+const inSdp =
+  (change: (sdp: string) => string): AnswerEdit =>
+  ({ head, body }) => ({ head, body: body === '' ? '' : change(body) });
+
+/** Adds a line to the first media. */
+const toVideo = (sdp: string, line: string): string => sdp.replace(/(?=m=audio)/, `${line}\r\n`);
+
+const cases: readonly (readonly [name: string, edit: AnswerEdit, hasAudio: boolean])[] = [
+  ['nothing changed', (answer) => answer, true],
+  ['a video that says sendonly', inSdp((sdp) => toVideo(sdp, 'a=sendonly')), true],
+  ['all that says sendonly', inSdp((sdp) => `${toVideo(sdp, 'a=sendonly')}a=sendonly\r\n`), true],
+  [
+    'H.264 behind other formats of the same media',
+    inSdp((sdp) => sdp.replace('RTP/AVP 96', 'RTP/AVP 0 98 96')),
+    true,
+  ],
+];
+
+for (const [name, edit, hasAudio] of cases) {
+  for (const transport of ['tcp', 'udp'] as const) {
+    test(`GStreamer's server over ${transport}: ${name}: every access unit comes`, async () => {
+      await using editor = await AnswerEditor.start(server.port, edit);
+      await using engine = new Engine();
+      const url = `rtsp://127.0.0.1:${editor.port}/av`;
+      engine.cameras.set(cameraAt('gst', url, { source: { url, transport } }));
+      const log = new FrameLog(engine.cameras, 'gst');
+      const { codec, frames } = fixtures.h264High();
+      await until('the whole stream has come', () => log.video.length >= frames.length, {
+        deadlineMs: 20_000,
+        describe: () =>
+          `${log.video.length} of ${frames.length}, ${editor.methods.join(' ')}, ${JSON.stringify(engine.records.slice(-3))}`,
+      });
+      log[Symbol.dispose]();
+      assert.deepEqual(
+        log.video.slice(0, frames.length).map(({ hash }) => hash),
+        frames.map(({ bytes }) => accessUnitHash(codec, bytes)),
+      );
+      assert.equal(log.audio.length > 50, hasAudio);
+    });
+  }
+}
