@@ -62,6 +62,7 @@ import { Store } from './store/store.js';
 export type AppDeps = {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly audit: Logger;
   readonly hub: LogHub;
   readonly version: string;
   readonly spawn: SpawnCameraWorker;
@@ -367,7 +368,7 @@ const webSocketUpgrade = (webSockets: WebSocketViews): StreamUpgrade => ({
 });
 
 const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls> => {
-  const { clock, hub, log, version } = deps;
+  const { audit, clock, hub, log, version } = deps;
   const storage = await openStorage(config, deps, stops);
   const threads = new Threads();
   const mainThread = new ThreadStats(clock);
@@ -413,7 +414,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   );
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
     ops.metrics.requestDone(route, method, status, durationSec);
-  const webDeps = { log, tokens: storage.tokens, streams, onRequest };
+  const webDeps = { log, audit, tokens: storage.tokens, streams, onRequest };
   const servers = await listen(config, { all: routes, probes, upgrades }, webDeps, stops);
   stops.push(() => logRoutes.close());
   stops.push(() => webSockets.stop());

@@ -91,6 +91,7 @@ exitOnUnexpected(processLog);
 const starting = App.start(config, {
   clock: systemClock,
   log: processLog.log,
+  audit: processLog.audit,
   hub,
   version: versionOf(),
   spawn: spawnCameraWorker,

@@ -67,6 +67,10 @@ export class Accounts {
     return true;
   }
 
+  has(username: string): boolean {
+    return this.#users.find(username) !== null;
+  }
+
   /** All users, sorted by name. */
   list(): User[] {
     return this.#users.list();

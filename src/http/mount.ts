@@ -1,7 +1,10 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { isNoneMatch } from '../base/byte-range.js';
+import { AppError } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
 import { authorize, type TokenVerifier } from './access.js';
+import { type AuditDetails, AuditNote } from './audit.js';
 import { createBodyReader, DEFAULT_BODY_LIMIT_BYTES } from './body.js';
 import { httpError } from './problem.js';
 import type { Entry, Reply, Route, RouteAccess } from './route.js';
@@ -9,8 +12,12 @@ import { idParams } from './schemas.js';
 import type { StreamAccess } from './stream-access.js';
 import { validate } from './validate.js';
 
-/** Who decides who may use a route. */
-export type Doorkeepers = { readonly tokens: TokenVerifier; readonly streams: StreamAccess };
+/** Who decides who may use a route, and where it is written down that somebody did. */
+export type Doorkeepers = {
+  readonly tokens: TokenVerifier;
+  readonly streams: StreamAccess;
+  readonly audit: Logger;
+};
 
 const nothing = z.unknown();
 
@@ -47,30 +54,68 @@ const enter = (route: RouteAccess, { tokens, streams }: Doorkeepers, request: Re
     : { ...nobody, hold: streams.connect(request, id, route.permission) };
 };
 
+/** What the path says of whom or what it is about. */
+const subjectOf = (path: string, params: unknown): AuditDetails => {
+  const [subject] = Object.values((params ?? {}) as Record<string, string>);
+  if (subject === undefined) return {};
+  return path.startsWith('/api/cameras/') ? { camera_id: subject } : { target: subject };
+};
+
+const noteOf = (
+  { audit: action = null }: Route,
+  { audit }: Doorkeepers,
+  { principal }: Entry,
+  request: Request,
+  response: Response,
+): AuditNote | null =>
+  action === null
+    ? null
+    : new AuditNote(audit, action, {
+        principal,
+        clientAddress: request.ip ?? '',
+        requestId: response.locals['requestId'],
+      });
+
 /** Who may, then what is sent, then whether it fits: nobody makes us read a body who may not send one. */
 const handlerOf = (route: Route, doorkeepers: Doorkeepers): RequestHandler => {
   const readBody = createBodyReader(route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES, route.bodyType);
-  const answer = async (entry: Entry, request: Request, response: Response): Promise<Reply> => {
+  const answer = async (
+    entry: Entry,
+    note: AuditNote | null,
+    request: Request,
+    response: Response,
+  ): Promise<Reply> => {
     const body = route.body === undefined ? undefined : await readBody(request, response);
+    const params = validate(route.params ?? nothing, request.params);
+    note?.add(subjectOf(route.path, params));
     return await route.handle({
-      params: validate(route.params ?? nothing, request.params),
+      params,
       query: validate(route.query ?? nothing, request.query),
       body: validate(route.body ?? nothing, body, route.furtherFaults),
       ...entry,
       clientAddress: request.ip ?? '',
+      note: (details) => note?.add(details),
     });
   };
   return async (request, response) => {
     response.locals['route'] = route.path;
     const entry = enter(route, doorkeepers, request);
+    const note = noteOf(route, doorkeepers, entry, request, response);
     let reply: Reply;
     try {
-      reply = await answer(entry, request, response);
+      reply = await answer(entry, note, request, response);
     } catch (thrown) {
       entry.hold?.release();
+      if (thrown instanceof AppError && route.auditedFailures?.includes(thrown.code) === true)
+        note?.failed(thrown.code);
       throw thrown;
     }
-    await send(reply, request, response);
+    try {
+      await send(reply, request, response);
+    } finally {
+      // Of a download that was cut, a part is out all the same.
+      if (request.method !== 'HEAD' && response.headersSent && response.statusCode < 300) note?.done();
+    }
   };
 };
 

@@ -4,6 +4,7 @@ import type { Permission } from '../auth/permissions.js';
 import type { Principal } from '../auth/tokens.js';
 import type { Admission } from '../auth/viewing-gate.js';
 import type { Access, WatchAccess } from './access.js';
+import type { AuditAction, AuditDetails } from './audit.js';
 import type { HeldPlace } from './held-place.js';
 import type { InputFault } from './problem.js';
 import type { ViewingPermission } from './stream-access.js';
@@ -22,6 +23,8 @@ export type Call<By extends Access, Params, Query, Body> = {
   /** Of access `connection`: the handler's to release, unless it throws. */
   readonly hold: By extends 'connection' ? HeldPlace : null;
   readonly clientAddress: string;
+  /** Adds to the audit record of this request what its path doesn't say. */
+  readonly note: (details: AuditDetails) => void;
 };
 
 /** Added to an answer, or instead of its usual ones. With an ETag, `If-None-Match` is honoured. */
@@ -43,7 +46,6 @@ export type Answer = {
 };
 
 type Declaration<Params, Query, Body> = {
-  readonly method: Method;
   /** With `:name` for parameters. */
   readonly path: string;
   readonly summary: string;
@@ -59,7 +61,14 @@ type Declaration<Params, Query, Body> = {
   readonly answers: Readonly<Record<number, Answer>>;
   /** Statuses of errors besides those that follow from access, input and method. */
   readonly problems?: readonly number[];
-};
+  /** Codes of errors that the audit log tells of, too, as `<action>_failed`. */
+  readonly auditedFailures?: readonly string[];
+} & Audited;
+
+/** Whatever isn't GET says how the audit log calls its success, or null: that it changes nothing. */
+type Audited =
+  | { readonly method: 'get'; readonly audit?: AuditAction }
+  | { readonly method: Exclude<Method, 'get'>; readonly audit: AuditAction | null };
 
 /** What a viewer must be allowed, where a camera's `token_auth` asks; such a path names the camera as `:id`. */
 type Watched<By extends Access> = By extends WatchAccess

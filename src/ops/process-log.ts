@@ -13,6 +13,8 @@ export interface LogSink {
 
 export type ProcessLog = {
   readonly log: Logger;
+  /** Its records are marked, and written whatever the level is. */
+  readonly audit: Logger;
   /** Call before the process exits. */
   flush(): void;
 };
@@ -48,5 +50,6 @@ export const createProcessLog = (
     },
     { write },
   );
-  return { log: wrap(logger), flush: () => sink.flushSync() };
+  const audit = wrap(logger.child({ audit: true }, { level: 'info' }));
+  return { log: wrap(logger), audit, flush: () => sink.flushSync() };
 };

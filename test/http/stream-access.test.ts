@@ -34,6 +34,7 @@ const routes = [
   }),
   route({
     method: 'post',
+    audit: null,
     path: '/stream/:id/offer',
     access: 'connection',
     permission: 'live.watch',

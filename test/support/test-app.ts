@@ -85,12 +85,13 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
     },
     flushSync: () => {},
   };
-  const { log } = createProcessLog({ level: config.logLevel }, { hub, sink });
+  const { log, audit } = createProcessLog({ level: config.logLevel }, { hub, sink });
   let adminPassword = '';
   const told: ToCameraWorker[] = [];
   const app = await App.start(config, {
     clock: systemClock,
     log,
+    audit,
     hub,
     version: '1.2.3-test',
     spawn: silentWorkers(told),

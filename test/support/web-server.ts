@@ -70,6 +70,7 @@ export const startWebServer = async (
   const reported: string[] = [];
   const deps = {
     log,
+    audit: log,
     tokens,
     streams,
     onRequest: ({ method, route, status }: { method: string; route: string; status: number }) =>

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseRecordingName } from '../../archive/file-name.js';
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
+import type { AuditDetails } from '../audit.js';
 import { type Clip, sendClip } from '../clip-response.js';
 import { invalidInput } from '../problem.js';
 import { type Reply, type Route, route } from '../route.js';
@@ -121,6 +122,17 @@ const selectionOf = (query: z.infer<typeof exportQuery>, nowMs: number): ClipSel
   };
 };
 
+/** The same for the audit log. */
+const shownSelection = (selection: ClipSelection): AuditDetails => {
+  if (!('fileName' in selection))
+    return {
+      from: new Date(selection.fromMs).toISOString(),
+      to: new Date(selection.toMs).toISOString(),
+    };
+  const { fileName: file, startSeq: start_seq, endSeq: end_seq } = selection;
+  return { file, start_seq, end_seq };
+};
+
 /** What is there: for users of the interface. */
 const listRoutes = (
   { clock, recordings, timeline }: ArchiveRoutesDeps,
@@ -217,6 +229,7 @@ const exportRoute = ({ clock, playback }: ArchiveRoutesDeps, known: (id: string)
     method: 'get',
     path: '/api/cameras/:id/export',
     access: 'archive.read',
+    audit: 'export_recording',
     summary: 'Parts of a recording, or all that was recorded within a time, as one MP4 file',
     params: idParams,
     query: exportQuery,
@@ -226,9 +239,10 @@ const exportRoute = ({ clock, playback }: ArchiveRoutesDeps, known: (id: string)
       304: { description: 'The file that the client has', contentType: null },
     },
     problems: [404, 416, 503],
-    handle: ({ params, query }) => {
+    handle: ({ params, query, note }) => {
       const id = known(params.id);
       const wanted = selectionOf(query, clock.wallMs());
+      note(shownSelection(wanted));
       return {
         write: async (request, response) =>
           await sendClip(await playback.clip(id, wanted), `export_${id}.mp4`, request, response),

@@ -24,6 +24,7 @@ export const backupRoutes = ({ backup, clock }: BackupRoutesDeps): Route[] => [
     method: 'get',
     path: '/api/system/backup/export',
     access: 'backup.manage',
+    audit: 'export_backup',
     summary: 'Everything that was configured: with passwords of cameras and hashes of users, so keep it safe',
     answers: { 200: { description: 'A snapshot', schema: snapshotSchema } },
     handle: () => ({
@@ -39,14 +40,21 @@ export const backupRoutes = ({ backup, clock }: BackupRoutesDeps): Route[] => [
     method: 'post',
     path: '/api/system/backup/import',
     access: 'backup.manage',
+    audit: 'restore_backup',
     summary: 'Replace everything by a snapshot, or nothing: then all faults are listed',
     body: importSchema,
     furtherFaults: (input) => backup.faultsBetween(looseSnapshot(input)),
     bodyLimitBytes: IMPORT_LIMIT_BYTES,
     answers: { 200: { description: 'Done', schema: messageSchema } },
     problems: [503],
-    handle: ({ body }) => {
+    handle: ({ body, note }) => {
       const { cameras, tags, folders, users } = body;
+      note({
+        cameras: cameras.length,
+        tags: tags.length,
+        folders: folders.length,
+        users: users.length,
+      });
       backup.restore({ cameras, tags, folders, users });
       return { status: 200, body: { message: 'backup restored successfully' } };
     },

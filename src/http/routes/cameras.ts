@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { mayRole, type Role } from '../../auth/permissions.js';
 import type { Principal } from '../../auth/tokens.js';
 import { AppError } from '../../base/errors.js';
 import type { CameraRegistry } from '../../camera/registry.js';
+import type { CameraView } from '../../camera/runtime-fields.js';
 import { cameraChangesSchema, cameraSchema, newCameraSchema } from '../camera-schemas.js';
 import { withoutAbsent } from '../optional.js';
 import { invalidInput } from '../problem.js';
@@ -58,6 +60,12 @@ const listRoute = (registry: CameraRegistry): Route => {
   });
 };
 
+/** Which of the fields that were sent are others now: many clients send back all that they got. */
+const changedNames = (sent: Partial<CameraView>, before: CameraView, after: CameraView): string[] => {
+  const names = Object.keys(sent) as (keyof CameraView)[];
+  return names.filter((name) => !isDeepStrictEqual(before[name], after[name])).sort();
+};
+
 /** Cameras: the list, and what changes it. */
 export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] => {
   const shown = (status: number, id: string, { role }: Principal): Reply => ({
@@ -70,11 +78,13 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
       method: 'post',
       path: '/api/cameras',
       access: 'cameras.edit',
+      audit: 'create_camera',
       summary: 'Add a camera and begin to stream it',
       body: newCameraSchema,
       answers: { 201: { description: 'The camera', schema: cameraSchema } },
       problems: [409, 503],
-      handle: ({ body, principal }) => {
+      handle: ({ body, principal, note }) => {
+        note({ camera_id: body.id });
         registry.create(body);
         return shown(201, body.id, principal);
       },
@@ -83,16 +93,20 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
       method: 'put',
       path: '/api/cameras/:id',
       access: 'cameras.edit',
+      audit: 'update_camera',
       summary: 'Change the fields that are sent; only another url or transport interrupts the stream',
       params: idParams,
       body: cameraChangesSchema,
       answers: { 200: { description: 'The whole camera', schema: cameraSchema } },
       problems: [404, 503],
-      handle: ({ params, body, principal }) => {
+      handle: ({ params, body, principal, note }) => {
         const { id, ...changes } = body;
         if (id !== undefined && id !== params.id)
           throw invalidInput([{ path: 'id', message: 'the id of a camera can not be changed' }]);
-        registry.update(params.id, withoutAbsent(changes));
+        const present = withoutAbsent(changes);
+        const before = registry.get(params.id, true);
+        registry.update(params.id, present);
+        note({ fields: changedNames(present, before, registry.get(params.id, true)) });
         return shown(200, params.id, principal);
       },
     }),
@@ -100,6 +114,7 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
       method: 'delete',
       path: '/api/cameras/:id',
       access: 'cameras.edit',
+      audit: 'delete_camera',
       summary: 'Stop a camera and remove it',
       params: idParams,
       answers: { 200: { description: 'Done', schema: messageSchema } },

@@ -24,16 +24,21 @@ export const folderRoutes = ({ folders, onCamerasChanged }: FolderRoutesDeps): R
     method: 'post',
     path: '/api/folders',
     access: 'folders.edit',
+    audit: 'create_folder',
     summary: 'Add a folder, below another one or at the root',
     body: newFolderSchema,
     answers: { 201: { description: 'The folder', schema: folderSchema } },
     problems: [409, 503],
-    handle: ({ body }) => ({ status: 201, body: folders.create(body) }),
+    handle: ({ body, note }) => {
+      note({ target: body.id });
+      return { status: 201, body: folders.create(body) };
+    },
   }),
   route({
     method: 'delete',
     path: '/api/folders/:id',
     access: 'folders.edit',
+    audit: 'delete_folder',
     summary: 'Remove a folder; its cameras and sub-folders go to its parent',
     params: idParams,
     answers: { 200: { description: 'Done', schema: messageSchema } },

@@ -4,7 +4,10 @@ import { type Route, route } from '../route.js';
 import { tokenSchema } from '../schemas.js';
 
 export type LoginDeps = {
-  readonly accounts: { login(username: string, password: string, address: string): Promise<string> };
+  readonly accounts: {
+    has(username: string): boolean;
+    login(username: string, password: string, address: string): Promise<string>;
+  };
   readonly onLoginFailure: (reason: 'credentials' | 'limited') => void;
 };
 
@@ -21,11 +24,15 @@ export const loginRoutes = ({ accounts, onLoginFailure }: LoginDeps): Route[] =>
     method: 'post',
     path: '/api/login',
     access: 'public',
+    audit: 'login',
+    auditedFailures: ['bad_credentials', 'too_many_attempts'],
     summary: 'Exchange a name and a password for an access token, good for an hour',
     body: credentials,
     answers: { 200: { description: 'An access token', schema: tokenSchema } },
     problems: [401, 429],
-    handle: async ({ body: { username, password }, clientAddress }) => {
+    handle: async ({ body: { username, password }, clientAddress, note }) => {
+      // A name that nobody has may be a password in the wrong field.
+      if (accounts.has(username)) note({ user: username });
       try {
         return { status: 200, body: { token: await accounts.login(username, password, clientAddress) } };
       } catch (fault) {

@@ -24,16 +24,21 @@ export const tagRoutes = ({ tags, onCamerasChanged }: TagRoutesDeps): Route[] =>
     method: 'post',
     path: '/api/tags',
     access: 'tags.edit',
+    audit: 'create_tag',
     summary: 'Add a tag',
     body: tagSchema,
     answers: { 201: { description: 'The tag', schema: tagSchema } },
     problems: [409, 503],
-    handle: ({ body }) => ({ status: 201, body: tags.create(body) }),
+    handle: ({ body, note }) => {
+      note({ target: body.id });
+      return { status: 201, body: tags.create(body) };
+    },
   }),
   route({
     method: 'delete',
     path: '/api/tags/:id',
     access: 'tags.edit',
+    audit: 'delete_tag',
     summary: 'Remove a tag, from all cameras too',
     params: idParams,
     answers: { 200: { description: 'Done', schema: messageSchema } },

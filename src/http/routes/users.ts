@@ -62,31 +62,39 @@ export const userRoutes = ({ accounts }: UserRoutesDeps): Route[] => [
     method: 'post',
     path: '/api/users',
     access: 'users.manage',
+    audit: 'create_user',
     summary: 'Add a user',
     body: newUserSchema,
     answers: { 201: { description: 'The user', schema: userSchema } },
     problems: [409, 429, 503],
-    handle: async ({ body }) => ({ status: 201, body: await accounts.create(body) }),
+    handle: async ({ body, note }) => {
+      note({ target: body.username, role: body.role });
+      return { status: 201, body: await accounts.create(body) };
+    },
   }),
   route({
     method: 'put',
     path: '/api/users/:username',
     access: 'users.manage',
+    audit: 'update_user',
     summary: 'Change the password, the role or both; 409 for the last admin',
     params: userParams,
     body: userChangesSchema,
     answers: { 200: { description: 'The user', schema: userSchema } },
     problems: [404, 409, 429, 503],
-    handle: async ({ params: { username }, body: { username: repeated, ...changes } }) => {
+    handle: async ({ params: { username }, body: { username: repeated, ...changes }, note }) => {
       if (repeated !== undefined && repeated !== username)
         throw invalidInput([{ path: 'username', message: 'the name of a user can not be changed' }]);
-      return { status: 200, body: await accounts.update(username, withoutAbsent(changes)) };
+      const present = withoutAbsent(changes);
+      note({ fields: Object.keys(present).sort(), ...(present.role && { role: present.role }) });
+      return { status: 200, body: await accounts.update(username, present) };
     },
   }),
   route({
     method: 'delete',
     path: '/api/users/:username',
     access: 'users.manage',
+    audit: 'delete_user',
     summary: 'Remove a user; 409 for the last admin',
     params: userParams,
     answers: { 200: { description: 'Done', schema: messageSchema } },

@@ -20,6 +20,7 @@ export const whepRoutes = ({ whep }: { readonly whep: WhepService }): Route[] =>
     path: '/stream/webrtc/whep/:id',
     access: 'connection',
     permission: 'live.watch',
+    audit: null,
     summary: 'Answers an SDP offer; Location is what ends the session',
     params: idParams,
     body: z.string('must be an SDP offer'),
@@ -40,6 +41,7 @@ export const whepRoutes = ({ whep }: { readonly whep: WhepService }): Route[] =>
     path: '/stream/webrtc/whep/:id/:session',
     // Nobody else knows the name of a session, and a viewer's token may have expired meanwhile.
     access: 'public',
+    audit: null,
     summary: 'Ends a session',
     params: sessionParams,
     answers: { 200: { description: 'Ended', schema: messageSchema } },

@@ -1,0 +1,82 @@
+import type { Principal } from '../auth/tokens.js';
+import { plainAddress } from '../base/client-address.js';
+import type { Logger } from '../base/log.js';
+
+/** What the audit log tells of: each route that changes something, or hands out what was recorded or configured. */
+export type AuditAction =
+  | 'login'
+  | 'create_camera'
+  | 'update_camera'
+  | 'delete_camera'
+  | 'create_tag'
+  | 'delete_tag'
+  | 'create_folder'
+  | 'delete_folder'
+  | 'create_user'
+  | 'update_user'
+  | 'delete_user'
+  | 'export_recording'
+  | 'export_backup'
+  | 'restore_backup';
+
+/** What a handler adds to the record: of what, and how much. Names of fields, never what was in them. */
+export type AuditDetails = {
+  /** Who, where no token says it. */
+  readonly user?: string;
+  readonly camera_id?: string;
+  /** What else was meant: the id of a tag or folder, the name of a user. */
+  readonly target?: string;
+  readonly fields?: readonly string[];
+  readonly [detail: string]: string | number | readonly string[] | undefined;
+};
+
+/** Who asks, and from where. */
+export type AuditCaller = {
+  readonly principal: Principal | null;
+  readonly clientAddress: string;
+  readonly requestId: unknown;
+};
+
+/** The record of one request that may come to be written. */
+export class AuditNote {
+  readonly #log: Logger;
+  readonly #action: AuditAction;
+  readonly #caller: AuditCaller;
+  #details: AuditDetails = {};
+
+  constructor(log: Logger, action: AuditAction, caller: AuditCaller) {
+    this.#log = log;
+    this.#action = action;
+    this.#caller = caller;
+  }
+
+  add(details: AuditDetails): void {
+    this.#details = { ...this.#details, ...details };
+  }
+
+  /** It was done. */
+  done(): void {
+    this.#log.info(this.#action.replaceAll('_', ' '), this.#fields(this.#action, {}));
+  }
+
+  /** It was tried. */
+  failed(reason: string): void {
+    this.#log.warn(
+      `${this.#action.replaceAll('_', ' ')} failed`,
+      this.#fields(`${this.#action}_failed`, { reason }),
+    );
+  }
+
+  /** The address comes before all that a stranger may have typed: a filter can begin at the start of the line. */
+  #fields(action: string, outcome: AuditDetails): AuditDetails {
+    const { principal, clientAddress, requestId } = this.#caller;
+    return {
+      action,
+      ip: plainAddress(clientAddress),
+      ...(principal === null ? {} : { user: principal.username }),
+      ...this.#details,
+      ...outcome,
+      request_id: String(requestId),
+    };
+  }
+}
