@@ -11,6 +11,8 @@ import {
   SrtcpSession,
   SrtpSession,
 } from 'werift';
+import { type ReportBlock, writeReceiverReport } from '../../src/rtp/rtcp-writer.js';
+import { until } from './until.js';
 
 export type ClientOptions = {
   /** `rtpmap` and `fmtp` of each payload type of video. */
@@ -64,6 +66,8 @@ export const bindingRequest = (username: string, password: string, isNominating 
   return Buffer.concat([signed, attribute(0x8028, checksum)]);
 };
 
+const transactionOf = (stun: Buffer): string => stun.toString('hex', 8, 20);
+
 const mediaLines = (kind: string, mid: number, payloads: readonly OfferedPayload[]): string[] => [
   `m=${kind} 9 UDP/TLS/RTP/SAVPF ${payloads.map(({ payloadType }) => payloadType).join(' ')}`,
   'c=IN IP4 0.0.0.0',
@@ -110,6 +114,8 @@ export class WhepClient {
   readonly #options: ClientOptions;
   readonly #socket: Socket;
   readonly #certificate: Certificate;
+  /** Checks of ours that were answered, by transaction. */
+  readonly #answered = new Set<string>();
   #dtls: DtlsClient | null = null;
   #srtp: SrtpSession | null = null;
   #srtcp: SrtcpSession | null = null;
@@ -160,9 +166,11 @@ export class WhepClient {
     this.#checks = setInterval(() => this.check(), CHECK_EVERY_MS);
   }
 
-  check(isNominating = true): void {
+  check(isNominating = true): Buffer {
     const { ufrag, pwd } = this.answer;
-    this.send(bindingRequest(`${ufrag}:${this.#ufrag}`, pwd, isNominating));
+    const request = bindingRequest(`${ufrag}:${this.#ufrag}`, pwd, isNominating);
+    this.send(request);
+    return request;
   }
 
   send(datagram: Buffer): void {
@@ -196,6 +204,21 @@ export class WhepClient {
     this.sendRtcp(packet);
   }
 
+  /** Says what came of a source, `fractionLost` in 1/256 (RFC 3550 §6.4.2). */
+  report(block: Partial<ReportBlock> & { readonly ssrc: number; readonly extendedHighest: number }): void {
+    const packet = Buffer.alloc(64);
+    const nothing = { fractionLost: 0, cumulativeLost: 0, jitterTicks: 0 };
+    const unknown = { lastSenderReport: 0, delaySinceLastSenderReport: 0 };
+    const end = writeReceiverReport(packet, 0, 1, { ...nothing, ...unknown, ...block });
+    this.sendRtcp(packet.subarray(0, end));
+  }
+
+  /** Resolves when all that was sent before has been read, and what that led to has come. */
+  async settle(): Promise<void> {
+    const request = this.check();
+    await until('the check is answered', () => this.#answered.has(transactionOf(request)));
+  }
+
   /** The system keeps a packet or two for it and drops the rest: what comes costs this machine next to nothing. */
   hearLittle(): void {
     this.#socket.setRecvBufferSize(1);
@@ -213,8 +236,10 @@ export class WhepClient {
 
   #receive(message: Buffer): void {
     const first = message[0] ?? 0;
-    if (first < 4) this.#dtls ??= this.#startDtls();
-    else if (first < 64) this.#dtls?.transport.socket.onData(message, ['', 0]);
+    if (first < 4) {
+      this.#answered.add(transactionOf(message));
+      this.#dtls ??= this.#startDtls();
+    } else if (first < 64) this.#dtls?.transport.socket.onData(message, ['', 0]);
     else if (message[1]! >= 192 && message[1]! < 224) this.#onRtcp(message);
     else this.#onRtp(message);
   }

@@ -6,6 +6,14 @@ export type FeedbackTarget = {
   onLost(ssrc: number, sequence: number): void;
   /** The viewer can't go on without a keyframe. */
   onKeyframeWanted(ssrc: number): void;
+  /** What the viewer says of this source. */
+  onReport(ssrc: number, report: ReceiverReport): void;
+};
+
+/** What a viewer's report says of a source, as far as we need it (RFC 3550 §6.4.1). */
+export type ReceiverReport = {
+  /** Of the packets since the last report, in 1/256. */
+  readonly fractionLost: number;
 };
 
 const TRANSPORT_FEEDBACK = 205;
@@ -14,7 +22,7 @@ const GENERIC_NACK = 1;
 const PICTURE_LOSS = 1;
 const FULL_INTRA_REQUEST = 4;
 
-/** Reads feedback packets (RFC 4585 §6, RFC 5104 §4.3.1); reports and the rest are of no use to us. */
+/** Reads receiver reports (RFC 3550 §6.4) and feedback (RFC 4585 §6, RFC 5104 §4.3.1); the rest is of no use to us. */
 export class Feedback implements RtcpHandler {
   readonly #target: FeedbackTarget;
 
@@ -27,7 +35,11 @@ export class Feedback implements RtcpHandler {
   }
 
   onSenderReport(): void {}
-  onReportBlock(): void {}
+
+  onReportBlock(_senderSsrc: number, buffer: Buffer, start: number): void {
+    this.#target.onReport(buffer.readUInt32BE(start), { fractionLost: buffer.readUInt8(start + 4) });
+  }
+
   onSourceDescription(): void {}
   onBye(): void {}
 

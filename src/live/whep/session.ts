@@ -6,7 +6,7 @@ import { AudioSender } from './audio-sender.js';
 import type { DtlsCertificate } from './certificate.js';
 import type { ChosenTracks } from './choose-codecs.js';
 import { DtlsEndpoint, loadDtls, type SessionKeys } from './dtls-endpoint.js';
-import { Feedback, type FeedbackTarget } from './feedback.js';
+import { Feedback, type FeedbackTarget, type ReceiverReport } from './feedback.js';
 import { IceLite, type Remote } from './ice-lite.js';
 import type { MediaSocket } from './media-socket.js';
 import type { PacketStore } from './packet-store.js';
@@ -121,6 +121,10 @@ export class Session implements FeedbackTarget {
   onKeyframeWanted(ssrc: number): void {
     if (ssrc !== this.video?.ssrc) return;
     if (this.video.restart(this.#deps.clock.monotonicMs())) this.#deps.onMore();
+  }
+
+  onReport(ssrc: number, report: ReceiverReport): void {
+    if (ssrc === this.video?.ssrc) this.video.hear(report, this.#deps.clock.monotonicMs());
   }
 
   /** What a viewer sends can end its own session, and nothing else. */

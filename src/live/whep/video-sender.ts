@@ -1,4 +1,5 @@
 import type { MonotonicMs } from '../../base/clock.js';
+import type { ReceiverReport } from './feedback.js';
 import type { MediaSocket } from './media-socket.js';
 import type { PacketStore } from './packet-store.js';
 import { SendHistory } from './send-history.js';
@@ -19,6 +20,10 @@ const REPEATS_PER_MS = 0.5;
 
 /** Between two answers to requests for a keyframe; each time the same one didn't help, twice as long. */
 const FIRST_RESTART_GAP_MS = 1_000;
+/** A sign of loss counts for so long: Chromium asks for a keyframe when it has waited 3 s for a packet. */
+const TROUBLE_MS = 5_000;
+/** A viewer that never says what came is taken to have its first picture after so long. */
+const FIRST_PICTURE_MS = 10_000;
 /** How far behind a viewer may be that isn't just starting. */
 const MAX_LAG_TICKS = 90_000;
 
@@ -58,6 +63,10 @@ export class VideoSender {
   #runKey = -1;
   #runMs = Number.NEGATIVE_INFINITY;
   #restartGapMs = FIRST_RESTART_GAP_MS;
+  /** Until then the viewer may lack its first picture: until it says that it got packets, and lost none. */
+  #firstPictureUntilMs: number;
+  /** When it last showed that packets got lost. */
+  #troubleMs = Number.NEGATIVE_INFINITY;
 
   constructor(deps: VideoSenderDeps, start: { readonly index: number; readonly timestamp: number }) {
     this.#store = deps.store;
@@ -68,6 +77,7 @@ export class VideoSender {
     this.#timestampOffset = start.timestamp;
     this.#pace = new TokenBucket(BURST_PACKETS, PACKETS_PER_MS, deps.nowMs);
     this.#repeats = new TokenBucket(REPEAT_BURST, REPEATS_PER_MS, deps.nowMs);
+    this.#firstPictureUntilMs = deps.nowMs + FIRST_PICTURE_MS;
   }
 
   get ssrc(): number {
@@ -98,20 +108,33 @@ export class VideoSender {
     return 'sent';
   }
 
-  /** The viewer can't decode (PLI, FIR): from the newest keyframe once more, unless that was just now. */
+  /** What the viewer says it got. */
+  hear({ fractionLost }: ReceiverReport, nowMs: MonotonicMs): void {
+    if (fractionLost > 0) this.#troubleMs = nowMs;
+    else this.#firstPictureUntilMs = nowMs;
+  }
+
+  /**
+   * The viewer asks for a keyframe (PLI, FIR): from the newest one once more, unless that was just now. Some ask by the
+   * clock, whatever they get, and pictures again would throw them back each time: so only if it shows that it lacks any.
+   * Else the next keyframe is the answer.
+   */
   restart(nowMs: MonotonicMs): boolean {
     const { newestKey } = this.#store;
+    if (nowMs - this.#troubleMs > TROUBLE_MS && nowMs >= this.#firstPictureUntilMs) return false;
     if (newestKey !== this.#runKey) this.#restartGapMs = FIRST_RESTART_GAP_MS;
     if (newestKey < 0 || nowMs - this.#runMs < this.#restartGapMs) return false;
     // Still on its way from there.
     if (this.#cursor < this.#catchUpTo) return false;
     if (newestKey === this.#runKey) this.#restartGapMs *= 2;
+    this.#troubleMs = Number.NEGATIVE_INFINITY;
     this.#begin(newestKey, nowMs);
     return true;
   }
 
   /** Sends a packet once more that the viewer misses. */
   repeat(sequence: number, nowMs: MonotonicMs): void {
+    this.#troubleMs = nowMs;
     if (this.#repeats.available(nowMs) < 1 || this.#socket.isBlocked) return;
     const index = this.#history.indexOf(sequence);
     const found = index < 0 ? null : this.#history.find(this.#store, index);
