@@ -19,9 +19,10 @@ export type Fragment = {
   readonly partPtsTicks: number | null;
   /** Where its moof begins, behind prft. */
   readonly moofStart: number;
-  /** Where its last video frame ends, in the ring's media time, and by the camera's clock. */
+  /** Decode time of its last video frame, in the ring's media time. */
   readonly endDtsTicks: number;
-  readonly endWallMs: number;
+  /** How long the file's video is with it. */
+  readonly videoMs: number;
 };
 
 const VIDEO = 0;
@@ -69,13 +70,15 @@ export class FragmentCollector {
   #firstDtsTicks = 0;
   #firstArrivalMs = 0;
   #partPtsTicks: number | null = null;
-  #lastWallMs = 0;
   #frameTicks = USUAL_FRAME_TICKS;
+  /** Where the last fragment with pictures ended. */
+  #endDtsTicks: number;
 
   /** `originTicks`: the decode time of the first video frame, which is 0 in the file. */
   constructor(info: StreamInfo, originTicks: number) {
     this.#originTicks = originTicks;
     this.lastDtsTicks = originTicks;
+    this.#endDtsTicks = originTicks;
     const tracks = tracksFor(info, originTicks);
     this.hasAudio = info.audio !== null;
     this.#audioOriginTicks = tracks[AUDIO]?.originTicks ?? Number.NEGATIVE_INFINITY;
@@ -103,7 +106,6 @@ export class FragmentCollector {
     }
     if (dtsTicks > this.lastDtsTicks) this.#frameTicks = dtsTicks - this.lastDtsTicks;
     this.lastDtsTicks = dtsTicks;
-    this.#lastWallMs = frame.wallMs;
     this.#videoFrames += 1;
     this.#keep(frame);
     return true;
@@ -125,6 +127,10 @@ export class FragmentCollector {
     const frames = this.#frames;
     if (frames === null) return null;
     this.#endTicks[VIDEO] = nextDtsTicks;
+    if (this.#videoFrames > 0) {
+      const isNextKnown = nextDtsTicks > this.lastDtsTicks;
+      this.#endDtsTicks = isNextKnown ? nextDtsTicks : this.lastDtsTicks + this.#frameTicks;
+    }
     const head = Buffer.allocUnsafe(this.#builder.headBytes);
     this.#builder.finish(head, 0, this.#endTicks);
     const fragment: Fragment = {
@@ -136,7 +142,7 @@ export class FragmentCollector {
       partPtsTicks: this.#partPtsTicks,
       moofStart: head.toString('latin1', 4, 8) === 'prft' ? head.readUInt32BE(0) : 0,
       endDtsTicks: this.lastDtsTicks,
-      endWallMs: this.#lastWallMs + (this.#frameTicks * 1000) / VIDEO_CLOCK_HZ,
+      videoMs: ((this.#endDtsTicks - this.#originTicks) * 1000) / VIDEO_CLOCK_HZ,
     };
     this.#frames = null;
     this.#videoFrames = 0;

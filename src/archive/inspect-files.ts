@@ -24,7 +24,7 @@ const nothing: Inspection = { startMs: null, endMs: null, startReason: null, see
 
 /** Follows the end of the video through the fragments of a walk. */
 class EndOfVideo {
-  endMs: number | null = null;
+  endTicks: number | null = null;
   readonly #walk: FileWalk;
 
   constructor(walk: FileWalk) {
@@ -32,9 +32,7 @@ class EndOfVideo {
   }
 
   readonly visit = (fragment: FragmentInfo): void => {
-    const span = videoSpanOf(this.#walk.scanner, fragment);
-    if (span === null || fragment.wall === null) return;
-    this.endMs = wallMsAt(this.#walk.scanner, fragment.wall, span.endTicks) ?? this.endMs;
+    this.endTicks = videoSpanOf(this.#walk.scanner, fragment)?.endTicks ?? this.endTicks;
   };
 }
 
@@ -69,7 +67,9 @@ const inspectOpened = (
     scanner.skipTo(fromBytes);
   }
   if (parts !== null || isOpen) walk.readAll(end.visit);
-  return { startMs, endMs: end.endMs, startReason, seenBytes: scanner.wholeBytes };
+  // By its beginning and its length: the clock may have been set before the end.
+  const endMs = end.endTicks === null ? null : wallMsAt(scanner, first.wall, end.endTicks);
+  return { startMs, endMs, startReason, seenBytes: scanner.wholeBytes };
 };
 
 const inspectFile = (folder: string, request: InspectionRequest): Inspection => {

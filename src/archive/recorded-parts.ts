@@ -1,8 +1,8 @@
+import { MAX_START_DIFFERENCE_MS } from './recording.js';
+
 const FIRST_CAPACITY = 64;
 const TICKS_PER_MS = 90;
 const DAY_MS = 86_400_000;
-/** A file whose own clock is further from the time it is listed at was named by somebody else. */
-const MAX_START_DIFFERENCE_MS = 5_000;
 
 /**
  * The parts of one recording, each from a keyframe to the next, a typed array a field. Times are on the file's

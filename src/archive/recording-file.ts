@@ -67,7 +67,8 @@ export class RecordingFile {
   #file: BlockFile | null = null;
   #name = '';
   #startWallMs: number;
-  #endWallMs: number;
+  /** The length of what is written: wall time may be set meanwhile, and tells nothing of it. */
+  #videoMs = 0;
   /** Bytes that are written and known to be right, and how many of them, at the end, only fill a block. */
   #wholeBytes = 0;
   #padBytes = 0;
@@ -90,7 +91,6 @@ export class RecordingFile {
     this.#direct = deps.direct;
     this.#events = deps.events;
     this.#startWallMs = options.startWallMs;
-    this.#endWallMs = options.startWallMs;
   }
 
   /** "" until something of the recording is in it: a disk that is full still gives names. */
@@ -273,7 +273,7 @@ export class RecordingFile {
       if (partPtsTicks !== null) this.#parts.add(partPtsTicks, this.#wholeBytes + moofStart);
       this.#wholeBytes += fragment.lengthBytes;
       this.#endDtsTicks = fragment.endDtsTicks;
-      this.#endWallMs = fragment.endWallMs;
+      this.#videoMs = fragment.videoMs;
     }
     this.#wholeBytes += padBytes;
     this.#padBytes = padBytes;
@@ -352,9 +352,10 @@ export class RecordingFile {
 
   /** Never over another file: a name that is taken moves the end on by a second. */
   async #giveClosedName(path: string): Promise<void> {
-    const { folder } = this.#options;
+    const { folder, startWallMs } = this.#options;
+    const endWallMs = startWallMs + this.#videoMs;
     for (let shiftSec = 0; shiftSec <= MAX_NAME_SHIFT_SEC; shiftSec += 1) {
-      const closedPath = join(folder, closedName(this.#startWallMs, this.#endWallMs + shiftSec * SECOND_MS));
+      const closedPath = join(folder, closedName(this.#startWallMs, endWallMs + shiftSec * SECOND_MS));
       if (await exists(closedPath)) continue;
       await disk.rename(path, closedPath);
       return;

@@ -16,7 +16,7 @@ export type Recording = FileStamp & {
 };
 
 /** A file whose own time is further from its name's was named by somebody else. */
-const MAX_START_DIFFERENCE_MS = 5_000;
+export const MAX_START_DIFFERENCE_MS = 5_000;
 const MAX_LENGTH_MS = 25 * 3_600_000;
 
 /** What its name alone says of a file's time; the time of an open one's last write is as good as an end. */

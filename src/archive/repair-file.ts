@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { syncFolder } from '../base/durable-file.js';
 import { buildMfra } from '../fmp4/random-access.js';
 import { closedName, parseRecordingName } from './file-name.js';
+import { MAX_START_DIFFERENCE_MS } from './recording.js';
 import { openRegular, readUpTo } from './regular-file.js';
 import { type Survey, surveyFile } from './survey-file.js';
 
@@ -58,9 +59,10 @@ const finishFile = (fd: number, fileBytes: number, survey: Survey): void => {
   fsyncSync(fd);
 };
 
-const endOf = (startMs: number, { endMs, durationMs }: Survey): number => {
-  const isGood = endMs !== null && endMs > startMs;
-  return Math.min(isGood ? endMs : startMs + durationMs, startMs + MAX_LENGTH_MS);
+/** By how long it is: the clock may have been set before the end. */
+const endOf = (namedMs: number, { startMs, durationMs }: Survey): number => {
+  const isToldRight = startMs !== null && Math.abs(startMs - namedMs) <= MAX_START_DIFFERENCE_MS;
+  return Math.min((isToldRight ? startMs : namedMs) + durationMs, namedMs + MAX_LENGTH_MS);
 };
 
 /**

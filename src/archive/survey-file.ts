@@ -7,8 +7,8 @@ import { FileWalk } from './file-walk.js';
 export type Survey = {
   readonly parts: PartTable;
   readonly wholeBytes: number;
-  /** By its last picture; null: the file doesn't tell wall time. */
-  readonly endMs: number | null;
+  /** Wall time of its first picture; null: the file doesn't tell. */
+  readonly startMs: number | null;
   readonly durationMs: number;
   readonly videoTrackId: number;
 };
@@ -20,7 +20,8 @@ type WholeFragment = {
   readonly keyTicks: number | null;
   readonly firstTicks: number;
   readonly endTicks: number;
-  readonly endMs: number | null;
+  /** Wall time of its first picture; null: it doesn't tell. */
+  readonly startMs: number | null;
 };
 
 /** More than the sync policy leaves unsynced: after a power cut, samples from here on may be zeros. */
@@ -47,8 +48,7 @@ const wholeFragmentOf = (
   const columns = scanner.columns[video];
   if (span === null || columns === undefined) {
     const endTicks = before?.endTicks ?? 0;
-    const endMs = before?.endMs ?? null;
-    return { offsetBytes, endBytes, keyTicks: null, firstTicks: endTicks, endTicks, endMs };
+    return { offsetBytes, endBytes, keyTicks: null, firstTicks: endTicks, endTicks, startMs: null };
   }
   const first = firstSamples[video] ?? 0;
   const shownTicks = columns.dtsTicks[first]! + columns.compositionTicks[first]!;
@@ -57,7 +57,7 @@ const wholeFragmentOf = (
     endBytes,
     keyTicks: columns.isKey[first] === 1 ? shownTicks : null,
     ...span,
-    endMs: wall === null ? null : wallMsAt(scanner, wall, span.endTicks),
+    startMs: wall === null ? null : wallMsAt(scanner, wall, span.firstTicks),
   };
 };
 
@@ -124,7 +124,7 @@ export const surveyFile = (fd: number, fileBytes: number): Survey | null => {
   return {
     parts: partsOf(fragments, walk),
     wholeBytes: last.endBytes,
-    endMs: last.endMs,
+    startMs: first.startMs,
     durationMs: (last.endTicks - first.firstTicks) / perMs,
     videoTrackId: track.trackId,
   };

@@ -87,6 +87,8 @@ type Probed = { stream_index: number; pts: number; dts: number; size: string; po
 
 /** A recorded stream that is played into a ring as fast as the test likes: its own clock says what time it is. */
 export class SourceMovie {
+  /** How far the wall clock was set, from the next frame on. */
+  wallShiftMs = 0;
   readonly info: StreamInfo;
   readonly samples: readonly Sample[];
   readonly #firstWallMs: number;
@@ -153,7 +155,7 @@ export class SourceMovie {
   }
 
   #write(writer: RingWriter, { isVideo, isKey, ptsTicks, dtsTicks, atMs, bytes }: Sample): void {
-    const wallMs = this.#firstWallMs + atMs;
+    const wallMs = this.#firstWallMs + atMs + this.wallShiftMs;
     const arrivalMs = this.#firstMs + atMs;
     if (!isVideo) {
       writer.writeAudio(bytes, 0, bytes.length, ptsTicks, wallMs, arrivalMs, 0);
