@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { httpError } from './problem.js';
 
-/** What a body may measure where the route doesn't say otherwise. */
-export const DEFAULT_BODY_LIMIT_BYTES = 1_000_000;
+/** What a body may measure where the route doesn't say otherwise: a tag, folder or user, every character escaped. */
+export const DEFAULT_BODY_LIMIT_BYTES = 16_384;
 
 const isJson = (request: IncomingMessage): boolean =>
   /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i.test(request.headers['content-type'] ?? '');

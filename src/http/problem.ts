@@ -64,6 +64,9 @@ const statusOfCode: Readonly<Record<string, number>> = {
   ...whepErrorStatus,
 };
 
+/** An answer with more would be larger than any question. */
+const MAX_LISTED_ERRORS = 50;
+
 /** How long a client is asked to wait where the error itself doesn't say. */
 const DEFAULT_RETRY_AFTER_SEC: Readonly<Record<number, number>> = { 429: 60, 503: 5 };
 
@@ -109,9 +112,15 @@ export const problemOf = (
   const { errors } = thrown.details as { errors?: readonly InputFault[] };
   const problem = problemOfStatus(status, thrown.code, thrown.message);
   return {
-    problem: errors === undefined ? problem : { ...problem, errors },
+    problem: errors === undefined ? problem : withErrors(problem, errors),
     headers: headersOf(status, thrown),
   };
+};
+
+const withErrors = (problem: Problem, errors: readonly InputFault[]): Problem => {
+  if (errors.length <= MAX_LISTED_ERRORS) return { ...problem, errors };
+  const detail = `${problem.detail}; the first ${MAX_LISTED_ERRORS} of ${errors.length} faults are listed`;
+  return { ...problem, detail, errors: errors.slice(0, MAX_LISTED_ERRORS) };
 };
 
 const headersOf = (status: number, thrown: AppError): Record<string, string> => {

@@ -41,7 +41,7 @@ export const backupRoutes = ({ backup, clock }: BackupRoutesDeps): Route[] => [
     path: '/api/system/backup/import',
     access: 'backup.manage',
     audit: 'restore_backup',
-    summary: 'Replace everything by a snapshot, or nothing: then all faults are listed',
+    summary: 'Replace everything by a snapshot, or nothing: then the faults are listed, 50 at most',
     body: importSchema,
     furtherFaults: (input) => backup.faultsBetween(looseSnapshot(input)),
     bodyLimitBytes: IMPORT_LIMIT_BYTES,

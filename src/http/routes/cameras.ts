@@ -16,6 +16,9 @@ export type CameraRoutesDeps = {
   readonly tokens: { issueStream(principal: Principal, cameraId: string): string };
 };
 
+/** The longest comment and a hundred tags fit, every character escaped, and the runtime fields that come back. */
+const LIMIT_BYTES = 131_072;
+
 const seesPasswords = (role: Role): boolean => mayRole(role, 'camera-credentials.read');
 
 /**
@@ -81,6 +84,7 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
       audit: 'create_camera',
       summary: 'Add a camera and begin to stream it',
       body: newCameraSchema,
+      bodyLimitBytes: LIMIT_BYTES,
       answers: { 201: { description: 'The camera', schema: cameraSchema } },
       problems: [409, 503],
       handle: ({ body, principal, note }) => {
@@ -97,6 +101,7 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
       summary: 'Change the fields that are sent; only another url or transport interrupts the stream',
       params: idParams,
       body: cameraChangesSchema,
+      bodyLimitBytes: LIMIT_BYTES,
       answers: { 200: { description: 'The whole camera', schema: cameraSchema } },
       problems: [404, 503],
       handle: ({ params, body, principal, note }) => {

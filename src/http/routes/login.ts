@@ -14,6 +14,9 @@ export type LoginDeps = {
 /** Longer than any that can be right; what is wrong is told by the login itself, as ever the same. */
 const MAX_CHARACTERS = 1_024;
 
+/** The longest name and password fit, every character escaped. */
+const LIMIT_BYTES = 4_096;
+
 const credentials = z
   .strictObject({ username: z.string().max(MAX_CHARACTERS), password: z.string().max(MAX_CHARACTERS) })
   .meta({ id: 'Credentials' });
@@ -28,6 +31,7 @@ export const loginRoutes = ({ accounts, onLoginFailure }: LoginDeps): Route[] =>
     auditedFailures: ['bad_credentials', 'too_many_attempts'],
     summary: 'Exchange a name and a password for an access token, good for an hour',
     body: credentials,
+    bodyLimitBytes: LIMIT_BYTES,
     answers: { 200: { description: 'An access token', schema: tokenSchema } },
     problems: [401, 429],
     handle: async ({ body: { username, password }, clientAddress, note }) => {
