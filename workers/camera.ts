@@ -15,6 +15,7 @@ const stats = new ThreadStats(systemClock);
 stats.start();
 send({ type: 'thread', stats: stats.shared });
 const recorders = new Recorders(workerData as RecordersSetup, {
+  clock: systemClock,
   log,
   onNews: (cameraId, news) => send({ type: 'recording', cameraId, news }),
   onLost: (cameraId, frames) => send({ type: 'unrecorded', cameraId, frames }),

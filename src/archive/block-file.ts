@@ -25,7 +25,9 @@ export class BlockFile {
   readonly #descriptor: number;
   /** Stays open when it isn't used any more: a sync may still be using it. */
   #directDescriptor: number | null = null;
-  #isDirect = false;
+  #canDirect = false;
+  /** The last write went past the page cache. */
+  isDirect = false;
 
   private constructor(path: string, direct: DirectDisk, descriptor: number) {
     this.#path = path;
@@ -42,23 +44,21 @@ export class BlockFile {
 
   /** Writes whole blocks from a stage, at a block's border. */
   async write(stage: Buffer, lengthBytes: number, position: number): Promise<void> {
-    if (!this.#direct.isWanted) this.#isDirect = false;
-    const startMs = performance.now();
+    this.isDirect = this.#canDirect && this.#direct.isWanted;
     try {
       await this.#writeAll(stage, lengthBytes, position);
     } catch (fault) {
       // Blocks of this disk are larger than anybody's, or its system takes O_DIRECT and does not mean it.
-      if (!this.#isDirect || (fault as NodeJS.ErrnoException).code !== 'EINVAL') throw fault;
-      this.#isDirect = false;
+      if (!this.isDirect || (fault as NodeJS.ErrnoException).code !== 'EINVAL') throw fault;
+      this.#canDirect = false;
+      this.isDirect = false;
       await this.#writeAll(stage, lengthBytes, position);
-      return;
     }
-    if (this.#isDirect) this.#direct.note(performance.now() - startMs);
   }
 
   /** Ends the file at `position` and puts the last bytes there, however many. */
   async end(bytes: Buffer, position: number): Promise<void> {
-    this.#isDirect = false;
+    this.isDirect = false;
     await this.truncate(position);
     await this.#writeAll(bytes, bytes.length, position);
   }
@@ -83,7 +83,7 @@ export class BlockFile {
   }
 
   get #used(): number {
-    return this.#isDirect && this.#directDescriptor !== null ? this.#directDescriptor : this.#descriptor;
+    return this.isDirect && this.#directDescriptor !== null ? this.#directDescriptor : this.#descriptor;
   }
 
   async #writeAll(bytes: Buffer, lengthBytes: number, position: number): Promise<void> {
@@ -94,10 +94,10 @@ export class BlockFile {
 
   /** A second descriptor, since a file that can't be opened like this would have been made all the same. */
   async #goDirect(): Promise<void> {
-    if (!this.#direct.isWanted || DIRECT_FLAGS === null) return;
+    if (DIRECT_FLAGS === null) return;
     try {
       this.#directDescriptor = await disk.open(this.#path, DIRECT_FLAGS);
-      this.#isDirect = true;
+      this.#canDirect = true;
     } catch {
       // Not on this file system: then by its cache.
     }

@@ -1,4 +1,5 @@
 import { constants } from 'node:fs';
+import type { Clock, MonotonicMs } from '../base/clock.js';
 
 /** What positions, lengths and memory must be multiples of, to suit every disk: a page, and a block of all usual disks. */
 export const BLOCK_BYTES = 4096;
@@ -6,12 +7,16 @@ export const BLOCK_BYTES = 4096;
 export const STAGE_BYTES = 2 << 20;
 const WASM_PAGE_BYTES = 64 << 10;
 
-/** A disk that takes so long for a write, on average, is better served by the system's gathering and sorting. */
-const SLOW_WRITE_MS = 50;
-/** A disk that stands still now and then is not slow for that. */
-const MAX_COUNTED_MS = 4 * SLOW_WRITE_MS;
-/** Writes that the average is mostly made of. */
-const AVERAGED_WRITES = 128;
+/**
+ * What took longer than this, from being asked for to being written, has waited for others: the rings hold little more
+ * than a second beyond it. The system's gathering and sorting then serves better, with fewer and larger writes.
+ */
+const LATE_MS = 300;
+/** So long it goes by the cache before direct writes are tried again; twice as long whenever that fails. */
+const FIRST_REST_MS = 60_000;
+const LAST_REST_MS = 3_600_000;
+/** A trial that goes well for so long has succeeded. */
+const TRIAL_MS = 60_000;
 
 /** Opens a file that is there for writing past the system's page cache (open(2), O_DIRECT); null: not on this system. */
 export const DIRECT_FLAGS: number | null =
@@ -29,24 +34,33 @@ const makeStage = (): Buffer => {
   return Buffer.from(new WebAssembly.Memory({ initial: pages, maximum: pages }).buffer);
 };
 
+export type DirectDiskDeps = {
+  readonly clock: Clock;
+  /** The disk turned out to be too slow for it, or is fast enough again; tried, and failed, again is told of to nobody. */
+  readonly onChange: (isSlow: boolean, lastWriteMs: number) => void;
+};
+
 /**
  * What the recorders of a thread need to write directly. Frames are gathered in a stage, as whole blocks, and go from
  * there to the disk: the page cache's share of a write, new pages and giving them back, costs several times as much.
  */
 export class DirectDisk {
-  readonly #onSlow: (averageMs: number) => void;
+  readonly #clock: Clock;
+  readonly #onChange: DirectDiskDeps['onChange'];
   readonly #idle: Buffer[] = [];
-  #averageMs = 0;
+  #restUntilMs = Number.NEGATIVE_INFINITY;
+  #restMs = FIRST_REST_MS;
+  /** As was told last. */
   #isSlow = false;
 
-  /** `onSlow`: called once, when the disk turns out to be too slow for it. */
-  constructor(onSlow: (averageMs: number) => void) {
-    this.#onSlow = onSlow;
+  constructor(deps: DirectDiskDeps) {
+    this.#clock = deps.clock;
+    this.#onChange = deps.onChange;
   }
 
   /** Whether files should be written directly. */
   get isWanted(): boolean {
-    return DIRECT_FLAGS !== null && !this.#isSlow;
+    return DIRECT_FLAGS !== null && this.#clock.monotonicMs() >= this.#restUntilMs;
   }
 
   /** Memory for one write; there are as many as there are writes under way. */
@@ -58,11 +72,23 @@ export class DirectDisk {
     this.#idle.push(stage);
   }
 
-  /** How long a direct write took. */
-  note(durationMs: number): void {
-    this.#averageMs += (Math.min(durationMs, MAX_COUNTED_MS) - this.#averageMs) / AVERAGED_WRITES;
-    if (this.#isSlow || this.#averageMs < SLOW_WRITE_MS) return;
-    this.#isSlow = true;
-    this.#onSlow(this.#averageMs);
+  get nowMs(): MonotonicMs {
+    return this.#clock.monotonicMs();
+  }
+
+  /** A direct write is done that was asked for then. */
+  note(askedMs: MonotonicMs): void {
+    const nowMs = this.#clock.monotonicMs();
+    // What waited behind direct writes says nothing of the others.
+    if (nowMs < this.#restUntilMs || askedMs < this.#restUntilMs) return;
+    const isLate = nowMs - askedMs >= LATE_MS;
+    if (isLate) {
+      this.#restUntilMs = nowMs + this.#restMs;
+      this.#restMs = Math.min(this.#restMs * 2, LAST_REST_MS);
+    } else if (!this.#isSlow || nowMs - this.#restUntilMs < TRIAL_MS) return;
+    else this.#restMs = FIRST_REST_MS;
+    if (isLate === this.#isSlow) return;
+    this.#isSlow = isLate;
+    this.#onChange(isLate, nowMs - askedMs);
   }
 }

@@ -1,6 +1,11 @@
-/** Words of the shared memory; the seats of the threads follow them. */
-const word = { capacity: 0, inUse: 1, firstSeat: 2 } as const;
+/** Words of the shared memory; the seats of the threads follow them, two words each. */
+const word = { capacity: 0, inUse: 1, others: 2, firstSeat: 3 } as const;
 const SEATS = 512;
+const seatWord = { inUse: 0, others: 1 } as const;
+const WORDS_A_SEAT = 2;
+
+/** Writes have frames waiting that can be overwritten; all else can wait. */
+export type DiskUse = 'write' | 'other';
 
 /** What libuv starts where UV_THREADPOOL_SIZE says nothing. */
 const USUAL_POOL_THREADS = 4;
@@ -17,7 +22,12 @@ export const poolThreads = (env: Readonly<Record<string, string | undefined>>): 
  */
 export const recorderShare = (threads: number): number => Math.max(1, Math.floor(threads / 2) - 1);
 
-/** A count of disk operations under way, in memory that all threads share. Nobody ever waits at it. */
+const seatAt = (seat: number): number => word.firstSeat + (seat % SEATS) * WORDS_A_SEAT;
+
+/**
+ * A count of disk operations under way, in memory that all threads share. Nobody ever waits at it. One place is always
+ * left to writes, unless there is no other.
+ */
 export class DiskGate {
   readonly memory: SharedArrayBuffer;
   readonly #words: Int32Array;
@@ -28,7 +38,7 @@ export class DiskGate {
   }
 
   static create(capacity: number): DiskGate {
-    const gate = new DiskGate(new SharedArrayBuffer((word.firstSeat + SEATS) * 4));
+    const gate = new DiskGate(new SharedArrayBuffer((word.firstSeat + SEATS * WORDS_A_SEAT) * 4));
     Atomics.store(gate.#words, word.capacity, capacity);
     return gate;
   }
@@ -42,29 +52,48 @@ export class DiskGate {
   }
 
   /** True: the caller may begin one operation, and must `leave` after it. */
-  tryEnter(seat: number): boolean {
-    for (;;) {
-      const inUse = Atomics.load(this.#words, word.inUse);
-      if (inUse >= Atomics.load(this.#words, word.capacity)) return false;
-      if (Atomics.compareExchange(this.#words, word.inUse, inUse, inUse + 1) !== inUse) continue;
-      Atomics.add(this.#words, word.firstSeat + (seat % SEATS), 1);
-      return true;
+  tryEnter(seat: number, use: DiskUse): boolean {
+    const capacity = Atomics.load(this.#words, word.capacity);
+    const isOther = use === 'other';
+    if (isOther && !this.#tryAdd(word.others, Math.max(capacity - 1, 1))) return false;
+    if (!this.#tryAdd(word.inUse, capacity)) {
+      if (isOther) Atomics.sub(this.#words, word.others, 1);
+      return false;
     }
+    const at = seatAt(seat);
+    Atomics.add(this.#words, at + seatWord.inUse, 1);
+    if (isOther) Atomics.add(this.#words, at + seatWord.others, 1);
+    return true;
   }
 
-  leave(seat: number): void {
-    Atomics.sub(this.#words, word.firstSeat + (seat % SEATS), 1);
+  leave(seat: number, use: DiskUse): void {
+    const at = seatAt(seat);
+    if (use === 'other') {
+      Atomics.sub(this.#words, at + seatWord.others, 1);
+      Atomics.sub(this.#words, word.others, 1);
+    }
+    Atomics.sub(this.#words, at + seatWord.inUse, 1);
     Atomics.sub(this.#words, word.inUse, 1);
   }
 
   /** A thread has died with operations under way that nobody will report any more. */
   vacate(seat: number): void {
-    const left = Atomics.exchange(this.#words, word.firstSeat + (seat % SEATS), 0);
-    Atomics.sub(this.#words, word.inUse, left);
+    const at = seatAt(seat);
+    Atomics.sub(this.#words, word.others, Atomics.exchange(this.#words, at + seatWord.others, 0));
+    Atomics.sub(this.#words, word.inUse, Atomics.exchange(this.#words, at + seatWord.inUse, 0));
   }
 
   /** At the end of the service recordings come before all else. */
   widen(capacity: number): void {
     Atomics.store(this.#words, word.capacity, capacity);
+  }
+
+  /** Counts one more, if there are fewer than so many. */
+  #tryAdd(at: number, most: number): boolean {
+    for (;;) {
+      const count = Atomics.load(this.#words, at);
+      if (count >= most) return false;
+      if (Atomics.compareExchange(this.#words, at, count, count + 1) === count) return true;
+    }
   }
 }

@@ -1,8 +1,10 @@
-import type { DiskGate } from './disk-gate.js';
+import type { DiskGate, DiskUse } from './disk-gate.js';
 
 /** What goes first where not all can go at once: frames can be overwritten, the rest can wait. */
 const priorities = ['write', 'close', 'sync'] as const;
 export type DiskPriority = (typeof priorities)[number];
+
+const useFor = (priority: DiskPriority): DiskUse => (priority === 'write' ? 'write' : 'other');
 
 type Waiting = { readonly run: () => Promise<void>; readonly done: (fault: unknown) => void };
 
@@ -42,7 +44,7 @@ export class DiskQueue {
     for (const priority of priorities) {
       // One sync at a time: it can take seconds, and writes must not stand behind several.
       while (this.#waiting[priority].length > 0 && !(priority === 'sync' && this.#isSyncing)) {
-        if (!this.#gate.tryEnter(this.#seat)) return;
+        if (!this.#gate.tryEnter(this.#seat, useFor(priority))) return;
         this.#begin(priority, this.#waiting[priority].shift()!);
       }
     }
@@ -53,7 +55,7 @@ export class DiskQueue {
     const end = (fault: unknown): void => {
       if (priority === 'sync') this.#isSyncing = false;
       this.ended += 1;
-      this.#gate.leave(this.#seat);
+      this.#gate.leave(this.#seat, useFor(priority));
       done(fault);
       this.drain();
     };

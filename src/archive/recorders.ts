@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { DirectDisk } from './direct-disk.js';
@@ -15,6 +16,7 @@ export type RecordersSetup = {
 };
 
 export type RecordersDeps = {
+  readonly clock: Clock;
   readonly log: Logger;
   readonly onNews: (cameraId: string, news: RecorderNews) => void;
   readonly onLost: (cameraId: string, frames: number) => void;
@@ -56,9 +58,15 @@ export class Recorders {
     this.#onLost = deps.onLost;
     this.#onFile = deps.onFile;
     this.#queue = new DiskQueue({ gate: DiskGate.open(setup.gate), seat: setup.seat });
-    this.#direct = new DirectDisk((averageMs) => {
-      const fields = { average_write_ms: Math.round(averageMs) };
-      this.#log.info("the disk is slow: recordings go through the system's cache from now on", fields);
+    this.#direct = new DirectDisk({
+      clock: deps.clock,
+      onChange: (isSlow, lastWriteMs) =>
+        this.#log.info(
+          isSlow
+            ? "the disk is slow: recordings go through the system's cache for now"
+            : "the disk keeps up again: recordings go past the system's cache",
+          { write_ms: Math.round(lastWriteMs) },
+        ),
     });
   }
 

@@ -122,8 +122,10 @@ export class RecordingFile {
   flush(): void {
     this.#dropOverwritten();
     if (this.#writing !== null || this.#pending.length === 0 || this.#hasFailed) return;
+    const askedMs = this.#direct.nowMs;
     const written = (): void => {
       this.#writing = null;
+      if (this.#file?.isDirect === true) this.#direct.note(askedMs);
     };
     const failed = (fault: unknown): void => {
       this.#writing = null;

@@ -16,6 +16,7 @@ export type RetentionDeps = {
 };
 
 const SWEEP_MS = 600_000;
+const RULES_MS = 60_000;
 const SPACE_MS = 10_000;
 const DAY_MS = 86_400_000;
 /** Files that one job deletes, so that other background work gets its turn. */
@@ -30,6 +31,8 @@ export class Retention {
   readonly #options: { readonly archiveDir: string; readonly minFreePercent: number };
   readonly #deps: RetentionDeps;
   readonly #skip = new Set<string>();
+  /** The rules that were swept by last. */
+  #sweptRules = '';
   #timers: readonly Timer[] = [];
   #sweeping: Promise<void> | null = null;
   #evicting: Promise<void> | null = null;
@@ -45,11 +48,12 @@ export class Retention {
     this.#deps = deps;
   }
 
-  /** Sweeps now and every 10 minutes, and looks at the free space now and every 10 s. */
+  /** Sweeps now, every 10 minutes and a minute after a rule changed; looks at the free space now and every 10 s. */
   start(): void {
     const { clock } = this.#deps;
     this.#timers = [
       clock.every(SWEEP_MS, () => void this.sweep()),
+      clock.every(RULES_MS, () => this.#lookAtRules()),
       clock.every(SPACE_MS, () => void this.makeRoom()),
     ];
     void this.sweep();
@@ -77,11 +81,18 @@ export class Retention {
     return this.#evicting;
   }
 
+  /** One that is under way goes by the rules before: then the next look finds that they have changed. */
+  #lookAtRules(): void {
+    if (JSON.stringify(this.#deps.rules()) !== this.#sweptRules) void this.sweep();
+  }
+
   async #sweep(): Promise<void> {
-    const { runner, clock, log, rules } = this.#deps;
+    const { runner, clock, log } = this.#deps;
     this.#skip.clear();
     const nowMs = clock.wallMs();
-    const limits = rules()
+    const rules = this.#deps.rules();
+    this.#sweptRules = JSON.stringify(rules);
+    const limits = rules
       .filter(({ retentionDays }) => retentionDays > 0)
       .map(({ cameraId, retentionDays }) => ({ cameraId, beforeMs: nowMs - retentionDays * DAY_MS }));
     const { archiveDir } = this.#options;

@@ -13,17 +13,21 @@ import { DiskQueue } from '../../src/archive/disk-queue.js';
 import type { Fragment } from '../../src/archive/fragment-collector.js';
 import { Recorder } from '../../src/archive/recorder.js';
 import { RecordingFile } from '../../src/archive/recording-file.js';
+import { type MonotonicMs, systemClock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import { Bell } from '../../src/ring/doorbell.js';
 import { HeldFrames } from '../../src/ring/held-frames.js';
 import { frameFlag, RingMemory } from '../../src/ring/layout.js';
 import { RingWriter } from '../../src/ring/writer.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { makeRing } from '../support/ring.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { encodeSource, SourceMovie } from './source-movie.js';
 
 const ignore = (): void => {};
+
+const anyDirect = (): DirectDisk => new DirectDisk({ clock: systemClock, onChange: ignore });
 
 test('a stage ends at a block, in a free box, and nothing of what it held before is left in it', () => {
   fc.assert(
@@ -42,16 +46,24 @@ test('a stage ends at a block, in a free box, and nothing of what it held before
   );
 });
 
-/** Writes three blocks and an end of 5 bytes, with something happening before the second block. */
-const writeSome = async (t: TestContext, direct: DirectDisk, before: () => void): Promise<boolean> => {
+type Before = Readonly<Record<number, () => void>>;
+
+/** Writes three blocks and an end of 5 bytes, with something happening before some of the blocks; whether all is there. */
+const writeSome = async (
+  t: TestContext,
+  direct: DirectDisk,
+  before: Before,
+  onWritten: (file: BlockFile) => void = ignore,
+): Promise<boolean> => {
   const path = join(tempFolder(t), 'file');
   const file = await BlockFile.create(path, direct);
   const stage = direct.take();
   const blocks = randomBytes(3 * BLOCK_BYTES);
   for (let block = 0; block < 3; block += 1) {
-    if (block === 1) before();
+    before[block]?.();
     blocks.copy(stage, 0, block * BLOCK_BYTES, (block + 1) * BLOCK_BYTES);
     await file.write(stage, BLOCK_BYTES, block * BLOCK_BYTES);
+    onWritten(file);
   }
   direct.giveBack(stage);
   await file.end(Buffer.from('index'), 3 * BLOCK_BYTES - 100);
@@ -64,12 +76,12 @@ const writeSome = async (t: TestContext, direct: DirectDisk, before: () => void)
 const refusal = (code: string) => Promise.reject(Object.assign(new Error(code), { code }));
 
 test('what is written directly is in the file, and its end is where it should be', async (t) => {
-  assert.ok(await writeSome(t, new DirectDisk(ignore), ignore));
+  assert.ok(await writeSome(t, anyDirect(), {}));
 });
 
 test('a disk that takes no direct writes after all gets the same bytes otherwise', async (t) => {
   const before = (): void => void t.mock.method(disk, 'writeAt', () => refusal('EINVAL'), { times: 1 });
-  assert.ok(await writeSome(t, new DirectDisk(ignore), before));
+  assert.ok(await writeSome(t, anyDirect(), { 1: before }));
 });
 
 test('a file system without direct writes is written to by its cache', async (t) => {
@@ -77,26 +89,62 @@ test('a file system without direct writes is written to by its cache', async (t)
   t.mock.method(disk, 'open', (path: string, flags: string | number, mode?: number) =>
     flags === DIRECT_FLAGS ? refusal('EINVAL') : open(path, flags, mode),
   );
-  assert.ok(await writeSome(t, new DirectDisk(ignore), ignore));
+  assert.ok(await writeSome(t, anyDirect(), {}));
 });
 
-test('a disk that is slow at it is written to by the cache from then on, which is told once', async (t) => {
-  const told: number[] = [];
-  const direct = new DirectDisk((averageMs) => told.push(averageMs));
-  for (let write = 0; write < 1_000; write += 1) direct.note(write % 100 < 7 ? 30_000 : 5);
-  assert.ok(direct.isWanted, 'one that stands still now and then is not slow');
-  const slowDown = (): void => {
-    for (let write = 0; write < 500; write += 1) direct.note(60);
+test('a disk that is late is written to by the cache, tried again after a while, and each change is told once', () => {
+  const clock = new FakeClock();
+  const told: boolean[] = [];
+  const direct = new DirectDisk({ clock, onChange: (isSlow) => told.push(isSlow) });
+  const writeFor = (durationMs: number): void => {
+    const askedMs = direct.nowMs;
+    clock.advance(durationMs);
+    direct.note(askedMs);
   };
-  assert.ok(await writeSome(t, direct, slowDown));
-  assert.equal(direct.isWanted, false);
-  assert.equal(told.length, 1);
+  for (let write = 0; write < 100; write += 1) writeFor(200);
+  assert.ok(direct.isWanted, 'slow, but in time');
+  for (const restMinutes of [1, 2, 4]) {
+    const waitingSinceMs = direct.nowMs;
+    writeFor(300);
+    assert.equal(direct.isWanted, false);
+    clock.advance(restMinutes * 60_000 - 1);
+    assert.equal(direct.isWanted, false);
+    clock.advance(1);
+    assert.ok(direct.isWanted, `after ${restMinutes} minutes`);
+    direct.note(waitingSinceMs);
+    assert.ok(direct.isWanted, 'what waited before says nothing');
+  }
+  assert.deepEqual(told, [true]);
+  for (let write = 0; write < 61; write += 1) writeFor(1_000 / 5);
+  clock.advance(50_000);
+  writeFor(5);
+  assert.deepEqual(told, [true, false]);
+  writeFor(300);
+  assert.deepEqual(told, [true, false, true]);
+  clock.advance(60_000);
+  assert.ok(direct.isWanted, 'a new trouble begins with a short rest');
+});
+
+test('a file goes by the cache for a while, and then past it again', async (t) => {
+  const clock = new FakeClock();
+  const direct = new DirectDisk({ clock, onChange: ignore });
+  const pastCache: boolean[] = [];
+  const late = (): void => {
+    clock.advance(300);
+    direct.note((direct.nowMs - 300) as MonotonicMs);
+  };
+  const whole = await writeSome(t, direct, { 1: late, 2: () => clock.advance(60_000) }, (file) =>
+    pastCache.push(file.isDirect),
+  );
+  assert.ok(whole);
+  if (pastCache[0]) assert.deepEqual(pastCache, [true, false, true]);
+  else t.diagnostic('this file system has no direct writes');
 });
 
 test('a write that the disk takes a part of fails as on a full disk', async (t) => {
-  const direct = new DirectDisk(ignore);
+  const direct = anyDirect();
   t.mock.method(disk, 'writeAt', async () => 10);
-  await assert.rejects(writeSome(t, direct, ignore), { code: 'ENOSPC' });
+  await assert.rejects(writeSome(t, direct, {}), { code: 'ENOSPC' });
 });
 
 /** A camera with frames of any size, recorded into a folder. */
@@ -111,7 +159,7 @@ const recordedCamera = (t: TestContext) => {
   const archiveDir = join(folder, 'archive');
   const options = { cameraId: 'door', archiveDir, fileSeconds: 3600 };
   const recorder: Recorder = new Recorder(options, writer.ring, {
-    ...{ log: createLogger(ignore), queue, direct: new DirectDisk(ignore), onNews: ignore, onFile: ignore },
+    ...{ log: createLogger(ignore), queue, direct: anyDirect(), onNews: ignore, onFile: ignore },
     onLost: (frames) => lost.push(frames),
   });
   let nowMs = 1_000_000;
@@ -184,7 +232,7 @@ test('a file that is to begin otherwise while its beginning is being written sta
     { folder, startWallMs: 1_700_000_000_000, init: Buffer.alloc(100, 1) },
     {
       queue: new DiskQueue({ gate: DiskGate.create(4), seat: 0 }),
-      direct: new DirectDisk(ignore),
+      direct: anyDirect(),
       events,
     },
   );

@@ -166,12 +166,44 @@ test('no more operations are under way than the gate lets in, whatever waits', a
   assert.equal(gate.inUse, 0);
 });
 
+test('syncs and closes never take the last place at the gate: a write always finds one that they do not hold', async () => {
+  const gate = DiskGate.create(3);
+  const queues = [0, 1, 2, 3].map((seat) => new DiskQueue({ gate, seat }));
+  const release: (() => void)[] = [];
+  const hanging = (): Promise<void> => new Promise((resolve) => release.push(resolve));
+  const slow = queues.flatMap((queue) => [queue.run('sync', hanging), queue.run('close', hanging)]);
+  assert.equal(gate.inUse, 2);
+  let isWritten = false;
+  await queues[3]!.run('write', async () => {
+    isWritten = true;
+  });
+  assert.ok(isWritten);
+  const waking = setInterval(() => {
+    for (const end of release.splice(0)) end();
+    for (const queue of queues) queue.drain();
+  }, 1);
+  await Promise.all(slow);
+  clearInterval(waking);
+  assert.equal(gate.inUse, 0);
+});
+
+test('a gate of one place lets everything in, one after another', () => {
+  const gate = DiskGate.create(1);
+  assert.ok(gate.tryEnter(0, 'other'));
+  assert.equal(gate.tryEnter(0, 'write'), false);
+  gate.leave(0, 'other');
+  assert.ok(gate.tryEnter(0, 'write'));
+});
+
 test('a thread that died gives its places at the gate back', () => {
   const gate = DiskGate.create(2);
-  assert.ok(gate.tryEnter(7) && gate.tryEnter(7));
-  assert.equal(gate.tryEnter(3), false);
+  assert.ok(gate.tryEnter(7, 'write') && gate.tryEnter(7, 'write'));
+  assert.equal(gate.tryEnter(3, 'write'), false);
   gate.vacate(7);
-  assert.ok(gate.tryEnter(3));
+  assert.ok(gate.tryEnter(3, 'other'));
+  assert.equal(gate.tryEnter(4, 'other'), false, 'the other place is for writes');
+  gate.vacate(3);
+  assert.ok(gate.tryEnter(4, 'other'));
 });
 
 test('a thread whose recorders end leaves the gate as narrow as it was for all the others', async (t) => {

@@ -9,6 +9,7 @@ import { DiskQueue } from '../../src/archive/disk-queue.js';
 import { Recorder } from '../../src/archive/recorder.js';
 import { Recordings } from '../../src/archive/recordings.js';
 import { repairFile } from '../../src/archive/repair-file.js';
+import { systemClock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import { Bell } from '../../src/ring/doorbell.js';
 import { RingWriter } from '../../src/ring/writer.js';
@@ -213,10 +214,16 @@ const stalledRecorder = (t: TestContext) => {
   const options = { cameraId: 'door', archiveDir: join(folder, 'archive'), fileSeconds: 3600 };
   const ignore = (): void => {};
   const recorder: Recorder = new Recorder(options, writer.ring, {
-    ...{ log: createLogger(ignore), queue, direct: new DirectDisk(ignore), onNews: ignore, onFile: ignore },
+    ...{
+      log: createLogger(ignore),
+      queue,
+      direct: new DirectDisk({ clock: systemClock, onChange: ignore }),
+      onNews: ignore,
+      onFile: ignore,
+    },
     onLost: (frames) => lost.push(frames),
   });
-  assert.ok(gate.tryEnter(1), 'the disk takes nothing');
+  assert.ok(gate.tryEnter(1, 'write'), 'the disk takes nothing');
   const play = (into: RingWriter, seconds: number): void => {
     for (let step = 0; step < seconds * 25 && !source.isOver; step += 1) {
       source.play(into, 40);
@@ -225,7 +232,7 @@ const stalledRecorder = (t: TestContext) => {
     }
   };
   const finish = async (): Promise<void> => {
-    gate.leave(1);
+    gate.leave(1, 'write');
     queue.drain();
     await recorder.stop();
   };

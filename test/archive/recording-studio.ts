@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DiskGate } from '../../src/archive/disk-gate.js';
 import type { RecorderNews } from '../../src/archive/recorder.js';
 import { Recorders } from '../../src/archive/recorders.js';
+import { systemClock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import { Bell } from '../../src/ring/doorbell.js';
 import { RingWriter } from '../../src/ring/writer.js';
@@ -35,6 +36,7 @@ export class RecordingStudio {
     this.recorders = new Recorders(
       { archiveDir, fileSeconds, gate: this.#gate.memory, seat: 0 },
       {
+        clock: systemClock,
         log,
         onNews: (_cameraId, news) => this.news.push(news),
         onLost: (_cameraId, frames) => {
@@ -64,10 +66,10 @@ export class RecordingStudio {
   /** From now on the disk takes nothing; the function that is returned ends that. */
   blockDisk(): () => void {
     this.#isBlocked = true;
-    if (!this.#gate.tryEnter(1)) throw new Error('the disk is busy');
+    if (!this.#gate.tryEnter(1, 'write')) throw new Error('the disk is busy');
     return () => {
       this.#isBlocked = false;
-      this.#gate.leave(1);
+      this.#gate.leave(1, 'write');
     };
   }
 

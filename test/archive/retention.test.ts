@@ -96,6 +96,26 @@ test('it sweeps at the start and every ten minutes, in rounds, by the rules of t
   assert.equal(clock.pendingTimers, 0);
 });
 
+test('a changed rule acts within two minutes, and what stays as it is is not swept for that', async (t) => {
+  const archiveDir = tempFolder(t);
+  const rules: RetentionRule[] = [{ cameraId: 'a', retentionDays: 3 }];
+  const runner = new InlineRunner();
+  const { retention, clock } = setUp(archiveDir, rules, runner);
+  t.after(() => retention.stop());
+  retention.start();
+  await retention.sweep();
+  writeEnded(join(archiveDir, 'a'), 2 * DAY_MS);
+  const sweeps = runner.countOf('deleteExpired');
+  for (let minute = 0; minute < 5; minute += 1) {
+    clock.advance(60_000);
+    await retention.makeRoom();
+  }
+  assert.equal(runner.countOf('deleteExpired'), sweeps);
+  rules[0] = { cameraId: 'a', retentionDays: 1 };
+  clock.advance(90_000);
+  await until('it is swept', () => readdirSync(join(archiveDir, 'a')).length === 0, patient);
+});
+
 test('a file that can not be deleted is tried once a sweep', async (t) => {
   const archiveDir = tempFolder(t);
   const fileName = 'stuck.mp4';
