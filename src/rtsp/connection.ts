@@ -1,11 +1,12 @@
 import { connect as connectTcp, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions as TlsOptions } from 'node:tls';
-import type { Clock, Timer } from '../base/clock.js';
+import type { Clock } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
 import type { RtspCounters } from './counters.js';
 import { fromSocketError, isRtspError, type RtspError, rtspError } from './errors.js';
-import { cseqOf, type HeaderLines, type RtspRequest, type RtspResponse, writeRequest } from './message.js';
+import { type HeaderLines, type RtspRequest, type RtspResponse, writeRequest } from './message.js';
 import { RtspParser, type RtspParserHandler } from './parser.js';
+import { PendingRequests } from './pending-requests.js';
 import type { CertificatePolicy } from './quirks.js';
 
 export type ConnectionOptions = {
@@ -31,14 +32,7 @@ export type ConnectionDeps = {
   readonly handlers: ConnectionHandlers;
 };
 
-type Pending = {
-  readonly resolve: (response: RtspResponse) => void;
-  readonly reject: (error: RtspError) => void;
-  readonly timer: Timer;
-};
-
 const CONNECT_TIMEOUT_MS = 5_000;
-const RESPONSE_TIMEOUT_MS = 10_000;
 /** What may wait in our send queue: a camera that doesn't read gets no more. */
 const MAX_QUEUED_BYTES = 65_536;
 
@@ -50,18 +44,18 @@ export class RtspConnection implements RtspParserHandler {
   readonly #options: ConnectionOptions;
   readonly #deps: ConnectionDeps;
   readonly #parser: RtspParser;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending: PendingRequests;
   readonly #where: string;
   #socket: Socket | null = null;
   #rejectConnect: ((error: RtspError) => void) | null = null;
   #closedBy: RtspError | null = null;
-  #cseq = 0;
 
   constructor(options: ConnectionOptions, deps: ConnectionDeps) {
     this.#options = options;
     this.#deps = deps;
     this.#where = `${isIP(options.host) === 6 ? `[${options.host}]` : options.host}:${options.port}`;
     this.#parser = new RtspParser(this, deps.counters);
+    this.#pending = new PendingRequests(deps.clock, deps.counters);
   }
 
   /** `host:port`, for messages. */
@@ -121,14 +115,10 @@ export class RtspConnection implements RtspParserHandler {
         reject(rtspError('timeout', `${this.#where} reads nothing of what it is sent`));
         return;
       }
-      const cseq = this.#cseq + 1;
-      const text = writeRequest(method, uri, [['CSeq', String(cseq)], ...headers]);
-      this.#cseq = cseq;
-      const timer = this.#deps.clock.after(RESPONSE_TIMEOUT_MS, () => {
-        this.#pending.delete(cseq);
-        reject(rtspError('timeout', `${this.#where} doesn't answer ${method}`, { details: { method } }));
-      });
-      this.#pending.set(cseq, { resolve, reject, timer });
+      const text = writeRequest(method, uri, [['CSeq', String(this.#pending.nextCseq)], ...headers]);
+      this.#pending.add(resolve, reject, () =>
+        rtspError('timeout', `${this.#where} doesn't answer ${method}`, { details: { method } }),
+      );
       socket.write(text, 'latin1');
     });
   }
@@ -166,24 +156,12 @@ export class RtspConnection implements RtspParserHandler {
 
   /** For the parser. */
   onResponse(response: RtspResponse): void {
-    const cseq = this.#answeredCseq(response);
-    const pending = this.#pending.get(cseq);
-    if (pending === undefined) {
-      this.#deps.counters.strayResponses += 1;
-      return;
-    }
-    this.#pending.delete(cseq);
-    pending.timer.cancel();
-    pending.resolve(response);
+    this.#pending.answer(response);
   }
 
   /** Rejects the requests under way; the connection stays, for a TEARDOWN. */
   cancelRequests(error: RtspError): void {
-    for (const pending of this.#pending.values()) {
-      pending.timer.cancel();
-      pending.reject(error);
-    }
-    this.#pending.clear();
+    this.#pending.rejectAll(error);
   }
 
   /** Closes at once, without a word to the handlers. */
@@ -236,16 +214,6 @@ export class RtspConnection implements RtspParserHandler {
             }),
       );
     }
-  }
-
-  /**
-   * Which request this answers. A camera that doesn't repeat CSeq, or makes up its own, answers the oldest; one
-   * that repeats a number from before has answered twice, or too late.
-   */
-  #answeredCseq(response: RtspResponse): number {
-    const told = cseqOf(response.headers);
-    if (told !== null && told >= 1 && told <= this.#cseq) return told;
-    return this.#pending.keys().next().value ?? 0;
   }
 
   #canWrite(): boolean {

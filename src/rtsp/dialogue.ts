@@ -112,8 +112,9 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
   }
 
   /**
-   * SETUP of each media. What isn't video may be refused (quirk 28) as long as something is left. May be called
-   * again, for another transport, as long as no track is live.
+   * SETUP of each media. What isn't video may be refused (quirk 28) as long as something is left. Medias that share
+   * a URL, since they have no control of their own (RFC 2326 §C.1.1), are one stream to the camera: only the first
+   * of them is asked for. May be called again, for another transport, as long as no track is live.
    */
   async setup(
     medias: readonly MediaDescription[],
@@ -125,6 +126,7 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
     }
     let refusal: RtspError | null = null;
     this.#live.length = 0;
+    const asked = new Set<string>();
     for (const [index, media] of medias.entries()) {
       const control = resolveControl(
         sessionControl,
@@ -132,6 +134,11 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
         this.#options.url.requestUri,
         media.control,
       );
+      if (asked.has(control)) {
+        this.#live.push(null);
+        continue;
+      }
+      asked.add(control);
       const outcome = await this.#setupTrack(index, control, transport);
       this.#live.push('udp' in outcome ? outcome : null);
       if ('udp' in outcome) continue;

@@ -30,7 +30,7 @@ const dialogueFaults: readonly Partial<Faults>[] = [
   ...each('sprop', ['missing', 'broken', 'annex-b']),
   ...each('interleavedIds', ['other', 'equal', 'missing']),
   ...each('transportHeader', ['trailing-semicolon', 'spaced-ssrc', 'other-order', 'wrong-profile']),
-  ...each('cseq', ['spaced', 'lower-case', 'missing', 'wrong']),
+  ...each('cseq', ['spaced', 'lower-case', 'missing', 'wrong', 'always-one']),
   ...each('rtpInfo', ['missing', 'unknown-keys', 'wrong-url', 'zero-sequence', 'bad-time']),
   { sessionIdChanges: true },
   { sessionTimeoutSec: null },

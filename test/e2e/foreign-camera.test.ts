@@ -43,6 +43,13 @@ const inSdp =
 /** Adds a line to the first media. */
 const toVideo = (sdp: string, line: string): string => sdp.replace(/(?=m=audio)/, `${line}\r\n`);
 
+const withCseq =
+  (line: string | null): AnswerEdit =>
+  ({ head, body }) => ({
+    head: head.flatMap((one) => (one.startsWith('CSeq') ? (line ?? []) : one)),
+    body,
+  });
+
 const cases: readonly (readonly [name: string, edit: AnswerEdit, hasAudio: boolean])[] = [
   ['nothing changed', (answer) => answer, true],
   ['a video that says sendonly', inSdp((sdp) => toVideo(sdp, 'a=sendonly')), true],
@@ -52,6 +59,8 @@ const cases: readonly (readonly [name: string, edit: AnswerEdit, hasAudio: boole
     inSdp((sdp) => sdp.replace('RTP/AVP 96', 'RTP/AVP 0 98 96')),
     true,
   ],
+  ['CSeq 1 in every answer', withCseq('CSeq: 1'), true],
+  ['no CSeq in any answer', withCseq(null), true],
 ];
 
 for (const [name, edit, hasAudio] of cases) {

@@ -165,6 +165,75 @@ test('doubled answers are counted, and answer nothing else', async () => {
   assert.deepEqual(camera.faults, []);
 });
 
+/** An answer whose CSeq is this one, whatever was asked. */
+const numbered = (cseq: number, line: Line): Line => [
+  line[0],
+  String(line[1]).replace('CSeq: {cseq}', `CSeq: ${cseq}`),
+];
+
+test('CSeq 1 in every answer: doubted for a second, once, then believed', async () => {
+  const clock = new FakeClock();
+  await using camera = await ScriptedCamera.start([[...toPlay, teardown].map((line) => numbered(1, line))]);
+  const probe = new SessionProbe({ url: camera.url(), transport: 'tcp' }, clock);
+  const playing = probe.play();
+  // The answer's time-out, and the doubt.
+  await until('the second answer is doubted', () => clock.pendingTimers === 2);
+  clock.advance(999);
+  assert.deepEqual(camera.methods, ['OPTIONS', 'DESCRIBE']);
+  clock.advance(1);
+  await playing;
+  assert.deepEqual(probe.session.liveTracks, [true, true]);
+  assert.equal(probe.session.counters.strayResponses, 0);
+  await probe.session.close();
+  assert.deepEqual(camera.faults, []);
+  assert.equal(clock.pendingTimers, 0);
+});
+
+test('an answer that comes again while the next one is awaited answers nothing', async () => {
+  const clock = new FakeClock();
+  const again: Line = ['DESCRIBE', () => `${numbered(1, options)[1]}${String(describe[1])}`];
+  await using camera = await ScriptedCamera.start([[options, again, ...toPlay.slice(2), teardown]]);
+  const probe = new SessionProbe({ url: camera.url(), transport: 'tcp' }, clock);
+  await probe.play();
+  assert.equal(probe.session.counters.strayResponses, 1);
+  await probe.session.close();
+  assert.deepEqual(camera.faults, []);
+  assert.equal(clock.pendingTimers, 0);
+});
+
+test('an answer in doubt dies with its connection', async () => {
+  const clock = new FakeClock();
+  await using camera = await ScriptedCamera.start([[options, numbered(1, describe)]]);
+  const probe = new SessionProbe({ url: camera.url(), transport: 'tcp' }, clock);
+  const outcome = rejection('aborted', probe.play());
+  await until('the second answer is doubted', () => clock.pendingTimers === 2);
+  await probe.session.close();
+  await outcome;
+  assert.equal(clock.pendingTimers, 0);
+});
+
+test('medias without a control of their own share one URL, which is set up once: for the video', async () => {
+  const bare = SDP.replaceAll(/a=control:.*\r\n/g, '');
+  for (const sdp of [bare, `a=control:*\r\n${bare}`, SDP.replaceAll(/a=control:.*/g, 'a=control:*')]) {
+    await using camera = await ScriptedCamera.start([
+      [
+        options,
+        ['DESCRIBE', answer('200 OK', { 'Content-Base': 'rtsp://127.0.0.1:{port}/live/' }, sdp)],
+        setupTrack('0-1'),
+        play,
+        teardown,
+      ],
+    ]);
+    const probe = new SessionProbe({ url: camera.url(), transport: 'tcp' });
+    await probe.play();
+    assert.deepEqual(probe.session.liveTracks, [true, false]);
+    await probe.session.close();
+    assert.deepEqual(camera.faults, []);
+    // RFC 2326 C.1.1: without a control, the base URL it is.
+    assert.ok(camera.requests.slice(2).every(({ uri }) => uri === camera.url('/live/')));
+  }
+});
+
 test('a camera that answers byte by byte', async () => {
   const slowly = (line: Line): Line => [line[0], { text: String(line[1]), manner: 'byte by byte' }];
   await using camera = await ScriptedCamera.start([[...toPlay.map(slowly), teardown]]);

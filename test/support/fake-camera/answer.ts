@@ -37,6 +37,8 @@ const cseqLine = (request: RtspRequest, kind: Faults['cseq']): string => {
       return '';
     case 'wrong':
       return `CSeq: ${Number(cseq) + 1000}\r\n`;
+    case 'always-one':
+      return 'CSeq: 1\r\n';
   }
 };
 

@@ -17,7 +17,7 @@ export type Faults = {
   /** Last word on an answer's text, for whatever has no field of its own. */
   editAnswer: ((text: string, request: RtspRequest) => string) | null;
   /** Lower case and spaces as of Longse. */
-  cseq: 'normal' | 'spaced' | 'lower-case' | 'missing' | 'wrong';
+  cseq: 'normal' | 'spaced' | 'lower-case' | 'missing' | 'wrong' | 'always-one';
   publicMethods: readonly string[];
   // --- RTSP: DESCRIBE
   /** Without scheme as of Anjvision. */
