@@ -124,7 +124,7 @@ const counted =
       },
       setup,
     );
-    return { send: worker.send, stop: () => worker.stop().finally(() => forget()) };
+    return { ...worker, stop: () => worker.stop().finally(() => forget()) };
   };
 
 type Urls = { readonly url: string; readonly metricsUrl: string };
@@ -328,7 +328,13 @@ const buildOps = (
   const cameras = () => registry.figures();
   const metrics = new Metrics(version, {
     clock,
-    source: { threads, cameras, components: () => health.components(), storage: () => archive.storage() },
+    source: {
+      threads,
+      cameras,
+      fleet: () => registry.fleet(),
+      components: () => health.components(),
+      storage: () => archive.storage(),
+    },
   });
   const ringBytes = () => cameras().reduce((sum, camera) => sum + camera.ringBytes, 0);
   const stats = new Stats(version, { clock, source: { threads, cameras, ringBytes } });

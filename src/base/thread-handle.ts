@@ -7,6 +7,12 @@ export interface ThreadHandle<To> {
   stop(): Promise<void>;
 }
 
+/** One that may be killed. */
+export interface KillableThread<To> extends ThreadHandle<To> {
+  /** For a thread that hangs: ends it without asking. `onLost` follows, a few seconds later at most. */
+  kill(reason: string): void;
+}
+
 export type ThreadEvents<From> = {
   onMessage(message: From): void;
   /** Once, if the thread ends without being asked to. */
@@ -20,35 +26,64 @@ export type ThreadOptions = {
   readonly stopTimeoutMs: number;
 };
 
+/**
+ * A thread that is killed runs no more JavaScript from that moment on, but is gone only when the system call that it
+ * may be in returns: on a disk that is gone, never.
+ */
+const KILL_TIMEOUT_MS = 5_000;
+
+const endsWithin = (exited: Promise<void>, timeoutMs: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const deadline = setTimeout(() => resolve(false), timeoutMs);
+    void exited.then(() => {
+      clearTimeout(deadline);
+      resolve(true);
+    });
+  });
+
 /** Starts a thread that ends by itself when it is told `{ type: 'stop' }`. */
 export const startThread = <To, From>(
   { entry, name, workerData, stopTimeoutMs }: ThreadOptions,
   events: ThreadEvents<From>,
-): ThreadHandle<To> => {
+): KillableThread<To> => {
   const thread = new Worker(entry, { name, stderr: false, workerData });
   let stopping: Promise<void> | null = null;
   let fault = '';
+  let isLost = false;
+  const lose = (reason: string): void => {
+    if (stopping !== null || isLost) return;
+    isLost = true;
+    events.onLost(reason);
+  };
   const exited = new Promise<void>((resolve) => {
     thread.once('exit', (code) => {
       resolve();
-      if (stopping === null) events.onLost(fault === '' ? `exit code ${code}` : fault);
+      lose(fault === '' ? `exit code ${code}` : fault);
     });
   });
-  thread.on('message', (message: From) => events.onMessage(message));
+  thread.on('message', (message: From) => {
+    if (!isLost) events.onMessage(message);
+  });
   thread.on('error', (error) => {
     fault = String(error instanceof Error ? error.stack : error);
   });
+  const killed = (): Promise<boolean> => {
+    void thread.terminate();
+    return endsWithin(exited, KILL_TIMEOUT_MS);
+  };
   const stopOnce = async (): Promise<void> => {
     thread.postMessage({ type: 'stop' });
-    const deadline = setTimeout(() => void thread.terminate(), stopTimeoutMs);
-    await exited;
-    clearTimeout(deadline);
+    if (!(await endsWithin(exited, stopTimeoutMs))) await killed();
   };
   return {
     send: (message) => thread.postMessage(message),
     stop: () => {
       stopping ??= stopOnce();
       return stopping;
+    },
+    kill: (reason) => {
+      fault = reason;
+      void killed().then((isGone) => isGone || lose(`${reason}, and does not end`));
     },
   };
 };

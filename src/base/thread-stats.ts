@@ -18,7 +18,11 @@ const field = {
   lagSumSeconds: 7,
 } as const;
 const FIRST_LAG_BUCKET = 8;
-const FIELDS = FIRST_LAG_BUCKET + lagBucketsSeconds.length + 1;
+const LAG_COUNTS = lagBucketsSeconds.length + 1;
+const FIELDS = FIRST_LAG_BUCKET + LAG_COUNTS;
+/** Behind the figures: an int32 that counts the beats, for whoever watches whether the thread hangs. */
+const BEATS_START = FIELDS * 8;
+const SHARED_BYTES = BEATS_START + 8;
 
 /** What one thread of the process reports of itself. Counts and sums grow from the thread's start. */
 export type ThreadFigures = { readonly [name in keyof typeof field]: number } & {
@@ -29,13 +33,17 @@ export type ThreadFigures = { readonly [name in keyof typeof field]: number } & 
 /** The figures that a thread's ThreadStats last published, from any thread, without a message. */
 export const readThreadFigures = (shared: SharedArrayBuffer): ThreadFigures => {
   // Plain 8-byte loads: each figure is whole, and figures of two moments side by side do no harm.
-  const figures = new Float64Array(shared);
+  const figures = new Float64Array(shared, 0, FIELDS);
   const named = Object.fromEntries(Object.entries(field).map(([name, index]) => [name, figures[index]!]));
   return {
     ...(named as Record<keyof typeof field, number>),
     lagCounts: Array.from(figures.subarray(FIRST_LAG_BUCKET)),
   };
 };
+
+/** How often the thread's event loop came round to its timer; wraps at 2^32. */
+export const readBeats = (shared: SharedArrayBuffer): number =>
+  Atomics.load(new Int32Array(shared, BEATS_START, 1), 0);
 
 /** Each beat wakes the thread up, which costs an idle one more than the beat itself. */
 const SAMPLE_PERIOD_MS = 200;
@@ -60,8 +68,9 @@ export const threadCpuSeconds = (): number => {
  * garbage collections, and how late a 200 ms timer comes, which is how long the event loop was busy (or napping).
  */
 export class ThreadStats {
-  readonly shared = new SharedArrayBuffer(FIELDS * 8);
-  readonly #figures = new Float64Array(this.shared);
+  readonly shared = new SharedArrayBuffer(SHARED_BYTES);
+  readonly #figures = new Float64Array(this.shared, 0, FIELDS);
+  readonly #beats = new Int32Array(this.shared, BEATS_START, 1);
   readonly #clock: Clock;
   readonly #gcObserver: PerformanceObserver;
   #timer: NodeJS.Timeout | null = null;
@@ -94,6 +103,7 @@ export class ThreadStats {
 
   /** One beat of the timer. */
   sample(): void {
+    Atomics.add(this.#beats, 0, 1);
     const nowMs = this.#clock.monotonicMs();
     const lagSeconds = Math.max(0, nowMs - this.#lastSampleMs - SAMPLE_PERIOD_MS) / 1000;
     this.#lastSampleMs = nowMs;

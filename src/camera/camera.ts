@@ -3,6 +3,7 @@ import type { Logger } from '../base/log.js';
 import { Backoff } from './backoff.js';
 import type { CameraSource, SessionFault } from './messages.js';
 import type { StartGate, Ticket } from './start-gate.js';
+import type { HeldOff } from './suspects.js';
 
 export type CameraState =
   | 'connecting'
@@ -38,6 +39,8 @@ export interface CameraSlot {
 
 /** Where a camera gets its slot from: asked before each attempt, so that a camera may move while it is away. */
 export interface CameraPlacement {
+  /** Why there is no thread for the camera now, and when to ask again; null: there is one. Asked first. */
+  heldOff(cameraId: string): HeldOff | null;
   slotFor(cameraId: string): CameraSlot;
   /** The camera needs no worker and no ring any more. */
   vacate(cameraId: string): void;
@@ -223,6 +226,11 @@ export class Camera {
   #connect(): void {
     this.#leavePhase();
     const attempt = ++this.#attempt;
+    const held = this.#placement.heldOff(this.id);
+    if (held !== null) {
+      this.#holdOff(held);
+      return;
+    }
     // `request` may call back at once, before it returns the ticket: the phase is entered first, then filled.
     let ticket: Ticket | null = null;
     this.#phase = { name: 'handshake', ticket: { leave: () => ticket?.leave() } };
@@ -230,6 +238,12 @@ export class Camera {
       this.#slot = this.#placement.slotFor(this.id);
       this.#slot.connect(attempt, this.#settings.source);
     });
+  }
+
+  #holdOff({ delayMs, reason }: HeldOff): void {
+    if (this.#lastError !== reason) this.#log.error('camera is held off', { reason });
+    this.#show('error', reason);
+    this.#enter({ name: 'waiting', timer: this.#clock.after(delayMs, () => this.#connect()) });
   }
 
   #enter(phase: Phase): void {

@@ -1,9 +1,11 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import { Camera, type CameraSettings, type CameraSlot, restStateOf } from './camera.js';
-import type { FromCameraWorker, RecordingFileState, RecordingNews } from './messages.js';
+import { Fleet, type Host, type HostMessage, type ThreadLosses } from './fleet.js';
+import type { RecordingFileState, RecordingNews } from './messages.js';
 import { type CamerasPerWorker, chooseWorker, workersWanted } from './packing.js';
 import { StartGate } from './start-gate.js';
+import { Suspects } from './suspects.js';
 import type { CameraWorker, SpawnCameraWorker } from './worker-thread.js';
 
 /** Where a reader finds a camera's frames: its ring, and the bell of the worker that fills it. */
@@ -32,13 +34,6 @@ export interface RecordingOffice {
 
 const noRecording: RecordingNews = { fileName: null, fault: null };
 
-type Host = {
-  readonly name: string;
-  worker: CameraWorker | null;
-  bell: SharedArrayBuffer | null;
-  readonly cameraIds: Set<string>;
-};
-
 type Seat = {
   readonly camera: Camera;
   host: Host | null;
@@ -56,14 +51,12 @@ export class Cameras {
   readonly #options: { camerasPerWorker: CamerasPerWorker; coreCount: number };
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #spawn: SpawnCameraWorker;
   readonly #onChange: () => void;
   readonly #recordings: RecordingOffice;
   readonly #gate: StartGate;
   readonly #seats = new Map<string, Seat>();
-  readonly #hosts: Host[] = [];
-  #workersStarted = 0;
-  readonly #endingWorkers = new Set<Promise<void>>();
+  readonly #fleet: Fleet;
+  readonly #suspects: Suspects;
   #stopping: Promise<void> | null = null;
 
   constructor(
@@ -80,10 +73,20 @@ export class Cameras {
     this.#options = options;
     this.#clock = deps.clock;
     this.#log = deps.log;
-    this.#spawn = deps.spawn;
     this.#onChange = deps.onChange ?? (() => {});
     this.#recordings = deps.recordings;
     this.#gate = new StartGate(deps.clock);
+    this.#suspects = new Suspects(deps.clock);
+    this.#fleet = new Fleet({
+      clock: deps.clock,
+      log: deps.log,
+      spawn: deps.spawn,
+      setupFor: (workerName) => this.#recordings.openWorker(workerName),
+      onMessage: (host, message) => this.#onMessage(host, message),
+      onLost: (host) => this.#onWorkerLost(host),
+      onClosed: (workerName) => this.#recordings.closeWorker(workerName),
+      onRound: () => this.#clearSuspects(),
+    });
   }
 
   get ids(): readonly string[] {
@@ -91,7 +94,12 @@ export class Cameras {
   }
 
   get workerCount(): number {
-    return this.#hosts.filter((host) => host.worker !== null).length;
+    return this.#fleet.hosts.length;
+  }
+
+  /** Threads that died or hung since the start. */
+  get threadLosses(): ThreadLosses {
+    return this.#fleet.losses;
   }
 
   get(cameraId: string): Camera | undefined {
@@ -152,13 +160,14 @@ export class Cameras {
 
   async #stopOnce(): Promise<void> {
     for (const { camera } of this.#seats.values()) camera.stop();
-    await Promise.all(this.#endingWorkers);
+    await this.#fleet.ended();
   }
 
   #update(settings: CameraSettings): void {
     const seat = this.#seats.get(settings.id);
     if (seat === undefined) return;
-    const wasRecorded = seat.camera.settings.isRecorded;
+    const { isRecorded: wasRecorded, source } = seat.camera.settings;
+    if (source.url !== settings.source.url) this.#suspects.forget(settings.id);
     seat.camera.update(settings);
     if (settings.isRecorded !== wasRecorded) this.#sendRecord(seat);
   }
@@ -174,6 +183,7 @@ export class Cameras {
       gate: this.#gate,
       onChange: this.#onChange,
       placement: {
+        heldOff: (cameraId) => this.#suspects.heldOff(cameraId),
         slotFor: (cameraId) => this.#slotFor(cameraId),
         vacate: (cameraId) => this.#vacate(cameraId),
       },
@@ -184,16 +194,9 @@ export class Cameras {
 
   #slotFor(cameraId: string): CameraSlot {
     const seat = this.#seats.get(cameraId)!;
-    const enabled = [...this.#seats.values()].filter(
-      ({ camera }) => restStateOf(camera.settings) === null,
-    ).length;
-    const wanted = workersWanted(enabled, this.#options.camerasPerWorker, this.#options.coreCount);
-    const isWellPlaced = seat.host !== null && this.#hosts.indexOf(seat.host) < wanted;
-    if (!isWellPlaced && seat.openAttempt === null) {
+    if (seat.openAttempt === null && !this.#isWellPlaced(seat)) {
       this.#leaveHost(seat, false);
-      const loads = this.#hosts.map((host) => host.cameraIds.size);
-      const index = chooseWorker(loads, wanted);
-      this.#enterHost(seat, this.#hosts[index] ?? this.#addHost());
+      this.#enterHost(seat, this.#hostFor(cameraId));
     }
     const send = (message: Parameters<CameraWorker['send']>[0]): void => seat.host?.worker?.send(message);
     return {
@@ -205,9 +208,45 @@ export class Cameras {
     };
   }
 
+  #isWellPlaced({ camera, host }: Seat): boolean {
+    if (host === null) return false;
+    const cell = this.#suspects.cellOf(camera.id);
+    if (cell !== null || host.cell !== null) return host.cell === cell;
+    return this.#fleet.open.indexOf(host) < this.#workersWanted();
+  }
+
+  #hostFor(cameraId: string): Host {
+    const cell = this.#suspects.cellOf(cameraId);
+    if (cell !== null) return this.#fleet.hostOf(cell) ?? this.#fleet.add(cell);
+    const { open } = this.#fleet;
+    const loads = open.map((host) => host.cameraIds.size);
+    return open[chooseWorker(loads, this.#workersWanted())] ?? this.#fleet.add(null);
+  }
+
+  /** Besides those for suspects. */
+  #workersWanted(): number {
+    const enabled = [...this.#seats.values()].filter(({ camera }) => restStateOf(camera.settings) === null);
+    return workersWanted(enabled.length, this.#options.camerasPerWorker, this.#options.coreCount);
+  }
+
+  /** Whoever is cleared goes back to the others, one camera a round: it has to connect anew for that. */
+  #clearSuspects(): void {
+    for (const id of this.#suspects.clear())
+      this.#log.info('camera is no longer suspected of ending its thread', { camera_id: id });
+    const left = this.#fleet.hosts.find(({ cell }) => cell !== null && !this.#suspects.isCell(cell));
+    if (left === undefined) return;
+    if (this.#fleet.open.length < this.#workersWanted()) {
+      left.cell = null;
+      return;
+    }
+    const moving = [...left.cameraIds].find((id) => this.#seats.get(id)?.openAttempt !== null);
+    if (moving !== undefined) left.worker?.send({ type: 'disconnect', cameraId: moving });
+  }
+
   #vacate(cameraId: string): void {
     const seat = this.#seats.get(cameraId)!;
     this.#leaveHost(seat, true);
+    this.#suspects.forget(cameraId);
     seat.openAttempt = null;
     seat.ring = null;
   }
@@ -226,48 +265,14 @@ export class Cameras {
     host.cameraIds.delete(seat.camera.id);
     host.worker?.send({ type: 'release', cameraId: seat.camera.id, closeRing });
     this.#recordings.onNews(seat.camera.id, noRecording);
-    if (host.cameraIds.size === 0) this.#dropHost(host);
+    if (host.cameraIds.size === 0) this.#fleet.drop(host);
   }
 
-  #dropHost(host: Host): void {
-    const index = this.#hosts.indexOf(host);
-    if (index !== -1) this.#hosts.splice(index, 1);
-    if (host.worker === null) return;
-    const ending = host.worker.stop().finally(() => {
-      this.#recordings.closeWorker(host.name);
-      this.#endingWorkers.delete(ending);
-    });
-    this.#endingWorkers.add(ending);
-  }
-
-  #addHost(): Host {
-    const host: Host = {
-      name: `camera-worker-${++this.#workersStarted}`,
-      worker: null,
-      bell: null,
-      cameraIds: new Set(),
-    };
-    this.#hosts.push(host);
-    this.#startWorker(host);
-    return host;
-  }
-
-  #startWorker(host: Host): void {
-    const events = {
-      onMessage: (message: FromCameraWorker) => this.#onMessage(host, message),
-      onLost: (reason: string) => this.#onWorkerLost(host, reason),
-    };
-    host.worker = this.#spawn(host.name, events, this.#recordings.openWorker(host.name));
-  }
-
-  #onWorkerLost(host: Host, reason: string): void {
-    host.worker = null;
-    host.bell = null;
-    this.#recordings.closeWorker(host.name);
-    if (this.#stopping !== null || !this.#hosts.includes(host)) return;
-    this.#log.error('camera worker died', { worker: host.name, cameras: host.cameraIds.size, reason });
-    this.#hosts.splice(this.#hosts.indexOf(host), 1);
-    for (const id of host.cameraIds) {
+  #onWorkerLost(host: Host): void {
+    const held = [...host.cameraIds];
+    const busy = held.filter((id) => this.#seats.get(id)?.openAttempt !== null);
+    this.#suspects.threadDied(busy.length > 0 ? busy : held);
+    for (const id of held) {
       const seat = this.#seats.get(id)!;
       seat.host = null;
       seat.openAttempt = null;
@@ -276,13 +281,7 @@ export class Cameras {
     }
   }
 
-  #onMessage(host: Host, message: FromCameraWorker): void {
-    // Whoever counts threads has taken it on the way here.
-    if (message.type === 'thread') return;
-    if (message.type === 'ready') {
-      host.bell = message.bell;
-      return;
-    }
+  #onMessage(host: Host, message: HostMessage): void {
     if (message.type === 'log') {
       this.#log[message.level](message.message, message.fields);
       return;

@@ -7,6 +7,7 @@ import type { CameraChanges, Camera as StoredCamera } from '../store/cameras.js'
 import type { CameraSettings, CameraState } from './camera.js';
 import { hostOf, keepPassword } from './camera-url.js';
 import type { Cameras } from './cameras.js';
+import type { ThreadLosses } from './fleet.js';
 import type { CameraView, RuntimeFields } from './runtime-fields.js';
 import { StreamGauge } from './stream-gauge.js';
 import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
@@ -135,6 +136,11 @@ export class CameraRegistry {
   /** All cameras in figures. */
   figures(): CameraFigures[] {
     return [...this.#entries.values()].map((entry) => this.#figuresOf(entry));
+  }
+
+  /** The threads that they live in, in figures. */
+  fleet(): { readonly threadsLost: ThreadLosses } {
+    return { threadsLost: this.#deps.cameras.threadLosses };
   }
 
   has(id: string): boolean {

@@ -1,8 +1,8 @@
-import { startThread, type ThreadEvents, type ThreadHandle } from '../base/thread-handle.js';
+import { type KillableThread, startThread, type ThreadEvents } from '../base/thread-handle.js';
 import type { FromCameraWorker, ToCameraWorker } from './messages.js';
 
 /** A running camera worker, as `Cameras` sees it. */
-export type CameraWorker = ThreadHandle<ToCameraWorker>;
+export type CameraWorker = KillableThread<ToCameraWorker>;
 
 export type CameraWorkerEvents = ThreadEvents<FromCameraWorker>;
 

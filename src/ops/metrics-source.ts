@@ -45,6 +45,12 @@ export type CameraFigures = {
   readonly bufferDrops: number;
 };
 
+/** The threads that the cameras live in. */
+export type FleetFigures = {
+  /** Threads that ended without being asked to, or had to be ended. */
+  readonly threadsLost: Readonly<Record<'died' | 'hung', number>>;
+};
+
 /** Room of the file system that holds the archive. */
 export type Storage = { readonly freeBytes: number; readonly totalBytes: number };
 
@@ -52,6 +58,7 @@ export type Storage = { readonly freeBytes: number; readonly totalBytes: number 
 export interface MetricsSource {
   readonly threads: Threads;
   cameras(): Iterable<CameraFigures>;
+  fleet(): FleetFigures;
   /** Each component that readiness checks, and whether it is well. Bounded in time by the source. */
   components(): Promise<Readonly<Record<string, boolean>>>;
   /** Null: not known, since the file system doesn't answer. Bounded in time by the source. */

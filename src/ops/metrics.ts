@@ -1,6 +1,6 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../base/clock.js';
-import { CollectedGauge, line } from './collected.js';
+import { CollectedCounter, CollectedGauge, line } from './collected.js';
 import type { MetricsSource } from './metrics-source.js';
 import { ProcessCollector } from './process-collector.js';
 import { StreamCollector } from './stream-collector.js';
@@ -21,6 +21,7 @@ export class Metrics {
   readonly #free: CollectedGauge;
   readonly #total: CollectedGauge;
   readonly #components: CollectedGauge;
+  readonly #threadsLost: CollectedCounter;
   readonly #requests: Histogram;
   readonly #loginFailures: Counter;
 
@@ -40,6 +41,11 @@ export class Metrics {
       name: 'svc_component_up',
       help: '1 while the component that readiness depends on is well, else 0.',
       labelNames: ['component'],
+    });
+    this.#threadsLost = new CollectedCounter(this.#register, {
+      name: 'svc_camera_threads_lost_total',
+      help: 'Threads of cameras that died, or hung and were ended; their cameras went on in others.',
+      labelNames: ['cause'],
     });
     this.#requests = new Histogram({
       name: 'svc_http_request_duration_seconds',
@@ -89,6 +95,9 @@ export class Metrics {
     );
     this.#free.lines = storage === null ? [] : [line(storage.freeBytes)];
     this.#total.lines = storage === null ? [] : [line(storage.totalBytes)];
+    this.#threadsLost.lines = Object.entries(this.#source.fleet().threadsLost).map(([cause, count]) =>
+      line(count, { cause }),
+    );
     this.#streams.collect(this.#source.cameras(), this.#clock.monotonicMs());
     this.#process.collect(this.#source.threads);
     return this.#register.metrics();

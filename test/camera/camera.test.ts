@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createLogger } from '../../src/base/log.js';
 import { Camera, type CameraSettings } from '../../src/camera/camera.js';
 import { StartGate } from '../../src/camera/start-gate.js';
+import type { HeldOff } from '../../src/camera/suspects.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const settings: CameraSettings = {
@@ -17,6 +18,7 @@ const setUp = (initial: CameraSettings = settings) => {
   const clock = new FakeClock();
   const calls: string[] = [];
   const records: string[] = [];
+  const placement: { heldOff: HeldOff | null } = { heldOff: null };
   const camera = new Camera(initial, {
     clock,
     log: createLogger((level, message, fields) =>
@@ -24,6 +26,7 @@ const setUp = (initial: CameraSettings = settings) => {
     ),
     gate: new StartGate(clock),
     placement: {
+      heldOff: () => placement.heldOff,
       slotFor: () => ({
         connect: (attempt, source) => calls.push(`connect ${attempt} ${source.transport}`),
         disconnect: () => calls.push('disconnect'),
@@ -32,7 +35,7 @@ const setUp = (initial: CameraSettings = settings) => {
     },
     random: () => 0.5,
   });
-  return { camera, clock, calls, records };
+  return { camera, clock, calls, records, placement };
 };
 
 const lost = { code: 'closed_by_camera', message: 'the camera closed the connection' };
@@ -167,4 +170,19 @@ test('no record of the supervisor holds the password', () => {
   camera.onEnded(2, refused);
   assert.ok(records.length >= 3);
   assert.ok(!records.some((record) => record.includes('secret')));
+});
+
+test('a camera for which there is no thread says why, and takes no place at the gate', () => {
+  const { camera, clock, calls, records, placement } = setUp();
+  placement.heldOff = { delayMs: 60_000, reason: 'it ended its thread' };
+  camera.start();
+  assert.deepEqual(calls, []);
+  assert.deepEqual([camera.status().state, camera.status().lastError], ['error', 'it ended its thread']);
+  clock.advance(60_000);
+  assert.deepEqual(calls, []);
+  assert.equal(records.length, 1, 'told once, while the reason is the same');
+  placement.heldOff = null;
+  clock.advance(60_000);
+  assert.equal(calls.length, 1);
+  assert.equal(camera.status().reconnects, 0);
 });

@@ -53,7 +53,7 @@ const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFolder(t)}
         const ready = () => onMessage({ type: 'ready', bell: new SharedArrayBuffer(8) });
         if (threads.startMs === 0) ready();
         else clock.after(threads.startMs, ready);
-        return { send: (message) => told.push(message), stop: () => Promise.resolve() };
+        return { send: (message) => told.push(message), stop: () => Promise.resolve(), kill: () => {} };
       },
     },
   );
@@ -242,6 +242,7 @@ test('bytes are billed once, whoever takes the ring over: after crashes, a move,
     clock.advance(4_000);
     ring = stream('a', ring.writer.ring);
     secondOf(ring, clock, 100_000);
+    clock.advance(6 * 60_000);
   }
   const { traffic_used_mb, state, codec } = registry.get('a', true);
   assert.deepEqual([traffic_used_mb, state, codec], [1.3, 'streaming', 'h264']);

@@ -42,6 +42,8 @@ test('what operators need besides is there', async () => {
     'svc_http_request_duration_seconds_count{route="/api/cameras/:id",method="other",status="4xx"}': 1,
     'svc_thread_loop_lag_seconds_count{thread="main"}': 1,
     'svc_thread_loop_lag_seconds_bucket{le="+Inf",thread="main"}': 1,
+    'svc_camera_threads_lost_total{cause="died"}': 2,
+    'svc_camera_threads_lost_total{cause="hung"}': 1,
     svc_threads: 2,
     [`svc_build_info{version="1.2.3",node="${process.versions.node}"}`]: 1,
   };

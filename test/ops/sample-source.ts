@@ -55,6 +55,7 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
     cameras() {
       return this.list;
     },
+    fleet: () => ({ threadsLost: { died: 2, hung: 1 } }),
     components: async () => ({ database: true, archive: true, router: false }),
     storage: async () => ({ freeBytes: 40e9, totalBytes: 100e9 }),
   };

@@ -54,6 +54,13 @@ export class FakeClock implements Clock {
     this.#nowMs = endMs;
   }
 
+  /** The machine sleeps, or the thread is held up: what fell due meanwhile fires once, now. */
+  sleep(durationMs: number): void {
+    const nowMs = this.#nowMs + durationMs;
+    for (const timer of this.#pending.values()) timer.atMs = Math.max(timer.atMs, nowMs);
+    this.advance(durationMs);
+  }
+
   /** The host's clock is set, as by NTP or a person. */
   setWall(wallMs: number): void {
     this.#wallOffsetMs = wallMs - this.#nowMs;

@@ -41,7 +41,7 @@ const silentWorkers =
   (told: ToCameraWorker[]): SpawnCameraWorker =>
   (_name, events) => {
     events.onMessage({ type: 'ready', bell: new SharedArrayBuffer(8) });
-    return { send: (message) => told.push(message), stop: () => Promise.resolve() };
+    return { send: (message) => told.push(message), stop: () => Promise.resolve(), kill: () => {} };
   };
 
 export type TestAppOptions = {

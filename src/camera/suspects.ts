@@ -1,0 +1,171 @@
+import type { Clock, MonotonicMs } from '../base/clock.js';
+
+/** Cameras that share a thread which no other camera may enter. */
+export type Cell = {
+  readonly members: ReadonlySet<string>;
+  /** Since when its thread is tried out; null: there is no room for it yet. */
+  openSinceMs: MonotonicMs | null;
+};
+
+/** A camera that gets no thread now. */
+export type HeldOff = { readonly delayMs: number; readonly reason: string };
+
+type Suspect = {
+  /** When a thread last died with it. */
+  lastDeathMs: MonotonicMs;
+  cell: Cell | null;
+  /** Threads of its own that it has ended: more than none, and it is found out. */
+  ownDeaths: number;
+  heldUntilMs: MonotonicMs;
+};
+
+/** Two threads that die with a camera within this time make it a suspect. */
+const WINDOW_MS = 5 * 60_000;
+/** How long its thread has to live until a suspect is cleared, and one that was found out. */
+const calm = { suspectMs: WINDOW_MS, foundMs: 60 * 60_000 };
+/** The same while others wait for a thread. */
+const hurried = { suspectMs: 60_000, foundMs: 5 * 60_000 };
+/** Threads for suspects at a time: each costs 5 to 8 MB. Enough to find one of 128 by halves, whom nobody waits for. */
+const MAX_CELLS = 8;
+/** One that was found out waits this long for its next thread, then twice as long each time. */
+const FIRST_HOLD_MS = 60_000;
+const MAX_HOLD_MS = 15 * 60_000;
+/** How soon a suspect without a thread asks again. */
+const QUEUE_POLL_MS = 5_000;
+
+/**
+ * Finds the camera that ends its thread. Nobody knows which of a dead thread's cameras it was; after the second death
+ * those that were there both times are split over two threads of their own, those of the one that dies again, and so on
+ * until one is alone. That one is held off; those whose thread lives are cleared after a while.
+ */
+export class Suspects {
+  readonly #clock: Clock;
+  readonly #suspects = new Map<string, Suspect>();
+  /** In the order in which they were made: the first ones have threads, the others wait. */
+  readonly #cells = new Set<Cell>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A thread died while it had sessions with these cameras. */
+  threadDied(cameraIds: readonly string[]): void {
+    const nowMs = this.#clock.monotonicMs();
+    const again: string[] = [];
+    for (const id of cameraIds) {
+      const known = this.#suspects.get(id);
+      if (known === undefined) {
+        this.#suspects.set(id, { lastDeathMs: nowMs, cell: null, ownDeaths: 0, heldUntilMs: nowMs });
+        continue;
+      }
+      const isRecent = nowMs - known.lastDeathMs < WINDOW_MS;
+      if (isRecent || known.cell !== null) again.push(id);
+      known.lastDeathMs = nowMs;
+    }
+    const [first] = again;
+    if (first === undefined) return;
+    this.#exonerate(first, cameraIds);
+    for (const id of again) this.#leaveCell(id);
+    if (cameraIds.length === 1) this.#convict(first, nowMs);
+    else this.#halve(again);
+  }
+
+  /** The thread that the camera has to be in; null: any that is nobody's cell. */
+  cellOf(cameraId: string): Cell | null {
+    const suspect = this.#suspects.get(cameraId);
+    if (suspect === undefined) return null;
+    if (suspect.cell === null && suspect.ownDeaths > 0) this.#confine([cameraId]);
+    return suspect.cell;
+  }
+
+  /** Whether the camera has to wait for a thread. */
+  heldOff(cameraId: string): HeldOff | null {
+    const suspect = this.#suspects.get(cameraId);
+    if (suspect === undefined) return null;
+    const delayMs = suspect.heldUntilMs - this.#clock.monotonicMs();
+    if (delayMs > 0) return { delayMs, reason: convictionOf(suspect.ownDeaths, delayMs) };
+    const cell = this.cellOf(cameraId);
+    if (cell === null || this.#open(cell)) return null;
+    return {
+      delayMs: QUEUE_POLL_MS,
+      reason: 'it waits for a thread: this camera, or one beside it, ended theirs',
+    };
+  }
+
+  /** Whether somebody is still suspected in there. */
+  isCell(cell: Cell): boolean {
+    return this.#cells.has(cell);
+  }
+
+  /** The camera is another one, or gone. */
+  forget(cameraId: string): void {
+    this.#leaveCell(cameraId);
+    this.#suspects.delete(cameraId);
+  }
+
+  /** Clears those that have done nothing for long enough; answers who leaves a thread of suspects. */
+  clear(): string[] {
+    const nowMs = this.#clock.monotonicMs();
+    const isHurried = this.#cells.size > MAX_CELLS;
+    const cleared: string[] = [];
+    for (const [id, { lastDeathMs, cell, ownDeaths, heldUntilMs }] of this.#suspects) {
+      const sinceMs = cell === null ? Math.max(lastDeathMs, heldUntilMs) : cell.openSinceMs;
+      if (sinceMs === null) continue;
+      const { suspectMs, foundMs } = cell !== null && isHurried ? hurried : calm;
+      if (nowMs - sinceMs < (ownDeaths > 0 ? foundMs : suspectMs)) continue;
+      if (cell !== null) cleared.push(id);
+      this.forget(id);
+    }
+    return cleared;
+  }
+
+  /** Those of its cell that had no session when its thread died. */
+  #exonerate(cameraId: string, cameraIds: readonly string[]): void {
+    const busy = new Set(cameraIds);
+    for (const id of this.#suspects.get(cameraId)?.cell?.members ?? []) if (!busy.has(id)) this.forget(id);
+  }
+
+  #convict(cameraId: string, nowMs: MonotonicMs): void {
+    const suspect = this.#suspects.get(cameraId);
+    if (suspect === undefined) return;
+    const holdMs = Math.min(MAX_HOLD_MS, FIRST_HOLD_MS * 2 ** Math.min(suspect.ownDeaths, 10));
+    suspect.ownDeaths += 1;
+    suspect.heldUntilMs = (nowMs + holdMs) as MonotonicMs;
+  }
+
+  #halve(cameraIds: readonly string[]): void {
+    const half = Math.ceil(cameraIds.length / 2);
+    this.#confine(cameraIds.slice(0, half));
+    if (half < cameraIds.length) this.#confine(cameraIds.slice(half));
+  }
+
+  #confine(cameraIds: readonly string[]): void {
+    const cell: Cell = { members: new Set(cameraIds), openSinceMs: null };
+    this.#cells.add(cell);
+    for (const id of cameraIds) {
+      const suspect = this.#suspects.get(id);
+      if (suspect !== undefined) suspect.cell = cell;
+    }
+  }
+
+  #open(cell: Cell): boolean {
+    if (cell.openSinceMs !== null) return true;
+    if ([...this.#cells].indexOf(cell) >= MAX_CELLS) return false;
+    cell.openSinceMs = this.#clock.monotonicMs();
+    return true;
+  }
+
+  #leaveCell(cameraId: string): void {
+    const suspect = this.#suspects.get(cameraId);
+    const cell = suspect?.cell ?? null;
+    if (suspect === undefined || cell === null) return;
+    suspect.cell = null;
+    const isEmpty = ![...cell.members].some((id) => this.#suspects.get(id)?.cell === cell);
+    if (isEmpty) this.#cells.delete(cell);
+  }
+}
+
+const convictionOf = (ownDeaths: number, delayMs: number): string => {
+  const threads = ownDeaths === 1 ? 'the thread' : `${ownDeaths} threads`;
+  return `this camera ended ${threads} that it had for itself; it is tried again in ${Math.ceil(delayMs / 1000)} s`;
+};

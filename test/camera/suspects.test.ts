@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Cell, Suspects } from '../../src/camera/suspects.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+const MINUTE_MS = 60_000;
+
+const idsOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `camera-${index}`);
+
+/** Threads as the fleet would keep them: one for all, and one for each cell; a killer ends the one it is in. */
+class Threads {
+  readonly clock = new FakeClock();
+  readonly suspects = new Suspects(this.clock);
+  readonly ids: readonly string[];
+  readonly #killers: ReadonlySet<string>;
+  deaths = 0;
+  mostCells = 0;
+
+  constructor(count: number, killers: readonly string[]) {
+    this.ids = idsOf(count);
+    this.#killers = new Set(killers);
+  }
+
+  get heldOff(): string[] {
+    return this.ids.filter((id) => this.suspects.heldOff(id) !== null);
+  }
+
+  /** Every camera that may connect does, then threads die, then time passes. */
+  round(): void {
+    const threads = new Map<Cell | null, string[]>();
+    for (const id of this.ids) {
+      if (this.suspects.heldOff(id) !== null) continue;
+      const cell = this.suspects.cellOf(id);
+      threads.set(cell, [...(threads.get(cell) ?? []), id]);
+    }
+    this.mostCells = Math.max(this.mostCells, threads.size - (threads.has(null) ? 1 : 0));
+    for (const ids of threads.values()) {
+      if (!ids.some((id) => this.#killers.has(id))) continue;
+      this.deaths += 1;
+      this.suspects.threadDied(ids);
+    }
+    this.clock.advance(5_000);
+    this.suspects.clear();
+  }
+}
+
+test('one camera of 128 is found with the ninth death of a thread, and no other is held off', () => {
+  const threads = new Threads(128, ['camera-77']);
+  for (let round = 0; round < 9; round += 1) threads.round();
+  assert.equal(threads.deaths, 9);
+  assert.deepEqual(threads.heldOff, ['camera-77']);
+  assert.ok(threads.mostCells <= 8);
+});
+
+test('a thread that dies once says nothing of its cameras, nor does a second death long after', () => {
+  const clock = new FakeClock();
+  const suspects = new Suspects(clock);
+  const ids = idsOf(128);
+  for (let death = 0; death < 3; death += 1) {
+    suspects.threadDied(ids);
+    assert.ok(ids.every((id) => suspects.cellOf(id) === null && suspects.heldOff(id) === null));
+    clock.advance(6 * MINUTE_MS);
+  }
+});
+
+test('only those that were there both times are suspects', () => {
+  const suspects = new Suspects(new FakeClock());
+  suspects.threadDied(['a', 'b', 'c']);
+  suspects.threadDied(['b', 'd', 'e']);
+  assert.deepEqual([...(suspects.cellOf('b')?.members ?? [])], ['b']);
+  for (const id of ['a', 'c', 'd', 'e']) assert.equal(suspects.cellOf(id), null);
+});
+
+test('those that had no session when the thread of their cell died are let go', () => {
+  const suspects = new Suspects(new FakeClock());
+  const ids = idsOf(8);
+  for (let death = 0; death < 2; death += 1) suspects.threadDied(ids);
+  const [first, second, third] = [...suspects.cellOf('camera-0')!.members];
+  suspects.threadDied([first!, second!]);
+  assert.equal(suspects.cellOf(third!), null);
+  assert.deepEqual([...suspects.cellOf(first!)!.members], [first]);
+});
+
+test('suspects whose thread lives are cleared after some minutes; the one that was found out after an hour', () => {
+  const threads = new Threads(16, ['camera-3']);
+  for (let round = 0; round < 6; round += 1) threads.round();
+  const { suspects, clock } = threads;
+  assert.deepEqual(threads.heldOff, ['camera-3']);
+  assert.notEqual(suspects.cellOf('camera-4'), null);
+  clock.advance(6 * MINUTE_MS);
+  assert.equal(suspects.clear().length, 15);
+  assert.equal(suspects.cellOf('camera-4'), null);
+  assert.equal(suspects.heldOff('camera-3'), null, 'it is tried again');
+  assert.notEqual(suspects.cellOf('camera-3'), null, 'in a thread of its own');
+  clock.advance(61 * MINUTE_MS);
+  assert.deepEqual(suspects.clear(), ['camera-3']);
+  assert.equal(suspects.cellOf('camera-3'), null);
+});
+
+test('the one that was found out is tried again more and more seldom, and is told how often and when', () => {
+  const clock = new FakeClock();
+  const suspects = new Suspects(clock);
+  const delays: number[] = [];
+  suspects.threadDied(['a']);
+  for (let death = 0; death < 6; death += 1) {
+    suspects.threadDied(['a']);
+    const held = suspects.heldOff('a');
+    assert.ok(held !== null);
+    delays.push(held.delayMs / MINUTE_MS);
+    if (death === 1) assert.match(held.reason, /2 threads that it had for itself.* in 120 s$/);
+    clock.advance(held.delayMs);
+    assert.equal(suspects.heldOff('a'), null);
+  }
+  assert.deepEqual(delays, [1, 2, 4, 8, 15, 15]);
+});
+
+test('a camera that is another one now is no suspect', () => {
+  const suspects = new Suspects(new FakeClock());
+  for (let death = 0; death < 2; death += 1) suspects.threadDied(['a']);
+  suspects.forget('a');
+  assert.deepEqual([suspects.heldOff('a'), suspects.cellOf('a')], [null, null]);
+});
+
+test('any number of killers is found, no innocent is held off for long, with never more than 8 threads for them', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 140 }),
+      fc.array(fc.nat(), { minLength: 1, maxLength: 140 }),
+      (count, picks) => {
+        const killers = [...new Set(picks.map((pick) => `camera-${pick % count}`))].sort();
+        const threads = new Threads(count, killers);
+        for (let round = 0; round < 3_000; round += 1) threads.round();
+        assert.ok(threads.mostCells <= 8, `${threads.mostCells} cells`);
+        const innocent = threads.heldOff.filter((id) => !killers.includes(id));
+        assert.deepEqual(innocent, []);
+        const before = threads.deaths;
+        for (let round = 0; round < 200; round += 1) threads.round();
+        const perKiller = (threads.deaths - before) / killers.length;
+        assert.ok(perKiller <= 2, `${perKiller} deaths of each in a thousand seconds`);
+      },
+    ),
+    { numRuns: 15 },
+  );
+});
