@@ -19,7 +19,8 @@ const recorders = new Recorders(workerData as RecordersSetup, {
   log,
   onNews: (cameraId, news) => send({ type: 'recording', cameraId, news }),
   onLost: (cameraId, frames) => send({ type: 'unrecorded', cameraId, frames }),
-  onFile: (cameraId, fileName, state) => send({ type: 'recording_file', cameraId, fileName, state }),
+  onFile: (cameraId, fileName, state, progress) =>
+    send({ type: 'recording_file', cameraId, fileName, state, progress: progress?.memory ?? null }),
 });
 const worker = new IngestWorker({ clock: systemClock, log, send, recorders });
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import type { FilesInProgress } from './file-progress.js';
 import type { GapReason } from './intervals.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './job-pool.js';
 import { Playback } from './playback.js';
@@ -15,8 +16,8 @@ export type ArchiveDeps = {
   readonly log: Logger;
   /** Where the threads of jobs are counted. */
   readonly threads: ThreadRegister;
-  /** Which files recorders have open now. */
-  readonly live: LiveFiles;
+  /** Which files recorders have open now, and how far they are. */
+  readonly live: LiveFiles & FilesInProgress;
   /** How long each camera's recordings are kept. */
   readonly rules: () => readonly RetentionRule[];
   /** Why a camera is not being recorded now; null: it is. */
@@ -40,7 +41,7 @@ export class Archive {
     this.#foreground = new JobPool(FOREGROUND, { clock, threads });
     this.#background = new JobPool(BACKGROUND, { clock, threads });
     const runner = this.#foreground;
-    this.recordings = new Recordings(options, { runner });
+    this.recordings = new Recordings(options, { runner, live });
     this.timeline = new Timeline({ clock, recordings: this.recordings, whyNot });
     this.playback = new Playback(options, { recordings: this.recordings, runner, clock });
     this.recovery = new Recovery(options, {

@@ -17,10 +17,17 @@ export type Inspection = {
   readonly seenBytes: number;
 };
 
-/** A file to look into; `fromBytes`: 0, or what the last look at this open file said. */
-export type InspectionRequest = { readonly fileName: string; readonly fromBytes: number };
+/** A file to look into. */
+export type InspectionRequest = {
+  readonly fileName: string;
+  /** Of an open file nothing behind this is looked at. */
+  readonly sizeBytes: number;
+  /** Up to where an open file's fragments are known; 0: its end is looked for from the beginning. */
+  readonly fromBytes: number;
+};
 
-const nothing: Inspection = { startMs: null, endMs: null, startReason: null, seenBytes: 0 };
+/** Of a file that says nothing. */
+export const nothingKnown: Inspection = { startMs: null, endMs: null, startReason: null, seenBytes: 0 };
 
 /** Follows the end of the video through the fragments of a walk. */
 class EndOfVideo {
@@ -40,30 +47,33 @@ class EndOfVideo {
  * Whether a fragment begins at `offset`, or will: a recorder cuts off what the ring had overwritten while it was
  * written, and goes on from there, so that what was a border may be one no more.
  */
-const isBorder = (walk: FileWalk, offset: number): boolean => {
+const isBorder = (walk: FileWalk, offset: number, fileBytes: number): boolean => {
+  if (offset === fileBytes) return true;
   const head = walk.read(offset, BRIEF_HEAD_BYTES);
-  return head.length < BRIEF_HEAD_BYTES || ['prft', 'moof'].includes(head.toString('latin1', 4, 8));
+  // What fills the last block of a write comes between two fragments.
+  return head.length < BRIEF_HEAD_BYTES || ['free', 'prft', 'moof'].includes(head.toString('latin1', 4, 8));
 };
 
 const inspectOpened = (
   fd: number,
   fileBytes: number,
-  { fileName, fromBytes }: InspectionRequest,
+  { fileName, sizeBytes, fromBytes }: InspectionRequest,
 ): Inspection => {
-  const walk = new FileWalk(fd, fileBytes);
+  const isOpen = parseRecordingName(fileName)?.endMs === null;
+  const endBytes = isOpen ? Math.min(sizeBytes, fileBytes) : fileBytes;
+  const walk = new FileWalk(fd, endBytes);
   const { scanner } = walk;
   const first = walk.readFirst();
   const span = first === null ? null : videoSpanOf(scanner, first);
   const startReason = scanner.movie?.startReason ?? null;
-  if (first === null || first.wall === null || span === null) return { ...nothing, startReason };
+  if (first === null || first.wall === null || span === null) return { ...nothingKnown, startReason };
   const startMs = wallMsAt(scanner, first.wall, span.firstTicks);
   const end = new EndOfVideo(walk);
-  const isOpen = parseRecordingName(fileName)?.endMs === null;
   const parts = isOpen ? null : walk.readParts(fileBytes);
   if (parts !== null) {
     // A few reads, however long the file is: the last part alone is walked.
     scanner.skipTo(walk.partStart(parts.moofOffset[parts.count - 1] ?? 0));
-  } else if (isOpen && fromBytes > 0 && isBorder(walk, fromBytes)) {
+  } else if (isOpen && fromBytes > 0 && isBorder(walk, fromBytes, endBytes)) {
     scanner.skipTo(fromBytes);
   }
   if (parts !== null || isOpen) walk.readAll(end.visit);
@@ -82,7 +92,7 @@ const inspectFile = (folder: string, request: InspectionRequest): Inspection => 
     }
   } catch {
     // Gone meanwhile, not ours to read, or a bad sector: its name is all that is known of it.
-    return nothing;
+    return nothingKnown;
   }
 };
 

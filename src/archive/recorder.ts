@@ -7,6 +7,7 @@ import type { StartReason } from '../fmp4/start-reason.js';
 import { RingReader } from '../ring/reader.js';
 import type { DirectDisk } from './direct-disk.js';
 import type { DiskQueue } from './disk-queue.js';
+import type { FileProgress } from './file-progress.js';
 import { FragmentCollector, recordable } from './fragment-collector.js';
 import { RecordingFile } from './recording-file.js';
 
@@ -35,7 +36,8 @@ export type RecorderDeps = {
   readonly onNews: (news: RecorderNews) => void;
   /** Video frames came and could not be recorded. */
   readonly onLost: (frames: number) => void;
-  readonly onFile: (fileName: string, state: RecorderFileState) => void;
+  /** `progress`: of a file that was made, how far it is from then on. */
+  readonly onFile: (fileName: string, state: RecorderFileState, progress: FileProgress | null) => void;
 };
 
 /** A moof holds no more than this, so that a crash loses less than a second with all that comes on top. */
@@ -289,7 +291,7 @@ export class Recorder {
         queue: this.#queue,
         direct: this.#direct,
         events: {
-          onMade: (fileName) => this.#onFile(fileName, 'made'),
+          onMade: (fileName, progress) => this.#onFile(fileName, 'made', progress),
           onBegun: () => this.#onBegun(file),
           onLost: (frames) => this.#onLost(file, frames),
           onOverrun: () => this.#onOverrun(file),
@@ -361,7 +363,7 @@ export class Recorder {
       this.#log.error('a recording could not be closed', { file: fileName });
       this.#blameDisk(file);
     }
-    this.#onFile(fileName, isLeft ? 'left' : 'closed');
+    this.#onFile(fileName, isLeft ? 'left' : 'closed', null);
   }
 
   #onBegun(file: RecordingFile): void {

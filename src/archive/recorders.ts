@@ -4,6 +4,7 @@ import type { Logger } from '../base/log.js';
 import { DirectDisk } from './direct-disk.js';
 import { DiskGate } from './disk-gate.js';
 import { DiskQueue } from './disk-queue.js';
+import type { FileProgress } from './file-progress.js';
 import { Recorder, type RecorderFileState, type RecorderNews } from './recorder.js';
 
 /** What the recorders of a thread are told when it starts. */
@@ -20,7 +21,12 @@ export type RecordersDeps = {
   readonly log: Logger;
   readonly onNews: (cameraId: string, news: RecorderNews) => void;
   readonly onLost: (cameraId: string, frames: number) => void;
-  readonly onFile: (cameraId: string, fileName: string, state: RecorderFileState) => void;
+  readonly onFile: (
+    cameraId: string,
+    fileName: string,
+    state: RecorderFileState,
+    progress: FileProgress | null,
+  ) => void;
 };
 
 type Place = { isWanted: boolean; ring: SharedArrayBuffer | null; recorder: Recorder | null };
@@ -145,7 +151,7 @@ export class Recorders {
         if (recorder === place.recorder) this.#onNews(cameraId, news);
       },
       onLost: (frames) => this.#onLost(cameraId, frames),
-      onFile: (fileName, state) => this.#onFile(cameraId, fileName, state),
+      onFile: (fileName, state, progress) => this.#onFile(cameraId, fileName, state, progress),
     });
     place.recorder = recorder;
   }

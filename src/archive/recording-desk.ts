@@ -1,5 +1,6 @@
 import type { Logger } from '../base/log.js';
 import { DiskGate, poolThreads, recorderShare } from './disk-gate.js';
+import { FileProgress, type FilesInProgress } from './file-progress.js';
 import type { RecorderFileState, RecorderNews } from './recorder.js';
 import type { RecordersSetup } from './recorders.js';
 
@@ -14,7 +15,13 @@ export type RecordingDeskDeps = {
 type Desk = { readonly fileName: string | null; readonly fault: string | null };
 
 /** The files that a worker has open, and how many times: a name is free again a moment before we are told. */
-type OpenFile = { readonly cameraId: string; readonly fileName: string; count: number };
+type OpenFile = {
+  readonly cameraId: string;
+  readonly fileName: string;
+  count: number;
+  /** Of the one that was made last. */
+  progress: FileProgress | null;
+};
 
 type DeskWorker = { readonly seat: number; readonly files: Map<string, OpenFile> };
 
@@ -23,7 +30,7 @@ const nothing: RecorderNews = { fileName: null, fault: null };
 const keyOf = (cameraId: string, fileName: string): string => `${cameraId}/${fileName}`;
 
 /** The main thread's view of all recorders: what each writes, and what they share. */
-export class RecordingDesk {
+export class RecordingDesk implements FilesInProgress {
   readonly #options: { readonly archiveDir: string; readonly fileSeconds: number };
   readonly #deps: RecordingDeskDeps;
   readonly #gate = DiskGate.create(recorderShare(poolThreads(process.env)));
@@ -71,11 +78,18 @@ export class RecordingDesk {
     this.#lostFrames.set(cameraId, this.lostFrames(cameraId) + frames);
   }
 
-  onFile(workerName: string, cameraId: string, fileName: string, state: RecorderFileState): void {
+  onFile(
+    workerName: string,
+    cameraId: string,
+    fileName: string,
+    state: RecorderFileState,
+    progress: SharedArrayBuffer | null = null,
+  ): void {
     const files = this.#workers.get(workerName)?.files;
     const key = keyOf(cameraId, fileName);
-    const file = files?.get(key) ?? { cameraId, fileName, count: 0 };
+    const file = files?.get(key) ?? { cameraId, fileName, count: 0, progress: null };
     file.count += state === 'made' ? 1 : -1;
+    if (progress !== null) file.progress = new FileProgress(progress);
     if (file.count > 0) files?.set(key, file);
     else files?.delete(key);
     if (state === 'left') this.#deps.recover(cameraId, fileName);
@@ -99,8 +113,11 @@ export class RecordingDesk {
 
   /** Whether a recorder has this file open, be it only to close it. */
   isLive(cameraId: string, fileName: string): boolean {
-    const key = keyOf(cameraId, fileName);
-    return [...this.#workers.values()].some(({ files }) => files.has(key));
+    return this.#openFiles(cameraId, fileName).length > 0;
+  }
+
+  progressOf(cameraId: string, fileName: string): FileProgress | null {
+    return this.#openFiles(cameraId, fileName).at(-1)?.progress ?? null;
   }
 
   isRecording(cameraId: string): boolean {
@@ -124,5 +141,11 @@ export class RecordingDesk {
   /** Video frames that the disk was too slow for, or refused; never falls while the camera is known. */
   lostFrames(cameraId: string): number {
     return this.#lostFrames.get(cameraId) ?? 0;
+  }
+
+  /** A camera that moves may have its old file closed by one worker while another writes the next. */
+  #openFiles(cameraId: string, fileName: string): OpenFile[] {
+    const key = keyOf(cameraId, fileName);
+    return [...this.#workers.values()].flatMap(({ files }) => files.get(key) ?? []);
   }
 }

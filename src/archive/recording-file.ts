@@ -7,6 +7,7 @@ import { type DirectDisk, STAGE_BYTES } from './direct-disk.js';
 import { disk } from './disk.js';
 import type { DiskQueue } from './disk-queue.js';
 import { closedName, openName } from './file-name.js';
+import { FileProgress } from './file-progress.js';
 import type { Fragment } from './fragment-collector.js';
 
 export type RecordingFileOptions = {
@@ -18,7 +19,7 @@ export type RecordingFileOptions = {
 
 export type RecordingFileEvents = {
   /** The file is there, and empty: who dies from here on leaves it behind. */
-  onMade(fileName: string): void;
+  onMade(fileName: string, progress: FileProgress): void;
   /** The disk took the first fragments. */
   onBegun(): void;
   /** Frames that were given to this file will never be in it. */
@@ -72,6 +73,7 @@ export class RecordingFile {
   /** Bytes that are written and known to be right, and how many of them, at the end, only fill a block. */
   #wholeBytes = 0;
   #padBytes = 0;
+  readonly #progress = new FileProgress();
   #endDtsTicks = Number.NEGATIVE_INFINITY;
   #writing: Promise<void> | null = null;
   #syncing: Promise<void> | null = null;
@@ -277,6 +279,7 @@ export class RecordingFile {
       this.#endDtsTicks = fragment.endDtsTicks;
       this.#videoMs = fragment.videoMs;
     }
+    this.#progress.set(this.#wholeBytes, this.#options.startWallMs + this.#videoMs);
     this.#wholeBytes += padBytes;
     this.#padBytes = padBytes;
     if (isFirst) this.#events.onBegun();
@@ -315,7 +318,7 @@ export class RecordingFile {
         const file = await BlockFile.create(join(folder, name), this.#direct);
         this.#startWallMs += shiftSec * SECOND_MS;
         this.#name = name;
-        this.#events.onMade(name);
+        this.#events.onMade(name, this.#progress);
         return file;
       } catch (fault) {
         if (codeOf(fault) !== 'EEXIST' || shiftSec >= MAX_NAME_SHIFT_SEC) throw fault;

@@ -9,7 +9,7 @@ import type { FileStamp } from './scan-folder.js';
 export type RecordingSource = {
   readonly path: string;
   readonly stamp: FileStamp;
-  /** It is, or was, being written: it may be longer by now. */
+  /** It is, or was, being written: it may be longer by now, and is read up to the size that it was known to have. */
   readonly isOpen: boolean;
 };
 
@@ -72,7 +72,8 @@ export const withRecording = <Result>(
     if (stat.ino !== stamp.ino) throw changed('another file has its name');
     if (stat.size < stamp.sizeBytes) throw changed('it was cut');
     if (!isOpen && !isSame(stamp, stat)) throw changed('it was written to');
-    return use(new OpenedRecording(fd, stat.size));
+    // Of an open file only what it was known to hold: what its recorder is at may yet be cut off.
+    return use(new OpenedRecording(fd, stamp.sizeBytes));
   } finally {
     closeSync(fd);
   }

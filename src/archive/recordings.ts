@@ -1,7 +1,8 @@
 import { archiveError } from './archive-error.js';
 import { folderOf, readName } from './archive-path.js';
 import { parseRecordingName } from './file-name.js';
-import type { Inspection, InspectionRequest } from './inspect-files.js';
+import type { FileProgress, FilesInProgress } from './file-progress.js';
+import { type Inspection, type InspectionRequest, nothingKnown } from './inspect-files.js';
 import type { JobRunner } from './jobs.js';
 import { type Recording, recordingOf } from './recording.js';
 import { type FileStamp, type FolderScan, isSameStamp, stampAt } from './scan-folder.js';
@@ -13,22 +14,39 @@ const FILES_A_JOB = 64;
 
 type Known = { readonly recording: Recording; readonly inspection: Inspection };
 type KnownFiles = Map<string, Known>;
-type Stale = { readonly fileName: string; readonly stamp: FileStamp; readonly before: Known | undefined };
+type Stale = {
+  readonly fileName: string;
+  readonly stamp: FileStamp;
+  readonly before: Known | undefined;
+  /** Null: nobody writes it. */
+  readonly progress: FileProgress | null;
+};
 
-/** An open file that grew is walked on from where the last walk ended. */
-const requestOf = ({ fileName, stamp, before }: Stale): InspectionRequest => {
+/** An open file that grew is walked on from where the last walk ended, or from where its recorder is. */
+const requestOf = ({ fileName, stamp, before, progress }: Stale): InspectionRequest => {
+  const { sizeBytes } = stamp;
+  if (progress !== null) return { fileName, sizeBytes, fromBytes: sizeBytes };
   const isGrown =
     before?.recording.isOpen === true &&
     before.recording.ino === stamp.ino &&
     before.inspection.seenBytes <= stamp.sizeBytes;
-  return { fileName, fromBytes: isGrown ? before.inspection.seenBytes : 0 };
+  return { fileName, sizeBytes, fromBytes: isGrown ? before.inspection.seenBytes : 0 };
 };
 
-/** Where nothing new was found in an open file, its end is still where it was. */
-const keepEnd = (inspection: Inspection, before: Known | undefined, fromBytes: number): Inspection =>
-  inspection.endMs === null && fromBytes > 0 && before !== undefined
-    ? { ...inspection, endMs: before.inspection.endMs }
-    : inspection;
+/** What a recorder says goes. Where nothing new was found in an open file, its end is still where it was. */
+const withEnd = (inspection: Inspection, { before, progress }: Stale, fromBytes: number): Inspection => {
+  if (progress !== null) return { ...inspection, endMs: progress.endMs };
+  const isSameEnd = inspection.endMs === null && fromBytes > 0 && before !== undefined;
+  return isSameEnd ? { ...inspection, endMs: before.inspection.endMs } : inspection;
+};
+
+/** What is known of a file without a look at it: all, once its beginning was read, if its recorder tells the rest. */
+const knownOf = ({ stamp, before, progress }: Stale): Inspection | null => {
+  if (progress === null) return null;
+  if (stamp.sizeBytes === 0) return nothingKnown;
+  const isRead = before?.recording.ino === stamp.ino && before.inspection.startMs !== null;
+  return isRead ? before.inspection : null;
+};
 
 /**
  * The recordings of all cameras. The folders are the truth: each request looks at the folder, and into the files
@@ -38,17 +56,19 @@ export class Recordings {
   readonly #archiveDir: string;
   readonly #maxFiles: number;
   readonly #runner: JobRunner;
+  readonly #live: FilesInProgress;
   /** The camera asked for last is the last one. */
   readonly #known = new Map<string, KnownFiles>();
   readonly #listings = new Map<string, Promise<Recording[]>>();
 
   constructor(
     options: { readonly archiveDir: string; readonly maxFiles?: number },
-    deps: { readonly runner: JobRunner },
+    deps: { readonly runner: JobRunner; readonly live: FilesInProgress },
   ) {
     this.#archiveDir = options.archiveDir;
     this.#maxFiles = options.maxFiles ?? MAX_FILES_KNOWN;
     this.#runner = deps.runner;
+    this.#live = deps.live;
   }
 
   /** All recordings of a camera, sorted by start. Requests that come together share the work. */
@@ -67,10 +87,11 @@ export class Recordings {
     const folder = folderOf(this.#archiveDir, cameraId);
     const stamp = await this.#runner.run('statFile', { folder, fileName });
     if (stamp === null) throw archiveError('not_found', 'there is no such recording');
-    const before = this.#known.get(cameraId)?.get(fileName);
-    if (before !== undefined && isSameStamp(before.recording, stamp)) return before.recording;
     const files = this.#known.get(cameraId) ?? new Map<string, Known>();
-    await this.#inspect(folder, [{ fileName, stamp, before }], files);
+    const stale = this.#lookAt(cameraId, fileName, stamp, files.get(fileName));
+    const { before } = stale;
+    if (before !== undefined && isSameStamp(before.recording, stale.stamp)) return before.recording;
+    await this.#inspect(folder, [stale], files);
     this.#remember(cameraId, files);
     const found = files.get(fileName);
     if (found === undefined) throw archiveError('not_found', 'there is no such recording');
@@ -80,7 +101,7 @@ export class Recordings {
   async #list(cameraId: string, folder: string): Promise<Recording[]> {
     const scan = await this.#runner.run('scanFolder', { folder });
     const files: KnownFiles = new Map();
-    const stale = this.#compare(scan, this.#known.get(cameraId), files);
+    const stale = this.#compare(cameraId, scan, files);
     for (let first = 0; first < stale.length; first += FILES_A_JOB) {
       await this.#inspect(folder, stale.slice(first, first + FILES_A_JOB), files);
     }
@@ -91,24 +112,36 @@ export class Recordings {
   }
 
   /** Takes over what is still true, and returns what has to be looked into. */
-  #compare(scan: FolderScan, before: KnownFiles | undefined, files: KnownFiles): Stale[] {
+  #compare(cameraId: string, scan: FolderScan, files: KnownFiles): Stale[] {
     const stale: Stale[] = [];
+    const known = this.#known.get(cameraId);
     for (const [index, fileName] of scan.names.entries()) {
-      const stamp = stampAt(scan, index);
-      const known = before?.get(fileName);
-      if (known !== undefined && isSameStamp(known.recording, stamp)) files.set(fileName, known);
-      else stale.push({ fileName, stamp, before: known });
+      const file = this.#lookAt(cameraId, fileName, stampAt(scan, index), known?.get(fileName));
+      const { stamp, before } = file;
+      if (before !== undefined && isSameStamp(before.recording, stamp)) files.set(fileName, before);
+      else stale.push(file);
     }
     return stale;
   }
 
+  /** A file that is being written has the size up to which it is whole. */
+  #lookAt(cameraId: string, fileName: string, found: FileStamp, before: Known | undefined): Stale {
+    const progress = this.#live.progressOf(cameraId, fileName);
+    const stamp = progress === null ? found : { ...found, sizeBytes: progress.wholeBytes };
+    return { fileName, stamp, before, progress };
+  }
+
   async #inspect(folder: string, stale: readonly Stale[], files: KnownFiles): Promise<void> {
-    const requests = stale.map(requestOf);
-    const inspections = await this.#runner.run('inspectFiles', { folder, files: requests });
-    for (const [index, { fileName, stamp, before }] of stale.entries()) {
-      const [found, name] = [inspections[index], parseRecordingName(fileName)];
-      if (found === undefined || name === null) continue;
-      const inspection = keepEnd(found, before, requests[index]?.fromBytes ?? 0);
+    const unknown = stale.filter((file) => knownOf(file) === null);
+    const requests = unknown.map(requestOf);
+    const found =
+      requests.length === 0 ? [] : await this.#runner.run('inspectFiles', { folder, files: requests });
+    for (const file of stale) {
+      const { fileName, stamp } = file;
+      const at = unknown.indexOf(file);
+      const [looked, name] = [knownOf(file) ?? found[at], parseRecordingName(fileName)];
+      if (looked === undefined || name === null) continue;
+      const inspection = withEnd(looked, file, requests[at]?.fromBytes ?? 0);
       files.set(fileName, { recording: recordingOf(fileName, name, stamp, inspection), inspection });
     }
   }

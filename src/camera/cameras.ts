@@ -27,7 +27,13 @@ export interface RecordingOffice {
   /** Video frames of the camera could not be recorded. */
   onLost(cameraId: string, frames: number): void;
   /** What becomes of a file that a worker writes, though the camera may have left it. */
-  onFile(workerName: string, cameraId: string, fileName: string, state: RecordingFileState): void;
+  onFile(
+    workerName: string,
+    cameraId: string,
+    fileName: string,
+    state: RecordingFileState,
+    progress: SharedArrayBuffer | null,
+  ): void;
   /** The camera's worker died. */
   onWorkerLost(cameraId: string): void;
 }
@@ -287,7 +293,8 @@ export class Cameras {
       return;
     }
     if (message.type === 'recording_file') {
-      this.#recordings.onFile(host.name, message.cameraId, message.fileName, message.state);
+      const { cameraId, fileName, state, progress } = message;
+      this.#recordings.onFile(host.name, cameraId, fileName, state, progress);
       return;
     }
     const seat = this.#seats.get(message.cameraId);

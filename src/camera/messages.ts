@@ -70,5 +70,7 @@ export type FromCameraWorker =
       readonly cameraId: string;
       readonly fileName: string;
       readonly state: RecordingFileState;
+      /** Where the recorder says how far a file is that was made. */
+      readonly progress: SharedArrayBuffer | null;
     }
   | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: LogFields };

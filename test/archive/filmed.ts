@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { closedName, openName } from '../../src/archive/file-name.js';
+import type { FilesInProgress } from '../../src/archive/file-progress.js';
 import { Playback } from '../../src/archive/playback.js';
 import { Recordings } from '../../src/archive/recordings.js';
 import type { WallMs } from '../../src/base/clock.js';
@@ -11,7 +12,9 @@ import { buildMfra } from '../../src/fmp4/random-access.js';
 import { recordFile, samplesOf, scanFile, streamInfoOf } from '../fmp4/fragmented-file.js';
 import type { AudioStream, VideoStream } from '../support/elementary-stream.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { inBlocks } from './in-blocks.js';
 import { InlineRunner } from './inline-runner.js';
+import { nobodyWrites } from './nobody-writes.js';
 
 export const START_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 125);
 export const CAMERA_ID = 'door';
@@ -38,32 +41,42 @@ export const film = ({ video, audio = null, startMs = START_MS, hasIndex = true 
     startWallMs: startMs,
   });
   const { scanner } = scanFile(file);
-  const [columns] = scanner.columns;
+  const { columns, fragments } = scanner;
+  const head = file.subarray(0, fragments[0]!.offsetBytes);
+  const layout = inBlocks(
+    head,
+    fragments.map(({ offsetBytes, endBytes }) => file.subarray(offsetBytes, endBytes)),
+  );
   const table = new PartTable();
   const parts: FilmedPart[] = [];
-  for (const { offsetBytes, endBytes, firstSamples, endSamples } of scanner.fragments) {
+  for (const [fragment, { offsetBytes, firstSamples, endSamples }] of fragments.entries()) {
+    const [startBytes, endBytes] = [layout.starts[fragment]!, layout.ends[fragment]!];
     const first = firstSamples[0]!;
-    if (first < endSamples[0]! && columns!.isKey[first] === 1) {
-      const ptsTicks = columns!.dtsTicks[first]! + columns!.compositionTicks[first]!;
+    if (first < endSamples[0]! && columns[0]!.isKey[first] === 1) {
+      const ptsTicks = columns[0]!.dtsTicks[first]! + columns[0]!.compositionTicks[first]!;
       const hasWall = file.toString('latin1', offsetBytes + 4, offsetBytes + 8) === 'prft';
-      table.add(ptsTicks, offsetBytes + (hasWall ? PRFT_BYTES : 0));
-      parts.push({ startBytes: offsetBytes, endBytes, ptsTicks });
+      table.add(ptsTicks, startBytes + (hasWall ? PRFT_BYTES : 0));
+      parts.push({ startBytes, endBytes, ptsTicks });
     } else {
       parts.push({ ...parts.pop()!, endBytes });
     }
   }
-  const index = hasIndex ? [buildMfra(VIDEO_TRACK_ID, table)] : [];
+  // What fills the last block goes when the index is written.
+  const closed = [layout.bytes.subarray(0, layout.ends.at(-1)), buildMfra(VIDEO_TRACK_ID, table)];
+  const bytes = hasIndex ? Buffer.concat(closed) : layout.bytes;
   const endMs = startMs + (video.frames.length * 1000) / video.frameRateHz;
-  return { bytes: Buffer.concat([file, ...index]), parts, startMs, endMs };
+  return { bytes, parts, startMs, endMs };
 };
 
 /** An archive with one camera's folder, and what plays it in the test's own thread. */
-export const makeArchive = (t: TestContext) => {
-  const archiveDir = tempFolder(t);
+export const makeArchive = (
+  t: TestContext,
+  { archiveDir = tempFolder(t), live = nobodyWrites }: { archiveDir?: string; live?: FilesInProgress } = {},
+) => {
   const folder = join(archiveDir, CAMERA_ID);
-  mkdirSync(folder);
+  mkdirSync(folder, { recursive: true });
   const runner = new InlineRunner();
-  const recordings = new Recordings({ archiveDir }, { runner });
+  const recordings = new Recordings({ archiveDir }, { runner, live });
   const time = { nowMs: START_MS + 86_400_000 };
   const clock = { wallMs: () => time.nowMs as WallMs };
   const playback = new Playback({ archiveDir }, { recordings, runner, clock });

@@ -50,7 +50,10 @@ test('jobs run in threads, and memory comes over', async (t) => {
   const { names, stamps } = await pool.run('scanFolder', { folder });
   assert.deepEqual(names, [name]);
   assert.equal(stamps.length, 4);
-  const [inspection] = await pool.run('inspectFiles', { folder, files: [{ fileName: name, fromBytes: 0 }] });
+  const [inspection] = await pool.run('inspectFiles', {
+    folder,
+    files: [{ fileName: name, sizeBytes: 1 << 20, fromBytes: 0 }],
+  });
   assert.equal(inspection?.endMs, Date.UTC(2026, 10, 21, 8) + 4000);
 });
 

@@ -58,10 +58,10 @@ test('a clock that was set in the middle of a file is found by halving', (t) => 
   const count = 200;
   const setAt = 77;
   const stepMs = 3_600_000;
-  const { bytes, ends } = buildRecording({ startMs: START_MS, fragments: count, fragmentsAPart: 1 });
+  const { bytes, starts } = buildRecording({ startMs: START_MS, fragments: count, fragmentsAPart: 1 });
   for (let fragment = setAt; fragment < count; fragment += 1) {
     // ntp_timestamp, whole seconds, behind the box's head and the track's id.
-    const at = ends[fragment]! + 16;
+    const at = starts[fragment]! + 16;
     bytes.writeUInt32BE(bytes.readUInt32BE(at) + stepMs / 1000, at);
   }
   const path = join(folder, 'clock.mp4');

@@ -14,6 +14,7 @@ import type { WallMs } from '../../src/base/clock.js';
 import { scanFile } from '../fmp4/fragmented-file.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { InlineRunner } from './inline-runner.js';
+import { nobodyWrites } from './nobody-writes.js';
 import { RecordingStudio } from './recording-studio.js';
 import { encodeSource, SourceMovie } from './source-movie.js';
 
@@ -53,7 +54,7 @@ const shoot = async (archiveDir: string, steps: readonly Step[], fileSeconds: nu
 };
 
 const list = (archiveDir: string): Promise<readonly Recording[]> =>
-  new Recordings({ archiveDir }, { runner: new InlineRunner() }).list('door');
+  new Recordings({ archiveDir }, { runner: new InlineRunner(), live: nobodyWrites }).list('door');
 
 /** How much picture is in a file. */
 const mediaMsIn = (path: string): number => scanFile(readFileSync(path)).scanner.columns[0]!.count * FRAME_MS;
@@ -164,7 +165,7 @@ test('whenever the clock is set: no file is longer or shorter than its pictures,
 /** When each part of all files was, as a player of their playlists would know. */
 const datesIn = async (archiveDir: string, recordings: readonly Recording[]): Promise<number[]> => {
   const runner = new InlineRunner();
-  const finder = new Recordings({ archiveDir }, { runner });
+  const finder = new Recordings({ archiveDir }, { runner, live: nobodyWrites });
   const clock = { wallMs: () => START_MS as WallMs };
   const playback = new Playback({ archiveDir }, { recordings: finder, runner, clock });
   const dates: number[] = [];

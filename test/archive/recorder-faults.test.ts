@@ -18,6 +18,7 @@ import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { forgetfulDisk } from './forgetful-disk.js';
 import { InlineRunner } from './inline-runner.js';
+import { nobodyWrites } from './nobody-writes.js';
 import { RecordingStudio } from './recording-studio.js';
 import { encodeSource, SourceMovie } from './source-movie.js';
 
@@ -93,7 +94,10 @@ test('what a failed sync has lost is never given a closed name: the file is left
   assert.equal(first, '2026-11-21_08-30-00_ongoing.mp4');
   picturesIn(studio);
   const archiveDir = join(studio.folder, '..');
-  const recordings = await new Recordings({ archiveDir }, { runner: new InlineRunner() }).list('door');
+  const recordings = await new Recordings(
+    { archiveDir },
+    { runner: new InlineRunner(), live: nobodyWrites },
+  ).list('door');
   assert.deepEqual(
     recordings.map(({ startReason }) => startReason),
     ['start', 'disk'],
@@ -180,7 +184,10 @@ test('where the end of a file is lost to the disk, the next one begins for that,
   await studio.play(source, Number.POSITIVE_INFINITY);
   await studio.finish();
   const archiveDir = join(studio.folder, '..');
-  const recordings = await new Recordings({ archiveDir }, { runner: new InlineRunner() }).list('door');
+  const recordings = await new Recordings(
+    { archiveDir },
+    { runner: new InlineRunner(), live: nobodyWrites },
+  ).list('door');
   assert.deepEqual(
     recordings.map(({ startReason }) => startReason),
     ['start', 'disk', 'rollover'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FileProgress } from '../../src/archive/file-progress.js';
 import { RecordingDesk } from '../../src/archive/recording-desk.js';
 import { createLogger } from '../../src/base/log.js';
 
@@ -53,6 +54,23 @@ test('a name that is used again before its file is told to be closed stays live'
   assert.ok(desk.isLive('door', '1'));
   desk.onFile('worker-1', 'door', '1', 'closed');
   assert.equal(desk.isLive('door', '1'), false);
+});
+
+test('how far a file is can be asked for as long as its recorder has it', () => {
+  const { desk } = makeDesk();
+  const [before, after] = [new FileProgress(), new FileProgress()];
+  before.set(4_000, 1_000_000.125);
+  desk.onFile('worker-1', 'door', '1', 'made', before.memory);
+  assert.equal(desk.progressOf('door', '1')?.wholeBytes, 4_000);
+  assert.equal(desk.progressOf('door', '1')?.endMs, 1_000_000.125);
+  // The camera moved, and began another file within the same second.
+  desk.onFile('worker-2', 'door', '1', 'made', after.memory);
+  after.set(900, 1_000_500);
+  desk.onFile('worker-1', 'door', '1', 'closed');
+  assert.equal(desk.progressOf('door', '1')?.wholeBytes, 900);
+  assert.equal(desk.progressOf('gate', '1'), null);
+  desk.closeWorker('worker-2');
+  assert.equal(desk.progressOf('door', '1'), null, 'whoever wrote it is dead');
 });
 
 test('lost frames never grow fewer while the camera is known', () => {

@@ -9,6 +9,7 @@ import { buildMfra } from '../../src/fmp4/random-access.js';
 import type { StartReason } from '../../src/fmp4/start-reason.js';
 import { streamInfoOf } from '../fmp4/fragmented-file.js';
 import { fixtures } from '../support/fixtures.js';
+import { inBlocks } from './in-blocks.js';
 
 const FRAME_TICKS = 18_000;
 const FRAMES_A_FRAGMENT = 5;
@@ -35,6 +36,8 @@ export type TestRecording = {
   /** Fragments of a second each. */
   readonly fragments?: number;
   readonly fragmentsAPart?: number;
+  /** So many go to the disk at once, and fill their last block. */
+  readonly fragmentsAWrite?: number;
   readonly frameBytes?: number;
   readonly startReason?: StartReason;
   readonly hasWall?: boolean;
@@ -42,24 +45,23 @@ export type TestRecording = {
 };
 
 export type BuiltRecording = {
+  /** With the index, or with whole blocks alone, as an open file has them. */
   readonly bytes: Buffer;
-  /** Where each fragment ends; the first entry is the end of moov. */
+  /** Where each fragment begins. */
+  readonly starts: readonly number[];
+  /** Where each fragment ends, without what fills the block; the first entry is the end of moov. */
   readonly ends: readonly number[];
   readonly parts: PartTable;
   readonly endMs: number;
 };
 
-/** A file as the recorder writes it, of tiny frames. */
-export const buildRecording = (options: TestRecording): BuiltRecording => {
-  const { startMs, fragments = 4, fragmentsAPart = 2, frameBytes = 40, startReason } = options;
-  const { hasWall = true, hasIndex = true } = options;
+/** The fragments of a file, of tiny frames, and when the keyframe of each is shown that begins a part. */
+const fragmentsOf = (options: TestRecording): { pieces: Buffer[]; partTicks: (number | null)[] } => {
+  const { startMs, fragments = 4, fragmentsAPart = 2, frameBytes = 40, hasWall = true } = options;
   const builder = new FragmentBuilder([
     { trackId: VIDEO_TRACK_ID, kind: 'video', originTicks: 0, usualDurationTicks: FRAME_TICKS },
   ]);
-  const head = buildInitSegment(info(), startReason === undefined ? {} : { startReason });
-  const pieces = [head];
-  const ends = [head.length];
-  const parts = new PartTable();
+  const [pieces, partTicks]: [Buffer[], (number | null)[]] = [[], []];
   for (let fragment = 0; fragment < fragments; fragment += 1) {
     const isPart = fragment % fragmentsAPart === 0;
     const frames: Buffer[] = [];
@@ -71,23 +73,41 @@ export const buildRecording = (options: TestRecording): BuiltRecording => {
       builder.add(0, ticks, ticks, frameBytes, isKey);
       frames.push(frameOf(isKey, frameBytes));
     }
-    const at = ends.at(-1) ?? 0;
-    if (isPart) parts.add(firstTicks, at + (hasWall ? PRFT_BYTES : 0));
-    const fragmentHead = Buffer.alloc(builder.headBytes);
-    builder.finish(fragmentHead, 0, [firstTicks + FRAMES_A_FRAGMENT * FRAME_TICKS]);
-    pieces.push(fragmentHead, ...frames);
-    ends.push(at + fragmentHead.length + FRAMES_A_FRAGMENT * frameBytes);
+    const head = Buffer.alloc(builder.headBytes);
+    builder.finish(head, 0, [firstTicks + FRAMES_A_FRAGMENT * FRAME_TICKS]);
+    pieces.push(Buffer.concat([head, ...frames]));
+    partTicks.push(isPart ? firstTicks : null);
   }
-  if (hasIndex) pieces.push(buildMfra(VIDEO_TRACK_ID, parts));
-  return { bytes: Buffer.concat(pieces), ends, parts, endMs: startMs + fragments * FRAGMENT_MS };
+  return { pieces, partTicks };
+};
+
+/** A file as the recorder writes it. */
+export const buildRecording = (options: TestRecording): BuiltRecording => {
+  const { startMs, startReason, fragmentsAWrite = 1, hasWall = true, hasIndex = true } = options;
+  const head = buildInitSegment(info(), startReason === undefined ? {} : { startReason });
+  const { pieces, partTicks } = fragmentsOf(options);
+  const { bytes, starts, ends } = inBlocks(head, pieces, fragmentsAWrite);
+  const parts = new PartTable();
+  for (const [fragment, ticks] of partTicks.entries()) {
+    if (ticks !== null) parts.add(ticks, starts[fragment]! + (hasWall ? PRFT_BYTES : 0));
+  }
+  // What fills the last block goes when the index is written.
+  const closed = [bytes.subarray(0, ends.at(-1) ?? head.length), buildMfra(VIDEO_TRACK_ID, parts)];
+  return {
+    bytes: hasIndex ? Buffer.concat(closed) : bytes,
+    starts,
+    ends: [head.length, ...ends],
+    parts,
+    endMs: startMs + pieces.length * FRAGMENT_MS,
+  };
 };
 
 /** Writes a closed recording; returns its name. */
 export const writeClosed = (folder: string, options: TestRecording): string => {
-  const { bytes, endMs } = buildRecording(options);
+  const { bytes, ends, endMs } = buildRecording(options);
   const fileName = closedName(options.startMs, endMs);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, fileName), bytes);
+  writeFileSync(join(folder, fileName), options.hasIndex === false ? bytes.subarray(0, ends.at(-1)) : bytes);
   return fileName;
 };
 

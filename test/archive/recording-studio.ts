@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DiskGate } from '../../src/archive/disk-gate.js';
+import type { FileProgress, FilesInProgress } from '../../src/archive/file-progress.js';
 import type { RecorderNews } from '../../src/archive/recorder.js';
 import { Recorders } from '../../src/archive/recorders.js';
 import { systemClock } from '../../src/base/clock.js';
@@ -17,7 +18,7 @@ const STEP_MS = 40;
 const SETTLE_EVERY_MS = 480;
 
 /** One camera's ring and its recorder, in the test's own time, on a real disk. */
-export class RecordingStudio {
+export class RecordingStudio implements FilesInProgress {
   readonly folder: string;
   readonly news: RecorderNews[] = [];
   readonly left: string[] = [];
@@ -27,6 +28,7 @@ export class RecordingStudio {
   readonly records: { level: string; message: string; fields: Readonly<Record<string, unknown>> }[] = [];
   readonly recorders: Recorders;
   readonly writer: RingWriter;
+  readonly #progress = new Map<string, FileProgress>();
   readonly #gate = DiskGate.create(1);
   #isBlocked = false;
 
@@ -42,9 +44,11 @@ export class RecordingStudio {
         onLost: (_cameraId, frames) => {
           this.lostFrames += frames;
         },
-        onFile: (_cameraId, fileName, state) => {
+        onFile: (_cameraId, fileName, state, progress) => {
           if (state === 'made') this.open.push(fileName);
           else this.open.splice(this.open.indexOf(fileName), 1);
+          if (progress === null) this.#progress.delete(fileName);
+          else this.#progress.set(fileName, progress);
           if (state === 'left') this.left.push(fileName);
         },
       },
@@ -53,6 +57,10 @@ export class RecordingStudio {
     this.writer = new RingWriter({}, { bell: new Bell(), onReplaced });
     this.recorders.setRing(CAMERA_ID, this.writer.ring);
     this.recorders.setRecorded(CAMERA_ID, true);
+  }
+
+  progressOf(_cameraId: string, fileName: string): FileProgress | null {
+    return this.#progress.get(fileName) ?? null;
   }
 
   get files(): string[] {

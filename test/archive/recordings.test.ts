@@ -20,6 +20,7 @@ import type { InspectionRequest } from '../../src/archive/inspect-files.js';
 import { Recordings } from '../../src/archive/recordings.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { InlineRunner } from './inline-runner.js';
+import { nobodyWrites } from './nobody-writes.js';
 import { buildRecording, writeClosed, writeOpen } from './recording-file.js';
 
 const START_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 125);
@@ -29,7 +30,12 @@ const setUp = (t: TestContext) => {
   const folder = join(archiveDir, 'door');
   mkdirSync(folder);
   const runner = new InlineRunner();
-  return { archiveDir, folder, runner, recordings: new Recordings({ archiveDir }, { runner }) };
+  return {
+    archiveDir,
+    folder,
+    runner,
+    recordings: new Recordings({ archiveDir }, { runner, live: nobodyWrites }),
+  };
 };
 
 /** Names of the files that were looked into since the last call. */
@@ -210,7 +216,7 @@ test('what a file says of its time is believed only where it can be', async (t) 
 
 test('requests that come together share one look at the disk; few cameras are remembered', async (t) => {
   const { archiveDir, runner } = setUp(t);
-  const recordings = new Recordings({ archiveDir, maxFiles: 3 }, { runner });
+  const recordings = new Recordings({ archiveDir, maxFiles: 3 }, { runner, live: nobodyWrites });
   for (const camera of ['a', 'b', 'c']) {
     writeClosed(join(archiveDir, camera), { startMs: START_MS });
     writeClosed(join(archiveDir, camera), { startMs: START_MS + 60_000 });

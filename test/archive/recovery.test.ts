@@ -25,6 +25,7 @@ import { fixtures } from '../support/fixtures.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { InlineRunner } from './inline-runner.js';
 import { logLines } from './log-lines.js';
+import { nobodyWrites } from './nobody-writes.js';
 import { buildRecording, writeClosed, writeOpen } from './recording-file.js';
 import { RecordingStudio } from './recording-studio.js';
 import { smallDisk } from './small-disk.js';
@@ -166,7 +167,7 @@ test('what a recorder closed, and its own unclosed copy repaired, are the same f
   await studio.finish();
   const { folder, files } = studio;
   assert.ok(files.length >= 2, files.join());
-  const recordings = new Recordings({ archiveDir }, { runner: new InlineRunner() });
+  const recordings = new Recordings({ archiveDir }, { runner: new InlineRunner(), live: nobodyWrites });
   const list = await recordings.list('door');
   assert.equal(list.length, files.length);
   for (const [index, { fileName, startMs, endMs, startReason }] of list.entries()) {
@@ -189,18 +190,22 @@ test('a file is closed on a full disk too, without an index', async (t) => {
   const folder = smallDisk(t, 2);
   if (folder === null) return;
   mkdirSync(join(folder, 'door'));
-  const { bytes } = buildRecording({
+  const { bytes, ends } = buildRecording({
     startMs: START_MS,
     fragments: 3000,
     fragmentsAPart: 1,
+    fragmentsAWrite: 100,
     hasIndex: false,
   });
   writeFileSync(join(folder, 'door', OPEN), bytes);
   assert.throws(() => writeFileSync(join(folder, 'filler'), Buffer.alloc(2 << 20)), { code: 'ENOSPC' });
   const { outcome, newName } = repairFile({ folder: join(folder, 'door'), fileName: OPEN });
   assert.equal(outcome, 'closed');
-  assert.ok(readFileSync(join(folder, 'door', newName)).equals(bytes));
-  const recordings = new Recordings({ archiveDir: folder }, { runner: new InlineRunner() });
+  assert.ok(readFileSync(join(folder, 'door', newName)).equals(bytes.subarray(0, ends.at(-1))));
+  const recordings = new Recordings(
+    { archiveDir: folder },
+    { runner: new InlineRunner(), live: nobodyWrites },
+  );
   assert.equal((await recordings.list('door')).length, 1);
 });
 

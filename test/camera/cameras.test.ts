@@ -256,11 +256,11 @@ test('frames that a recorder lost count though the camera has left its worker', 
   puppet!.say({ type: 'unrecorded', cameraId: 'door', frames: 3 });
   cameras.set(cameraSettings('door', { isRecorded: true, disabled: true }));
   puppet!.say({ type: 'unrecorded', cameraId: 'door', frames: 4 });
-  puppet!.say({ type: 'recording_file', cameraId: 'door', fileName: 'a', state: 'left' });
+  puppet!.say({ type: 'recording_file', cameraId: 'door', fileName: 'a', state: 'left', progress: null });
   cameras.remove('door');
   puppet!.say({ type: 'unrecorded', cameraId: 'door', frames: 5 });
   assert.deepEqual(office.lost, [3, 4]);
-  assert.deepEqual(office.files, [['camera-worker-1', 'door', 'a', 'left']]);
+  assert.deepEqual(office.files, [['camera-worker-1', 'door', 'a', 'left', null]]);
 });
 
 test('a removed camera leaves nothing behind', () => {

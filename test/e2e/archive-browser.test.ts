@@ -10,6 +10,7 @@ import { Recordings } from '../../src/archive/recordings.js';
 import { systemClock } from '../../src/base/clock.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
 import { film, START_MS } from '../archive/filmed.js';
+import { nobodyWrites } from '../archive/nobody-writes.js';
 import type { Browser } from '../support/browser/browser.js';
 import { launchChromium } from '../support/browser/chromium.js';
 import { assertShows, decodePictures, findShown } from '../support/browser/decoded-pictures.js';
@@ -29,7 +30,7 @@ let browser: Browser;
 
 before(async () => {
   mkdirSync(folder);
-  const recordings = new Recordings({ archiveDir }, { runner: pool });
+  const recordings = new Recordings({ archiveDir }, { runner: pool, live: nobodyWrites });
   const playback = new Playback({ archiveDir }, { recordings, runner: pool, clock: systemClock });
   const timeline = { intervals: async () => ({ intervals: [], gaps: [] }) };
   const cameras = { has: (id: string) => server.cameras.has(id) };

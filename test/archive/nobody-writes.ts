@@ -1,0 +1,2 @@
+/** An archive without recorders. */
+export const nobodyWrites = { isLive: () => false, progressOf: () => null };
