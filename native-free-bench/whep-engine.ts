@@ -6,6 +6,7 @@ import { createLogger } from '../src/base/log.js';
 import { Cameras } from '../src/camera/cameras.js';
 import { spawnCameraWorker } from '../src/camera/worker-thread.js';
 import { WhepService } from '../src/live/whep/service.js';
+import { openUdpDoor } from '../src/live/whep/udp-door.js';
 import { spawnWhepWorker } from '../src/live/whep/worker-thread.js';
 
 export type ToWhepEngine =
@@ -48,6 +49,7 @@ const whep = new WhepService(
     clock: systemClock,
     log,
     spawn: spawnWhepWorker,
+    openDoor: openUdpDoor,
     threads: { add: () => () => {} },
     onChange: () => {},
   },
@@ -85,7 +87,12 @@ process.on('message', async (message: ToWhepEngine) => {
   if (message.type === 'cameras') await streamAll(message.urls);
   else if (message.type === 'usage') send(usage());
   else if (message.type === 'offer') {
-    const { answerSdp } = await whep.offer(message.cameraId, message.sdp, () => {});
+    const { answerSdp } = await whep.offer(
+      message.cameraId,
+      message.sdp,
+      `viewer-${message.viewer}`,
+      () => {},
+    );
     send({ type: 'answer', viewer: message.viewer, sdp: answerSdp });
   } else {
     await whep.stop();

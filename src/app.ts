@@ -48,6 +48,7 @@ import { LiveHls } from './live/hls/live-hls.js';
 import { WebSocketViews } from './live/websocket/websocket-views.js';
 import { ownAddresses } from './live/whep/own-addresses.js';
 import { WhepService } from './live/whep/service.js';
+import { openUdpDoor } from './live/whep/udp-door.js';
 import { spawnWhepWorker } from './live/whep/worker-thread.js';
 import { ArchiveProbe } from './ops/archive-probe.js';
 import { Health } from './ops/health.js';
@@ -271,7 +272,10 @@ const startCameras = async (
       udpPorts: config.webrtcUdpPorts,
       addresses: () => ownAddresses(config.host, config.webrtcPublicIps),
     },
-    { feeds: cameras, clock, log, spawn: spawnWhepWorker, threads, onChange: onViewersChanged },
+    {
+      ...{ feeds: cameras, clock, log, threads, onChange: onViewersChanged },
+      ...{ spawn: spawnWhepWorker, openDoor: openUdpDoor },
+    },
   );
   const registry = new CameraRegistry({
     clock,

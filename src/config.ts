@@ -99,11 +99,11 @@ const camerasPerWorkerOf = (env: Environment): number | 'auto' => {
 
 const webrtcUdpPortsOf = (env: Environment): Config['webrtcUdpPorts'] => {
   const text = textOf(env, 'WEBRTC_UDP_PORTS') ?? '50000-50199';
-  const match = /^(\d{1,5})-(\d{1,5})$/.exec(text);
+  const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text);
   const first = Number(match?.[1]);
-  const last = Number(match?.[2]);
+  const last = Number(match?.[2] ?? match?.[1]);
   if (match === null || first < 1 || last > 65_535 || first > last) {
-    throw bad('WEBRTC_UDP_PORTS', text, 'it must be a range of ports such as 50000-50199');
+    throw bad('WEBRTC_UDP_PORTS', text, 'it must be a port or a range of ports such as 50000-50199');
   }
   return { first, last };
 };

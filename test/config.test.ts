@@ -59,6 +59,8 @@ test('values are taken as they are meant', () => {
   assert.equal(config.port, 0);
   assert.equal(config.camerasPerWorker, 12);
   assert.deepEqual(config.webrtcUdpPorts, { first: 4000, last: 4009 });
+  const single = readConfig({ WEBRTC_UDP_PORTS: '4000' });
+  assert.deepEqual(single.webrtcUdpPorts, { first: 4000, last: 4000 });
   assert.deepEqual(config.webrtcPublicIps, ['203.0.113.7', '2001:db8::1']);
   assert.deepEqual(config.corsOrigins, ['https://example.org', 'http://localhost:5173']);
   assert.equal(config.trustProxy, 'loopback, 10.0.0.0/8');
@@ -78,7 +80,8 @@ const unusable: [string, string][] = [
   ['STORAGE_MIN_FREE_PERCENT', '100'],
   ['CAMERAS_PER_WORKER', '0'],
   ['CAMERAS_PER_WORKER', 'many'],
-  ['WEBRTC_UDP_PORTS', '5000'],
+  ['WEBRTC_UDP_PORTS', '5000-'],
+  ['WEBRTC_UDP_PORTS', '70000'],
   ['WEBRTC_UDP_PORTS', '5009-5000'],
   ['WEBRTC_PUBLIC_IPS', 'example.org'],
   ['CORS_ORIGINS', 'https://example.org/path'],

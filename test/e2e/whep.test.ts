@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { openUdpDoor } from '../../src/live/whep/udp-door.js';
 import { launchChromium } from '../support/browser/chromium.js';
 import { playWhep } from '../support/browser/whep-player.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
@@ -10,13 +12,14 @@ import { fixtures } from '../support/fixtures.js';
 import { startService } from '../support/service.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
+import { WhepClient } from '../support/whep-client.js';
 
-const setUp = async (t: TestContext) => {
+const setUp = async (t: TestContext, udpPorts = '51000-51049') => {
   const camera = await FakeCamera.start({
     mounts: { '/main': { video: fixtures.h264High(), audio: fixtures.pcmu() } },
   });
   t.after(() => camera[Symbol.asyncDispose]());
-  const service = await startService({ DATA_DIR: tempFolder(t), WEBRTC_UDP_PORTS: '51000-51049' });
+  const service = await startService({ DATA_DIR: tempFolder(t), WEBRTC_UDP_PORTS: udpPorts });
   t.after(() => service.process.kill('SIGKILL'));
   const token = await service.login('admin', service.adminPassword);
   const call = (method: string, path: string, body?: unknown) =>
@@ -58,4 +61,51 @@ test('aiortc watches the same camera', async (t) => {
   await until('it is seen that nobody watches', async () => (await door()).viewers === 0, {
     deadlineMs: 20_000,
   });
+});
+
+test('viewers of two threads share one UDP port', async (t) => {
+  const door = await openUdpDoor({ first: 51_060, last: 51_089 }, () => {});
+  const port = door!.port;
+  door!.close();
+  const { service, door: camera } = await setUp(t, String(port));
+  const viewers = await Promise.all(Array.from({ length: 14 }, () => WhepClient.create({ countOnly: true })));
+  t.after(() => viewers.forEach((viewer) => void viewer.close()));
+  await Promise.all(
+    viewers.map(async (viewer) => {
+      const answer = await fetch(`${service.url}/stream/webrtc/whep/door`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/sdp' },
+        body: viewer.offer,
+      });
+      assert.equal(answer.status, 201);
+      viewer.start(await answer.text());
+      assert.equal(viewer.answer.port, port);
+    }),
+  );
+  await until('all have pictures', () => viewers.every(({ packets }) => packets > 20), {
+    deadlineMs: 30_000,
+    describe: () => viewers.map(({ packets }) => packets).join(' '),
+  });
+  assert.equal((await camera()).viewers, 14);
+  assert.equal(await service.stop(), 0);
+});
+
+test('aiortc goes on after it stood still for 8 s', async (t) => {
+  const { service } = await setUp(t);
+  const script = join(import.meta.dirname, '../../../test/support/aiortc-viewer.py');
+  const url = `${service.url}/stream/webrtc/whep/door`;
+  const viewer = spawn('/usr/bin/python3', [script, url, '--on'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => viewer.kill('SIGKILL'));
+  let pictures = 0;
+  createInterface({ input: viewer.stdout }).on('line', () => {
+    pictures += 1;
+  });
+  await until('it has pictures', () => pictures > 5, { deadlineMs: 60_000 });
+  viewer.kill('SIGSTOP');
+  await new Promise((resolve) => setTimeout(resolve, 8_000));
+  viewer.kill('SIGCONT');
+  // What lay in its socket's buffer is shown first, in no time.
+  await new Promise((resolve) => setTimeout(resolve, 4_000));
+  const before = pictures;
+  await until('new pictures come', () => pictures > before + 20, { deadlineMs: 20_000 });
 });

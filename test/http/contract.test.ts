@@ -301,6 +301,8 @@ test('a WebRTC session is opened, refused, and ended by the address that its ans
     ['b_frames', 406],
     ['bad_offer', 400],
     ['no_free_port', 503],
+    ['too_many_waiting', 429],
+    ['too_many_sessions', 503],
   ] as const) {
     const refuse = () => Promise.reject(whepError(code, 'refused'));
     t.mock.method(WhepService.prototype, 'offer', refuse, { times: 1 });

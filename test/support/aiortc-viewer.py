@@ -1,4 +1,6 @@
-"""Watches a camera by WHEP with aiortc: one JSON line when some pictures were decoded, then goodbye."""
+"""Watches a camera by WHEP with aiortc: one JSON line when some pictures were decoded, then goodbye.
+With `--on` behind the address it goes on until it is killed, one line for each further picture.
+"""
 import asyncio
 import json
 import sys
@@ -23,6 +25,10 @@ async def main(url):
                 frame = await track.recv()
             if track.kind == "video":
                 seen.set_result((frame.width, frame.height))
+            while "--on" in sys.argv:
+                await track.recv()
+                if track.kind == "video":
+                    print("picture", flush=True)
         except MediaStreamError:
             pass
 
@@ -34,7 +40,9 @@ async def main(url):
         answer = response.read().decode()
     await peer.setRemoteDescription(RTCSessionDescription(answer, "answer"))
     width, height = await asyncio.wait_for(seen, 30)
-    print(json.dumps({"width": width, "height": height}))
+    print(json.dumps({"width": width, "height": height}), flush=True)
+    if "--on" in sys.argv:
+        await asyncio.gather(*tasks)
     await peer.close()
 
 

@@ -22,6 +22,8 @@ export type ClientOptions = {
   readonly countOnly?: boolean;
   /** Told instead of the certificate's own. */
   readonly fingerprint?: string;
+  /** Says where media is to go until it is connected, and never again: aioice and pion do so. */
+  readonly nominatesOnce?: boolean;
   /** Signs with another key than the certificate's, as a thief of certificates would have to. */
   readonly foreignKey?: boolean;
 };
@@ -35,6 +37,8 @@ export const H264_OFFER: OfferedPayload = {
 };
 
 const STUN_COOKIE = 0x2112a442;
+const BINDING_REQUEST = 0x0001;
+const BINDING_SUCCESS = 0x0101;
 const CHECK_EVERY_MS = 1_000;
 
 const attribute = (type: number, value: Buffer): Buffer => {
@@ -45,6 +49,18 @@ const attribute = (type: number, value: Buffer): Buffer => {
   return padded;
 };
 
+/** A STUN message with its integrity and fingerprint (RFC 8489 §14.5, §14.7). */
+const stunMessage = (head: Buffer, attributes: readonly Buffer[], password: string): Buffer => {
+  const unsigned = Buffer.concat([head, ...attributes]);
+  unsigned.writeUInt16BE(unsigned.length - 20 + 24, 2);
+  const mac = createHmac('sha1', password).update(unsigned).digest();
+  const signed = Buffer.concat([unsigned, attribute(0x0008, mac)]);
+  signed.writeUInt16BE(signed.length - 20 + 8, 2);
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE((crc32(signed) ^ 0x5354554e) >>> 0);
+  return Buffer.concat([signed, attribute(0x8028, checksum)]);
+};
+
 /** A binding request as a browser sends it (RFC 8445 §7.1). */
 export const bindingRequest = (username: string, password: string, isNominating = true): Buffer => {
   const attributes = [
@@ -53,17 +69,20 @@ export const bindingRequest = (username: string, password: string, isNominating 
     ...(isNominating ? [attribute(0x0025, Buffer.alloc(0))] : []),
     attribute(0x0024, Buffer.of(0x6e, 0, 0x1e, 0xff)),
   ];
-  const header = Buffer.concat([Buffer.alloc(8), randomBytes(12)]);
-  header.writeUInt16BE(1, 0);
-  header.writeUInt32BE(STUN_COOKIE, 4);
-  const unsigned = Buffer.concat([header, ...attributes]);
-  unsigned.writeUInt16BE(unsigned.length - 20 + 24, 2);
-  const mac = createHmac('sha1', password).update(unsigned).digest();
-  const signed = Buffer.concat([unsigned, attribute(0x0008, mac)]);
-  signed.writeUInt16BE(signed.length - 20 + 8, 2);
-  const checksum = Buffer.alloc(4);
-  checksum.writeUInt32BE((crc32(signed) ^ 0x5354554e) >>> 0);
-  return Buffer.concat([signed, attribute(0x8028, checksum)]);
+  const head = Buffer.concat([Buffer.alloc(8), randomBytes(12)]);
+  head.writeUInt16BE(BINDING_REQUEST, 0);
+  head.writeUInt32BE(STUN_COOKIE, 4);
+  return stunMessage(head, attributes, password);
+};
+
+export const isBindingRequest = (message: Buffer): boolean =>
+  message.length >= 20 && message.readUInt16BE(0) === BINDING_REQUEST;
+
+/** The answer to a binding request, signed with the password of who answers. */
+export const bindingSuccess = (request: Buffer, password: string): Buffer => {
+  const head = Buffer.from(request.subarray(0, 20));
+  head.writeUInt16BE(BINDING_SUCCESS, 0);
+  return stunMessage(head, [], password);
 };
 
 const transactionOf = (stun: Buffer): string => stun.toString('hex', 8, 20);
@@ -81,6 +100,18 @@ const mediaLines = (kind: string, mid: number, payloads: readonly OfferedPayload
     `a=rtcp-fb:${payloadType} nack pli`,
   ]),
 ];
+
+/** Throws where pion does: at a payload type, of a refused section, too, that the answer doesn't explain. */
+const assertPayloadTypesAreNamed = (sdp: string): void => {
+  for (const section of sdp.split(/^(?=m=)/m).slice(1)) {
+    const formats = /^m=(?:audio|video) \d+ \S+ (.*?)\r?$/m.exec(section)?.[1]?.split(' ') ?? [];
+    for (const format of formats) {
+      // RFC 3551 has names for these.
+      if (['0', '8', '9'].includes(format) || section.includes(`\na=rtpmap:${format} `)) continue;
+      throw new Error(`payload type not found: ${format}`);
+    }
+  }
+};
 
 /** What an answer says, as far as a client needs it. */
 export const readAnswer = (sdp: string) => {
@@ -109,8 +140,11 @@ export class WhepClient {
   isClosedByServer = false;
   /** Called with each media packet as it came, with its header readable. */
   onPacket: ((packet: Buffer) => void) | null = null;
+  /** Called with each datagram of the handshake and its number; true: it has been sent already, from elsewhere. */
+  onHandshake: ((datagram: Buffer, index: number) => boolean) | null = null;
   answer: ReturnType<typeof readAnswer> = { ufrag: '', pwd: '', address: '', port: 0, ssrcs: [] };
-  readonly #ufrag = randomBytes(4).toString('hex');
+  readonly ufrag = randomBytes(4).toString('hex');
+  readonly pwd = randomBytes(12).toString('hex');
   readonly #options: ClientOptions;
   readonly #socket: Socket;
   readonly #certificate: Certificate;
@@ -120,6 +154,7 @@ export class WhepClient {
   #srtp: SrtpSession | null = null;
   #srtcp: SrtcpSession | null = null;
   #checks: NodeJS.Timeout | undefined;
+  #handshakes = 0;
 
   private constructor(options: ClientOptions, socket: Socket, certificate: Certificate) {
     this.#options = options;
@@ -138,8 +173,8 @@ export class WhepClient {
       's=-',
       't=0 0',
       `a=group:BUNDLE ${mids.join(' ')}`,
-      `a=ice-ufrag:${this.#ufrag}`,
-      `a=ice-pwd:${randomBytes(12).toString('hex')}`,
+      `a=ice-ufrag:${this.ufrag}`,
+      `a=ice-pwd:${this.pwd}`,
       `a=fingerprint:sha-256 ${fingerprint}`,
       'a=setup:actpass',
       ...sections.flat(),
@@ -160,15 +195,17 @@ export class WhepClient {
 
   /** Takes the answer to the offer and begins. */
   start(answerSdp: string): void {
+    assertPayloadTypesAreNamed(answerSdp);
     this.answer = readAnswer(answerSdp);
     this.#socket.on('message', (message) => this.#receive(message));
     this.check();
-    this.#checks = setInterval(() => this.check(), CHECK_EVERY_MS);
+    const { nominatesOnce = false } = this.#options;
+    this.#checks = setInterval(() => this.check(!nominatesOnce || !this.isConnected), CHECK_EVERY_MS);
   }
 
   check(isNominating = true): Buffer {
     const { ufrag, pwd } = this.answer;
-    const request = bindingRequest(`${ufrag}:${this.#ufrag}`, pwd, isNominating);
+    const request = bindingRequest(`${ufrag}:${this.ufrag}`, pwd, isNominating);
     this.send(request);
     return request;
   }
@@ -236,7 +273,8 @@ export class WhepClient {
 
   #receive(message: Buffer): void {
     const first = message[0] ?? 0;
-    if (first < 4) {
+    if (isBindingRequest(message)) this.send(bindingSuccess(message, this.pwd));
+    else if (first < 4) {
       this.#answered.add(transactionOf(message));
       this.#dtls ??= this.#startDtls();
     } else if (first < 64) this.#dtls?.transport.socket.onData(message, ['', 0]);
@@ -268,7 +306,8 @@ export class WhepClient {
         closed: false,
         onData: () => {},
         send: (datagram) => {
-          this.send(datagram);
+          if (this.onHandshake?.(datagram, this.#handshakes) !== true) this.send(datagram);
+          this.#handshakes += 1;
           return Promise.resolve();
         },
         close: () => Promise.resolve(),

@@ -27,9 +27,9 @@ export const whepRoutes = ({ whep }: { readonly whep: WhepService }): Route[] =>
     bodyType: contentType,
     bodyLimitBytes: MAX_OFFER_BYTES,
     answers: { 201: { description: 'The SDP answer', contentType } },
-    problems: [406],
-    handle: async ({ params, body, hold }) => {
-      const { sessionId, answerSdp } = await whep.offer(params.id, body, () => hold.release());
+    problems: [406, 429],
+    handle: async ({ params, body, hold, clientAddress }) => {
+      const { sessionId, answerSdp } = await whep.offer(params.id, body, clientAddress, () => hold.release());
       // At once, if the place was taken away while the answer was made.
       hold.onEnd((reason) => whep.end(params.id, sessionId, reason));
       const headers = { Location: `/stream/webrtc/whep/${params.id}/${sessionId}` };

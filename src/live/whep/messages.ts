@@ -1,7 +1,7 @@
 import type { LogFields, LogLevel } from '../../base/log.js';
 import type { DtlsCertificate } from './certificate.js';
 import type { WhepErrorCode } from './errors.js';
-import type { PortRange } from './media-socket.js';
+import type { Remote } from './ice-lite.js';
 
 /** What a WHEP worker is started with. */
 export type WhepWorkerOptions = {
@@ -9,7 +9,8 @@ export type WhepWorkerOptions = {
   readonly certificate: DtlsCertificate;
   /** Announced in every answer. */
   readonly addresses: readonly string[];
-  readonly udpPorts: PortRange;
+  /** The port that all sessions share; the main thread hears there who has no session's socket yet. */
+  readonly udpPort: number;
 };
 
 /** What the main thread tells a WHEP worker. */
@@ -24,7 +25,21 @@ export type ToWhepWorker =
     }
   /** Nobody watches the camera any more, or it is gone: ends what sessions there are. */
   | { readonly type: 'forget'; readonly cameraId: string }
-  | { readonly type: 'offer'; readonly sessionId: string; readonly cameraId: string; readonly sdp: string }
+  | {
+      readonly type: 'offer';
+      readonly sessionId: string;
+      /** Names the session in the viewer's checks. */
+      readonly iceUfrag: string;
+      readonly cameraId: string;
+      readonly sdp: string;
+    }
+  /** A connectivity check from an address that hasn't a socket yet. */
+  | {
+      readonly type: 'check';
+      readonly sessionId: string;
+      readonly datagram: Uint8Array;
+      readonly from: Remote;
+    }
   | { readonly type: 'end'; readonly sessionId: string; readonly reason: string }
   /** Ends all sessions, then the thread. */
   | { readonly type: 'stop' };
@@ -40,6 +55,8 @@ export type FromWhepWorker =
       readonly code: WhepErrorCode;
       readonly message: string;
     }
+  /** The handshakes of a session are done. */
+  | { readonly type: 'connected'; readonly sessionId: string }
   /** A session that was answered is over, whoever ended it. */
   | { readonly type: 'ended'; readonly sessionId: string; readonly reason: string }
   /** Frames that viewers of the camera have missed since the last such message. */

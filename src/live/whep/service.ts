@@ -5,13 +5,16 @@ import type { Logger } from '../../base/log.js';
 import type { CameraFeed, CameraFeeds } from '../feeds.js';
 import { makeCertificate } from './certificate.js';
 import { whepError } from './errors.js';
-import type { PortRange } from './media-socket.js';
+import { FrontDoor } from './front-door.js';
 import type { FromWhepWorker, WhepWorkerOptions } from './messages.js';
+import type { OpenUdpDoor, PortRange } from './udp-door.js';
+import { WaitingRoom } from './waiting-room.js';
 import type { SpawnWhepWorker, WhepWorkerHandle } from './worker-thread.js';
 
 export type WhepOptions = {
   /** Threads at most; the first is started by the first viewer. */
   readonly workerCount: number;
+  /** The first free one of these is all sessions'. */
   readonly udpPorts: PortRange;
   /** Asked once, at the first viewer. */
   readonly addresses: () => readonly string[];
@@ -22,6 +25,7 @@ export type WhepDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly spawn: SpawnWhepWorker;
+  readonly openDoor: OpenUdpDoor;
   /** Somebody came or went. */
   readonly onChange: () => void;
   /** Told of each worker's figures; returns what forgets them. */
@@ -53,6 +57,7 @@ type Watched = {
 /** One session, from its offer to its end. */
 type Seat = {
   readonly id: string;
+  readonly iceUfrag: string;
   readonly watched: Watched;
   readonly timer: Timer;
   readonly onEnd: (reason: string) => void;
@@ -60,6 +65,8 @@ type Seat = {
   readonly settle: (outcome: string | AppError) => void;
 };
 
+/** Each takes 1 to 3 MB, and 4 ms of CPU a second once it is connected. */
+const MAX_SESSIONS = 1_000;
 const ANSWER_TIMEOUT_MS = 8_000;
 /** A worker without viewers takes some 65 MB; one stays for whoever comes next. */
 const WORKER_REST_MS = 10_000;
@@ -78,6 +85,8 @@ export class WhepService {
   readonly #hosts: Host[] = [];
   #workersStarted = 0;
   readonly #seats = new Map<string, Seat>();
+  readonly #door: FrontDoor<Seat>;
+  readonly #waiting = new WaitingRoom();
   readonly #dropped = new Map<string, number>();
   readonly #bellIds = new WeakMap<SharedArrayBuffer, number>();
   #bells = 0;
@@ -86,34 +95,44 @@ export class WhepService {
   constructor(options: WhepOptions, deps: WhepDeps) {
     this.#options = options;
     this.#deps = deps;
+    const { openDoor: open, clock } = deps;
+    this.#door = new FrontDoor(options.udpPorts, { open, clock }, ({ id, watched }, datagram, from) => {
+      // A copy: what is passed on brings all of the memory along that it lies in.
+      watched.host.worker.send({ type: 'check', sessionId: id, datagram: new Uint8Array(datagram), from });
+    });
   }
 
   /**
-   * Answers a viewer's offer. `onEnd` is called once when a session that was answered is over, whoever ended it.
-   * Throws a WhepErrorCode.
+   * Answers a viewer's offer; `address` is whose it is. `onEnd` is called once when a session that was answered is
+   * over, whoever ended it. Throws a WhepErrorCode.
    */
-  async offer(cameraId: string, sdp: string, onEnd: (reason: string) => void): Promise<WhepSession> {
+  async offer(
+    cameraId: string,
+    sdp: string,
+    address: string,
+    onEnd: (reason: string) => void,
+  ): Promise<WhepSession> {
+    const udpPort = await this.#door.port();
     if (this.#stopping !== null) throw whepError('whep_unavailable', 'the service is stopping');
-    const host = this.#hostFor(cameraId);
-    const watched = host.cameras.get(cameraId) ?? this.#watch(cameraId, host);
+    if (this.#seats.size >= MAX_SESSIONS)
+      throw whepError('too_many_sessions', 'too many people are watching');
     const sessionId = randomBytes(16).toString('base64url');
+    const oldest = this.#waiting.enter(sessionId, address);
+    const host = this.#hostFor(cameraId, udpPort);
+    const watched = host.cameras.get(cameraId) ?? this.#watch(cameraId, host);
     const answerSdp = await new Promise<string>((resolve, reject) => {
-      const timer = this.#deps.clock.after(ANSWER_TIMEOUT_MS, () => {
-        this.#endSeat(seat, 'it took too long to answer');
-        watched.host.worker.send({ type: 'end', sessionId, reason: 'too late' });
-      });
+      const timer = this.#deps.clock.after(ANSWER_TIMEOUT_MS, () =>
+        this.#turnOut(seat, 'it took too long to answer'),
+      );
       const seat: Seat = {
-        id: sessionId,
-        watched,
-        timer,
-        onEnd,
-        isAnswered: false,
+        ...{ id: sessionId, watched, timer, onEnd, isAnswered: false },
+        iceUfrag: randomBytes(6).toString('base64url'),
         settle: (outcome) => (outcome instanceof AppError ? reject(outcome) : resolve(outcome)),
       };
-      this.#seats.set(sessionId, seat);
-      watched.sessions.add(seat);
-      host.viewers += 1;
-      if (watched.hasFeed) watched.host.worker.send({ type: 'offer', sessionId, cameraId, sdp });
+      this.#seat(seat);
+      if (oldest !== null) this.#turnOut(this.#seats.get(oldest), 'others waited for a connection, too');
+      const { iceUfrag } = seat;
+      if (watched.hasFeed) host.worker.send({ type: 'offer', sessionId, iceUfrag, cameraId, sdp });
       else this.#refuse(seat, whepError('no_picture', 'the camera has no picture yet'));
     });
     return { sessionId, answerSdp };
@@ -123,8 +142,7 @@ export class WhepService {
   end(cameraId: string, sessionId: string, reason: string): boolean {
     const seat = this.#seats.get(sessionId);
     if (seat === undefined || seat.watched.cameraId !== cameraId) return false;
-    seat.watched.host.worker.send({ type: 'end', sessionId, reason });
-    this.#endSeat(seat, reason);
+    this.#turnOut(seat, reason);
     return true;
   }
 
@@ -150,6 +168,7 @@ export class WhepService {
   async #stopOnce(): Promise<void> {
     for (const seat of [...this.#seats.values()]) this.#endSeat(seat, 'the service stops');
     await Promise.all(this.#hosts.splice(0).map(stopWorker));
+    await this.#door.close();
   }
 
   #watch(cameraId: string, host: Host): Watched {
@@ -197,19 +216,19 @@ export class WhepService {
    * The worker that has the camera already, since it makes its packets once for all; another one if it is full;
    * the one with the fewest viewers if all are.
    */
-  #hostFor(cameraId: string): Host {
+  #hostFor(cameraId: string, udpPort: number): Host {
     const byViewers = this.#hosts.toSorted((a, b) => a.viewers - b.viewers);
     const free = byViewers.filter(({ viewers }) => viewers < VIEWERS_PER_WORKER);
     const known = free.find(({ cameras }) => cameras.has(cameraId)) ?? free[0];
     if (known !== undefined) return known;
-    return this.#hosts.length < this.#options.workerCount ? this.#startHost() : byViewers[0]!;
+    return this.#hosts.length < this.#options.workerCount ? this.#startHost(udpPort) : byViewers[0]!;
   }
 
-  #startHost(): Host {
+  #startHost(udpPort: number): Host {
     this.#workerOptions ??= {
       certificate: makeCertificate(this.#deps.clock.wallMs()),
       addresses: this.#options.addresses(),
-      udpPorts: this.#options.udpPorts,
+      udpPort,
     };
     this.#workersStarted += 1;
     const name = `whep-worker-${this.#workersStarted}`;
@@ -249,8 +268,16 @@ export class WhepService {
     const seat = this.#seats.get(message.sessionId);
     if (seat === undefined) return;
     if (message.type === 'answer') this.#accept(seat, message.sdp);
+    else if (message.type === 'connected') this.#waiting.leave(seat.id);
     else if (message.type === 'refused') this.#refuse(seat, whepError(message.code, message.message));
     else this.#endSeat(seat, message.reason);
+  }
+
+  #seat(seat: Seat): void {
+    this.#seats.set(seat.id, seat);
+    this.#door.add(seat.iceUfrag, seat);
+    seat.watched.sessions.add(seat);
+    seat.watched.host.viewers += 1;
   }
 
   #accept(seat: Seat, sdp: string): void {
@@ -265,6 +292,12 @@ export class WhepService {
   #refuse(seat: Seat, fault: AppError): void {
     this.#remove(seat);
     seat.settle(fault);
+  }
+
+  #turnOut(seat: Seat | undefined, reason: string): void {
+    if (seat === undefined) return;
+    seat.watched.host.worker.send({ type: 'end', sessionId: seat.id, reason });
+    this.#endSeat(seat, reason);
   }
 
   #endSeat(seat: Seat, reason: string): void {
@@ -282,6 +315,8 @@ export class WhepService {
   #remove(seat: Seat): void {
     seat.timer.cancel();
     this.#seats.delete(seat.id);
+    this.#waiting.leave(seat.id);
+    this.#door.delete(seat.iceUfrag);
     const { host } = seat.watched;
     if (seat.watched.sessions.delete(seat)) host.viewers -= 1;
     this.#leave(seat.watched);

@@ -8,7 +8,7 @@ import type { ChosenTracks } from './choose-codecs.js';
 import { DtlsEndpoint, loadDtls, type SessionKeys } from './dtls-endpoint.js';
 import { Feedback, type FeedbackTarget, type ReceiverReport } from './feedback.js';
 import { IceLite, type Remote } from './ice-lite.js';
-import type { MediaSocket } from './media-socket.js';
+import { MediaSocket } from './media-socket.js';
 import type { PacketStore } from './packet-store.js';
 import { buildAnswer } from './sdp-answer.js';
 import type { Offer } from './sdp-offer.js';
@@ -16,12 +16,14 @@ import { writeReports } from './sender-reports.js';
 import { SrtcpReceiver, SrtcpSender } from './srtcp.js';
 import { type SrtpBatch, SrtpStream } from './srtp-batch.js';
 import { SrtpKeys } from './srtp-keys.js';
+import type { TiedSocket } from './tied-socket.js';
 import { VideoSender } from './video-sender.js';
+import { ViewerPath } from './viewer-path.js';
 
 /** A viewer that doesn't say anything for so long is gone: browsers check every 2.5 s, others every 5 s. */
 const SILENCE_MS = 15_000;
-/** From here on the viewer may have moved to another network: everybody's checks are heard again. */
-const MOVED_MS = 6_000;
+/** An answer that nobody makes anything of: checks begin as soon as the viewer has read it. */
+const BEGIN_MS = 5_000;
 /** An answer that leads to no session. */
 const CONNECT_MS = 15_000;
 /** Datagrams that are kept while the handshake can't begin yet. */
@@ -29,7 +31,10 @@ const MAX_EARLY = 8;
 
 export type SessionDeps = {
   readonly clock: Clock;
-  readonly socket: MediaSocket;
+  /** What others call our end by in their checks. */
+  readonly iceUfrag: string;
+  /** The UDP port that all sessions share. */
+  readonly port: number;
   readonly certificate: DtlsCertificate;
   readonly addresses: readonly string[];
   readonly store: PacketStore;
@@ -41,7 +46,7 @@ export type SessionDeps = {
   readonly onEnded: (session: Session, reason: string) => void;
 };
 
-/** One viewer: a socket, the handshakes on it, and then a sender for each track. */
+/** One viewer: its way, the handshakes on it, and then a sender for each track. */
 export class Session implements FeedbackTarget {
   readonly id: string;
   readonly answerSdp: string;
@@ -49,20 +54,19 @@ export class Session implements FeedbackTarget {
   audio: AudioSender | null = null;
   readonly #deps: SessionDeps;
   readonly #tracks: ChosenTracks;
-  readonly #ice: IceLite;
+  readonly #socket: MediaSocket;
+  readonly #path: ViewerPath;
   readonly #fingerprints: readonly string[];
   readonly #cname = randomBytes(9).toString('base64url');
   readonly #videoSsrc = randomInt(1, 0x7fffffff) * 2;
   readonly #audioSsrc = this.#videoSsrc + 1;
   readonly #feedback = new Feedback(this);
   readonly #startMs: MonotonicMs;
-  #nominated: Remote | null = null;
   #dtls: DtlsEndpoint | null = null;
   /** What came while the library was still being loaded; null: it isn't. */
   #earlyDtls: Buffer[] | null = null;
   #rtcpIn: SrtcpReceiver | null = null;
   #rtcpOut: SrtcpSender | null = null;
-  #lastHeardMs: MonotonicMs;
   #isEnded = false;
 
   constructor(id: string, offer: Offer, tracks: ChosenTracks, deps: SessionDeps) {
@@ -70,39 +74,44 @@ export class Session implements FeedbackTarget {
     this.#deps = deps;
     this.#tracks = tracks;
     const { media } = (tracks.video ?? tracks.audio)!;
-    this.#ice = new IceLite(media.iceUfrag);
-    this.#fingerprints = media.fingerprints;
+    const ice = new IceLite(deps.iceUfrag, { ufrag: media.iceUfrag, pwd: media.icePwd });
+    this.#socket = new MediaSocket(deps.port, (message, tie) => this.#receive(message, tie.remote, tie));
     this.#startMs = deps.clock.monotonicMs();
-    this.#lastHeardMs = this.#startMs;
+    this.#path = new ViewerPath(ice, this.#socket, this.#startMs);
+    this.#fingerprints = media.fingerprints;
     this.answerSdp = buildAnswer(offer, tracks, {
       sessionNumber: randomInt(1, 2 ** 40),
-      iceUfrag: this.#ice.ufrag,
-      icePwd: this.#ice.pwd,
+      iceUfrag: ice.ufrag,
+      icePwd: ice.pwd,
       fingerprint: deps.certificate.fingerprint,
       addresses: deps.addresses,
-      port: deps.socket.port,
+      port: deps.port,
       cname: this.#cname,
       videoSsrc: this.#videoSsrc,
       audioSsrc: this.#audioSsrc,
     });
-    deps.socket.onMessage((message, from) => this.#receive(message, from));
+  }
+
+  /** What came from an address that no session has a socket for. */
+  receive(message: Buffer, from: Remote): void {
+    this.#receive(message, from, null);
   }
 
   /** Once a second: reports, and whether anybody is still there. */
   tick(nowMs: MonotonicMs, axis: { readonly ticks: number; readonly wallMs: number } | null): void {
     if (this.#rtcpOut === null) {
-      if (nowMs - this.#startMs > CONNECT_MS) this.end('no connection was made');
+      const sinceMs = nowMs - this.#startMs;
+      if (sinceMs > CONNECT_MS || (sinceMs > BEGIN_MS && this.#path.begunMs === null))
+        this.end('no connection was made');
       return;
     }
-    const silentMs = nowMs - this.#lastHeardMs;
-    if (silentMs > SILENCE_MS) {
+    if (nowMs - this.#path.heardMs > SILENCE_MS) {
       this.end('the viewer went silent');
       return;
     }
-    if (silentMs > MOVED_MS) this.#deps.socket.disconnect();
-    if (axis === null || !this.#deps.socket.isConnected) return;
+    if (axis === null) return;
     for (const report of writeReports(this.video, this.audio, axis, this.#cname)) {
-      this.#deps.socket.send(this.#rtcpOut.protect(report));
+      this.#socket.send(this.#rtcpOut.protect(report));
     }
   }
 
@@ -110,7 +119,7 @@ export class Session implements FeedbackTarget {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#dtls?.sayGoodbye();
-    this.#deps.socket.close();
+    this.#socket.close();
     this.#deps.onEnded(this, reason);
   }
 
@@ -128,37 +137,26 @@ export class Session implements FeedbackTarget {
   }
 
   /** What a viewer sends can end its own session, and nothing else. */
-  #receive(message: Buffer, from: Remote): void {
+  #receive(message: Buffer, from: Remote, tie: TiedSocket | null): void {
     const first = message[0];
     if (first === undefined || this.#isEnded) return;
     try {
-      this.#dispatch(first, message, from);
+      this.#dispatch(first, message, from, tie);
     } catch (fault) {
       this.end(`a datagram could not be handled: ${messageOf(fault)}`);
     }
   }
 
   /** Tells the kinds of datagrams on one port apart by their first byte (RFC 7983 §7). */
-  #dispatch(first: number, message: Buffer, from: Remote): void {
-    if (first < 4) this.#onStun(message, from);
-    else if (!this.#isNominated(from)) return;
-    else if (first >= 20 && first < 64) this.#onDtls(message);
-    else if (first >= 128 && first < 192) this.#onRtcp(message);
-  }
-
-  #isNominated({ address, port }: Remote): boolean {
-    return this.#nominated?.address === address && this.#nominated.port === port;
-  }
-
-  #onStun(message: Buffer, from: Remote): void {
-    const result = this.#ice.check(message, from);
-    if (result === null) return;
-    this.#lastHeardMs = this.#deps.clock.monotonicMs();
-    this.#deps.socket.sendTo(result.response, from);
-    if (!result.isNominated) return;
-    this.#nominated = from;
-    if (this.#rtcpOut !== null) this.#deps.socket.connect(from, this.#deps.onMore);
-    else void this.#startDtls();
+  #dispatch(first: number, message: Buffer, from: Remote, tie: TiedSocket | null): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (first < 4) {
+      if (this.#path.onCheck(message, from, nowMs)) void this.#startDtls();
+      else if (tie !== null && this.#path.onAnswer(message, tie, nowMs)) this.#deps.onMore();
+    } else if (tie === null) return;
+    else if (first >= 20 && first < 64) {
+      if (this.#path.takesHandshake(tie, nowMs)) this.#onDtls(message);
+    } else if (first >= 128 && first < 192 && this.#path.isPath(tie)) this.#onRtcp(message, nowMs);
   }
 
   #onDtls(message: Buffer): void {
@@ -175,28 +173,27 @@ export class Session implements FeedbackTarget {
     if (this.#isEnded) return;
     this.#earlyDtls = null;
     this.#dtls = new DtlsEndpoint(library, this.#deps.certificate, this.#fingerprints, {
-      send: (datagram) => {
-        if (this.#nominated !== null) this.#deps.socket.sendTo(datagram, this.#nominated);
-      },
+      send: (datagram) => this.#socket.send(datagram),
       onKeys: (keys) => this.#startMedia(keys),
       onClosed: (reason) => this.end(reason),
     });
     for (const message of early) this.#dtls.receive(message);
   }
 
-  #onRtcp(message: Buffer): void {
+  #onRtcp(message: Buffer, nowMs: MonotonicMs): void {
     const packetType = message[1] ?? 0;
     // RTP of the viewer, if it sends any, is none of our business (RFC 5761 §4).
     if (packetType < 192 || packetType > 223) return;
     const plain = this.#rtcpIn?.open(message);
     if (plain === undefined || plain === null) return;
-    this.#lastHeardMs = this.#deps.clock.monotonicMs();
+    this.#path.heardMs = nowMs;
     this.#feedback.read(plain);
   }
 
   #startMedia(keys: SessionKeys): void {
-    if (this.#isEnded || this.#nominated === null) return;
-    const { socket, store, batch, clock } = this.#deps;
+    if (this.#isEnded) return;
+    const { store, batch, clock } = this.#deps;
+    const socket = this.#socket;
     this.#rtcpOut = new SrtcpSender(new SrtpKeys('rtcp', keys.localKey, keys.localSalt));
     this.#rtcpIn = new SrtcpReceiver(new SrtpKeys('rtcp', keys.remoteKey, keys.remoteSalt));
     const rtp = new SrtpKeys('rtp', keys.localKey, keys.localSalt);
@@ -214,6 +211,6 @@ export class Session implements FeedbackTarget {
       const { clockRateHz } = audio.format;
       this.audio = new AudioSender({ batch, socket, stream }, { codec, clockRateHz }, start());
     }
-    socket.connect(this.#nominated, () => this.#deps.onReady(this));
+    this.#deps.onReady(this);
   }
 }

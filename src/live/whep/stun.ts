@@ -1,9 +1,9 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isIPv4 } from 'node:net';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { addressBytes } from './ip-address.js';
 
 /**
- * STUN binding requests and their answers (RFC 8489), as ICE uses them (RFC 8445 §7.3).
+ * STUN binding requests and their answers (RFC 8489), as ICE uses them (RFC 8445 §7).
  *
  *  0                   1                   2                   3
  *  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -23,8 +23,10 @@ const attribute = {
   username: 0x0006,
   messageIntegrity: 0x0008,
   xorMappedAddress: 0x0020,
+  priority: 0x0024,
   useCandidate: 0x0025,
   fingerprint: 0x8028,
+  iceControlled: 0x8029,
 } as const;
 
 const INTEGRITY_BYTES = 20;
@@ -32,6 +34,10 @@ const INTEGRITY_ATTRIBUTE_BYTES = 4 + INTEGRITY_BYTES;
 const FINGERPRINT_BYTES = 8;
 const FINGERPRINT_XOR = 0x5354554e;
 const MAX_MESSAGE_BYTES = 1_500;
+/** RFC 8839 §5.4. */
+const MAX_UFRAG_BYTES = 256;
+/** Type preference 110, local preference 65535, component 1 (RFC 8445 §5.1.2). */
+const PEER_REFLEXIVE_PRIORITY = 110 * 2 ** 24 + 65_535 * 2 ** 8 + 255;
 
 /** A binding request whose integrity has been checked. */
 export type BindingRequest = {
@@ -47,64 +53,121 @@ const integrityOf = (message: Buffer, end: number, password: string): Buffer => 
   return createHmac('sha1', password).update(signed).digest();
 };
 
-const isBindingRequest = (message: Buffer): boolean =>
+const isMessage = (message: Buffer, type: number): boolean =>
   message.length >= HEADER_BYTES &&
   message.length <= MAX_MESSAGE_BYTES &&
-  message.readUInt16BE(0) === BINDING_REQUEST &&
+  message.readUInt16BE(0) === type &&
   message.readUInt32BE(4) === MAGIC_COOKIE &&
   message.readUInt16BE(2) === message.length - HEADER_BYTES;
 
-/** Reads a binding request that was made with our password; null for anything else. */
-export const parseBindingRequest = (message: Buffer, password: string): BindingRequest | null => {
-  if (!isBindingRequest(message)) return null;
-  let username = '';
-  let useCandidate = false;
+/** Walks the attributes in their order until `visit` wants no more; false: they don't fit the message. */
+const walkAttributes = (
+  message: Buffer,
+  visit: (type: number, start: number, end: number) => boolean,
+): boolean => {
   for (let at = HEADER_BYTES; at + 4 <= message.length; ) {
-    const type = message.readUInt16BE(at);
     const start = at + 4;
     const end = start + message.readUInt16BE(at + 2);
-    if (end > message.length) return null;
-    if (type === attribute.messageIntegrity) {
-      // What follows the integrity isn't covered by it, and isn't read.
-      if (end - start !== INTEGRITY_BYTES) return null;
-      if (!timingSafeEqual(integrityOf(message, at, password), message.subarray(start, end))) return null;
-      return { username, useCandidate, transactionId: Buffer.from(message.subarray(8, HEADER_BYTES)) };
-    }
-    if (type === attribute.username) username = message.toString('utf8', start, end);
-    else if (type === attribute.useCandidate) useCandidate = true;
+    if (end > message.length) return false;
+    if (!visit(message.readUInt16BE(at), start, end)) return true;
     at = (end + 3) & ~3;
   }
-  return null;
+  return true;
 };
 
-/** The bytes of an IPv6 address; an embedded IPv4 tail included. */
-const ipv6Bytes = (address: string): Buffer => {
-  const plain = address.split('%')[0]!;
-  const [head = '', tail] = plain.split('::');
-  const groups = (text: string): number[] =>
-    text === '' ? [] : text.split(':').flatMap((group) => groupBytes(group));
-  const first = groups(head);
-  const last = tail === undefined ? [] : groups(tail);
-  return Buffer.from([...first, ...Array<number>(16 - first.length - last.length).fill(0), ...last]);
+/** Checks the integrity, and shows `visit` what is covered by it: what follows isn't read. */
+const isSigned = (
+  message: Buffer,
+  password: string,
+  visit: (type: number, start: number, end: number) => void,
+): boolean => {
+  let isGenuine = false;
+  walkAttributes(message, (type, start, end) => {
+    if (type !== attribute.messageIntegrity) {
+      visit(type, start, end);
+      return true;
+    }
+    isGenuine =
+      end - start === INTEGRITY_BYTES &&
+      timingSafeEqual(integrityOf(message, start - 4, password), message.subarray(start, end));
+    return false;
+  });
+  return isGenuine;
 };
 
-const groupBytes = (group: string): number[] => {
-  if (group.includes('.')) return group.split('.').map(Number);
-  const value = Number.parseInt(group, 16);
-  return [value >> 8, value & 0xff];
+/** Reads a binding request that was made with our password; null for anything else. */
+export const parseBindingRequest = (message: Buffer, password: string): BindingRequest | null => {
+  if (!isMessage(message, BINDING_REQUEST)) return null;
+  let username = '';
+  let useCandidate = false;
+  const isGenuine = isSigned(message, password, (type, start, end) => {
+    if (type === attribute.username) username = message.toString('utf8', start, end);
+    else if (type === attribute.useCandidate) useCandidate = true;
+  });
+  if (!isGenuine) return null;
+  return { username, useCandidate, transactionId: Buffer.from(message.subarray(8, HEADER_BYTES)) };
 };
+
+/** Whom a binding request claims to be for: the receiver's half of its username, before anything is checked. */
+export const claimedUfrag = (message: Buffer): string | null => {
+  if (!isMessage(message, BINDING_REQUEST)) return null;
+  let ufrag: string | null = null;
+  walkAttributes(message, (type, start, end) => {
+    if (type !== attribute.username) return true;
+    const colon = message.indexOf(':', start);
+    if (colon > start && colon < end && colon - start <= MAX_UFRAG_BYTES)
+      ufrag = message.toString('latin1', start, colon);
+    return false;
+  });
+  return ufrag;
+};
+
+/** Whether this is the other side's answer to the request with this id: only who has received that can know it. */
+export const isBindingSuccess = (message: Buffer, transactionId: Buffer, password: string): boolean =>
+  isMessage(message, BINDING_SUCCESS) &&
+  message.subarray(8, HEADER_BYTES).equals(transactionId) &&
+  isSigned(message, password, () => {});
 
 /** The viewer's address as we see it, xored so that no middlebox rewrites it (§14.2). */
-const xorMappedAddress = (address: string, port: number, header: Buffer): Buffer => {
-  const bytes = isIPv4(address) ? Buffer.from(address.split('.').map(Number)) : ipv6Bytes(address);
-  const value = Buffer.alloc(8 + bytes.length);
-  value.writeUInt16BE(attribute.xorMappedAddress, 0);
-  value.writeUInt16BE(4 + bytes.length, 2);
-  value[5] = bytes.length === 4 ? 1 : 2;
-  value.writeUInt16BE(port ^ (MAGIC_COOKIE >>> 16), 6);
+const xorMappedAddress = (address: string, port: number, transactionId: Buffer): Buffer => {
+  const bytes = addressBytes(address);
+  const value = Buffer.alloc(4 + bytes.length);
+  value[1] = bytes.length === 4 ? 1 : 2;
+  value.writeUInt16BE(port ^ (MAGIC_COOKIE >>> 16), 2);
   // The mask is the magic cookie and, for IPv6, the transaction id after it.
-  for (let i = 0; i < bytes.length; i += 1) value[8 + i] = bytes[i]! ^ header[4 + i]!;
+  const mask = Buffer.alloc(16);
+  mask.writeUInt32BE(MAGIC_COOKIE);
+  transactionId.copy(mask, 4);
+  for (let i = 0; i < bytes.length; i += 1) value[4 + i] = bytes[i]! ^ mask[i]!;
   return value;
+};
+
+/** An attribute, padded to whole words (§14). */
+const encode = (type: number, value: Buffer): Buffer => {
+  const bytes = Buffer.alloc(4 + ((value.length + 3) & ~3));
+  bytes.writeUInt16BE(type, 0);
+  bytes.writeUInt16BE(value.length, 2);
+  value.copy(bytes, 4);
+  return bytes;
+};
+
+/** A message with its integrity and fingerprint behind its attributes (§14.5, §14.7). */
+const write = (
+  type: number,
+  transactionId: Buffer,
+  attributes: readonly Buffer[],
+  password: string,
+): Buffer => {
+  const header = Buffer.alloc(8);
+  header.writeUInt16BE(type, 0);
+  header.writeUInt32BE(MAGIC_COOKIE, 4);
+  const unsigned = Buffer.concat([header, transactionId, ...attributes]);
+  const integrity = encode(attribute.messageIntegrity, integrityOf(unsigned, unsigned.length, password));
+  const signed = Buffer.concat([unsigned, integrity]);
+  signed.writeUInt16BE(signed.length - HEADER_BYTES + FINGERPRINT_BYTES, 2);
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32BE((crc32(signed) ^ FINGERPRINT_XOR) >>> 0);
+  return Buffer.concat([signed, encode(attribute.fingerprint, checksum)]);
 };
 
 /** The answer to a check that came from `address` and `port`. */
@@ -114,24 +177,18 @@ export const writeBindingSuccess = (
   port: number,
   password: string,
 ): Buffer => {
-  const header = Buffer.alloc(HEADER_BYTES);
-  header.writeUInt16BE(BINDING_SUCCESS, 0);
-  header.writeUInt32BE(MAGIC_COOKIE, 4);
-  transactionId.copy(header, 8);
-  const mapped = xorMappedAddress(address, port, header);
-  const signedEnd = HEADER_BYTES + mapped.length;
-  const totalBytes = signedEnd + INTEGRITY_ATTRIBUTE_BYTES + FINGERPRINT_BYTES;
-  const message = Buffer.alloc(totalBytes);
-  header.copy(message);
-  mapped.copy(message, HEADER_BYTES);
-  message.writeUInt16BE(attribute.messageIntegrity, signedEnd);
-  message.writeUInt16BE(INTEGRITY_BYTES, signedEnd + 2);
-  integrityOf(message, signedEnd, password).copy(message, signedEnd + 4);
-  const fingerprintAt = signedEnd + INTEGRITY_ATTRIBUTE_BYTES;
-  message.writeUInt16BE(totalBytes - HEADER_BYTES, 2);
-  message.writeUInt16BE(attribute.fingerprint, fingerprintAt);
-  message.writeUInt16BE(4, fingerprintAt + 2);
-  const checksum = crc32(message.subarray(0, fingerprintAt)) ^ FINGERPRINT_XOR;
-  message.writeUInt32BE(checksum >>> 0, fingerprintAt + 4);
-  return message;
+  const mapped = encode(attribute.xorMappedAddress, xorMappedAddress(address, port, transactionId));
+  return write(BINDING_SUCCESS, transactionId, [mapped], password);
+};
+
+/** A check of the controlled side's own (RFC 8445 §7.1). */
+export const writeBindingRequest = (transactionId: Buffer, username: string, password: string): Buffer => {
+  const priority = Buffer.alloc(4);
+  priority.writeUInt32BE(PEER_REFLEXIVE_PRIORITY);
+  const attributes = [
+    encode(attribute.username, Buffer.from(username)),
+    encode(attribute.priority, priority),
+    encode(attribute.iceControlled, randomBytes(8)),
+  ];
+  return write(BINDING_REQUEST, transactionId, attributes, password);
 };

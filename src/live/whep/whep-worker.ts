@@ -1,5 +1,3 @@
-import { randomInt } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import type { Clock, Timer } from '../../base/clock.js';
 import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
@@ -8,7 +6,6 @@ import { CameraStream } from './camera-stream.js';
 import { chooseTracks } from './choose-codecs.js';
 import { loadDtls } from './dtls-endpoint.js';
 import { type WhepErrorCode, whepError } from './errors.js';
-import { MediaSocket } from './media-socket.js';
 import type { FromWhepWorker, ToWhepWorker, WhepWorkerOptions } from './messages.js';
 import { type OfferedMedia, parseOffer } from './sdp-offer.js';
 import { Session } from './session.js';
@@ -17,6 +14,8 @@ import { SrtpBatch } from './srtp-batch.js';
 const TICK_MS = 1_000;
 /** Between two portions of what is paced. */
 const PACE_MS = 1;
+
+type Offered = Extract<ToWhepWorker, { type: 'offer' }>;
 
 type Watched = { readonly stream: CameraStream; unlisten: () => void };
 
@@ -39,7 +38,6 @@ export class WhepWorker {
   #pacer: Timer | null = null;
   /** Those that go on with the next turn of the loop. */
   readonly #busy = new Set<CameraStream>();
-  #nextPort: number;
 
   constructor(
     options: WhepWorkerOptions,
@@ -49,7 +47,6 @@ export class WhepWorker {
     this.#clock = deps.clock;
     this.#log = deps.log;
     this.#send = deps.send;
-    this.#nextPort = randomInt(options.udpPorts.last - options.udpPorts.first + 1);
     this.#ticker = deps.clock.every(TICK_MS, () => this.#tick());
   }
 
@@ -62,7 +59,10 @@ export class WhepWorker {
         this.#forget(message.cameraId);
         break;
       case 'offer':
-        void this.#answer(message.sessionId, message.cameraId, message.sdp);
+        this.#answer(message);
+        break;
+      case 'check':
+        this.#sessions.get(message.sessionId)?.receive(Buffer.from(message.datagram), message.from);
         break;
       case 'end':
         this.#sessions.get(message.sessionId)?.end(message.reason);
@@ -102,9 +102,10 @@ export class WhepWorker {
     this.#cameras.delete(cameraId);
   }
 
-  async #answer(sessionId: string, cameraId: string, sdp: string): Promise<void> {
+  #answer(offered: Offered): void {
+    const { sessionId, cameraId } = offered;
     try {
-      const session = await this.#open(sessionId, cameraId, sdp);
+      const session = this.#open(offered);
       this.#send({ type: 'answer', sessionId, sdp: session.answerSdp });
       // Behind the answer: loading takes longer than answering, and is over before the viewer needs it.
       setImmediate(() => void loadDtls());
@@ -118,7 +119,7 @@ export class WhepWorker {
     }
   }
 
-  async #open(sessionId: string, cameraId: string, sdp: string): Promise<Session> {
+  #open({ sessionId, cameraId, iceUfrag, sdp }: Offered): Session {
     const offer = parseOffer(sdp);
     const stream = this.#cameras.get(cameraId)?.stream;
     const described = stream?.describe() ?? null;
@@ -132,12 +133,11 @@ export class WhepWorker {
     }
     const tracks = chooseTracks(offer, described.info);
     checkTransport((tracks.video ?? tracks.audio)!.media);
-    const { udpPorts, addresses, certificate } = this.#options;
-    const socket = await MediaSocket.open(udpPorts, this.#nextPort, addresses.some(isIPv6));
-    this.#nextPort = socket.port - udpPorts.first + 1;
+    const { udpPort, addresses, certificate } = this.#options;
     const session = new Session(sessionId, offer, tracks, {
       clock: this.#clock,
-      socket,
+      iceUfrag,
+      port: udpPort,
       certificate,
       addresses,
       store: stream.store,
@@ -148,12 +148,11 @@ export class WhepWorker {
     });
     this.#sessions.set(sessionId, session);
     stream.sessions.add(session);
-    // The camera may have gone while a port was looked for.
-    if (this.#cameras.get(cameraId)?.stream !== stream) session.end('the camera is gone');
     return session;
   }
 
   #start(stream: CameraStream, session: Session): void {
+    this.#send({ type: 'connected', sessionId: session.id });
     stream.start(session);
     this.#pump(stream);
   }

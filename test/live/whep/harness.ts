@@ -3,7 +3,10 @@ import { type Clock, systemClock } from '../../../src/base/clock.js';
 import { createLogger } from '../../../src/base/log.js';
 import type { StreamInfo } from '../../../src/codec/track.js';
 import { makeCertificate } from '../../../src/live/whep/certificate.js';
+import type { Remote } from '../../../src/live/whep/ice-lite.js';
 import type { FromWhepWorker } from '../../../src/live/whep/messages.js';
+import { claimedUfrag } from '../../../src/live/whep/stun.js';
+import { openUdpDoor, type UdpDoor } from '../../../src/live/whep/udp-door.js';
 import { WhepWorker } from '../../../src/live/whep/whep-worker.js';
 import type { RingOptions } from '../../../src/ring/capacity.js';
 import { Bell } from '../../../src/ring/doorbell.js';
@@ -113,15 +116,17 @@ export class WhepHarness {
   readonly messages: FromWhepWorker[] = [];
   readonly clients: WhepClient[] = [];
   readonly logged: string[] = [];
+  readonly #door: UdpDoor;
   #sessions = 0;
 
-  constructor(options: { clock?: Clock; ports?: { first: number; last: number } } = {}) {
-    this.clock = options.clock ?? systemClock;
+  private constructor(clock: Clock, door: UdpDoor) {
+    this.clock = clock;
+    this.#door = door;
     this.worker = new WhepWorker(
       {
         certificate: makeCertificate(this.clock.wallMs()),
         addresses: ['127.0.0.1'],
-        udpPorts: options.ports ?? { first: 53_000, last: 53_199 },
+        udpPort: door.port,
       },
       {
         clock: this.clock,
@@ -131,6 +136,21 @@ export class WhepHarness {
         send: (message) => this.messages.push(message),
       },
     );
+  }
+
+  static async start(clock: Clock = systemClock): Promise<WhepHarness> {
+    let harness: WhepHarness | null = null;
+    const anyPort = { first: 0, last: 0 };
+    const door = await openUdpDoor(anyPort, (datagram, from) => harness?.onStranger(datagram, from));
+    if (door === null) throw new Error('there is no UDP port');
+    harness = new WhepHarness(clock, door);
+    return harness;
+  }
+
+  /** As the main thread does with what no session's socket hears. */
+  onStranger(datagram: Buffer, from: Remote): void {
+    const sessionId = claimedUfrag(datagram)?.replace(/^ufrag-/, '');
+    if (sessionId !== undefined) this.worker.handle({ type: 'check', sessionId, datagram, from });
   }
 
   addCamera(id = 'door', options: Partial<RingOptions> = {}): TestCamera {
@@ -150,7 +170,7 @@ export class WhepHarness {
   ): Promise<{ id: string; answer: string | null; code: string | null }> {
     this.#sessions += 1;
     const id = `session-${this.#sessions}`;
-    this.worker.handle({ type: 'offer', sessionId: id, cameraId, sdp });
+    this.worker.handle({ type: 'offer', sessionId: id, iceUfrag: `ufrag-${id}`, cameraId, sdp });
     return await until('the offer is answered', () => {
       for (const message of this.messages) {
         if (message.type === 'answer' && message.sessionId === id)
@@ -185,6 +205,7 @@ export class WhepHarness {
 
   [Symbol.dispose](): void {
     this.worker.stop();
+    this.#door.close();
     for (const client of this.clients) client.close();
   }
 }

@@ -12,16 +12,23 @@ const FRAMES_PER_GOP = 10;
 
 /** A camera of 5 frames a second with a keyframe every 2 s, and a viewer of it that says each second what it got, as RTP receivers do. */
 class Scene implements Disposable {
-  readonly clock = new FakeClock();
-  readonly whep = new WhepHarness({ clock: this.clock });
-  readonly camera: TestCamera = this.whep.addCamera();
+  readonly clock: FakeClock;
+  readonly whep: WhepHarness;
+  readonly camera: TestCamera;
   client!: WhepClient;
   /** Said in the next reports, in 1/256. */
   fractionLost = 0;
   reports = true;
 
+  private constructor(clock: FakeClock, whep: WhepHarness) {
+    this.clock = clock;
+    this.whep = whep;
+    this.camera = whep.addCamera();
+  }
+
   static async open(): Promise<Scene> {
-    const scene = new Scene();
+    const clock = new FakeClock();
+    const scene = new Scene(clock, await WhepHarness.start(clock));
     for (let i = 0; i < FRAMES_PER_GOP / 2; i += 1) scene.#write();
     scene.client = (await scene.whep.watch()).client;
     await until('the first pictures have come', () => scene.frames().length === FRAMES_PER_GOP / 2);

@@ -11,7 +11,7 @@ import { h264, PPS, pcmu, SPS, TICKS_PER_FRAME, WhepHarness } from './harness.js
 const videoOf = (client: { answer: { ssrcs: number[] } }): number => client.answer.ssrcs[0]!;
 
 test('a viewer gets every frame of the camera from its newest keyframe on, byte by byte', async () => {
-  using whep = new WhepHarness();
+  using whep = await WhepHarness.start();
   const camera = whep.addCamera();
   camera.writeGop(5);
   camera.writeGop(6, 130_000);
@@ -36,7 +36,7 @@ test('a viewer gets every frame of the camera from its newest keyframe on, byte 
 
 test('a keyframe is paced: thirty packets at once, then thirty a millisecond', async () => {
   const clock = new FakeClock();
-  using whep = new WhepHarness({ clock });
+  using whep = await WhepHarness.start(clock);
   const camera = whep.addCamera();
   camera.writeGop(1, 120_000);
   const { client } = await whep.watch();
@@ -59,7 +59,7 @@ test('a keyframe for many goes to a few at a time: the first have all of it befo
     return nowMs as MonotonicMs;
   };
   const clock = { ...systemClock, monotonicMs };
-  using whep = new WhepHarness({ clock });
+  using whep = await WhepHarness.start(clock);
   const camera = whep.addCamera();
   camera.writeGop(1);
   for (let viewer = 0; viewer < 12; viewer += 1) await whep.watch({ countOnly: true });
@@ -76,7 +76,7 @@ test('a keyframe for many goes to a few at a time: the first have all of it befo
 });
 
 test('lost packets are sent again as they were, as long as they are known', async () => {
-  using whep = new WhepHarness();
+  using whep = await WhepHarness.start();
   const camera = whep.addCamera();
   camera.writeGop(4, 40_000);
   const { client } = await whep.watch();
@@ -90,7 +90,7 @@ test('lost packets are sent again as they were, as long as they are known', asyn
 
 test('a viewer that can not decode gets the newest keyframe again, once a second at most', async () => {
   const clock = new FakeClock();
-  using whep = new WhepHarness({ clock });
+  using whep = await WhepHarness.start(clock);
   const camera = whep.addCamera();
   camera.writeGop(5);
   const { client } = await whep.watch();
@@ -125,7 +125,7 @@ test('a viewer that can not decode gets the newest keyframe again, once a second
 
 test('sound goes along, and reports tie it to the picture', async () => {
   const clock = new FakeClock();
-  using whep = new WhepHarness({ clock });
+  using whep = await WhepHarness.start(clock);
   const camera = whep.addCamera();
   camera.describe(h264({}, pcmu));
   camera.writeGop(3);
@@ -158,7 +158,7 @@ test('sound goes along, and reports tie it to the picture', async () => {
 });
 
 test('a ring that is replaced is not noticed', async () => {
-  using whep = new WhepHarness();
+  using whep = await WhepHarness.start();
   const camera = whep.addCamera('door', { dataBytes: 131_072, slotCount: 16 });
   camera.writeGop(5);
   const { client } = await whep.watch();
@@ -182,7 +182,7 @@ test('a ring that is replaced is not noticed', async () => {
 
 test('who falls behind goes on at the newest keyframe, and what it missed is counted', async () => {
   const clock = new FakeClock();
-  using whep = new WhepHarness({ clock });
+  using whep = await WhepHarness.start(clock);
   const camera = whep.addCamera();
   camera.writeGop(3);
   const { client } = await whep.watch();

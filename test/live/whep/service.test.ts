@@ -3,15 +3,21 @@ import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.js';
 import { createLogger } from '../../../src/base/log.js';
 import type { CameraFeed } from '../../../src/live/feeds.js';
+import type { Remote } from '../../../src/live/whep/ice-lite.js';
 import type { ToWhepWorker } from '../../../src/live/whep/messages.js';
 import { WhepService } from '../../../src/live/whep/service.js';
+import type { OpenUdpDoor } from '../../../src/live/whep/udp-door.js';
 import type { WhepWorkerEvents } from '../../../src/live/whep/worker-thread.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { bindingRequest } from '../../support/whep-client.js';
 
+type Offered = Extract<ToWhepWorker, { type: 'offer' }>;
 type Hired = { readonly told: ToWhepWorker[]; readonly events: WhepWorkerEvents; isStopped: boolean };
 
+const openFakeDoor: OpenUdpDoor = async ({ first }) => ({ port: first, close: () => {} });
+
 /** A service whose workers are lists of what they were told. */
-const makeService = (workerCount = 2) => {
+const makeService = (workerCount = 2, openDoor: OpenUdpDoor = openFakeDoor) => {
   const clock = new FakeClock();
   const workers: Hired[] = [];
   const listeners = new Map<string, (feed: CameraFeed | null) => void>();
@@ -22,6 +28,7 @@ const makeService = (workerCount = 2) => {
       clock,
       log: createLogger(() => {}),
       onChange: () => {},
+      openDoor,
       threads: { add: () => () => {} },
       feeds: {
         follow: (cameraId, listener) => {
@@ -42,23 +49,31 @@ const makeService = (workerCount = 2) => {
       },
     },
   );
+  const offered: Offered[] = [];
   /** Answers everything that was offered. */
   const answerAll = (): void => {
     for (const { told, events } of workers) {
       for (const message of told.splice(0)) {
         if (message.type !== 'offer') continue;
+        offered.push(message);
         events.onMessage({ type: 'answer', sessionId: message.sessionId, sdp: 'v=0' });
       }
     }
   };
   const ended: string[] = [];
-  const watch = async (cameraId: string) => {
-    const offered = whep.offer(cameraId, 'v=0', (reason) => ended.push(reason));
-    answerAll();
-    return await offered;
+  const watch = async (cameraId: string, address = '192.0.2.1') => {
+    const answered = whep.offer(cameraId, 'v=0', address, (reason) => ended.push(reason));
+    const [session] = await Promise.all([answered, turn().then(answerAll)]);
+    return session;
   };
-  return { clock, workers, listeners, whep, watch, ended };
+  const connect = (sessionId: string): void => {
+    for (const { events } of workers) events.onMessage({ type: 'connected', sessionId });
+  };
+  return { clock, workers, listeners, whep, watch, connect, ended, offered };
 };
+
+/** An offer waits for the port, even where that is open already. */
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 const codeOf = async (attempt: Promise<unknown>): Promise<string> => {
   try {
@@ -122,17 +137,20 @@ test('a camera is followed while somebody watches it, and forgotten after that',
 
 test('no picture, no answer in time, a worker that dies, a camera that goes: each is told', async () => {
   const { clock, workers, listeners, whep, watch, ended } = makeService();
-  assert.equal(await codeOf(whep.offer('dark', 'v=0', () => {})), 'no_picture');
-  const late = codeOf(whep.offer('door', 'v=0', () => {}));
+  assert.equal(await codeOf(whep.offer('dark', 'v=0', '192.0.2.1', () => {})), 'no_picture');
+  const late = codeOf(whep.offer('door', 'v=0', '192.0.2.1', () => {}));
+  await turn();
   clock.advance(8_000);
   assert.equal(await late, 'whep_unavailable');
-  const refused = codeOf(whep.offer('door', 'v=0', () => {}));
+  const refused = codeOf(whep.offer('door', 'v=0', '192.0.2.1', () => {}));
+  await turn();
   const offer = workers[0]!.told.findLast((message) => message.type === 'offer');
   const { sessionId } = offer as { sessionId: string };
   workers[0]!.events.onMessage({ type: 'refused', sessionId, code: 'b_frames', message: 'B' });
   assert.equal(await refused, 'b_frames');
   await watch('door');
-  const pending = codeOf(whep.offer('door', 'v=0', () => {}));
+  const pending = codeOf(whep.offer('door', 'v=0', '192.0.2.1', () => {}));
+  await turn();
   workers[0]!.events.onLost('exit code 1');
   assert.equal(await pending, 'whep_unavailable');
   assert.deepEqual([ended, whep.viewers('door')], [['the worker died'], 0]);
@@ -141,5 +159,88 @@ test('no picture, no answer in time, a worker that dies, a camera that goes: eac
   listeners.get('door')!(null);
   assert.deepEqual(ended, ['the worker died', 'the camera is gone']);
   await whep.stop();
-  assert.equal(await codeOf(whep.offer('door', 'v=0', () => {})), 'whep_unavailable');
+  assert.equal(await codeOf(whep.offer('door', 'v=0', '192.0.2.1', () => {})), 'whep_unavailable');
+});
+
+test('an address whose sessions are never connected is held off, and nobody else is', async () => {
+  const { whep, watch, connect, ended } = makeService(1);
+  const sessions: string[] = [];
+  for (let i = 0; i < 50; i += 1) sessions.push((await watch('door')).sessionId);
+  assert.equal(await codeOf(watch('door')), 'too_many_waiting');
+  await watch('door', '192.0.2.2');
+  connect(sessions[0]!);
+  await watch('door');
+  assert.equal(await codeOf(watch('door')), 'too_many_waiting');
+  whep.end('door', sessions[1]!, 'left');
+  await watch('door');
+  // All of an IPv6 network may be one machine.
+  for (let i = 0; i < 50; i += 1) await watch('door', `2001:db8:0:7::${i}`);
+  assert.equal(await codeOf(watch('door', '2001:db8:0:7:ffff::1')), 'too_many_waiting');
+  await watch('door', '2001:db8:0:8::1');
+  assert.deepEqual(ended, ['left']);
+  await whep.stop();
+});
+
+test('when sessions of many addresses wait to be connected, the oldest goes', async () => {
+  const { whep, watch, connect, ended } = makeService(1);
+  const first = await watch('door', '198.51.100.1');
+  const second = await watch('door', '198.51.100.2');
+  connect(first.sessionId);
+  for (let i = 0; i < 500; i += 1) await watch('door', `192.0.2.${i % 20}`);
+  assert.deepEqual(ended, ['others waited for a connection, too']);
+  assert.equal(whep.end('door', second.sessionId, 'left'), false);
+  assert.equal(whep.end('door', first.sessionId, 'left'), true);
+  await whep.stop();
+});
+
+test('the first check of an address goes to the worker that has the session', async () => {
+  let onDatagram: (datagram: Buffer, from: Remote) => void = () => {};
+  const { workers, whep, watch, offered } = makeService(2, async (_range, handle) => {
+    onDatagram = handle;
+    return { port: 50_000, close: () => {} };
+  });
+  for (let i = 0; i < 13; i += 1) await watch('door');
+  const from = { address: '192.0.2.1', port: 4_000 };
+  const check = (ufrag: string): Buffer => bindingRequest(`${ufrag}:viewer`, 'a password that is not ours');
+  for (const [index, worker] of [
+    [0, 0],
+    [12, 1],
+  ] as const) {
+    const { iceUfrag, sessionId } = offered[index]!;
+    const datagram = check(iceUfrag);
+    onDatagram(datagram, from);
+    const told = { type: 'check', sessionId, datagram: new Uint8Array(datagram), from };
+    assert.deepEqual(workers[worker]!.told.splice(0), [told]);
+  }
+  const { iceUfrag, sessionId } = offered[0]!;
+  whep.end('door', sessionId, 'left');
+  workers[0]!.told.length = 0;
+  for (const stranger of [
+    check('nobody'),
+    check(iceUfrag),
+    check(offered[1]!.iceUfrag).subarray(1),
+    Buffer.alloc(0),
+  ])
+    onDatagram(stranger, from);
+  // A flood of checks for one session costs no more than half a check a millisecond.
+  for (let i = 0; i < 2_000; i += 1) onDatagram(check(offered[1]!.iceUfrag), from);
+  const checks = workers.flatMap(({ told }) => told.map(({ type }) => type));
+  assert.deepEqual([new Set(checks), checks.length], [new Set(['check']), 498]);
+  await whep.stop();
+});
+
+test('where all ports are taken, that is found once in five seconds, not by each who asks', async () => {
+  let tries = 0;
+  let isTaken = true;
+  const { clock, whep, watch } = makeService(1, async () => {
+    tries += 1;
+    return isTaken ? null : { port: 50_000, close: () => {} };
+  });
+  for (let i = 0; i < 20; i += 1) assert.equal(await codeOf(watch('door')), 'no_free_port');
+  assert.equal(tries, 1);
+  isTaken = false;
+  clock.advance(5_001);
+  await watch('door');
+  assert.equal(tries, 2);
+  await whep.stop();
 });

@@ -1,0 +1,81 @@
+import type { Clock } from '../../base/clock.js';
+import { whepError } from './errors.js';
+import type { Remote } from './ice-lite.js';
+import { claimedUfrag } from './stun.js';
+import { TokenBucket } from './token-bucket.js';
+import type { OpenUdpDoor, PortRange, UdpDoor } from './udp-door.js';
+
+/** Looking through a range that is full costs a socket a port: not for each who asks. */
+const RETRY_MS = 5_000;
+/** A session begins with one to eight of them; what is beyond is asked again. */
+const CHECKS_AT_ONCE = 500;
+const CHECKS_PER_MS = 0.5;
+
+/**
+ * The main thread's end of the UDP port that all sessions share. It hears the first check of each address and
+ * passes it on to who has the session; that worker then ties a socket of its own to the address.
+ */
+export class FrontDoor<Seat> {
+  readonly #range: PortRange;
+  readonly #open: OpenUdpDoor;
+  readonly #clock: Clock;
+  readonly #onCheck: (seat: Seat, datagram: Buffer, from: Remote) => void;
+  readonly #seatByUfrag = new Map<string, Seat>();
+  readonly #checks: TokenBucket;
+  /** null: it wasn't tried, or not lately. */
+  #door: Promise<UdpDoor | null> | null = null;
+
+  constructor(
+    range: PortRange,
+    deps: { readonly open: OpenUdpDoor; readonly clock: Clock },
+    onCheck: (seat: Seat, datagram: Buffer, from: Remote) => void,
+  ) {
+    this.#range = range;
+    this.#open = deps.open;
+    this.#clock = deps.clock;
+    this.#onCheck = onCheck;
+    this.#checks = new TokenBucket(CHECKS_AT_ONCE, CHECKS_PER_MS, deps.clock.monotonicMs());
+  }
+
+  /** The port, opened for the first who asks; throws `no_free_port`. */
+  async port(): Promise<number> {
+    this.#door ??= this.#openOnce();
+    const door = await this.#door;
+    if (door === null) throw whepError('no_free_port', 'all UDP ports for WebRTC are in use');
+    return door.port;
+  }
+
+  add(ufrag: string, seat: Seat): void {
+    this.#seatByUfrag.set(ufrag, seat);
+  }
+
+  delete(ufrag: string): void {
+    this.#seatByUfrag.delete(ufrag);
+  }
+
+  async close(): Promise<void> {
+    (await this.#door)?.close();
+  }
+
+  async #openOnce(): Promise<UdpDoor | null> {
+    let door: UdpDoor | null = null;
+    try {
+      door = await this.#open(this.#range, (datagram, from) => this.#onDatagram(datagram, from));
+    } finally {
+      if (door === null) this.#clock.after(RETRY_MS, () => this.#forget());
+    }
+    return door;
+  }
+
+  #forget(): void {
+    this.#door = null;
+  }
+
+  #onDatagram(datagram: Buffer, from: Remote): void {
+    const ufrag = claimedUfrag(datagram);
+    const seat = ufrag === null ? undefined : this.#seatByUfrag.get(ufrag);
+    if (seat === undefined || this.#checks.available(this.#clock.monotonicMs()) < 1) return;
+    this.#checks.take(1);
+    this.#onCheck(seat, datagram, from);
+  }
+}
