@@ -2,6 +2,7 @@ import type { Clock, MonotonicMs } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import type { RingWriter } from '../ring/writer.js';
+import { OPENING_MS } from '../rtp/reorder.js';
 import { RtspSession, type RtspSessionHandlers } from '../rtsp/session.js';
 import { chooseMedias, type MediaChoice, mediasOf } from './choose-medias.js';
 import type { CameraSource, SessionFault } from './messages.js';
@@ -24,6 +25,8 @@ export type IngestSessionDeps = {
   readonly time: StreamTime;
   /** Called for each media packet; returns when it came. */
   readonly onPacket: () => MonotonicMs;
+  /** Frames may have come without a packet. */
+  readonly onFlushed: () => void;
   readonly onPlaying: () => void;
   readonly onStreaming: () => void;
   /** Once; nothing is written to the ring after it. */
@@ -90,7 +93,8 @@ export class IngestSession implements RtspSessionHandlers {
     if (this.#isEnded) return;
     const nowMs = this.#deps.clock.monotonicMs();
     const reception = this.#reception;
-    reception?.flush(nowMs);
+    this.#flush();
+    if (this.#isEnded) return;
     reception?.publishCounters();
     const aliveMs = reception?.video.lastFrameMs ?? this.#waitingSinceMs;
     if (aliveMs !== null && nowMs - aliveMs > STALL_AFTER_MS) {
@@ -113,10 +117,7 @@ export class IngestSession implements RtspSessionHandlers {
       this.#end(fault);
       return;
     }
-    if (!this.#isStreaming && reception.video.lastFrameMs !== null) {
-      this.#isStreaming = true;
-      this.#deps.onStreaming();
-    }
+    this.#noticeFirstFrame(reception);
   }
 
   onRtcp(trackIndex: number, buffer: Buffer, start: number, end: number): void {
@@ -132,8 +133,32 @@ export class IngestSession implements RtspSessionHandlers {
   #receive(): Reception | null {
     if (this.#choice === null || this.#isEnded) return null;
     const { clock, ring, time } = this.#deps;
-    this.#reception = new Reception(this.#choice, { clock, ring, time, transport: this.#rtsp.transport });
+    const { transport } = this.#rtsp;
+    const onFirstPacket = (): void => {
+      if (transport === 'udp') clock.after(OPENING_MS, () => this.#flush());
+    };
+    this.#reception = new Reception(this.#choice, { clock, ring, time, transport, onFirstPacket });
     return this.#reception;
+  }
+
+  /** Hands out what has waited long enough for packets that are missing before it (UDP). */
+  #flush(): void {
+    const reception = this.#reception;
+    if (reception === null || this.#isEnded) return;
+    try {
+      reception.flush(this.#deps.clock.monotonicMs());
+    } catch (fault) {
+      this.#end(fault);
+      return;
+    }
+    this.#deps.onFlushed();
+    this.#noticeFirstFrame(reception);
+  }
+
+  #noticeFirstFrame(reception: Reception): void {
+    if (this.#isStreaming || reception.video.lastFrameMs === null) return;
+    this.#isStreaming = true;
+    this.#deps.onStreaming();
   }
 
   onEnd(reason: AppError): void {

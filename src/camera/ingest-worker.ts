@@ -101,6 +101,7 @@ export class IngestWorker {
         send: this.#send,
         onRing: (ring) => this.#recorders.setRing(cameraId, ring),
         onPacket: this.#onPacket,
+        onFlushed: this.#scheduleTurn,
       },
     );
     this.#cameras.set(cameraId, camera);
@@ -109,12 +110,16 @@ export class IngestWorker {
   /** Called for every packet, says when it came: to the turn, since a turn is over in a fraction of a millisecond. */
   readonly #onPacket = (): MonotonicMs => {
     this.#nap.countPacket();
-    if (!this.#isTurnScheduled) {
-      this.#isTurnScheduled = true;
-      this.#turnMs = this.#clock.monotonicMs();
-      setImmediate(this.#endTurn);
-    }
+    if (!this.#isTurnScheduled) this.#scheduleTurn();
     return this.#turnMs;
+  };
+
+  /** There is something to be announced at the end of this turn. */
+  readonly #scheduleTurn = (): void => {
+    if (this.#isTurnScheduled) return;
+    this.#isTurnScheduled = true;
+    this.#turnMs = this.#clock.monotonicMs();
+    setImmediate(this.#endTurn);
   };
 
   /** Rings the bell once for all that came in this turn of the loop, and perhaps naps. */

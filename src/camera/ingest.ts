@@ -16,6 +16,8 @@ export type IngestDeps = {
   readonly onRing: (ring: SharedArrayBuffer) => void;
   /** Called for each media packet; returns when it came. */
   readonly onPacket: () => MonotonicMs;
+  /** Frames may have come without a packet. */
+  readonly onFlushed: () => void;
 };
 
 /** One camera inside its worker: a ring that lasts, and one session at a time that fills it. */
@@ -63,6 +65,7 @@ export class Ingest {
       ring: this.#ring,
       time: this.#time,
       onPacket: this.#deps.onPacket,
+      onFlushed: this.#deps.onFlushed,
       onPlaying: () => send({ type: 'playing', cameraId, attempt }),
       onStreaming: () => send({ type: 'streaming', cameraId, attempt }),
       onEnded: (fault) => send({ type: 'ended', cameraId, attempt, fault }),

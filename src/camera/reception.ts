@@ -20,6 +20,8 @@ type ReceptionDeps = {
   readonly ring: RingWriter;
   readonly time: StreamTime;
   readonly transport: 'tcp' | 'udp';
+  /** A track's first packet came. */
+  readonly onFirstPacket: () => void;
 };
 
 /** One media of the session: what its packets go through before they are frames in the ring. */
@@ -171,12 +173,13 @@ const createReceiver = (
   media: MediaDescription,
   { timeline, wall }: TrackTime,
   depacketizer: Depacketizer,
-  { clock, transport }: ReceptionDeps,
+  { clock, transport, onFirstPacket }: ReceptionDeps,
   onReport: OnSenderReport,
 ): TrackReceiver => {
   const { payloadType, clockRateHz } = media;
   const deps: TrackReceiverDeps = {
     depacketizer,
+    onFirstPacket,
     onSourceChange: () => timeline.sourceChanged(),
     onSenderReport: (wallMs, rtpTimestamp) => {
       const ptsTicks = timeline.ticksAt(rtpTimestamp);

@@ -24,6 +24,8 @@ export type TrackReceiverOptions = {
 /** What the owner of a track wants to hear of besides its frames. */
 export type TrackReceiverDeps = {
   readonly depacketizer: Depacketizer;
+  /** The first packet came: over UDP it waits, and a `flush` is due in OPENING_MS. */
+  readonly onFirstPacket?: () => void;
   /** The camera goes on under another SSRC, from the next frame on. */
   readonly onSourceChange?: () => void;
   /** The camera's clock showed `senderWallMs` at `rtpTimestamp`. */
@@ -177,6 +179,7 @@ export class TrackReceiver implements PacketReceiver {
     if (this.#ssrc < 0) {
       this.#ssrc = packet.ssrc;
       this.#accept(packet, arrivalMs);
+      this.#deps.onFirstPacket?.();
       return;
     }
     const goesOn =

@@ -5,6 +5,9 @@ import { MAX_DROPOUT, MAX_MISORDER, SequenceSpan } from './sequencer.js';
 
 /** Packets that can wait for one that is missing: at 4 Mbit/s about 170 ms of stream. */
 const WINDOW_PACKETS = 64;
+/** The first packets of a stream wait until there are so many, or for so long: one that they overtook may come. */
+const OPENING_PACKETS = 16;
+export const OPENING_MS = 20;
 /** Numbers remembered to tell a duplicate from a late packet; a power of two above MAX_MISORDER. */
 const MEMORY_PACKETS = 128;
 
@@ -28,6 +31,9 @@ export class ReorderSequencer implements Sequencer {
   #hasSuspect = false;
   #heldCount = 0;
   #next = -1;
+  /** Nothing has been handed out yet; `#next` is a guess. */
+  #isOpening = false;
+  #openedMs = 0;
   #missing = 0;
   #lostAtStart = 0;
 
@@ -42,7 +48,8 @@ export class ReorderSequencer implements Sequencer {
 
   push(packet: RtpPacket, nowMs: MonotonicMs): void {
     const { sequence } = packet;
-    if (this.#next < 0) this.#open(sequence);
+    if (this.#next < 0) this.#open(sequence, nowMs);
+    if (this.#isOpening && this.#collect(packet, nowMs)) return;
     const ahead = (sequence - this.#next) & 0xffff;
     if (ahead === 0) {
       this.span.count(sequence);
@@ -66,6 +73,10 @@ export class ReorderSequencer implements Sequencer {
   }
 
   flush(nowMs: MonotonicMs): void {
+    if (this.#isOpening) {
+      if (nowMs - this.#openedMs < OPENING_MS) return;
+      this.#begin();
+    }
     while (this.#heldCount > 0) {
       let first = this.#next;
       while (this.#isHeld[first % WINDOW_PACKETS] === 0) first = (first + 1) & 0xffff;
@@ -77,6 +88,7 @@ export class ReorderSequencer implements Sequencer {
   }
 
   restart(): void {
+    if (this.#isOpening) this.#begin();
     while (this.#heldCount > 0) this.#step();
     if (this.#next >= 0) this.counters.restarts += 1;
     this.#next = -1;
@@ -87,9 +99,36 @@ export class ReorderSequencer implements Sequencer {
     this.span.close();
   }
 
-  #open(sequence: number): void {
-    this.#next = sequence;
+  #open(sequence: number, nowMs: MonotonicMs): void {
+    // After a restart two packets that follow each other have shown where the count is.
+    this.#isOpening = this.#lostAtStart === 0;
+    this.#openedMs = nowMs;
+    this.#next = this.#isOpening ? (sequence - OPENING_PACKETS) & 0xffff : sequence;
     this.span.open(sequence);
+  }
+
+  /** Keeps one of the first packets. False: the wait is over, and this one is like any other. */
+  #collect(packet: RtpPacket, nowMs: MonotonicMs): boolean {
+    if (((packet.sequence - this.#next) & 0xffff) >= WINDOW_PACKETS) {
+      this.#begin();
+      return false;
+    }
+    this.#hold(packet, nowMs);
+    if (this.#heldCount >= OPENING_PACKETS) this.#begin();
+    else this.flush(nowMs);
+    return true;
+  }
+
+  /** Begins with the first of the packets that have come by now. */
+  #begin(): void {
+    this.#isOpening = false;
+    while (this.#isHeld[this.#next % WINDOW_PACKETS] === 0) this.#next = (this.#next + 1) & 0xffff;
+    this.span.open(this.#next);
+    for (let ahead = 0; ahead < WINDOW_PACKETS; ahead += 1) {
+      const sequence = (this.#next + ahead) & 0xffff;
+      if (this.#isHeld[sequence % WINDOW_PACKETS] === 1) this.span.count(sequence);
+    }
+    this.#drain();
   }
 
   #judgeJump(packet: RtpPacket, nowMs: MonotonicMs): void {

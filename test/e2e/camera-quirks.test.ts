@@ -65,6 +65,8 @@ const overUdp: readonly Partial<Faults>[] = [
   {},
   { transportHeader: 'no-server-port' },
   { reordering: 0.1, maxPayloadBytes: 300 },
+  // The very first packet of each track among them.
+  { reordering: (packet) => packet % 5 === 0, maxPayloadBytes: 300 },
 ];
 
 const toCase = (video: VideoStream, transport: Transport, faults: Partial<Faults>): Case => {

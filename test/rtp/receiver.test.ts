@@ -124,6 +124,7 @@ describe('sources', () => {
     test(`one that starts anew is taken when a second packet confirms it, and loses none (${transport})`, () => {
       const { receiver, recorder, events, send } = setUp(transport);
       send({ sequence: 1, payload: '01' });
+      receiver.flush(50 as MonotonicMs);
       send({ sequence: 40_000, payload: '02', timestamp: 1 << 30, ssrc: B });
       assert.deepEqual(sequencesOf(recorder), [1]);
       send({ sequence: 40_001, payload: '03', timestamp: 1 << 30, ssrc: B });

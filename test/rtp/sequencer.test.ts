@@ -29,9 +29,17 @@ const inOrder = (): { collector: Collector; sequencer: Sequencer } => {
   return { collector, sequencer: new InOrderSequencer(collector) };
 };
 
-const reorder = (): { collector: Collector; sequencer: Sequencer } => {
+const fresh = (): { collector: Collector; sequencer: Sequencer } => {
   const collector = new Collector();
   return { collector, sequencer: new ReorderSequencer({ maxAgeMs: 100 }, collector) };
+};
+
+/** One whose first packet, `first`, has been waited for. */
+const reorder = (first: number): { collector: Collector; sequencer: Sequencer } => {
+  const made = fresh();
+  feed(made.sequencer, [first], -1000);
+  made.sequencer.flush(-900 as MonotonicMs);
+  return made;
 };
 
 describe('in order (TCP)', () => {
@@ -58,15 +66,80 @@ describe('in order (TCP)', () => {
 
 describe('reorder window (UDP)', () => {
   test('swapped packets come out in order at once', () => {
-    const { collector, sequencer } = reorder();
-    feed(sequencer, [65_534, 0, 65_535, 2, 1, 3]);
+    const { collector, sequencer } = reorder(65_534);
+    feed(sequencer, [0, 65_535, 2, 1, 3]);
     assert.deepEqual(collector.sequences, [65_534, 65_535, 0, 1, 2, 3]);
     assert.deepEqual(collector.losses, [0, 0, 0, 0, 0, 0]);
   });
 
+  test('packets that overtake the very first one cost it nothing', () => {
+    for (const order of [
+      [1, 0, 2, 3],
+      [2, 1, 0, 3],
+      [0xffff, 1, 0, 0xfffe, 2],
+    ]) {
+      const { collector, sequencer } = fresh();
+      feed(sequencer, order);
+      sequencer.flush(1e6 as MonotonicMs);
+      assert.deepEqual(
+        collector.sequences,
+        order.toSorted((a, b) => ((a - b) << 16) >> 16),
+      );
+      assert.ok(collector.losses.every((lost) => lost === 0));
+      assert.deepEqual(sequencer.counters, { lost: 0, duplicates: 0, late: 0, restarts: 0 });
+      assert.equal(sequencer.span.expected, order.length);
+      assert.equal(sequencer.span.received, order.length);
+    }
+  });
+
+  test('the first packets wait for 20 ms, or until there are 16 of them', () => {
+    const waiting = fresh();
+    feed(waiting.sequencer, [10, 11]);
+    waiting.sequencer.flush(19 as MonotonicMs);
+    assert.deepEqual(waiting.collector.sequences, []);
+    waiting.sequencer.flush(20 as MonotonicMs);
+    assert.deepEqual(waiting.collector.sequences, [10, 11]);
+    feed(waiting.sequencer, [9, 12], 21);
+    assert.deepEqual(waiting.collector.sequences, [10, 11, 12]);
+    assert.equal(waiting.sequencer.counters.late, 1);
+
+    const slow = fresh();
+    slow.sequencer.push(packetOf('00', { sequence: 5 }), 0 as MonotonicMs);
+    slow.sequencer.push(packetOf('00', { sequence: 6 }), 40 as MonotonicMs);
+    assert.deepEqual(slow.collector.sequences, [5, 6]);
+
+    const burst = fresh();
+    const run = Array.from({ length: 16 }, (_, i) => i + 100);
+    feed(burst.sequencer, run.slice(0, 15));
+    assert.deepEqual(burst.collector.sequences, []);
+    feed(burst.sequencer, run.slice(15));
+    assert.deepEqual(burst.collector.sequences, run);
+  });
+
+  test('a gap among the first packets is a gap, and a far packet ends the wait', () => {
+    const { collector, sequencer } = fresh();
+    feed(sequencer, [10, 12]);
+    sequencer.flush(1e6 as MonotonicMs);
+    assert.deepEqual(
+      [collector.sequences, collector.losses],
+      [
+        [10, 12],
+        [0, 1],
+      ],
+    );
+    const far = fresh();
+    feed(far.sequencer, [10, 11, 40_000, 40_001]);
+    assert.deepEqual(far.collector.sequences, [10, 11, 40_000, 40_001]);
+    assert.deepEqual(far.sequencer.counters, { lost: 0, duplicates: 0, late: 0, restarts: 1 });
+    const other = fresh();
+    feed(other.sequencer, [11, 10]);
+    other.sequencer.restart();
+    assert.deepEqual(other.collector.sequences, [10, 11]);
+  });
+
   test('a gap is given up when it is overdue, not before', () => {
-    const { collector, sequencer } = reorder();
-    feed(sequencer, [1, 3, 4]);
+    const { collector, sequencer } = reorder(1);
+    feed(sequencer, [3, 4], 1);
     sequencer.flush(99 as MonotonicMs);
     assert.deepEqual(collector.sequences, [1]);
     sequencer.flush(101 as MonotonicMs);
@@ -78,9 +151,9 @@ describe('reorder window (UDP)', () => {
   });
 
   test('a full window gives the gap up, and a far step empties it in order', () => {
-    const { collector, sequencer } = reorder();
+    const { collector, sequencer } = reorder(0);
     const run = Array.from({ length: 63 }, (_, i) => i + 2);
-    feed(sequencer, [0, ...run]);
+    feed(sequencer, run);
     assert.deepEqual(collector.sequences, [0]);
     feed(sequencer, [65]);
     assert.deepEqual(collector.sequences, [0, ...run, 65]);
@@ -92,8 +165,8 @@ describe('reorder window (UDP)', () => {
   });
 
   test('a jump counts once the next packet confirms it; one stray packet changes nothing', () => {
-    const { collector, sequencer } = reorder();
-    feed(sequencer, [10, 40_000, 11, 50_000, 12]);
+    const { collector, sequencer } = reorder(10);
+    feed(sequencer, [40_000, 11, 50_000, 12]);
     assert.deepEqual(collector.sequences, [10, 11, 12]);
     feed(sequencer, [14, 30_000, 30_001, 30_002]);
     assert.deepEqual(collector.sequences, [10, 11, 12, 14, 30_000, 30_001, 30_002]);
@@ -105,9 +178,9 @@ describe('reorder window (UDP)', () => {
     const arrivals = fc.array(fc.tuple(fc.nat({ max: 300 }), fc.nat({ max: 60 })), { maxLength: 400 });
     fc.assert(
       fc.property(arrivals, fc.nat({ max: 65_535 }), (list, base) => {
-        const { collector, sequencer } = reorder();
+        const { collector, sequencer } = fresh();
         let nowMs = 0;
-        const offsets = [0, ...list.map(([offset]) => offset)];
+        const offsets = [20, ...list.map(([offset]) => offset)];
         offsets.forEach((offset, i) => {
           nowMs += list[i]?.[1] ?? 0;
           sequencer.push(packetOf('00', { sequence: (base + offset) & 0xffff }), nowMs as MonotonicMs);
@@ -115,7 +188,7 @@ describe('reorder window (UDP)', () => {
         sequencer.flush((nowMs + 1000) as MonotonicMs);
         const { duplicates, late, lost, restarts } = sequencer.counters;
         if (restarts > 0) return;
-        let next = 0;
+        let next = ((collector.sequences[0] ?? base) - base) & 0xffff;
         collector.sequences.forEach((sequence, i) => {
           const offset = (sequence - base) & 0xffff;
           assert.equal(offset, next + collector.losses[i]!);

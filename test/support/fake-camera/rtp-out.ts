@@ -101,8 +101,7 @@ export class RtpOut {
     const count = this.#packets;
     this.#packets += 1;
     if (faults.stall || strikes(faults.loss, count, this.#random)) return;
-    // Not the first one: whoever gets the second before it can't know that there was one.
-    if (count > 0 && this.#held === null && strikes(faults.reordering, count, this.#random)) {
+    if (this.#held === null && strikes(faults.reordering, count, this.#random)) {
       this.#held = bytes;
       return;
     }

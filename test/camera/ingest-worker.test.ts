@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readCounters } from '../../src/ring/counters.js';
+import { FakeCamera } from '../support/fake-camera/fake-camera.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { fixtures } from '../support/fixtures.js';
+import { until } from '../support/until.js';
+import { WorkerProbe } from './worker-probe.js';
+
+/** A camera that sends when it is told to, and a session with it. */
+const playing = async (transport: 'tcp' | 'udp', maxPayloadBytes = 60_000) => {
+  const camera = await FakeCamera.start({
+    mounts: { '/cam': { video: fixtures.h264Baseline(), pacing: { mode: 'step' } } },
+    faults: { maxPayloadBytes, packetizationMode: 1 },
+  });
+  const clock = new FakeClock();
+  const probe = new WorkerProbe(clock);
+  probe.connect({ url: camera.url(), transport });
+  await camera.until(({ playing }) => playing === 1);
+  const packets = (): number => readCounters(probe.ring).packets;
+  const frames = (): number => readCounters(probe.ring).videoFrames;
+  return {
+    camera,
+    clock,
+    probe,
+    packets,
+    frames,
+    [Symbol.asyncDispose]: async () => {
+      await probe[Symbol.asyncDispose]();
+      await camera.close();
+    },
+  };
+};
+
+test('UDP: frames that waited for a lost packet are announced by the bell although no packet follows', async () => {
+  await using play = await playing('udp');
+  const { camera, clock, probe, frames } = play;
+  camera.sendFrames(3);
+  await until('the session streams', () => probe.types.includes('playing'));
+  // What came first has been waited for.
+  clock.advance(1_000);
+  await until('they are there', () => frames() === 3);
+  probe.listen();
+  await until('the newest keyframe was read', () => probe.framesHeard > 0);
+  const turns = probe.turns;
+  camera.faults.loss = 1;
+  camera.sendFrame();
+  camera.faults.loss = 0;
+  camera.sendFrame();
+  await until('the packet behind the gap came', () => probe.turns > turns);
+  const heard = probe.framesHeard;
+  assert.equal(frames(), 3);
+  clock.advance(1_000);
+  await until('the frame behind the gap was heard', () => frames() === 4 && probe.framesHeard > heard);
+});
+
+test('UDP: the first packets are handed out 20 ms after the first of them, without another', async () => {
+  await using play = await playing('udp');
+  const { camera, clock, probe, frames } = play;
+  camera.sendFrames(2);
+  await until('the session streams', () => probe.types.includes('playing'));
+  assert.equal(frames(), 0);
+  clock.advance(20);
+  assert.equal(frames(), 2);
+  await until('the camera streams', () => probe.types.includes('streaming'));
+});
