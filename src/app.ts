@@ -411,9 +411,9 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
       ...archiveRoutes({
         clock,
         cameras: registry,
-        recordings: archive.recordings,
-        timeline: archive.timeline,
-        playback: archive.playback,
+        recordings: archive.requests,
+        timeline: archive.requests,
+        playback: archive.requests,
       }),
       ...hlsRoutes({ hls }),
       ...whepRoutes({ whep }),

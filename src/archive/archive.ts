@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import { ArchiveRequests } from './archive-requests.js';
 import type { FilesInProgress } from './file-progress.js';
 import type { GapReason } from './intervals.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './job-pool.js';
@@ -26,9 +27,8 @@ export type ArchiveDeps = {
 
 /** The main thread's side of the archive: all of it but the recorders, with the threads that its disk work needs. */
 export class Archive {
-  readonly recordings: Recordings;
-  readonly timeline: Timeline;
-  readonly playback: Playback;
+  /** For whoever asks from outside. */
+  readonly requests: ArchiveRequests;
   readonly recovery: Recovery;
   readonly retention: Retention;
   readonly #log: Logger;
@@ -41,9 +41,10 @@ export class Archive {
     this.#foreground = new JobPool(FOREGROUND, { clock, threads });
     this.#background = new JobPool(BACKGROUND, { clock, threads });
     const runner = this.#foreground;
-    this.recordings = new Recordings(options, { runner, live });
-    this.timeline = new Timeline({ clock, recordings: this.recordings, whyNot });
-    this.playback = new Playback(options, { recordings: this.recordings, runner, clock });
+    const recordings = new Recordings(options, { runner, live });
+    const timeline = new Timeline({ clock, recordings, whyNot });
+    const playback = new Playback(options, { recordings, runner, clock });
+    this.requests = new ArchiveRequests({ clock, recordings, timeline, playback });
     this.recovery = new Recovery(options, {
       ...{ clock, log, live },
       ...{ runner: this.#background, quickRunner: this.#foreground },

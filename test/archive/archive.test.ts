@@ -44,19 +44,19 @@ test('the archive starts, closes what was left open, deletes what is old, answer
     return names.length === 1 && names[0]?.includes('_to_') === true && names[0] !== old;
   };
   await until('only the repaired one is left', isDone, { deadlineMs: 60_000 });
-  const [recording] = await archive.recordings.list('door');
+  const [recording] = await archive.requests.list('door');
   assert.deepEqual([recording?.startMs, recording?.endMs], [START_MS, START_MS + 4000]);
-  assert.deepEqual(await archive.timeline.intervals('door', START_MS, START_MS + 10_000), {
+  assert.deepEqual(await archive.requests.intervals('door', START_MS, START_MS + 10_000), {
     intervals: [{ startMs: START_MS, endMs: START_MS + 4000 }],
     gaps: [{ startMs: START_MS + 4000, endMs: START_MS + 10_000, reason: 'not_recording' }],
   });
   const wanted = { fileName: recording!.fileName, session: null };
-  assert.match(await archive.playback.archivePlaylist('door', wanted), /#EXT-X-ENDLIST/);
+  assert.match(await archive.requests.archivePlaylist('door', wanted), /#EXT-X-ENDLIST/);
   assert.ok(threads >= 2 && threads <= 3, String(threads));
   await archive.stop();
   assert.equal(threads, 0);
   assert.equal(clock.pendingTimers, 0);
-  await assert.rejects(archive.recordings.list('door'), { code: 'archive_unavailable' });
+  await assert.rejects(archive.requests.list('door'), { code: 'archive_unavailable' });
   assert.deepEqual(
     lines.filter(({ level }) => level !== 'info'),
     [],

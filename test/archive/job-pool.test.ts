@@ -85,7 +85,7 @@ test('a disk that hangs holds the threads, nobody waits past the deadline, and i
 
 test('threads that are still starting are stopped, and take nobody along', async () => {
   const start = () => {
-    const pool = new JobPool(options, { clock: systemClock });
+    const pool = new JobPool({ ...options, deadlineMs: 60_000 }, { clock: systemClock });
     return { pool, job: pool.run('scanFolder', { folder: '/does/not/exist' }) };
   };
   const stopAt = async (ms: number): Promise<void> => {

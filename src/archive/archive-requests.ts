@@ -1,0 +1,78 @@
+import type { Clock } from '../base/clock.js';
+import { AppError } from '../base/errors.js';
+import type { Clip } from './clip.js';
+import type { Coverage } from './intervals.js';
+import type { ArchiveSegment, ClipSelection, Playback } from './playback.js';
+import type { Recording } from './recording.js';
+import type { Recordings } from './recordings.js';
+import type { Timeline } from './timeline.js';
+import { Turns, type TurnsOptions } from './turns.js';
+
+export type ArchiveRequestsDeps = {
+  readonly recordings: Pick<Recordings, 'list'>;
+  readonly timeline: Pick<Timeline, 'intervals'>;
+  readonly playback: Playback;
+  readonly clock: Clock;
+};
+
+/**
+ * ffmpeg and GStreamer give up at the first 503, and GStreamer where nothing comes for 15 s. At once as many as keep
+ * the threads of jobs at work, so that none of theirs is ever refused there.
+ */
+const TURNS: TurnsOptions = { atOnce: 8, maxWaiting: 1_024, maxInLane: 256, patienceMs: 15_000 };
+/** A recording that has just begun is played as soon as its first part is whole: that takes a keyframe distance. */
+const READY_WITHIN_MS = 12_000;
+const READY_POLL_MS = 500;
+
+/** What clients ask of the archive, each in its turn: one camera's viewers hold up no other's. */
+export class ArchiveRequests {
+  readonly #deps: ArchiveRequestsDeps;
+  readonly #turns: Turns;
+
+  constructor(deps: ArchiveRequestsDeps) {
+    this.#deps = deps;
+    this.#turns = new Turns(TURNS, deps);
+  }
+
+  list(cameraId: string): Promise<readonly Recording[]> {
+    return this.#turns.run(cameraId, () => this.#deps.recordings.list(cameraId));
+  }
+
+  intervals(cameraId: string, fromMs: number, toMs: number): Promise<Coverage> {
+    return this.#turns.run(cameraId, () => this.#deps.timeline.intervals(cameraId, fromMs, toMs));
+  }
+
+  archivePlaylist(...wanted: Parameters<Playback['archivePlaylist']>): Promise<string> {
+    const [cameraId] = wanted;
+    return this.#whenReady(() =>
+      this.#turns.run(cameraId, () => this.#deps.playback.archivePlaylist(...wanted)),
+    );
+  }
+
+  rangePlaylist(...wanted: Parameters<Playback['rangePlaylist']>): Promise<string> {
+    return this.#turns.run(wanted[0], () => this.#deps.playback.rangePlaylist(...wanted));
+  }
+
+  segment(...wanted: Parameters<Playback['segment']>): Promise<ArchiveSegment> {
+    return this.#turns.run(wanted[0], () => this.#deps.playback.segment(...wanted));
+  }
+
+  /** Clips have turns of their own. */
+  clip(cameraId: string, selection: ClipSelection): Promise<Clip> {
+    return this.#deps.playback.clip(cameraId, selection);
+  }
+
+  async #whenReady<Result>(ask: () => Promise<Result>): Promise<Result> {
+    const { clock } = this.#deps;
+    const untilMs = clock.monotonicMs() + READY_WITHIN_MS;
+    for (;;) {
+      try {
+        return await ask();
+      } catch (fault) {
+        const isReadySoon = fault instanceof AppError && fault.code === 'recording_not_ready';
+        if (!isReadySoon || clock.monotonicMs() >= untilMs) throw fault;
+      }
+      await new Promise<void>((resolve) => clock.after(READY_POLL_MS, resolve));
+    }
+  }
+}
