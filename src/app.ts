@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import type { Express } from 'express';
 import { Archive } from './archive/archive.js';
 import { RecordingDesk } from './archive/recording-desk.js';
 import { Accounts } from './auth/accounts.js';
@@ -8,16 +9,19 @@ import { restoreSnapshot } from './auth/restore.js';
 import { Tokens } from './auth/tokens.js';
 import { ViewingGate } from './auth/viewing-gate.js';
 import { ViewingSessions } from './auth/viewing-sessions.js';
+import { isLoopback } from './base/client-address.js';
 import type { Clock } from './base/clock.js';
 import { AppError, messageOf } from './base/errors.js';
 import type { Logger } from './base/log.js';
 import { checkWritable, makeFolder } from './base/make-folder.js';
+import { openFileLimit } from './base/open-file-limit.js';
 import { ThreadStats } from './base/thread-stats.js';
 import { Cameras } from './camera/cameras.js';
 import { type CameraActivity, CameraRegistry } from './camera/registry.js';
 import type { SpawnCameraWorker } from './camera/worker-thread.js';
 import type { Config } from './config.js';
 import { Models } from './detect/models.js';
+import { ConnectionCaps } from './http/connection-caps.js';
 import type { RequestObserver } from './http/request-report.js';
 import type { Route } from './http/route.js';
 import { archiveRoutes } from './http/routes/archive.js';
@@ -35,7 +39,8 @@ import { statsRoutes } from './http/routes/stats.js';
 import { tagRoutes } from './http/routes/tags.js';
 import { userRoutes } from './http/routes/users.js';
 import { whepRoutes } from './http/routes/whep.js';
-import { HttpServer } from './http/server.js';
+import { HttpServer, type ServerGuard } from './http/server.js';
+import { StalledResponses } from './http/stalled-responses.js';
 import { StreamAccess } from './http/stream-access.js';
 import {
   createUpgradeListener,
@@ -43,7 +48,7 @@ import {
   type UpgradeListener,
   upgradeRoutes,
 } from './http/upgrade.js';
-import { createWebApp, type WebAppDeps } from './http/web-app.js';
+import { createWebApp, isTrustedProxy, type WebAppDeps } from './http/web-app.js';
 import { LiveHls } from './live/hls/live-hls.js';
 import { WebSocketViews } from './live/websocket/websocket-views.js';
 import { ownAddresses } from './live/whep/own-addresses.js';
@@ -424,12 +429,27 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   );
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
     ops.metrics.requestDone(route, method, status, durationSec);
-  const webDeps = { log, audit, tokens: storage.tokens, streams, onRequest };
+  const webDeps = { clock, log, audit, tokens: storage.tokens, streams, onRequest };
   const servers = await listen(config, { all: routes, probes, upgrades }, webDeps, stops);
   stops.push(() => logRoutes.close());
   stops.push(() => webSockets.stop());
   stops.push(() => hls.stop());
   return servers;
+};
+
+/** A listener's own: whoever takes all places of the one leaves those of the other. */
+const guardsOf = (
+  { maxConnections, maxConnectionsPerAddress }: Config,
+  app: Express,
+  deps: { readonly clock: Clock; readonly log: Logger },
+): ServerGuard[] => {
+  // Recordings need files to be opened, however many connections there are.
+  const mostConnections = Math.min(maxConnections, (openFileLimit() ?? Number.POSITIVE_INFINITY) / 2);
+  const isShared = (address: string): boolean => isLoopback(address) || isTrustedProxy(app, address);
+  return [
+    new ConnectionCaps({ maxConnections: mostConnections, maxConnectionsPerAddress, isShared }, deps),
+    new StalledResponses(deps.clock),
+  ];
 };
 
 /** Opens both listeners; they close together, so that neither waits for the other's clients. */
@@ -440,7 +460,7 @@ const listen = async (
     readonly probes: readonly Route[];
     readonly upgrades: readonly StreamUpgrade[];
   },
-  deps: WebAppDeps,
+  deps: WebAppDeps & { readonly clock: Clock },
   stops: Stops,
 ): Promise<Urls> => {
   const { corsOrigins, trustProxy, host, tls } = config;
@@ -452,7 +472,7 @@ const listen = async (
     at: { readonly variable: string; readonly port: number; readonly tls: Config['tls'] },
   ): Promise<string> => {
     const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps: at.tls !== null }, deps);
-    const server = await HttpServer.listen({ host, ...at }, app, onUpgrade);
+    const server = await HttpServer.listen({ host, ...at }, app, onUpgrade, guardsOf(config, app, deps));
     servers.push(server);
     return server.url;
   };

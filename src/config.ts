@@ -26,6 +26,8 @@ export type Config = {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
   /** Express's `trust proxy`: a hop count, a boolean, or a list of addresses. */
   readonly trustProxy: boolean | number | string;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
   readonly detectModel: string | null;
   readonly ffmpegPath: string;
 };
@@ -199,6 +201,8 @@ export const readConfig = (env: Environment): Config => {
     corsOrigins: corsOriginsOf(env),
     tls: tlsOf(env),
     trustProxy: trustProxyOf(env),
+    maxConnections: integerOf(env, 'MAX_CONNECTIONS', 10_000, 16, 1_000_000),
+    maxConnectionsPerAddress: integerOf(env, 'MAX_CONNECTIONS_PER_IP', 1_000, 4, 1_000_000),
     detectModel: detectModelOf(env),
     ffmpegPath: textOf(env, 'FFMPEG_PATH') ?? 'ffmpeg',
   };

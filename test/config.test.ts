@@ -30,6 +30,8 @@ test('nothing set: the defaults', () => {
       corsOrigins: [],
       tls: null,
       trustProxy: false,
+      maxConnections: 10_000,
+      maxConnectionsPerAddress: 1_000,
       detectModel: null,
       ffmpegPath: 'ffmpeg',
     },

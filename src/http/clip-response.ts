@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../base/errors.js';
 import { rangeAnswer } from '../base/range-answer.js';
+import { drained } from './paced-write.js';
 
 /** A part of the archive as one file, which is made while it is read. */
 export type Clip = {
@@ -14,19 +15,6 @@ export type Clip = {
   close(): void | Promise<void>;
 };
 
-/** A player that is paused lets a download stand still, and asks for the rest later if it was cut. */
-const STALL_LIMIT_MS = 5 * 60_000;
-
-/** The client takes more again, or went away. */
-const drained = (response: ServerResponse): Promise<void> =>
-  new Promise((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.once('drain', done).once('close', done);
-  });
-
 /** Sends no faster than the client takes, and no more once it is gone. */
 const sendBytes = async (
   clip: Clip,
@@ -35,7 +23,6 @@ const sendBytes = async (
   response: ServerResponse,
 ): Promise<void> => {
   let sentBytes = 0;
-  response.setTimeout(STALL_LIMIT_MS);
   for await (const chunk of clip.read(startByte, endByte)) {
     if (response.destroyed) return;
     sentBytes += chunk.length;

@@ -6,6 +6,7 @@ import type { Logger } from '../base/log.js';
 import { authorize, type TokenVerifier } from './access.js';
 import { type AuditDetails, AuditNote } from './audit.js';
 import { createBodyReader, DEFAULT_BODY_LIMIT_BYTES } from './body.js';
+import { sendPieces } from './paced-write.js';
 import { httpError } from './problem.js';
 import type { Entry, Reply, Route, RouteAccess } from './route.js';
 import { idParams } from './schemas.js';
@@ -21,6 +22,8 @@ export type Doorkeepers = {
 
 const nothing = z.unknown();
 
+const totalBytes = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
+
 /** Sends what a handler answered. Node leaves the body out for HEAD. */
 const send = async (reply: Reply, request: Request, response: Response): Promise<void> => {
   if ('write' in reply) {
@@ -28,6 +31,8 @@ const send = async (reply: Reply, request: Request, response: Response): Promise
     return;
   }
   const content = 'text' in reply ? reply.text : JSON.stringify(reply.body);
+  const isText = typeof content === 'string';
+  const pieces = isText ? [] : Buffer.isBuffer(content) ? [content] : content;
   response.statusCode = reply.status;
   response.setHeader('Cache-Control', 'no-store');
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
@@ -38,8 +43,9 @@ const send = async (reply: Reply, request: Request, response: Response): Promise
     return;
   }
   response.setHeader('Content-Type', 'text' in reply ? reply.contentType : 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', Buffer.byteLength(content));
-  response.end(content);
+  response.setHeader('Content-Length', isText ? Buffer.byteLength(content) : totalBytes(pieces));
+  if (isText) response.end(content);
+  else await sendPieces(pieces, response);
 };
 
 /** Lets the caller in, or throws. */

@@ -30,10 +30,13 @@ export type Call<By extends Access, Params, Query, Body> = {
 /** Added to an answer, or instead of its usual ones. With an ETag, `If-None-Match` is honoured. */
 type ReplyHeaders = { readonly headers?: Readonly<Record<string, string>> };
 
+/** What is sent as it is; pieces in a row are one content, and are not put together for that. */
+export type Content = string | Buffer | readonly Buffer[];
+
 /** What a handler answers: a value, content that is ready as it is, or a function that writes for as long as it likes. */
 export type Reply =
   | ({ readonly status: number; readonly body: unknown } & ReplyHeaders)
-  | ({ readonly status: number; readonly text: string | Buffer; readonly contentType: string } & ReplyHeaders)
+  | ({ readonly status: number; readonly text: Content; readonly contentType: string } & ReplyHeaders)
   | { readonly write: (request: Request, response: Response) => void | Promise<void> };
 
 /** One success answer, as the document shows it. */

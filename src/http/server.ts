@@ -22,6 +22,9 @@ export type ListenOptions = {
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
 };
 
+/** Sees to it that clients don't take too much. */
+export type ServerGuard = { attach(server: Server): void };
+
 /** Bounds for clients that dawdle: a request's head and whole must arrive in this time. */
 const bounds: ServerOptions = {
   headersTimeout: 10_000,
@@ -84,10 +87,12 @@ export class HttpServer {
     options: ListenOptions,
     app: RequestListener,
     onUpgrade: UpgradeListener | null = null,
+    guards: readonly ServerGuard[] = [],
   ): Promise<HttpServer> {
     const { host, variable, port, tls } = options;
     const server = tls === null ? createServer(bounds, app) : createSecureServer(tls, app);
     server.maxHeadersCount = MAX_HEADERS;
+    for (const guard of guards) guard.attach(server);
     const latest = new WeakMap<Duplex, ServerResponse>();
     server.on('request', ({ socket }, response) => latest.set(socket, response));
     server.on('clientError', (fault, socket) => {

@@ -84,6 +84,10 @@ const trust = (app: Express, trustProxy: WebAppOptions['trustProxy']): void => {
   }
 };
 
+/** Whether the application takes an address for a proxy's, which many clients stand behind. */
+export const isTrustedProxy = (app: Express, address: string): boolean =>
+  (app.get('trust proxy fn') as (address: string, hop: number) => boolean)(address, 0);
+
 /** One listener's application: headers, routes, and an answer for everything else. */
 export const createWebApp = (routes: readonly Route[], options: WebAppOptions, deps: WebAppDeps): Express => {
   const app = express();

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import type { Registry } from 'prom-client';
+import { openFileLimit } from '../base/open-file-limit.js';
 import { lagBucketsSeconds } from '../base/thread-stats.js';
 import { CollectedCounter, CollectedGauge, CollectedHistogram, type Line, line } from './collected.js';
 import type { ThreadReport, Threads } from './threads.js';
@@ -9,16 +10,6 @@ const openFiles = (): number | null => {
   try {
     // One of them is the listing itself.
     return readdirSync('/proc/self/fd').length - 1;
-  } catch {
-    return null;
-  }
-};
-
-/** The soft limit of open files, or null where it isn't told or there is none. */
-const maxFiles = (): number | null => {
-  try {
-    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'));
-    return limit === null ? null : Number(limit[1]);
   } catch {
     return null;
   }
@@ -91,7 +82,7 @@ export class ProcessCollector {
     const { user, system } = process.cpuUsage();
     this.#cpu.lines = [line((user + system) / 1e6)];
     this.#memory.lines = [line(process.memoryUsage.rss())];
-    const [files, limit] = [openFiles(), maxFiles()];
+    const [files, limit] = [openFiles(), openFileLimit()];
     this.#files.lines = files === null ? [] : [line(files)];
     this.#maxFiles.lines = limit === null ? [] : [line(limit)];
     this.#threads.lines = [line(threads.count)];

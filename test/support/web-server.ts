@@ -5,6 +5,7 @@ import { createLogger } from '../../src/base/log.js';
 import type { Route } from '../../src/http/route.js';
 import { withOpenApi } from '../../src/http/routes/openapi.js';
 import { HttpServer, type ListenOptions } from '../../src/http/server.js';
+import { StalledResponses } from '../../src/http/stalled-responses.js';
 import { StreamAccess, type WatchedCamera } from '../../src/http/stream-access.js';
 import { createUpgradeListener, type StreamUpgrade, upgradeRoutes } from '../../src/http/upgrade.js';
 import { createWebApp } from '../../src/http/web-app.js';
@@ -82,7 +83,8 @@ export const startWebServer = async (
     deps,
   );
   const at = { host: '127.0.0.1', variable: 'PORT', port: 0, tls };
-  const server = await HttpServer.listen(at, app, createUpgradeListener(upgrades, deps));
+  const guards = [new StalledResponses(clock)];
+  const server = await HttpServer.listen(at, app, createUpgradeListener(upgrades, deps), guards);
   const seen: SeenCall[] = [];
   const accessToken = (username: string): string => tokens.issueAccess(users.get(username)!);
   return {

@@ -92,8 +92,8 @@ export const hlsRoutes = ({ hls }: { readonly hls: LiveHlsSource }): Route[] => 
     answers: { 200: { description: 'The file', contentType: ['video/mp2t', 'text/vtt', 'video/mp4'] } },
     handle: async (call) => {
       const { id, segment } = call.params;
-      const { bytes, contentType } = await hls.file(id, segment, viewerOf(call));
-      return { status: 200, text: bytes, contentType };
+      const { pieces, contentType } = await hls.file(id, segment, viewerOf(call));
+      return { status: 200, text: pieces, contentType };
     },
   }),
 ];

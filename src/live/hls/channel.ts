@@ -53,7 +53,7 @@ export class Channel {
   readonly #window: SegmentWindow;
   readonly #waiting: Waiting;
   readonly #pollers = new Pollers();
-  readonly #keptTs: Segment[] = [];
+  readonly #keptTs: Buffer[] = [];
   #unfollow: (() => void) | null = null;
   #nextRing: SharedArrayBuffer | null = null;
   #reader: MergedReader | null = null;
@@ -183,11 +183,14 @@ export class Channel {
   /** A whole segment as MPEG-TS. */
   ts(number: number): Buffer {
     const segment = this.whole(number);
-    if (segment.ts !== null) return segment.ts;
-    segment.ts = this.#deps.tsMaker.make(segment);
-    this.#keptTs.push(segment);
-    while (this.#keptTs.length > KEPT_TS_SEGMENTS) this.#keptTs.shift()!.ts = null;
-    return segment.ts;
+    // One that was given up is there for as long as it is on its way to somebody.
+    const made = segment.ts?.deref();
+    if (made !== undefined) return made;
+    const bytes = this.#deps.tsMaker.make(segment);
+    segment.ts = new WeakRef(bytes);
+    this.#keptTs.push(bytes);
+    while (this.#keptTs.length > KEPT_TS_SEGMENTS) this.#keptTs.shift();
+    return bytes;
   }
 
   init(version: number): Buffer {

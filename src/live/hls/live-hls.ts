@@ -30,7 +30,8 @@ export type HlsViewer = { readonly session: string | null; readonly clientAddres
 /** What a player of parts wants to wait for: `_HLS_msn` and `_HLS_part`. */
 export type BlockingReload = { readonly segment: number; readonly part: number | null };
 
-export type HlsFile = { readonly contentType: string; readonly bytes: Buffer };
+/** In pieces, as they lie in memory: all who ask are sent the same. */
+export type HlsFile = { readonly contentType: string; readonly pieces: readonly Buffer[] };
 
 /** Live HLS of all cameras: one window of frames a camera, shown as MPEG-TS and as low-latency fMP4. */
 export class LiveHls {
@@ -83,20 +84,20 @@ export class LiveHls {
     channel.note(keyOf(viewer, isTs ? 'ts' : 'parts'));
     switch (file.kind) {
       case 'ts':
-        return { contentType: 'video/mp2t', bytes: channel.ts(file.segment) };
+        return { contentType: 'video/mp2t', pieces: [channel.ts(file.segment)] };
       case 'subtitles':
         return {
           contentType: 'text/vtt; charset=utf-8',
-          bytes: Buffer.from(subtitleFile(channel.whole(file.segment))),
+          pieces: [Buffer.from(subtitleFile(channel.whole(file.segment)))],
         };
       case 'mp4': {
         const { parts } = channel.whole(file.segment);
-        return { contentType: 'video/mp4', bytes: Buffer.concat(parts.map(({ bytes }) => bytes)) };
+        return { contentType: 'video/mp4', pieces: parts.map(({ bytes }) => bytes) };
       }
       case 'part':
-        return { contentType: 'video/mp4', bytes: await channel.part(file.segment, file.part) };
+        return { contentType: 'video/mp4', pieces: [await channel.part(file.segment, file.part)] };
       case 'init':
-        return { contentType: 'video/mp4', bytes: channel.init(file.version) };
+        return { contentType: 'video/mp4', pieces: [channel.init(file.version)] };
     }
   }
 

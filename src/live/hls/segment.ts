@@ -41,8 +41,8 @@ export class Segment {
   /** Null while it grows. */
   durationTicks: number | null = null;
   lengthBytes = 0;
-  /** The same as MPEG-TS, while that is wanted. */
-  ts: Buffer | null = null;
+  /** The same as MPEG-TS, while somebody holds it. */
+  ts: WeakRef<Buffer> | null = null;
 
   constructor(number: number, discontinuities: number, start: SegmentStart) {
     this.number = number;

@@ -4,7 +4,7 @@ import type { AudioTrackInfo } from '../../../src/codec/track.js';
 import { demux } from '../../mpegts/demuxer.js';
 import type { AudioStream } from '../../support/elementary-stream.js';
 import { fixtures } from '../../support/fixtures.js';
-import { HlsCamera, makeHls, viewer } from './hls-camera.js';
+import { fileBytes, HlsCamera, makeHls, viewer } from './hls-camera.js';
 
 const SAMPLES = 960;
 
@@ -33,7 +33,7 @@ const outputsWith = async (audio: AudioStream): Promise<{ init: Buffer; mp4: Buf
   const first = hls.video('door', viewer);
   camera.play(5);
   await first;
-  const read = async (name: string) => (await hls.file('door', name, viewer)).bytes;
+  const read = async (name: string) => await fileBytes(hls, name);
   const outputs = {
     init: await read('init_0.mp4'),
     mp4: await read('segment_0.m4s'),

@@ -137,6 +137,10 @@ export const makeHls = (clock = new FakeClock()): HlsRig => {
 
 export const viewer = { session: null, clientAddress: '192.0.2.1' };
 
+/** A whole file of the camera `door`. */
+export const fileBytes = async (hls: LiveHls, name: string): Promise<Buffer> =>
+  Buffer.concat((await hls.file('door', name, viewer)).pieces);
+
 /** Whether it has come to an end by now. */
 export const isSettled = async (request: Promise<unknown>): Promise<boolean> => {
   let settled = false;

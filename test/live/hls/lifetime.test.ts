@@ -176,3 +176,17 @@ test('what one camera breaks stays its own', async () => {
   assert.equal(bad.listeners.size, 0);
   hls.stop();
 });
+
+test('whoever asks for a segment that is on its way to somebody is sent the same memory', async () => {
+  const { clock, cameras, hls } = makeHls();
+  const camera = new HlsCamera(clock, fixtures.h264High());
+  cameras.set('door', camera);
+  void hls.video('door', viewer);
+  camera.play(11);
+  const names = addressesOf(parse(await hls.video('door', viewer)));
+  assert.ok(names.length >= 4);
+  const pieceOf = async (name: string) => (await hls.file('door', name, viewer)).pieces[0];
+  const held = await Promise.all(names.map(pieceOf));
+  for (const [index, name] of names.entries()) assert.equal(await pieceOf(name), held[index], name);
+  hls.stop();
+});

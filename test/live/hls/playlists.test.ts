@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { START_OFFSET_TICKS } from '../../../src/mpegts/timestamp.js';
 import { fixtures } from '../../support/fixtures.js';
 import { generateVideo } from '../../support/frame-generator.js';
-import { HlsCamera, isSettled, makeHls, viewer } from './hls-camera.js';
+import { fileBytes, HlsCamera, isSettled, makeHls, viewer } from './hls-camera.js';
 import { addressesOf, parse } from './playlist-reader.js';
 
 /** It has no types. */
@@ -65,7 +65,7 @@ test('the window slides: six segments of two seconds, with their times, numbered
     assert.ok(Math.abs(offMs) <= 100, `segment ${index} is dated ${offMs} ms off`);
   }
   // What has just left the playlist may still be asked for; what is long gone may not.
-  assert.ok((await hls.file('door', 'segment_3.ts', viewer)).bytes.length > 0);
+  assert.ok((await fileBytes(hls, 'segment_3.ts')).length > 0);
   await assert.rejects(hls.file('door', 'segment_2.ts', viewer), { code: 'not_found' });
   await assert.rejects(hls.file('door', 'segment_11.ts', viewer), { code: 'not_found' });
   await assert.rejects(hls.file('door', 'passwd', viewer), { code: 'not_found' });
@@ -90,9 +90,9 @@ test('subtitles go beside the video: same numbers, same times, valid and empty',
     ]),
   );
   assert.equal(subtitles.mediaSequenceBase, video.mediaSequenceBase);
-  const { bytes, contentType } = await hls.file('door', 'subs_2.vtt', viewer);
+  const { pieces, contentType } = await hls.file('door', 'subs_2.vtt', viewer);
   assert.equal(contentType, 'text/vtt; charset=utf-8');
-  const text = bytes.toString();
+  const text = Buffer.concat(pieces).toString();
   const stamp = START_OFFSET_TICKS + 4 * 90_000;
   assert.equal(text, `WEBVTT\nX-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:${stamp}\n\n`);
   // The parser knows no X-TIMESTAMP-MAP, which RFC 8216 §3.5 adds to the header.

@@ -1,0 +1,25 @@
+import type { ServerResponse } from 'node:http';
+
+/** What is handed to the socket at a time: whether a client takes anything shows in steps of this. */
+const STEP_BYTES = 131_072;
+
+/** The client takes more again, or went away. */
+export const drained = (response: ServerResponse): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.once('drain', done).once('close', done);
+  });
+
+/** Sends pieces as they lie in memory, no faster than the client takes them, and no more once it is gone. */
+export const sendPieces = async (pieces: readonly Buffer[], response: ServerResponse): Promise<void> => {
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; at += STEP_BYTES) {
+      if (response.destroyed) return;
+      if (!response.write(piece.subarray(at, at + STEP_BYTES))) await drained(response);
+    }
+  }
+  response.end();
+};
