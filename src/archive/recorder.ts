@@ -8,6 +8,7 @@ import { RingReader } from '../ring/reader.js';
 import type { DirectDisk } from './direct-disk.js';
 import type { DiskQueue } from './disk-queue.js';
 import type { FileProgress } from './file-progress.js';
+import { firstLengthSeconds } from './first-length.js';
 import { FragmentCollector, recordable } from './fragment-collector.js';
 import { RecordingFile } from './recording-file.js';
 
@@ -25,7 +26,7 @@ export type RecorderFileState = 'made' | 'closed' | 'left';
 export type RecorderOptions = {
   readonly cameraId: string;
   readonly archiveDir: string;
-  /** A file is closed at the first keyframe after so many seconds. */
+  /** A file is closed at the first keyframe after so many seconds, or fewer. */
   readonly fileSeconds: number;
 };
 
@@ -94,6 +95,8 @@ export class Recorder {
   /** The file before, while audio of its time may come. */
   #tail: Tail | null = null;
   #streamVersion = 0;
+  /** How long the current file may get. */
+  #fileSeconds = 0;
   /** Of the current file's first frame. */
   #firstDtsTicks = 0;
   #firstWallMs = 0;
@@ -265,7 +268,7 @@ export class Recorder {
   #checkKey(frame: RingReader): void {
     const seconds = (frame.dtsTicks - this.#firstDtsTicks) / VIDEO_CLOCK_HZ;
     const clockStepMs = frame.wallMs - this.#firstWallMs - seconds * 1000;
-    if (seconds >= this.#options.fileSeconds) this.#rollOver(frame, 'rollover');
+    if (seconds >= this.#fileSeconds) this.#rollOver(frame, 'rollover');
     else if (Math.abs(clockStepMs) > MAX_CLOCK_STEP_MS) this.#rollOver(frame, 'clock');
   }
 
@@ -278,7 +281,7 @@ export class Recorder {
     }
     const info = frame.streamInfo();
     if (info === null) return false;
-    const { archiveDir, cameraId } = this.#options;
+    const { archiveDir, cameraId, fileSeconds } = this.#options;
     const recorded = recordable(info);
     const initFor = (startReason: StartReason): Buffer => buildInitSegment(recorded, { startReason });
     const file: RecordingFile = new RecordingFile(
@@ -300,6 +303,8 @@ export class Recorder {
       },
     );
     this.#file = file;
+    const isNext = this.#reason === 'rollover';
+    this.#fileSeconds = isNext ? fileSeconds : firstLengthSeconds(cameraId, fileSeconds);
     this.#initFor = initFor;
     this.#streamVersion = frame.streamVersion;
     this.#firstDtsTicks = frame.dtsTicks;
