@@ -161,6 +161,12 @@ export class IngestSession implements RtspSessionHandlers {
     this.#deps.onStreaming();
   }
 
+  /** The same tracks begin anew, over another transport. */
+  onRestart(): void {
+    this.#reception?.end();
+    this.#reception = null;
+  }
+
   onEnd(reason: AppError): void {
     this.#end(reason);
   }

@@ -12,6 +12,7 @@ import { cseqOf, type RtspRequest, type RtspResponse, writeResponse } from './me
 import type { RtspPolicies } from './quirks.js';
 import type { SessionDescription } from './sdp.js';
 import type { MediaDescription } from './sdp-media.js';
+import { SilentTracks } from './silent-tracks.js';
 import { type Pair, parseTransport, type Transport, writeTransport } from './transport-header.js';
 import { type UdpHandler, UdpTrack } from './udp.js';
 import type { CameraUrl } from './url.js';
@@ -52,18 +53,18 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
   readonly #client: RtspClient;
   readonly #channels = new ChannelMap();
   readonly #live: (LiveTrack | null)[] = [];
+  readonly #silent: SilentTracks;
   #public: ReadonlySet<string> = new Set();
   #sessionUri: string;
   #contentBase: string | null = null;
   #keepalive: Keepalive | null = null;
   #brokenBy: RtspError | null = null;
   #isMuted = false;
-  #hasPacket = false;
-  #onFirstPacket: (() => void) | null = null;
 
   constructor(options: DialogueOptions, deps: DialogueDeps) {
     this.#options = options;
     this.#deps = deps;
+    this.#silent = new SilentTracks(deps.clock);
     const { url, policies } = options;
     this.#sessionUri = url.requestUri;
     const { host, port, isSecure } = url;
@@ -126,6 +127,7 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
     }
     let refusal: RtspError | null = null;
     this.#live.length = 0;
+    this.#silent.clear();
     const asked = new Set<string>();
     for (const [index, media] of medias.entries()) {
       const control = resolveControl(
@@ -141,7 +143,10 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
       asked.add(control);
       const outcome = await this.#setupTrack(index, control, transport);
       this.#live.push('udp' in outcome ? outcome : null);
-      if ('udp' in outcome) continue;
+      if ('udp' in outcome) {
+        if (outcome.udp !== null) this.#silent.expect(index, media.kind);
+        continue;
+      }
       refusal ??= outcome;
       const isFirst = this.#live.every((track) => track === null);
       if (media.kind === 'video' || (isFirst && outcome.code === 'unsupported_transport')) throw outcome;
@@ -159,17 +164,10 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
     });
   }
 
-  /** Resolves with true at the first RTP packet, with false when none came in time or the connection broke. */
-  firstPacket(timeoutMs: number): Promise<boolean> {
-    if (this.#hasPacket || this.#isMuted) return Promise.resolve(this.#hasPacket);
-    return new Promise((resolve) => {
-      const timer = this.#deps.clock.after(timeoutMs, () => this.#onFirstPacket?.());
-      this.#onFirstPacket = () => {
-        timer.cancel();
-        this.#onFirstPacket = null;
-        resolve(this.#hasPacket);
-      };
-    });
+  /** Over UDP: the kinds of the tracks that stay silent; of all that play none, as a rule, and at once. */
+  silentTracks(timeoutMs: number): Promise<ReadonlySet<MediaDescription['kind']>> {
+    if (this.#isMuted) this.#silent.clear();
+    return this.#silent.wait(timeoutMs);
   }
 
   sendRtcp(trackIndex: number, packet: Buffer): void {
@@ -183,7 +181,7 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
   mute(reason: RtspError): void {
     this.#isMuted = true;
     this.#keepalive?.stop();
-    this.#onFirstPacket?.();
+    this.#silent.endWait();
     this.#connection.cancelRequests(reason);
   }
 
@@ -202,7 +200,7 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
   destroy(reason?: RtspError): void {
     this.#isMuted = true;
     this.#keepalive?.stop();
-    this.#onFirstPacket?.();
+    this.#silent.endWait();
     this.#connection.destroy(reason);
     for (const track of this.#live) track?.udp?.close();
   }
@@ -215,14 +213,14 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
   /** For the UDP sockets. */
   onUdpRtp(trackIndex: number, packet: Buffer): void {
     if (this.#isMuted) return;
-    this.#hasPacket = true;
-    this.#onFirstPacket?.();
+    this.#silent.onRtp(trackIndex);
     this.#guarded(() => this.#deps.tracks.onRtp(trackIndex, packet, 0, packet.length));
   }
 
   /** For the UDP sockets. */
   onUdpRtcp(trackIndex: number, packet: Buffer): void {
     if (this.#isMuted) return;
+    this.#silent.onRtcp(trackIndex);
     this.#guarded(() => this.#deps.tracks.onRtcp(trackIndex, packet, 0, packet.length));
   }
 

@@ -28,6 +28,8 @@ export type RtspSessionOptions = {
  * the call only; over UDP the buffer is the receiver's to keep.
  */
 export interface RtspSessionHandlers extends TrackHandler {
+  /** What came so far is over: the tracks begin anew, over `RtspSession.transport` as it is now. */
+  onRestart(): void;
   /** A session that played is over; once, and nothing is called after it. Not called for `close()` or abort. */
   onEnd(reason: RtspError): void;
 }
@@ -42,7 +44,7 @@ export type RtspSessionDeps = {
 };
 
 const MAX_REDIRECTS = 5;
-const FIRST_UDP_PACKET_MS = 4_000;
+const UDP_SILENCE_MS = 4_000;
 /** GStreamer's server answers 503 to a DESCRIBE right behind the end of a connection to the same stream. */
 const CAMERA_REST_MS = 500;
 const DEFAULT_USER_AGENT = 'Framering';
@@ -122,20 +124,11 @@ export class RtspSession {
     });
   }
 
-  /** Starts the stream. Over UDP it resolves when packets do come, or have been asked for over TCP. */
+  /** Starts the stream. Over UDP it resolves when each track was heard, or has been asked for over TCP. */
   play(): Promise<void> {
     return this.#call(async () => {
-      const dialogue = this.#current();
-      await dialogue.play();
-      if (this.#transport === 'udp' && !(await dialogue.firstPacket(FIRST_UDP_PACKET_MS))) {
-        this.#throwIfOver();
-        if (this.#policies.silentUdp === 'give_up' || this.#hasSwitched) {
-          throw rtspError('timeout', 'the camera sends nothing over UDP: check firewalls, or use TCP');
-        }
-        this.#switchTo('tcp', 'no packet came over UDP');
-        await this.#beginAnew();
-        await this.#current().play();
-      }
+      await this.#current().play();
+      if (this.#transport === 'udp') await this.#outlastSilence();
       this.#isPlaying = true;
     });
   }
@@ -235,6 +228,27 @@ export class RtspSession {
     return dialogue;
   }
 
+  /** Waits for packets of each track over UDP; where one stays silent TCP is to carry them all. */
+  async #outlastSilence(): Promise<void> {
+    const silent = await this.#current().silentTracks(UDP_SILENCE_MS);
+    this.#throwIfOver();
+    if (silent.size === 0) return;
+    if (this.#policies.silentUdp === 'give_up' || this.#hasSwitched) {
+      if (!silent.has('video')) return;
+      throw rtspError('timeout', 'the camera sends no video over UDP: check firewalls, or use TCP');
+    }
+    this.#switchTo('tcp', `no packet of ${[...silent].join(' and ')} came over UDP`);
+    try {
+      await this.#beginAnew();
+    } catch (error) {
+      const isRefused = isRtspError(error) && error.code === 'unsupported_transport';
+      if (!isRefused || silent.has('video')) throw error;
+      this.#switchTo('udp', 'the camera refused it');
+      await this.#current().setup(this.#medias, this.#transport, this.#sessionControl);
+    }
+    await this.#current().play();
+  }
+
   #switchTo(transport: Transport, why: string): void {
     this.#deps.log.info(`RTSP: taking ${transport} instead of ${this.#transport}: ${why}`);
     this.#hasSwitched = true;
@@ -246,6 +260,7 @@ export class RtspSession {
     const old = this.#current();
     old.mute(aborted());
     await old.close();
+    this.#deps.handlers.onRestart();
     await this.#pause(CAMERA_REST_MS);
     this.#throwIfOver();
     await this.#open(this.#url ?? parseCameraUrl(this.#options.url));

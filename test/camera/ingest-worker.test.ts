@@ -64,3 +64,29 @@ test('UDP: the first packets are handed out 20 ms after the first of them, witho
   assert.equal(frames(), 2);
   await until('the camera streams', () => probe.types.includes('streaming'));
 });
+
+test('UDP with a blocked video beside its sound: the session begins anew over TCP, every frame whole', async () => {
+  await using camera = await FakeCamera.start({
+    mounts: { '/cam': { video: fixtures.h264Baseline(), audio: fixtures.pcmu(), pacing: { mode: 'live' } } },
+    faults: { udpBlocked: ['video'] },
+  });
+  const clock = new FakeClock();
+  await using probe = new WorkerProbe(clock);
+  probe.connect({ url: camera.url(), transport: 'udp' });
+  await camera.until(({ playing }) => playing === 1);
+  const turns = probe.turns;
+  await until('the sound came', () => probe.turns > turns);
+  clock.advance(4_000);
+  await camera.until(({ openSockets }) => openSockets === 0);
+  // The rest before the next connection.
+  await until('it plays again', () => {
+    clock.advance(10);
+    return camera.playing === 1;
+  });
+  await until('it streams', () => probe.types.includes('streaming'));
+  await until('frames come', () => readCounters(probe.ring).videoFrames > 5);
+  clock.advance(1_000);
+  const { packetsLost, damagedFrames, audioFrames } = readCounters(probe.ring);
+  assert.deepEqual([packetsLost, damagedFrames], [0, 0]);
+  assert.ok(audioFrames > 0);
+});

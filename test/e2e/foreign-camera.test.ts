@@ -63,26 +63,41 @@ const cases: readonly (readonly [name: string, edit: AnswerEdit, hasAudio: boole
   ['no CSeq in any answer', withCseq(null), true],
 ];
 
+/** Plays what the editor makes of the server, from start to end, and compares every access unit with the file. */
+const plays = async (editor: AnswerEditor, transport: 'tcp' | 'udp', hasAudio: boolean): Promise<Engine> => {
+  await using engine = new Engine();
+  const url = `rtsp://127.0.0.1:${editor.port}/av`;
+  engine.cameras.set(cameraAt('gst', url, { source: { url, transport } }));
+  const log = new FrameLog(engine.cameras, 'gst');
+  const { codec, frames } = fixtures.h264High();
+  await until('the whole stream has come', () => log.video.length >= frames.length, {
+    deadlineMs: 20_000,
+    describe: () =>
+      `${log.video.length} of ${frames.length}, ${editor.methods.join(' ')}, ${JSON.stringify(engine.records.slice(-3))}`,
+  });
+  log[Symbol.dispose]();
+  assert.deepEqual(
+    log.video.slice(0, frames.length).map(({ hash }) => hash),
+    frames.map(({ bytes }) => accessUnitHash(codec, bytes)),
+  );
+  assert.equal(log.audio.length > 50, hasAudio);
+  return engine;
+};
+
 for (const [name, edit, hasAudio] of cases) {
   for (const transport of ['tcp', 'udp'] as const) {
     test(`GStreamer's server over ${transport}: ${name}: every access unit comes`, async () => {
       await using editor = await AnswerEditor.start(server.port, edit);
-      await using engine = new Engine();
-      const url = `rtsp://127.0.0.1:${editor.port}/av`;
-      engine.cameras.set(cameraAt('gst', url, { source: { url, transport } }));
-      const log = new FrameLog(engine.cameras, 'gst');
-      const { codec, frames } = fixtures.h264High();
-      await until('the whole stream has come', () => log.video.length >= frames.length, {
-        deadlineMs: 20_000,
-        describe: () =>
-          `${log.video.length} of ${frames.length}, ${editor.methods.join(' ')}, ${JSON.stringify(engine.records.slice(-3))}`,
-      });
-      log[Symbol.dispose]();
-      assert.deepEqual(
-        log.video.slice(0, frames.length).map(({ hash }) => hash),
-        frames.map(({ bytes }) => accessUnitHash(codec, bytes)),
-      );
-      assert.equal(log.audio.length > 50, hasAudio);
+      await plays(editor, transport, hasAudio);
     });
   }
 }
+
+test("GStreamer's server over UDP, whose video alone is blocked: every access unit comes over TCP", async () => {
+  const blockVideo = (text: string): string =>
+    /^SETUP \S+stream=0 /.test(text) ? text.replace(/client_port=\d+-\d+/, 'client_port=8-9') : text;
+  await using editor = await AnswerEditor.start(server.port, (answer) => answer, blockVideo);
+  const { records } = await plays(editor, 'udp', true);
+  assert.ok(records.some(({ message }) => message.includes('no packet of video came over UDP')));
+  assert.equal(editor.methods.filter((method) => method === 'DESCRIBE').length, 2);
+});

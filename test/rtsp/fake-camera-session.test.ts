@@ -42,6 +42,9 @@ const watch = async (
           if (trackIndex === 0) receiverNow().onRtp(buffer, start, end, systemClock.monotonicMs());
         },
         onRtcp: () => {},
+        onRestart: () => {
+          receiver = null;
+        },
         onEnd: (reason) => void ends.push(reason.message),
       },
     },

@@ -11,6 +11,8 @@ export class SessionProbe {
   readonly rtp: { trackIndex: number; payload: string }[] = [];
   readonly rtcp: { trackIndex: number; payload: string }[] = [];
   readonly ends: AppError[] = [];
+  /** The transport from then on, each time that receivers had to begin anew. */
+  readonly restarts: string[] = [];
   readonly logs: string[] = [];
   readonly abort = new AbortController();
   /** What `onRtp` does besides. */
@@ -34,6 +36,7 @@ export class SessionProbe {
         onRtcp: (trackIndex, buffer, start, end) => {
           this.rtcp.push({ trackIndex, payload: text(buffer, start, end) });
         },
+        onRestart: () => void this.restarts.push(this.session.transport),
         onEnd: (reason) => void this.ends.push(reason),
       },
     });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import { test } from 'node:test';
+import type { RtspPolicies } from '../../src/rtsp/quirks.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { until } from '../support/until.js';
 import { describe, options, play, SDP, setupTrack, teardown, toPlay } from './dialogue-lines.js';
@@ -55,8 +56,11 @@ const udpSetup = (serverPort: number | null): Line => [
   },
 ];
 
-const portsOf = (camera: ScriptedCamera): number[] =>
-  clientPorts(camera.requests.find(({ headers }) => headers.get('transport')?.includes('client_port'))!);
+/** Where we listen for a track: the ports of its SETUP. */
+const portsOf = (camera: ScriptedCamera, trackIndex = 0): number[] =>
+  clientPorts(
+    camera.requests.filter(({ headers }) => headers.get('transport')?.includes('client_port'))[trackIndex]!,
+  );
 
 test('UDP: even and odd port, hole-punching, packets of any size, RTCP both ways, strangers are kept out', async () => {
   using peer = await UdpCamera.bind();
@@ -67,6 +71,7 @@ test('UDP: even and odd port, hole-punching, packets of any size, RTCP both ways
       const [rtpPort] = portsOf(camera);
       stranger.socket.send(rtp(1, 'stranger'), rtpPort!, '127.0.0.1');
       peer.socket.send(rtp(1, 'x'.repeat(60_000)), rtpPort!, '127.0.0.1');
+      peer.socket.send(rtp(1, 'sound'), portsOf(camera, 1)[0]!, '127.0.0.1');
       return String(line[1]);
     },
   ];
@@ -79,7 +84,13 @@ test('UDP: even and odd port, hole-punching, packets of any size, RTCP both ways
   const [rtpPort, rtcpPort] = portsOf(camera);
   assert.equal(rtpPort! % 2, 0);
   assert.equal(rtcpPort, rtpPort! + 1);
-  assert.deepEqual(probe.rtp, [{ trackIndex: 0, payload: 'x'.repeat(60_000) }]);
+  assert.deepEqual(
+    probe.rtp.toSorted((a, b) => a.trackIndex - b.trackIndex),
+    [
+      { trackIndex: 0, payload: 'x'.repeat(60_000) },
+      { trackIndex: 1, payload: 'sound' },
+    ],
+  );
   await until('the stranger is counted', () => probe.session.counters.foreignUdpPackets === 1);
   assert.ok(peer.received.some(({ port, text }) => port === rtpPort && text.startsWith('8000')));
   peer.socket.send(rtp(2, 'sr'), rtcpPort!, '127.0.0.1');
@@ -101,6 +112,7 @@ test('quirk 10: without server_port (OpenIPC) RTCP goes to where theirs comes fr
       const [rtpPort, rtcpPort] = portsOf(camera);
       peer.socket.send(rtp(1), rtpPort!, '127.0.0.1');
       peer.socket.send(rtp(2, 'sr'), rtcpPort!, '127.0.0.1');
+      peer.socket.send(rtp(1), portsOf(camera, 1)[0]!, '127.0.0.1');
       return String(play[1]);
     },
   ];
@@ -183,8 +195,126 @@ test('quirk 25: UDP without a packet in 4 s: anew with TCP, with a new DESCRIBE 
   await probe.session.close();
   assert.deepEqual(camera.faults, []);
   assert.equal(camera.requests.filter(({ method }) => method === 'DESCRIBE').length, 2);
-  assert.match(probe.logs.join('\n'), /taking tcp instead of udp: no packet came over UDP/);
+  assert.match(
+    probe.logs.join('\n'),
+    /taking tcp instead of udp: no packet of video and audio came over UDP/,
+  );
   assert.equal(clock.pendingTimers, 0);
+});
+
+/** UDP, where the camera sends as `send` does once it plays; then what it says on the connections after it. */
+const overUdp = async (
+  send: (peer: UdpCamera, camera: ScriptedCamera) => void,
+  after: readonly (readonly Line[])[],
+  policies: Partial<RtspPolicies> = {},
+) => {
+  const peer = await UdpCamera.bind();
+  const playing: Line = [
+    'PLAY',
+    () => {
+      send(peer, camera);
+      return String(play[1]);
+    },
+  ];
+  const camera: ScriptedCamera = await ScriptedCamera.start([
+    [options, describe, udpSetup(peer.port), udpSetup(peer.port), playing, teardown],
+    ...after,
+  ]);
+  const clock = new FakeClock();
+  const probe = new SessionProbe({ url: camera.url(), transport: 'udp', policies }, clock);
+  return {
+    camera,
+    clock,
+    probe,
+    /** Lets the 4 s pass, and what comes before a new connection. */
+    outwait: async (played: Promise<unknown>) => {
+      await until('it waits', () => camera.methods.includes('PLAY') && clock.pendingTimers === 2);
+      await until('what was sent has come', () => probe.rtp.length + probe.rtcp.length > 0);
+      clock.advance(4_000);
+      await Promise.race([
+        played.catch(() => {}),
+        until(
+          'the old connection is gone',
+          () => camera.methods.includes('TEARDOWN') && camera.openSockets === 0 && clock.pendingTimers === 1,
+        ),
+      ]);
+      clock.advance(500);
+      await played;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await probe.session.close();
+      peer[Symbol.dispose]();
+      await camera[Symbol.asyncDispose]();
+    },
+  };
+};
+
+const sendRtp = (peer: UdpCamera, camera: ScriptedCamera, trackIndex: number): void =>
+  peer.socket.send(rtp(1), portsOf(camera, trackIndex)[0]!, '127.0.0.1');
+const sendRtcp = (peer: UdpCamera, camera: ScriptedCamera, trackIndex: number): void =>
+  peer.socket.send(rtp(1, 'sr'), portsOf(camera, trackIndex)[1]!, '127.0.0.1');
+
+for (const silent of [0, 1]) {
+  test(`quirk 25: UDP on which only track ${silent} stays silent: all anew with TCP, and the owner is told`, async () => {
+    await using session = await overUdp(
+      (peer, camera) => {
+        sendRtp(peer, camera, 1 - silent);
+        // That RTCP comes through says nothing of the video's own port.
+        if (silent === 0) sendRtcp(peer, camera, 0);
+      },
+      [[...toPlay, teardown]],
+    );
+    const { camera, probe } = session;
+    await session.outwait(probe.play());
+    assert.equal(probe.session.transport, 'tcp');
+    assert.deepEqual(probe.restarts, ['tcp']);
+    assert.match(probe.logs.join('\n'), new RegExp(`${silent === 0 ? 'video' : 'audio'} came over UDP`));
+    await probe.session.close();
+    assert.deepEqual(camera.faults, []);
+  });
+}
+
+test('UDP: a sound that is silent, but for its reports, has its way', async () => {
+  await using session = await overUdp((peer, camera) => {
+    sendRtp(peer, camera, 0);
+    sendRtcp(peer, camera, 1);
+  }, []);
+  const { clock, probe } = session;
+  await probe.play();
+  assert.equal(probe.session.transport, 'udp');
+  assert.deepEqual(probe.restarts, []);
+  assert.equal(clock.pendingTimers, 1, 'the keepalive');
+});
+
+test('UDP with a silent sound, and TCP refused: UDP again, without the sound', async () => {
+  using peer = await UdpCamera.bind();
+  const again: Line[] = [
+    options,
+    describe,
+    unsupported,
+    udpSetup(peer.port),
+    udpSetup(peer.port),
+    play,
+    teardown,
+  ];
+  await using session = await overUdp((peer, camera) => sendRtp(peer, camera, 0), [again]);
+  const { camera, probe } = session;
+  await session.outwait(probe.play());
+  assert.equal(probe.session.transport, 'udp');
+  assert.equal(probe.restarts.length, 1);
+  await probe.session.close();
+  assert.deepEqual(camera.faults, []);
+});
+
+test('UDP with a silent sound, where no other transport is wanted: the video goes on', async () => {
+  await using session = await overUdp((peer, camera) => sendRtp(peer, camera, 0), [], {
+    silentUdp: 'give_up',
+  });
+  const { camera, probe } = session;
+  await session.outwait(probe.play());
+  assert.equal(probe.session.transport, 'udp');
+  assert.deepEqual(probe.restarts, []);
+  assert.ok(!camera.methods.includes('TEARDOWN'));
 });
 
 test('quirk 25 by policy: UDP without a packet is a timeout', async () => {

@@ -13,7 +13,7 @@ const CHANNELS = 256;
 
 /**
  * Stands between a client and an RTSP server that we did not write, and changes what it answers: so that a
- * foreign server speaks like a camera. Interleaved frames and requests pass as they are.
+ * foreign server speaks like a camera. Interleaved frames pass as they are; so do requests, as a rule.
  */
 export class AnswerEditor {
   readonly port: number;
@@ -29,8 +29,13 @@ export class AnswerEditor {
     this.port = port;
   }
 
-  static async start(serverPort: number, edit: AnswerEdit): Promise<AnswerEditor> {
-    const server = createServer((client) => editor.#accept(client, serverPort, edit));
+  /** `editRequest` gets what the client sent, whole requests as a rule. */
+  static async start(
+    serverPort: number,
+    edit: AnswerEdit,
+    editRequest: (text: string) => string = (text) => text,
+  ): Promise<AnswerEditor> {
+    const server = createServer((client) => editor.#accept(client, serverPort, edit, editRequest));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
@@ -46,7 +51,7 @@ export class AnswerEditor {
     await closed;
   }
 
-  #accept(client: Socket, serverPort: number, edit: AnswerEdit): void {
+  #accept(client: Socket, serverPort: number, edit: AnswerEdit, editRequest: (text: string) => string): void {
     const server = connect(serverPort, '127.0.0.1');
     const send = (bytes: Buffer): void => {
       this.sentBytes += bytes.length;
@@ -66,9 +71,10 @@ export class AnswerEditor {
     }
     server.on('data', (chunk) => parser.feed(chunk, 0, chunk.length));
     client.on('data', (chunk) => {
-      const method = /^[A-Z_]+(?= rtsps?:)/.exec(chunk.toString('latin1'))?.[0];
+      const text = chunk.toString('latin1');
+      const method = /^[A-Z_]+(?= rtsps?:)/.exec(text)?.[0];
       if (method !== undefined) this.methods.push(method);
-      server.write(chunk);
+      server.write(editRequest(text), 'latin1');
     });
   }
 }

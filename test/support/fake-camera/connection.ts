@@ -191,7 +191,7 @@ export class Connection implements SessionConnection {
         : await UdpTransport.open(
             this.socket.localAddress ?? '127.0.0.1',
             ask.clientPorts ?? [0, 0],
-            faults,
+            () => faults.udpBlocked.includes(kind),
             (packet) => this.#onRtcp(packet),
           );
     const { ssrc } = session.addTrack(kind, transport);

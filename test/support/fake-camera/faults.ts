@@ -56,7 +56,7 @@ export type Faults = {
   /** Sends nothing, keeps the connection. Media time goes on. */
   stall: boolean;
   /** UDP packets go nowhere. */
-  udpBlocked: boolean;
+  udpBlocked: readonly ('video' | 'audio')[];
   /** Share of packets lost, duplicated, swapped with the next one; or which ones, by their count. */
   loss: number | ((packet: number) => boolean);
   duplication: number | ((packet: number) => boolean);
@@ -116,7 +116,7 @@ export const noFaults = (): Faults => ({
   unknownChannel: false,
   garbageBytes: 0,
   stall: false,
-  udpBlocked: false,
+  udpBlocked: [],
   loss: 0,
   duplication: 0,
   reordering: 0,

@@ -1,7 +1,6 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import type { Faults } from './faults.js';
 
 /** Where the packets of one track of one session go. */
 export interface Transport {
@@ -74,21 +73,21 @@ export class UdpTransport implements Transport {
   readonly #rtcp: UdpSocket;
   readonly #host: string;
   readonly #clientPorts: readonly [number, number];
-  readonly #faults: Faults;
+  readonly #isBlocked: () => boolean;
   #isClosed = false;
 
   private constructor(
     sockets: readonly [UdpSocket, UdpSocket],
     host: string,
     clientPorts: readonly [number, number],
-    faults: Faults,
+    isBlocked: () => boolean,
     onRtcp: (packet: Buffer) => void,
   ) {
     [this.#rtp, this.#rtcp] = sockets;
     this.serverPorts = [this.#rtp.address().port, this.#rtcp.address().port];
     this.#host = host;
     this.#clientPorts = clientPorts;
-    this.#faults = faults;
+    this.#isBlocked = isBlocked;
     for (const socket of sockets) socket.on('error', () => undefined); // the client's port may be gone
     this.#rtcp.on('message', onRtcp);
   }
@@ -96,10 +95,10 @@ export class UdpTransport implements Transport {
   static async open(
     host: string,
     clientPorts: readonly [number, number],
-    faults: Faults,
+    isBlocked: () => boolean,
     onRtcp: (packet: Buffer) => void,
   ): Promise<UdpTransport> {
-    return new UdpTransport(await bindPair(host), host, clientPorts, faults, onRtcp);
+    return new UdpTransport(await bindPair(host), host, clientPorts, isBlocked, onRtcp);
   }
 
   sendRtp(packet: Buffer): void {
@@ -111,7 +110,7 @@ export class UdpTransport implements Transport {
   }
 
   get #isDumb(): boolean {
-    return this.#isClosed || this.#faults.udpBlocked;
+    return this.#isClosed || this.#isBlocked();
   }
 
   close(): void {
