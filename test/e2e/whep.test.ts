@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { openUdpDoor } from '../../src/live/whep/udp-door.js';
 import { launchChromium } from '../support/browser/chromium.js';
 import { playWhep } from '../support/browser/whep-player.js';
+import type { AudioStream } from '../support/elementary-stream.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixtures } from '../support/fixtures.js';
 import { startService } from '../support/service.js';
@@ -14,10 +15,11 @@ import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { WhepClient } from '../support/whep-client.js';
 
-const setUp = async (t: TestContext, udpPorts = '51000-51049') => {
-  const camera = await FakeCamera.start({
-    mounts: { '/main': { video: fixtures.h264High(), audio: fixtures.pcmu() } },
-  });
+type Scene = { readonly udpPorts?: string; readonly audio?: AudioStream | null };
+
+const setUp = async (t: TestContext, { udpPorts = '51000-51049', audio = fixtures.pcmu() }: Scene = {}) => {
+  const sound = audio === null ? {} : { audio };
+  const camera = await FakeCamera.start({ mounts: { '/main': { video: fixtures.h264High(), ...sound } } });
   t.after(() => camera[Symbol.asyncDispose]());
   const service = await startService({ DATA_DIR: tempFolder(t), WEBRTC_UDP_PORTS: udpPorts });
   t.after(() => service.process.kill('SIGKILL'));
@@ -52,22 +54,41 @@ test('Chromium watches a camera by WHEP, with sound, and says goodbye', async (t
   assert.equal(await service.stop(), 0);
 });
 
-test('aiortc watches the same camera', async (t) => {
-  const { service, door } = await setUp(t);
-  const script = join(import.meta.dirname, '../../../test/support/aiortc-viewer.py');
-  const url = `${service.url}/stream/webrtc/whep/door`;
-  const { stdout } = await promisify(execFile)('/usr/bin/python3', [script, url], { timeout: 60_000 });
-  assert.deepEqual(JSON.parse(stdout), { width: 320, height: 180 });
-  await until('it is seen that nobody watches', async () => (await door()).viewers === 0, {
-    deadlineMs: 20_000,
-  });
+test('Chromium watches a camera whose sound WebRTC can not carry', async (t) => {
+  const { service } = await setUp(t, { audio: fixtures.aac() });
+  const browser = await launchChromium();
+  t.after(() => browser.close());
+  const player = await playWhep(browser, `${service.url}/stream/webrtc/whep/door`);
+  const stats = await player.until(
+    'pictures are decoded',
+    ({ framesDecoded, failure }) => framesDecoded > 20 || failure !== null,
+  );
+  assert.deepEqual([stats.failure, stats.connectionState, stats.packetsLost], [null, 'connected', 0]);
+  assert.deepEqual(player.errors, []);
 });
+
+for (const [sound, audio] of [
+  ['sound that it knows', fixtures.pcmu],
+  ['sound that WebRTC can not carry', fixtures.aac],
+  ['no sound', () => null],
+] as const) {
+  test(`aiortc watches a camera with ${sound}`, async (t) => {
+    const { service, door } = await setUp(t, { audio: audio() });
+    const script = join(import.meta.dirname, '../../../test/support/aiortc-viewer.py');
+    const url = `${service.url}/stream/webrtc/whep/door`;
+    const { stdout } = await promisify(execFile)('/usr/bin/python3', [script, url], { timeout: 60_000 });
+    assert.deepEqual(JSON.parse(stdout), { width: 320, height: 180 });
+    await until('it is seen that nobody watches', async () => (await door()).viewers === 0, {
+      deadlineMs: 20_000,
+    });
+  });
+}
 
 test('viewers of two threads share one UDP port', async (t) => {
   const door = await openUdpDoor({ first: 51_060, last: 51_089 }, () => {});
   const port = door!.port;
   door!.close();
-  const { service, door: camera } = await setUp(t, String(port));
+  const { service, door: camera } = await setUp(t, { udpPorts: String(port) });
   const viewers = await Promise.all(Array.from({ length: 14 }, () => WhepClient.create({ countOnly: true })));
   t.after(() => viewers.forEach((viewer) => void viewer.close()));
   await Promise.all(

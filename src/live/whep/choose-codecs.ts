@@ -66,16 +66,16 @@ const best = (
   return chosen;
 };
 
-/** Sections that we could send into: secured RTP over one socket with its RTCP. */
+/** Whether we could send into it: secured RTP over one socket with its RTCP. */
+export const isOpen = ({ kind, isActive, receives, isMultiplexed, protocol }: OfferedMedia): boolean =>
+  (kind === 'audio' || kind === 'video') &&
+  isActive &&
+  receives &&
+  isMultiplexed &&
+  /^UDP\/TLS\/RTP\/SAVPF?$/.test(protocol);
+
 const open = (offer: Offer, kind: string): OfferedMedia[] =>
-  offer.media.filter(
-    (media) =>
-      media.kind === kind &&
-      media.isActive &&
-      media.receives &&
-      media.isMultiplexed &&
-      /^UDP\/TLS\/RTP\/SAVPF?$/.test(media.protocol),
-  );
+  offer.media.filter((media) => media.kind === kind && isOpen(media));
 
 const namesOf = (media: readonly OfferedMedia[]): string => {
   const names = new Set(

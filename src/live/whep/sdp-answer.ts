@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { ChosenMedia, ChosenTracks } from './choose-codecs.js';
+import { type ChosenMedia, type ChosenTracks, isOpen } from './choose-codecs.js';
 import type { Offer, OfferedFormat, OfferedMedia } from './sdp-offer.js';
 
 /** What an answer says of our end of the session. */
@@ -50,7 +50,7 @@ const rejected = (media: OfferedMedia): string[] => {
   ];
 };
 
-const accepted = ({ media, format }: ChosenMedia, ssrc: number, parts: AnswerParts): string[] => {
+const accepted = ({ media, format }: ChosenMedia, isSent: boolean, parts: AnswerParts): string[] => {
   const { payloadType } = format;
   const feedback = answeredFeedback.filter((kind) => format.feedback.includes(kind));
   return [
@@ -58,7 +58,7 @@ const accepted = ({ media, format }: ChosenMedia, ssrc: number, parts: AnswerPar
     'c=IN IP4 0.0.0.0',
     'a=rtcp:9 IN IP4 0.0.0.0',
     ...(media.mid === '' ? [] : [`a=mid:${media.mid}`]),
-    'a=sendonly',
+    isSent ? 'a=sendonly' : 'a=inactive',
     'a=rtcp-mux',
     `a=ice-ufrag:${parts.iceUfrag}`,
     `a=ice-pwd:${parts.icePwd}`,
@@ -67,24 +67,35 @@ const accepted = ({ media, format }: ChosenMedia, ssrc: number, parts: AnswerPar
     rtpmapLine(format),
     ...(format.parameters === '' ? [] : [`a=fmtp:${payloadType} ${format.parameters}`]),
     ...feedback.map((kind) => `a=rtcp-fb:${payloadType} ${kind}`),
-    `a=msid:${parts.cname} ${media.kind}`,
-    `a=ssrc:${ssrc} cname:${parts.cname}`,
     ...candidateLines(parts),
     'a=end-of-candidates',
   ];
 };
 
-/** Answers an offer (RFC 8829 §5.3): every section of it in its order, those that we don't serve refused. */
+const sent = (chosen: ChosenMedia, ssrc: number, parts: AnswerParts): string[] => [
+  ...accepted(chosen, true, parts),
+  `a=msid:${parts.cname} ${chosen.media.kind}`,
+  `a=ssrc:${ssrc} cname:${parts.cname}`,
+];
+
+/** Answers an offer (RFC 8829 §5.3): every section of it in its order, those that we can't serve refused. */
 export const buildAnswer = (offer: Offer, { video, audio }: ChosenTracks, parts: AnswerParts): string => {
+  const { bundled } = offer;
+  const shares = bundled.has((video ?? audio)?.media.mid ?? '');
+  // Where nothing is sent, the section is idle on the others' transport: aiortc knows no refused ones.
+  const idleFormat = (media: OfferedMedia): OfferedFormat | undefined =>
+    shares && bundled.has(media.mid) && isOpen(media) ? media.formats[0] : undefined;
+  const isSent = (media: OfferedMedia): boolean => media === video?.media || media === audio?.media;
   const sections = offer.media.map((media) => {
-    if (media === video?.media) return accepted(video, parts.videoSsrc, parts);
-    if (media === audio?.media) return accepted(audio, parts.audioSsrc, parts);
-    return rejected(media);
+    if (media === video?.media) return sent(video, parts.videoSsrc, parts);
+    if (media === audio?.media) return sent(audio, parts.audioSsrc, parts);
+    const format = idleFormat(media);
+    return format === undefined ? rejected(media) : accepted({ media, format }, false, parts);
   });
   const mids = offer.media
-    .filter((media) => media === video?.media || media === audio?.media)
+    .filter((media) => isSent(media) || idleFormat(media) !== undefined)
     .map(({ mid }) => mid)
-    .filter((mid) => offer.bundled.has(mid));
+    .filter((mid) => bundled.has(mid));
   const lines = [
     'v=0',
     `o=- ${parts.sessionNumber} 1 IN IP4 0.0.0.0`,

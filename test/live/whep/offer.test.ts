@@ -138,7 +138,7 @@ test('an answer has every section of the offer, and only what we do', () => {
     lines.filter((line) => /^(m=|a=(mid|sendonly|inactive|group|setup|rtcp-fb|rtpmap|ice-lite))/.test(line)),
     [
       'a=ice-lite',
-      'a=group:BUNDLE 0',
+      'a=group:BUNDLE 0 1',
       'm=video 9 UDP/TLS/RTP/SAVPF 104',
       'a=mid:0',
       'a=sendonly',
@@ -146,9 +146,11 @@ test('an answer has every section of the offer, and only what we do', () => {
       'a=rtpmap:104 H264/90000',
       'a=rtcp-fb:104 nack',
       'a=rtcp-fb:104 nack pli',
-      'm=audio 0 UDP/TLS/RTP/SAVPF 111',
+      // Nothing that the camera has fits: it lies idle.
+      'm=audio 9 UDP/TLS/RTP/SAVPF 111',
       'a=mid:1',
       'a=inactive',
+      'a=setup:passive',
       'a=rtpmap:111 opus/48000/2',
       'm=application 0 UDP/DTLS/SCTP webrtc-datachannel',
       'a=mid:2',
@@ -159,8 +161,36 @@ test('an answer has every section of the offer, and only what we do', () => {
     lines
       .filter((line) => line.startsWith('a=candidate'))
       .map((line) => line.split(' ').slice(4, 8).join(' ')),
-    ['203.0.113.7 50000 typ host', '2001:db8::1 50000 typ host'],
+    Array(2).fill(['203.0.113.7 50000 typ host', '2001:db8::1 50000 typ host']).flat(),
   );
+});
+
+test('a section that shares no transport with the picture is refused, and nothing else is', () => {
+  const silent = h264({}, { ...pcmu, codec: 'aac' });
+  const mid = (section: string[], name: string) =>
+    section.map((line) => line.replace(/^a=mid:.*/, `a=mid:${name}`));
+  const answered = (sdp: string, info = silent): string[] =>
+    answerTo(parseOffer(sdp), info)
+      .split('\r\n')
+      .flatMap((line) => /^(?:m=(\w+ \d+)|a=((?:group:.*)|inactive|sendonly))/.exec(line)?.slice(1) ?? [])
+      .filter((part) => part !== undefined);
+  const both = sdpOf(mid(audioSection, '0'), mid(videoSection, '1'));
+  assert.deepEqual(answered(both), ['group:BUNDLE 0 1', 'audio 9', 'inactive', 'video 9', 'sendonly']);
+  const alone = both.replace('BUNDLE 0 1', 'BUNDLE 1');
+  assert.deepEqual(answered(alone), ['group:BUNDLE 1', 'audio 0', 'inactive', 'video 9', 'sendonly']);
+  const refused = [
+    both.replace('m=audio 9', 'm=audio 0'),
+    both.replace('a=recvonly', 'a=sendonly'),
+    both.replace('a=rtcp-mux\r\n', ''),
+    both.replace('m=audio 9 UDP/TLS/RTP/SAVPF', 'm=audio 9 RTP/AVP'),
+    both.replace('SAVPF 111 0 8', 'SAVPF 120').replace(/^a=rtpmap:111.*\r\n/m, ''),
+  ];
+  for (const sdp of refused)
+    assert.deepEqual(answered(sdp), ['group:BUNDLE 1', 'audio 0', 'inactive', 'video 9', 'sendonly'], sdp);
+  const unbundled = both.replace(/^a=group.*\r\n/m, '');
+  assert.deepEqual(answered(unbundled), ['audio 0', 'inactive', 'video 9', 'sendonly']);
+  const three = sdpOf(videoSection, mid(audioSection, '1'), mid(videoSection, '2'));
+  assert.deepEqual(answered(three, h264({}, opus)).slice(3), ['audio 9', 'sendonly', 'video 9', 'inactive']);
 });
 
 test('every payload type of an answer is explained, those of refused sections, too', () => {
@@ -190,7 +220,7 @@ test('every payload type of an answer is explained, those of refused sections, t
       for (const [index, section] of sections.entries()) {
         const [, port, formats = ''] = /^m=\S+ (\d+) \S+ (.*)\r$/m.exec(section) ?? [];
         assert.match(section, new RegExp(`^a=mid:${offer.media[index]?.mid}\r$`, 'm'));
-        assert.match(section, port === '0' ? /^a=inactive\r$/m : /^a=sendonly\r$/m);
+        assert.match(section, port === '0' ? /^a=inactive\r$/m : /^a=(?:sendonly|inactive)\r$/m);
         for (const format of formats.split(' ')) {
           const isNamed = new RegExp(`^a=rtpmap:${format} \\S+/\\d+`, 'm').test(section);
           assert.ok(isNamed || format === '0', section);
