@@ -241,6 +241,10 @@ const openArchive = async (
           .list()
           .map(({ id, retention_days }) => ({ cameraId: id, retentionDays: retention_days })),
       whyNot: (cameraId) => desk.whyNot(cameraId),
+      memory: {
+        lastMs: () => store.facts.timeMs('archive_time_ms'),
+        remember: (timeMs) => store.facts.setTimeMs('archive_time_ms', timeMs),
+      },
     },
   );
   stops.push(() => archive.stop());

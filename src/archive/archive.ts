@@ -7,7 +7,7 @@ import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './job-pool
 import { Playback } from './playback.js';
 import { Recordings } from './recordings.js';
 import { type LiveFiles, Recovery } from './recovery.js';
-import { Retention, type RetentionRule } from './retention.js';
+import { Retention, type RetentionRule, type TimeMemory } from './retention.js';
 import { Timeline } from './timeline.js';
 
 export type ArchiveOptions = { readonly archiveDir: string; readonly minFreePercent: number };
@@ -21,6 +21,8 @@ export type ArchiveDeps = {
   readonly live: LiveFiles & FilesInProgress;
   /** How long each camera's recordings are kept. */
   readonly rules: () => readonly RetentionRule[];
+  /** What time deletions went by last. */
+  readonly memory: TimeMemory;
   /** Why a camera is not being recorded now; null: it is. */
   readonly whyNot: (cameraId: string) => GapReason | null;
 };
@@ -36,7 +38,7 @@ export class Archive {
   readonly #background: JobPool;
 
   constructor(options: ArchiveOptions, deps: ArchiveDeps) {
-    const { clock, log, live, rules, threads, whyNot } = deps;
+    const { clock, log, live, memory, rules, threads, whyNot } = deps;
     this.#log = log;
     this.#foreground = new JobPool(FOREGROUND, { clock, threads });
     this.#background = new JobPool(BACKGROUND, { clock, threads });
@@ -49,7 +51,7 @@ export class Archive {
       ...{ clock, log, live },
       ...{ runner: this.#background, quickRunner: this.#foreground },
     });
-    this.retention = new Retention(options, { runner: this.#background, clock, log, rules });
+    this.retention = new Retention(options, { runner: this.#background, clock, log, rules, memory });
   }
 
   /** Collects what the last run left open, which must be done before recorders start, and goes on with the rest. */

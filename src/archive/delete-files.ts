@@ -26,6 +26,21 @@ export const placeKey = ({ cameraId, fileName }: FilePlace): string => `${camera
 /** When a closed recording ends by its name; null: it is open, or no recording. */
 const closedEndMs = (fileName: string): number | null => parseRecordingName(fileName)?.endMs ?? null;
 
+/** Job: when the newest closed recording ended that ended by then; null: there is none. */
+export const newestEnd = (input: {
+  readonly archiveDir: string;
+  readonly notAfterMs: number;
+}): number | null => {
+  let newestMs: number | null = null;
+  eachFolder(input.archiveDir, (_, names) => {
+    for (const fileName of names) {
+      const endMs = closedEndMs(fileName);
+      if (endMs !== null && endMs <= input.notAfterMs && endMs > (newestMs ?? 0)) newestMs = endMs;
+    }
+  });
+  return newestMs;
+};
+
 class DeletionRound implements Deletions {
   readonly deleted: FilePlace[] = [];
   readonly failed: (FilePlace & { reason: string })[] = [];

@@ -3,9 +3,13 @@ import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { type Deletions, placeKey } from './delete-files.js';
 import type { JobRunner } from './jobs.js';
+import { TrustedTime } from './trusted-time.js';
 
 /** How long each camera's recordings are kept; 0: for ever. */
 export type RetentionRule = { readonly cameraId: string; readonly retentionDays: number };
+
+/** What time deletions went by last, over restarts; null: that is not known. */
+export type TimeMemory = { lastMs(): number | null; remember(timeMs: number): void };
 
 export type RetentionDeps = {
   readonly runner: JobRunner;
@@ -13,6 +17,7 @@ export type RetentionDeps = {
   readonly log: Logger;
   /** Read anew for each round. Folders that no rule names are kept until space is needed. */
   readonly rules: () => readonly RetentionRule[];
+  readonly memory: TimeMemory;
 };
 
 const SWEEP_MS = 600_000;
@@ -33,6 +38,8 @@ export class Retention {
   readonly #skip = new Set<string>();
   /** The rules that were swept by last. */
   #sweptRules = '';
+  #time: TrustedTime | null = null;
+  #isAhead = false;
   #timers: readonly Timer[] = [];
   #sweeping: Promise<void> | null = null;
   #evicting: Promise<void> | null = null;
@@ -87,16 +94,16 @@ export class Retention {
   }
 
   async #sweep(): Promise<void> {
-    const { runner, clock, log } = this.#deps;
+    const { runner, log } = this.#deps;
     this.#skip.clear();
-    const nowMs = clock.wallMs();
     const rules = this.#deps.rules();
     this.#sweptRules = JSON.stringify(rules);
-    const limits = rules
-      .filter(({ retentionDays }) => retentionDays > 0)
-      .map(({ cameraId, retentionDays }) => ({ cameraId, beforeMs: nowMs - retentionDays * DAY_MS }));
     const { archiveDir } = this.#options;
     try {
+      const time = await this.#trustedTime();
+      const limits = rules
+        .filter(({ retentionDays }) => retentionDays > 0)
+        .map(({ cameraId, retentionDays }) => ({ cameraId, beforeMs: time.limitMs(retentionDays * DAY_MS) }));
       for (let isMore = limits.length > 0; isMore && !this.#isStopped; ) {
         const skip = [...this.#skip];
         const round = await runner.run('deleteExpired', { archiveDir, limits, maxFiles: FILES_A_JOB, skip });
@@ -106,6 +113,26 @@ export class Retention {
     } catch (fault) {
       if (!this.#isStopped) log.warn('could not delete old recordings', { reason: messageOf(fault) });
     }
+    this.#rememberTime();
+  }
+
+  /** Where that fails, the next start goes by an older time: that deletes less. */
+  #rememberTime(): void {
+    try {
+      if (this.#time !== null) this.#deps.memory.remember(this.#time.look().nowMs);
+    } catch (fault) {
+      this.#deps.log.warn('could not store what time it is', { reason: messageOf(fault) });
+    }
+  }
+
+  async #trustedTime(): Promise<TrustedTime> {
+    const { runner, clock, memory } = this.#deps;
+    this.#time ??= new TrustedTime(
+      clock,
+      memory.lastMs() ?? (await runner.run('newestEnd', { ...this.#options, notAfterMs: clock.wallMs() })),
+    );
+    this.#tellAhead(this.#time.look().aheadMs);
+    return this.#time;
   }
 
   async #makeRoom(): Promise<void> {
@@ -123,6 +150,16 @@ export class Retention {
       }
       this.#isFailing = true;
     }
+  }
+
+  /** Once, not at each sweep. */
+  #tellAhead(aheadMs: number): void {
+    if (aheadMs > 0 && !this.#isAhead) {
+      this.#deps.log.warn('the clock leapt ahead: old recordings are deleted slowly until that is certain', {
+        ahead_sec: Math.round(aheadMs / 1000),
+      });
+    }
+    this.#isAhead = aheadMs > 0;
   }
 
   /** Once when nothing is left to delete, not every 10 s. */

@@ -63,3 +63,9 @@ CREATE TABLE traffic (
   used_bytes INTEGER NOT NULL CHECK (used_bytes >= 0), -- received from the camera in that month
   PRIMARY KEY (camera_id, month)
 ) STRICT, WITHOUT ROWID;
+
+-- What the service remembers of itself; no part of a backup.
+CREATE TABLE facts (
+  name TEXT NOT NULL PRIMARY KEY,          -- which of them, see facts.ts
+  value TEXT NOT NULL                      -- as text
+) STRICT, WITHOUT ROWID;

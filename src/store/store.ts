@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import { messageOf } from '../base/errors.js';
 import { CameraTable } from './cameras.js';
+import { FactTable } from './facts.js';
 import { FolderTable } from './folders.js';
 import { openDatabase } from './open-database.js';
 import { type Snapshot, snapshotFaults } from './snapshot.js';
@@ -34,6 +35,7 @@ export class Store {
   readonly folders: FolderTable;
   readonly users: UserTable;
   readonly traffic: TrafficTable;
+  readonly facts: FactTable;
   readonly #path: string;
   readonly #db: Database.Database;
   /** Of the file that is open: one that was moved away or deleted takes writes, but loses them. */
@@ -49,6 +51,7 @@ export class Store {
     this.folders = new FolderTable(this.#db);
     this.users = new UserTable(this.#db);
     this.traffic = new TrafficTable(this.#db);
+    this.facts = new FactTable(this.#db);
   }
 
   /** All that was configured, as of one moment. */

@@ -36,6 +36,7 @@ test('the archive starts, closes what was left open, deletes what is old, answer
       live: nobodyWrites,
       rules: () => [{ cameraId: 'door', retentionDays: 7 }],
       whyNot: () => 'not_recording',
+      memory: { lastMs: () => null, remember: () => {} },
     },
   );
   await archive.start();

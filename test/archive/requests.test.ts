@@ -29,6 +29,7 @@ test('however many ask at once, each is answered when it is its turn', async (t)
       live: nobodyWrites,
       rules: () => [],
       whyNot: () => null,
+      memory: { lastMs: () => null, remember: () => {} },
     },
   );
   t.after(() => archive.stop());

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { evictOldest } from '../../src/archive/delete-files.js';
 import { closedName, openName } from '../../src/archive/file-name.js';
 import type { JobRunner } from '../../src/archive/jobs.js';
-import { Retention, type RetentionRule } from '../../src/archive/retention.js';
+import { Retention, type RetentionRule, type TimeMemory } from '../../src/archive/retention.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -16,6 +16,10 @@ import { smallDisk } from './small-disk.js';
 const NOW_MS = Date.UTC(2026, 10, 21, 8, 30);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+
+/** Of a service that ran until now, and of one that never did. */
+const ranUntilNow: TimeMemory = { lastMs: () => NOW_MS, remember: () => {} };
+const noMemory: TimeMemory = { lastMs: () => null, remember: () => {} };
 
 const patient = { deadlineMs: 60_000 };
 
@@ -31,12 +35,13 @@ const setUp = (
   archiveDir: string,
   rules: readonly RetentionRule[],
   runner: JobRunner = new InlineRunner(),
+  memory: TimeMemory = ranUntilNow,
 ) => {
   const clock = new FakeClock(NOW_MS);
   const { log, lines } = logLines();
   const retention = new Retention(
     { archiveDir, minFreePercent: 0 },
-    { runner, clock, log, rules: () => rules },
+    { runner, clock, log, rules: () => rules, memory },
   );
   return { retention, clock, log, lines };
 };
@@ -116,6 +121,88 @@ test('a changed rule acts within two minutes, and what stays as it is is not swe
   await until('it is swept', () => readdirSync(join(archiveDir, 'a')).length === 0, patient);
 });
 
+const countIn = (folder: string): number => readdirSync(folder).length;
+
+test('a clock that leaps ahead deletes a twentieth an hour; one that is set right again, nothing more', async (t) => {
+  const archiveDir = tempFolder(t);
+  const folder = join(archiveDir, 'a');
+  for (let hour = 1; hour <= 160; hour += 1) writeEnded(folder, hour * HOUR_MS);
+  const { retention, clock, lines } = setUp(archiveDir, [{ cameraId: 'a', retentionDays: 7 }]);
+  await retention.sweep();
+  assert.equal(countIn(folder), 160);
+  clock.setWall(NOW_MS + 400 * DAY_MS);
+  // What is recorded meanwhile is named by that clock, and is the newest there is.
+  writeEnded(folder, -400 * DAY_MS);
+  await retention.sweep();
+  assert.equal(countIn(folder), 161);
+  for (let minutes = 0; minutes < 60; minutes += 10) {
+    clock.advance(600_000);
+    await retention.sweep();
+  }
+  const gone = 161 - countIn(folder);
+  assert.ok(gone <= 0.06 * 161, `${gone} of 161 in an hour`);
+  assert.equal(lines.filter(({ message }) => message.startsWith('the clock leapt ahead')).length, 1);
+  clock.setWall(NOW_MS + HOUR_MS);
+  await retention.sweep();
+  clock.advance(HOUR_MS);
+  await retention.sweep();
+  assert.equal(161 - countIn(folder), gone);
+});
+
+test('a clock that goes on being ahead is right in the end', async (t) => {
+  const archiveDir = tempFolder(t);
+  const folder = join(archiveDir, 'a');
+  for (let hour = 1; hour <= 160; hour += 1) writeEnded(folder, hour * HOUR_MS);
+  const { retention, clock } = setUp(archiveDir, [{ cameraId: 'a', retentionDays: 7 }]);
+  await retention.sweep();
+  clock.setWall(NOW_MS + 10 * DAY_MS);
+  let before = countIn(folder);
+  for (let hour = 0; hour < 22; hour += 1) {
+    await retention.sweep();
+    assert.ok(before - countIn(folder) <= 10, 'a small share an hour');
+    before = countIn(folder);
+    clock.advance(HOUR_MS);
+  }
+  assert.equal(countIn(folder), 0);
+});
+
+test('a service that starts with a wrong clock goes by what it remembers, or by the newest recording', async (t) => {
+  for (const remembered of [NOW_MS, null]) {
+    const archiveDir = tempFolder(t);
+    const folder = join(archiveDir, 'a');
+    for (let hour = 1; hour <= 100; hour += 1) writeEnded(folder, hour * HOUR_MS);
+    let lastMs: number | null = remembered;
+    const memory: TimeMemory = {
+      lastMs: () => lastMs,
+      remember: (timeMs) => {
+        lastMs = timeMs;
+      },
+    };
+    const rules = [{ cameraId: 'a', retentionDays: 7 }];
+    for (let start = 0; start < 3; start += 1) {
+      const { retention, clock } = setUp(archiveDir, rules, new InlineRunner(), memory);
+      clock.setWall(NOW_MS + 400 * DAY_MS);
+      await retention.sweep();
+      writeEnded(folder, -400 * DAY_MS - start * HOUR_MS);
+      assert.equal(countIn(folder), 101 + start, `remembered ${remembered}, start ${start}`);
+      assert.ok(Math.abs((lastMs ?? 0) - NOW_MS) <= 2 * HOUR_MS, 'no wrong time is remembered');
+    }
+  }
+});
+
+test('after the box was off for a month, what is too old goes within a day', async (t) => {
+  const archiveDir = tempFolder(t);
+  const folder = join(archiveDir, 'a');
+  for (let hour = 1; hour <= 160; hour += 1) writeEnded(folder, 30 * DAY_MS + hour * HOUR_MS);
+  const rules = [{ cameraId: 'a', retentionDays: 7 }];
+  const { retention, clock } = setUp(archiveDir, rules, new InlineRunner(), noMemory);
+  for (let hour = 0; hour < 22; hour += 1) {
+    await retention.sweep();
+    clock.advance(HOUR_MS);
+  }
+  assert.equal(countIn(folder), 0);
+});
+
 test('a file that can not be deleted is tried once a sweep', async (t) => {
   const archiveDir = tempFolder(t);
   const fileName = 'stuck.mp4';
@@ -155,7 +242,13 @@ test('on a small disk the oldest of all cameras go, one after another, until the
   writeFileSync(join(archiveDir, 'a', open), megabyte);
   writeFileSync(join(archiveDir, 'a', `${open}.broken`), megabyte);
   const { log, lines } = logLines();
-  const options = { runner: new InlineRunner(), clock: new FakeClock(NOW_MS), log, rules: () => [] };
+  const options = {
+    runner: new InlineRunner(),
+    clock: new FakeClock(NOW_MS),
+    log,
+    rules: () => [],
+    memory: ranUntilNow,
+  };
   const at = (minFreePercent: number) => new Retention({ archiveDir, minFreePercent }, options);
   await at(5).makeRoom();
   assert.equal(placesIn(archiveDir).length, 8, 'there is room enough');

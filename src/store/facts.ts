@@ -1,0 +1,30 @@
+import type Database from 'better-sqlite3';
+
+/** What the service has to remember of itself. */
+export type FactName = 'archive_time_ms';
+
+const prepare = (db: Database.Database) => ({
+  one: db.prepare<[FactName], string>('SELECT value FROM facts WHERE name = ?').pluck(),
+  put: db.prepare<[FactName, string]>(
+    'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+  ),
+});
+
+/** Single values that outlive the service; no part of a backup. */
+export class FactTable {
+  readonly #sql: ReturnType<typeof prepare>;
+
+  constructor(db: Database.Database) {
+    this.#sql = prepare(db);
+  }
+
+  /** Milliseconds since 1970; null where it was never set. */
+  timeMs(name: FactName): number | null {
+    const value = this.#sql.one.get(name);
+    return value === undefined ? null : Number(value);
+  }
+
+  setTimeMs(name: FactName, timeMs: number): void {
+    this.#sql.put.run(name, String(Math.round(timeMs)));
+  }
+}
