@@ -23,6 +23,16 @@ export const videoSpanOf = (scanner: FileScanner, fragment: FragmentInfo): TickS
   return { firstTicks, endTicks };
 };
 
+/** What the wall clock may run fast or slow beside media time within a file. */
+const MAX_SLEWED_MS = 1_000;
+
+/**
+ * When a file ends, by its start and its length. The wall clock at its end says it more exactly, as long as it wasn't
+ * set meanwhile; null: it isn't known.
+ */
+export const endMsOf = (byLengthMs: number, byClockMs: number | null): number =>
+  byClockMs !== null && Math.abs(byClockMs - byLengthMs) <= MAX_SLEWED_MS ? byClockMs : byLengthMs;
+
 /** Wall time of a moment of the video, by what one fragment's prft says; null: it speaks of another track. */
 export const wallMsAt = (scanner: FileScanner, wall: FragmentWall, ticks: number): number | null => {
   const track = scanner.movie?.tracks[videoIndexOf(scanner)];

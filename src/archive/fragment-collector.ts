@@ -21,8 +21,9 @@ export type Fragment = {
   readonly moofStart: number;
   /** Decode time of its last video frame, in the ring's media time. */
   readonly endDtsTicks: number;
-  /** How long the file's video is with it. */
+  /** How long the file's video is with it, and what the wall clock said at its end. */
   readonly videoMs: number;
+  readonly endWallMs: number;
 };
 
 const VIDEO = 0;
@@ -70,6 +71,7 @@ export class FragmentCollector {
   #firstDtsTicks = 0;
   #firstArrivalMs = 0;
   #partPtsTicks: number | null = null;
+  #lastWallMs = 0;
   #frameTicks = USUAL_FRAME_TICKS;
   /** Where the last fragment with pictures ended. */
   #endDtsTicks: number;
@@ -106,6 +108,7 @@ export class FragmentCollector {
     }
     if (dtsTicks > this.lastDtsTicks) this.#frameTicks = dtsTicks - this.lastDtsTicks;
     this.lastDtsTicks = dtsTicks;
+    this.#lastWallMs = frame.wallMs;
     this.#videoFrames += 1;
     this.#keep(frame);
     return true;
@@ -143,6 +146,7 @@ export class FragmentCollector {
       moofStart: head.toString('latin1', 4, 8) === 'prft' ? head.readUInt32BE(0) : 0,
       endDtsTicks: this.lastDtsTicks,
       videoMs: ((this.#endDtsTicks - this.#originTicks) * 1000) / VIDEO_CLOCK_HZ,
+      endWallMs: this.#lastWallMs + ((this.#endDtsTicks - this.lastDtsTicks) * 1000) / VIDEO_CLOCK_HZ,
     };
     this.#frames = null;
     this.#videoFrames = 0;

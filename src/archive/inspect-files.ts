@@ -4,7 +4,7 @@ import { BRIEF_HEAD_BYTES } from '../fmp4/box-cursor.js';
 import type { FragmentInfo } from '../fmp4/file-scanner.js';
 import type { StartReason } from '../fmp4/start-reason.js';
 import { parseRecordingName } from './file-name.js';
-import { videoSpanOf, wallMsAt } from './file-times.js';
+import { endMsOf, videoSpanOf, wallMsAt } from './file-times.js';
 import { FileWalk } from './file-walk.js';
 import { openRegular } from './regular-file.js';
 
@@ -32,6 +32,8 @@ export const nothingKnown: Inspection = { startMs: null, endMs: null, startReaso
 /** Follows the end of the video through the fragments of a walk. */
 class EndOfVideo {
   endTicks: number | null = null;
+  /** What the wall clock said there. */
+  clockMs: number | null = null;
   readonly #walk: FileWalk;
 
   constructor(walk: FileWalk) {
@@ -39,7 +41,12 @@ class EndOfVideo {
   }
 
   readonly visit = (fragment: FragmentInfo): void => {
-    this.endTicks = videoSpanOf(this.#walk.scanner, fragment)?.endTicks ?? this.endTicks;
+    const { scanner } = this.#walk;
+    const { wall } = fragment;
+    const span = videoSpanOf(scanner, fragment);
+    if (span === null) return;
+    this.endTicks = span.endTicks;
+    this.clockMs = wall === null ? null : wallMsAt(scanner, wall, span.endTicks);
   };
 }
 
@@ -77,8 +84,8 @@ const inspectOpened = (
     scanner.skipTo(fromBytes);
   }
   if (parts !== null || isOpen) walk.readAll(end.visit);
-  // By its beginning and its length: the clock may have been set before the end.
-  const endMs = end.endTicks === null ? null : wallMsAt(scanner, first.wall, end.endTicks);
+  const byLengthMs = end.endTicks === null ? null : wallMsAt(scanner, first.wall, end.endTicks);
+  const endMs = byLengthMs === null ? null : endMsOf(byLengthMs, end.clockMs);
   return { startMs, endMs, startReason, seenBytes: scanner.wholeBytes };
 };
 

@@ -8,6 +8,7 @@ import { disk } from './disk.js';
 import type { DiskQueue } from './disk-queue.js';
 import { closedName, openName } from './file-name.js';
 import { FileProgress } from './file-progress.js';
+import { endMsOf } from './file-times.js';
 import type { Fragment } from './fragment-collector.js';
 
 export type RecordingFileOptions = {
@@ -68,8 +69,8 @@ export class RecordingFile {
   #file: BlockFile | null = null;
   #name = '';
   #startWallMs: number;
-  /** The length of what is written: wall time may be set meanwhile, and tells nothing of it. */
-  #videoMs = 0;
+  /** Where what is written ends. */
+  #endWallMs: number;
   /** Bytes that are written and known to be right, and how many of them, at the end, only fill a block. */
   #wholeBytes = 0;
   #padBytes = 0;
@@ -93,6 +94,7 @@ export class RecordingFile {
     this.#direct = deps.direct;
     this.#events = deps.events;
     this.#startWallMs = options.startWallMs;
+    this.#endWallMs = options.startWallMs;
   }
 
   /** "" until something of the recording is in it: a disk that is full still gives names. */
@@ -277,9 +279,9 @@ export class RecordingFile {
       if (partPtsTicks !== null) this.#parts.add(partPtsTicks, this.#wholeBytes + moofStart);
       this.#wholeBytes += fragment.lengthBytes;
       this.#endDtsTicks = fragment.endDtsTicks;
-      this.#videoMs = fragment.videoMs;
+      this.#endWallMs = endMsOf(this.#options.startWallMs + fragment.videoMs, fragment.endWallMs);
     }
-    this.#progress.set(this.#wholeBytes, this.#options.startWallMs + this.#videoMs);
+    this.#progress.set(this.#wholeBytes, this.#endWallMs);
     this.#wholeBytes += padBytes;
     this.#padBytes = padBytes;
     if (isFirst) this.#events.onBegun();
@@ -357,10 +359,9 @@ export class RecordingFile {
 
   /** Never over another file: a name that is taken moves the end on by a second. */
   async #giveClosedName(path: string): Promise<void> {
-    const { folder, startWallMs } = this.#options;
-    const endWallMs = startWallMs + this.#videoMs;
+    const { folder } = this.#options;
     for (let shiftSec = 0; shiftSec <= MAX_NAME_SHIFT_SEC; shiftSec += 1) {
-      const closedPath = join(folder, closedName(this.#startWallMs, endWallMs + shiftSec * SECOND_MS));
+      const closedPath = join(folder, closedName(this.#startWallMs, this.#endWallMs + shiftSec * SECOND_MS));
       if (await exists(closedPath)) continue;
       await disk.rename(path, closedPath);
       return;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { syncFolder } from '../base/durable-file.js';
 import { buildMfra } from '../fmp4/random-access.js';
 import { closedName, parseRecordingName } from './file-name.js';
+import { endMsOf } from './file-times.js';
 import { MAX_START_DIFFERENCE_MS } from './recording.js';
 import { openRegular, readUpTo } from './regular-file.js';
 import { type Survey, surveyFile } from './survey-file.js';
@@ -59,10 +60,10 @@ const finishFile = (fd: number, fileBytes: number, survey: Survey): void => {
   fsyncSync(fd);
 };
 
-/** By how long it is: the clock may have been set before the end. */
-const endOf = (namedMs: number, { startMs, durationMs }: Survey): number => {
+const endOf = (namedMs: number, { startMs, endMs, durationMs }: Survey): number => {
   const isToldRight = startMs !== null && Math.abs(startMs - namedMs) <= MAX_START_DIFFERENCE_MS;
-  return Math.min((isToldRight ? startMs : namedMs) + durationMs, namedMs + MAX_LENGTH_MS);
+  const endedMs = isToldRight ? endMsOf(startMs + durationMs, endMs) : namedMs + durationMs;
+  return Math.min(endedMs, namedMs + MAX_LENGTH_MS);
 };
 
 /**

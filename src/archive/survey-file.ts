@@ -7,8 +7,9 @@ import { FileWalk } from './file-walk.js';
 export type Survey = {
   readonly parts: PartTable;
   readonly wholeBytes: number;
-  /** Wall time of its first picture; null: the file doesn't tell. */
+  /** Wall time of its first picture, and where its last one ends; null: the file doesn't tell. */
   readonly startMs: number | null;
+  readonly endMs: number | null;
   readonly durationMs: number;
   readonly videoTrackId: number;
 };
@@ -20,8 +21,9 @@ type WholeFragment = {
   readonly keyTicks: number | null;
   readonly firstTicks: number;
   readonly endTicks: number;
-  /** Wall time of its first picture; null: it doesn't tell. */
+  /** Wall time of its first picture, and where its last one ends; null: it doesn't tell. */
   readonly startMs: number | null;
+  readonly endMs: number | null;
 };
 
 /** More than the sync policy leaves unsynced: after a power cut, samples from here on may be zeros. */
@@ -48,7 +50,8 @@ const wholeFragmentOf = (
   const columns = scanner.columns[video];
   if (span === null || columns === undefined) {
     const endTicks = before?.endTicks ?? 0;
-    return { offsetBytes, endBytes, keyTicks: null, firstTicks: endTicks, endTicks, startMs: null };
+    const endMs = before?.endMs ?? null;
+    return { offsetBytes, endBytes, keyTicks: null, firstTicks: endTicks, endTicks, startMs: null, endMs };
   }
   const first = firstSamples[video] ?? 0;
   const shownTicks = columns.dtsTicks[first]! + columns.compositionTicks[first]!;
@@ -58,6 +61,7 @@ const wholeFragmentOf = (
     keyTicks: columns.isKey[first] === 1 ? shownTicks : null,
     ...span,
     startMs: wall === null ? null : wallMsAt(scanner, wall, span.firstTicks),
+    endMs: wall === null ? null : wallMsAt(scanner, wall, span.endTicks),
   };
 };
 
@@ -125,6 +129,7 @@ export const surveyFile = (fd: number, fileBytes: number): Survey | null => {
     parts: partsOf(fragments, walk),
     wholeBytes: last.endBytes,
     startMs: first.startMs,
+    endMs: last.endMs,
     durationMs: (last.endTicks - first.firstTicks) / perMs,
     videoTrackId: track.trackId,
   };

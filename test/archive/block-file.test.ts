@@ -245,7 +245,7 @@ test('a file that is to begin otherwise while its beginning is being written sta
   const fragment = (fill: number): Fragment => ({
     ...{ head: Buffer.alloc(1_000, fill), frames: noFrames, lengthBytes: 1_000 },
     ...{ videoFrames: 1, firstArrivalMs: 0 },
-    ...{ partPtsTicks: null, moofStart: 0, endDtsTicks: 0, videoMs: 1000 },
+    ...{ partPtsTicks: null, moofStart: 0, endDtsTicks: 0, videoMs: 1000, endWallMs: 1_700_000_001_000 },
   });
   file.append(fragment(2));
   file.flush();
