@@ -21,7 +21,7 @@ export class AudioTrack implements AudioSink {
   frame(source: Buffer, start: number, end: number, rtpTimestamp: number): void {
     const { timeline, wall } = this.#time;
     const ptsTicks = timeline.place(rtpTimestamp, this.arrivalMs);
-    wall.onFrame(ptsTicks, this.#clock.wallMs());
+    wall.onFrame(ptsTicks, this.arrivalMs, this.#clock.wallMs());
     const flags = frameFlag.audio | (timeline.discontinuity ? frameFlag.discontinuity : 0);
     this.#ring.writeAudio(source, start, end, ptsTicks, wall.wallMsAt(ptsTicks), this.arrivalMs, flags);
   }

@@ -96,6 +96,7 @@ export class IngestSession implements RtspSessionHandlers {
     this.#flush();
     if (this.#isEnded) return;
     reception?.publishCounters();
+    this.#tellClockError();
     const aliveMs = reception?.video.lastFrameMs ?? this.#waitingSinceMs;
     if (aliveMs !== null && nowMs - aliveMs > STALL_AFTER_MS) {
       this.#end(new AppError('stalled', `no video frame for ${STALL_AFTER_MS / 1000} s`));
@@ -106,6 +107,14 @@ export class IngestSession implements RtspSessionHandlers {
         this.#rtsp.sendRtcp(index, report.subarray(0, end)),
       );
     }
+  }
+
+  #tellClockError(): void {
+    const ppm = this.#deps.time.takeClockErrorPpm();
+    if (ppm === 0) return;
+    this.#deps.log.warn("the camera's clock runs wrong: its times are corrected", {
+      clock_error_ppm: Math.round(ppm),
+    });
   }
 
   onRtp(trackIndex: number, buffer: Buffer, start: number, end: number): void {

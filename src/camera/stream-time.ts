@@ -16,6 +16,7 @@ export class StreamTime {
   readonly #axis: TimeAxis;
   /** By clock rate: a camera may come back with another. */
   readonly #audio = new Map<number, TrackTime>();
+  #isErrorTold = false;
 
   constructor(lastFrame: { ptsTicks: number; arrivalMs: number } | null, clock: Clock) {
     const zeroMs =
@@ -34,12 +35,19 @@ export class StreamTime {
     return added;
   }
 
-  /** A session begins: its tracks are anchored anew, and aligned once both have sent a sender report. */
+  /** A session begins: its tracks are anchored anew, and kept together from then on. */
   beginSession(audio: TrackTime | null): AvAlignment | null {
     this.#axis.restart();
     this.video.wall.restart();
     audio?.wall.restart();
     return audio === null ? null : new AvAlignment(this.video.timeline, audio.timeline);
+  }
+
+  /** By how many millionths the camera's clock runs fast (or slow: negative); 0: it doesn't, or that was told before. */
+  takeClockErrorPpm(): number {
+    const ppm = this.#isErrorTold ? 0 : this.video.timeline.clockErrorPpm;
+    this.#isErrorTold ||= ppm !== 0;
+    return ppm;
   }
 
   #addTrack(clockRateHz: number, isOrdered: boolean): TrackTime {

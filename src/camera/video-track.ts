@@ -79,7 +79,7 @@ export class VideoTrack implements VideoSink {
     if (this.#isInfoStale) this.#describe();
     const { timeline, wall } = this.#time;
     const ptsTicks = timeline.place(rtpTimestamp, this.arrivalMs);
-    wall.onFrame(ptsTicks, this.#clock.wallMs());
+    wall.onFrame(ptsTicks, this.arrivalMs, this.#clock.wallMs());
     if (timeline.discontinuity) this.#order.restart();
     if (timeline.jumpTicks !== 0) this.jumps++;
     const flags =

@@ -1,4 +1,6 @@
 import type { MonotonicMs, Ticks } from '../base/clock.js';
+import { ArrivalDrift, DRIFT_WINDOW_MS } from './arrival-drift.js';
+import { Slew } from './slew.js';
 
 /** A step back of up to this is B-frames, or a clock that was nudged; beyond it the camera's clock has jumped. */
 export const MAX_BACKWARD_MS = 2_000;
@@ -10,6 +12,21 @@ export const MAX_BACKLOG_MS = 60_000;
 export const MAX_SOURCE_STEP_MS = 1_000;
 /** So many repeats of one timestamp are a camera without a clock: time is taken from arrival. */
 export const EQUAL_RUN_FRAMES = 4;
+/** How many times as fast as the camera counts its time may pass; a rate that is less wrong needs no rate. */
+const MIN_SPEED = 0.25;
+const MAX_SPEED = 5;
+const MIN_RATE = 0.002;
+/** A drift of less may be the path's, and no clock is better than this. */
+const LEAST_TOLD_MS = 500;
+const LEAST_TOLD_PPM = 200;
+/** A drift below this is left alone: paths change by that. Once one was followed, all of it is, but for noise. */
+const FIRST_DRIFT_MS = 100;
+const NEXT_DRIFT_MS = 20;
+/** A drift is made up for over one window, at no more than this, so that nobody hears or sees it. */
+const MAX_SLEW = 0.005;
+/** Unless it is this large. */
+const LARGE_DRIFT_MS = 1_000;
+const MAX_LARGE_SLEW = 0.05;
 
 /** What a track's timestamps mean. */
 export type TimelineOptions = {
@@ -20,8 +37,8 @@ export type TimelineOptions = {
 
 /**
  * Places the frames of one track: 32-bit RTP time in, ticks on the camera's axis out, through wraps, jumps
- * and reconnects. Never refuses a frame, never gives two in a row the same time. The policies and their numbers are in
- * this folder's README.
+ * and reconnects, and at the rate at which time passes. Never refuses a frame, never gives two in a row the same time.
+ * The policies and their numbers are in this folder's README.
  */
 export class Timeline {
   readonly clockRateHz: number;
@@ -31,12 +48,21 @@ export class Timeline {
   jumpTicks = 0;
   /** Times that the camera's clock jumped while it was streaming. */
   jumps = 0;
+  /** Times that the track's time began anew, or may have: at a session, a jump, another source. */
+  breaks = 0;
+  /** Called when there is a new `driftMs`. */
+  onDrift: (() => void) | null = null;
   readonly #isOrdered: boolean;
   readonly #axis: TimeAxis;
   #state: 'new' | 'running' | 'restart' | 'source' = 'new';
   #lastRtp = 0;
-  /** Where `#lastRtp` is on the axis; what a frame was given may be a tick or two later. */
+  /** Where `#lastRtp` is by the camera's own count. What a frame is given is corrected by the two below and the axis. */
   #lastPts = 0;
+  readonly #drift = new ArrivalDrift();
+  /** For a rate that is grossly wrong, in ticks. */
+  readonly #rate = new Slew();
+  /** To meet the other track, in ticks. */
+  readonly #phase = new Slew();
   #lastArrivalMs = 0;
   #givenPts = -1;
   #maxPts = -1;
@@ -58,8 +84,9 @@ export class Timeline {
     if (state === 'new' || state === 'restart') this.#anchor(arrivalMs);
     else this.#continue(rtpTimestamp, arrivalMs, state === 'source');
     this.#lastRtp = rtpTimestamp;
-    let pts = this.#lastPts;
-    if (this.#isOrdered) pts = Math.max(pts, this.#maxPts + 1);
+    this.#followArrival(arrivalMs);
+    let pts = this.#correct(this.#lastPts);
+    if (this.#isOrdered || this.discontinuity) pts = Math.max(pts, this.#maxPts + 1);
     else if (this.#equalRun > 0) pts = Math.max(pts, this.#givenPts + 1);
     else if (pts === this.#givenPts) pts += 1;
     this.#givenPts = pts;
@@ -72,7 +99,30 @@ export class Timeline {
     const step = (rtpTimestamp - this.#lastRtp) | 0;
     const isNear = Math.abs(step) <= this.#toTicks(MAX_FORWARD_MS);
     if (this.#state !== 'running' || this.#equalRun >= EQUAL_RUN_FRAMES || !isNear) return null;
-    return (this.#lastPts + step) as Ticks;
+    return this.#correct(this.#lastPts + step) as Ticks;
+  }
+
+  /** Where the last frame is on the axis, but for what all tracks are moved by. */
+  get reachedMs(): number {
+    return this.#toMs(this.#lastPts + this.#ownShiftAt(this.#lastPts));
+  }
+
+  /** How far the least delay of this track's frames has moved since the session began. */
+  get driftMs(): number {
+    return this.#drift.driftMs;
+  }
+
+  /** How far this track was drawn on to meet the other one. */
+  get phaseMs(): number {
+    return this.#toMs(this.#phase.shiftAt(this.#lastPts));
+  }
+
+  /** By how much the camera's clock was found to run fast, or slow; 0 while nothing is certain. */
+  get clockErrorPpm(): number {
+    if (this.#rate.rate !== 0) return 1e6 / (1 + this.#rate.rate) - 1e6;
+    const correctedMs = this.#axis.shiftMsAt(this.reachedMs);
+    const ppm = (-1e6 * correctedMs) / this.#drift.watchedMs;
+    return Math.abs(correctedMs) < LEAST_TOLD_MS || Math.abs(ppm) < LEAST_TOLD_PPM ? 0 : ppm;
   }
 
   /** The camera changed its SSRC: time goes on if it fits, else as after a jump. */
@@ -90,10 +140,15 @@ export class Timeline {
     this.#lastPts += this.#toTicks(ms);
   }
 
+  /** Moves them bit by bit, ahead or back, at this rate and for so long. */
+  drawOn(rate: number, durationMs: number): void {
+    this.#phase.turn(this.#lastPts, rate, this.#toTicks(durationMs));
+  }
+
   /** Moves the axis so that what arrives next goes on from this track's last frame. False: it has none. */
   carryAxis(): boolean {
     if (this.#state === 'new') return false;
-    const lastMs = (this.#lastPts / this.clockRateHz) * 1000;
+    const lastMs = this.#toMs(this.#correct(this.#lastPts));
     this.#axis.anchor(this.#lastArrivalMs as MonotonicMs, lastMs);
     return true;
   }
@@ -101,7 +156,13 @@ export class Timeline {
   #anchor(arrivalMs: MonotonicMs): void {
     this.#equalRun = 0;
     this.#backlogTicks = 0;
-    this.#lastPts = Math.max(this.#maxPts + 1, this.#toTicks(this.#axis.msAt(arrivalMs)));
+    this.breaks += 1;
+    this.#drift.restart();
+    this.#rate.clear();
+    this.#phase.clear();
+    const axisMs = this.#axis.msAt(arrivalMs);
+    const pts = Math.max(this.#maxPts + 1, this.#toTicks(axisMs));
+    this.#lastPts = pts - this.#toTicks(this.#axis.shiftMsAt(axisMs));
     this.#lastArrivalMs = arrivalMs;
   }
 
@@ -110,6 +171,10 @@ export class Timeline {
     const elapsedTicks = Math.max(0, this.#toTicks(arrivalMs - this.#lastArrivalMs));
     this.#lastArrivalMs = arrivalMs;
     const isJump = this.#isJump(step, elapsedTicks, isNewSource);
+    if (isJump || isNewSource) {
+      this.breaks += 1;
+      this.#drift.interrupt();
+    }
     if (!isJump && step === 0) {
       this.#equalRun += 1;
       // Without a clock, time runs as it passes; the first few frames of the run were given a tick each.
@@ -123,7 +188,9 @@ export class Timeline {
     const wasClockless = this.#equalRun >= EQUAL_RUN_FRAMES;
     this.#equalRun = 0;
     if (isJump || wasClockless) {
-      const pts = Math.max(this.#maxPts + 1, this.#lastPts + elapsedTicks);
+      const correctionTicks = this.#correct(this.#lastPts) - this.#lastPts;
+      const passedTicks = Math.round(elapsedTicks / (1 + this.#rate.rate));
+      const pts = Math.max(this.#maxPts + 1 - correctionTicks, this.#lastPts + passedTicks);
       if (isJump) {
         this.discontinuity = true;
         this.jumps += 1;
@@ -134,7 +201,7 @@ export class Timeline {
       return;
     }
     this.#lastPts += step;
-    const backlogTicks = this.#backlogTicks + elapsedTicks - step;
+    const backlogTicks = this.#backlogTicks + elapsedTicks - step * (1 + this.#rate.rate);
     this.#backlogTicks = Math.max(0, Math.min(backlogTicks, this.#toTicks(MAX_BACKLOG_MS)));
   }
 
@@ -145,8 +212,39 @@ export class Timeline {
     return beyondTicks > this.#backlogTicks + this.#toTicks(MAX_FORWARD_MS);
   }
 
+  /** Where something is on the axis that is at `ticks` by the camera's count. */
+  #correct(ticks: number): number {
+    const own = this.#ownShiftAt(ticks);
+    return (
+      ticks + Math.round(own + (this.#axis.shiftMsAt(this.#toMs(ticks + own)) * this.clockRateHz) / 1000)
+    );
+  }
+
+  #ownShiftAt(ticks: number): number {
+    return this.#rate.shiftAt(ticks) + this.#phase.shiftAt(ticks);
+  }
+
+  #followArrival(arrivalMs: MonotonicMs): void {
+    const { windows } = this.#drift;
+    const countedMs = this.#toMs(this.#lastPts + this.#rate.shiftAt(this.#lastPts));
+    const speed = this.#drift.onFrame(arrivalMs - countedMs, arrivalMs);
+    if (speed !== 1) this.#setSpeed((1 + this.#rate.rate) * speed);
+    if (this.#drift.windows === windows) return;
+    this.#axis.onDrift(this);
+    this.onDrift?.();
+  }
+
+  #setSpeed(speed: number): void {
+    const rate = Math.max(MIN_SPEED, Math.min(speed, MAX_SPEED)) - 1;
+    this.#rate.turn(this.#lastPts, Math.abs(rate) < MIN_RATE ? 0 : rate);
+  }
+
   #toTicks(ms: number): number {
     return Math.round((ms * this.clockRateHz) / 1000);
+  }
+
+  #toMs(ticks: number): number {
+    return (ticks * 1000) / this.clockRateHz;
   }
 }
 
@@ -154,6 +252,9 @@ export class Timeline {
 export class TimeAxis {
   readonly #zeroMs: MonotonicMs;
   readonly #tracks: Timeline[] = [];
+  /** All tracks go along where the first one follows its arrival. */
+  readonly #slew = new Slew();
+  #isFollowing = false;
   #shiftMs = 0;
 
   constructor(zeroMs: MonotonicMs) {
@@ -170,7 +271,26 @@ export class TimeAxis {
   /** A new session begins: media time goes on by the time that passes, the same for all tracks. */
   restart(): void {
     this.#tracks.some((track) => track.carryAxis());
+    this.#slew.clear();
+    this.#isFollowing = false;
     for (const track of this.#tracks) track.restart();
+  }
+
+  /** How far what is at `ms` by the count of its track is moved on the axis. */
+  shiftMsAt(ms: number): number {
+    return this.#slew.shiftAt(ms);
+  }
+
+  /** A track's drift is known anew: the first one draws all others along, from where none of them has been yet. */
+  onDrift(track: Timeline): void {
+    if (track !== this.#tracks[0]) return;
+    const fromMs = this.#tracks.reduce((most, { reachedMs }) => Math.max(most, reachedMs), 0);
+    const missingMs = track.driftMs - this.#slew.shiftAt(fromMs);
+    if (Math.abs(missingMs) < (this.#isFollowing ? NEXT_DRIFT_MS : FIRST_DRIFT_MS)) return;
+    this.#isFollowing = true;
+    const limit = Math.abs(missingMs) < LARGE_DRIFT_MS ? MAX_SLEW : MAX_LARGE_SLEW;
+    const rate = Math.max(-limit, Math.min(missingMs / DRIFT_WINDOW_MS, limit));
+    this.#slew.turn(fromMs, rate, DRIFT_WINDOW_MS);
   }
 
   /** Where on the axis something belongs that arrives at `arrivalMs`, while nothing better is known. */

@@ -1,4 +1,4 @@
-import type { Ticks, WallMs } from '../base/clock.js';
+import type { MonotonicMs, Ticks, WallMs } from '../base/clock.js';
 
 /** A camera whose clock is further from ours than this isn't believed. */
 export const MAX_SENDER_SKEW_MS = 10_000;
@@ -27,6 +27,8 @@ export class WallClock {
   #offsetMs = 0;
   #startMs = 0;
   #lastMs = 0;
+  /** The host's wall clock beside its monotonic one. */
+  #hostOffsetMs = 0;
   #windowStartMs = 0;
   #windowLeastMs = 0;
   #previousLeastMs = Number.POSITIVE_INFINITY;
@@ -42,10 +44,11 @@ export class WallClock {
     return this.#lastMs < this.#senderUntilMs;
   }
 
-  /** A frame was placed at `ptsTicks`, and the host's clock says `hostWallMs`. */
-  onFrame(ptsTicks: Ticks, hostWallMs: WallMs): void {
+  /** A frame that came at `arrivalMs` was placed at `ptsTicks`, and the host's clock says `hostWallMs`. */
+  onFrame(ptsTicks: Ticks, arrivalMs: MonotonicMs, hostWallMs: WallMs): void {
     const mediaMs = this.#toMs(ptsTicks);
     const arrivalOffsetMs = hostWallMs - mediaMs;
+    this.#followHost(hostWallMs - arrivalMs);
     if (!this.#isRunning) {
       this.#start(mediaMs, arrivalOffsetMs);
       return;
@@ -96,6 +99,15 @@ export class WallClock {
     this.#windowStartMs = mediaMs;
     this.#windowLeastMs = arrivalOffsetMs;
     this.#previousLeastMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** What was measured by a clock that was set since is moved along: it would hold up wall time for two windows. */
+  #followHost(hostOffsetMs: number): void {
+    const setByMs = hostOffsetMs - this.#hostOffsetMs;
+    this.#hostOffsetMs = hostOffsetMs;
+    if (Math.abs(setByMs) <= STEP_MS) return;
+    this.#windowLeastMs += setByMs;
+    this.#previousLeastMs += setByMs;
   }
 
   #turnWindow(mediaMs: number, arrivalOffsetMs: number): void {

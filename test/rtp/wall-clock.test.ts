@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { Ticks, WallMs } from '../../src/base/clock.js';
+import type { MonotonicMs, Ticks, WallMs } from '../../src/base/clock.js';
 import { WallClock } from '../../src/rtp/wall-clock.js';
 
 const EPOCH_MS = 1_800_000_000_000;
@@ -9,12 +9,15 @@ const EPOCH_MS = 1_800_000_000_000;
 const ticks = (mediaMs: number): Ticks => (mediaMs * 90) as Ticks;
 const wall = (value: number): WallMs => (EPOCH_MS + value) as WallMs;
 
-const create = (): { clock: WallClock; frame: (mediaMs: number, hostMs: number) => number } => {
+const create = (): {
+  clock: WallClock;
+  frame: (mediaMs: number, hostMs: number, setByMs?: number) => number;
+} => {
   const clock = new WallClock({ clockRateHz: 90_000 });
   return {
     clock,
-    frame: (mediaMs, hostMs) => {
-      clock.onFrame(ticks(mediaMs), wall(hostMs));
+    frame: (mediaMs, hostMs, setByMs = 0) => {
+      clock.onFrame(ticks(mediaMs), hostMs as MonotonicMs, wall(hostMs + setByMs));
       return clock.wallMsAt(ticks(mediaMs)) - EPOCH_MS;
     },
   };
@@ -74,11 +77,15 @@ describe('media time to wall time', () => {
     assert.ok(Math.abs(last - 89_999 * 40 * 1.0001) < 10);
   });
 
-  test('a clock of the host that was set is followed at once, and counted', () => {
-    const { clock, frame } = create();
-    for (let i = 0; i < 1000; i += 1) frame(i * 40, i * 40);
-    assert.ok(Math.abs(frame(40_000, 40_000 - 3_600_000) - (40_000 - 3_600_000)) < 1);
-    assert.equal(clock.steps, 1);
+  test('a clock of the host that was set is followed at once, whichever way, and counted', () => {
+    for (const setByMs of [-3_600_000, 3_600_000, 20_000]) {
+      const { clock, frame } = create();
+      for (let i = 0; i < 1000; i += 1) frame(i * 40, i * 40 + (i % 7) * 10);
+      const at = frame(40_000, 40_000, setByMs);
+      assert.ok(Math.abs(at - (40_000 + setByMs)) < 100, `${at - 40_000} ms after ${setByMs}`);
+      for (let i = 1001; i < 4000; i += 1) frame(i * 40, i * 40 + (i % 7) * 10, setByMs);
+      assert.equal(clock.steps, 1);
+    }
   });
 
   test('starts over after an interruption', () => {

@@ -21,6 +21,8 @@ export type StreamFeedOptions = {
   readonly isLooped?: boolean;
   /** Media time of the first frame, in milliseconds; RTP times start accordingly. */
   readonly startMs?: number;
+  /** How fast RTP time runs beside the clock by which frames are sent: 20 pictures a second stamped as 25 are 0.8. */
+  readonly clockRates?: { readonly video?: number; readonly audio?: number };
 };
 
 /** What was sent, to compare with what arrived. */
@@ -36,6 +38,7 @@ export class StreamFeed implements Feed {
   readonly #audio: Playhead<AudioStream> | null;
   readonly #players = new Set<Player>();
   readonly #pacing: Pacing;
+  readonly #clockRates: NonNullable<StreamFeedOptions['clockRates']>;
   #timer: NodeJS.Timeout | null = null;
   #turn: NodeJS.Immediate | null = null;
   /** Where the axis's zero is in monotonic time, while it runs. */
@@ -50,6 +53,7 @@ export class StreamFeed implements Feed {
     this.#video = video === null ? null : playhead(video);
     this.#audio = audio === null ? null : playhead(audio);
     this.#pacing = options.pacing ?? { mode: 'live' };
+    this.#clockRates = options.clockRates ?? {};
   }
 
   get tracks(): MountTracks {
@@ -58,7 +62,7 @@ export class StreamFeed implements Feed {
 
   nextTicks(kind: 'video' | 'audio'): number {
     const playhead = kind === 'video' ? this.#video : this.#audio;
-    return playhead === null ? 0 : playhead.ticks + this.#shiftTicks(playhead.stream.clockRateHz);
+    return playhead === null ? 0 : this.#rtpTicksOf(playhead);
   }
 
   join(player: Player): void {
@@ -171,7 +175,7 @@ export class StreamFeed implements Feed {
   #send(playhead: Playhead<VideoStream> | Playhead<AudioStream>): void {
     const { frame, stream } = playhead;
     if (frame === null) return;
-    const ticks = playhead.ticks + this.#shiftTicks(stream.clockRateHz);
+    const ticks = this.#rtpTicksOf(playhead);
     playhead.advance();
     const sent: SentFrame = {
       kind: stream.kind,
@@ -184,7 +188,8 @@ export class StreamFeed implements Feed {
     for (const player of [...this.#players]) player.sendFrame(sent);
   }
 
-  #shiftTicks(clockRateHz: number): number {
-    return Math.round((this.#shiftMs * clockRateHz) / 1000);
+  #rtpTicksOf({ stream, ticks }: Playhead<VideoStream> | Playhead<AudioStream>): number {
+    const rate = this.#clockRates[stream.kind] ?? 1;
+    return Math.round(ticks * rate) + Math.round((this.#shiftMs * stream.clockRateHz) / 1000);
   }
 }

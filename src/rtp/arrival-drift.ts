@@ -1,0 +1,178 @@
+/** The least delay is looked for in windows of this length, two at a time: congestion that is over sooner isn't seen. */
+export const DRIFT_WINDOW_MS = 30_000;
+/** For so long after a start the least delay is still being found. */
+const HOMING_MS = 60_000;
+/** Cameras begin with stored frames, which come too early for their time: for so long that says nothing. */
+const BURST_MS = 10_000;
+
+/** What a rate that is grossly wrong is read from: the least delay of each second. */
+const SECOND_MS = 1_000;
+const MAX_SECONDS = 33;
+/** Over so many seconds delays have to change by so much, about the same in each quarter of the time. */
+const SPANS: readonly { readonly seconds: number; readonly changeMs: number }[] = [
+  { seconds: 4, changeMs: 700 },
+  { seconds: 8, changeMs: 600 },
+  { seconds: 16, changeMs: 400 },
+  { seconds: 32, changeMs: 300 },
+];
+const LEAST_QUARTER = 0.5;
+const MOST_QUARTER = 1.6;
+/** Seconds that lie further apart belong to no trend. */
+const MAX_SILENCE_MS = 4_000;
+/** What was later than this beside the least delay was held up. */
+const MAX_HOME_NOISE_MS = 200;
+/** Frames that come this many times as fast as their time passes are a backlog or a replay, not a clock. */
+const MAX_SPEED = 2.2;
+/** Of a rate that was found, a window corrects this share of what is left, and no more than this. */
+const REFINING_SHARE = 0.5;
+const MAX_REFINING = 0.003;
+
+/**
+ * Watches how late the frames of one track come for their own time. Delays on the way only ever add to that, so the
+ * least of many is what the camera's clock makes of it: where that moves, the clock runs at another rate than ours.
+ */
+export class ArrivalDrift {
+  /** How far, when the last window ended, the least delay was from what it was at the start. */
+  driftMs = 0;
+  /** Windows that have ended. */
+  windows = 0;
+  #isRunning = false;
+  #startMs = 0;
+  /** The least delay at the start. */
+  #homeMs = 0;
+  #windowStartMs = 0;
+  #windowLeastMs = 0;
+  #previousLeastMs = 0;
+  /** Windows since the rate was found; -1: it wasn't. */
+  #windowsFound = -1;
+  readonly #atMs = new Float64Array(MAX_SECONDS);
+  readonly #leastMs = new Float64Array(MAX_SECONDS);
+  /** What the least delay at the start was known to be then. */
+  readonly #homesMs = new Float64Array(MAX_SECONDS);
+  #seconds = 0;
+  #secondStartMs = 0;
+  #secondAtMs = 0;
+  #secondLeastMs = 0;
+
+  /** For so long, up to the last window's end. */
+  get watchedMs(): number {
+    return this.#windowStartMs - this.#startMs;
+  }
+
+  /** Forgets all: a session begins. */
+  restart(): void {
+    this.driftMs = 0;
+    this.#isRunning = false;
+    this.#windowsFound = -1;
+  }
+
+  /** A trend that was interrupted is none. */
+  interrupt(): void {
+    this.#seconds = 0;
+  }
+
+  /**
+   * A frame came so late. Returns how many times as fast the track's time has to pass from now on: 1, as a rule.
+   */
+  onFrame(lateMs: number, arrivalMs: number): number {
+    if (!this.#isRunning) {
+      this.#start(lateMs, arrivalMs);
+      return 1;
+    }
+    if (this.#windowsFound < 0 && arrivalMs - this.#startMs < HOMING_MS) {
+      this.#homeMs = Math.min(this.#homeMs, lateMs);
+    }
+    this.#windowLeastMs = Math.min(this.#windowLeastMs, lateMs);
+    if (lateMs < this.#secondLeastMs) {
+      this.#secondLeastMs = lateMs;
+      this.#secondAtMs = arrivalMs;
+    }
+    let speed = 1;
+    if (arrivalMs - this.#windowStartMs >= DRIFT_WINDOW_MS) speed = this.#endWindow(lateMs, arrivalMs);
+    if (arrivalMs - this.#secondStartMs >= SECOND_MS) speed *= this.#endSecond(lateMs, arrivalMs);
+    return speed;
+  }
+
+  #start(lateMs: number, arrivalMs: number): void {
+    this.#isRunning = true;
+    this.#startMs = arrivalMs;
+    this.#homeMs = lateMs;
+    this.#windowStartMs = arrivalMs;
+    this.#windowLeastMs = lateMs;
+    this.#previousLeastMs = lateMs;
+    this.#seconds = 0;
+    this.#beginSecond(lateMs, arrivalMs);
+  }
+
+  #beginSecond(lateMs: number, arrivalMs: number): void {
+    this.#secondStartMs = arrivalMs;
+    this.#secondAtMs = arrivalMs;
+    this.#secondLeastMs = lateMs;
+  }
+
+  #endWindow(lateMs: number, arrivalMs: number): number {
+    const changeMs = this.#windowLeastMs - this.#previousLeastMs;
+    const passedMs = arrivalMs - this.#windowStartMs;
+    this.driftMs = Math.min(this.#windowLeastMs, this.#previousLeastMs) - this.#homeMs;
+    this.#previousLeastMs = this.#windowLeastMs;
+    this.#windowLeastMs = lateMs;
+    this.#windowStartMs = arrivalMs;
+    this.windows += 1;
+    if (this.#windowsFound < 0) return 1;
+    this.#windowsFound += 1;
+    // The first one was under way when the rate was found.
+    if (this.#windowsFound < 3) return 1;
+    const share = (REFINING_SHARE * changeMs) / passedMs;
+    return 1 + Math.max(-MAX_REFINING, Math.min(share, MAX_REFINING));
+  }
+
+  #endSecond(lateMs: number, arrivalMs: number): number {
+    if (arrivalMs - this.#secondStartMs > MAX_SILENCE_MS) this.#seconds = 0;
+    if (this.#seconds === MAX_SECONDS) {
+      this.#atMs.copyWithin(0, 1);
+      this.#leastMs.copyWithin(0, 1);
+      this.#homesMs.copyWithin(0, 1);
+      this.#seconds -= 1;
+    }
+    this.#atMs[this.#seconds] = this.#secondAtMs;
+    this.#leastMs[this.#seconds] = this.#secondLeastMs;
+    this.#homesMs[this.#seconds] = this.#homeMs;
+    this.#seconds += 1;
+    this.#beginSecond(lateMs, arrivalMs);
+    for (const { seconds, changeMs } of SPANS) {
+      if (seconds >= this.#seconds) return 1;
+      const speed = this.#speedOver(seconds, changeMs);
+      if (speed === 1) continue;
+      this.#windowsFound = 0;
+      this.#seconds = 0;
+      return speed;
+    }
+    return 1;
+  }
+
+  /** By how much the track's time has passed too slowly over the last seconds; 1: nothing is certain. */
+  #speedOver(seconds: number, leastChangeMs: number): number {
+    const last = this.#seconds - 1;
+    const first = last - seconds;
+    const changeMs = this.#leastMs[last]! - this.#leastMs[first]!;
+    const passedMs = this.#atMs[last]! - this.#atMs[first]!;
+    if (Math.abs(changeMs) < leastChangeMs || !this.#isSteady(first, seconds, changeMs / 4)) return 1;
+    // Of the camera's own time, as far as it is known.
+    const mediaMs = passedMs - changeMs;
+    if (mediaMs <= 0 || mediaMs > passedMs * MAX_SPEED) return 1;
+    if (changeMs < 0 && this.#windowsFound < 0) {
+      // What comes earlier and earlier may be what was stored in the camera, or on the way while it was congested.
+      const isBacklog = this.#leastMs[first]! > this.#homesMs[first]! + MAX_HOME_NOISE_MS;
+      if (isBacklog || this.#atMs[first]! < this.#startMs + BURST_MS) return 1;
+    }
+    return passedMs / mediaMs;
+  }
+
+  #isSteady(first: number, seconds: number, usualMs: number): boolean {
+    for (let at = first; at < first + seconds; at += seconds / 4) {
+      const share = (this.#leastMs[at + seconds / 4]! - this.#leastMs[at]!) / usualMs;
+      if (!(share > LEAST_QUARTER && share < MOST_QUARTER)) return false;
+    }
+    return true;
+  }
+}
