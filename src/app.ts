@@ -1,19 +1,12 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import type { Express } from 'express';
 import { Archive } from './archive/archive.js';
 import { RecordingDesk } from './archive/recording-desk.js';
-import { Accounts } from './auth/accounts.js';
-import { loadJwtSecret } from './auth/jwt-secret.js';
 import { restoreSnapshot } from './auth/restore.js';
-import { Tokens } from './auth/tokens.js';
 import { ViewingGate } from './auth/viewing-gate.js';
-import { ViewingSessions } from './auth/viewing-sessions.js';
 import { isLoopback } from './base/client-address.js';
 import type { Clock } from './base/clock.js';
-import { AppError, messageOf } from './base/errors.js';
 import type { Logger } from './base/log.js';
-import { checkWritable, makeFolder } from './base/make-folder.js';
 import { openFileLimit } from './base/open-file-limit.js';
 import { ThreadStats } from './base/thread-stats.js';
 import { Cameras } from './camera/cameras.js';
@@ -61,9 +54,9 @@ import type { LogHub } from './ops/log-hub.js';
 import { Metrics } from './ops/metrics.js';
 import { Stats } from './ops/stats.js';
 import { Threads } from './ops/threads.js';
-import { lockDataDir } from './store/data-lock.js';
+import { openStorage, type Storage } from './storage.js';
 import { snapshotFaults } from './store/snapshot.js';
-import { Store } from './store/store.js';
+import type { Store } from './store/store.js';
 
 export type AppDeps = {
   readonly clock: Clock;
@@ -167,46 +160,6 @@ export class App {
     return this.#stopping;
   }
 }
-
-type Storage = {
-  readonly store: Store;
-  readonly sessions: ViewingSessions;
-  readonly tokens: Tokens;
-  readonly accounts: Accounts;
-};
-
-/** Tries a folder of the configuration, so that one which is of no use is told by its variable's name. */
-const tryFolder = (variable: string, path: string, attempt: (path: string) => void): void => {
-  try {
-    attempt(path);
-  } catch (cause) {
-    const message = `${variable}=${JSON.stringify(path)} can't be used: ${messageOf(cause)}`;
-    throw new AppError('bad_config', message, { cause });
-  }
-};
-
-const makeFolders = ({ dataDir, archiveDir, modelsDir }: Config): void => {
-  tryFolder('DATA_DIR', dataDir, makeFolder);
-  tryFolder('DATA_DIR', dataDir, checkWritable);
-  tryFolder('ARCHIVE_DIR', archiveDir, makeFolder);
-  tryFolder('ARCHIVE_DIR', archiveDir, checkWritable);
-  // Models may be provided on a file system that can only be read.
-  tryFolder('MODELS_DIR', modelsDir, makeFolder);
-};
-
-const openStorage = async (config: Config, deps: AppDeps, stops: Stops): Promise<Storage> => {
-  const { clock, log } = deps;
-  makeFolders(config);
-  const lock = lockDataDir(config.dataDir);
-  stops.push(() => lock.release());
-  const store = new Store(join(config.dataDir, 'framering.db'));
-  stops.push(() => store.close());
-  const sessions = new ViewingSessions({ clock, log });
-  const tokens = new Tokens(loadJwtSecret(config.dataDir, config.jwtSecret), { users: store.users, clock });
-  const accounts = new Accounts({ users: store.users, tokens, sessions, clock });
-  await accounts.ensureAdmin(deps.showAdmin);
-  return { store, sessions, tokens, accounts };
-};
 
 type Sources = LiveOutputs & Recording & { readonly registry: CameraRegistry };
 

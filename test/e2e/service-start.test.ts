@@ -95,6 +95,27 @@ test('a second process on the same data is refused while the first one lives, an
   assert.equal(await third.stop(), 0);
 });
 
+test('a second service with other data but the same recordings is refused, and not after kill -9', async (t) => {
+  const ARCHIVE_DIR = tempFolder(t);
+  const first = await started(t, { DATA_DIR: tempFolder(t), ARCHIVE_DIR });
+  const second = runService({ DATA_DIR: tempFolder(t), ARCHIVE_DIR });
+  t.after(() => second.process.kill('SIGKILL'));
+  assert.equal(await second.exited, 2);
+  assert.match(second.err(), /^[^\n]*ARCHIVE_DIR="[^"]*" [^\n]*another process uses it[^\n]*\n$/);
+  assert.doesNotMatch(second.out(), /password/);
+  assert.equal((await first.call('GET', '/livez')).status, 200);
+  first.process.kill('SIGKILL');
+  await first.exited;
+  const third = await started(t, { DATA_DIR: tempFolder(t), ARCHIVE_DIR });
+  assert.equal(await third.stop(), 0);
+});
+
+test('data and recordings may be in the same folder', async (t) => {
+  const DATA_DIR = tempFolder(t);
+  const service = await started(t, { DATA_DIR, ARCHIVE_DIR: DATA_DIR });
+  assert.equal(await service.stop(), 0);
+});
+
 test('SIGTERM and SIGINT: open streams end, idle connections close, exit code 0 in time', async (t) => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     const service = await started(t, { DATA_DIR: tempFolder(t) });
