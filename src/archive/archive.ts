@@ -35,13 +35,15 @@ export class Archive {
   readonly retention: Retention;
   readonly #log: Logger;
   readonly #foreground: JobPool;
-  readonly #background: JobPool;
+  readonly #repairs: JobPool;
+  readonly #deletions: JobPool;
 
   constructor(options: ArchiveOptions, deps: ArchiveDeps) {
     const { clock, log, live, memory, rules, threads, whyNot } = deps;
     this.#log = log;
     this.#foreground = new JobPool(FOREGROUND, { clock, threads });
-    this.#background = new JobPool(BACKGROUND, { clock, threads });
+    this.#repairs = new JobPool(BACKGROUND, { clock, threads });
+    this.#deletions = new JobPool(BACKGROUND, { clock, threads });
     const runner = this.#foreground;
     const recordings = new Recordings(options, { runner, live });
     const timeline = new Timeline({ clock, recordings, whyNot });
@@ -49,9 +51,9 @@ export class Archive {
     this.requests = new ArchiveRequests({ clock, recordings, timeline, playback });
     this.recovery = new Recovery(options, {
       ...{ clock, log, live },
-      ...{ runner: this.#background, quickRunner: this.#foreground },
+      ...{ runner: this.#repairs, quickRunner: this.#foreground },
     });
-    this.retention = new Retention(options, { runner: this.#background, clock, log, rules, memory });
+    this.retention = new Retention(options, { runner: this.#deletions, clock, log, rules, memory });
   }
 
   /** Collects what the last run left open, which must be done before recorders start, and goes on with the rest. */
@@ -65,7 +67,8 @@ export class Archive {
   async stop(): Promise<void> {
     this.recovery.stop();
     this.retention.stop();
-    const ended = await Promise.all([this.#foreground.stop(), this.#background.stop()]);
+    const pools = [this.#foreground, this.#repairs, this.#deletions];
+    const ended = await Promise.all(pools.map((pool) => pool.stop()));
     if (ended.includes(false))
       this.#log.warn("the archive's disk does not answer; its threads are left behind");
   }

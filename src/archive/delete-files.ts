@@ -26,7 +26,7 @@ export const placeKey = ({ cameraId, fileName }: FilePlace): string => `${camera
 /** When a closed recording ends by its name; null: it is open, or no recording. */
 const closedEndMs = (fileName: string): number | null => parseRecordingName(fileName)?.endMs ?? null;
 
-/** Job: when the newest closed recording ended that ended by then; null: there is none. */
+/** Job: the newest time in the names of recordings that isn't after another; null: there is none. */
 export const newestEnd = (input: {
   readonly archiveDir: string;
   readonly notAfterMs: number;
@@ -34,8 +34,10 @@ export const newestEnd = (input: {
   let newestMs: number | null = null;
   eachFolder(input.archiveDir, (_, names) => {
     for (const fileName of names) {
-      const endMs = closedEndMs(fileName);
-      if (endMs !== null && endMs <= input.notAfterMs && endMs > (newestMs ?? 0)) newestMs = endMs;
+      const name = parseRecordingName(fileName);
+      if (name === null) continue;
+      const timeMs = name.endMs ?? name.startMs;
+      if (timeMs <= input.notAfterMs && timeMs > (newestMs ?? 0)) newestMs = timeMs;
     }
   });
   return newestMs;

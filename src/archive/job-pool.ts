@@ -9,15 +9,27 @@ export type JobPoolOptions = {
   readonly threads: number;
   /** Jobs that may wait for a thread; one more is refused. */
   readonly maxWaiting: number;
-  /** From the call to the answer. */
+  /** From the call to the answer; null: whoever calls can wait. */
+  readonly patienceMs: number | null;
+  /** From the moment that a thread takes the job. */
   readonly deadlineMs: number;
 };
 
 /** For what viewers wait for. */
-export const FOREGROUND: JobPoolOptions = { threads: 2, maxWaiting: 64, deadlineMs: 15_000 };
+export const FOREGROUND: JobPoolOptions = {
+  threads: 2,
+  maxWaiting: 64,
+  patienceMs: 15_000,
+  deadlineMs: 15_000,
+};
 
-/** For recovery and retention: one thread, and time for a whole file on a slow disk, or for hundreds one by one. */
-export const BACKGROUND: JobPoolOptions = { threads: 1, maxWaiting: 1_024, deadlineMs: 600_000 };
+/** For recovery and for retention, a pool each: time for a whole file on a slow disk, however many are before it. */
+export const BACKGROUND: JobPoolOptions = {
+  threads: 1,
+  maxWaiting: 64,
+  patienceMs: null,
+  deadlineMs: 600_000,
+};
 
 /** Counts the threads of the process; the function returned is called when the thread has ended. */
 export type ThreadRegister = { add(name: string, figures: null): () => void };
@@ -33,6 +45,7 @@ type Job = {
   readonly request: JobRequest;
   readonly resolve: (value: unknown) => void;
   readonly reject: (fault: unknown) => void;
+  patience: Timer | null;
   deadline: Timer | null;
 };
 
@@ -95,7 +108,7 @@ export class JobPool implements JobRunner {
     if (this.#stopping !== null) {
       return Promise.reject(archiveError('archive_unavailable', 'the service is stopping'));
     }
-    const { threads, maxWaiting, deadlineMs } = this.#options;
+    const { threads, maxWaiting, patienceMs } = this.#options;
     if (this.#running >= threads && this.#waiting.length >= maxWaiting) {
       return Promise.reject(archiveError('archive_busy', 'the archive has too much to do; try again'));
     }
@@ -104,9 +117,10 @@ export class JobPool implements JobRunner {
         request: { name, input },
         resolve: resolve as (value: unknown) => void,
         reject,
+        patience: null,
         deadline: null,
       };
-      job.deadline = this.#clock.after(deadlineMs, () => this.#giveUp(job));
+      if (patienceMs !== null) job.patience = this.#clock.after(patienceMs, () => this.#giveUp(job));
       this.#waiting.push(job);
       this.#next();
     });
@@ -120,7 +134,7 @@ export class JobPool implements JobRunner {
 
   async #stopOnce(): Promise<boolean> {
     for (const job of this.#waiting.splice(0)) {
-      job.deadline?.cancel();
+      job.patience?.cancel();
       job.reject(archiveError('archive_unavailable', 'the service is stopping'));
     }
     let timer: Timer | null = null;
@@ -160,6 +174,7 @@ export class JobPool implements JobRunner {
   }
 
   async #run(job: Job): Promise<void> {
+    job.deadline = this.#clock.after(this.#options.deadlineMs, () => this.#giveUp(job));
     try {
       const outcome = (await this.#pool.run(job.request)) as JobOutcome;
       if (outcome.isDone) job.resolve(outcome.value);
@@ -170,7 +185,8 @@ export class JobPool implements JobRunner {
         archiveError('archive_unavailable', 'the work on the archive was cut off', { reason: String(fault) }),
       );
     } finally {
-      job.deadline?.cancel();
+      job.patience?.cancel();
+      job.deadline.cancel();
       this.#running -= 1;
       this.#next();
     }

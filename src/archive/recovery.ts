@@ -18,7 +18,11 @@ export type RecoveryDeps = {
   readonly live: LiveFiles;
 };
 
+/** After an archive that can't be read; after a file that can't be repaired, doubling as long as there is one. */
 const RETRY_MS = 60_000;
+const LAST_RETRY_MS = 3_600_000;
+/** A file that was written to so lately may have a recorder that we aren't told of yet. */
+const UNTOUCHED_MS = 60_000;
 const PROGRESS_EVERY = 50;
 
 /**
@@ -31,7 +35,10 @@ export class Recovery {
   readonly #archiveDir: string;
   readonly #deps: RecoveryDeps;
   #found: readonly FilePlace[] = [];
+  /** What was asked for before is done first: the pool has never more than one of these to do. */
+  #last: Promise<void> = Promise.resolve();
   #retry: Timer | null = null;
+  #repairAgainMs = RETRY_MS;
   #isStopped = false;
 
   constructor(options: { readonly archiveDir: string }, deps: RecoveryDeps) {
@@ -61,8 +68,13 @@ export class Recovery {
     log.info('repaired the recordings that were not closed', this.counts);
   }
 
-  /** Repairs one file whose writer is certainly gone. Never rejects. */
-  async repair(cameraId: string, fileName: string): Promise<void> {
+  /** Repairs one file whose writer is certainly gone, when those before it are done. Never rejects. */
+  repair(cameraId: string, fileName: string): Promise<void> {
+    this.#last = this.#last.then(() => this.#repair(cameraId, fileName));
+    return this.#last;
+  }
+
+  async #repair(cameraId: string, fileName: string): Promise<void> {
     const { log, live, runner } = this.#deps;
     if (this.#isStopped || live.isLive(cameraId, fileName)) return;
     const place = { camera_id: cameraId, file: fileName };
@@ -78,7 +90,8 @@ export class Recovery {
       // Cut off in the middle is as good as not begun.
       if (this.#isStopped) return;
       this.counts.failed += 1;
-      log.error('could not repair a recording; the next start tries again', {
+      this.#retryAfter(this.#repairAgainMs);
+      log.error('could not repair a recording; it is tried again later', {
         ...place,
         reason: messageOf(fault),
       });
@@ -92,18 +105,27 @@ export class Recovery {
   }
 
   async #collect(beforeMs: number): Promise<void> {
-    const { quickRunner, log, clock } = this.#deps;
+    const { quickRunner, log } = this.#deps;
     try {
       this.#found = await quickRunner.run('findUnclosed', { archiveDir: this.#archiveDir, beforeMs });
     } catch (fault) {
       log.error('could not look for recordings that were not closed', { reason: messageOf(fault) });
-      if (!this.#isStopped) this.#retry = clock.after(RETRY_MS, () => void this.#collectLate());
+      this.#retryAfter(RETRY_MS);
     }
+  }
+
+  #retryAfter(delayMs: number): void {
+    if (this.#isStopped) return;
+    this.#retry ??= this.#deps.clock.after(delayMs, () => void this.#collectLate());
   }
 
   /** Recorders are at work by now, and may have opened a file that we aren't told of yet: theirs were just written. */
   async #collectLate(): Promise<void> {
-    await this.#collect(this.#deps.clock.wallMs() - RETRY_MS);
+    this.#retry = null;
+    await this.#collect(this.#deps.clock.wallMs() - UNTOUCHED_MS);
+    const failedBefore = this.counts.failed;
+    this.#repairAgainMs = Math.min(this.#repairAgainMs * 2, LAST_RETRY_MS);
     await this.repairAll();
+    if (this.counts.failed === failedBefore) this.#repairAgainMs = RETRY_MS;
   }
 }

@@ -4,7 +4,7 @@ import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { JobPool } from '../../src/archive/job-pool.js';
+import { JobPool, type JobPoolOptions } from '../../src/archive/job-pool.js';
 import { systemClock } from '../../src/base/clock.js';
 import { AppError } from '../../src/base/errors.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -12,15 +12,15 @@ import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { writeClosed } from './recording-file.js';
 
-const options = { threads: 2, maxWaiting: 2, deadlineMs: 1_000 };
+const options = { threads: 2, maxWaiting: 2, patienceMs: 1_000, deadlineMs: 1_000 };
 const entry = new URL('./hanging-tasks.js', import.meta.url);
 
 const patient = { deadlineMs: 60_000 };
 
 /** A pool of threads that hang on a pipe, until `release`. */
-const hangingPool = (t: TestContext) => {
+const hangingPool = (t: TestContext, poolOptions: JobPoolOptions = options) => {
   const clock = new FakeClock();
-  const pool = new JobPool(options, { clock, entry });
+  const pool = new JobPool(poolOptions, { clock, entry });
   const pipe = join(tempFolder(t), 'pipe');
   execFileSync('mkfifo', [pipe]);
   const lines = (path: string): number => (existsSync(path) ? statSync(path).size : 0);
@@ -43,7 +43,7 @@ const hangingPool = (t: TestContext) => {
 };
 
 test('jobs run in threads, and memory comes over', async (t) => {
-  const pool = new JobPool({ ...options, deadlineMs: 30_000 }, { clock: systemClock });
+  const pool = new JobPool({ ...options, patienceMs: 30_000, deadlineMs: 30_000 }, { clock: systemClock });
   t.after(() => pool.stop());
   const folder = tempFolder(t);
   const name = writeClosed(folder, { startMs: Date.UTC(2026, 10, 21, 8) });
@@ -83,9 +83,24 @@ test('a disk that hangs holds the threads, nobody waits past the deadline, and i
   assert.equal(await pool.stop(), true);
 });
 
+test('where callers can wait, a deadline begins with the work, however long others took before', async (t) => {
+  const waits = { threads: 1, maxWaiting: 8, patienceMs: null, deadlineMs: 1_000 };
+  const { clock, pool, pipe, hanging, release, run } = hangingPool(t, waits);
+  const givenUp = assert.rejects(run(pipe), { code: 'archive_unavailable' });
+  await hanging(1);
+  const waiting = [run('second'), run('third')];
+  clock.advance(1_000);
+  await givenUp;
+  clock.advance(600_000);
+  await release(1);
+  assert.deepEqual(await Promise.all(waiting), ['second', 'third']);
+  assert.equal(await pool.stop(), true);
+  assert.equal(clock.pendingTimers, 0);
+});
+
 test('threads that are still starting are stopped, and take nobody along', async () => {
   const start = () => {
-    const pool = new JobPool({ ...options, deadlineMs: 60_000 }, { clock: systemClock });
+    const pool = new JobPool({ ...options, patienceMs: 60_000, deadlineMs: 60_000 }, { clock: systemClock });
     return { pool, job: pool.run('scanFolder', { folder: '/does/not/exist' }) };
   };
   const stopAt = async (ms: number): Promise<void> => {

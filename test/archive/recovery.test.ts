@@ -295,6 +295,81 @@ test('a disk that fails at the start is looked at again, then sparing what was j
   assert.equal(clock.pendingTimers, 0);
 });
 
+/** Lets what follows from a timer come to its end. */
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+test('files of a dead worker are repaired one after another', async (t) => {
+  const archiveDir = tempFolder(t);
+  const inline = new InlineRunner();
+  let atOnce = 0;
+  let most = 0;
+  const recovery = new Recovery(
+    { archiveDir },
+    {
+      clock: new FakeClock(),
+      log: logLines().log,
+      live: { isLive: () => false },
+      quickRunner: inline,
+      runner: {
+        run: async (name, input) => {
+          atOnce += 1;
+          most = Math.max(most, atOnce);
+          const output = await inline.run(name, input);
+          atOnce -= 1;
+          return output;
+        },
+      },
+    },
+  );
+  const names = [0, 1, 2, 3].map((at) =>
+    writeOpen(join(archiveDir, 'a'), { startMs: START_MS + at * 60_000 }),
+  );
+  await Promise.all(names.map((name) => recovery.repair('a', name)));
+  assert.deepEqual(recovery.counts, { closed: 4, broken: 0, failed: 0 });
+  assert.equal(most, 1);
+});
+
+test('a repair that the disk refuses is tried again later, less and less often', async (t) => {
+  const archiveDir = tempFolder(t);
+  const name = writeOpen(join(archiveDir, 'a'), { startMs: START_MS });
+  const clock = new FakeClock();
+  const oldSec = (clock.wallMs() - 3_600_000) / 1000;
+  utimesSync(join(archiveDir, 'a', name), oldSec, oldSec);
+  const inline = new InlineRunner();
+  let isRefused = true;
+  let tries = 0;
+  const recovery = new Recovery(
+    { archiveDir },
+    {
+      clock,
+      log: logLines().log,
+      live: { isLive: () => false },
+      quickRunner: inline,
+      runner: {
+        run: (job, input) => {
+          tries += 1;
+          return isRefused ? Promise.reject(new Error('EIO')) : inline.run(job, input);
+        },
+      },
+    },
+  );
+  t.after(() => recovery.stop());
+  await recovery.repair('a', name);
+  clock.advance(60_000);
+  await settled();
+  assert.equal(tries, 2);
+  clock.advance(60_000);
+  await settled();
+  assert.equal(tries, 2);
+  isRefused = false;
+  clock.advance(60_000);
+  await settled();
+  assert.deepEqual(recovery.counts, { closed: 1, broken: 0, failed: 2 });
+  assert.equal(clock.pendingTimers, 0);
+});
+
 test('a repair that the disk refuses is counted, and leaves the file for the next start', async (t) => {
   const archiveDir = tempFolder(t);
   writeOpen(join(archiveDir, 'a'), { startMs: START_MS });

@@ -24,7 +24,10 @@ const CAMERA_ID = 'locked';
 const FRAME_SECONDS = 1 / 15;
 const archiveDir = mkdtempSync(join(tmpdir(), 'framering-'));
 const folder = join(archiveDir, CAMERA_ID);
-const pool = new JobPool({ threads: 2, maxWaiting: 64, deadlineMs: 30_000 }, { clock: systemClock });
+const pool = new JobPool(
+  { threads: 2, maxWaiting: 64, patienceMs: 30_000, deadlineMs: 30_000 },
+  { clock: systemClock },
+);
 let server: WebServer;
 let browser: Browser;
 
