@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import type { MonotonicMs, Ticks, WallMs } from '../../src/base/clock.js';
+import { WallClock } from '../../src/rtp/wall-clock.js';
 import { seededRandom } from '../support/seeded-random.js';
 import { type Placed, SimulatedCamera, type SimulatedCameraOptions } from './simulated-camera.js';
 
@@ -116,6 +118,28 @@ describe('media time follows arrival', () => {
     });
   }
 
+  test('wall time goes beside media time, as near as a file wants it, whoever tells it', () => {
+    for (const videoRate of [0.8, 0.75, 0.96, 1 - 560e-6, 1 + 560e-6, 1 - 3000e-6]) {
+      for (const hasReports of [false, true]) {
+        const wall = new WallClock({ clockRateHz: 90_000 });
+        const base = Date.UTC(2026, 10, 21);
+        let [first, off] = [Number.NaN, 0];
+        let reports = 0;
+        play({ videoRate, delayMs: jitter(100) }, 2 * HOUR_MS, (_lag, { ticks, madeMs, arrivalMs }) => {
+          wall.onFrame(ticks as Ticks, arrivalMs as MonotonicMs, (base + arrivalMs) as WallMs);
+          const offsetMs = wall.wallMsAt(ticks as Ticks) - ticks / 90;
+          if (Number.isNaN(first)) first = offsetMs;
+          off = Math.max(off, Math.abs(offsetMs - first));
+          if (!hasReports || madeMs < reports * 5_000) return;
+          reports += 1;
+          wall.onSenderReport(ticks as Ticks, (base + madeMs) as WallMs, (base + arrivalMs) as WallMs);
+        });
+        assert.ok(off < 1_900, `${videoRate}, ${hasReports ? 'with' : 'without'} reports: ${off} ms`);
+        assert.equal(wall.steps, 0);
+      }
+    }
+  });
+
   test('a rate that changes, as where a camera takes fewer pictures at night, is found each time', () => {
     const camera = new SimulatedCamera({ hasAudio: false, hasReports: false });
     let last = -1;
@@ -124,7 +148,7 @@ describe('media time follows arrival', () => {
     for (let hour = 0; hour < 24; hour += 1) {
       const frameMs = hour % 2 === 0 ? 40 : 50;
       for (let frame = 0; frame < HOUR_MS / 4 / frameMs; frame += 1) {
-        const ticks = camera.video.place(rtp >>> 0, madeMs as never);
+        const ticks = camera.video.place(rtp >>> 0, madeMs as MonotonicMs);
         assert.ok(ticks > last);
         most = Math.max(most, Math.abs(madeMs - ticks / 90));
         last = ticks;
