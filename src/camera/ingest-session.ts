@@ -29,7 +29,7 @@ export type IngestSessionDeps = {
   readonly onFlushed: () => void;
   readonly onPlaying: () => void;
   readonly onStreaming: () => void;
-  /** Once; nothing is written to the ring after it. */
+  /** Once; no frame is written to the ring after it. */
   readonly onEnded: (fault: SessionFault) => void;
 };
 
@@ -48,6 +48,8 @@ export class IngestSession implements RtspSessionHandlers {
   /** Since when the camera owes us a frame, or null while it doesn't. */
   #waitingSinceMs: MonotonicMs | null = null;
   #lastReportMs: MonotonicMs;
+  /** Of what the camera sent. */
+  #publishedBytes = 0;
   readonly #beganMs: MonotonicMs;
 
   constructor(source: CameraSource, deps: IngestSessionDeps) {
@@ -82,10 +84,22 @@ export class IngestSession implements RtspSessionHandlers {
     }
   }
 
-  /** Ends the session politely; resolves when its sockets are closed. */
+  /** Ends the session politely; resolves when its sockets are closed, and all that came is counted. */
   close(): Promise<void> {
     this.#end(new AppError('aborted', 'the session was ended by us'));
-    return this.#rtsp.close();
+    return this.#closed();
+  }
+
+  async #closed(): Promise<void> {
+    await this.#rtsp.close();
+    this.#publishBytes();
+  }
+
+  /** Adds what came from the camera's sockets since the last call, whatever it was, to the counter in the ring. */
+  #publishBytes(): void {
+    const { receivedBytes } = this.#rtsp.counters;
+    this.#deps.ring.add('receivedBytes', receivedBytes - this.#publishedBytes);
+    this.#publishedBytes = receivedBytes;
   }
 
   /** Every second: the stall watchdog, receiver reports, counters. */
@@ -95,6 +109,7 @@ export class IngestSession implements RtspSessionHandlers {
     const reception = this.#reception;
     this.#flush();
     if (this.#isEnded) return;
+    this.#publishBytes();
     reception?.publishCounters();
     this.#tellClockError();
     const aliveMs = reception?.video.lastFrameMs ?? this.#waitingSinceMs;
@@ -185,7 +200,7 @@ export class IngestSession implements RtspSessionHandlers {
     this.#isEnded = true;
     this.#reception?.end();
     this.#cancel.abort();
-    void this.#rtsp.close();
+    void this.#closed();
     const code = fault instanceof AppError ? fault.code : 'internal_error';
     if (code === 'internal_error') {
       const stack = fault instanceof Error ? fault.stack : String(fault);

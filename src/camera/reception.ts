@@ -82,11 +82,10 @@ export class Reception {
 
   /** Adds what was counted since the last call to the counters in the ring's header. */
   publishCounters(): void {
-    let [packets, bytes, lost, late, malformed, damaged, oversized] = [0, 0, 0, 0, 0, 0, 0];
+    let [packets, lost, late, malformed, damaged, oversized] = [0, 0, 0, 0, 0, 0];
     for (const { receiver, depacketizer } of this.#tracks) {
       const { counters } = receiver;
       packets += counters.packets;
-      bytes += counters.bytes;
       lost += counters.lost;
       late += counters.late;
       malformed += counters.malformed + depacketizer.counters.malformedPackets;
@@ -94,7 +93,6 @@ export class Reception {
       oversized += depacketizer.counters.oversizedFrames;
     }
     this.#publish('packets', packets);
-    this.#publish('receivedBytes', bytes);
     this.#publish('packetsLost', lost);
     this.#publish('packetsLate', late);
     this.#publish('malformedPackets', malformed);

@@ -6,6 +6,8 @@ import { loadStreamInfo } from '../ring/stream-info.js';
 
 /** Rates are those of the last 5 s; at one sample a second that is 6 of them. */
 const WINDOW_MS = 5_000;
+/** How often a ring is looked at after its camera has left it: its last session's TEARDOWN takes a second at most. */
+const LAST_LOOKS = 2;
 
 type Sample = { readonly atMs: MonotonicMs; readonly frames: number; readonly bytes: number };
 
@@ -16,7 +18,10 @@ export class StreamGauge {
   info: StreamInfo | null = null;
   counters: RingCounters | null = null;
   #samples: Sample[] = [];
+  /** The ring that was sampled last, and what had come to it by then. */
+  #ring: SharedArrayBuffer | null = null;
   #receivedBytes = 0;
+  #looksLeft = LAST_LOOKS;
   #ringId: number | null = null;
   #infoVersion = 0;
 
@@ -24,7 +29,7 @@ export class StreamGauge {
   sample(ring: SharedArrayBuffer | null, isStreaming: boolean, nowMs: MonotonicMs): number {
     if (ring === null) {
       this.#reset();
-      return 0;
+      return this.#lastLook();
     }
     const counters = readCounters(ring);
     const memory = new RingMemory(ring);
@@ -33,15 +38,30 @@ export class StreamGauge {
     this.#readInfo(memory, ringId);
     this.#measure(counters, isStreaming, nowMs);
     // A ring that was made anew counts from 0; one that replaces a smaller one goes on, and keeps its id.
-    const received = counters.receivedBytes - (ringId === this.#ringId ? this.#receivedBytes : 0);
+    const before = ringId === this.#ringId ? -this.#receivedBytes : this.#unsampledBytes();
     this.#ringId = ringId;
+    this.#ring = ring;
+    this.#looksLeft = LAST_LOOKS;
     this.#receivedBytes = counters.receivedBytes;
+    return counters.receivedBytes + before;
+  }
+
+  /** What came since the last sample to a ring that the camera has left. */
+  #lastLook(): number {
+    const received = this.#unsampledBytes();
+    this.#receivedBytes += received;
+    this.#looksLeft -= 1;
+    if (this.#looksLeft <= 0) this.#ring = null;
     return received;
+  }
+
+  #unsampledBytes(): number {
+    return this.#ring === null ? 0 : readCounters(this.#ring).receivedBytes - this.#receivedBytes;
   }
 
   #readInfo(memory: RingMemory, ringId: number): void {
     const version = Atomics.load(memory.header, headerWord.streamVersion);
-    if (version === this.#infoVersion && ringId === this.#ringId) return;
+    if (version === this.#infoVersion && ringId === this.#ringId && this.info !== null) return;
     this.info = loadStreamInfo(memory, version) ?? this.info;
     this.#infoVersion = version;
   }
@@ -65,10 +85,7 @@ export class StreamGauge {
   }
 
   #reset(): void {
-    if (this.#ringId === null) return;
-    this.#ringId = null;
     this.#samples = [];
-    this.#receivedBytes = 0;
     this.fps = 0;
     this.bitrateKbps = 0;
     this.info = null;

@@ -56,7 +56,7 @@ export const streamMetrics: readonly StreamMetric[] = [
   byMedia('svc_stream_media_bytes_total', 'Bytes of the frames received.', 'videoBytes', 'audioBytes'),
   counter(
     'svc_stream_received_bytes_total',
-    'Bytes read from the camera, overhead included.',
+    'Bytes that came from the camera: media, RTSP, RTCP, TLS, wanted or not.',
     'receivedBytes',
   ),
   counter('svc_stream_packets_total', 'RTP packets received.', 'packets'),

@@ -36,7 +36,6 @@ export type TrackReceiverDeps = {
 export type TrackCounters = {
   /** RTP packets of this track, whatever became of them. */
   packets: number;
-  bytes: number;
   lost: number;
   duplicates: number;
   late: number;
@@ -70,7 +69,6 @@ export class TrackReceiver implements PacketReceiver {
   /** Losses right before packets that were counted but not wanted. */
   #lostBeforeForeign = 0;
   #packets = 0;
-  #bytes = 0;
   #malformed = 0;
   #foreign = 0;
   #strays = 0;
@@ -103,7 +101,6 @@ export class TrackReceiver implements PacketReceiver {
     const { lost, duplicates, late } = this.#sequencer.counters;
     return {
       packets: this.#packets,
-      bytes: this.#bytes,
       lost,
       duplicates,
       late,
@@ -122,7 +119,6 @@ export class TrackReceiver implements PacketReceiver {
       return;
     }
     this.#packets += 1;
-    this.#bytes += end - start;
     if (packet.payloadType !== this.#options.payloadType) {
       this.#foreign += 1;
       // Where it counts along with the track it must be counted, or it would look like a loss.

@@ -8,6 +8,7 @@ import { type HeaderLines, type RtspRequest, type RtspResponse, writeRequest } f
 import { RtspParser, type RtspParserHandler } from './parser.js';
 import { PendingRequests } from './pending-requests.js';
 import type { CertificatePolicy } from './quirks.js';
+import { WireBytes } from './wire-bytes.js';
 
 export type ConnectionOptions = {
   readonly host: string;
@@ -47,6 +48,8 @@ export class RtspConnection implements RtspParserHandler {
   readonly #pending: PendingRequests;
   readonly #where: string;
   #socket: Socket | null = null;
+  /** Of a TLS connection. */
+  #wire: WireBytes | null = null;
   #rejectConnect: ((error: RtspError) => void) | null = null;
   #closedBy: RtspError | null = null;
 
@@ -96,6 +99,7 @@ export class RtspConnection implements RtspParserHandler {
         resolve();
       });
       this.#socket = socket;
+      if (this.#options.isSecure) this.#wire = new WireBytes(socket);
       socket.setNoDelay(true);
       socket.on('error', (error) => this.#fail(fromSocketError(error, this.#where)));
       socket.on('end', () => this.#onClosed());
@@ -168,6 +172,7 @@ export class RtspConnection implements RtspParserHandler {
   destroy(reason: RtspError = rtspError('aborted', 'the session was closed')): void {
     if (this.#closedBy !== null) return;
     this.#closedBy = reason;
+    this.#count(0);
     this.#parser.stop();
     this.#socket?.destroy();
     this.#rejectConnect?.(reason);
@@ -201,7 +206,7 @@ export class RtspConnection implements RtspParserHandler {
   /** The border that an exception of one camera doesn't cross: other cameras live in this thread. */
   #onRead(buffer: Buffer, length: number): void {
     if (this.#closedBy !== null) return;
-    this.#deps.counters.receivedBytes += length;
+    this.#count(length);
     try {
       this.#parser.feed(buffer, 0, length);
     } catch (error) {
@@ -214,6 +219,10 @@ export class RtspConnection implements RtspParserHandler {
             }),
       );
     }
+  }
+
+  #count(bytes: number): void {
+    this.#deps.counters.receivedBytes += this.#wire === null ? bytes : this.#wire.take(bytes);
   }
 
   #canWrite(): boolean {

@@ -1,6 +1,6 @@
 /** What a session saw besides its media, over all of its connections. */
 export type RtspCounters = {
-  /** Bytes from the camera: control and media. */
+  /** Bytes from the camera, control and media: of TCP what came over the network, of UDP the packets' payloads. */
   receivedBytes: number;
   /** Bytes between messages and frames that were neither (quirk 16). */
   garbageBytes: number;

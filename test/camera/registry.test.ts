@@ -222,6 +222,36 @@ test('traffic counts survive a restart, at most ten seconds late even after a cr
   assert.deepEqual(afterStop.told, [], 'it is never asked to connect');
 });
 
+test('a camera that is switched off is billed to its last byte, and its ring is let go', (t) => {
+  const { clock, registry, stream } = setUp(t);
+  registry.create(stored('a'));
+  const ring = stream('a');
+  secondOf(ring, clock, 1_000_000);
+  ring.writer.add('receivedBytes', 200_000);
+  registry.update('a', { disabled: true });
+  // What comes until its TEARDOWN is through.
+  ring.writer.add('receivedBytes', 30_000);
+  clock.advance(1_000);
+  ring.writer.add('receivedBytes', 4_000);
+  clock.advance(10_000);
+  assert.equal(registry.get('a', true).traffic_used_mb, 1.234);
+  ring.writer.add('receivedBytes', 1_000_000);
+  clock.advance(10_000);
+  assert.equal(registry.get('a', true).traffic_used_mb, 1.234, 'nobody looks at it any more');
+});
+
+test('a camera that is switched off and on within a second is billed for both', (t) => {
+  const { clock, registry, stream } = setUp(t);
+  registry.create(stored('a'));
+  const ring = stream('a');
+  secondOf(ring, clock, 1_000_000);
+  ring.writer.add('receivedBytes', 200_000);
+  registry.update('a', { disabled: true });
+  registry.update('a', { disabled: false });
+  secondOf(stream('a'), clock, 500_000);
+  assert.equal(registry.get('a', true).traffic_used_mb, 1.7);
+});
+
 test('a ring made anew counts from nothing, a larger one goes on', (t) => {
   const { clock, registry, stream } = setUp(t);
   registry.create(stored('a'));

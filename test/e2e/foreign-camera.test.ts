@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { readCounters } from '../../src/ring/counters.js';
 import { accessUnitHash } from '../support/access-units.js';
 import { type AnswerEdit, AnswerEditor } from '../support/answer-editor.js';
 import { cameraAt, Engine, FrameLog } from '../support/engine.js';
@@ -70,16 +71,18 @@ const plays = async (editor: AnswerEditor, transport: 'tcp' | 'udp', hasAudio: b
   engine.cameras.set(cameraAt('gst', url, { source: { url, transport } }));
   const log = new FrameLog(engine.cameras, 'gst');
   const { codec, frames } = fixtures.h264High();
-  await until('the whole stream has come', () => log.video.length >= frames.length, {
+  const inFile = frames.map(({ bytes }) => accessUnitHash(codec, bytes));
+  await until('the whole stream has come', () => log.video.some(({ hash }) => hash === inFile.at(-1)), {
     deadlineMs: 20_000,
     describe: () =>
       `${log.video.length} of ${frames.length}, ${editor.methods.join(' ')}, ${JSON.stringify(engine.records.slice(-3))}`,
   });
   log[Symbol.dispose]();
-  assert.deepEqual(
-    log.video.slice(0, frames.length).map(({ hash }) => hash),
-    frames.map(({ bytes }) => accessUnitHash(codec, bytes)),
-  );
+  const seen = log.video.map(({ hash }) => hash);
+  // A reader on a busy machine may have joined at the second keyframe.
+  const from = inFile.indexOf(seen[0] ?? '');
+  assert.equal(frames[from]?.isKey, true);
+  assert.deepEqual(seen.slice(0, frames.length - from), inFile.slice(from));
   assert.equal(log.audio.length > 50, hasAudio);
   return engine;
 };
@@ -92,6 +95,22 @@ for (const [name, edit, hasAudio] of cases) {
     });
   }
 }
+
+test("GStreamer's server over TCP: each byte that it sent is counted, to the end of the session", async () => {
+  await using editor = await AnswerEditor.start(server.port, (answer) => answer);
+  await using engine = new Engine();
+  const url = `rtsp://127.0.0.1:${editor.port}/av`;
+  engine.cameras.set(cameraAt('gst', url));
+  await engine.untilState('gst', 'streaming');
+  const ring = engine.cameras.ring('gst');
+  assert.ok(ring !== null);
+  await until('it has sent something', () => editor.sentBytes > 100_000, { deadlineMs: 20_000 });
+  engine.cameras.remove('gst');
+  await until('all is counted', () => readCounters(ring).receivedBytes === editor.sentBytes, {
+    describe: () => `${readCounters(ring).receivedBytes} of ${editor.sentBytes}`,
+  });
+  assert.ok(editor.methods.includes('TEARDOWN'));
+});
 
 test("GStreamer's server over UDP, whose video alone is blocked: every access unit comes over TCP", async () => {
   const blockVideo = (text: string): string =>

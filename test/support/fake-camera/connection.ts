@@ -11,6 +11,7 @@ import { channelsFor, readTransport, writeTransport } from './transport-header.j
 export interface ConnectionServer {
   readonly acceptsUdp: boolean;
   readonly acceptsTcp: boolean;
+  udpBytesSent: number;
   mountAt(url: string): Mount | null;
   onRequest(request: RtspRequest, connection: Connection): void;
   challenge(request: RtspRequest): (readonly [string, string])[] | null;
@@ -188,12 +189,13 @@ export class Connection implements SessionConnection {
     const transport =
       channels !== null
         ? new TcpTransport(this.socket, channels, (bytes) => this.writeRaw(bytes))
-        : await UdpTransport.open(
-            this.socket.localAddress ?? '127.0.0.1',
-            ask.clientPorts ?? [0, 0],
-            () => faults.udpBlocked.includes(kind),
-            (packet) => this.#onRtcp(packet),
-          );
+        : await UdpTransport.open(this.socket.localAddress ?? '127.0.0.1', ask.clientPorts ?? [0, 0], {
+            isBlocked: () => faults.udpBlocked.includes(kind),
+            onSent: (bytes) => {
+              this.#server.udpBytesSent += bytes;
+            },
+            onRtcp: (packet) => this.#onRtcp(packet),
+          });
     const { ssrc } = session.addTrack(kind, transport);
     const serverPorts = transport instanceof UdpTransport ? transport.serverPorts : null;
     const timeout = faults.sessionTimeoutSec === null ? '' : `;timeout=${faults.sessionTimeoutSec}`;

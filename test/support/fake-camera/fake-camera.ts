@@ -40,6 +40,8 @@ export class FakeCamera implements ConnectionServer {
   readonly requests: SeenRequest[] = [];
   connectionsSeen = 0;
   sessionsTornDown = 0;
+  /** Payloads of UDP packets to clients. */
+  udpBytesSent = 0;
   /** Sessions whose connection went away before a TEARDOWN. */
   sessionsAbandoned = 0;
   readonly acceptsTcp: boolean;

@@ -66,6 +66,13 @@ const bindPair = async (host: string): Promise<[UdpSocket, UdpSocket]> => {
   throw new Error('no even and odd pair of UDP ports is free');
 };
 
+/** What a UDP track asks and tells its connection. */
+export type UdpEvents = {
+  readonly isBlocked: () => boolean;
+  readonly onSent: (bytes: number) => void;
+  readonly onRtcp: (packet: Buffer) => void;
+};
+
 /** Packets as datagrams, from an even port and the next one (RFC 3550 §11). */
 export class UdpTransport implements Transport {
   readonly serverPorts: readonly [number, number];
@@ -73,44 +80,44 @@ export class UdpTransport implements Transport {
   readonly #rtcp: UdpSocket;
   readonly #host: string;
   readonly #clientPorts: readonly [number, number];
-  readonly #isBlocked: () => boolean;
+  readonly #events: UdpEvents;
   #isClosed = false;
 
   private constructor(
     sockets: readonly [UdpSocket, UdpSocket],
     host: string,
     clientPorts: readonly [number, number],
-    isBlocked: () => boolean,
-    onRtcp: (packet: Buffer) => void,
+    events: UdpEvents,
   ) {
     [this.#rtp, this.#rtcp] = sockets;
     this.serverPorts = [this.#rtp.address().port, this.#rtcp.address().port];
     this.#host = host;
     this.#clientPorts = clientPorts;
-    this.#isBlocked = isBlocked;
+    this.#events = events;
     for (const socket of sockets) socket.on('error', () => undefined); // the client's port may be gone
-    this.#rtcp.on('message', onRtcp);
+    this.#rtcp.on('message', (packet) => events.onRtcp(packet));
   }
 
   static async open(
     host: string,
     clientPorts: readonly [number, number],
-    isBlocked: () => boolean,
-    onRtcp: (packet: Buffer) => void,
+    events: UdpEvents,
   ): Promise<UdpTransport> {
-    return new UdpTransport(await bindPair(host), host, clientPorts, isBlocked, onRtcp);
+    return new UdpTransport(await bindPair(host), host, clientPorts, events);
   }
 
   sendRtp(packet: Buffer): void {
-    if (!this.#isDumb) this.#rtp.send(Buffer.from(packet), this.#clientPorts[0], this.#host);
+    this.#send(this.#rtp, packet, this.#clientPorts[0]);
   }
 
   sendRtcp(packet: Buffer): void {
-    if (!this.#isDumb) this.#rtcp.send(Buffer.from(packet), this.#clientPorts[1], this.#host);
+    this.#send(this.#rtcp, packet, this.#clientPorts[1]);
   }
 
-  get #isDumb(): boolean {
-    return this.#isClosed || this.#isBlocked();
+  #send(socket: UdpSocket, packet: Buffer, port: number): void {
+    if (this.#isClosed || this.#events.isBlocked()) return;
+    this.#events.onSent(packet.length);
+    socket.send(Buffer.from(packet), port, this.#host);
   }
 
   close(): void {
