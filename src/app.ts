@@ -15,6 +15,7 @@ import type { SpawnCameraWorker } from './camera/worker-thread.js';
 import type { Config } from './config.js';
 import { Models } from './detect/models.js';
 import { ConnectionCaps } from './http/connection-caps.js';
+import { ForwardedNotice } from './http/forwarded-notice.js';
 import type { RequestObserver } from './http/request-report.js';
 import type { Route } from './http/route.js';
 import { archiveRoutes } from './http/routes/archive.js';
@@ -386,7 +387,8 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   );
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
     ops.metrics.requestDone(route, method, status, durationSec);
-  const webDeps = { clock, log, audit, tokens: storage.tokens, streams, onRequest };
+  const forwarded = new ForwardedNotice(log);
+  const webDeps = { clock, forwarded, log, audit, tokens: storage.tokens, streams, onRequest };
   const servers = await listen(config, { all: routes, probes, upgrades }, webDeps, stops);
   stops.push(() => logRoutes.close());
   stops.push(() => webSockets.stop());

@@ -77,8 +77,10 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   const store = new Store(join(config.dataDir, 'framering.db'));
   stops.push(() => store.close());
   const sessions = new ViewingSessions({ clock, log });
-  const tokens = new Tokens(loadJwtSecret(config.dataDir, config.jwtSecret), { users: store.users, clock });
-  const accounts = new Accounts({ users: store.users, tokens, sessions, clock });
+  const { users, logins } = store;
+  const secret = loadJwtSecret(config.dataDir, config.jwtSecret);
+  const tokens = new Tokens(secret, { users, clock });
+  const accounts = new Accounts(secret, { users, logins, tokens, sessions, clock });
   await accounts.ensureAdmin(deps.showAdmin);
   return { store, sessions, tokens, accounts };
 };

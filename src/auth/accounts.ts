@@ -1,8 +1,17 @@
 import type { Clock } from '../base/clock.js';
+import { AppError } from '../base/errors.js';
+import type { LoginTable } from '../store/logins.js';
 import type { Role, StoredUser, User, UserTable } from '../store/users.js';
 import { authError } from './auth-error.js';
 import { LoginLimiter } from './login-limiter.js';
-import { checkPasswordRule, generatePassword, hashPassword, verifyPassword } from './passwords.js';
+import { LoginPlaces } from './login-places.js';
+import {
+  checkPasswordRule,
+  generatePassword,
+  hashPassword,
+  isWeakHash,
+  verifyPassword,
+} from './passwords.js';
 import type { Tokens } from './tokens.js';
 import type { ViewingSessions } from './viewing-sessions.js';
 import { WorkGate } from './work-gate.js';
@@ -16,19 +25,33 @@ const HASHES_WAITING = 64;
 /** What an update of a user may change: the fields that are present. */
 export type AccountChanges = { readonly password?: string; readonly role?: Role };
 
+export type AccountsDeps = {
+  readonly users: UserTable;
+  readonly logins: LoginTable;
+  readonly tokens: Tokens;
+  readonly sessions: ViewingSessions;
+  readonly clock: Clock;
+};
+
 /** The users: their logins and their passwords. Whoever loses rights here stops watching at once. */
 export class Accounts {
   readonly #users: UserTable;
   readonly #tokens: Tokens;
   readonly #sessions: ViewingSessions;
+  readonly #places: LoginPlaces;
   readonly #limiter: LoginLimiter;
   readonly #gate = new WorkGate({ maxRunning: HASHES_AT_ONCE, maxWaiting: HASHES_WAITING });
 
-  constructor(deps: { users: UserTable; tokens: Tokens; sessions: ViewingSessions; clock: Clock }) {
+  /** `secret` keys what is kept of addresses. */
+  constructor(secret: Buffer, deps: AccountsDeps) {
     this.#users = deps.users;
     this.#tokens = deps.tokens;
     this.#sessions = deps.sessions;
-    this.#limiter = new LoginLimiter(deps.clock);
+    this.#places = new LoginPlaces(secret, deps);
+    this.#limiter = new LoginLimiter({
+      clock: deps.clock,
+      isHome: (address, username) => this.#places.isHome(address, username),
+    });
   }
 
   /**
@@ -45,6 +68,7 @@ export class Accounts {
         const user = await this.#authenticate(username, password);
         isFailure = user === null;
         if (user === null) throw authError('bad_credentials', 'the username or the password is wrong');
+        await this.#welcome(user, password, address);
         return this.#tokens.issueAccess(user);
       } finally {
         attempt.end(isFailure);
@@ -116,8 +140,23 @@ export class Accounts {
     const user = this.#users.find(username);
     const isRight = await verifyPassword(password, user?.password_hash ?? null);
     if (user === null || !isRight) return null;
-    // The password that was checked must still be the password: it may have been changed meanwhile.
+    // The password that was checked must still be the password: it may have been changed meanwhile, not just renewed.
     const now = this.#users.find(username);
-    return now?.password_hash === user.password_hash ? now : null;
+    const isSame = now?.password_hash === user.password_hash || now?.token_epoch === user.token_epoch;
+    return isSame ? now : null;
+  }
+
+  /** Remembers where from, and makes the hash as strong as they are today. Neither is worth a failed login. */
+  async #welcome(
+    { username, password_hash: hash }: StoredUser,
+    password: string,
+    address: string,
+  ): Promise<void> {
+    try {
+      this.#places.note(address, username);
+      if (isWeakHash(hash)) this.#users.renewHash(username, hash, await hashPassword(password));
+    } catch (thrown) {
+      if (!(thrown instanceof AppError) || thrown.code !== 'database_unavailable') throw thrown;
+    }
   }
 }

@@ -1,3 +1,4 @@
+import { clientNetwork } from '../base/client-address.js';
 import type { Clock } from '../base/clock.js';
 import { authError } from './auth-error.js';
 
@@ -18,13 +19,21 @@ type Key = {
 /** One login under way. Only a wrong name or password is a failure. */
 export type LoginAttempt = { end(isFailure: boolean): void };
 
+export type LoginLimiterDeps = {
+  readonly clock: Clock;
+  /** Whether the name logged in from there of late: failures elsewhere lock it out everywhere else. */
+  readonly isHome: (address: string, username: string) => boolean;
+};
+
 /** Refuses logins for a minute after 10 failures within a minute from one address, or for one name. */
 export class LoginLimiter {
   readonly #clock: Clock;
+  readonly #isHome: LoginLimiterDeps['isHome'];
   readonly #keys = new Map<string, Key>();
 
-  constructor(clock: Clock) {
+  constructor({ clock, isHome }: LoginLimiterDeps) {
     this.#clock = clock;
+    this.#isHome = isHome;
   }
 
   /** Addresses and names that are remembered. */
@@ -34,7 +43,9 @@ export class LoginLimiter {
 
   /** Throws `too_many_attempts` if address or name is blocked. */
   check(address: string, username: string): void {
-    this.#check(keysOf(address, username));
+    const { ofAddress, ofName } = keysOf(address, username);
+    this.#checkKey(ofAddress);
+    if (!this.#isHome(address, username)) this.#checkKey(ofName);
   }
 
   /**
@@ -42,8 +53,8 @@ export class LoginLimiter {
    * many at once don't get more than 10 guesses.
    */
   begin(address: string, username: string): LoginAttempt {
-    const names = keysOf(address, username);
-    this.#check(names);
+    this.check(address, username);
+    const names = Object.values(keysOf(address, username));
     const keys = names.map((name) => this.#remember(name));
     for (const key of keys) key.pending++;
     let isOpen = true;
@@ -59,19 +70,17 @@ export class LoginLimiter {
     return { end };
   }
 
-  #check(names: readonly string[]): void {
+  #checkKey(name: string): void {
+    const key = this.#keys.get(name);
+    if (key === undefined) return;
     const nowMs = this.#clock.monotonicMs();
-    for (const name of names) {
-      const key = this.#keys.get(name);
-      if (key === undefined) continue;
-      dropOld(key, nowMs);
-      const isFull = key.failuresMs.length + key.pending >= MAX_FAILURES;
-      const waitMs = isFull ? Math.max(key.blockedUntilMs - nowMs, 1_000) : key.blockedUntilMs - nowMs;
-      if (waitMs > 0)
-        throw authError('too_many_attempts', 'too many failed logins; try again later', {
-          retryAfterSec: Math.ceil(waitMs / 1_000),
-        });
-    }
+    dropOld(key, nowMs);
+    const isFull = key.failuresMs.length + key.pending >= MAX_FAILURES;
+    const waitMs = isFull ? Math.max(key.blockedUntilMs - nowMs, 1_000) : key.blockedUntilMs - nowMs;
+    if (waitMs > 0)
+      throw authError('too_many_attempts', 'too many failed logins; try again later', {
+        retryAfterSec: Math.ceil(waitMs / 1_000),
+      });
   }
 
   #addFailure(key: Key): void {
@@ -107,8 +116,8 @@ const dropOld = (key: Key, nowMs: number): void => {
   while ((key.failuresMs[0] ?? nowMs) <= nowMs - WINDOW_MS) key.failuresMs.shift();
 };
 
-/** An IPv4 client of a dual-stack socket is the same client. A name is cut: nobody's is longer than 64. */
-const keysOf = (address: string, username: string): string[] => [
-  `address ${address.replace(/^::ffff:(?=\d+\.)/i, '')}`,
-  `name ${username.slice(0, 65)}`,
-];
+/** A name is cut: nobody's is longer than 64. */
+const keysOf = (address: string, username: string) => ({
+  ofAddress: `address ${clientNetwork(address)}`,
+  ofName: `name ${username.slice(0, 65)}`,
+});

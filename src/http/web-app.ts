@@ -3,6 +3,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import helmet from 'helmet';
 import { AppError, messageOf } from '../base/errors.js';
 import { createCors } from './cors.js';
+import type { ForwardedNotice } from './forwarded-notice.js';
 import { type Doorkeepers, mountRoutes } from './mount.js';
 import { httpError, problemOf } from './problem.js';
 import { type ReportDeps, reportFault, reportRequest, requestIdOf } from './request-report.js';
@@ -14,7 +15,7 @@ export type WebAppOptions = {
   readonly isHttps: boolean;
 };
 
-export type WebAppDeps = ReportDeps & Doorkeepers;
+export type WebAppDeps = ReportDeps & Doorkeepers & { readonly forwarded: ForwardedNotice };
 
 const securityHeaders = (isHttps: boolean): RequestHandler =>
   helmet({
@@ -96,6 +97,7 @@ export const createWebApp = (routes: readonly Route[], options: WebAppOptions, d
   app.enable('case sensitive routing');
   trust(app, options.trustProxy);
   app.use(observe(deps), securityHeaders(options.isHttps), createCors(options.corsOrigins));
+  if (options.trustProxy === false) app.use(deps.forwarded.look);
   mountRoutes(app, routes, deps);
   app.use(() => {
     throw httpError('route_not_found', 'there is nothing at this path');

@@ -2,9 +2,10 @@ import type Database from 'better-sqlite3';
 import { configuration } from './migrations/001-configuration.js';
 import { traffic } from './migrations/002-traffic.js';
 import { facts } from './migrations/003-facts.js';
+import { logins } from './migrations/004-logins.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
-export const steps: readonly string[] = [configuration, traffic, facts];
+export const steps: readonly string[] = [configuration, traffic, facts, logins];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */
 export const APPLICATION_ID = 0x46_72_6d_67;

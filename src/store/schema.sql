@@ -69,3 +69,11 @@ CREATE TABLE facts (
   name TEXT NOT NULL PRIMARY KEY,          -- which of them, see facts.ts
   value TEXT NOT NULL                      -- as text
 ) STRICT, WITHOUT ROWID;
+
+-- From where each name logged in of late; no reference to users, so that an import of the same users keeps it.
+CREATE TABLE logins (
+  username TEXT NOT NULL,                  -- who
+  place BLOB NOT NULL,                     -- keyed hash of name and address: auth/login-places.ts
+  last_login_ms INTEGER NOT NULL,          -- wall time of the last login, to within a day
+  PRIMARY KEY (username, place)
+) STRICT, WITHOUT ROWID;

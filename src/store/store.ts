@@ -5,6 +5,7 @@ import { messageOf } from '../base/errors.js';
 import { CameraTable } from './cameras.js';
 import { FactTable } from './facts.js';
 import { FolderTable } from './folders.js';
+import { LoginTable } from './logins.js';
 import { openDatabase } from './open-database.js';
 import { type Snapshot, snapshotFaults } from './snapshot.js';
 import { storeError } from './store-error.js';
@@ -36,6 +37,7 @@ export class Store {
   readonly users: UserTable;
   readonly traffic: TrafficTable;
   readonly facts: FactTable;
+  readonly logins: LoginTable;
   readonly #path: string;
   readonly #db: Database.Database;
   /** Of the file that is open: one that was moved away or deleted takes writes, but loses them. */
@@ -52,6 +54,7 @@ export class Store {
     this.users = new UserTable(this.#db);
     this.traffic = new TrafficTable(this.#db);
     this.facts = new FactTable(this.#db);
+    this.logins = new LoginTable(this.#db);
   }
 
   /** All that was configured, as of one moment. */

@@ -34,6 +34,9 @@ const prepare = (db: Database.Database) => ({
     `UPDATE users SET password_hash = @password_hash, role = @role, token_epoch = @token_epoch
      WHERE username = @username`,
   ),
+  renewHash: db.prepare<[{ username: string; before: string; after: string }]>(
+    'UPDATE users SET password_hash = @after WHERE username = @username AND password_hash = @before',
+  ),
   remove: db.prepare<[string]>('DELETE FROM users WHERE username = ?'),
   removeAll: db.prepare<[]>('DELETE FROM users'),
 });
@@ -87,6 +90,11 @@ export class UserTable {
       this.#sql.change.run(changed);
       return changed;
     });
+  }
+
+  /** Another hash of the same password: the epoch stays, and so do the tokens. */
+  renewHash(username: string, before: string, after: string): void {
+    inTransaction(this.#db, () => void this.#sql.renewHash.run({ username, before, after }));
   }
 
   /** Throws `not_found` or `last_admin`. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Accounts } from '../../src/auth/accounts.js';
@@ -10,19 +11,24 @@ import { AppError } from '../../src/base/errors.js';
 import { createLogger } from '../../src/base/log.js';
 import type { SnapshotFault } from '../../src/store/snapshot.js';
 import { Store } from '../../src/store/store.js';
+import { storeError } from '../../src/store/store-error.js';
 import { sampleCamera } from '../store/samples.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { weakHash } from '../support/weak-hash.js';
 
 const setUp = (t: TestContext) => {
-  const store = new Store(join(tempFolder(t), 'framering.db'));
+  const folder = tempFolder(t);
+  const store = new Store(join(folder, 'framering.db'));
   t.after(() => store.close());
   const clock = new FakeClock();
   const { users } = store;
   const sessions = new ViewingSessions({ clock, log: createLogger(() => undefined) });
-  const tokens = new Tokens(Buffer.alloc(32, 1), { users, clock });
-  const accounts = new Accounts({ users, tokens, sessions, clock });
-  return { store, clock, sessions, tokens, accounts };
+  const secret = Buffer.alloc(32, 1);
+  const tokens = new Tokens(secret, { users, clock });
+  const makeAccounts = () => new Accounts(secret, { users, logins: store.logins, tokens, sessions, clock });
+  const accounts = makeAccounts();
+  return { folder, store, clock, sessions, tokens, accounts, makeAccounts };
 };
 
 const outcomeOf = (login: Promise<string>): Promise<string> =>
@@ -101,6 +107,81 @@ test('many logins at once get 10 guesses, then 429 for a minute', async (t) => {
   assert.equal(await outcomeOf(accounts.login('eve', 'correct horse', 'b')), 'ok');
 });
 
+const DAY_MS = 86_400_000;
+
+test('failures elsewhere lock no one out of where the name logged in before, for 30 days and over restarts', async (t) => {
+  const { accounts, clock, makeAccounts } = setUp(t);
+  await accounts.create({ username: 'eve', password: 'correct horse', role: 'viewer' });
+  assert.equal(await outcomeOf(accounts.login('eve', 'correct horse', '2001:db8::1')), 'ok');
+  const restarted = makeAccounts();
+  const attack = async (): Promise<void> => {
+    clock.advance(61_000);
+    const guesses = Array.from({ length: 10 }, (_, index) =>
+      restarted.login('eve', 'guess', `10.0.0.${index}`),
+    );
+    await Promise.allSettled(guesses);
+    assert.equal(await outcomeOf(restarted.login('eve', 'correct horse', '192.0.2.1')), 'too_many_attempts');
+  };
+  await attack();
+  assert.equal(
+    await outcomeOf(restarted.login('eve', 'correct horse', '2001:db8::2')),
+    'ok',
+    'of the same /64',
+  );
+  clock.advance(29 * DAY_MS);
+  await attack();
+  assert.equal(
+    await outcomeOf(restarted.login('eve', 'correct horse', '2001:db8::1')),
+    'ok',
+    'each time counts',
+  );
+  clock.advance(30 * DAY_MS);
+  await attack();
+  assert.equal(await outcomeOf(restarted.login('eve', 'correct horse', '2001:db8::1')), 'too_many_attempts');
+});
+
+test('where names are at home is kept as hashes, bounded, and only of those who exist', async (t) => {
+  const { accounts, folder, store, clock } = setUp(t);
+  await accounts.create({ username: 'root', password: 'correct horse', role: 'admin' });
+  await accounts.create({ username: 'eve', password: 'correct horse', role: 'viewer' });
+  for (let index = 0; index < 40; index++) store.logins.note('eve', Buffer.alloc(16, index), clock.wallMs());
+  assert.equal(await outcomeOf(accounts.login('eve', 'correct horse', '192.0.2.77')), 'ok');
+  assert.equal(await outcomeOf(accounts.login('root', 'wrong horse', '192.0.2.77')), 'bad_credentials');
+  assert.equal(store.logins.count(), 32);
+  accounts.remove('eve');
+  assert.equal(await outcomeOf(accounts.login('root', 'correct horse', '192.0.2.78')), 'ok');
+  assert.equal(store.logins.count(), 1);
+  store.close();
+  for (const name of readdirSync(folder))
+    assert.doesNotMatch(readFileSync(join(folder, name), 'latin1'), /192\.0\.2/);
+});
+
+test('a login renews a hash that is weaker than today, and ends no token by it', async (t) => {
+  const { accounts, store, tokens } = setUp(t);
+  const weak = weakHash('correct horse');
+  store.users.create({ username: 'eve', password_hash: weak, role: 'viewer' });
+  assert.equal(await outcomeOf(accounts.login('eve', 'wrong horse', 'a')), 'bad_credentials');
+  assert.equal(store.users.find('eve')?.password_hash, weak);
+  const [first, second] = await Promise.all([
+    accounts.login('eve', 'correct horse', 'a'),
+    accounts.login('eve', 'correct horse', 'a'),
+  ]);
+  assert.match(store.users.find('eve')?.password_hash ?? '', /ln=15,r=8,p=3/);
+  for (const token of [first, second]) assert.equal(tokens.verifyAccess(token).username, 'eve');
+  assert.equal(await outcomeOf(accounts.login('eve', 'correct horse', 'a')), 'ok');
+});
+
+test('a database that takes no writes keeps nobody from logging in', async (t) => {
+  const { accounts, store } = setUp(t);
+  store.users.create({ username: 'eve', password_hash: weakHash('correct horse'), role: 'viewer' });
+  const fail = (): never => {
+    throw storeError('database_unavailable', 'the disk is full');
+  };
+  t.mock.method(store.logins, 'note', fail);
+  t.mock.method(store.users, 'renewHash', fail);
+  assert.equal(await outcomeOf(accounts.login('eve', 'correct horse', 'a')), 'ok');
+});
+
 test('a flood of logins is refused beyond a bound instead of piling up', async (t) => {
   const { accounts } = setUp(t);
   const flood = Array.from({ length: 80 }, (_, index) =>
@@ -152,6 +233,16 @@ test('a password that is changed while it is checked no longer opens', async (t)
   await Promise.resolve();
   store.users.update('eve', { password_hash: 'other' });
   assert.equal(await login, 'bad_credentials');
+});
+
+test('a hash that another login renews while a password is checked is still that password', async (t) => {
+  const { accounts, store } = setUp(t);
+  const before = weakHash('correct horse');
+  store.users.create({ username: 'eve', password_hash: before, role: 'viewer' });
+  const login = outcomeOf(accounts.login('eve', 'correct horse', 'a'));
+  await Promise.resolve();
+  store.users.renewHash('eve', before, await hashPassword('correct horse'));
+  assert.equal(await login, 'ok');
 });
 
 test('bad passwords and impossible changes are refused and change nothing', async (t) => {

@@ -5,10 +5,11 @@ import { LoginLimiter } from '../../src/auth/login-limiter.js';
 import type { AppError } from '../../src/base/errors.js';
 import { FakeClock } from '../support/fake-clock.js';
 
-const setUp = () => {
+const setUp = (isHome: (address: string, username: string) => boolean = () => false) => {
   const clock = new FakeClock();
-  const limiter = new LoginLimiter(clock);
+  const limiter = new LoginLimiter({ clock, isHome });
   const fail = (address: string, name: string, times: number): void => {
+    assert.ok(times > 0);
     for (let index = 0; index < times; index++) limiter.begin(address, name).end(true);
   };
   /** Seconds to wait, or 0. */
@@ -48,6 +49,33 @@ test('10 failures from one address, for any names, block the address, in both it
   assert.equal(waitSec('::ffff:192.0.2.7', 'other'), 60);
   assert.equal(waitSec('192.0.2.8', 'user-1'), 0);
   assert.equal(waitSec('2001:db8::7', 'user-1'), 0);
+});
+
+test('all addresses of an IPv6 /64 are one', () => {
+  const { fail, waitSec } = setUp();
+  for (let index = 0; index < 10; index++) fail(`2001:db8:1:2::${index.toString(16)}`, `user-${index}`, 1);
+  assert.equal(waitSec('2001:db8:1:2:ffff::1', 'other'), 60);
+  assert.equal(waitSec('2001:db8:1:3::1', 'other'), 0);
+});
+
+test('where a name is at home, its lock does not hold; that of the address does', () => {
+  const isHome = (address: string, name: string): boolean => address === 'home' && name === 'eve';
+  const { limiter, fail, waitSec } = setUp(isHome);
+  for (let index = 0; index < 10; index++) fail(`10.0.0.${index}`, 'eve', 1);
+  assert.equal(waitSec('elsewhere', 'eve'), 60);
+  assert.equal(waitSec('home', 'eve'), 0);
+  limiter.begin('home', 'eve').end(false);
+  fail('home', 'eve', 9);
+  assert.equal(waitSec('home', 'eve'), 0);
+  fail('home', 'eve', 1);
+  assert.equal(waitSec('home', 'eve'), 60);
+});
+
+test('wrong passwords from home count for the name, too', () => {
+  const { fail, waitSec } = setUp((address) => address === 'home');
+  fail('home', 'eve', 9);
+  fail('elsewhere', 'eve', 1);
+  assert.equal(waitSec('elsewhere', 'eve'), 60);
 });
 
 test('failures older than a minute do not count', () => {
@@ -99,7 +127,7 @@ test('whatever the order of events, never more than 10 failures fit in a minute'
   fc.assert(
     fc.property(fc.array(anyStep, { maxLength: 120 }), (steps) => {
       const clock = new FakeClock();
-      const limiter = new LoginLimiter(clock);
+      const limiter = new LoginLimiter({ clock, isHome: () => false });
       const running: { end: (isFailure: boolean) => void; isFailure: boolean }[] = [];
       const failuresMs: number[] = [];
       for (const step of steps) {
@@ -129,9 +157,12 @@ test('memory stays bounded, and those who are blocked or at it are the last to b
   const running = limiter.begin('busy', 'busy');
   for (let index = 0; index < 15_000; index++) fail(`address-${index}`, `name-${index}`.repeat(20), 1);
   fail('a', 'eve', 10);
-  for (let index = 0; index < 9_000; index++) fail(`again-${index}`, 'x', 0);
+  for (let index = 0; index < 9_000; index++) fail(`again-${index}`, `another-${index}`, 1);
   assert.ok(limiter.size <= 20_000, String(limiter.size));
   assert.equal(waitSec('b', 'eve'), 60);
+  assert.equal(waitSec('address-14999', 'x'), 0);
+  fail('again-0', 'x', 9);
+  assert.equal(waitSec('again-0', 'x'), 60, 'what came last is not forgotten');
   running.end(false);
   clock.advance(60_000);
   for (let index = 0; index < 100; index++) limiter.begin('quiet', 'quiet').end(false);

@@ -9,12 +9,14 @@ import {
   generatePassword,
   hashPassword,
   isPasswordHash,
+  isWeakHash,
   verifyPassword,
 } from '../../src/auth/passwords.js';
+import { weakHash } from '../support/weak-hash.js';
 
 test('a hash fits its own password alone, has a salt of its own and keeps its parameters', async () => {
   const [first, second] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
-  assert.match(first, /^\$scrypt\$ln=15,r=8,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+  assert.match(first, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
   assert.notEqual(first, second);
   assert.ok(isPasswordHash(first));
   assert.equal(await verifyPassword('correct horse', first), true);
@@ -29,6 +31,15 @@ test('a hash of other parameters is checked with those', async () => {
   const hash = `$scrypt$ln=10,r=4,p=2$${text(Buffer.from('saltsaltsaltsalt'))}$${text(key)}`;
   assert.equal(await verifyPassword('password', hash), true);
   assert.equal(await verifyPassword('passwore', hash), false);
+});
+
+test('a hash is as strong as OWASP asks, in 32 MiB', async () => {
+  const [, ln = '', r = '', p = ''] =
+    /ln=(\d+),r=(\d+),p=(\d+)/.exec(await hashPassword('correct horse')) ?? [];
+  // N=2^17, r=8, p=1 in 128 MiB is as good as N=2^15, r=8, p=3: less memory for the one who checks many at once.
+  assert.deepEqual([ln, r, p], ['15', '8', '3']);
+  assert.equal(isWeakHash(await hashPassword('correct horse')), false);
+  assert.equal(isWeakHash(weakHash('correct horse')), true);
 });
 
 test('the same letters in another Unicode form are the same password', async () => {
@@ -78,7 +89,13 @@ test('a user who does not exist costs as much as one who does', async () => {
     return (user + system) / 4_000;
   };
   const known = await cpuMsOf(hash);
-  for (const cost of [await cpuMsOf(null), await cpuMsOf('damaged'), await cpuMsOf(hash, 'x'.repeat(5_000))])
+  const weak = weakHash('correct horse');
+  for (const cost of [
+    await cpuMsOf(null),
+    await cpuMsOf('damaged'),
+    await cpuMsOf(hash, 'x'.repeat(5_000)),
+    await cpuMsOf(weak),
+  ])
     assert.ok(cost > known / 2 && cost < known * 2, `${cost} ms against ${known} ms`);
 });
 

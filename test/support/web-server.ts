@@ -2,6 +2,7 @@ import { Tokens } from '../../src/auth/tokens.js';
 import { ViewingGate } from '../../src/auth/viewing-gate.js';
 import { ViewingSessions } from '../../src/auth/viewing-sessions.js';
 import { createLogger } from '../../src/base/log.js';
+import { ForwardedNotice } from '../../src/http/forwarded-notice.js';
 import type { Route } from '../../src/http/route.js';
 import { withOpenApi } from '../../src/http/routes/openapi.js';
 import { HttpServer, type ListenOptions } from '../../src/http/server.js';
@@ -72,6 +73,7 @@ export const startWebServer = async (
   const deps = {
     log,
     audit: log,
+    forwarded: new ForwardedNotice(log),
     tokens,
     streams,
     onRequest: ({ method, route, status }: { method: string; route: string; status: number }) =>
