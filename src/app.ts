@@ -217,13 +217,18 @@ const startCameras = async (
   const { store, sessions } = storage;
   const { archive, desk } = await openArchive(config, deps, store, threads, stops);
   const cameras = new Cameras(
-    { camerasPerWorker: config.camerasPerWorker, coreCount: availableParallelism() },
+    {
+      camerasPerWorker: config.camerasPerWorker,
+      coreCount: availableParallelism(),
+      ringMemoryBytes: config.ringMemoryMb * 1e6,
+    },
     {
       clock,
       log,
       spawn: counted(deps.spawn, threads),
       onChange: () => registry.touch(),
       recordings: desk,
+      collectGarbage: () => threads.collectGarbage(),
     },
   );
   const onViewersChanged = (): void => registry.touch();

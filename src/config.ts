@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { AppError } from './base/errors.js';
+import { machineMemoryBytes } from './base/machine-memory.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -20,6 +21,8 @@ export type Config = {
   readonly recordFileSeconds: number;
   readonly storageMinFreePercent: number;
   readonly camerasPerWorker: number | 'auto';
+  /** For the rings of all cameras together. */
+  readonly ringMemoryMb: number;
   readonly webrtcUdpPorts: { readonly first: number; readonly last: number };
   readonly webrtcPublicIps: readonly string[];
   readonly corsOrigins: readonly string[];
@@ -98,6 +101,11 @@ const camerasPerWorkerOf = (env: Environment): number | 'auto' => {
     throw bad('CAMERAS_PER_WORKER', text, 'it must be "auto" or a whole number from 1 to 99999');
   return value;
 };
+
+const MIN_RING_MEMORY_MB = 16;
+
+const quarterOfMemoryMb = (): number =>
+  Math.max(MIN_RING_MEMORY_MB, Math.floor(machineMemoryBytes() / 4 / 1e6));
 
 const webrtcUdpPortsOf = (env: Environment): Config['webrtcUdpPorts'] => {
   const text = textOf(env, 'WEBRTC_UDP_PORTS') ?? '50000-50199';
@@ -196,6 +204,7 @@ export const readConfig = (env: Environment): Config => {
     recordFileSeconds: integerOf(env, 'RECORD_FILE_SECONDS', 3_600, 1, 82_800),
     storageMinFreePercent: integerOf(env, 'STORAGE_MIN_FREE_PERCENT', 5, 0, 99),
     camerasPerWorker: camerasPerWorkerOf(env),
+    ringMemoryMb: integerOf(env, 'RING_MEMORY_MB', quarterOfMemoryMb(), MIN_RING_MEMORY_MB, 10_000_000),
     webrtcUdpPorts: webrtcUdpPortsOf(env),
     webrtcPublicIps: webrtcPublicIpsOf(env),
     corsOrigins: corsOriginsOf(env),

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
 import { AppError } from '../src/base/errors.js';
+import { machineMemoryBytes } from '../src/base/machine-memory.js';
 import { readConfig } from '../src/config.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'framering-config-'));
@@ -25,6 +26,7 @@ test('nothing set: the defaults', () => {
       recordFileSeconds: 3600,
       storageMinFreePercent: 5,
       camerasPerWorker: 'auto',
+      ringMemoryMb: Math.floor(machineMemoryBytes() / 4 / 1e6),
       webrtcUdpPorts: { first: 50_000, last: 50_199 },
       webrtcPublicIps: [],
       corsOrigins: [],
@@ -42,6 +44,16 @@ test('archive and models follow the data directory unless set', () => {
   const config = readConfig({ DATA_DIR: '/srv/framering', MODELS_DIR: '/srv/models' });
   assert.equal(config.archiveDir, '/srv/framering/recordings');
   assert.equal(config.modelsDir, '/srv/models');
+});
+
+test('memory is that of the machine, or less where a container is limited', () => {
+  const machine = 8e9;
+  const noLimit = 2 ** 64;
+  assert.equal(machineMemoryBytes(machine, noLimit), machine);
+  assert.equal(machineMemoryBytes(machine, 0), machine);
+  assert.equal(machineMemoryBytes(machine, 512e6), 512e6);
+  assert.equal(readConfig({ RING_MEMORY_MB: '200' }).ringMemoryMb, 200);
+  assert.throws(() => readConfig({ RING_MEMORY_MB: '15' }), /RING_MEMORY_MB="15" can't be used/);
 });
 
 test('values are taken as they are meant', () => {

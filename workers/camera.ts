@@ -5,6 +5,7 @@ import { createLogger } from '../src/base/log.js';
 import { ThreadStats } from '../src/base/thread-stats.js';
 import { IngestWorker } from '../src/camera/ingest-worker.js';
 import type { FromCameraWorker, ToCameraWorker } from '../src/camera/messages.js';
+import { RingCeiling } from '../src/ring/ceiling.js';
 
 /** The thread around an IngestWorker: messages in, messages out, an orderly end. */
 if (parentPort === null) throw new Error('workers/camera.js runs as a worker thread only');
@@ -14,7 +15,8 @@ const log = createLogger((level, message, fields) => send({ type: 'log', level, 
 const stats = new ThreadStats(systemClock);
 stats.start();
 send({ type: 'thread', stats: stats.shared });
-const recorders = new Recorders(workerData as RecordersSetup, {
+const setup = workerData as RecordersSetup & { readonly ringCeiling: SharedArrayBuffer };
+const recorders = new Recorders(setup, {
   clock: systemClock,
   log,
   onNews: (cameraId, news) => send({ type: 'recording', cameraId, news }),
@@ -22,7 +24,13 @@ const recorders = new Recorders(workerData as RecordersSetup, {
   onFile: (cameraId, fileName, state, progress) =>
     send({ type: 'recording_file', cameraId, fileName, state, progress: progress?.memory ?? null }),
 });
-const worker = new IngestWorker({ clock: systemClock, log, send, recorders });
+const worker = new IngestWorker({
+  clock: systemClock,
+  log,
+  send,
+  recorders,
+  ceiling: new RingCeiling(setup.ringCeiling),
+});
 
 port.on('message', (message: ToCameraWorker) => {
   if (message.type !== 'stop') worker.handle(message);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock } from './clock.js';
+import { collectGarbage } from './collect-garbage.js';
 
 /** Upper bounds of the buckets in which event-loop lag is counted; one more bucket takes the rest. */
 export const lagBucketsSeconds = [0.005, 0.02, 0.1, 0.5, 2] as const;
@@ -20,9 +21,10 @@ const field = {
 const FIRST_LAG_BUCKET = 8;
 const LAG_COUNTS = lagBucketsSeconds.length + 1;
 const FIELDS = FIRST_LAG_BUCKET + LAG_COUNTS;
-/** Behind the figures: an int32 that counts the beats, for whoever watches whether the thread hangs. */
-const BEATS_START = FIELDS * 8;
-const SHARED_BYTES = BEATS_START + 8;
+/** Int32 words behind the figures: beats, for whoever watches whether the thread hangs, and what it is asked for. */
+const WORDS_START = FIELDS * 8;
+const word = { beats: 0, isAskedToCollect: 1 } as const;
+const SHARED_BYTES = WORDS_START + 8;
 
 /** What one thread of the process reports of itself. Counts and sums grow from the thread's start. */
 export type ThreadFigures = { readonly [name in keyof typeof field]: number } & {
@@ -43,7 +45,12 @@ export const readThreadFigures = (shared: SharedArrayBuffer): ThreadFigures => {
 
 /** How often the thread's event loop came round to its timer; wraps at 2^32. */
 export const readBeats = (shared: SharedArrayBuffer): number =>
-  Atomics.load(new Int32Array(shared, BEATS_START, 1), 0);
+  Atomics.load(new Int32Array(shared, WORDS_START), word.beats);
+
+/** Asks a thread to collect its garbage, with its next beat. */
+export const askToCollect = (shared: SharedArrayBuffer): void => {
+  Atomics.store(new Int32Array(shared, WORDS_START), word.isAskedToCollect, 1);
+};
 
 /** Each beat wakes the thread up, which costs an idle one more than the beat itself. */
 const SAMPLE_PERIOD_MS = 200;
@@ -70,7 +77,7 @@ export const threadCpuSeconds = (): number => {
 export class ThreadStats {
   readonly shared = new SharedArrayBuffer(SHARED_BYTES);
   readonly #figures = new Float64Array(this.shared, 0, FIELDS);
-  readonly #beats = new Int32Array(this.shared, BEATS_START, 1);
+  readonly #words = new Int32Array(this.shared, WORDS_START);
   readonly #clock: Clock;
   readonly #gcObserver: PerformanceObserver;
   #timer: NodeJS.Timeout | null = null;
@@ -103,7 +110,7 @@ export class ThreadStats {
 
   /** One beat of the timer. */
   sample(): void {
-    Atomics.add(this.#beats, 0, 1);
+    Atomics.add(this.#words, word.beats, 1);
     const nowMs = this.#clock.monotonicMs();
     const lagSeconds = Math.max(0, nowMs - this.#lastSampleMs - SAMPLE_PERIOD_MS) / 1000;
     this.#lastSampleMs = nowMs;
@@ -112,6 +119,7 @@ export class ThreadStats {
     this.#figures[FIRST_LAG_BUCKET + bucket]! += 1;
     this.#figures[field.lagSumSeconds]! += lagSeconds;
     if (++this.#samples % SAMPLES_PER_PUBLISH === 0) this.#publish();
+    if (Atomics.exchange(this.#words, word.isAskedToCollect, 0) === 1) collectGarbage();
   }
 
   #countCollection(durationMs: number): void {

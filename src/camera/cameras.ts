@@ -4,6 +4,7 @@ import { Camera, type CameraSettings, type CameraSlot, restStateOf } from './cam
 import { Fleet, type Host, type HostMessage, type ThreadLosses } from './fleet.js';
 import type { RecordingFileState, RecordingNews } from './messages.js';
 import { type CamerasPerWorker, chooseWorker, workersWanted } from './packing.js';
+import { RingBudget, type RingFigures } from './ring-budget.js';
 import { StartGate } from './start-gate.js';
 import { Suspects } from './suspects.js';
 import type { CameraWorker, SpawnCameraWorker } from './worker-thread.js';
@@ -38,6 +39,13 @@ export interface RecordingOffice {
   onWorkerLost(cameraId: string): void;
 }
 
+export type CamerasOptions = {
+  readonly camerasPerWorker: CamerasPerWorker;
+  readonly coreCount: number;
+  /** For all rings together; without it they are as large as they like. */
+  readonly ringMemoryBytes?: number;
+};
+
 const noRecording: RecordingNews = { fileName: null, fault: null };
 
 type Seat = {
@@ -54,7 +62,7 @@ type Seat = {
  * away (its socket can't move between threads), and takes its ring along, so readers notice nothing but a gap.
  */
 export class Cameras {
-  readonly #options: { camerasPerWorker: CamerasPerWorker; coreCount: number };
+  readonly #options: CamerasOptions;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #onChange: () => void;
@@ -63,10 +71,11 @@ export class Cameras {
   readonly #seats = new Map<string, Seat>();
   readonly #fleet: Fleet;
   readonly #suspects: Suspects;
+  readonly #budget: RingBudget;
   #stopping: Promise<void> | null = null;
 
   constructor(
-    options: { camerasPerWorker: CamerasPerWorker; coreCount: number },
+    options: CamerasOptions,
     deps: {
       clock: Clock;
       log: Logger;
@@ -74,6 +83,8 @@ export class Cameras {
       /** The status of some camera is another than before. */
       onChange?: () => void;
       recordings: RecordingOffice;
+      /** Rings were let go of: their memory is free when all threads have collected their garbage. */
+      collectGarbage?: () => void;
     },
   ) {
     this.#options = options;
@@ -83,15 +94,22 @@ export class Cameras {
     this.#recordings = deps.recordings;
     this.#gate = new StartGate(deps.clock);
     this.#suspects = new Suspects(deps.clock);
+    this.#budget = new RingBudget(options.ringMemoryBytes ?? Number.POSITIVE_INFINITY, {
+      clock: deps.clock,
+      collectGarbage: deps.collectGarbage ?? (() => {}),
+    });
     this.#fleet = new Fleet({
       clock: deps.clock,
       log: deps.log,
       spawn: deps.spawn,
-      setupFor: (workerName) => this.#recordings.openWorker(workerName),
+      setupFor: (workerName) => ({
+        ...this.#recordings.openWorker(workerName),
+        ringCeiling: this.#budget.ceiling.memory,
+      }),
       onMessage: (host, message) => this.#onMessage(host, message),
       onLost: (host) => this.#onWorkerLost(host),
       onClosed: (workerName) => this.#recordings.closeWorker(workerName),
-      onRound: () => this.#clearSuspects(),
+      onRound: () => this.#onRound(),
     });
   }
 
@@ -101,6 +119,11 @@ export class Cameras {
 
   get workerCount(): number {
     return this.#fleet.hosts.length;
+  }
+
+  /** The memory of all rings. */
+  get ringFigures(): RingFigures {
+    return this.#budget.figures;
   }
 
   /** Threads that died or hung since the start. */
@@ -235,6 +258,17 @@ export class Cameras {
     return workersWanted(enabled.length, this.#options.camerasPerWorker, this.#options.coreCount);
   }
 
+  /** Once a second. */
+  #onRound(): void {
+    this.#clearSuspects();
+    this.#budget.round([...this.#seats.values()].flatMap(({ ring }) => ring ?? []));
+  }
+
+  #setRing(seat: Seat, ring: SharedArrayBuffer | null): void {
+    if (seat.ring !== null && seat.ring !== ring) this.#budget.release(seat.ring);
+    seat.ring = ring;
+  }
+
   /** Whoever is cleared goes back to the others, one camera a round: it has to connect anew for that. */
   #clearSuspects(): void {
     for (const id of this.#suspects.clear())
@@ -254,7 +288,7 @@ export class Cameras {
     this.#leaveHost(seat, true);
     this.#suspects.forget(cameraId);
     seat.openAttempt = null;
-    seat.ring = null;
+    this.#setRing(seat, null);
   }
 
   #enterHost(seat: Seat, host: Host): void {
@@ -307,7 +341,7 @@ export class Cameras {
     if (seat === undefined || seat.host !== host) return;
     switch (message.type) {
       case 'ring':
-        seat.ring = message.ring;
+        this.#setRing(seat, message.ring);
         for (const listener of seat.listeners) listener(feedOf(seat));
         break;
       case 'recording':

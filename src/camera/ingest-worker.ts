@@ -1,6 +1,7 @@
 import type { Clock, MonotonicMs } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
+import type { RingCeiling } from '../ring/ceiling.js';
 import { Bell } from '../ring/doorbell.js';
 import { Ingest } from './ingest.js';
 import type { FromCameraWorker, ToCameraWorker } from './messages.js';
@@ -36,6 +37,7 @@ export class IngestWorker {
   readonly #readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
   readonly #recorders: RingRecorders;
   readonly #bell = new Bell();
+  readonly #ceiling: RingCeiling;
   readonly #nap: NapPolicy;
   readonly #cameras = new Map<string, Ingest>();
   readonly #ticker: { cancel(): void };
@@ -47,11 +49,13 @@ export class IngestWorker {
     log: Logger;
     send: (message: FromCameraWorker) => void;
     recorders: RingRecorders;
+    ceiling: RingCeiling;
   }) {
     this.#clock = deps.clock;
     this.#log = deps.log;
     this.#send = deps.send;
     this.#recorders = deps.recorders;
+    this.#ceiling = deps.ceiling;
     this.#turnMs = deps.clock.monotonicMs();
     this.#nap = new NapPolicy({ clock: deps.clock, need: () => this.#need() });
     this.#ticker = deps.clock.every(TICK_MS, () => this.#tick());
@@ -98,6 +102,7 @@ export class IngestWorker {
         log: this.#log.child({ camera_id: cameraId }),
         readBuffer: this.#readBuffer,
         bell: this.#bell,
+        ceiling: this.#ceiling,
         send: this.#send,
         onRing: (ring) => this.#recorders.setRing(cameraId, ring),
         onPacket: this.#onPacket,

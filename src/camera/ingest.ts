@@ -11,6 +11,8 @@ export type IngestDeps = {
   /** The one read buffer of the worker. */
   readonly readBuffer: Buffer;
   readonly bell: RingWriterDeps['bell'];
+  /** How large a ring may be now. */
+  readonly ceiling: NonNullable<RingWriterDeps['ceiling']>;
   readonly send: (message: FromCameraWorker) => void;
   /** The camera's ring, new or replaced by a larger one: for readers in this thread. */
   readonly onRing: (ring: SharedArrayBuffer) => void;
@@ -39,7 +41,7 @@ export class Ingest {
       deps.send({ type: 'ring', cameraId, ring });
       deps.onRing(ring);
     };
-    this.#ring = new RingWriter({}, { bell: deps.bell, onReplaced }, options.ring);
+    this.#ring = new RingWriter({}, { bell: deps.bell, ceiling: deps.ceiling, onReplaced }, options.ring);
     this.#time = new StreamTime(this.#ring.lastVideoFrame, deps.clock);
     onReplaced(this.#ring.ring);
   }
@@ -82,6 +84,7 @@ export class Ingest {
 
   /** Every second. */
   tick(): void {
+    this.#ring.trim();
     this.#session?.tick();
   }
 

@@ -8,6 +8,7 @@ import type { CameraSettings, CameraState } from './camera.js';
 import { hostOf, keepPassword } from './camera-url.js';
 import type { Cameras } from './cameras.js';
 import type { ThreadLosses } from './fleet.js';
+import type { RingFigures } from './ring-budget.js';
 import type { CameraView, RuntimeFields } from './runtime-fields.js';
 import { StreamGauge } from './stream-gauge.js';
 import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
@@ -138,9 +139,10 @@ export class CameraRegistry {
     return [...this.#entries.values()].map((entry) => this.#figuresOf(entry));
   }
 
-  /** The threads that they live in, in figures. */
-  fleet(): { readonly threadsLost: ThreadLosses } {
-    return { threadsLost: this.#deps.cameras.threadLosses };
+  /** The threads that they live in, and all rings together, in figures. */
+  fleet(): { readonly threadsLost: ThreadLosses; readonly rings: RingFigures } {
+    const { threadLosses, ringFigures } = this.#deps.cameras;
+    return { threadsLost: threadLosses, rings: ringFigures };
   }
 
   has(id: string): boolean {

@@ -10,6 +10,8 @@ export type StreamCounters = {
   readonly audioFramesDropped: number;
   readonly discontinuities: number;
   readonly replacements: number;
+  /** GOPs whose keyframe was overwritten before they ended. */
+  readonly cutGops: number;
   /** Monotonic milliseconds, 0 before the first. */
   readonly lastVideoArrivalMs: number;
   readonly receivedBytes: number;
@@ -45,10 +47,15 @@ export type CameraFigures = {
   readonly bufferDrops: number;
 };
 
-/** The threads that the cameras live in. */
+/** The threads that the cameras live in, and the rings of all of them. */
 export type FleetFigures = {
   /** Threads that ended without being asked to, or had to be ended. */
   readonly threadsLost: Readonly<Record<'died' | 'hung', number>>;
+  readonly rings: {
+    readonly budgetBytes: number;
+    readonly usedBytes: number;
+    readonly ceilingBytes: number;
+  };
 };
 
 /** Room of the file system that holds the archive. */

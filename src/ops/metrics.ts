@@ -22,6 +22,9 @@ export class Metrics {
   readonly #total: CollectedGauge;
   readonly #components: CollectedGauge;
   readonly #threadsLost: CollectedCounter;
+  readonly #ringBudget: CollectedGauge;
+  readonly #ringUsed: CollectedGauge;
+  readonly #ringCeiling: CollectedGauge;
   readonly #requests: Histogram;
   readonly #loginFailures: Counter;
 
@@ -46,6 +49,18 @@ export class Metrics {
       name: 'svc_camera_threads_lost_total',
       help: 'Threads of cameras that died, or hung and were ended; their cameras went on in others.',
       labelNames: ['cause'],
+    });
+    this.#ringBudget = new CollectedGauge(this.#register, {
+      name: 'svc_ring_budget_bytes',
+      help: 'RING_MEMORY_MB: what the rings of all cameras may take together.',
+    });
+    this.#ringUsed = new CollectedGauge(this.#register, {
+      name: 'svc_ring_memory_bytes',
+      help: 'What the rings of all cameras take.',
+    });
+    this.#ringCeiling = new CollectedGauge(this.#register, {
+      name: 'svc_ring_ceiling_bytes',
+      help: 'How large one ring may be now; it falls when all of them want more than the budget.',
     });
     this.#requests = new Histogram({
       name: 'svc_http_request_duration_seconds',
@@ -95,11 +110,17 @@ export class Metrics {
     );
     this.#free.lines = storage === null ? [] : [line(storage.freeBytes)];
     this.#total.lines = storage === null ? [] : [line(storage.totalBytes)];
-    this.#threadsLost.lines = Object.entries(this.#source.fleet().threadsLost).map(([cause, count]) =>
-      line(count, { cause }),
-    );
+    this.#collectFleet();
     this.#streams.collect(this.#source.cameras(), this.#clock.monotonicMs());
     this.#process.collect(this.#source.threads);
     return this.#register.metrics();
+  }
+
+  #collectFleet(): void {
+    const { threadsLost, rings } = this.#source.fleet();
+    this.#threadsLost.lines = Object.entries(threadsLost).map(([cause, count]) => line(count, { cause }));
+    this.#ringBudget.lines = [line(rings.budgetBytes)];
+    this.#ringUsed.lines = [line(rings.usedBytes)];
+    this.#ringCeiling.lines = [line(rings.ceilingBytes)];
   }
 }

@@ -97,6 +97,11 @@ export const streamMetrics: readonly StreamMetric[] = [
     'Times that the ring was replaced by one that fits better.',
     'replacements',
   ),
+  counter(
+    'svc_ring_cut_gops_total',
+    'GOPs that outgrew what the ring may take: a viewer who came amid one waited for the next keyframe.',
+    'cutGops',
+  ),
   {
     kind: 'gauge',
     name: 'svc_viewers',

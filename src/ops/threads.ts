@@ -1,4 +1,4 @@
-import { readThreadFigures, type ThreadFigures } from '../base/thread-stats.js';
+import { askToCollect, readThreadFigures, type ThreadFigures } from '../base/thread-stats.js';
 
 /** A thread of the process; `figures` is null where it publishes none. */
 export type ThreadReport = { readonly name: string; readonly figures: ThreadFigures | null };
@@ -36,6 +36,11 @@ export class Threads {
       name,
       figures: shared === null ? null : readThreadFigures(shared),
     }));
+  }
+
+  /** Asks all of them to collect their garbage. */
+  collectGarbage(): void {
+    for (const { shared } of this.#entries) if (shared !== null) askToCollect(shared);
   }
 
   totals(): ThreadTotals {

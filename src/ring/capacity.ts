@@ -49,67 +49,14 @@ export const ringOptions = (given: Partial<RingOptions>): RingOptions => {
   return options;
 };
 
-const upToGrain = (bytes: number): number => Math.ceil(bytes / GRAIN_BYTES) * GRAIN_BYTES;
-const upToPowerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(2, count)));
+/** Down to this no ring is made smaller for the sake of others: a second of 8 Mbit/s. */
+export const GUARANTEED_BYTES = 1 << 20;
 
-const KEPT_BESIDES_GOP_MS = 1000;
-const MARGIN = 1.1;
-/** No camera sends frames faster than this; a burst does, and says nothing of the bitrate. */
-const LEAST_FRAME_MS = 5;
+/** A ring that is larger than it may be by less than this is left as it is: each change copies what it holds. */
+export const TRIM_SHARE = 1 / 8;
 
-/** Measures GOPs and says what ring they need: bitrate x (GOP + 1 s), and a tenth. */
-export class GopMeter {
-  #isCounting = false;
-  #bytes = 0;
-  #frames = 0;
-  #startArrivalMs = 0;
-  #startDtsTicks = 0;
-  /** Of the last whole GOP. */
-  gopBytes = 0;
-  gopFrames = 0;
-  gopDurationMs = 0;
-
-  /** A whole GOP has been seen: before that nobody knows how much room one takes. */
-  get hasMeasured(): boolean {
-    return this.gopDurationMs > 0;
-  }
-
-  /** A frame of either track; video keys go to `key`. */
-  count(lengthBytes: number): void {
-    this.#bytes += lengthBytes;
-    this.#frames += 1;
-  }
-
-  /** A keyframe: ends a GOP, and begins one. False: the one that ended was not measured. */
-  key(lengthBytes: number, dtsTicks: number, arrivalMs: number, isDiscontinuity: boolean): boolean {
-    const isMeasured = this.#isCounting && !isDiscontinuity;
-    if (isMeasured) {
-      this.gopBytes = this.#bytes;
-      this.gopFrames = this.#frames;
-      // A camera may send its first GOPs from memory, all at once: then media time is the longer one.
-      const mediaMs = (dtsTicks - this.#startDtsTicks) / 90;
-      this.gopDurationMs = Math.max(this.#frames * LEAST_FRAME_MS, arrivalMs - this.#startArrivalMs, mediaMs);
-    }
-    this.#isCounting = true;
-    this.#bytes = lengthBytes;
-    this.#frames = 1;
-    this.#startDtsTicks = dtsTicks;
-    this.#startArrivalMs = arrivalMs;
-    return isMeasured;
-  }
-
-  wantedDataBytes(): number {
-    return upToGrain(this.gopBytes * this.#stretch() + 2 * GRAIN_BYTES);
-  }
-
-  wantedSlotCount(): number {
-    return upToPowerOfTwo(this.gopFrames * this.#stretch() + 2);
-  }
-
-  #stretch(): number {
-    return this.gopDurationMs === 0 ? 0 : (1 + KEPT_BESIDES_GOP_MS / this.gopDurationMs) * MARGIN;
-  }
-}
+export const upToGrain = (bytes: number): number => Math.ceil(bytes / GRAIN_BYTES) * GRAIN_BYTES;
+export const upToPowerOfTwo = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(2, count)));
 
 /** The data area that holds `usedBytes` of a GOP that is still growing. */
 export const roomFor = (usedBytes: number): number => upToGrain(usedBytes * 1.25 + 2 * GRAIN_BYTES);

@@ -20,6 +20,8 @@ export const counterNames = [
   'gopBytes',
   'gopFrames',
   'gopDurationMs',
+  'wantedBytes',
+  'cutGops',
   // By the owner of the session.
   'receivedBytes',
   'packets',

@@ -16,12 +16,35 @@ const carriedWords = [
   headerWord.hasMark,
 ] as const;
 
+/** Whether the ring holds this frame. */
+const isHeld = (memory: RingMemory, sequence: number, reserved: number): boolean => {
+  const at = memory.slotAt(sequence);
+  const isThere = memory.slots[at + slotWord.sequence] === sequence;
+  return isThere && memory.holds(memory.slots[at + slotWord.position]!, reserved);
+};
+
+/** The oldest frame from which on all fit into so many bytes and slots; `head` if none does. */
+const oldestThatFits = (from: RingMemory, roomBytes: number, slotCount: number): number => {
+  const reserved = from.header[headerWord.reserved]!;
+  const mostFrames = Math.min(slotCount, from.slotCount);
+  let sequence = from.header[headerWord.head]!;
+  let leftBytes = roomBytes;
+  for (let frames = 0; frames < mostFrames; frames += 1) {
+    const before = (sequence - 1) | 0;
+    if (!isHeld(from, before, reserved)) break;
+    leftBytes -= from.slots[from.slotAt(before) + slotWord.lengthBytes]!;
+    if (leftBytes < 0) break;
+    sequence = before;
+  }
+  return sequence;
+};
+
 /**
- * Makes a ring that is at least as large as `from`, with the same frames under the same sequence numbers, the
- * same descriptions and counters. Frames are packed from the start; `writePosition` and `writeOffset` say where
+ * Makes a ring with the newest frames of `from`, as many as fit beside an open one of `openBytes`, under the same
+ * sequence numbers, with the same descriptions and counters. Frames are packed from the start; `writePosition` and `writeOffset` say where
  * the next one goes. Nobody else knows the new ring yet, so nothing here is atomic.
  */
-export const replacementOf = (from: RingMemory, size: RingSize): RingMemory => {
+export const replacementOf = (from: RingMemory, size: RingSize, openBytes: number): RingMemory => {
   const to = allocateRing(size, from.header[headerWord.ringId]!);
   for (const word of carriedWords) to.header[word] = from.header[word]!;
   to.counters.set(from.counters);
@@ -31,11 +54,9 @@ export const replacementOf = (from: RingMemory, size: RingSize): RingMemory => {
   let position = reserved;
   to.header[headerWord.validFrom] = position;
   let offset = 0;
-  for (let back = from.slotCount; back > 0; back -= 1) {
-    const sequence = (head - back) | 0;
+  let sequence = oldestThatFits(from, size.dataBytes - openBytes, size.slotCount);
+  for (; sequence !== head; sequence = (sequence + 1) | 0) {
     const at = from.slotAt(sequence);
-    const isHeld = from.slots[at + slotWord.sequence] === sequence;
-    if (!isHeld || !from.holds(from.slots[at + slotWord.position]!, reserved)) continue;
     copySlot(from, to, sequence);
     const target = to.slotAt(sequence);
     const lengthBytes = from.slots[at + slotWord.lengthBytes]!;
@@ -61,10 +82,6 @@ export const lastSlot = (memory: RingMemory): number => {
 
 /** The virtual position of a frame, or null if the ring doesn't hold it. */
 export const positionOf = (memory: RingMemory, sequence: number): number | null => {
-  const at = memory.slotAt(sequence);
-  const position = memory.slots[at + slotWord.position]!;
-  const isHeld =
-    memory.slots[at + slotWord.sequence] === sequence &&
-    memory.holds(position, memory.header[headerWord.reserved]!);
-  return isHeld ? position : null;
+  if (!isHeld(memory, sequence, memory.header[headerWord.reserved]!)) return null;
+  return memory.slots[memory.slotAt(sequence) + slotWord.position]!;
 };

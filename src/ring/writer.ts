@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { StreamInfo } from '../codec/track.js';
 import { AudioStage } from './audio-stage.js';
-import { GopMeter, type RingOptions, ringOptions, roomFor } from './capacity.js';
+import { GUARANTEED_BYTES, type RingOptions, ringOptions, roomFor, TRIM_SHARE } from './capacity.js';
 import { copyBytes } from './copy-bytes.js';
 import { counterIndex, type RingCounter } from './counters.js';
+import { GopMeter, ShrinkRule } from './gop-meter.js';
 import {
   allocateRing,
   frameFlag,
@@ -22,7 +23,9 @@ import { encodeStreamInfo, loadEncodedStreamInfo, storeStreamInfo } from './stre
 export type RingWriterDeps = {
   /** The worker's bell: told of each commit that somebody in another thread waits for. */
   readonly bell: { markPublished(): void };
-  /** The ring is replaced by a larger one; readers go on there with `moveTo`. */
+  /** How large the data area may be now; no ceiling: up to `maxDataBytes`. */
+  readonly ceiling?: { readonly bytes: number };
+  /** The ring is replaced by another one; readers go on there with `moveTo`. */
   onReplaced(ring: SharedArrayBuffer): void;
 };
 
@@ -39,6 +42,7 @@ export class RingWriter {
   readonly #deps: RingWriterDeps;
   readonly #stage = new AudioStage();
   readonly #meter = new GopMeter();
+  readonly #shrinkRule = new ShrinkRule();
   #memory: RingMemory;
   #header: Int32Array;
   #slots: Int32Array;
@@ -57,7 +61,7 @@ export class RingWriter {
   #nalStart = NO_NAL;
   #videoIndex: number;
   #streamVersion: number;
-  /** Position of the newest keyframe, which growing protects. */
+  /** Position of the newest keyframe, which growing protects; null: none, or it was given up. */
   #keyPosition: number | null;
   /** Flags that the next video frame gets besides its own. */
   #owedFlags: number;
@@ -205,6 +209,17 @@ export class RingWriter {
     this.#counters[counterIndex[counter]] = value;
   }
 
+  /** Now and then: gives back what is clearly above the ceiling, the oldest frames with it. */
+  trim(): void {
+    const mostBytes = this.#mostBytes();
+    const { slotCount, dataBytes } = this.#memory;
+    const isOpenFrameLarge = this.#lengthBytes + 2 * GRAIN_BYTES > mostBytes;
+    if (dataBytes * (1 - TRIM_SHARE) <= mostBytes || isOpenFrameLarge) return;
+    const hadKey = this.#keyPosition !== null;
+    this.#replace(slotCount, mostBytes);
+    if (hadKey && this.#keyPosition === null) this.#giveUpGop();
+  }
+
   /** No frame follows: readers end once they have read what is there. */
   close(): void {
     this.abort();
@@ -238,6 +253,8 @@ export class RingWriter {
       const cutsGop = lengthBytes + GRAIN_BYTES > dataBytes || this.#wouldCutGop(end);
       if ((cutsGop || (doesWrap && this.#isStillLearning())) && this.#extend(lengthBytes)) continue;
       if (cutsGop && this.#growFor(end, lengthBytes)) continue;
+      if (lengthBytes + GRAIN_BYTES > dataBytes) return false;
+      if (cutsGop) this.#giveUpGop();
       this.#reserve(start, end);
       if (doesWrap) this.#wrap(start);
       this.#roomBytes = Math.min(
@@ -258,13 +275,20 @@ export class RingWriter {
   /** False: it is as large as it may be. */
   #growFor(end: number, lengthBytes: number): boolean {
     const { slotCount, dataBytes } = this.#memory;
-    if (dataBytes >= this.#options.maxDataBytes) return false;
     const usedBytes = this.#keyPosition === null ? lengthBytes : (end - this.#keyPosition) >>> 0;
-    this.#replace(
-      slotCount,
-      Math.max(roomFor(usedBytes), this.#meter.wantedDataBytes(), dataBytes + GRAIN_BYTES),
-    );
+    const wantedBytes = Math.max(roomFor(usedBytes), this.#meter.wantedDataBytes(), dataBytes + GRAIN_BYTES);
+    if (dataBytes >= this.#mostBytes()) {
+      this.#want(wantedBytes);
+      return false;
+    }
+    this.#replace(slotCount, this.#bounded(wantedBytes));
     return true;
+  }
+
+  /** The GOP outgrows what the ring may take: its keyframe will be overwritten, and growing would not save it. */
+  #giveUpGop(): void {
+    this.#keyPosition = null;
+    this.add('cutGops', 1);
   }
 
   /** Published before a byte is written, by a read-modify-write: no write may be seen ahead of it. */
@@ -370,17 +394,33 @@ export class RingWriter {
     }
     this.add('keyFrames', 1);
     this.set('lastKeyArrivalMs', arrivalMs);
-    if (this.#meter.key(lengthBytes, dtsTicks, arrivalMs, isDiscontinuity)) this.#gopEnded();
+    if (this.#meter.key(lengthBytes, dtsTicks, arrivalMs, isDiscontinuity)) this.#gopEnded(arrivalMs);
   }
 
-  #gopEnded(): void {
-    const { gopBytes, gopFrames, gopDurationMs } = this.#meter;
+  #gopEnded(arrivalMs: number): void {
+    const meter = this.#meter;
+    const { gopBytes, gopFrames, gopDurationMs } = meter;
     this.set('gopBytes', gopBytes);
     this.set('gopFrames', gopFrames);
     this.set('gopDurationMs', gopDurationMs);
-    const wantedSlots = Math.min(this.#meter.wantedSlotCount(), this.#options.maxSlotCount);
-    const slotCount = Math.max(this.#memory.slotCount, wantedSlots);
-    if (slotCount > this.#memory.slotCount) this.#replace(slotCount, this.#memory.dataBytes);
+    this.#want(meter.wantedDataBytes());
+    const wanted = {
+      dataBytes: meter.wantedDataBytes(),
+      slotCount: this.#boundedSlots(meter.wantedSlotCount()),
+    };
+    const { slotCount, dataBytes } = this.#memory;
+    const enough = this.#shrinkRule.judge(dataBytes, wanted, arrivalMs);
+    if (enough !== null) this.#replace(enough.slotCount, this.#bounded(enough.dataBytes));
+    else if (wanted.slotCount > slotCount) this.#replace(wanted.slotCount, dataBytes);
+  }
+
+  /** Tells whoever holds the budget. */
+  #want(dataBytes: number): void {
+    this.set('wantedBytes', Math.min(dataBytes, this.#options.maxDataBytes));
+  }
+
+  #boundedSlots(slotCount: number): number {
+    return Math.min(Math.max(slotCount, this.#options.slotCount), this.#options.maxSlotCount);
   }
 
   #growSlots(): void {
@@ -388,18 +428,21 @@ export class RingWriter {
     if (slotCount < this.#options.maxSlotCount) this.#replace(slotCount * 2, dataBytes);
   }
 
-  #bounded(dataBytes: number): number {
-    return Math.min(dataBytes, this.#options.maxDataBytes);
+  #mostBytes(): number {
+    const { maxDataBytes } = this.#options;
+    const ceilingBytes = this.#deps.ceiling?.bytes ?? maxDataBytes;
+    return Math.min(maxDataBytes, Math.max(GUARANTEED_BYTES, ceilingBytes));
   }
 
-  /** Goes on in a larger ring, with all frames that are still whole, the open one included. */
+  #bounded(dataBytes: number): number {
+    return Math.min(Math.max(dataBytes, this.#options.dataBytes), this.#mostBytes());
+  }
+
+  /** Goes on in another ring, with the newest frames that are still whole, the open one included. */
   #replace(slotCount: number, dataBytes: number): void {
     const old = this.#memory;
-    const next = replacementOf(old, {
-      slotCount,
-      dataBytes: this.#bounded(dataBytes),
-      maxDataBytes: this.#options.maxDataBytes,
-    });
+    const size = { slotCount, dataBytes, maxDataBytes: this.#options.maxDataBytes };
+    const next = replacementOf(old, size, this.#lengthBytes);
     const offset = next.header[headerWord.writeOffset]!;
     const start = next.header[headerWord.writePosition]!;
     const reserved = (start + this.#lengthBytes) | 0;

@@ -8,6 +8,7 @@ import type { FromCameraWorker, ToCameraWorker } from '../../src/camera/messages
 import type { CameraWorkerEvents, SpawnCameraWorker } from '../../src/camera/worker-thread.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { NoOffice } from '../support/no-office.js';
+import { makeRing } from '../support/ring.js';
 
 /** Stands where a thread would: notes what it is told, says what the test wants. */
 class Puppet {
@@ -157,7 +158,7 @@ test('many cameras share as many workers as there are cores, evenly', () => {
 test('a camera moves to the packed workers when it reconnects, and takes its ring along', () => {
   const { cameras, clock, puppets, puppetOf } = setUp();
   cameras.replaceAll(many(8));
-  const ring = new SharedArrayBuffer(16);
+  const ring = makeRing().writer.ring;
   const before = puppetOf('camera-7');
   before.say({ type: 'ring', cameraId: 'camera-7', ring });
   before.say({ type: 'streaming', cameraId: 'camera-7', attempt: 1 });
@@ -194,7 +195,7 @@ test('when a worker dies its cameras go on in a fresh one, with their rings, and
   clock.advance(2_000);
   const [dead, other] = [puppets[0]!, puppets[1]!];
   const lost = dead.camerasOpen();
-  const ring = new SharedArrayBuffer(16);
+  const ring = makeRing().writer.ring;
   dead.say({ type: 'ring', cameraId: lost[0]!, ring });
   const toldBefore = other.told.length;
   dead.die();
@@ -214,7 +215,7 @@ test('whoever follows a camera hears of its ring, of a new one, and of its end',
   const seen: (CameraFeed | null)[] = [];
   const unfollow = cameras.follow('door', (feed) => seen.push(feed));
   assert.deepEqual(seen, []);
-  const rings = [new SharedArrayBuffer(8), new SharedArrayBuffer(16)];
+  const rings = [makeRing().writer.ring, makeRing().writer.ring];
   for (const ring of rings) puppetOf('door').say({ type: 'ring', cameraId: 'door', ring });
   const { bell } = puppetOf('door');
   assert.deepEqual(seen, [
@@ -235,7 +236,7 @@ test('a camera that is switched off has its ring closed; its followers hear of t
   cameras.set(cameraSettings('door'));
   const seen: (CameraFeed | null)[] = [];
   cameras.follow('door', (feed) => seen.push(feed));
-  const rings = [new SharedArrayBuffer(8), new SharedArrayBuffer(8)];
+  const rings = [makeRing().writer.ring, makeRing().writer.ring];
   puppetOf('door').say({ type: 'ring', cameraId: 'door', ring: rings[0]! });
   cameras.set(cameraSettings('door', { disabled: true }));
   const released = puppets[0]!.told.at(-1);

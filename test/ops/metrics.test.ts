@@ -44,6 +44,10 @@ test('what operators need besides is there', async () => {
     'svc_thread_loop_lag_seconds_bucket{le="+Inf",thread="main"}': 1,
     'svc_camera_threads_lost_total{cause="died"}': 2,
     'svc_camera_threads_lost_total{cause="hung"}': 1,
+    svc_ring_budget_bytes: 2e9,
+    svc_ring_memory_bytes: 6e6,
+    svc_ring_ceiling_bytes: 64e6,
+    'svc_ring_cut_gops_total{camera_id="front-door"}': 4,
     svc_threads: 2,
     [`svc_build_info{version="1.2.3",node="${process.versions.node}"}`]: 1,
   };

@@ -13,6 +13,7 @@ export const sampleCounters = (changes: Partial<StreamCounters> = {}): StreamCou
   audioFramesDropped: 0,
   discontinuities: 0,
   replacements: 1,
+  cutGops: 4,
   lastVideoArrivalMs: systemClock.monotonicMs() - 40,
   receivedBytes: 31_000_000,
   packets: 22_260,
@@ -55,7 +56,10 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
     cameras() {
       return this.list;
     },
-    fleet: () => ({ threadsLost: { died: 2, hung: 1 } }),
+    fleet: () => ({
+      threadsLost: { died: 2, hung: 1 },
+      rings: { budgetBytes: 2e9, usedBytes: 6e6, ceilingBytes: 64e6 },
+    }),
     components: async () => ({ database: true, archive: true, router: false }),
     storage: async () => ({ freeBytes: 40e9, totalBytes: 100e9 }),
   };

@@ -75,6 +75,24 @@ test('a ring that stays small delivers what was written, in order, and counts wh
   );
 });
 
+test('a ring that is trimmed at any time delivers what was written, in order, and counts what it drops', () => {
+  const trim = fc.integer({ min: 1, max: 5 }).map((megabytes) => (model: RingModel) => {
+    model.trim(megabytes << 20);
+  });
+  const trimmed = fc.array(fc.oneof({ weight: 20, arbitrary: step }, { weight: 1, arbitrary: trim }), {
+    minLength: 100,
+    maxLength: 400,
+    size: 'max',
+  });
+  const large = { ...growing, dataBytes: 4 << 20, slotCount: 64, maxSlotCount: 1 << 14 };
+  fc.assert(
+    fc.property(wrapping, trimmed, (first, actions) => {
+      run({ ...large, ...first }, actions);
+    }),
+    { numRuns: 40, includeErrorInReport: true },
+  );
+});
+
 test('a ring that grows delivers the same, and always holds the newest GOP', () => {
   fc.assert(
     fc.property(wrapping, fc.constantFrom(4, 64), steps, (first, slotCount, actions) => {

@@ -45,7 +45,11 @@ export class Engine {
   readonly left: { cameraId: string; fileName: string }[] = [];
   readonly desk: RecordingDesk;
 
-  constructor(camerasPerWorker: CamerasPerWorker = 'auto', archive = { archiveDir: '/', fileSeconds: 3600 }) {
+  constructor(
+    camerasPerWorker: CamerasPerWorker = 'auto',
+    archive = { archiveDir: '/', fileSeconds: 3600 },
+    ringMemoryBytes = Number.POSITIVE_INFINITY,
+  ) {
     const log = createLogger((level, message, fields) => this.records.push({ level, message, fields }));
     this.desk = new RecordingDesk(archive, {
       log,
@@ -53,7 +57,7 @@ export class Engine {
       recover: (cameraId, fileName) => this.left.push({ cameraId, fileName }),
     });
     this.cameras = new Cameras(
-      { camerasPerWorker, coreCount: 2 },
+      { camerasPerWorker, coreCount: 2, ringMemoryBytes },
       {
         clock: systemClock,
         log,

@@ -29,6 +29,8 @@ type ModelReader = {
 export class RingModel {
   readonly #options: ModelOptions;
   readonly #ring: TestRing;
+  readonly #ceiling = { bytes: 64 << 20 };
+  #isTrimmed = false;
   readonly #frames: ModelFrame[] = [];
   readonly #staged: Buffer[] = [];
   readonly #readers: ModelReader[] = [];
@@ -38,7 +40,7 @@ export class RingModel {
 
   constructor(options: ModelOptions) {
     this.#options = options;
-    this.#ring = makeRing(options);
+    this.#ring = makeRing(options, undefined, this.#ceiling);
     this.setInfo();
   }
 
@@ -78,6 +80,13 @@ export class RingModel {
     this.#ring.writer.writeAudio(bytes, 0, bytes.length, 0, 0, 0, 0);
     this.#staged.push(bytes);
     if (this.#open.length === 0) this.#frameIsOver();
+  }
+
+  /** The ring may be no larger than this from now on. */
+  trim(bytes: number): void {
+    this.#ceiling.bytes = bytes;
+    this.#ring.writer.trim();
+    this.#isTrimmed = true;
   }
 
   addReader(start: 'latest-key' | 'next'): void {
@@ -127,7 +136,7 @@ export class RingModel {
     const cursor = model.cursor ?? index;
     assert.ok(index >= cursor, 'order');
     if (index > cursor || model.cursor === null) assert.equal(frame.isKey, true, 'a gap ends with a key');
-    if (index > cursor && !model.hasSkipped) this.#checkIsGone(cursor);
+    if (index > cursor && !model.hasSkipped && !this.#isTrimmed) this.#checkIsGone(cursor);
     const { gapBefore, droppedFrames } = reader;
     assert.equal(gapBefore, this.#videoBetween(cursor, index));
     assert.equal(droppedFrames, this.#videoBetween(model.firstIndex, index) - model.delivered);

@@ -14,6 +14,8 @@ export type ProducerData = {
   readonly leastFrameBytes: number;
   readonly mostFrameBytes: number;
   readonly keyEvery: number;
+  /** Frames of one long GOP at the start. */
+  readonly longGopFrames?: number;
   /** Rests a millisecond after so many frames; 0: never. */
   readonly restEvery: number;
   /** Ends after so many frames, if nobody stops it before. */

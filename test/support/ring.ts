@@ -7,7 +7,11 @@ import { RingWriter } from '../../src/ring/writer.js';
 /** A writer with its rings: the first one and each that replaced it. */
 export type TestRing = { writer: RingWriter; rings: SharedArrayBuffer[]; marks: number };
 
-export const makeRing = (options: Partial<RingOptions> = {}, takenOver?: SharedArrayBuffer): TestRing => {
+export const makeRing = (
+  options: Partial<RingOptions> = {},
+  takenOver?: SharedArrayBuffer,
+  ceiling: { readonly bytes: number } = { bytes: Number.POSITIVE_INFINITY },
+): TestRing => {
   const made: { rings: SharedArrayBuffer[]; marks: number } = { rings: [], marks: 0 };
   const bell = {
     markPublished: () => {
@@ -17,7 +21,7 @@ export const makeRing = (options: Partial<RingOptions> = {}, takenOver?: SharedA
   const onReplaced = (ring: SharedArrayBuffer): void => {
     made.rings.push(ring);
   };
-  const writer = new RingWriter(options, { bell, onReplaced }, takenOver);
+  const writer = new RingWriter(options, { bell, ceiling, onReplaced }, takenOver);
   made.rings.push(writer.ring);
   return Object.assign(made, { writer });
 };

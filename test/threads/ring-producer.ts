@@ -16,6 +16,7 @@ parentPort?.postMessage(writer.ring);
 while (Atomics.load(words, control.ready) < data.readers) Atomics.wait(words, control.stop, 0, 1);
 
 const frames = new CheckedFrames(data.mostFrameBytes);
+const longGopFrames = data.longGopFrames ?? 0;
 let number = 0;
 for (; number < data.frames && Atomics.load(words, control.stop) === 0; number += 1) {
   const lengthBytes = frames.make(number, data.leastFrameBytes, data.mostFrameBytes);
@@ -24,7 +25,8 @@ for (; number < data.frames && Atomics.load(words, control.stop) === 0; number +
     writer.append(frames.bytes, at, Math.min(at + 1400, lengthBytes));
   }
   writer.endNal();
-  writer.commitVideo(number, number, 0, number * 40, number % data.keyEvery === 0 ? frameFlag.key : 0);
+  const isKey = number === 0 || (number >= longGopFrames && number % data.keyEvery === 0);
+  writer.commitVideo(number, number, 0, number * 40, isKey ? frameFlag.key : 0);
   if (data.restEvery > 0 && number % data.restEvery === 0) Atomics.wait(words, control.stop, 0, 1);
 }
 writer.close();

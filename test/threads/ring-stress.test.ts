@@ -97,6 +97,30 @@ test('nor does a slot that changes under a reader mix the numbers of two frames'
   for (const report of reports) checkCounts(report, written);
 });
 
+test('a ring that shrinks under its readers tears no frame, and each knows what it lost', {
+  timeout: 20_000,
+}, async () => {
+  const load: Load = {
+    options: { maxFrameBytes: 131_072 },
+    leastFrameBytes: 64,
+    mostFrameBytes: 40_000,
+    keyEvery: 20,
+    longGopFrames: 400,
+    restEvery: 20,
+    frames: 2_000,
+  };
+  const { reports, written } = await run<ConsumerReport>(
+    load,
+    'ring-consumer',
+    [fast, slow, inPlace],
+    20_000,
+  );
+  for (const report of reports) {
+    checkCounts(report, written);
+    assert.ok(report.moves > 0, 'it moved');
+  }
+});
+
 test('without the check the same load tears frames', { timeout: 20_000 }, async () => {
   const { reports } = await run<number>(fullSpeed, 'ring-unchecked', [fast], 10_000);
   assert.ok((reports[0] ?? 0) > 0);
