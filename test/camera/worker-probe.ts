@@ -2,6 +2,7 @@ import type { Clock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import { IngestWorker } from '../../src/camera/ingest-worker.js';
 import type { CameraSource, FromCameraWorker } from '../../src/camera/messages.js';
+import { RingCeiling } from '../../src/ring/ceiling.js';
 import { BellListener } from '../../src/ring/doorbell.js';
 import { RingReader } from '../../src/ring/reader.js';
 
@@ -23,6 +24,7 @@ export class WorkerProbe {
       clock,
       log: createLogger(() => {}),
       send: (message) => this.said.push(message),
+      ceiling: new RingCeiling(),
       recorders: {
         setRecorded: () => {},
         setRing: () => {},
