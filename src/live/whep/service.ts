@@ -62,6 +62,8 @@ type Seat = {
   readonly timer: Timer;
   readonly onEnd: (reason: string) => void;
   isAnswered: boolean;
+  /** Its handshakes are done: somebody watches. */
+  isConnected: boolean;
   readonly settle: (outcome: string | AppError) => void;
 };
 
@@ -125,7 +127,7 @@ export class WhepService {
         this.#turnOut(seat, 'it took too long to answer'),
       );
       const seat: Seat = {
-        ...{ id: sessionId, watched, timer, onEnd, isAnswered: false },
+        ...{ id: sessionId, watched, timer, onEnd, isAnswered: false, isConnected: false },
         iceUfrag: randomBytes(6).toString('base64url'),
         settle: (outcome) => (outcome instanceof AppError ? reject(outcome) : resolve(outcome)),
       };
@@ -149,7 +151,7 @@ export class WhepService {
   viewers(cameraId: string): number {
     let viewers = 0;
     for (const { cameras } of this.#hosts) {
-      for (const { isAnswered } of cameras.get(cameraId)?.sessions ?? []) if (isAnswered) viewers += 1;
+      for (const { isConnected } of cameras.get(cameraId)?.sessions ?? []) if (isConnected) viewers += 1;
     }
     return viewers;
   }
@@ -268,7 +270,7 @@ export class WhepService {
     const seat = this.#seats.get(message.sessionId);
     if (seat === undefined) return;
     if (message.type === 'answer') this.#accept(seat, message.sdp);
-    else if (message.type === 'connected') this.#waiting.leave(seat.id);
+    else if (message.type === 'connected') this.#connect(seat);
     else if (message.type === 'refused') this.#refuse(seat, whepError(message.code, message.message));
     else this.#endSeat(seat, message.reason);
   }
@@ -286,6 +288,11 @@ export class WhepService {
     const { cameraId, host } = seat.watched;
     this.#deps.log.info('WHEP session opened', { camera_id: cameraId, worker: host.name });
     seat.settle(sdp);
+  }
+
+  #connect(seat: Seat): void {
+    this.#waiting.leave(seat.id);
+    seat.isConnected = true;
     this.#deps.onChange();
   }
 
@@ -309,7 +316,7 @@ export class WhepService {
     }
     this.#deps.log.info('WHEP session ended', { camera_id: seat.watched.cameraId, reason });
     seat.onEnd(reason);
-    this.#deps.onChange();
+    if (seat.isConnected) this.#deps.onChange();
   }
 
   #remove(seat: Seat): void {

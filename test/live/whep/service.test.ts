@@ -109,12 +109,14 @@ test('a worker that nobody needs for a while ends, but for the last one', async 
 });
 
 test('viewers share a worker until it has twelve, then another one takes over', async () => {
-  const { workers, whep, watch } = makeService();
-  for (let i = 0; i < 12; i += 1) await watch('door');
+  const { workers, whep, watch, connect } = makeService();
+  for (let i = 0; i < 12; i += 1) connect((await watch('door')).sessionId);
   assert.equal(workers.length, 1);
-  for (let i = 0; i < 12; i += 1) await watch(i % 2 === 0 ? 'door' : 'yard');
+  for (let i = 0; i < 12; i += 1) connect((await watch(i % 2 === 0 ? 'door' : 'yard')).sessionId);
   assert.equal(workers.length, 2);
-  for (let i = 0; i < 4; i += 1) await watch('door');
+  for (let i = 0; i < 4; i += 1) connect((await watch('door')).sessionId);
+  // Who has an answer doesn't watch yet.
+  await watch('door');
   assert.deepEqual([workers.length, whep.viewers('door'), whep.viewers('yard')], [2, 22, 6]);
   await whep.stop();
   assert.ok(workers.every(({ isStopped }) => isStopped));

@@ -35,7 +35,7 @@ test('a viewer that is there is kept, whatever its network does', async () => {
   assert.equal(whep.endOf(id), null);
 });
 
-test('an answer that leads to nothing is given up: after 5 s, or 15 s once checks have come', async () => {
+test('an answer that leads to nothing is given up: after 5 s, or 15 s once checks have come', async (t) => {
   const clock = new FakeClock();
   using whep = await WhepHarness.start(clock);
   whep.addCamera().writeGop(3);
@@ -45,6 +45,7 @@ test('an answer that leads to nothing is given up: after 5 s, or 15 s once check
   const { id: begun, answer } = await whep.offer(client.offer);
   const { port, ufrag, pwd } = readAnswer(answer!);
   const stranger = createSocket('udp4').bind(0, '127.0.0.1');
+  t.after(() => stranger.close());
   await once(stranger, 'listening');
   stranger.send(bindingRequest(`${ufrag}:${client.ufrag}`, pwd), port, '127.0.0.1');
   await once(stranger, 'message');
@@ -52,7 +53,6 @@ test('an answer that leads to nothing is given up: after 5 s, or 15 s once check
   assert.deepEqual([whep.endOf(unused), whep.endOf(begun)], ['no connection was made', null]);
   clock.advance(10_000);
   assert.equal(whep.endOf(begun), 'no connection was made');
-  stranger.close();
 });
 
 test('who does not know the password, or holds another certificate, gets nothing', async () => {
