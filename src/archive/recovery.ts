@@ -1,9 +1,10 @@
 import type { Clock, Timer } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
-import type { Logger } from '../base/log.js';
+import type { LogFields, Logger } from '../base/log.js';
 import type { FilePlace } from './archive-folders.js';
 import { folderOf } from './archive-path.js';
 import type { JobRunner } from './jobs.js';
+import type { Repair } from './repair-file.js';
 
 /** Knows the files that recorders have open now: those are never repaired. */
 export type LiveFiles = { isLive(cameraId: string, fileName: string): boolean };
@@ -80,11 +81,13 @@ export class Recovery {
     const place = { camera_id: cameraId, file: fileName };
     try {
       const folder = folderOf(this.#archiveDir, cameraId);
-      const { outcome, newName, cutBytes } = await runner.run('repairFile', { folder, fileName });
+      const repair = await runner.run('repairFile', { folder, fileName });
+      const { outcome, newName, cutBytes } = repair;
       if (outcome === 'gone') return;
       this.counts[outcome] += 1;
       if (outcome === 'closed') {
         log.info('closed a recording', { ...place, name: newName, cut_bytes: cutBytes });
+        if (repair.lostBytes > 0) this.#tellDamage(place, repair);
       } else log.warn('moved aside a recording that no one can play', { ...place, name: newName });
     } catch (fault) {
       // Cut off in the middle is as good as not begun.
@@ -102,6 +105,15 @@ export class Recovery {
   stop(): void {
     this.#isStopped = true;
     this.#retry?.cancel();
+  }
+
+  #tellDamage(place: LogFields, { newName, moreNames, lostBytes, lostMs }: Repair): void {
+    this.#deps.log.warn('a recording was damaged; what is whole around that was kept', {
+      ...place,
+      names: [newName, ...moreNames].join(' '),
+      lost_bytes: lostBytes,
+      lost_seconds: Math.round(lostMs / 100) / 10,
+    });
   }
 
   async #collect(beforeMs: number): Promise<void> {

@@ -1,4 +1,4 @@
-import { closeSync, constants, fsyncSync, ftruncateSync, lstatSync, renameSync, writeSync } from 'node:fs';
+import { closeSync, constants, fsyncSync, ftruncateSync, lstatSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { syncFolder } from '../base/durable-file.js';
 import { buildMfra } from '../fmp4/random-access.js';
@@ -6,7 +6,8 @@ import { closedName, parseRecordingName } from './file-name.js';
 import { endMsOf } from './file-times.js';
 import { MAX_START_DIFFERENCE_MS } from './recording.js';
 import { openRegular, readUpTo } from './regular-file.js';
-import { type Survey, surveyFile } from './survey-file.js';
+import { freeWaste, piecesOf, splitFile, writeAll } from './split-file.js';
+import { type Stretch, type Survey, surveyFile } from './survey-file.js';
 
 /** What became of an unclosed file. */
 export type Repair = {
@@ -15,9 +16,14 @@ export type Repair = {
   readonly newName: string;
   /** Of half a fragment at its end. */
   readonly cutBytes: number;
+  /** The recordings that what was whole behind damage became, and what the damage cost. */
+  readonly moreNames: readonly string[];
+  readonly lostBytes: number;
+  readonly lostMs: number;
 };
 
-const gone: Repair = { outcome: 'gone', newName: '', cutBytes: 0 };
+const nothingLost = { cutBytes: 0, moreNames: [], lostBytes: 0, lostMs: 0 };
+const gone: Repair = { outcome: 'gone', newName: '', ...nothingLost };
 /** A name can tell less than a day. */
 const MAX_LENGTH_MS = 86_399_000;
 const MAX_NAMES_TRIED = 1_000;
@@ -38,64 +44,102 @@ const renameToFree = (folder: string, fileName: string, nameAt: (attempt: number
   throw new Error(`no name is free for ${fileName}`);
 };
 
-const writeAll = (fd: number, bytes: Buffer, offset: number): void => {
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, offset + at);
-};
-
 /** Makes the file end with its last whole fragment and the index of its parts. */
-const finishFile = (fd: number, fileBytes: number, survey: Survey): void => {
-  const { wholeBytes, parts, videoTrackId } = survey;
+const finishFile = (fd: number, fileBytes: number, stretch: Stretch, videoTrackId: number): void => {
+  const { endBytes, parts } = stretch;
   const mfra = buildMfra(videoTrackId, parts);
-  const behind = readUpTo(fd, Buffer.alloc(mfra.length), wholeBytes);
-  if (fileBytes !== wholeBytes + mfra.length || !behind.equals(mfra)) {
-    ftruncateSync(fd, wholeBytes);
+  freeWaste(fd, stretch, 0);
+  const behind = readUpTo(fd, Buffer.alloc(mfra.length), endBytes);
+  if (fileBytes !== endBytes + mfra.length || !behind.equals(mfra)) {
+    ftruncateSync(fd, endBytes);
     try {
-      writeAll(fd, mfra, wholeBytes);
+      writeAll(fd, mfra, endBytes);
     } catch (fault) {
       // A full disk: the file plays without an index, too.
       if (codeOf(fault) !== 'ENOSPC' && codeOf(fault) !== 'EDQUOT') throw fault;
-      ftruncateSync(fd, wholeBytes);
+      ftruncateSync(fd, endBytes);
     }
   }
   fsyncSync(fd);
 };
 
-const endOf = (namedMs: number, { startMs, endMs, durationMs }: Survey): number => {
+/** Gives a whole file its closed name. */
+const close = (folder: string, fileName: string, namedMs: number, stretch: Stretch): string => {
+  const { startMs, endMs: toldMs, durationMs } = stretch;
   const isToldRight = startMs !== null && Math.abs(startMs - namedMs) <= MAX_START_DIFFERENCE_MS;
-  const endedMs = isToldRight ? endMsOf(startMs + durationMs, endMs) : namedMs + durationMs;
-  return Math.min(endedMs, namedMs + MAX_LENGTH_MS);
+  const endedMs = isToldRight ? endMsOf(startMs + durationMs, toldMs) : namedMs + durationMs;
+  const endMs = Math.min(endedMs, namedMs + MAX_LENGTH_MS);
+  return renameToFree(folder, fileName, (attempt) => closedName(namedMs, endMs + attempt * 1000));
+};
+
+/** Moves aside what no one can play, under the next name that is free. */
+const moveAside = (folder: string, fileName: string, openName: string): string =>
+  renameToFree(folder, fileName, (attempt) =>
+    attempt === 0 ? `${openName}.broken` : `${openName}.broken-${attempt + 1}`,
+  );
+
+/** Behind a hole a file's own clock says when it begins, which was looked at before it was believed. */
+const closePiece = (folder: string, fileName: string, openName: string, namedMs: number): string => {
+  const { fd, stat } = openRegular(join(folder, fileName));
+  try {
+    // All of it was looked at when it was copied.
+    const stretch = surveyFile(fd, stat.size, namedMs, 0)?.stretches[0];
+    if (stretch === undefined) return moveAside(folder, fileName, openName);
+    return close(folder, fileName, stretch.startMs ?? namedMs, stretch);
+  } finally {
+    closeSync(fd);
+  }
+};
+
+const surveyAndFinish = (
+  folder: string,
+  fileName: string,
+  namedMs: number,
+  opened: Opened,
+): Survey | null => {
+  const { fd, fileBytes } = opened;
+  try {
+    const survey = surveyFile(fd, fileBytes, namedMs);
+    if (survey === null) return null;
+    splitFile(folder, fileName, fd, survey);
+    finishFile(fd, fileBytes, survey.stretches[0], survey.videoTrackId);
+    return survey;
+  } finally {
+    closeSync(fd);
+  }
 };
 
 /**
  * Job: closes a file whose writer died. It is cut to its last whole fragment, gets its index, is synced and gets
- * its closed name, in this order, so that it can be done again from wherever it was interrupted. What can't be
- * played is moved aside. Throws if the disk fails; then the file is as good as it was.
+ * its closed name, in this order, so that it can be done again from wherever it was interrupted. What is whole behind
+ * damage becomes recordings of its own. What can't be played is moved aside. Throws if the disk fails; then the file
+ * is as good as it was.
  */
 export const repairFile = (input: { readonly folder: string; readonly fileName: string }): Repair => {
   const { folder, fileName } = input;
-  const startMs = parseRecordingName(fileName)?.startMs;
-  const opened = startMs === undefined ? null : openToRepair(join(folder, fileName));
-  if (startMs === undefined || opened === null) return gone;
-  const { fd, fileBytes } = opened;
-  let survey: Survey | null = null;
-  try {
-    survey = surveyFile(fd, fileBytes);
-    if (survey !== null) finishFile(fd, fileBytes, survey);
-  } finally {
-    closeSync(fd);
-  }
+  const namedMs = parseRecordingName(fileName)?.startMs;
+  const opened = namedMs === undefined ? null : openToRepair(join(folder, fileName));
+  if (namedMs === undefined || opened === null) return gone;
+  const survey = surveyAndFinish(folder, fileName, namedMs, opened);
+  const moreNames = piecesOf(folder, fileName).map((piece) => closePiece(folder, piece, fileName, namedMs));
   if (survey === null) {
-    const newName = renameToFree(folder, fileName, (attempt) =>
-      attempt === 0 ? `${fileName}.broken` : `${fileName}.broken-${attempt + 1}`,
-    );
-    return { outcome: 'broken', newName, cutBytes: 0 };
+    return { ...nothingLost, outcome: 'broken', newName: moveAside(folder, fileName, fileName), moreNames };
   }
-  const endMs = endOf(startMs, survey);
-  const newName = renameToFree(folder, fileName, (attempt) => closedName(startMs, endMs + attempt * 1000));
-  return { outcome: 'closed', newName, cutBytes: Math.max(fileBytes - survey.wholeBytes, 0) };
+  const { stretches, lostBytes, lostMs } = survey;
+  const [first] = stretches;
+  const isWholeAtStart = first.startBytes === survey.headBytes;
+  const startMs = isWholeAtStart ? namedMs : (first.startMs ?? namedMs);
+  const newName = close(folder, fileName, startMs, first);
+  const lastBytes = stretches.at(-1)!.endBytes;
+  return {
+    ...{ outcome: 'closed', newName, moreNames, lostBytes, lostMs },
+    cutBytes: Math.max(opened.fileBytes - lastBytes, 0),
+  };
 };
 
-const openToRepair = (path: string): { fd: number; fileBytes: number } | null => {
+type Opened = { readonly fd: number; readonly fileBytes: number };
+
+const openToRepair = (path: string): Opened | null => {
   try {
     const { fd, stat } = openRegular(path, constants.O_RDWR);
     return { fd, fileBytes: stat.size };

@@ -1,69 +1,43 @@
-import type { FileScanner, FragmentInfo } from '../fmp4/file-scanner.js';
+import type { FragmentInfo } from '../fmp4/file-scanner.js';
 import { PartTable } from '../fmp4/part-table.js';
-import { videoIndexOf, videoSpanOf, wallMsAt } from './file-times.js';
+import { videoIndexOf } from './file-times.js';
 import { FileWalk } from './file-walk.js';
+import { MAX_HOLE_BYTES } from './find-head.js';
+import { MAX_FRAGMENTS, type WholeFragment, WholeFragments } from './whole-fragments.js';
 
-/** What of an unclosed file is whole. */
-export type Survey = {
+/** Bytes [startBytes, endBytes) of a file. */
+export type ByteSpan = { readonly startBytes: number; readonly endBytes: number };
+
+/** Fragments of an unclosed file, from a keyframe on, between which no picture is missing: what can be a recording. */
+export type Stretch = ByteSpan & {
+  /** With their places in the unclosed file. */
   readonly parts: PartTable;
-  readonly wholeBytes: number;
   /** Wall time of its first picture, and where its last one ends; null: the file doesn't tell. */
   readonly startMs: number | null;
   readonly endMs: number | null;
   readonly durationMs: number;
-  readonly videoTrackId: number;
+  /** What lies in it, or before the first one, and is of no use. */
+  readonly waste: readonly ByteSpan[];
 };
 
-type WholeFragment = {
-  readonly offsetBytes: number;
-  readonly endBytes: number;
-  /** Null: it is no part's first. */
-  readonly keyTicks: number | null;
-  readonly firstTicks: number;
-  readonly endTicks: number;
-  /** Wall time of its first picture, and where its last one ends; null: it doesn't tell. */
-  readonly startMs: number | null;
-  readonly endMs: number | null;
+/** What of an unclosed file is whole. */
+export type Survey = {
+  /** One, unless the file is damaged. */
+  readonly stretches: readonly [Stretch, ...Stretch[]];
+  /** ftyp and moov. */
+  readonly headBytes: number;
+  readonly videoTrackId: number;
+  /** What is lost before the last stretch: bytes, and how long that was. */
+  readonly lostBytes: number;
+  readonly lostMs: number;
 };
 
 /** More than the sync policy leaves unsynced: after a power cut, samples from here on may be zeros. */
 const SUSPECT_MS = 30_000;
-/** Damage that would cost more than this is left to a person to look at. */
-const MAX_CUT_BYTES = 64 << 20;
-/** Twelve days of seconds; more is no recorder's work. */
-const MAX_FRAGMENTS = 1 << 20;
+/** With more holes than this a file is left to a person, too. */
+const MAX_STRETCHES = 100;
 const PRFT_BYTES = 32;
 const NAL_LENGTH_BYTES = 4;
-
-const timescaleOf = (scanner: FileScanner): number =>
-  scanner.movie?.tracks[videoIndexOf(scanner)]?.timescaleHz ?? 1;
-
-/** One without pictures, as the last audio of a file may come, ends when the one before it ends. */
-const wholeFragmentOf = (
-  scanner: FileScanner,
-  fragment: FragmentInfo,
-  before: WholeFragment | undefined,
-): WholeFragment => {
-  const { offsetBytes, endBytes, wall, firstSamples } = fragment;
-  const video = videoIndexOf(scanner);
-  const span = videoSpanOf(scanner, fragment);
-  const columns = scanner.columns[video];
-  if (span === null || columns === undefined) {
-    const endTicks = before?.endTicks ?? 0;
-    const endMs = before?.endMs ?? null;
-    return { offsetBytes, endBytes, keyTicks: null, firstTicks: endTicks, endTicks, startMs: null, endMs };
-  }
-  const first = firstSamples[video] ?? 0;
-  const shownTicks = columns.dtsTicks[first]! + columns.compositionTicks[first]!;
-  return {
-    offsetBytes,
-    endBytes,
-    keyTicks: columns.isKey[first] === 1 ? shownTicks : null,
-    ...span,
-    startMs: wall === null ? null : wallMsAt(scanner, wall, span.firstTicks),
-    endMs: wall === null ? null : wallMsAt(scanner, wall, span.endTicks),
-  };
-};
 
 /** Whether each picture of a fragment begins with a NAL unit (its length, then its header) that can be one. */
 const hasRealPictures = (walk: FileWalk, { firstSamples, endSamples }: FragmentInfo): boolean => {
@@ -80,20 +54,19 @@ const hasRealPictures = (walk: FileWalk, { firstSamples, endSamples }: FragmentI
   return true;
 };
 
-/** How many of the fragments are media: at the end of the file there may be heads without it. */
-const countReal = (fd: number, fragments: readonly WholeFragment[], suspectTicks: number): number => {
-  const last = fragments.at(-1);
-  const lastTicks = last?.endTicks ?? 0;
-  const suspect = fragments.findIndex(({ endTicks }) => endTicks > lastTicks - suspectTicks);
-  const walk = new FileWalk(fd, last?.endBytes ?? 0);
-  if (walk.readFirst() === null) return 0;
-  walk.scanner.skipTo(fragments[suspect]?.offsetBytes ?? 0);
-  let [count, isReal] = [suspect, true];
-  walk.readAll((fragment) => {
-    isReal &&= hasRealPictures(walk, fragment);
-    if (isReal) count += 1;
-  });
-  return count;
+/** Those of the last fragments, in the file and before each hole, whose heads are there without their media. */
+const findHollow = (walk: FileWalk, fragments: readonly WholeFragment[], suspectTicks: number) => {
+  let borderTicks = 0;
+  const hollow = new Set<WholeFragment>();
+  for (let at = fragments.length - 1; at >= 0; at -= 1) {
+    const fragment = fragments[at]!;
+    if (fragments[at + 1]?.isNext !== true) borderTicks = fragment.endTicks;
+    if (fragment.endTicks <= borderTicks - suspectTicks) continue;
+    walk.scanner.skipTo(fragment.offsetBytes);
+    const info = walk.readFirst();
+    if (info === null || !hasRealPictures(walk, info)) hollow.add(fragment);
+  }
+  return hollow;
 };
 
 const partsOf = (fragments: readonly WholeFragment[], walk: FileWalk): PartTable => {
@@ -106,31 +79,99 @@ const partsOf = (fragments: readonly WholeFragment[], walk: FileWalk): PartTable
   return parts;
 };
 
-/**
- * Walks an unclosed file up to its last whole fragment; null: nothing of it can be played, or too much would be
- * lost.
- */
-export const surveyFile = (fd: number, fileBytes: number): Survey | null => {
-  const walk = new FileWalk(fd, fileBytes);
-  const { scanner } = walk;
-  const fragments: WholeFragment[] = [];
-  walk.readAll((fragment) => {
-    if (fragments.length >= MAX_FRAGMENTS) return;
-    fragments.push(wholeFragmentOf(scanner, fragment, fragments.at(-1)));
+/** Fragments that belong together, each time from a keyframe on. */
+const runsOf = (whole: WholeFragments, hollow: ReadonlySet<WholeFragment>) => {
+  const runs: WholeFragment[][] = [];
+  let run: WholeFragment[] | null = null;
+  for (const fragment of whole.found) {
+    // With a clock that was set amid a part, only what begins one is at its time for certain.
+    const isForeign = fragment.keyTicks !== null && !whole.isAtItsTime(fragment);
+    if (hollow.has(fragment) || isForeign) run = null;
+    else if (run !== null && fragment.isNext) run.push(fragment);
+    else if (fragment.keyTicks === null) run = null;
+    else {
+      run = [fragment];
+      runs.push(run);
+    }
+  }
+  return runs;
+};
+
+/** What is lost: bytes of no use, and for how long nothing is shown. */
+type Hole = ByteSpan & { readonly lostTicks: number };
+
+/** The holes before each of the runs. A file that is as it should be has none. */
+const holesOf = (
+  runs: readonly (readonly WholeFragment[])[],
+  headBytes: number,
+  isWholeAtStart: boolean,
+): Hole[] => {
+  let end = { endBytes: headBytes, endTicks: 0 };
+  const holes = runs.map((run) => {
+    const { offsetBytes, firstTicks } = run[0]!;
+    const lostTicks = Math.max(firstTicks - end.endTicks, 0);
+    const hole = { startBytes: end.endBytes, endBytes: offsetBytes, lostTicks };
+    end = run.at(-1)!;
+    return hole;
   });
-  const track = scanner.movie?.tracks[videoIndexOf(scanner)];
-  if (track === undefined || fragments.length === 0) return null;
-  const perMs = timescaleOf(scanner) / 1000;
-  fragments.length = countReal(fd, fragments, SUSPECT_MS * perMs);
-  const [first, last] = [fragments[0], fragments.at(-1)];
-  if (first === undefined || last === undefined || first.keyTicks === null) return null;
-  if (fileBytes - last.endBytes > MAX_CUT_BYTES || fragments.length >= MAX_FRAGMENTS) return null;
+  return isWholeAtStart ? holes.slice(1) : holes;
+};
+
+const stretchOf = (
+  run: readonly WholeFragment[],
+  leading: readonly ByteSpan[],
+  walk: FileWalk,
+  perMs: number,
+): Stretch => {
+  const [first, last] = [run[0]!, run.at(-1)!];
+  const holes = run.flatMap(({ offsetBytes, isBehindDamage }, at) =>
+    at > 0 && isBehindDamage ? [{ startBytes: run[at - 1]!.endBytes, endBytes: offsetBytes }] : [],
+  );
   return {
-    parts: partsOf(fragments, walk),
-    wholeBytes: last.endBytes,
+    startBytes: first.offsetBytes,
+    endBytes: last.endBytes,
+    parts: partsOf(run, walk),
     startMs: first.startMs,
     endMs: last.endMs,
     durationMs: (last.endTicks - first.firstTicks) / perMs,
+    waste: [...leading, ...holes],
+  };
+};
+
+/**
+ * Finds what is whole in an unclosed file that begins at `namedMs` by its name; null: nothing of it can be played, or
+ * too much would be lost. `suspectMs`: of what may have heads without media.
+ */
+export const surveyFile = (
+  fd: number,
+  fileBytes: number,
+  namedMs: number,
+  suspectMs = SUSPECT_MS,
+): Survey | null => {
+  const walk = new FileWalk(fd, fileBytes);
+  const { scanner } = walk;
+  const whole = new WholeFragments(walk, namedMs);
+  whole.readAll();
+  const fragments = whole.found;
+  const track = scanner.movie?.tracks[videoIndexOf(scanner)];
+  if (track === undefined || fragments.length >= MAX_FRAGMENTS) return null;
+  const perMs = track.timescaleHz / 1000;
+  const runs = runsOf(whole, findHollow(walk, fragments, suspectMs * perMs));
+  const first = runs[0]?.[0];
+  const last = runs.at(-1)?.at(-1);
+  if (first === undefined || last === undefined || runs.length > MAX_STRETCHES) return null;
+  const headBytes = scanner.movieEndBytes;
+  const isWholeAtStart = first === fragments[0] && !first.isBehindDamage;
+  const holes = holesOf(runs, headBytes, isWholeAtStart);
+  const cuts = [...holes, { startBytes: last.endBytes, endBytes: fileBytes }];
+  if (cuts.some(({ startBytes, endBytes }) => endBytes - startBytes > MAX_HOLE_BYTES)) return null;
+  const leading = isWholeAtStart ? [] : holes.slice(0, 1);
+  const [begin, ...more] = runs.map((run, at) => stretchOf(run, at === 0 ? leading : [], walk, perMs));
+  return {
+    stretches: [begin!, ...more],
+    headBytes,
     videoTrackId: track.trackId,
+    lostBytes: holes.reduce((sum, { startBytes, endBytes }) => sum + endBytes - startBytes, 0),
+    lostMs: holes.reduce((sum, { lostTicks }) => sum + lostTicks, 0) / perMs,
   };
 };

@@ -45,10 +45,11 @@ export class FileScanner {
   readonly fragments: FragmentInfo[] = [];
   /** Up to here the file is whole; what comes behind can be cut off. 0: not even moov is. */
   wholeBytes = 0;
+  /** Where moov ends; 0: it isn't known yet. */
+  movieEndBytes = 0;
   fault: ScanFault | null = null;
   #fileBytes: number;
   #reader: FragmentReader | null = null;
-  #movieEnd = 0;
   #at = 0;
   #needBytes = READ_BYTES;
   #wall: FragmentWall | null = null;
@@ -94,7 +95,7 @@ export class FileScanner {
    * fragments found so far. For after moov was fed; also back.
    */
   skipTo(offset: number): void {
-    if (this.movie === null || offset < this.#movieEnd) return;
+    if (this.movie === null || offset < this.movieEndBytes) return;
     this.fault = null;
     for (const columns of this.columns) columns.count = 0;
     this.fragments.length = 0;
@@ -146,7 +147,7 @@ export class FileScanner {
     this.columns = this.movie.tracks.map(() => new SampleColumns());
     this.#reader = new FragmentReader(this.movie, this.columns);
     this.#at += sizeBytes;
-    this.#movieEnd = this.#at;
+    this.movieEndBytes = this.#at;
     this.wholeBytes = this.#at;
     return true;
   }

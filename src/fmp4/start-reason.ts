@@ -1,4 +1,5 @@
 import { ascii, box, zeros } from './box-bytes.js';
+import { BoxCursor } from './box-cursor.js';
 
 /**
  * Why a recording file began, which is why the one before it ended: recording was switched on or the service
@@ -19,6 +20,8 @@ const reasons: readonly string[] = [
 /** Made up for this box alone. */
 const EXTENDED_TYPE = Buffer.from('9d0f6c1be2a84f5cb3f0d7416a2e58c4', 'hex');
 const FULL_BOX_HEAD = zeros(4);
+/** Of all boxes that we write into a head. */
+const BOX_HEAD_BYTES = 8;
 
 /** A box of our own (ISO 14496-12 §11.1): version and flags, then the reason as text. Other readers pass it over. */
 export const startReasonBox = (reason: StartReason): Buffer =>
@@ -31,4 +34,24 @@ export const readStartReason = (bytes: Buffer, start: number, end: number): Star
     return null;
   const text = bytes.toString('latin1', textStart, Math.min(end, textStart + 32));
   return reasons.includes(text) ? (text as StartReason) : null;
+};
+
+/** The head of a file, ftyp and moov, with another reason: the last box of moov. */
+export const withStartReason = (head: Buffer, reason: StartReason): Buffer => {
+  const boxes: Buffer[] = [];
+  const cursor = new BoxCursor(head);
+  while (cursor.next()) {
+    if (cursor.type !== 'moov') {
+      boxes.push(head.subarray(cursor.start - BOX_HEAD_BYTES, cursor.end));
+      continue;
+    }
+    const content: Buffer[] = [];
+    const inside = cursor.inside();
+    while (inside.next()) {
+      const isReason = inside.type === 'uuid' && readStartReason(head, inside.start, inside.end) !== null;
+      if (!isReason) content.push(head.subarray(inside.start - BOX_HEAD_BYTES, inside.end));
+    }
+    boxes.push(box('moov', ...content, startReasonBox(reason)));
+  }
+  return Buffer.concat(boxes);
 };
