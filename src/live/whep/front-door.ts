@@ -72,6 +72,8 @@ export class FrontDoor<Seat> {
   }
 
   #onDatagram(datagram: Buffer, from: Remote): void {
+    // RFC 768: whoever has no port wants no answer, and no socket can be tied to it.
+    if (from.port === 0) return;
     const ufrag = claimedUfrag(datagram);
     const seat = ufrag === null ? undefined : this.#seatByUfrag.get(ufrag);
     if (seat === undefined || this.#checks.available(this.#clock.monotonicMs()) < 1) return;

@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIPv4 } from 'node:net';
 
 /** The bytes of an IPv6 address; an embedded IPv4 tail included. */
 const ipv6Bytes = (address: string): Buffer => {
@@ -20,7 +20,3 @@ const groupBytes = (group: string): number[] => {
 /** The 4 or 16 bytes of an address. */
 export const addressBytes = (address: string): Buffer =>
   isIPv4(address) ? Buffer.from(address.split('.').map(Number)) : ipv6Bytes(address);
-
-/** What one subscriber has: an IPv4 address, or the /64 of an IPv6 one, which may all be one machine's (RFC 6177). */
-export const subscriberOf = (address: string): string =>
-  isIPv6(address) && !address.includes('.') ? ipv6Bytes(address).toString('hex', 0, 8) : address;

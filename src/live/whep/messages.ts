@@ -7,8 +7,6 @@ import type { Remote } from './ice-lite.js';
 export type WhepWorkerOptions = {
   /** Shared by all workers, so that a session costs no key. */
   readonly certificate: DtlsCertificate;
-  /** Announced in every answer. */
-  readonly addresses: readonly string[];
   /** The port that all sessions share; the main thread hears there who has no session's socket yet. */
   readonly udpPort: number;
 };
@@ -31,6 +29,8 @@ export type ToWhepWorker =
       /** Names the session in the viewer's checks. */
       readonly iceUfrag: string;
       readonly cameraId: string;
+      /** Announced in the answer: the machine's may be others than those of the last one. */
+      readonly addresses: readonly string[];
       readonly sdp: string;
     }
   /** A connectivity check from an address that hasn't a socket yet. */

@@ -134,7 +134,8 @@ export class WhepService {
       this.#seat(seat);
       if (oldest !== null) this.#turnOut(this.#seats.get(oldest), 'others waited for a connection, too');
       const { iceUfrag } = seat;
-      if (watched.hasFeed) host.worker.send({ type: 'offer', sessionId, iceUfrag, cameraId, sdp });
+      const addresses = this.#options.addresses();
+      if (watched.hasFeed) host.worker.send({ type: 'offer', sessionId, iceUfrag, cameraId, addresses, sdp });
       else this.#refuse(seat, whepError('no_picture', 'the camera has no picture yet'));
     });
     return { sessionId, answerSdp };
@@ -229,7 +230,6 @@ export class WhepService {
   #startHost(udpPort: number): Host {
     this.#workerOptions ??= {
       certificate: makeCertificate(this.#deps.clock.wallMs()),
-      addresses: this.#options.addresses(),
       udpPort,
     };
     this.#workersStarted += 1;

@@ -1,5 +1,5 @@
+import { clientNetwork } from '../../base/client-address.js';
 import { whepError } from './errors.js';
-import { subscriberOf } from './ip-address.js';
 
 /** A page with a wall of cameras asks for all of them at once, and each is connected half a second later. */
 const MAX_WAITING_PER_ADDRESS = 50;
@@ -18,7 +18,7 @@ export class WaitingRoom {
 
   /** Lets a session in; the one that has to go for it, if any. Throws `too_many_waiting`. */
   enter(sessionId: string, address: string): string | null {
-    const subscriber = subscriberOf(address);
+    const subscriber = clientNetwork(address);
     const count = this.#counts.get(subscriber) ?? 0;
     if (count >= MAX_WAITING_PER_ADDRESS)
       throw whepError('too_many_waiting', 'too many sessions of this address wait to be connected', {

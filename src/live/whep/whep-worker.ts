@@ -119,7 +119,7 @@ export class WhepWorker {
     }
   }
 
-  #open({ sessionId, cameraId, iceUfrag, sdp }: Offered): Session {
+  #open({ sessionId, cameraId, iceUfrag, addresses, sdp }: Offered): Session {
     const offer = parseOffer(sdp);
     const stream = this.#cameras.get(cameraId)?.stream;
     const described = stream?.describe() ?? null;
@@ -133,7 +133,7 @@ export class WhepWorker {
     }
     const tracks = chooseTracks(offer, described.info);
     checkTransport((tracks.video ?? tracks.audio)!.media);
-    const { udpPort, addresses, certificate } = this.#options;
+    const { udpPort, certificate } = this.#options;
     const session = new Session(sessionId, offer, tracks, {
       clock: this.#clock,
       iceUfrag,

@@ -125,7 +125,6 @@ export class WhepHarness {
     this.worker = new WhepWorker(
       {
         certificate: makeCertificate(this.clock.wallMs()),
-        addresses: ['127.0.0.1'],
         udpPort: door.port,
       },
       {
@@ -170,7 +169,8 @@ export class WhepHarness {
   ): Promise<{ id: string; answer: string | null; code: string | null }> {
     this.#sessions += 1;
     const id = `session-${this.#sessions}`;
-    this.worker.handle({ type: 'offer', sessionId: id, iceUfrag: `ufrag-${id}`, cameraId, sdp });
+    const addresses = ['127.0.0.1'];
+    this.worker.handle({ type: 'offer', sessionId: id, iceUfrag: `ufrag-${id}`, cameraId, addresses, sdp });
     return await until('the offer is answered', () => {
       for (const message of this.messages) {
         if (message.type === 'answer' && message.sessionId === id)

@@ -17,13 +17,13 @@ type Hired = { readonly told: ToWhepWorker[]; readonly events: WhepWorkerEvents;
 const openFakeDoor: OpenUdpDoor = async ({ first }) => ({ port: first, close: () => {} });
 
 /** A service whose workers are lists of what they were told. */
-const makeService = (workerCount = 2, openDoor: OpenUdpDoor = openFakeDoor) => {
+const makeService = (workerCount = 2, openDoor: OpenUdpDoor = openFakeDoor, own = ['127.0.0.1']) => {
   const clock = new FakeClock();
   const workers: Hired[] = [];
   const listeners = new Map<string, (feed: CameraFeed | null) => void>();
   const feed: CameraFeed = { ring: new SharedArrayBuffer(8), bell: new SharedArrayBuffer(8) };
   const whep = new WhepService(
-    { workerCount, udpPorts: { first: 1, last: 2 }, addresses: () => ['127.0.0.1'] },
+    { workerCount, udpPorts: { first: 1, last: 2 }, addresses: () => [...own] },
     {
       clock,
       log: createLogger(() => {}),
@@ -164,6 +164,18 @@ test('no picture, no answer in time, a worker that dies, a camera that goes: eac
   assert.equal(await codeOf(whep.offer('door', 'v=0', '192.0.2.1', () => {})), 'whep_unavailable');
 });
 
+test('announced are the addresses that the machine has when somebody asks', async () => {
+  const own = ['192.0.2.1'];
+  const { watch, offered } = makeService(1, openFakeDoor, own);
+  await watch('door');
+  own[0] = '192.0.2.99';
+  await watch('door');
+  assert.deepEqual(
+    offered.map(({ addresses }) => addresses),
+    [['192.0.2.1'], ['192.0.2.99']],
+  );
+});
+
 test('an address whose sessions are never connected is held off, and nobody else is', async () => {
   const { whep, watch, connect, ended } = makeService(1);
   const sessions: string[] = [];
@@ -224,6 +236,12 @@ test('the first check of an address goes to the worker that has the session', as
     Buffer.alloc(0),
   ])
     onDatagram(stranger, from);
+  // A socket that were tied to no port would throw in the worker's face, and end all its viewers.
+  onDatagram(check(offered[1]!.iceUfrag), { ...from, port: 0 });
+  assert.deepEqual(
+    workers.flatMap(({ told }) => told),
+    [],
+  );
   // A flood of checks for one session costs no more than half a check a millisecond.
   for (let i = 0; i < 2_000; i += 1) onDatagram(check(offered[1]!.iceUfrag), from);
   const checks = workers.flatMap(({ told }) => told.map(({ type }) => type));
