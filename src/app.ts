@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Express } from 'express';
 import { Archive } from './archive/archive.js';
 import { RecordingDesk } from './archive/recording-desk.js';
+import type { RetentionRule } from './archive/retention.js';
 import { restoreSnapshot } from './auth/restore.js';
 import { ViewingGate } from './auth/viewing-gate.js';
 import { isLoopback } from './base/client-address.js';
@@ -166,6 +167,18 @@ type Sources = LiveOutputs & Recording & { readonly registry: CameraRegistry };
 
 type Recording = { readonly archive: Archive; readonly desk: RecordingDesk };
 
+const rulesOf = (cameras: Store['cameras']): RetentionRule[] => [
+  ...cameras.list().map(({ id, retention_days }) => ({
+    cameraId: id,
+    retentionDays: retention_days,
+    camera: 'here' as const,
+  })),
+  ...cameras.deleted.list().map(({ cameraId, retentionDays, isPurged }) => ({
+    ...{ cameraId, retentionDays },
+    camera: isPurged ? ('purged' as const) : ('deleted' as const),
+  })),
+];
+
 const openArchive = async (
   config: Config,
   deps: AppDeps,
@@ -190,10 +203,8 @@ const openArchive = async (
       log,
       threads,
       live: desk,
-      rules: () =>
-        store.cameras
-          .list()
-          .map(({ id, retention_days }) => ({ cameraId: id, retentionDays: retention_days })),
+      rules: () => rulesOf(store.cameras),
+      onGone: (cameraId) => store.cameras.deleted.forget(cameraId),
       whyNot: (cameraId) => desk.whyNot(cameraId),
       memory: {
         lastMs: () => store.facts.timeMs('archive_time_ms'),
@@ -258,6 +269,7 @@ const startCameras = async (
         hls.closeCamera(id);
         desk.forget(id);
         sessions.endForCamera(id, 'camera_deleted');
+        if (store.cameras.deleted.find(id)?.isPurged === true) archive.retention.sweepSoon();
       },
       onLocked: (id) => sessions.endForCamera(id, 'access_withdrawn'),
       // Players that poll are told when they ask; their sessions are good for its recordings still.
@@ -382,6 +394,8 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
         recordings: archive.requests,
         timeline: archive.requests,
         playback: archive.requests,
+        deletions: archive.requests,
+        deleted: { has: (id) => storage.store.cameras.deleted.find(id) !== null },
       }),
       ...hlsRoutes({ hls }),
       ...whepRoutes({ whep }),

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
 import type { Clip } from './clip.js';
+import type { Deleting } from './deleting.js';
 import type { Coverage } from './intervals.js';
 import type { ArchiveSegment, ClipSelection, Playback } from './playback.js';
 import type { Recording } from './recording.js';
@@ -12,6 +13,7 @@ export type ArchiveRequestsDeps = {
   readonly recordings: Pick<Recordings, 'list'>;
   readonly timeline: Pick<Timeline, 'intervals'>;
   readonly playback: Playback;
+  readonly deletions: Pick<Deleting, 'deleteWithin'>;
   readonly clock: Clock;
 };
 
@@ -55,6 +57,10 @@ export class ArchiveRequests {
 
   segment(...wanted: Parameters<Playback['segment']>): Promise<ArchiveSegment> {
     return this.#turns.run(wanted[0], () => this.#deps.playback.segment(...wanted));
+  }
+
+  deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<number> {
+    return this.#turns.run(cameraId, () => this.#deps.deletions.deleteWithin(cameraId, fromMs, toMs));
   }
 
   /** Clips have turns of their own. */

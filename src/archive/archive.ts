@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import { ArchiveRequests } from './archive-requests.js';
+import { Deleting } from './deleting.js';
 import type { FilesInProgress } from './file-progress.js';
 import type { GapReason } from './intervals.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './job-pool.js';
@@ -23,6 +24,8 @@ export type ArchiveDeps = {
   readonly rules: () => readonly RetentionRule[];
   /** What time deletions went by last. */
   readonly memory: TimeMemory;
+  /** Nothing is left of a camera that was deleted. */
+  readonly onGone: (cameraId: string) => void;
   /** Why a camera is not being recorded now; null: it is. */
   readonly whyNot: (cameraId: string) => GapReason | null;
 };
@@ -39,7 +42,7 @@ export class Archive {
   readonly #deletions: JobPool;
 
   constructor(options: ArchiveOptions, deps: ArchiveDeps) {
-    const { clock, log, live, memory, rules, threads, whyNot } = deps;
+    const { clock, log, live, memory, onGone, rules, threads, whyNot } = deps;
     this.#log = log;
     this.#foreground = new JobPool(FOREGROUND, { clock, threads });
     this.#repairs = new JobPool(BACKGROUND, { clock, threads });
@@ -48,12 +51,13 @@ export class Archive {
     const recordings = new Recordings(options, { runner, live });
     const timeline = new Timeline({ clock, recordings, whyNot });
     const playback = new Playback(options, { recordings, runner, clock });
-    this.requests = new ArchiveRequests({ clock, recordings, timeline, playback });
+    const deletions = new Deleting(options, { recordings, runner: this.#deletions, log });
+    this.requests = new ArchiveRequests({ clock, recordings, timeline, playback, deletions });
     this.recovery = new Recovery(options, {
       ...{ clock, log, live },
       ...{ runner: this.#repairs, quickRunner: this.#foreground },
     });
-    this.retention = new Retention(options, { runner: this.#deletions, clock, log, rules, memory });
+    this.retention = new Retention(options, { runner: this.#deletions, clock, log, rules, memory, onGone });
   }
 
   /** Collects what the last run left open, which must be done before recorders start, and goes on with the rest. */

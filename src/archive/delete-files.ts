@@ -1,8 +1,8 @@
-import { lstatSync, statfsSync, unlinkSync } from 'node:fs';
+import { lstatSync, rmdirSync, statfsSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../base/errors.js';
 import { eachFolder, type FilePlace } from './archive-folders.js';
-import { parseRecordingName } from './file-name.js';
+import { isBrokenName, parseRecordingName } from './file-name.js';
 
 /** What a round of deletions did. */
 export type Deletions = {
@@ -13,7 +13,11 @@ export type Deletions = {
 /** What a round for free space did, and how much is free now. */
 export type Eviction = Deletions & { readonly freePercent: number };
 
+/** Infinite: all of the camera's recordings go, those too that nobody can play. */
 export type ExpiryLimit = { readonly cameraId: string; readonly beforeMs: number };
+
+/** What a round by age did, and which of the cameras have no recordings (any more). */
+export type Expiry = Deletions & { readonly bare: readonly string[] };
 
 /** Room on a file system, as statfs tells it. */
 export type Space = { readonly bavail: number; readonly blocks: number; readonly bsize: number };
@@ -56,18 +60,18 @@ class DeletionRound implements Deletions {
     return this.deleted.length + this.failed.length;
   }
 
-  /** Deletes a regular file; returns how many bytes that should have freed. */
-  delete({ cameraId, fileName }: FilePlace): number {
+  /** Deletes a regular file; returns how many bytes that should have freed, or null if it is still there. */
+  delete({ cameraId, fileName }: FilePlace): number | null {
     const path = join(this.#archiveDir, cameraId, fileName);
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false });
-      if (stat?.isFile() !== true) return 0;
+      if (stat?.isFile() !== true) return null;
       unlinkSync(path);
       this.deleted.push({ cameraId, fileName });
       return stat.blocks * 512;
     } catch (fault) {
       this.failed.push({ cameraId, fileName, reason: messageOf(fault) });
-      return 0;
+      return null;
     }
   }
 
@@ -76,25 +80,62 @@ class DeletionRound implements Deletions {
   }
 }
 
-/** Job: deletes closed recordings whose name ends before their camera's limit, `maxFiles` at most. */
+/** When a file may go by its age; null: not for its age. */
+const ageOf = (fileName: string, beforeMs: number): number | null =>
+  beforeMs === Number.POSITIVE_INFINITY && isBrokenName(fileName) ? 0 : closedEndMs(fileName);
+
+const isOurs = (fileName: string): boolean => parseRecordingName(fileName) !== null || isBrokenName(fileName);
+
+/** The folder of a camera that has none of our files any more; another's stay, and so does the folder then. */
+const removeFolder = (folder: string): void => {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Not empty, or not there.
+  }
+};
+
+/**
+ * Job: deletes closed recordings whose name ends before their camera's limit, `maxFiles` at most. Open ones are left
+ * alone: they have a recorder, or are repaired first.
+ */
 export const deleteExpired = (input: {
   readonly archiveDir: string;
   readonly limits: readonly ExpiryLimit[];
   readonly maxFiles: number;
   readonly skip: readonly string[];
-}): Deletions => {
+}): Expiry => {
   const round = new DeletionRound(input.archiveDir);
   const limits = new Map(input.limits.map(({ cameraId, beforeMs }) => [cameraId, beforeMs]));
   const skip = new Set(input.skip);
+  const bare = new Set(limits.keys());
   eachFolder(input.archiveDir, (cameraId, names) => {
     const beforeMs = limits.get(cameraId);
     if (beforeMs === undefined) return;
+    let left = 0;
     for (const fileName of names) {
-      if (round.count >= input.maxFiles) return;
-      const endMs = closedEndMs(fileName);
-      if (endMs === null || endMs >= beforeMs || skip.has(placeKey({ cameraId, fileName }))) continue;
-      round.delete({ cameraId, fileName });
+      const endMs = ageOf(fileName, beforeMs);
+      const isDue = endMs !== null && endMs < beforeMs && !skip.has(placeKey({ cameraId, fileName }));
+      const goes = isDue && round.count < input.maxFiles && round.delete({ cameraId, fileName }) !== null;
+      if (!goes && isOurs(fileName)) left += 1;
     }
+    if (left > 0) bare.delete(cameraId);
+    else if (beforeMs === Number.POSITIVE_INFINITY) removeFolder(join(input.archiveDir, cameraId));
+  });
+  return { ...round.result, bare: [...bare] };
+};
+
+/** Job: deletes files of a camera by their names, as far as they are closed recordings. */
+export const deleteFiles = (input: {
+  readonly archiveDir: string;
+  readonly cameraId: string;
+  readonly fileNames: readonly string[];
+}): Deletions => {
+  const round = new DeletionRound(input.archiveDir);
+  const wanted = new Set(input.fileNames.filter((fileName) => closedEndMs(fileName) !== null));
+  eachFolder(input.archiveDir, (cameraId, names) => {
+    if (cameraId !== input.cameraId) return;
+    for (const fileName of names) if (wanted.has(fileName)) round.delete({ cameraId, fileName });
   });
   return round.result;
 };
@@ -138,7 +179,7 @@ export const evictOldest = (
   if (shortBlocks <= 0) return { ...round.result, freePercent: freePercentOf(space) };
   let freedBytes = 0;
   for (const place of oldestOf(archiveDir, maxFiles, new Set(input.skip))) {
-    freedBytes += round.delete(place);
+    freedBytes += round.delete(place) ?? 0;
     space = spaceOf(archiveDir);
     if (freePercentOf(space) >= minFreePercent || freedBytes >= shortBlocks * space.bsize) break;
   }

@@ -57,3 +57,11 @@ export const parseRecordingName = (name: string): RecordingName | null => {
   const endMs = sameDayMs > startMs ? sameDayMs : sameDayMs + DAY_MS;
   return closedName(startMs, endMs) === name ? { startMs, endMs } : null;
 };
+
+const brokenPattern = /^(.{1,64})\.broken(?:-\d{1,6})?$/;
+
+/** Whether a file was moved aside because nothing in it can be played. */
+export const isBrokenName = (name: string): boolean => {
+  const [, before] = brokenPattern.exec(name) ?? [];
+  return before !== undefined && parseRecordingName(before) !== null;
+};

@@ -1,7 +1,7 @@
 import { AppError, messageOf } from '../base/errors.js';
 import { findUnclosed } from './archive-folders.js';
 import { buildSegment } from './build-segment.js';
-import { deleteExpired, evictOldest, newestEnd } from './delete-files.js';
+import { deleteExpired, deleteFiles, evictOldest, newestEnd } from './delete-files.js';
 import { indexParts } from './index-parts.js';
 import { inspectFiles } from './inspect-files.js';
 import { type JobOutcome, Moved } from './job-result.js';
@@ -22,6 +22,7 @@ export const jobs = {
   findUnclosed,
   repairFile,
   deleteExpired,
+  deleteFiles,
   newestEnd,
   evictOldest: (input: Parameters<typeof evictOldest>[0]) => evictOldest(input),
   indexParts,

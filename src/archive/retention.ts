@@ -5,8 +5,14 @@ import { type Deletions, placeKey } from './delete-files.js';
 import type { JobRunner } from './jobs.js';
 import { TrustedTime } from './trusted-time.js';
 
-/** How long each camera's recordings are kept; 0: for ever. */
-export type RetentionRule = { readonly cameraId: string; readonly retentionDays: number };
+/** How long a camera's recordings are kept. */
+export type RetentionRule = {
+  readonly cameraId: string;
+  /** 0: for ever. */
+  readonly retentionDays: number;
+  /** A deleted camera's go like others'; a purged one's go at once, those too that nobody can play. */
+  readonly camera: 'here' | 'deleted' | 'purged';
+};
 
 /** What time deletions went by last, over restarts; null: that is not known. */
 export type TimeMemory = { lastMs(): number | null; remember(timeMs: number): void };
@@ -18,16 +24,25 @@ export type RetentionDeps = {
   /** Read anew for each round. Folders that no rule names are kept until space is needed. */
   readonly rules: () => readonly RetentionRule[];
   readonly memory: TimeMemory;
+  /** Nothing is left of a camera that was deleted. */
+  readonly onGone: (cameraId: string) => void;
 };
 
 const SWEEP_MS = 600_000;
 const RULES_MS = 60_000;
 const SPACE_MS = 10_000;
+/** So long the recorder of a camera that was deleted may take to close its file. */
+const CLOSING_MS = 2_000;
 const DAY_MS = 86_400_000;
 /** Files that one job deletes, so that other background work gets its turn. */
 const FILES_A_JOB = 64;
 /** Files that could not be deleted, and are left alone until the next sweep. */
 const MAX_SKIPPED = 1_000;
+
+const limitOf = ({ camera, retentionDays }: RetentionRule, time: TrustedTime): number => {
+  if (camera === 'purged') return Number.POSITIVE_INFINITY;
+  return retentionDays === 0 ? Number.NEGATIVE_INFINITY : time.limitMs(retentionDays * DAY_MS);
+};
 
 /** Deletes recordings: those that are older than their camera keeps them, and the oldest of all when space is short. */
 export class Retention {
@@ -88,9 +103,17 @@ export class Retention {
     return this.#evicting;
   }
 
+  /** Sweeps as soon as the recorder of a camera that was just deleted has closed its file. */
+  sweepSoon(): void {
+    const timer = this.#deps.clock.after(CLOSING_MS, () => void this.sweep());
+    this.#timers = [...this.#timers, timer];
+  }
+
   /** One that is under way goes by the rules before: then the next look finds that they have changed. */
   #lookAtRules(): void {
-    if (JSON.stringify(this.#deps.rules()) !== this.#sweptRules) void this.sweep();
+    const rules = this.#deps.rules();
+    const isPurging = rules.some(({ camera }) => camera === 'purged');
+    if (isPurging || JSON.stringify(rules) !== this.#sweptRules) void this.sweep();
   }
 
   async #sweep(): Promise<void> {
@@ -98,16 +121,20 @@ export class Retention {
     this.#skip.clear();
     const rules = this.#deps.rules();
     this.#sweptRules = JSON.stringify(rules);
+    const isDeleted = new Set(
+      rules.filter(({ camera }) => camera !== 'here').map(({ cameraId }) => cameraId),
+    );
     const { archiveDir } = this.#options;
     try {
       const time = await this.#trustedTime();
       const limits = rules
-        .filter(({ retentionDays }) => retentionDays > 0)
-        .map(({ cameraId, retentionDays }) => ({ cameraId, beforeMs: time.limitMs(retentionDays * DAY_MS) }));
+        .filter(({ camera, retentionDays }) => camera !== 'here' || retentionDays > 0)
+        .map((rule) => ({ cameraId: rule.cameraId, beforeMs: limitOf(rule, time) }));
       for (let isMore = limits.length > 0; isMore && !this.#isStopped; ) {
         const skip = [...this.#skip];
         const round = await runner.run('deleteExpired', { archiveDir, limits, maxFiles: FILES_A_JOB, skip });
         this.counts.expired += this.#report(round, 'retention');
+        for (const id of round.bare) if (isDeleted.has(id)) this.#deps.onGone(id);
         isMore = round.deleted.length + round.failed.length >= FILES_A_JOB && this.#skip.size < MAX_SKIPPED;
       }
     } catch (fault) {

@@ -9,6 +9,7 @@ export type { Role } from '../store/users.js';
 const table = {
   'live.watch': ['viewer', 'operator', 'admin', 'service'],
   'archive.read': ['viewer', 'operator', 'admin', 'service'],
+  'archive.delete': ['operator', 'admin', 'service'],
   'stream-tokens.issue': ['viewer', 'operator', 'admin', 'service'],
   'cameras.list': ['viewer', 'operator', 'admin'],
   'cameras.edit': ['operator', 'admin', 'service'],

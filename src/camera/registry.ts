@@ -18,8 +18,11 @@ export type CameraSettingsStore = {
   list(): StoredCamera[];
   create(camera: StoredCamera): StoredCamera;
   update(id: string, changes: CameraChanges): StoredCamera;
-  remove(id: string): void;
+  remove(id: string, options: CameraRemoval): void;
 };
+
+/** Whether all that the camera recorded goes with it. */
+export type CameraRemoval = { readonly isPurged: boolean };
 
 /** How many watch, by the way the picture takes. */
 export type Viewers = { readonly websocket: number; readonly hls: number; readonly whep: number };
@@ -177,8 +180,8 @@ export class CameraRegistry {
   }
 
   /** Throws `not_found`. */
-  remove(id: string): void {
-    this.#deps.settings.remove(id);
+  remove(id: string, removal: CameraRemoval): void {
+    this.#deps.settings.remove(id, removal);
     this.#entries.delete(id);
     this.#forget(id);
   }

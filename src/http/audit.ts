@@ -8,6 +8,7 @@ export type AuditAction =
   | 'create_camera'
   | 'update_camera'
   | 'delete_camera'
+  | 'delete_recordings'
   | 'create_tag'
   | 'delete_tag'
   | 'create_folder'

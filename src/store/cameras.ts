@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { DeletedCameraTable } from './deleted-cameras.js';
 import { storeError } from './store-error.js';
 import { inTransaction } from './transaction.js';
 
@@ -107,10 +108,13 @@ const unknown = (id: string) => storeError('not_found', `there is no camera ${id
 export class CameraTable {
   readonly #db: Database.Database;
   readonly #sql: ReturnType<typeof prepare>;
+  /** Those that are no more. */
+  readonly deleted: DeletedCameraTable;
 
   constructor(db: Database.Database) {
     this.#db = db;
     this.#sql = prepare(db);
+    this.deleted = new DeletedCameraTable(db);
   }
 
   /** All of them, sorted by id. */
@@ -141,6 +145,11 @@ export class CameraTable {
     return inTransaction(this.#db, () => {
       if (this.#sql.one.get(camera.id) !== undefined)
         throw storeError('exists', `there is a camera ${camera.id} already`);
+      if (this.deleted.find(camera.id)?.isPurged === true)
+        throw storeError(
+          'exists',
+          `the recordings of the deleted camera ${camera.id} are going; try again soon`,
+        );
       this.#put(camera);
       return this.get(camera.id);
     });
@@ -154,9 +163,10 @@ export class CameraTable {
     });
   }
 
-  /** Its tags and its traffic counts go with it; throws `not_found`. */
-  remove(id: string): void {
+  /** Its tags and its traffic counts go with it, and if asked all that was recorded; throws `not_found`. */
+  remove(id: string, { isPurged }: { readonly isPurged: boolean } = { isPurged: false }): void {
     inTransaction(this.#db, () => {
+      this.deleted.add(id, { isPurged });
       if (this.#sql.remove.run(id).changes === 0) throw unknown(id);
     });
   }
@@ -165,12 +175,14 @@ export class CameraTable {
   replaceAll(cameras: readonly Camera[]): void {
     inTransaction(this.#db, () => {
       const wanted = new Set(cameras.map(({ id }) => id));
-      for (const { id } of this.#sql.all.all()) if (!wanted.has(id)) this.#sql.remove.run(id);
+      for (const { id } of this.#sql.all.all()) if (!wanted.has(id)) this.remove(id);
       for (const camera of cameras) this.#put(camera);
     });
   }
 
+  /** One that is made again takes over what it had recorded. */
   #put(camera: Camera): void {
+    this.deleted.forget(camera.id);
     this.#sql.put.run(toRow(camera));
     this.#sql.clearTags.run(camera.id);
     let position = 0;

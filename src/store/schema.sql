@@ -77,3 +77,10 @@ CREATE TABLE logins (
   last_login_ms INTEGER NOT NULL,          -- wall time of the last login, to within a day
   PRIMARY KEY (username, place)
 ) STRICT, WITHOUT ROWID;
+
+-- Cameras that were deleted, as long as recordings of theirs may be there.
+CREATE TABLE deleted_cameras (
+  camera_id TEXT NOT NULL PRIMARY KEY,     -- also the name of its recordings folder
+  retention_days INTEGER NOT NULL CHECK (retention_days >= 0), -- as the camera had it: so long its recordings are kept
+  is_purged INTEGER NOT NULL CHECK (is_purged IN (0, 1)) -- whether all of its recordings are to go at once
+) STRICT, WITHOUT ROWID;

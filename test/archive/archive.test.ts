@@ -34,9 +34,10 @@ test('the archive starts, closes what was left open, deletes what is old, answer
       log,
       threads: { add },
       live: nobodyWrites,
-      rules: () => [{ cameraId: 'door', retentionDays: 7 }],
+      rules: () => [{ cameraId: 'door', retentionDays: 7, camera: 'here' }],
       whyNot: () => 'not_recording',
       memory: { lastMs: () => null, remember: () => {} },
+      onGone: () => {},
     },
   );
   await archive.start();

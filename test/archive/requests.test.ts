@@ -6,6 +6,7 @@ import { Archive } from '../../src/archive/archive.js';
 import { ArchiveRequests } from '../../src/archive/archive-requests.js';
 import { Timeline } from '../../src/archive/timeline.js';
 import { systemClock } from '../../src/base/clock.js';
+import { noDeletions } from '../support/fake-archive.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { fixtures } from '../support/fixtures.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -30,6 +31,7 @@ test('however many ask at once, each is answered when it is its turn', async (t)
       rules: () => [],
       whyNot: () => null,
       memory: { lastMs: () => null, remember: () => {} },
+      onGone: () => {},
     },
   );
   t.after(() => archive.stop());
@@ -47,7 +49,7 @@ test('the playlist of a recording that has just begun comes when its first part 
   const { playback, recordings, putOpen, folder } = makeArchive(t);
   const clock = new FakeClock();
   const timeline = new Timeline({ clock, recordings, whyNot: () => null });
-  const requests = new ArchiveRequests({ clock, recordings, timeline, playback });
+  const requests = new ArchiveRequests({ clock, recordings, timeline, playback, ...noDeletions });
   const filmed = film({ video: fixtures.h264High(), hasIndex: false });
   const end = filmed.parts[0]!.endBytes;
   const fileName = putOpen(filmed, end);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { evictOldest } from '../../src/archive/delete-files.js';
@@ -39,11 +39,12 @@ const setUp = (
 ) => {
   const clock = new FakeClock(NOW_MS);
   const { log, lines } = logLines();
+  const gone: string[] = [];
   const retention = new Retention(
     { archiveDir, minFreePercent: 0 },
-    { runner, clock, log, rules: () => rules, memory },
+    { runner, clock, log, rules: () => rules, memory, onGone: (id) => gone.push(id) },
   );
-  return { retention, clock, log, lines };
+  return { retention, clock, log, lines, gone };
 };
 
 test('what ended longer ago than its camera keeps it goes; nothing else does', async (t) => {
@@ -63,9 +64,9 @@ test('what ended longer ago than its camera keeps it goes; nothing else does', a
   const keptForEver = writeEnded(b, 1000 * DAY_MS);
   const ofNobody = writeEnded(c, 1000 * DAY_MS);
   const { retention, lines } = setUp(archiveDir, [
-    { cameraId: 'a', retentionDays: 7 },
-    { cameraId: 'b', retentionDays: 0 },
-    { cameraId: 'without-folder', retentionDays: 7 },
+    { cameraId: 'a', retentionDays: 7, camera: 'here' },
+    { cameraId: 'b', retentionDays: 0, camera: 'here' },
+    { cameraId: 'without-folder', retentionDays: 7, camera: 'here' },
   ]);
   await retention.sweep();
   assert.deepEqual(readdirSync(a).sort(), [...kept, ...others, linkName].sort());
@@ -81,7 +82,7 @@ test('what ended longer ago than its camera keeps it goes; nothing else does', a
 test('it sweeps at the start and every ten minutes, in rounds, by the rules of the moment', async (t) => {
   const archiveDir = tempFolder(t);
   for (let hour = 0; hour < 150; hour += 1) writeEnded(join(archiveDir, 'a'), 10 * DAY_MS + hour * HOUR_MS);
-  const rules: RetentionRule[] = [{ cameraId: 'a', retentionDays: 3 }];
+  const rules: RetentionRule[] = [{ cameraId: 'a', retentionDays: 3, camera: 'here' }];
   const runner = new InlineRunner();
   const { retention, clock } = setUp(archiveDir, rules, runner);
   t.after(() => retention.stop());
@@ -94,7 +95,7 @@ test('it sweeps at the start and every ten minutes, in rounds, by the rules of t
   assert.equal(readdirSync(join(archiveDir, 'a')).length, 2);
   clock.advance(1_000);
   await until('the one that aged is swept', () => readdirSync(join(archiveDir, 'a')).length === 1, patient);
-  rules[0] = { cameraId: 'a', retentionDays: 1 };
+  rules[0] = { cameraId: 'a', retentionDays: 1, camera: 'here' };
   clock.advance(600_000);
   await until('the other is swept', () => readdirSync(join(archiveDir, 'a')).length === 0, patient);
   retention.stop();
@@ -103,7 +104,7 @@ test('it sweeps at the start and every ten minutes, in rounds, by the rules of t
 
 test('a changed rule acts within two minutes, and what stays as it is is not swept for that', async (t) => {
   const archiveDir = tempFolder(t);
-  const rules: RetentionRule[] = [{ cameraId: 'a', retentionDays: 3 }];
+  const rules: RetentionRule[] = [{ cameraId: 'a', retentionDays: 3, camera: 'here' }];
   const runner = new InlineRunner();
   const { retention, clock } = setUp(archiveDir, rules, runner);
   t.after(() => retention.stop());
@@ -116,7 +117,7 @@ test('a changed rule acts within two minutes, and what stays as it is is not swe
     await retention.makeRoom();
   }
   assert.equal(runner.countOf('deleteExpired'), sweeps);
-  rules[0] = { cameraId: 'a', retentionDays: 1 };
+  rules[0] = { cameraId: 'a', retentionDays: 1, camera: 'here' };
   clock.advance(90_000);
   await until('it is swept', () => readdirSync(join(archiveDir, 'a')).length === 0, patient);
 });
@@ -127,7 +128,9 @@ test('a clock that leaps ahead deletes a twentieth an hour; one that is set righ
   const archiveDir = tempFolder(t);
   const folder = join(archiveDir, 'a');
   for (let hour = 1; hour <= 160; hour += 1) writeEnded(folder, hour * HOUR_MS);
-  const { retention, clock, lines } = setUp(archiveDir, [{ cameraId: 'a', retentionDays: 7 }]);
+  const { retention, clock, lines } = setUp(archiveDir, [
+    { cameraId: 'a', retentionDays: 7, camera: 'here' },
+  ]);
   await retention.sweep();
   assert.equal(countIn(folder), 160);
   clock.setWall(NOW_MS + 400 * DAY_MS);
@@ -153,7 +156,7 @@ test('a clock that goes on being ahead is right in the end', async (t) => {
   const archiveDir = tempFolder(t);
   const folder = join(archiveDir, 'a');
   for (let hour = 1; hour <= 160; hour += 1) writeEnded(folder, hour * HOUR_MS);
-  const { retention, clock } = setUp(archiveDir, [{ cameraId: 'a', retentionDays: 7 }]);
+  const { retention, clock } = setUp(archiveDir, [{ cameraId: 'a', retentionDays: 7, camera: 'here' }]);
   await retention.sweep();
   clock.setWall(NOW_MS + 10 * DAY_MS);
   let before = countIn(folder);
@@ -178,7 +181,7 @@ test('a service that starts with a wrong clock goes by what it remembers, or by 
         lastMs = timeMs;
       },
     };
-    const rules = [{ cameraId: 'a', retentionDays: 7 }];
+    const rules: RetentionRule[] = [{ cameraId: 'a', retentionDays: 7, camera: 'here' }];
     for (let start = 0; start < 3; start += 1) {
       const { retention, clock } = setUp(archiveDir, rules, new InlineRunner(), memory);
       clock.setWall(NOW_MS + 400 * DAY_MS);
@@ -194,13 +197,60 @@ test('after the box was off for a month, what is too old goes within a day', asy
   const archiveDir = tempFolder(t);
   const folder = join(archiveDir, 'a');
   for (let hour = 1; hour <= 160; hour += 1) writeEnded(folder, 30 * DAY_MS + hour * HOUR_MS);
-  const rules = [{ cameraId: 'a', retentionDays: 7 }];
+  const rules: RetentionRule[] = [{ cameraId: 'a', retentionDays: 7, camera: 'here' }];
   const { retention, clock } = setUp(archiveDir, rules, new InlineRunner(), noMemory);
   for (let hour = 0; hour < 22; hour += 1) {
     await retention.sweep();
     clock.advance(HOUR_MS);
   }
   assert.equal(countIn(folder), 0);
+});
+
+test("a deleted camera's recordings go when their time is over, and then it is forgotten", async (t) => {
+  const archiveDir = tempFolder(t);
+  const kept = writeEnded(join(archiveDir, 'a'), 6 * DAY_MS);
+  writeEnded(join(archiveDir, 'a'), 8 * DAY_MS);
+  writeEnded(join(archiveDir, 'b'), 1_000 * DAY_MS);
+  const { retention, clock, gone } = setUp(archiveDir, [
+    { cameraId: 'a', retentionDays: 7, camera: 'deleted' },
+    { cameraId: 'b', retentionDays: 0, camera: 'deleted' },
+    { cameraId: 'c', retentionDays: 7, camera: 'deleted' },
+    { cameraId: 'd', retentionDays: 7, camera: 'here' },
+  ]);
+  await retention.sweep();
+  assert.deepEqual(readdirSync(join(archiveDir, 'a')), [kept]);
+  assert.deepEqual(gone, ['c']);
+  clock.advance(DAY_MS + 1_000);
+  await retention.sweep();
+  assert.deepEqual(gone, ['c', 'a', 'c']);
+  assert.equal(readdirSync(join(archiveDir, 'b')).length, 1, 'kept for ever');
+});
+
+test('a purged camera leaves nothing but what is not ours', async (t) => {
+  const archiveDir = tempFolder(t);
+  const [a, b] = [join(archiveDir, 'a'), join(archiveDir, 'b')];
+  for (let hour = 1; hour < 150; hour += 1) writeEnded(a, hour * HOUR_MS);
+  writeFileSync(join(a, `${openName(NOW_MS - DAY_MS)}.broken`), 'x');
+  writeFileSync(join(a, `${openName(NOW_MS - DAY_MS)}.broken-2`), 'x');
+  const closing = openName(NOW_MS - HOUR_MS);
+  writeFileSync(join(a, closing), 'x');
+  writeEnded(b, HOUR_MS);
+  writeFileSync(join(b, 'holiday.mp4'), 'x');
+  const { retention, clock, gone } = setUp(archiveDir, [
+    { cameraId: 'a', retentionDays: 0, camera: 'purged' },
+    { cameraId: 'b', retentionDays: 7, camera: 'purged' },
+  ]);
+  t.after(() => retention.stop());
+  retention.start();
+  await until('all but the open one is gone', () => countIn(a) === 1, patient);
+  assert.deepEqual(readdirSync(a), [closing]);
+  assert.deepEqual(readdirSync(b), ['holiday.mp4']);
+  assert.deepEqual(gone, ['b']);
+  rmSync(join(a, closing));
+  writeEnded(a, 0);
+  clock.advance(60_000);
+  await until('its folder is gone', () => !existsSync(a), patient);
+  await until('it is forgotten', () => gone.includes('a'), patient);
 });
 
 test('a file that can not be deleted is tried once a sweep', async (t) => {
@@ -214,7 +264,11 @@ test('a file that can not be deleted is tried once a sweep', async (t) => {
       return Promise.resolve({ deleted: [], failed: inputs.length > 1 ? [] : failed, freePercent: 1 });
     },
   } as unknown as JobRunner;
-  const { retention, lines } = setUp(archiveDir, [{ cameraId: 'a', retentionDays: 3 }], failing);
+  const { retention, lines } = setUp(
+    archiveDir,
+    [{ cameraId: 'a', retentionDays: 3, camera: 'here' }],
+    failing,
+  );
   await retention.makeRoom();
   await retention.makeRoom();
   assert.deepEqual(
@@ -248,6 +302,7 @@ test('on a small disk the oldest of all cameras go, one after another, until the
     log,
     rules: () => [],
     memory: ranUntilNow,
+    onGone: () => {},
   };
   const at = (minFreePercent: number) => new Retention({ archiveDir, minFreePercent }, options);
   await at(5).makeRoom();

@@ -353,7 +353,7 @@ test('the revision changes with whatever a view shows, and with nothing else', (
     true,
   );
   assert.equal(
-    changes(() => registry.remove('a')),
+    changes(() => registry.remove('a', { isPurged: false })),
     true,
   );
   assert.throws(() => registry.get('a', true), { code: 'not_found' });

@@ -16,6 +16,7 @@ import { launchChromium } from '../support/browser/chromium.js';
 import { assertShows, decodePictures, findShown } from '../support/browser/decoded-pictures.js';
 import { type HlsStats, playHls } from '../support/browser/hls-player.js';
 import { playVideoFile } from '../support/browser/video-player.js';
+import { noDeletions } from '../support/fake-archive.js';
 import { fixturePath, fixtures } from '../support/fixtures.js';
 import { looped } from '../support/looped.js';
 import { startWebServer, type WebServer } from '../support/web-server.js';
@@ -38,7 +39,7 @@ before(async () => {
   const timeline = { intervals: async () => ({ intervals: [], gaps: [] }) };
   const cameras = { has: (id: string) => server.cameras.has(id) };
   server = await startWebServer(
-    archiveRoutes({ clock: systemClock, cameras, recordings, timeline, playback }),
+    archiveRoutes({ clock: systemClock, cameras, recordings, timeline, playback, ...noDeletions }),
   );
   browser = await launchChromium();
 });

@@ -19,7 +19,10 @@ before(async () => {
   const cameras = { has: (id: string) => server.cameras.has(id) };
   const clock = new FakeClock();
   server = await startWebServer(
-    archiveRoutes({ clock, cameras, recordings: archive, timeline: archive, playback: archive }),
+    archiveRoutes({
+      ...{ clock, cameras, recordings: archive, timeline: archive, playback: archive, deletions: archive },
+      deleted: { has: (id) => id === 'deleted' },
+    }),
   );
 });
 beforeEach(() => {
@@ -337,19 +340,24 @@ test('every answer is what the document says, and every documented one was seen'
   const document = body as Document;
   const query = `?file=${FILE}&seq=0&from=2026-11-20&to=2026-11-21`;
   const fault = new AppError('archive_busy', 'too many read', { details: { retryAfterSec: 2 } });
-  for (const [, path, operation] of operationsOf(document)) {
+  for (const [method, path, operation] of operationsOf(document)) {
     if (path === '/api/openapi.json') continue;
+    const ask = (address: string, as: string | null) => server.call(method, address, { token: as });
+    const allowed = method === 'DELETE' ? server.accessToken('olga') : token;
     const [open, locked] = ['open', 'locked'].map((id) => path.replace('{id}', id) + query);
     const wanted = path.endsWith('export') ? open!.replace(/&from.*/, '') : open!;
-    if (isWatching(operation)) await anonymous(locked!);
-    else await anonymous(open!);
-    await get(path.replace('{id}', 'unknown') + query.replace(/&from.*/, ''));
-    await get(path.replace('{id}', '-bad'));
+    await ask(isWatching(operation) ? locked! : open!, null);
+    if (method === 'DELETE') assert.equal((await ask(open!, token)).status, 403);
+    await ask(
+      path.replace('{id}', 'unknown') + (method === 'DELETE' ? query : query.replace(/&from.*/, '')),
+      allowed,
+    );
+    await ask(path.replace('{id}', '-bad'), allowed);
     archive.fault = fault;
-    const busy = await get(wanted);
+    const busy = await ask(wanted, allowed);
     assert.deepEqual([busy.status, busy.headers.get('retry-after')], [503, '2'], path);
     archive.fault = null;
-    assert.equal((await get(wanted)).status, 200, path);
+    assert.equal((await ask(wanted, allowed)).status, 200, path);
   }
   for (const headers of [{ range: 'bytes=0-9' }, { range: 'bytes=9999999-' }, { 'if-none-match': '"clip"' }])
     await get(exportPath, { headers });

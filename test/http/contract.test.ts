@@ -277,7 +277,7 @@ test('live HLS answers with playlists and files', async (t) => {
   await app.asAdmin('POST', '/api/cameras', { id: 'live', url: 'rtsp://127.0.0.1/1' });
   for (const name of ['master', 'video', 'subtitles', 'lowLatency'] as const)
     t.mock.method(LiveHls.prototype, name, () => Promise.resolve('#EXTM3U'));
-  const file = { bytes: Buffer.from('a part'), contentType: 'video/mp4' };
+  const file = { pieces: [Buffer.from('a '), Buffer.from('part')], contentType: 'video/mp4' };
   t.mock.method(LiveHls.prototype, 'file', () => Promise.resolve(file));
   for (const name of ['index.m3u8', 'stream.m3u8', 'subs.m3u8', 'll.m3u8', 'part_1_0.m4s']) {
     const { status, text } = await app.call('GET', `/stream/hls/live/${name}`);
@@ -327,6 +327,9 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   const when = `from=${encodeURIComponent(body[0].start)}&to=${encodeURIComponent(body[0].end)}`;
   const coverage = await get(`${recordings}?${when}`, bearer);
   assert.deepEqual(coverage.body, { intervals: [{ start: body[0].start, end: body[0].end }], gaps: [] });
+  const deleteWithin = (when: string, token: string) => app.call('DELETE', `${archive}?${when}`, { token });
+  assert.equal((await deleteWithin(when, app.tokens.viewer)).status, 403);
+  assert.equal((await deleteWithin('from=never', app.tokens.operator)).status, 400);
   assert.match((await get(`/hls/yard/archive.m3u8?file=${file}`)).text, /segment\.ts/);
   assert.match((await get(`/hls/yard/range.m3u8?${when}`)).text, /segment\.ts/);
   const segment = `/hls/yard/segment.ts?file=${file}&seq=0`;
@@ -346,11 +349,15 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   for (const path of [archive, recordings, `${clip}`].map((path) => path.replace('yard', 'nowhere'))) {
     assert.equal((await get(path, bearer)).status, 404, path);
   }
+  const unknown = await app.asAdmin('DELETE', `/api/cameras/nowhere/archive?${when}`);
+  assert.equal(unknown.status, 404);
+  assert.equal((await deleteWithin(when, app.tokens.operator)).body.deleted, 1);
   for (const name of ['list', 'find'] as const) {
     const busy = () => Promise.reject(archiveError('archive_busy', 'too much to do'));
     t.mock.method(Recordings.prototype, name, busy);
   }
   for (const path of [archive, recordings, clip]) assert.equal((await get(path, bearer)).status, 503, path);
+  assert.equal((await deleteWithin(when, app.tokens.operator)).status, 503);
   await app.asAdmin('DELETE', '/api/cameras/yard');
 });
 

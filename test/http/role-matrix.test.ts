@@ -46,6 +46,7 @@ const table: readonly Row[] = [
   ['GET', '/hls/streamed/range.m3u8', ...watching],
   ['GET', '/hls/streamed/segment.ts', ...watching],
   ['GET', '/api/cameras/matrix/archive', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
+  ['DELETE', '/api/cameras/matrix/archive', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix/recordings', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix/export', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/stats', '401', 'ok', 'ok', 'ok', '403', ...bad],

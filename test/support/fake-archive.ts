@@ -3,6 +3,7 @@ import { AppError } from '../../src/base/errors.js';
 import type { Clip } from '../../src/http/clip-response.js';
 import type {
   ClipSelection,
+  RecordingDeletions,
   RecordingList,
   RecordingPlayback,
   RecordingTimeline,
@@ -18,7 +19,7 @@ const startMs = Date.UTC(2026, 10, 21, 8, 30, 0, 250);
 export const clipContent = Buffer.alloc(CLIP_BYTES, Buffer.from(Array.from({ length: 251 }, (_, at) => at)));
 
 /** An archive in memory, which notes what it was asked and what of it was given back. */
-export class FakeArchive implements RecordingList, RecordingTimeline, RecordingPlayback {
+export class FakeArchive implements RecordingList, RecordingTimeline, RecordingPlayback, RecordingDeletions {
   readonly asked: string[] = [];
   openClips = 0;
   readBytes = 0;
@@ -40,6 +41,11 @@ export class FakeArchive implements RecordingList, RecordingTimeline, RecordingP
       intervals: [{ startMs, endMs: startMs + 3_600 }],
       gaps: [{ startMs: fromMs, endMs: startMs, reason: 'not_recording' }],
     };
+  }
+
+  async deleteWithin(cameraId: string, fromMs: number, toMs: number) {
+    this.#note(`delete ${cameraId} ${new Date(fromMs).toISOString()} ${new Date(toMs).toISOString()}`);
+    return 3;
   }
 
   async archivePlaylist(
@@ -101,3 +107,9 @@ export class FakeArchive implements RecordingList, RecordingTimeline, RecordingP
     if (this.fault !== null) throw this.fault;
   }
 }
+
+/** For those who only read. */
+export const noDeletions = {
+  deleted: { has: () => false },
+  deletions: { deleteWithin: () => Promise.resolve(0) },
+};

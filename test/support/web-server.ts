@@ -54,6 +54,7 @@ export const startWebServer = async (
   const users = new Map([
     ['viewer', userNamed('viewer', 'viewer')],
     ['eve', userNamed('eve', 'viewer')],
+    ['olga', userNamed('olga', 'operator')],
   ]);
   const tokens = new Tokens(Buffer.alloc(32, 1), {
     users: { find: (name) => users.get(name) ?? null },

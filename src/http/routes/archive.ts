@@ -51,13 +51,24 @@ export type RecordingPlayback = {
   clip(cameraId: string, wanted: ClipSelection): Promise<Clip>;
 };
 
+/** What gets rid of recordings. */
+export type RecordingDeletions = {
+  /** How many were deleted. */
+  deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<number>;
+};
+
 export type ArchiveRoutesDeps = {
   readonly clock: Clock;
   readonly cameras: { has(cameraId: string): boolean };
+  /** Cameras that are no more, but whose recordings may be there. */
+  readonly deleted: { has(cameraId: string): boolean };
   readonly recordings: RecordingList;
   readonly timeline: RecordingTimeline;
   readonly playback: RecordingPlayback;
+  readonly deletions: RecordingDeletions;
 };
+
+const noCamera = (id: string): AppError => new AppError('not_found', `there is no camera ${id}`);
 
 const MAX_LISTED_DAYS = 31;
 /** A playlist has a line for each keyframe, a clip a table entry for each frame. */
@@ -73,6 +84,8 @@ const coverageSchema = z
     gaps: z.array(z.strictObject({ ...spanShape, reason: z.string() })),
   })
   .meta({ id: 'Recordings' });
+
+const deletedSchema = z.strictObject({ message: z.string(), deleted: z.int().nonnegative() });
 
 /** The archive knows which names are its own; this bounds what is looked at. */
 const fileSchema = z.string().max(255).meta({ description: 'the name of a recording' });
@@ -251,11 +264,33 @@ const exportRoute = ({ clock, playback }: ArchiveRoutesDeps, known: (id: string)
   });
 };
 
-/** Recordings: lists, playback and export. */
+/** Recordings of a camera that was deleted can be deleted, too. */
+const deleteRoute = ({ cameras, deleted, deletions }: ArchiveRoutesDeps): Route =>
+  route({
+    method: 'delete',
+    path: '/api/cameras/:id/archive',
+    access: 'archive.delete',
+    audit: 'delete_recordings',
+    summary: 'Delete the closed recordings that lie within a time',
+    params: idParams,
+    query: z.object({ from: instantSchema, to: instantSchema }),
+    answers: { 200: { description: 'Done', schema: deletedSchema } },
+    problems: [404, 503],
+    handle: async ({ params: { id }, query: { from, to }, note }) => {
+      note({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
+      if (from >= to) throw invalidInput([{ path: 'from', message: 'must be before "to"' }]);
+      if (!cameras.has(id) && !deleted.has(id)) throw noCamera(id);
+      const count = await deletions.deleteWithin(id, from, to);
+      note({ deleted: count });
+      return { status: 200, body: { message: 'recordings deleted', deleted: count } };
+    },
+  });
+
+/** Recordings: lists, playback, export and deletion. */
 export const archiveRoutes = (deps: ArchiveRoutesDeps): Route[] => {
   const known = (id: string): string => {
-    if (!deps.cameras.has(id)) throw new AppError('not_found', `there is no camera ${id}`);
+    if (!deps.cameras.has(id)) throw noCamera(id);
     return id;
   };
-  return [...listRoutes(deps, known), ...hlsRoutes(deps), exportRoute(deps, known)];
+  return [...listRoutes(deps, known), ...hlsRoutes(deps), exportRoute(deps, known), deleteRoute(deps)];
 };

@@ -120,12 +120,16 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
       path: '/api/cameras/:id',
       access: 'cameras.edit',
       audit: 'delete_camera',
-      summary: 'Stop a camera and remove it',
+      summary:
+        'Stop a camera and remove it; its recordings stay as long as it kept them, unless they are to go along',
       params: idParams,
+      query: z.object({ recordings: z.enum(['keep', 'delete']).default('keep') }),
       answers: { 200: { description: 'Done', schema: messageSchema } },
       problems: [404, 503],
-      handle: ({ params }) => {
-        registry.remove(params.id);
+      handle: ({ params, query: { recordings }, note }) => {
+        const isPurged = recordings === 'delete';
+        if (isPurged) note({ recordings: 'deleted' });
+        registry.remove(params.id, { isPurged });
         return { status: 200, body: { message: 'camera deleted' } };
       },
     }),

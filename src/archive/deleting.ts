@@ -1,0 +1,57 @@
+import type { Logger } from '../base/log.js';
+import { archiveError } from './archive-error.js';
+import { folderOf } from './archive-path.js';
+import type { JobRunner } from './jobs.js';
+import type { Recordings } from './recordings.js';
+
+export type DeletingDeps = {
+  readonly recordings: Pick<Recordings, 'list'>;
+  readonly runner: JobRunner;
+  readonly log: Logger;
+};
+
+/** Files that one job deletes, so that others get their turn. */
+const FILES_A_JOB = 64;
+
+/** Deletes recordings that somebody wants gone. */
+export class Deleting {
+  readonly #archiveDir: string;
+  readonly #deps: DeletingDeps;
+
+  constructor(options: { readonly archiveDir: string }, deps: DeletingDeps) {
+    this.#archiveDir = options.archiveDir;
+    this.#deps = deps;
+  }
+
+  /** All closed recordings that lie within a time; how many. Throws `archive_unavailable` where the disk keeps some. */
+  async deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<number> {
+    folderOf(this.#archiveDir, cameraId);
+    const { recordings, runner, log } = this.#deps;
+    const fileNames = (await recordings.list(cameraId))
+      .filter(({ isOpen, startMs, endMs }) => !isOpen && startMs >= fromMs && endMs <= toMs)
+      .map(({ fileName }) => fileName);
+    let deletedCount = 0;
+    let failedCount = 0;
+    for (let first = 0; first < fileNames.length; first += FILES_A_JOB) {
+      const { deleted, failed } = await runner.run('deleteFiles', {
+        archiveDir: this.#archiveDir,
+        cameraId,
+        fileNames: fileNames.slice(first, first + FILES_A_JOB),
+      });
+      deletedCount += deleted.length;
+      failedCount += failed.length;
+      for (const { fileName } of deleted) {
+        log.info('deleted a recording', { camera_id: cameraId, file: fileName, reason: 'request' });
+      }
+      for (const { fileName, reason } of failed) {
+        log.warn('could not delete a recording', { camera_id: cameraId, file: fileName, reason });
+      }
+    }
+    if (failedCount > 0)
+      throw archiveError(
+        'archive_unavailable',
+        `the disk keeps ${failedCount} recordings; ${deletedCount} were deleted`,
+      );
+    return deletedCount;
+  }
+}
