@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import { Camera, type CameraSettings, type CameraSlot, restStateOf } from './camera.js';
+import { Departures } from './departures.js';
 import { Fleet, type Host, type HostMessage, type ThreadLosses } from './fleet.js';
 import type { RecordingFileState, RecordingNews } from './messages.js';
 import { type CamerasPerWorker, chooseWorker, workersWanted } from './packing.js';
@@ -72,6 +73,7 @@ export class Cameras {
   readonly #fleet: Fleet;
   readonly #suspects: Suspects;
   readonly #budget: RingBudget;
+  readonly #departures: Departures;
   #stopping: Promise<void> | null = null;
 
   constructor(
@@ -98,6 +100,7 @@ export class Cameras {
       clock: deps.clock,
       collectGarbage: deps.collectGarbage ?? (() => {}),
     });
+    this.#departures = new Departures(deps.clock);
     this.#fleet = new Fleet({
       clock: deps.clock,
       log: deps.log,
@@ -228,12 +231,23 @@ export class Cameras {
       this.#enterHost(seat, this.#hostFor(cameraId));
     }
     const send = (message: Parameters<CameraWorker['send']>[0]): void => seat.host?.worker?.send(message);
+    let waiting: number | null = null;
     return {
       connect: (attempt, source) => {
         seat.openAttempt = attempt;
-        send({ type: 'connect', cameraId, attempt, source });
+        waiting = attempt;
+        this.#departures.whenGone(cameraId, () => {
+          if (waiting !== attempt || seat.openAttempt !== attempt) return;
+          waiting = null;
+          send({ type: 'connect', cameraId, attempt, source });
+        });
       },
-      disconnect: () => send({ type: 'disconnect', cameraId }),
+      disconnect: () => {
+        if (waiting === null) send({ type: 'disconnect', cameraId });
+        // No session will tell of its end.
+        else seat.openAttempt = null;
+        waiting = null;
+      },
     };
   }
 
@@ -303,6 +317,7 @@ export class Cameras {
     if (host === null) return;
     seat.host = null;
     host.cameraIds.delete(seat.camera.id);
+    if (host.worker !== null) this.#departures.begin(seat.camera.id);
     host.worker?.send({ type: 'release', cameraId: seat.camera.id, closeRing });
     this.#recordings.onNews(seat.camera.id, noRecording);
     if (host.cameraIds.size === 0) this.#fleet.drop(host);
@@ -329,6 +344,10 @@ export class Cameras {
     if (message.type === 'recording_file') {
       const { cameraId, fileName, state, progress } = message;
       this.#recordings.onFile(host.name, cameraId, fileName, state, progress);
+      return;
+    }
+    if (message.type === 'released') {
+      this.#departures.end(message.cameraId);
       return;
     }
     const seat = this.#seats.get(message.cameraId);

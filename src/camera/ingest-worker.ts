@@ -40,6 +40,8 @@ export class IngestWorker {
   readonly #ceiling: RingCeiling;
   readonly #nap: NapPolicy;
   readonly #cameras = new Map<string, Ingest>();
+  /** Sessions of cameras that have left, which still say TEARDOWN. */
+  readonly #releasing = new Set<Promise<void>>();
   readonly #ticker: { cancel(): void };
   #isTurnScheduled = false;
   #turnMs: MonotonicMs;
@@ -80,17 +82,25 @@ export class IngestWorker {
         const camera = this.#cameras.get(message.cameraId);
         this.#cameras.delete(message.cameraId);
         this.#recorders.remove(message.cameraId);
-        void camera?.release(message.closeRing);
+        if (camera !== undefined) this.#release(message.cameraId, camera, message.closeRing);
         break;
       }
     }
+  }
+
+  #release(cameraId: string, camera: Ingest, closeRing: boolean): void {
+    const releasing = camera.release(closeRing).finally(() => {
+      this.#releasing.delete(releasing);
+      this.#send({ type: 'released', cameraId });
+    });
+    this.#releasing.add(releasing);
   }
 
   /** Ends every session politely, and closes all recordings. */
   async stop(): Promise<void> {
     this.#ticker.cancel();
     const sessions = [...this.#cameras.values()].map((camera) => camera.release(true));
-    await Promise.all([...sessions, this.#recorders.stop()]);
+    await Promise.all([...sessions, ...this.#releasing, this.#recorders.stop()]);
     this.#cameras.clear();
   }
 

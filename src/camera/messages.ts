@@ -62,6 +62,8 @@ export type FromCameraWorker =
       readonly attempt: number;
       readonly fault: SessionFault;
     }
+  /** The camera was released: the last word to it has been said, and no socket with it is left. */
+  | { readonly type: 'released'; readonly cameraId: string }
   | { readonly type: 'recording'; readonly cameraId: string; readonly news: RecordingNews }
   /** Video frames that came and could not be recorded: more of them. */
   | { readonly type: 'unrecorded'; readonly cameraId: string; readonly frames: number }

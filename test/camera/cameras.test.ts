@@ -292,6 +292,58 @@ test('replacing the whole set touches only what changed', () => {
   assert.equal(puppets.filter((puppet) => !puppet.stopped).length, 3);
 });
 
+/** One camera beside another in a thread, switched off and on again `times`. */
+const flicked = (times: number) => {
+  const made = setUp();
+  const { cameras } = made;
+  cameras.replaceAll([cameraSettings('door')]);
+  for (let i = 0; i < times; i++) {
+    cameras.set(cameraSettings('door', { disabled: true }));
+    cameras.set(cameraSettings('door'));
+  }
+  const connects = () =>
+    made.puppets.flatMap(({ told }) => told.filter(({ type }) => type === 'connect')).length;
+  return { ...made, connects };
+};
+
+test('a camera that comes back waits until its last session is through, wherever it was', () => {
+  for (const times of [1, 2, 3]) {
+    const { puppets, connects } = flicked(times);
+    assert.equal(connects(), 1);
+    // The threads that it only passed through have nothing to end.
+    for (const puppet of puppets.slice(1, times)) puppet.say({ type: 'released', cameraId: 'door' });
+    assert.equal(connects(), 1);
+    puppets[0]!.say({ type: 'released', cameraId: 'door' });
+    assert.equal(connects(), 2);
+    assert.equal(puppets.at(-1)!.sessions().length, 1);
+  }
+});
+
+test('a thread that never tells of the end holds a camera up for 2 s', () => {
+  const { clock, connects } = flicked(1);
+  clock.advance(1_999);
+  assert.equal(connects(), 1);
+  clock.advance(1);
+  assert.equal(connects(), 2);
+});
+
+test('a camera that is switched off while it waits is not connected', () => {
+  const { cameras, puppets, clock, connects } = flicked(1);
+  cameras.set(cameraSettings('door', { disabled: true }));
+  for (const puppet of puppets) puppet.say({ type: 'released', cameraId: 'door' });
+  clock.advance(5_000);
+  assert.equal(connects(), 1);
+  const moved = flicked(1);
+  const source = { url: 'rtsp://door/2', transport: 'tcp' } as const;
+  moved.cameras.set(cameraSettings('door', { source }));
+  moved.puppets[0]!.say({ type: 'released', cameraId: 'door' });
+  const told = moved.puppets.at(-1)!.told.filter((message) => message.type === 'connect');
+  assert.deepEqual(
+    told.map((message) => message.source),
+    [source],
+  );
+});
+
 test('a disabled camera has no worker and no ring', () => {
   const { cameras, puppets } = setUp();
   cameras.set(cameraSettings('door', { disabled: true }));
