@@ -27,8 +27,8 @@ export type RunningService = Service & {
 };
 
 /** Runs the program as a person would, on ports of its own choice; no variable of the test's own environment counts. */
-export const runService = (env: Readonly<Record<string, string>>): Service => {
-  const child = spawn(process.execPath, ['--enable-source-maps', entry], {
+export const runService = (env: Readonly<Record<string, string>>, main = entry): Service => {
+  const child = spawn(process.execPath, ['--enable-source-maps', main], {
     env: { PATH: process.env['PATH'] ?? '', HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -56,8 +56,11 @@ export const recordsOf = (out: string): Record<string, unknown>[] =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 /** Runs the program and waits until it listens. */
-export const startService = async (env: Readonly<Record<string, string>>): Promise<RunningService> => {
-  const service = runService(env);
+export const startService = async (
+  env: Readonly<Record<string, string>>,
+  main = entry,
+): Promise<RunningService> => {
+  const service = runService(env, main);
   const listening = await until(
     'the service listens',
     () => recordsOf(service.out()).find(({ msg }) => msg === 'listening'),

@@ -250,10 +250,11 @@ export class WhepClient {
     this.sendRtcp(packet.subarray(0, end));
   }
 
-  /** Resolves when all that was sent before has been read, and what that led to has come. */
+  /** Resolves when all that was sent before has been read, and what that led to has come; or when the session is over. */
   async settle(): Promise<void> {
     const request = this.check();
-    await until('the check is answered', () => this.#answered.has(transactionOf(request)));
+    const isAnswered = (): boolean => this.#answered.has(transactionOf(request));
+    await until('the check is answered', () => this.isClosedByServer || isAnswered());
   }
 
   /** The system keeps a packet or two for it and drops the rest: what comes costs this machine next to nothing. */

@@ -15,8 +15,8 @@ const RTP_HEADER_BYTES = 12;
 /** Then whoever else the thread serves has a turn. */
 const TURN_MS = 4;
 
-/** After a turn: everybody has everything, somebody has to wait for the pace, or there is more to send at once. */
-export type StreamProgress = 'done' | 'waits' | 'more';
+/** After a turn: everybody has everything, somebody has to wait for the pace, or a link, or there is more at once. */
+export type StreamProgress = 'done' | 'waits' | 'rests' | 'more';
 
 /** One camera with all of its viewers: reads each frame once, cuts it into packets once, then it is sent to each. */
 export class CameraStream {
@@ -68,8 +68,9 @@ export class CameraStream {
   }
 
   /** The session may be sent to. */
-  start(session: Session): void {
+  start(session: Session, nowMs: MonotonicMs): void {
     this.#senders.push(session);
+    session.report(nowMs, this.#moment(nowMs));
   }
 
   /** The session is over. */
@@ -109,12 +110,17 @@ export class CameraStream {
     let first = 0;
     for (;;) {
       let progress: Progress = 'done';
+      let isWaiting = false;
       for (let at = first; at < senders.length; at += 1) {
         progress = senders[at]!.video?.pump(nowMs) ?? 'done';
         if (progress === 'sent') break;
+        if (progress === 'waits') isWaiting = true;
         if (progress === 'done' && at === first) first += 1;
       }
-      if (progress !== 'sent') return first === senders.length ? 'done' : 'waits';
+      if (progress !== 'sent') {
+        if (first === senders.length) return 'done';
+        return isWaiting ? 'waits' : 'rests';
+      }
       nowMs = clock.monotonicMs();
       if (nowMs >= endMs) return 'more';
     }
@@ -122,8 +128,12 @@ export class CameraStream {
 
   /** Once a second. */
   tick(nowMs: MonotonicMs): void {
-    const moment: AxisMoment | null = this.store.frame < 0 ? null : this.#axis.at(nowMs);
+    const moment = this.#moment(nowMs);
     for (const session of [...this.sessions]) session.tick(nowMs, moment);
+  }
+
+  #moment(nowMs: MonotonicMs): AxisMoment | null {
+    return this.store.frame < 0 ? null : this.#axis.at(nowMs);
   }
 
   /** Frames that viewers have missed since this was last asked. */

@@ -1,4 +1,5 @@
 import { parseRtcp, type RtcpHandler } from '../../rtp/rtcp.js';
+import type { ReportBlock } from '../../rtp/rtcp-writer.js';
 
 /** What a viewer's RTCP asks for. */
 export type FeedbackTarget = {
@@ -7,13 +8,7 @@ export type FeedbackTarget = {
   /** The viewer can't go on without a keyframe. */
   onKeyframeWanted(ssrc: number): void;
   /** What the viewer says of this source. */
-  onReport(ssrc: number, report: ReceiverReport): void;
-};
-
-/** What a viewer's report says of a source, as far as we need it (RFC 3550 §6.4.1). */
-export type ReceiverReport = {
-  /** Of the packets since the last report, in 1/256. */
-  readonly fractionLost: number;
+  onReport(report: ReportBlock): void;
 };
 
 const TRANSPORT_FEEDBACK = 205;
@@ -37,7 +32,15 @@ export class Feedback implements RtcpHandler {
   onSenderReport(): void {}
 
   onReportBlock(_senderSsrc: number, buffer: Buffer, start: number): void {
-    this.#target.onReport(buffer.readUInt32BE(start), { fractionLost: buffer.readUInt8(start + 4) });
+    this.#target.onReport({
+      ssrc: buffer.readUInt32BE(start),
+      fractionLost: buffer.readUInt8(start + 4),
+      cumulativeLost: buffer.readIntBE(start + 5, 3),
+      extendedHighest: buffer.readUInt32BE(start + 8),
+      jitterTicks: buffer.readUInt32BE(start + 12),
+      lastSenderReport: buffer.readUInt32BE(start + 16),
+      delaySinceLastSenderReport: buffer.readUInt32BE(start + 20),
+    });
   }
 
   onSourceDescription(): void {}

@@ -1,4 +1,5 @@
 import { MAX_PACKET_BYTES } from './srtp-batch.js';
+import { StreamRate } from './stream-rate.js';
 
 const FIRST_ARENA_BYTES = 1 << 20;
 /** A group of pictures beyond this can't be had from its keyframe: whoever comes then waits for the next one. */
@@ -28,6 +29,9 @@ export class PacketStore {
   /** The number and time of the newest frame. */
   frame = -1;
   frameTicks = 0;
+  /** How large the newest keyframe is, as far as it is there. */
+  keyBytes = 0;
+  readonly #rate = new StreamRate();
   bytes = Buffer.alloc(FIRST_ARENA_BYTES);
   words = new Int32Array(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length / 4);
   #slots = FIRST_ARENA_BYTES / BYTES_PER_SLOT;
@@ -42,8 +46,14 @@ export class PacketStore {
   /** The first packet of the keyframe before the newest, and the newest one's time. */
   #previousKey = -1;
   #keyTicks = 0;
+  #keyFrame = -1;
   /** The next packet is a keyframe's first. */
   #isKeyNext = false;
+
+  /** What the camera sends, in the last seconds. */
+  get bytesPerMs(): number {
+    return this.#rate.bytesPerMs;
+  }
 
   get sizeBytes(): number {
     return this.bytes.length;
@@ -80,6 +90,7 @@ export class PacketStore {
     this.frame += 1;
     this.frameTicks = ticks;
     this.#isKeyNext = isKey;
+    this.#rate.beginFrame(ticks);
   }
 
   /** Takes in the packet that was written at `writeStart`, and makes room for another one. */
@@ -93,6 +104,8 @@ export class PacketStore {
     this.#positions[slot] = this.#position;
     if (this.#isKeyNext) this.#beginKey();
     this.#isKeyNext = false;
+    if (this.frame === this.#keyFrame) this.keyBytes += lengthBytes;
+    this.#rate.add(lengthBytes);
     this.next += 1;
     this.#advance(lengthBytes);
   }
@@ -106,6 +119,8 @@ export class PacketStore {
     this.#previousKey = this.newestKey;
     this.newestKey = this.next;
     this.#keyTicks = this.frameTicks;
+    this.#keyFrame = this.frame;
+    this.keyBytes = 0;
   }
 
   #advance(lengthBytes: number): void {

@@ -1,7 +1,8 @@
-import type { WallMs } from '../../base/clock.js';
+import type { MonotonicMs, WallMs } from '../../base/clock.js';
 import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import { writeSenderReport, writeSourceDescription } from '../../rtp/rtcp-writer.js';
 import type { AudioSender } from './audio-sender.js';
+import type { AxisMoment } from './media-axis.js';
 import type { VideoSender } from './video-sender.js';
 
 const REPORT_BYTES = 128;
@@ -33,12 +34,17 @@ const reportOf = (sender: Reported, ticks: number, wallMs: number, cname: string
 export const writeReports = (
   video: VideoSender | null,
   audio: AudioSender | null,
-  axis: { readonly ticks: number; readonly wallMs: number },
+  axis: AxisMoment,
   cname: string,
+  nowMs: MonotonicMs,
 ): Buffer[] => {
   const reports: Buffer[] = [];
-  if (video !== null && video.packets > 0) reports.push(reportOf(video, axis.ticks, axis.wallMs, cname));
-  if (audio !== null && audio.packets > 0) {
+  if (video !== null) {
+    const report = reportOf(video, axis.ticks, axis.wallMs, cname);
+    video.roundTrips.onSent(report.readUInt32BE(10), nowMs);
+    reports.push(report);
+  }
+  if (audio !== null) {
     const audioTicks = (axis.ticks / VIDEO_CLOCK_HZ) * audio.clockRateHz;
     reports.push(reportOf(audio, audioTicks, axis.wallMs, cname));
   }

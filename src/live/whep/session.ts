@@ -2,12 +2,14 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { Clock, MonotonicMs } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { AudioCodec } from '../../codec/track.js';
+import type { ReportBlock } from '../../rtp/rtcp-writer.js';
 import { AudioSender } from './audio-sender.js';
 import type { DtlsCertificate } from './certificate.js';
 import type { ChosenTracks } from './choose-codecs.js';
 import { DtlsEndpoint, loadDtls, type SessionKeys } from './dtls-endpoint.js';
-import { Feedback, type FeedbackTarget, type ReceiverReport } from './feedback.js';
+import { Feedback, type FeedbackTarget } from './feedback.js';
 import { IceLite, type Remote } from './ice-lite.js';
+import type { AxisMoment } from './media-axis.js';
 import { MediaSocket } from './media-socket.js';
 import type { PacketStore } from './packet-store.js';
 import { buildAnswer } from './sdp-answer.js';
@@ -98,7 +100,7 @@ export class Session implements FeedbackTarget {
   }
 
   /** Once a second: reports, and whether anybody is still there. */
-  tick(nowMs: MonotonicMs, axis: { readonly ticks: number; readonly wallMs: number } | null): void {
+  tick(nowMs: MonotonicMs, axis: AxisMoment | null): void {
     if (this.#rtcpOut === null) {
       const sinceMs = nowMs - this.#startMs;
       if (sinceMs > CONNECT_MS || (sinceMs > BEGIN_MS && this.#path.begunMs === null))
@@ -109,8 +111,13 @@ export class Session implements FeedbackTarget {
       this.end('the viewer went silent');
       return;
     }
-    if (axis === null) return;
-    for (const report of writeReports(this.video, this.audio, axis, this.#cname)) {
+    this.report(nowMs, axis);
+  }
+
+  /** Tells what the tracks' times are on the wall. The first one goes before a burst that later ones would wait behind. */
+  report(nowMs: MonotonicMs, axis: AxisMoment | null): void {
+    if (this.#rtcpOut === null || axis === null) return;
+    for (const report of writeReports(this.video, this.audio, axis, this.#cname, nowMs)) {
       this.#socket.send(this.#rtcpOut.protect(report));
     }
   }
@@ -132,8 +139,10 @@ export class Session implements FeedbackTarget {
     if (this.video.restart(this.#deps.clock.monotonicMs())) this.#deps.onMore();
   }
 
-  onReport(ssrc: number, report: ReceiverReport): void {
-    if (ssrc === this.video?.ssrc) this.video.hear(report, this.#deps.clock.monotonicMs());
+  onReport(report: ReportBlock): void {
+    if (report.ssrc !== this.video?.ssrc) return;
+    this.video.hear(report, this.#deps.clock.monotonicMs());
+    if (this.video.endReason !== null) this.end(this.video.endReason);
   }
 
   /** What a viewer sends can end its own session, and nothing else. */

@@ -2,8 +2,8 @@ import type { MonotonicMs } from '../../base/clock.js';
 
 /** So many of something at once, so many a millisecond in the long run. */
 export class TokenBucket {
-  readonly #capacity: number;
-  readonly #perMs: number;
+  #capacity: number;
+  #perMs: number;
   #tokens: number;
   #filledAtMs: number;
 
@@ -24,5 +24,13 @@ export class TokenBucket {
 
   take(count: number): void {
     this.#tokens -= count;
+  }
+
+  /** From now on; what it has by now stays, as far as there is room for it, and what it owes takes as long as before. */
+  setRate(capacity: number, perMs: number, nowMs: MonotonicMs): void {
+    this.available(nowMs);
+    if (this.#tokens < 0 && this.#perMs > 0) this.#tokens *= perMs / this.#perMs;
+    this.#capacity = capacity;
+    this.#perMs = perMs;
   }
 }

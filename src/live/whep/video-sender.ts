@@ -1,22 +1,19 @@
 import type { MonotonicMs } from '../../base/clock.js';
-import type { ReceiverReport } from './feedback.js';
+import type { ReportBlock } from '../../rtp/rtcp-writer.js';
 import type { MediaSocket } from './media-socket.js';
 import type { PacketStore } from './packet-store.js';
+import { RepeatBudget } from './repeat-budget.js';
+import { RoundTrips } from './round-trips.js';
 import { SendHistory } from './send-history.js';
-import { BATCH_PACKETS, type SrtpBatch, type SrtpStream } from './srtp-batch.js';
-import { TokenBucket } from './token-bucket.js';
+import { SendPace } from './send-pace.js';
+import { MAX_PACKET_BYTES, type SrtpBatch, type SrtpStream } from './srtp-batch.js';
+import { ViewerLink } from './viewer-link.js';
 
-/**
- * A keyframe at once overflows a receiver's socket: 150 packets in one go lost all of their frame in Chromium. These
- * go at once, and then 30 a millisecond, which is 290 Mbit/s.
- */
-const BURST_PACKETS = 30;
-const PACKETS_PER_MS = 30;
-const PORTION_PACKETS = 24;
-
-/** Repeats of lost packets: a lost keyframe at once, 5 Mbit/s in the long run. */
-const REPEAT_BURST = 160;
-const REPEATS_PER_MS = 0.5;
+/** After the first keyframe, until the viewer has all there was: in multiples of the stream's rate, and 4 Mbit/s. */
+const CATCH_UP = 3;
+const LEAST_CATCH_UP_BYTES_PER_MS = 500;
+/** A link that takes less, in multiples of the stream's rate, can't make up for anything. */
+const HEADROOM = 1.2;
 
 /** Between two answers to requests for a keyframe; each time the same one didn't help, twice as long. */
 const FIRST_RESTART_GAP_MS = 1_000;
@@ -27,14 +24,17 @@ const FIRST_PICTURE_MS = 10_000;
 /** How far behind a viewer may be that isn't just starting. */
 const MAX_LAG_TICKS = 90_000;
 
-/** What became of a turn: it has all there is, it got some, or it has to wait for its pace or for the system. */
-export type Progress = 'done' | 'sent' | 'waits';
+/** What became of a turn: it has all there is, got some, has to wait for its pace or the system, or for its link. */
+export type Progress = 'done' | 'sent' | 'waits' | 'rests';
+
+/** Where packets go. */
+export type PacketSink = Pick<MediaSocket, 'isConnected' | 'isBlocked' | 'send'>;
 
 /** What the sender shares with others of its thread. */
 export type VideoSenderDeps = {
   readonly store: PacketStore;
   readonly batch: SrtpBatch;
-  readonly socket: MediaSocket;
+  readonly socket: PacketSink;
   readonly stream: SrtpStream;
   readonly nowMs: MonotonicMs;
 };
@@ -44,14 +44,16 @@ export class VideoSender {
   droppedFrames = 0;
   packets = 0;
   octets = 0;
+  readonly roundTrips = new RoundTrips();
   readonly #store: PacketStore;
   readonly #batch: SrtpBatch;
-  readonly #socket: MediaSocket;
+  readonly #socket: PacketSink;
   readonly #stream: SrtpStream;
   readonly #history: SendHistory;
   readonly #timestampOffset: number;
-  readonly #pace: TokenBucket;
-  readonly #repeats: TokenBucket;
+  readonly #pace: SendPace;
+  readonly #repeats: RepeatBudget;
+  readonly #link: ViewerLink;
   /** The next packet to send; -1 while it waits for a keyframe from `#earliestKey` on. */
   #cursor = -1;
   #earliestKey = 0;
@@ -59,8 +61,9 @@ export class VideoSender {
   #catchUpTo = 0;
   #lastFrame = -1;
   #lastTicks: number | null = null;
-  /** The keyframe that the run began with, and when. */
+  /** The keyframe that the run began with, its frame, and when. */
   #runKey = -1;
+  #runFrame = -1;
   #runMs = Number.NEGATIVE_INFINITY;
   #restartGapMs = FIRST_RESTART_GAP_MS;
   /** Until then the viewer may lack its first picture: until it says that it got packets, and lost none. */
@@ -75,13 +78,19 @@ export class VideoSender {
     this.#stream = deps.stream;
     this.#history = new SendHistory(start.index);
     this.#timestampOffset = start.timestamp;
-    this.#pace = new TokenBucket(BURST_PACKETS, PACKETS_PER_MS, deps.nowMs);
-    this.#repeats = new TokenBucket(REPEAT_BURST, REPEATS_PER_MS, deps.nowMs);
+    this.#pace = new SendPace(deps.nowMs);
+    this.#repeats = new RepeatBudget(deps.nowMs);
+    this.#link = new ViewerLink(start.index, this.roundTrips, deps.nowMs);
     this.#firstPictureUntilMs = deps.nowMs + FIRST_PICTURE_MS;
   }
 
   get ssrc(): number {
     return this.#stream.ssrc;
+  }
+
+  /** Why this viewer can't be shown anything; null: it can. */
+  get endReason(): string | null {
+    return this.#link.endReason;
   }
 
   get hasStarted(): boolean {
@@ -99,19 +108,20 @@ export class VideoSender {
     if (!this.#socket.isConnected) return 'done';
     if (this.#socket.isBlocked) return 'waits';
     if (!this.#findPlace(nowMs)) return 'done';
-    const left = this.#store.next - this.#cursor;
-    const allowed = this.#pace.available(nowMs);
-    if (allowed < Math.min(left, PORTION_PACKETS)) return 'waits';
-    const count = Math.min(left, allowed, BATCH_PACKETS);
-    this.#sendNext(count);
-    this.#pace.take(count);
+    this.#pace.setRate(this.#ratePerMs(), nowMs);
+    const count = this.#pace.available(this.#store.next - this.#cursor, nowMs);
+    if (count === 0) return this.#pace.isSlow ? 'rests' : 'waits';
+    this.#sendNext(count, nowMs);
     return 'sent';
   }
 
   /** What the viewer says it got. */
-  hear({ fractionLost }: ReceiverReport, nowMs: MonotonicMs): void {
-    if (fractionLost > 0) this.#troubleMs = nowMs;
+  hear(report: ReportBlock, nowMs: MonotonicMs): void {
+    if (report.fractionLost > 0) this.#troubleMs = nowMs;
     else this.#firstPictureUntilMs = nowMs;
+    this.roundTrips.onHeard(report.lastSenderReport, report.delaySinceLastSenderReport, nowMs);
+    this.#link.onReport(report, nowMs, this.#store);
+    this.#heedLink(nowMs);
   }
 
   /**
@@ -123,7 +133,7 @@ export class VideoSender {
     const { newestKey } = this.#store;
     if (nowMs - this.#troubleMs > TROUBLE_MS && nowMs >= this.#firstPictureUntilMs) return false;
     if (newestKey !== this.#runKey) this.#restartGapMs = FIRST_RESTART_GAP_MS;
-    if (newestKey < 0 || nowMs - this.#runMs < this.#restartGapMs) return false;
+    if (newestKey < 0 || this.#isThin || nowMs - this.#runMs < this.#restartGapMs) return false;
     // Still on its way from there.
     if (this.#cursor < this.#catchUpTo) return false;
     if (newestKey === this.#runKey) this.#restartGapMs *= 2;
@@ -135,14 +145,27 @@ export class VideoSender {
   /** Sends a packet once more that the viewer misses. */
   repeat(sequence: number, nowMs: MonotonicMs): void {
     this.#troubleMs = nowMs;
-    if (this.#repeats.available(nowMs) < 1 || this.#socket.isBlocked) return;
     const index = this.#history.indexOf(sequence);
+    this.#link.onAsked(index, nowMs, this.#store);
+    this.#heedLink(nowMs);
+    if (this.#socket.isBlocked) return;
     const found = index < 0 ? null : this.#history.find(this.#store, index);
-    if (found === null) return;
-    this.#repeats.take(1);
+    // A link that has no room to spare isn't asked to carry what a newer keyframe has made up for.
+    if (found === null || (this.#isThin && found.packet < this.#runKey)) return;
+    // Without its keyframe nothing else of a run is of use.
+    const isKey = this.#isThin && this.#store.frameOf(found.packet) === this.#runFrame;
+    if (isKey && !this.#pace.mayGoAhead(nowMs)) return;
+    if (!this.#repeats.take(index, isKey, nowMs)) return;
     this.#batch.begin();
-    this.#add(found.packet, index, found.ticks);
+    const bytes = this.#add(found.packet, index, found.ticks);
     this.#flush();
+    this.#link.onRepeated(bytes);
+    this.#pace.take(0, bytes);
+  }
+
+  #heedLink(nowMs: MonotonicMs): void {
+    const { bytesPerMs, loss } = this.#link;
+    this.#repeats.setLink(bytesPerMs / MAX_PACKET_BYTES, loss, this.roundTrips.smoothedMs, nowMs);
   }
 
   /** A cursor that points at something worth sending. False: there is nothing. */
@@ -150,9 +173,7 @@ export class VideoSender {
     const store = this.#store;
     if (this.#cursor >= 0) {
       const isOverrun = this.#cursor < store.first;
-      // Late without a newer keyframe: what there is has to be sent, or the picture would stand.
-      const canSkip = this.#isLate() && store.newestKey > this.#cursor;
-      if (!isOverrun && !canSkip) return this.#cursor < store.next;
+      if (!isOverrun && !this.#isToSkip()) return this.#cursor < store.next;
       // A frame that has begun is never gone on with after a gap: the next thing is a keyframe.
       this.#earliestKey = this.#cursor + 1;
       this.#cursor = -1;
@@ -162,9 +183,33 @@ export class VideoSender {
     return true;
   }
 
-  #isLate(): boolean {
-    if (this.#cursor < this.#catchUpTo || this.#cursor >= this.#store.next) return false;
-    return this.#store.frameTicks - this.#store.ticksOf(this.#cursor) > MAX_LAG_TICKS;
+  /** Whether to go on at the next keyframe, or the newest, instead of here. */
+  #isToSkip(): boolean {
+    const store = this.#store;
+    const cursor = this.#cursor;
+    if (cursor >= store.next || cursor === store.newestKey) return false;
+    const isLate = store.frameTicks - store.ticksOf(cursor) > MAX_LAG_TICKS;
+    // Late without a newer keyframe: what there is has to be sent, or the picture would stand.
+    if (!this.#isThin) return isLate && cursor >= this.#catchUpTo && store.newestKey > cursor;
+    // What has been sent of a frame would be for nothing; and a keyframe may take longer than that.
+    return (isLate || this.#link.isKeysOnly) && store.frameOf(cursor) !== this.#lastFrame;
+  }
+
+  /** The link takes less than would be needed to catch up with anything. */
+  get #isThin(): boolean {
+    return this.#link.isKeysOnly || this.#link.bytesPerMs < HEADROOM * this.#store.bytesPerMs;
+  }
+
+  /**
+   * What the link takes. Behind the keyframe at which a run begins, up to where the viewer is live, no faster than that
+   * can be taken back when it is too much.
+   */
+  #ratePerMs(): number {
+    const store = this.#store;
+    const { bytesPerMs } = this.#link;
+    const isCatchingUp = this.#cursor < this.#catchUpTo && store.frameOf(this.#cursor) !== this.#runFrame;
+    if (!isCatchingUp) return bytesPerMs;
+    return Math.min(bytesPerMs, Math.max(LEAST_CATCH_UP_BYTES_PER_MS, CATCH_UP * store.bytesPerMs));
   }
 
   #begin(packet: number, nowMs: MonotonicMs): void {
@@ -175,26 +220,31 @@ export class VideoSender {
     this.#cursor = packet;
     this.#catchUpTo = store.next;
     this.#runKey = packet;
+    this.#runFrame = store.frameOf(packet);
     this.#runMs = nowMs;
   }
 
-  #sendNext(count: number): void {
+  #sendNext(count: number, nowMs: MonotonicMs): void {
     const store = this.#store;
     const history = this.#history;
     this.#batch.begin();
     let ticks = 0;
+    let bytes = 0;
     for (let packet = this.#cursor; packet < this.#cursor + count; packet += 1) {
       ticks = history.ticksOf(store, packet);
-      this.#add(packet, history.nextIndex, ticks);
+      bytes += this.#add(packet, history.nextIndex, ticks);
       history.nextIndex += 1;
     }
     this.#cursor += count;
     this.#lastFrame = store.frameOf(this.#cursor - 1);
     this.#lastTicks = ticks;
     this.#flush();
+    this.#link.onSent(count, bytes, nowMs);
+    this.#pace.take(count, bytes);
   }
 
-  #add(packet: number, index: number, ticks: number): void {
+  /** Returns its length. */
+  #add(packet: number, index: number, ticks: number): number {
     const store = this.#store;
     const lengthBytes = store.lengthOf(packet);
     this.#batch.add(
@@ -208,6 +258,7 @@ export class VideoSender {
     );
     this.packets += 1;
     this.octets += lengthBytes;
+    return lengthBytes;
   }
 
   #flush(): void {

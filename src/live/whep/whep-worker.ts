@@ -12,8 +12,9 @@ import { Session } from './session.js';
 import { SrtpBatch } from './srtp-batch.js';
 
 const TICK_MS = 1_000;
-/** Between two portions of what is paced. */
+/** Between two portions of what is paced, and of what a link takes. */
 const PACE_MS = 1;
+const REST_MS = 5;
 
 type Offered = Extract<ToWhepWorker, { type: 'offer' }>;
 
@@ -36,6 +37,8 @@ export class WhepWorker {
   readonly #sessions = new Map<string, Session>();
   readonly #ticker: Timer;
   #pacer: Timer | null = null;
+  /** How long its wait was. */
+  #pacerMs = 0;
   /** Those that go on with the next turn of the loop. */
   readonly #busy = new Set<CameraStream>();
 
@@ -153,7 +156,7 @@ export class WhepWorker {
 
   #start(stream: CameraStream, session: Session): void {
     this.#send({ type: 'connected', sessionId: session.id });
-    stream.start(session);
+    stream.start(session, this.#clock.monotonicMs());
     this.#pump(stream);
   }
 
@@ -171,7 +174,8 @@ export class WhepWorker {
   #pump(stream: CameraStream): void {
     this.#guard(stream, () => {
       const progress = stream.pump(this.#clock);
-      if (progress === 'waits') this.#pacer ??= this.#clock.after(PACE_MS, this.#pace);
+      if (progress === 'waits') this.#goOnIn(PACE_MS);
+      else if (progress === 'rests') this.#goOnIn(REST_MS);
       // Behind what has come in meanwhile: others' frames, and what viewers say.
       else if (progress === 'more' && !this.#busy.has(stream)) {
         this.#busy.add(stream);
@@ -195,6 +199,13 @@ export class WhepWorker {
     this.#busy.delete(stream);
     this.#pump(stream);
   };
+
+  #goOnIn(waitMs: number): void {
+    if (this.#pacer !== null && this.#pacerMs <= waitMs) return;
+    this.#pacer?.cancel();
+    this.#pacer = this.#clock.after(waitMs, this.#pace);
+    this.#pacerMs = waitMs;
+  }
 
   readonly #pace = (): void => {
     this.#pacer = null;
