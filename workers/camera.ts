@@ -5,6 +5,7 @@ import { createLogger } from '../src/base/log.js';
 import { ThreadStats } from '../src/base/thread-stats.js';
 import { IngestWorker } from '../src/camera/ingest-worker.js';
 import type { FromCameraWorker, ToCameraWorker } from '../src/camera/messages.js';
+import { sleepThread } from '../src/camera/nap.js';
 import { RingCeiling } from '../src/ring/ceiling.js';
 
 /** The thread around an IngestWorker: messages in, messages out, an orderly end. */
@@ -24,13 +25,8 @@ const recorders = new Recorders(setup, {
   onFile: (cameraId, fileName, state, progress) =>
     send({ type: 'recording_file', cameraId, fileName, state, progress: progress?.memory ?? null }),
 });
-const worker = new IngestWorker({
-  clock: systemClock,
-  log,
-  send,
-  recorders,
-  ceiling: new RingCeiling(setup.ringCeiling),
-});
+const ceiling = new RingCeiling(setup.ringCeiling);
+const worker = new IngestWorker({ clock: systemClock, log, send, recorders, ceiling, sleep: sleepThread });
 
 port.on('message', (message: ToCameraWorker) => {
   if (message.type !== 'stop') worker.handle(message);

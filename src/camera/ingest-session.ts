@@ -14,8 +14,6 @@ const STALL_AFTER_MS = 10_000;
 /** Arlo ends sessions that don't hear a receiver report that often (mediamtx#1403). */
 const REPORT_PERIOD_MS = 5_000;
 const REPORT_BYTES = 512;
-/** A handshake that takes longer waits for the camera, not for us. */
-const SLOW_HANDSHAKE_MS = 500;
 
 export type IngestSessionDeps = {
   readonly clock: Clock;
@@ -50,12 +48,12 @@ export class IngestSession implements RtspSessionHandlers {
   #lastReportMs: MonotonicMs;
   /** Of what the camera sent. */
   #publishedBytes = 0;
-  readonly #beganMs: MonotonicMs;
+  /** The same, as far as it was looked at for news. */
+  #noticedBytes = 0;
 
   constructor(source: CameraSource, deps: IngestSessionDeps) {
     this.#deps = deps;
-    this.#beganMs = deps.clock.monotonicMs();
-    this.#lastReportMs = this.#beganMs;
+    this.#lastReportMs = deps.clock.monotonicMs();
     this.#rtsp = new RtspSession(source, {
       clock: deps.clock,
       log: deps.log,
@@ -65,9 +63,18 @@ export class IngestSession implements RtspSessionHandlers {
     });
   }
 
-  get isConnecting(): boolean {
-    if (this.#isEnded || this.#waitingSinceMs !== null) return false;
-    return this.#deps.clock.monotonicMs() - this.#beganMs < SLOW_HANDSHAKE_MS;
+  /** PLAY was answered. */
+  get isPlaying(): boolean {
+    return !this.#isEnded && this.#waitingSinceMs !== null;
+  }
+
+  /** Whether the camera has answered in its handshake since this was last asked: one that is not there never does. */
+  takeHandshakeNews(): boolean {
+    if (this.#isEnded) return false;
+    const { receivedBytes } = this.#rtsp.counters;
+    const isNews = receivedBytes !== this.#noticedBytes;
+    this.#noticedBytes = receivedBytes;
+    return isNews && this.#waitingSinceMs === null;
   }
 
   /** Runs until PLAY is answered; what follows comes through the handlers. */

@@ -5,7 +5,7 @@ import type { RingCeiling } from '../ring/ceiling.js';
 import { Bell } from '../ring/doorbell.js';
 import { Ingest } from './ingest.js';
 import type { FromCameraWorker, ToCameraWorker } from './messages.js';
-import { NapPolicy } from './nap.js';
+import { type NapNeed, NapPolicy } from './nap.js';
 
 /** One read of a socket at most; all sockets of the worker share the buffer, since reads are synchronous. */
 const READ_BUFFER_BYTES = 256 * 1024;
@@ -38,6 +38,7 @@ export class IngestWorker {
   readonly #recorders: RingRecorders;
   readonly #bell = new Bell();
   readonly #ceiling: RingCeiling;
+  readonly #sleep: (durationMs: number) => void;
   readonly #nap: NapPolicy;
   readonly #cameras = new Map<string, Ingest>();
   /** Sessions of cameras that have left, which still say TEARDOWN. */
@@ -52,12 +53,15 @@ export class IngestWorker {
     send: (message: FromCameraWorker) => void;
     recorders: RingRecorders;
     ceiling: RingCeiling;
+    /** Blocks the thread. */
+    sleep: (durationMs: number) => void;
   }) {
     this.#clock = deps.clock;
     this.#log = deps.log;
     this.#send = deps.send;
     this.#recorders = deps.recorders;
     this.#ceiling = deps.ceiling;
+    this.#sleep = deps.sleep;
     this.#turnMs = deps.clock.monotonicMs();
     this.#nap = new NapPolicy({ clock: deps.clock, need: () => this.#need() });
     this.#ticker = deps.clock.every(TICK_MS, () => this.#tick());
@@ -143,16 +147,20 @@ export class IngestWorker {
     this.#bell.ringIfNeeded();
     this.#recorders.pump(this.#turnMs);
     const napMs = this.#nap.napMs();
-    if (napMs > 0 && !this.#recorders.isInHaste) this.#nap.sleep(napMs);
+    if (napMs > 0 && !this.#recorders.isInHaste) this.#sleep(napMs);
   };
 
-  #need(): 'rest' | 'latency' | 'haste' {
-    let isWatched = false;
+  /** Ten times a second at most. */
+  #need(): NapNeed {
+    let [isConnecting, playing, watched] = [false, 0, 0];
     for (const camera of this.#cameras.values()) {
-      if (camera.isConnecting) return 'haste';
-      isWatched ||= camera.isWatched;
+      // Each is asked, since each tells of what came since it was asked before.
+      if (camera.takeHandshakeNews()) isConnecting = true;
+      if (!camera.isPlaying) continue;
+      playing += 1;
+      if (camera.isWatched) watched += 1;
     }
-    return isWatched ? 'latency' : 'rest';
+    return { isConnecting, playing, watched };
   }
 
   #tick(): void {

@@ -51,9 +51,14 @@ export class Ingest {
     return this.#ring.subscribers > 0;
   }
 
-  /** A handshake is under way that the camera answers promptly. */
-  get isConnecting(): boolean {
-    return this.#session?.isConnecting ?? false;
+  /** The camera was asked for its stream, and sends it as far as anybody knows. */
+  get isPlaying(): boolean {
+    return this.#session?.isPlaying ?? false;
+  }
+
+  /** Whether the camera has answered in a handshake since this was last asked. */
+  takeHandshakeNews(): boolean {
+    return this.#session?.takeHandshakeNews() ?? false;
   }
 
   connect(attempt: number, source: CameraSource): void {

@@ -6,16 +6,17 @@ import { RingCeiling } from '../../src/ring/ceiling.js';
 import { BellListener } from '../../src/ring/doorbell.js';
 import { RingReader } from '../../src/ring/reader.js';
 
-/** A camera worker in this thread, on the test's clock, with one camera: all that it says is written down. */
+/** A camera worker in this thread, on the test's clock, all that it says is written down. The first camera is there already. */
 export class WorkerProbe {
   readonly said: FromCameraWorker[] = [];
   readonly worker: IngestWorker;
-  readonly #cameraId = 'door';
   #attempt = 0;
   #listener: BellListener | null = null;
   #reader: RingReader | null = null;
   /** Video frames that were read when the bell rang. */
   framesHeard = 0;
+  /** How long it would have napped, each time that it would have. */
+  readonly naps: number[] = [];
   /** Turns of the loop in which media came, and ticks. */
   turns = 0;
 
@@ -25,38 +26,48 @@ export class WorkerProbe {
       log: createLogger(() => {}),
       send: (message) => this.said.push(message),
       ceiling: new RingCeiling(),
+      sleep: (durationMs) => void this.naps.push(durationMs),
       recorders: {
         setRecorded: () => {},
         setRing: () => {},
         remove: () => {},
-        isInHaste: true,
+        isInHaste: false,
         pump: () => {
           this.turns += 1;
         },
         stop: () => Promise.resolve(),
       },
     });
-    this.worker.handle({ type: 'open', cameraId: this.#cameraId, ring: null });
+    this.open('door');
+  }
+
+  open(cameraId: string): void {
+    this.worker.handle({ type: 'open', cameraId, ring: null });
   }
 
   get types(): string[] {
     return this.said.map(({ type }) => type);
   }
 
-  /** The camera's ring: the newest. */
+  /** The first camera's ring. */
   get ring(): SharedArrayBuffer {
-    const last = this.said.findLast((message) => message.type === 'ring');
-    if (last === undefined) throw new Error('there is no ring');
+    return this.ringOf('door');
+  }
+
+  /** A camera's ring: the newest. */
+  ringOf(cameraId: string): SharedArrayBuffer {
+    const last = this.said.findLast((message) => message.type === 'ring' && message.cameraId === cameraId);
+    if (last?.type !== 'ring') throw new Error('there is no ring');
     return last.ring;
   }
 
-  connect(source: CameraSource): void {
+  connect(source: CameraSource, cameraId = 'door'): void {
     this.#attempt += 1;
-    this.worker.handle({ type: 'connect', cameraId: this.#cameraId, attempt: this.#attempt, source });
+    this.worker.handle({ type: 'connect', cameraId, attempt: this.#attempt, source });
   }
 
-  disconnect(): void {
-    this.worker.handle({ type: 'disconnect', cameraId: this.#cameraId });
+  disconnect(cameraId = 'door'): void {
+    this.worker.handle({ type: 'disconnect', cameraId });
   }
 
   /** Reads on whenever the bell rings. */
