@@ -8,6 +8,8 @@ import type { SessionIdPolicy } from './quirks.js';
 export type ClientOptions = {
   readonly userAgent: string;
   readonly sessionId: SessionIdPolicy;
+  /** The camera has changed the id of the session. */
+  readonly onIdChange: () => void;
 };
 
 /** First try, stale nonce, and one try for each scheme that a camera can offer. */
@@ -71,6 +73,7 @@ export class RtspClient {
   #takeSession(response: RtspResponse): void {
     const session = parseSession(response.headers.get('session'));
     if (session === null) return;
+    if (this.#sessionId !== null && session.id !== this.#sessionId) this.#options.onIdChange();
     if (this.#sessionId === null || this.#options.sessionId === 'take_last') this.#sessionId = session.id;
     this.#timeoutMs = session.timeoutMs ?? this.#timeoutMs;
   }

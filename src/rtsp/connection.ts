@@ -31,6 +31,8 @@ export type ConnectionDeps = {
   readonly readBuffer: Buffer;
   readonly counters: RtspCounters;
   readonly handlers: ConnectionHandlers;
+  /** The camera's certificate was taken although nobody we know has signed it. */
+  readonly onUnverified: () => void;
 };
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -200,7 +202,11 @@ export class RtspConnection implements RtspParserHandler {
       // A name only: an address may not be sent (RFC 6066 §3).
       ...(isIP(host) === 0 ? { servername: host } : {}),
     };
-    return connectTls(options, onConnected);
+    const socket = connectTls(options, () => {
+      if (!socket.authorized) this.#deps.onUnverified();
+      onConnected();
+    });
+    return socket;
   }
 
   /** The border that an exception of one camera doesn't cross: other cameras live in this thread. */

@@ -9,7 +9,7 @@ import { fromStatus, type RtspError, rtspError } from './errors.js';
 import { parsePublic } from './header-values.js';
 import { Keepalive, keepaliveMethods } from './keepalive.js';
 import { cseqOf, type RtspRequest, type RtspResponse, writeResponse } from './message.js';
-import type { RtspPolicies } from './quirks.js';
+import type { PolicyName, RtspPolicies } from './quirks.js';
 import type { SessionDescription } from './sdp.js';
 import type { MediaDescription } from './sdp-media.js';
 import { SilentTracks } from './silent-tracks.js';
@@ -19,7 +19,6 @@ import type { CameraUrl } from './url.js';
 
 export type DialogueOptions = {
   readonly url: CameraUrl;
-  readonly userAgent: string;
   readonly policies: RtspPolicies;
 };
 
@@ -29,6 +28,8 @@ export type DialogueDeps = {
   readonly counters: RtspCounters;
   readonly authenticator: Authenticator;
   readonly tracks: TrackHandler;
+  /** The camera is treated otherwise than the standard has it, by this policy. */
+  readonly onQuirk: (name: PolicyName) => void;
   /** The connection is gone, or the camera wants us gone: once, before `close` or `destroy`. */
   readonly onClose: (error: RtspError) => void;
 };
@@ -75,10 +76,15 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
         readBuffer: deps.readBuffer,
         counters: deps.counters,
         handlers: this,
+        onUnverified: () => deps.onQuirk('certificate'),
       },
     );
     this.#client = new RtspClient(
-      { userAgent: options.userAgent, sessionId: policies.sessionId },
+      {
+        userAgent: policies.userAgent,
+        sessionId: policies.sessionId,
+        onIdChange: () => deps.onQuirk('sessionId'),
+      },
       this.#connection,
       deps.authenticator,
     );
@@ -158,9 +164,11 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
   async play(): Promise<void> {
     await this.#client.demand('PLAY', this.#sessionUri, [['Range', 'npt=0.000-']]);
     const methods = keepaliveMethods(this.#options.policies.keepalive, this.#public);
+    if (methods.length === 0) return;
     this.#keepalive = new Keepalive(methods, this.#client.timeoutMs, {
       clock: this.#deps.clock,
       send: async (method) => (await this.#client.request(method, this.#sessionUri)).status,
+      onGivenWay: () => this.#deps.onQuirk('keepalive'),
     });
   }
 
@@ -236,7 +244,7 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
   onRequest(request: RtspRequest): void {
     const cseq = cseqOf(request.headers);
     const headers: [string, string][] = cseq === null ? [] : [['CSeq', String(cseq)]];
-    headers.push(['User-Agent', this.#options.userAgent]);
+    headers.push(['User-Agent', this.#options.policies.userAgent]);
     if (request.method === 'OPTIONS') headers.push(['Public', 'OPTIONS, GET_PARAMETER, SET_PARAMETER']);
     const isKnown = request.method === 'OPTIONS' || answeredOk.has(request.method);
     const [status, reason] = isKnown ? ([200, 'OK'] as const) : ([501, 'Not Implemented'] as const);
@@ -311,6 +319,7 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
     }
     const { interleavedIds } = this.#options.policies;
     const pair = this.#channels.assign(index, requested, reply.interleaved, interleavedIds);
+    if (pair.rtp !== requested.rtp || pair.rtcp !== requested.rtcp) this.#deps.onQuirk('interleavedIds');
     this.#connection.allowChannel(pair.rtp);
     this.#connection.allowChannel(pair.rtcp);
     return { rtcpChannel: pair.rtcp, udp: null };

@@ -5,6 +5,8 @@ export type KeepaliveDeps = {
   readonly clock: Clock;
   /** Sends one request; resolves with the status of its answer. */
   readonly send: (method: string) => Promise<number>;
+  /** The camera refuses the method that it was asked by, and another one is tried. */
+  readonly onGivenWay?: () => void;
 };
 
 /** RFC 2326 §12.37: what holds where the camera names no time-out. */
@@ -15,12 +17,13 @@ const MOST_PERIOD_MS = 30_000;
 
 const preference = ['GET_PARAMETER', 'OPTIONS', 'SET_PARAMETER'] as const;
 
-/** The methods to try, in order. A camera that lists nothing is asked what every RTSP server must answer. */
+/** The methods to try, in order; none: no keepalive. A camera that lists nothing is asked what every one must answer. */
 export const keepaliveMethods = (
   policy: KeepalivePolicy,
   offered: ReadonlySet<string>,
 ): readonly string[] => {
-  if (policy === 'options') return ['OPTIONS'];
+  if (policy === 'none') return [];
+  if (policy !== 'auto') return [policy.toUpperCase()];
   return preference.filter((method) => method === 'OPTIONS' || offered.has(method));
 };
 
@@ -52,7 +55,9 @@ export class Keepalive {
 
   async #beat(): Promise<void> {
     while (!this.#isStopped) {
-      const method = this.#methods[this.#current] ?? 'OPTIONS';
+      // All refused: OPTIONS, which every server must know, where there is a choice.
+      const method =
+        this.#methods[this.#current] ?? (this.#methods.length > 1 ? 'OPTIONS' : this.#methods[0]!);
       let status: number;
       try {
         status = await this.#deps.send(method);
@@ -61,8 +66,9 @@ export class Keepalive {
       }
       if (status < 400 || this.#current >= this.#methods.length) return;
       this.#current += 1;
-      // All refused: OPTIONS from the next beat on; what arrived at the camera may have counted all the same.
+      // All refused: what arrived at the camera may have counted all the same.
       if (this.#current === this.#methods.length) return;
+      this.#deps.onGivenWay?.();
     }
   }
 }

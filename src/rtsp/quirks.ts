@@ -3,9 +3,11 @@
  * that we know of; README.md tells which camera needs which.
  */
 export type RtspPolicies = {
+  /** What we call ourselves: some cameras answer nobody else, or nobody without a name (quirk 27). */
+  readonly userAgent: string;
   readonly keepalive: KeepalivePolicy;
   readonly teardown: TeardownPolicy;
-  readonly transport: TransportPolicy;
+  readonly refusedTransport: RefusedTransportPolicy;
   readonly silentUdp: SilentUdpPolicy;
   readonly packetizationMode0: PacketizationMode0Policy;
   readonly interleavedIds: InterleavedIdPolicy;
@@ -13,13 +15,17 @@ export type RtspPolicies = {
   readonly certificate: CertificatePolicy;
 };
 
+/** A decision by its name. */
+export type PolicyName = keyof RtspPolicies;
+
 /**
  * How a session is kept alive (quirks 21, 22): VLC's server wants GET_PARAMETER, which GW4089IP and Hipcam refuse.
- * - `by_public` (default): what the camera lists in `Public`, GET_PARAMETER before OPTIONS before SET_PARAMETER;
- *   a refused method gives way to the next, and OPTIONS stays when all are refused.
- * - `options`: OPTIONS only.
+ * - `auto` (default): what the camera lists in `Public`, GET_PARAMETER before OPTIONS before SET_PARAMETER; a refused
+ *   method gives way to the next, and OPTIONS stays when all are refused.
+ * - `options`, `get_parameter`, `set_parameter`: that method and no other, whatever the camera lists and answers.
+ * - `none`: receiver reports alone, which is what RTCP is for.
  */
-export type KeepalivePolicy = 'by_public' | 'options';
+export type KeepalivePolicy = 'auto' | 'options' | 'get_parameter' | 'set_parameter' | 'none';
 
 /**
  * Whether a session is ended in so many words.
@@ -30,16 +36,16 @@ export type TeardownPolicy = 'always' | 'never';
 
 /**
  * What to do when the camera refuses the wished transport (461).
- * - `either` (default): ask for the other one.
- * - `as_wished`: give up.
+ * - `try_other` (default): ask for the other one.
+ * - `give_up`: fail with `unsupported_transport`.
  */
-export type TransportPolicy = 'either' | 'as_wished';
+export type RefusedTransportPolicy = 'try_other' | 'give_up';
 
 /**
- * What to do when no packet comes over UDP after PLAY (quirk 25): a firewall, or a camera that only claims it.
+ * What to do when some track stays silent over UDP after PLAY (quirk 25): a firewall, or a camera that only claims it.
  * - `switch_to_tcp` (default): begin anew with TCP. Anew, because Hikvision wants another DESCRIBE then, and others
  *   fail on a second DESCRIBE in the same connection (quirk 24).
- * - `give_up`: fail with `timeout`.
+ * - `give_up`: fail with `timeout` if that is the video; go on without it if it is the sound.
  */
 export type SilentUdpPolicy = 'switch_to_tcp' | 'give_up';
 
@@ -65,19 +71,26 @@ export type SessionIdPolicy = 'take_last' | 'keep_first';
 
 /**
  * Which certificates are good enough for rtsps.
- * - `accept_any` (default): cameras sign their own. This keeps listeners out, not somebody who sits in the line.
+ * - `any` (default): cameras sign their own. This keeps listeners out, not somebody who sits in the line.
  * - `verify`: only what the system's authorities have signed for this name.
  */
-export type CertificatePolicy = 'accept_any' | 'verify';
+export type CertificatePolicy = 'any' | 'verify';
 
 /** What holds for a camera that nobody said otherwise of. */
 export const defaultPolicies: RtspPolicies = {
-  keepalive: 'by_public',
+  userAgent: 'Framering',
+  keepalive: 'auto',
   teardown: 'always',
-  transport: 'either',
+  refusedTransport: 'try_other',
   silentUdp: 'switch_to_tcp',
   packetizationMode0: 'force_tcp',
   interleavedIds: 'from_reply',
   sessionId: 'take_last',
-  certificate: 'accept_any',
+  certificate: 'any',
+};
+
+/** The decisions that were made otherwise for this camera. */
+export const decidedOtherwise = (policies: RtspPolicies): PolicyName[] => {
+  const names = Object.keys(defaultPolicies) as PolicyName[];
+  return names.filter((name) => policies[name] !== defaultPolicies[name]);
 };

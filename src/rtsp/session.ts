@@ -7,7 +7,7 @@ import { makeCounters, type RtspCounters } from './counters.js';
 import { RtspDialogue } from './dialogue.js';
 import { isRtspError, type RtspError, rtspError } from './errors.js';
 import { packetizationModeOf, videoCodecOf } from './media-format.js';
-import { defaultPolicies, type RtspPolicies } from './quirks.js';
+import { decidedOtherwise, defaultPolicies, type PolicyName, type RtspPolicies } from './quirks.js';
 import { redirectTarget } from './redirect.js';
 import { parseSdp, type SessionDescription } from './sdp.js';
 import type { MediaDescription } from './sdp-media.js';
@@ -18,7 +18,6 @@ export type RtspSessionOptions = {
   readonly url: string;
   /** The wished one; see `RtspSession.transport` for what it came to. */
   readonly transport: Transport;
-  readonly userAgent?: string;
   /** For a camera that the defaults don't suit. */
   readonly policies?: Partial<RtspPolicies>;
 };
@@ -47,7 +46,6 @@ const MAX_REDIRECTS = 5;
 const UDP_SILENCE_MS = 4_000;
 /** GStreamer's server answers 503 to a DESCRIBE right behind the end of a connection to the same stream. */
 const CAMERA_REST_MS = 500;
-const DEFAULT_USER_AGENT = 'Framering';
 
 const aborted = (): RtspError => rtspError('aborted', 'the session was closed');
 
@@ -64,6 +62,7 @@ export class RtspSession {
   readonly #options: RtspSessionOptions;
   readonly #deps: RtspSessionDeps;
   readonly #policies: RtspPolicies;
+  readonly #quirks: Set<PolicyName>;
   readonly #onAbort = (): void => void this.close();
   #url: CameraUrl | null = null;
   #authenticator: Authenticator | null = null;
@@ -82,6 +81,7 @@ export class RtspSession {
     this.#options = options;
     this.#deps = deps;
     this.#policies = { ...defaultPolicies, ...options.policies };
+    this.#quirks = new Set(decidedOtherwise(this.#policies));
     this.#transport = options.transport;
     deps.signal.addEventListener('abort', this.#onAbort, { once: true });
     if (deps.signal.aborted) this.#endedBy = aborted();
@@ -90,6 +90,11 @@ export class RtspSession {
   /** What the media comes over; settled by the time the first packet is handed on, and when `play()` resolves. */
   get transport(): Transport {
     return this.#transport;
+  }
+
+  /** The policies that count: those decided otherwise for this camera, and those that it turned out to need. */
+  get activeQuirks(): ReadonlySet<PolicyName> {
+    return this.#quirks;
   }
 
   /** Which of the medias given to `setup` the camera agreed to send. */
@@ -110,14 +115,18 @@ export class RtspSession {
     return this.#call(async () => {
       this.#medias = medias;
       // Nothing was set up yet: that is no change of transport, and a camera that refuses TCP still gets UDP.
-      if (this.#policies.packetizationMode0 === 'force_tcp' && medias.some(needsTcp)) this.#transport = 'tcp';
+      if (this.#policies.packetizationMode0 === 'force_tcp' && medias.some(needsTcp)) this.#forceTcp();
       const dialogue = this.#current();
       try {
         await dialogue.setup(medias, this.#transport, this.#sessionControl);
       } catch (error) {
         const isRefused = isRtspError(error) && error.code === 'unsupported_transport';
-        if (!isRefused || this.#policies.transport === 'as_wished') throw error;
-        this.#switchTo(this.#transport === 'tcp' ? 'udp' : 'tcp', 'the camera refused it');
+        if (!isRefused || this.#policies.refusedTransport === 'give_up') throw error;
+        this.#switchTo(
+          this.#transport === 'tcp' ? 'udp' : 'tcp',
+          'refusedTransport',
+          'the camera refused it',
+        );
         if (dialogue.liveTracks.includes(true)) await this.#beginAnew();
         else await dialogue.setup(medias, this.#transport, this.#sessionControl);
       }
@@ -212,7 +221,6 @@ export class RtspSession {
     const dialogue = new RtspDialogue(
       {
         url,
-        userAgent: this.#options.userAgent ?? DEFAULT_USER_AGENT,
         policies: this.#policies,
       },
       {
@@ -221,6 +229,7 @@ export class RtspSession {
         counters: this.counters,
         authenticator: this.#authenticator,
         tracks: handlers,
+        onQuirk: (name) => void this.#quirks.add(name),
         onClose: (error) => this.#onClose(error),
       },
     );
@@ -237,19 +246,25 @@ export class RtspSession {
       if (!silent.has('video')) return;
       throw rtspError('timeout', 'the camera sends no video over UDP: check firewalls, or use TCP');
     }
-    this.#switchTo('tcp', `no packet of ${[...silent].join(' and ')} came over UDP`);
+    this.#switchTo('tcp', 'silentUdp', `no packet of ${[...silent].join(' and ')} came over UDP`);
     try {
       await this.#beginAnew();
     } catch (error) {
       const isRefused = isRtspError(error) && error.code === 'unsupported_transport';
       if (!isRefused || silent.has('video')) throw error;
-      this.#switchTo('udp', 'the camera refused it');
+      this.#switchTo('udp', 'refusedTransport', 'the camera refused it');
       await this.#current().setup(this.#medias, this.#transport, this.#sessionControl);
     }
     await this.#current().play();
   }
 
-  #switchTo(transport: Transport, why: string): void {
+  #forceTcp(): void {
+    if (this.#transport === 'udp') this.#quirks.add('packetizationMode0');
+    this.#transport = 'tcp';
+  }
+
+  #switchTo(transport: Transport, quirk: PolicyName, why: string): void {
+    this.#quirks.add(quirk);
     this.#deps.log.info(`RTSP: taking ${transport} instead of ${this.#transport}: ${why}`);
     this.#hasSwitched = true;
     this.#transport = transport;

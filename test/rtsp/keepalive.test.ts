@@ -8,7 +8,7 @@ import { answer, type Line, ScriptedCamera } from './scripted-camera.js';
 import { SessionProbe } from './session-probe.js';
 
 test('quirk 21: the method is chosen by Public', () => {
-  const by = (...offered: string[]): string => keepaliveMethods('by_public', new Set(offered)).join(' ');
+  const by = (...offered: string[]): string => keepaliveMethods('auto', new Set(offered)).join(' ');
   assert.equal(by(), 'OPTIONS');
   assert.equal(by('PLAY', 'GET_PARAMETER'), 'GET_PARAMETER OPTIONS');
   assert.equal(by('SET_PARAMETER'), 'OPTIONS SET_PARAMETER');

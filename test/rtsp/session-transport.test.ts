@@ -167,7 +167,7 @@ test('461 to both, or with the policy to take nothing else: unsupported_transpor
   const strict = new SessionProbe({
     url: camera.url(),
     transport: 'tcp',
-    policies: { transport: 'as_wished' },
+    policies: { refusedTransport: 'give_up' },
   });
   await rejection('unsupported_transport', strict.play());
   assert.deepEqual(camera.faults, []);
