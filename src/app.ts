@@ -292,14 +292,14 @@ const buildOps = (
   store: Store,
   registry: CameraRegistry,
   threads: Threads,
-  recordings: { readonly fault: string | null },
+  { archive, desk }: Recording,
 ): Ops => {
   const { clock, version } = deps;
-  const archive = new ArchiveProbe(config.archiveDir, { clock });
+  const probe = new ArchiveProbe(config.archiveDir, { clock });
   // A disk that takes a small file may still have no room for a second of video.
   const archiveFault = async (): Promise<string> => {
-    const seen = await archive.check();
-    return seen === 'ok' ? (recordings.fault ?? 'ok') : seen;
+    const seen = await probe.check();
+    return seen === 'ok' ? (desk.fault ?? 'ok') : seen;
   };
   const health = new Health(
     {
@@ -317,7 +317,8 @@ const buildOps = (
       cameras,
       fleet: () => registry.fleet(),
       components: () => health.components(),
-      storage: () => archive.storage(),
+      storage: () => probe.storage(),
+      brokenRecordings: () => archive.retention.broken,
     },
   });
   const ringBytes = () => cameras().reduce((sum, camera) => sum + camera.ringBytes, 0);
@@ -372,7 +373,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
     threads,
     stops,
   );
-  const ops = buildOps(config, deps, storage.store, registry, threads, desk);
+  const ops = buildOps(config, deps, storage.store, registry, threads, { archive, desk });
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
   stops.push(() => models.stop());

@@ -2,11 +2,10 @@ import type { Clock } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
 import type { Clip } from './clip.js';
 import type { Deleting } from './deleting.js';
-import type { Coverage } from './intervals.js';
 import type { ArchiveSegment, ClipSelection, Playback } from './playback.js';
 import type { Recording } from './recording.js';
 import type { Recordings } from './recordings.js';
-import type { Timeline } from './timeline.js';
+import type { Timeline, TimelineSpan } from './timeline.js';
 import { Turns, type TurnsOptions } from './turns.js';
 
 export type ArchiveRequestsDeps = {
@@ -40,7 +39,7 @@ export class ArchiveRequests {
     return this.#turns.run(cameraId, () => this.#deps.recordings.list(cameraId));
   }
 
-  intervals(cameraId: string, fromMs: number, toMs: number): Promise<Coverage> {
+  intervals(cameraId: string, fromMs: number, toMs: number): Promise<TimelineSpan> {
     return this.#turns.run(cameraId, () => this.#deps.timeline.intervals(cameraId, fromMs, toMs));
   }
 

@@ -2,7 +2,8 @@ import { lstatSync, rmdirSync, statfsSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../base/errors.js';
 import { eachFolder, type FilePlace } from './archive-folders.js';
-import { isBrokenName, parseRecordingName } from './file-name.js';
+import { brokenFileAt } from './broken-files.js';
+import { parseBrokenName, parseRecordingName } from './file-name.js';
 
 /** What a round of deletions did. */
 export type Deletions = {
@@ -29,6 +30,10 @@ export const placeKey = ({ cameraId, fileName }: FilePlace): string => `${camera
 
 /** When a closed recording ends by its name; null: it is open, or no recording. */
 const closedEndMs = (fileName: string): number | null => parseRecordingName(fileName)?.endMs ?? null;
+
+/** The same of all that may be deleted: what was moved aside, too. */
+const deletableEndMs = (archiveDir: string, { cameraId, fileName }: FilePlace): number | null =>
+  closedEndMs(fileName) ?? brokenFileAt(join(archiveDir, cameraId), fileName)?.endMs ?? null;
 
 /** Job: the newest time in the names of recordings that isn't after another; null: there is none. */
 export const newestEnd = (input: {
@@ -80,11 +85,8 @@ class DeletionRound implements Deletions {
   }
 }
 
-/** When a file may go by its age; null: not for its age. */
-const ageOf = (fileName: string, beforeMs: number): number | null =>
-  beforeMs === Number.POSITIVE_INFINITY && isBrokenName(fileName) ? 0 : closedEndMs(fileName);
-
-const isOurs = (fileName: string): boolean => parseRecordingName(fileName) !== null || isBrokenName(fileName);
+const isOurs = (fileName: string): boolean =>
+  parseRecordingName(fileName) !== null || parseBrokenName(fileName) !== null;
 
 /** The folder of a camera that has none of our files any more; another's stay, and so does the folder then. */
 const removeFolder = (folder: string): void => {
@@ -96,8 +98,8 @@ const removeFolder = (folder: string): void => {
 };
 
 /**
- * Job: deletes closed recordings whose name ends before their camera's limit, `maxFiles` at most. Open ones are left
- * alone: they have a recorder, or are repaired first.
+ * Job: deletes closed recordings, and what was moved aside, that end before their camera's limit; `maxFiles` at most.
+ * Open ones are left alone: they have a recorder, or are repaired first.
  */
 export const deleteExpired = (input: {
   readonly archiveDir: string;
@@ -114,7 +116,7 @@ export const deleteExpired = (input: {
     if (beforeMs === undefined) return;
     let left = 0;
     for (const fileName of names) {
-      const endMs = ageOf(fileName, beforeMs);
+      const endMs = deletableEndMs(input.archiveDir, { cameraId, fileName });
       const isDue = endMs !== null && endMs < beforeMs && !skip.has(placeKey({ cameraId, fileName }));
       const goes = isDue && round.count < input.maxFiles && round.delete({ cameraId, fileName }) !== null;
       if (!goes && isOurs(fileName)) left += 1;
@@ -147,7 +149,7 @@ const oldestOf = (archiveDir: string, count: number, skip: ReadonlySet<string>):
   };
   eachFolder(archiveDir, (cameraId, names) => {
     for (const fileName of names) {
-      const endMs = closedEndMs(fileName);
+      const endMs = deletableEndMs(archiveDir, { cameraId, fileName });
       if (endMs === null || skip.has(placeKey({ cameraId, fileName }))) continue;
       oldest.push({ cameraId, fileName, endMs });
       if (oldest.length >= count * 16) shorten();

@@ -58,10 +58,16 @@ export const parseRecordingName = (name: string): RecordingName | null => {
   return closedName(startMs, endMs) === name ? { startMs, endMs } : null;
 };
 
-const brokenPattern = /^(.{1,64})\.broken(?:-\d{1,6})?$/;
+const MAX_LENGTH_MS = 25 * 3_600_000;
 
-/** Whether a file was moved aside because nothing in it can be played. */
-export const isBrokenName = (name: string): boolean => {
-  const [, before] = brokenPattern.exec(name) ?? [];
-  return before !== undefined && parseRecordingName(before) !== null;
+/** When a file ends whose name doesn't say: its last write is as good as an end. */
+export const openEndMs = (startMs: number, lastWriteMs: number): number =>
+  Math.max(startMs, Math.min(lastWriteMs, startMs + MAX_LENGTH_MS));
+
+const brokenPattern = /^(.+)\.broken(?:-[1-9]\d{0,3})?$/;
+
+/** When a file began that was moved aside, by its name; null: it is none of these. */
+export const parseBrokenName = (name: string): number | null => {
+  const recording = parseRecordingName(brokenPattern.exec(name)?.[1] ?? '');
+  return recording?.endMs === null ? recording.startMs : null;
 };

@@ -1,5 +1,6 @@
 import { AppError, messageOf } from '../base/errors.js';
 import { findUnclosed } from './archive-folders.js';
+import { countBroken, listBroken } from './broken-files.js';
 import { buildSegment } from './build-segment.js';
 import { deleteExpired, deleteFiles, evictOldest, newestEnd } from './delete-files.js';
 import { indexParts } from './index-parts.js';
@@ -24,6 +25,8 @@ export const jobs = {
   deleteExpired,
   deleteFiles,
   newestEnd,
+  listBroken,
+  countBroken,
   evictOldest: (input: Parameters<typeof evictOldest>[0]) => evictOldest(input),
   indexParts,
   buildSegment,

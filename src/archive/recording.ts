@@ -1,5 +1,5 @@
 import type { StartReason } from '../fmp4/start-reason.js';
-import type { RecordingName } from './file-name.js';
+import { openEndMs, type RecordingName } from './file-name.js';
 import type { Inspection } from './inspect-files.js';
 import type { FileStamp } from './scan-folder.js';
 
@@ -19,10 +19,10 @@ export type Recording = FileStamp & {
 export const MAX_START_DIFFERENCE_MS = 5_000;
 const MAX_LENGTH_MS = 25 * 3_600_000;
 
-/** What its name alone says of a file's time; the time of an open one's last write is as good as an end. */
+/** What its name alone says of a file's time. */
 const timesByName = (name: RecordingName, stamp: FileStamp): { startMs: number; endMs: number } => {
   const { startMs, endMs } = name;
-  return { startMs, endMs: endMs ?? Math.max(startMs, Math.min(stamp.mtimeMs, startMs + MAX_LENGTH_MS)) };
+  return { startMs, endMs: endMs ?? openEndMs(startMs, stamp.mtimeMs) };
 };
 
 /** Joins what is known of a file: it knows milliseconds, unless it says what can't be. */

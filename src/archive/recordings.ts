@@ -1,5 +1,6 @@
 import { archiveError } from './archive-error.js';
 import { folderOf, readName } from './archive-path.js';
+import type { BrokenFile } from './broken-files.js';
 import { parseRecordingName } from './file-name.js';
 import type { FileProgress, FilesInProgress } from './file-progress.js';
 import { type Inspection, type InspectionRequest, nothingKnown } from './inspect-files.js';
@@ -79,6 +80,11 @@ export class Recordings {
     const listing = this.#list(cameraId, folder).finally(() => this.#listings.delete(cameraId));
     this.#listings.set(cameraId, listing);
     return listing;
+  }
+
+  /** What of a camera was moved aside, sorted by start. */
+  broken(cameraId: string): Promise<readonly BrokenFile[]> {
+    return this.#runner.run('listBroken', { folder: folderOf(this.#archiveDir, cameraId) });
   }
 
   /** One recording; throws `bad_file_name` or `not_found`. */

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
+import type { BrokenTotal } from './broken-files.js';
 import { type Deletions, placeKey } from './delete-files.js';
 import type { JobRunner } from './jobs.js';
 import { TrustedTime } from './trusted-time.js';
@@ -48,6 +49,8 @@ const limitOf = ({ camera, retentionDays }: RetentionRule, time: TrustedTime): n
 export class Retention {
   /** Recordings deleted by age and for space, and deletions that failed. */
   readonly counts = { expired: 0, evicted: 0, failed: 0 };
+  /** What lies there moved aside, as of the last sweep. */
+  broken: BrokenTotal = { files: 0, bytes: 0 };
   readonly #options: { readonly archiveDir: string; readonly minFreePercent: number };
   readonly #deps: RetentionDeps;
   readonly #skip = new Set<string>();
@@ -137,6 +140,7 @@ export class Retention {
         for (const id of round.bare) if (isDeleted.has(id)) this.#deps.onGone(id);
         isMore = round.deleted.length + round.failed.length >= FILES_A_JOB && this.#skip.size < MAX_SKIPPED;
       }
+      this.broken = await runner.run('countBroken', { archiveDir });
     } catch (fault) {
       if (!this.#isStopped) log.warn('could not delete old recordings', { reason: messageOf(fault) });
     }

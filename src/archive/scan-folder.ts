@@ -39,6 +39,9 @@ export const isSameStamp = (a: FileStamp, b: FileStamp): boolean =>
 const isRealFolder = (folder: string): boolean =>
   lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
 
+/** The names in a camera's folder; none where there is no real one. */
+export const listFolder = (folder: string): string[] => (isRealFolder(folder) ? readdirSync(folder) : []);
+
 /** The stamp of a regular file; null: there is none. */
 const regularStamp = (path: string): FileStamp | null => {
   const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -49,7 +52,7 @@ const regularStamp = (path: string): FileStamp | null => {
 export const scanFolder = ({ folder }: { readonly folder: string }): Moved<FolderScan> => {
   const names: string[] = [];
   const stamps: number[] = [];
-  for (const name of isRealFolder(folder) ? readdirSync(folder) : []) {
+  for (const name of listFolder(folder)) {
     const stamp = parseRecordingName(name) === null ? null : regularStamp(join(folder, name));
     if (stamp === null) continue;
     names.push(name);

@@ -70,4 +70,6 @@ export interface MetricsSource {
   components(): Promise<Readonly<Record<string, boolean>>>;
   /** Null: not known, since the file system doesn't answer. Bounded in time by the source. */
   storage(): Promise<Storage | null>;
+  /** Recordings that were moved aside, as of the last look at the archive. */
+  brokenRecordings(): { readonly files: number; readonly bytes: number };
 }

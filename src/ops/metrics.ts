@@ -20,6 +20,8 @@ export class Metrics {
   readonly #process: ProcessCollector;
   readonly #free: CollectedGauge;
   readonly #total: CollectedGauge;
+  readonly #brokenFiles: CollectedGauge;
+  readonly #brokenBytes: CollectedGauge;
   readonly #components: CollectedGauge;
   readonly #threadsLost: CollectedCounter;
   readonly #ringBudget: CollectedGauge;
@@ -39,6 +41,14 @@ export class Metrics {
     this.#total = new CollectedGauge(this.#register, {
       name: 'svc_storage_total_bytes',
       help: 'Size of the file system that holds the recordings.',
+    });
+    this.#brokenFiles = new CollectedGauge(this.#register, {
+      name: 'svc_broken_recordings',
+      help: 'Recordings that were moved aside, since nothing in them can be played; they leave by their age.',
+    });
+    this.#brokenBytes = new CollectedGauge(this.#register, {
+      name: 'svc_broken_recordings_bytes',
+      help: 'Room that the recordings take that were moved aside.',
     });
     this.#components = new CollectedGauge(this.#register, {
       name: 'svc_component_up',
@@ -110,6 +120,9 @@ export class Metrics {
     );
     this.#free.lines = storage === null ? [] : [line(storage.freeBytes)];
     this.#total.lines = storage === null ? [] : [line(storage.totalBytes)];
+    const { files, bytes } = this.#source.brokenRecordings();
+    this.#brokenFiles.lines = [line(files)];
+    this.#brokenBytes.lines = [line(bytes)];
     this.#collectFleet();
     this.#streams.collect(this.#source.cameras(), this.#clock.monotonicMs());
     this.#process.collect(this.#source.threads);

@@ -51,6 +51,7 @@ test('the archive starts, closes what was left open, deletes what is old, answer
   assert.deepEqual(await archive.requests.intervals('door', START_MS, START_MS + 10_000), {
     intervals: [{ startMs: START_MS, endMs: START_MS + 4000 }],
     gaps: [{ startMs: START_MS + 4000, endMs: START_MS + 10_000, reason: 'not_recording' }],
+    broken: [],
   });
   const wanted = { fileName: recording!.fileName, session: null };
   assert.match(await archive.requests.archivePlaylist('door', wanted), /#EXT-X-ENDLIST/);

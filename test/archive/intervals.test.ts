@@ -106,11 +106,15 @@ test('the timeline asks for the list and for now', async () => {
   const clock = new FakeClock(150_000);
   const timeline = new Timeline({
     clock,
-    recordings: { list: async (cameraId) => (cameraId === 'door' ? recordingsOf([[100, 120]]) : []) },
+    recordings: {
+      list: async (cameraId) => (cameraId === 'door' ? recordingsOf([[100, 120]]) : []),
+      broken: async () => [],
+    },
     whyNot: () => 'camera_away',
   });
   assert.deepEqual(await timeline.intervals('door', 100_000, 200_000), {
     intervals: [{ startMs: 100_000, endMs: 120_000 }],
     gaps: [{ startMs: 120_000, endMs: 150_000, reason: 'camera_away' }],
+    broken: [],
   });
 });

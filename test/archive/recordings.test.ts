@@ -16,8 +16,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { openName } from '../../src/archive/file-name.js';
 import type { InspectionRequest } from '../../src/archive/inspect-files.js';
 import { Recordings } from '../../src/archive/recordings.js';
+import { Timeline } from '../../src/archive/timeline.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { InlineRunner } from './inline-runner.js';
 import { nobodyWrites } from './nobody-writes.js';
@@ -245,4 +248,29 @@ test('a month of hours is listed in no time', async (t) => {
   t.diagnostic(`cold ${(warmMs - coldMs).toFixed(1)} ms, warm ${(endMs - warmMs).toFixed(1)} ms`);
   assert.ok(endMs - coldMs < 10_000);
   assert.ok(readFileSync(join(folder, '2026-11-21_08-30-00_to_08-31-01.mp4')).length > 0);
+});
+
+test('what was moved aside is in no list of recordings, but told beside them', async (t) => {
+  const { folder, recordings } = setUp(t);
+  const closed = writeClosed(folder, { startMs: START_MS });
+  const broken = `${openName(START_MS)}.broken-2`;
+  writeFileSync(join(folder, broken), Buffer.alloc(700));
+  utimesSync(join(folder, broken), START_MS / 1000 + 60, START_MS / 1000 + 60);
+  for (const name of [`${closed}.broken`, `${openName(START_MS)}.broken-`, 'x.broken']) {
+    writeFileSync(join(folder, name), 'x');
+  }
+  assert.deepEqual(
+    (await recordings.list('door')).map(({ fileName }) => fileName),
+    [closed],
+  );
+  const secondMs = START_MS - (START_MS % 1000);
+  const told = [{ fileName: broken, startMs: secondMs, endMs: START_MS + 60_000, sizeBytes: 700 }];
+  assert.deepEqual(await recordings.broken('door'), told);
+  assert.deepEqual(await recordings.broken('nobody'), []);
+  const timeline = new Timeline({ clock: new FakeClock(START_MS), recordings, whyNot: () => null });
+  const brokenIn = async (fromMs: number, toMs: number) =>
+    (await timeline.intervals('door', START_MS + fromMs, START_MS + toMs)).broken;
+  assert.deepEqual(await brokenIn(-1000, 10_000), told);
+  assert.deepEqual(await brokenIn(50_000, 90_000), told);
+  assert.deepEqual([await brokenIn(61_000, 90_000), await brokenIn(-9000, -500)], [[], []]);
 });

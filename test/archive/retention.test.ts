@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { evictOldest } from '../../src/archive/delete-files.js';
@@ -54,7 +63,8 @@ test('what ended longer ago than its camera keeps it goes; nothing else does', a
   const kept = [writeEnded(a, 7 * DAY_MS - 1000), writeEnded(a, HOUR_MS)];
   const others = [
     openName(NOW_MS - 30 * DAY_MS),
-    `${openName(NOW_MS - 31 * DAY_MS)}.broken`,
+    `${openName(NOW_MS - 31 * DAY_MS)}.broken.bak`,
+    `${openName(NOW_MS - 31 * DAY_MS)}.piece-1`,
     'holiday.mp4',
     `${old}.bak`,
   ];
@@ -77,6 +87,35 @@ test('what ended longer ago than its camera keeps it goes; nothing else does', a
     lines.map(({ fields }) => fields),
     [{ camera_id: 'a', file: old, reason: 'retention' }],
   );
+});
+
+/** A file that was moved aside, and written to last `agoMs` ago. */
+const writeBroken = (folder: string, agoMs: number, number = ''): string => {
+  const name = `${openName(NOW_MS - agoMs - HOUR_MS)}.broken${number}`;
+  writeFileSync(join(folder, name), 'x'.repeat(10));
+  utimesSync(join(folder, name), (NOW_MS - agoMs) / 1000, (NOW_MS - agoMs) / 1000);
+  return name;
+};
+
+test('what was moved aside leaves with the recordings of its time, and is counted until then', async (t) => {
+  const archiveDir = tempFolder(t);
+  const folder = join(archiveDir, 'a');
+  const kept = [writeEnded(folder, 6 * DAY_MS), writeBroken(folder, 7 * DAY_MS - 1000)];
+  const old = [writeBroken(folder, 7 * DAY_MS + 1000), writeBroken(folder, 20 * DAY_MS, '-12')];
+  const link = `${openName(NOW_MS - 30 * DAY_MS)}.broken`;
+  symlinkSync(join(folder, kept[0]!), join(folder, link));
+  const rules = [{ cameraId: 'a', retentionDays: 7, camera: 'here' as const }];
+  const { retention, lines } = setUp(archiveDir, rules);
+  await retention.sweep();
+  assert.deepEqual(readdirSync(folder).sort(), [...kept, link].sort());
+  assert.deepEqual(lines.map(({ fields }) => fields['file']).sort(), old.sort());
+  assert.deepEqual(retention.broken, { files: 1, bytes: 10 });
+  const eviction = evictOldest({ archiveDir, minFreePercent: 50, maxFiles: 1, skip: [] }, () => ({
+    bavail: 10,
+    blocks: 100,
+    bsize: 4096,
+  }));
+  assert.deepEqual(eviction.deleted, [{ cameraId: 'a', fileName: kept[1] }], 'and where space is short');
 });
 
 test('it sweeps at the start and every ten minutes, in rounds, by the rules of the moment', async (t) => {
@@ -288,7 +327,7 @@ test('on a small disk the oldest of all cameras go, one after another, until the
   const archiveDir = smallDisk(t, 10);
   if (archiveDir === null) return;
   const megabyte = Buffer.alloc(1 << 20, 1);
-  // Oldest first: deleted camera, then a, then b, …
+  // Oldest first: what was moved aside, deleted camera, then a, then b, …
   const names = ['gone', 'a', 'b', 'a', 'b', 'a', 'b'].map(
     (camera, index) => `${camera}/${writeEnded(join(archiveDir, camera), (100 - index) * HOUR_MS, megabyte)}`,
   );
@@ -309,19 +348,19 @@ test('on a small disk the oldest of all cameras go, one after another, until the
   assert.equal(placesIn(archiveDir).length, 8, 'there is room enough');
   const retention = at(35);
   await retention.makeRoom();
-  assert.deepEqual(placesIn(archiveDir).sort(), [...names.slice(3), `a/${open}`].sort());
+  assert.deepEqual(placesIn(archiveDir).sort(), [...names.slice(2), `a/${open}`].sort());
   assert.equal(retention.counts.evicted, 3);
   assert.deepEqual(
     lines.map(({ fields }) => [fields['camera_id'], fields['reason']]),
-    ['gone', 'a', 'b'].map((camera) => [camera, 'space']),
+    ['a', 'gone', 'a'].map((camera) => [camera, 'space']),
   );
   const greedy = at(95);
   await greedy.makeRoom();
-  assert.deepEqual(placesIn(archiveDir), [`a/${open}`], 'neither open nor broken files');
+  assert.deepEqual(placesIn(archiveDir), [`a/${open}`], 'no open files');
   await greedy.makeRoom();
   await greedy.makeRoom();
   assert.equal(lines.filter(({ level }) => level === 'error').length, 1, 'told once');
-  assert.equal(statSync(join(archiveDir, 'a', `${open}.broken`)).size, 1 << 20);
+  assert.equal(statSync(join(archiveDir, 'a', open)).size, 1 << 20);
 });
 
 test('where the file system shows free space late, no more is deleted than was missing', (t) => {

@@ -36,7 +36,7 @@ before(async () => {
   mkdirSync(folder);
   const recordings = new Recordings({ archiveDir }, { runner: pool, live: nobodyWrites });
   const playback = new Playback({ archiveDir }, { recordings, runner: pool, clock: systemClock });
-  const timeline = { intervals: async () => ({ intervals: [], gaps: [] }) };
+  const timeline = { intervals: async () => ({ intervals: [], gaps: [], broken: [] }) };
   const cameras = { has: (id: string) => server.cameras.has(id) };
   server = await startWebServer(
     archiveRoutes({ clock: systemClock, cameras, recordings, timeline, playback, ...noDeletions }),

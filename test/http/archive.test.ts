@@ -62,6 +62,7 @@ test('recordings: a day unless a time is named, 31 days at most', async () => {
   assert.deepEqual(body, {
     intervals: [{ start: '2026-11-21T08:30:00.250Z', end: '2026-11-21T08:30:03.850Z' }],
     gaps: [{ start: '2026-11-20T08:30:00.000Z', end: '2026-11-21T08:30:00.250Z', reason: 'not_recording' }],
+    broken: [],
   });
   const asked = async (query: string) => {
     archive.asked.length = 0;

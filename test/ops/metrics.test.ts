@@ -20,6 +20,8 @@ test('the four metrics of the interface are there, with their labels', async () 
   assert.equal(seriesValue(text, 'svc_buffer_drops_total{camera_id="front-door"}'), 7);
   assert.equal(seriesValue(text, 'svc_storage_free_bytes'), 40e9);
   assert.equal(seriesValue(text, 'svc_storage_total_bytes'), 100e9);
+  assert.equal(seriesValue(text, 'svc_broken_recordings'), 2);
+  assert.equal(seriesValue(text, 'svc_broken_recordings_bytes'), 5e6);
 });
 
 test('what operators need besides is there', async () => {

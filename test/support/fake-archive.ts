@@ -40,6 +40,7 @@ export class FakeArchive implements RecordingList, RecordingTimeline, RecordingP
     return {
       intervals: [{ startMs, endMs: startMs + 3_600 }],
       gaps: [{ startMs: fromMs, endMs: startMs, reason: 'not_recording' }],
+      broken: [],
     };
   }
 

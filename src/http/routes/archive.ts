@@ -26,6 +26,8 @@ export type RecordingTimeline = {
   ): Promise<{
     readonly intervals: readonly Span[];
     readonly gaps: readonly (Span & { readonly reason: string })[];
+    /** Files that were moved aside, since nothing in them can be played. */
+    readonly broken: readonly (Span & { readonly fileName: string; readonly sizeBytes: number })[];
   }>;
 };
 
@@ -82,6 +84,9 @@ const coverageSchema = z
   .strictObject({
     intervals: z.array(z.strictObject(spanShape)),
     gaps: z.array(z.strictObject({ ...spanShape, reason: z.string() })),
+    broken: z
+      .array(z.strictObject({ ...spanShape, filename: z.string(), bytes: z.int().min(0) }))
+      .meta({ description: 'files that no one can play; they leave with the recordings of their time' }),
   })
   .meta({ id: 'Recordings' });
 
@@ -176,10 +181,11 @@ const listRoutes = (
     problems: [404, 503],
     handle: async ({ params, query }) => {
       const { fromMs, toMs } = rangeOf(query, clock.wallMs(), MAX_LISTED_DAYS);
-      const { intervals, gaps } = await timeline.intervals(known(params.id), fromMs, toMs);
+      const { intervals, gaps, broken } = await timeline.intervals(known(params.id), fromMs, toMs);
       const body = {
         intervals: intervals.map(shownSpan),
         gaps: gaps.map((gap) => ({ ...shownSpan(gap), reason: gap.reason })),
+        broken: broken.map((one) => ({ ...shownSpan(one), filename: one.fileName, bytes: one.sizeBytes })),
       };
       return { status: 200, body };
     },
