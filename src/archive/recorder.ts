@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
-import { VIDEO_CLOCK_HZ } from '../codec/track.js';
+import { type StreamInfo, VIDEO_CLOCK_HZ } from '../codec/track.js';
 import { buildInitSegment } from '../fmp4/init-segment.js';
 import type { StartReason } from '../fmp4/start-reason.js';
 import { RingReader } from '../ring/reader.js';
@@ -94,7 +94,9 @@ export class Recorder {
   #collector: FragmentCollector | null = null;
   /** The file before, while audio of its time may come. */
   #tail: Tail | null = null;
-  #streamVersion = 0;
+  /** What the current file and those like it are of, and its number. */
+  #recorded: StreamInfo | null = null;
+  #formatVersion = 0;
   /** How long the current file may get. */
   #fileSeconds = 0;
   /** Of the current file's first frame. */
@@ -259,7 +261,7 @@ export class Recorder {
   /** Ends the file if this frame can't stand in it, or needn't. */
   #checkBorder(frame: RingReader): void {
     const gapTicks = frame.dtsTicks - this.#collector!.lastDtsTicks;
-    if (frame.streamVersion !== this.#streamVersion) this.#endFile('format', Number.NaN);
+    if (frame.formatVersion !== this.#formatVersion) this.#endFile('format', Number.NaN);
     else if (gapTicks > MAX_GAP_TICKS || gapTicks <= 0) {
       this.#endFile(this.#needsKey || frame.gapBefore > 0 ? 'disk' : 'camera_away', Number.NaN);
     } else if (frame.isKey) this.#checkKey(frame);
@@ -279,10 +281,9 @@ export class Recorder {
       this.#reason = 'disk';
       return false;
     }
-    const info = frame.streamInfo();
-    if (info === null) return false;
+    const recorded = this.#recordedOf(frame);
+    if (recorded === null) return false;
     const { archiveDir, cameraId, fileSeconds } = this.#options;
-    const recorded = recordable(info);
     const initFor = (startReason: StartReason): Buffer => buildInitSegment(recorded, { startReason });
     const file: RecordingFile = new RecordingFile(
       {
@@ -306,11 +307,20 @@ export class Recorder {
     const isNext = this.#reason === 'rollover';
     this.#fileSeconds = isNext ? fileSeconds : firstLengthSeconds(cameraId, fileSeconds);
     this.#initFor = initFor;
-    this.#streamVersion = frame.streamVersion;
     this.#firstDtsTicks = frame.dtsTicks;
     this.#firstWallMs = frame.wallMs;
     this.#collector = new FragmentCollector(recorded, frame.dtsTicks);
     return true;
+  }
+
+  /** The same for all files of a format: frames with other parameter sets bring them along, and files can be joined. */
+  #recordedOf(frame: RingReader): StreamInfo | null {
+    if (this.#recorded !== null && frame.formatVersion === this.#formatVersion) return this.#recorded;
+    const info = frame.streamInfo();
+    if (info === null) return null;
+    this.#formatVersion = frame.formatVersion;
+    this.#recorded = recordable(info);
+    return this.#recorded;
   }
 
   #cut(nextDtsTicks: number): void {

@@ -1,5 +1,6 @@
 import type { Clock, MonotonicMs } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import { lastVideoFrameOf } from '../ring/counters.js';
 import { RingWriter, type RingWriterDeps } from '../ring/writer.js';
 import { IngestSession } from './ingest-session.js';
 import type { CameraSource, FromCameraWorker } from './messages.js';
@@ -42,7 +43,7 @@ export class Ingest {
       deps.onRing(ring);
     };
     this.#ring = new RingWriter({}, { bell: deps.bell, ceiling: deps.ceiling, onReplaced }, options.ring);
-    this.#time = new StreamTime(this.#ring.lastVideoFrame, deps.clock);
+    this.#time = new StreamTime(lastVideoFrameOf(this.#ring.ring), deps.clock);
     onReplaced(this.#ring.ring);
   }
 

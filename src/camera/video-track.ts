@@ -1,6 +1,7 @@
 import type { Clock, MonotonicMs } from '../base/clock.js';
 import { DecodeOrder } from '../codec/decode-order.js';
 import type { VideoSink } from '../codec/frame-sink.js';
+import { withLengths } from '../codec/nal.js';
 import { ParameterSets } from '../codec/parameter-sets.js';
 import type { AudioTrackInfo, VideoCodec } from '../codec/track.js';
 import { frameFlag } from '../ring/layout.js';
@@ -36,6 +37,8 @@ export class VideoTrack implements VideoSink {
   readonly #audio: AudioTrackInfo | null;
   readonly #order = new DecodeOrder();
   #isInfoStale = true;
+  /** The parameter sets as a frame brings them along. */
+  #ownSets: Buffer = Buffer.alloc(0);
   #hasKey = false;
 
   constructor(options: { codec: VideoCodec; audio: AudioTrackInfo | null }, deps: VideoTrackDeps) {
@@ -76,7 +79,14 @@ export class VideoTrack implements VideoSink {
       this.#ring.abort();
       return;
     }
-    if (this.#isInfoStale) this.#describe();
+    const isChanged = this.#isInfoStale && this.#describe();
+    if (this.#ring.description.setsVary && (isKey || isChanged) && !this.#ring.prepend(this.#ownSets)) {
+      // What follows refers to it.
+      this.#hasKey = false;
+      this.undecodableFrames++;
+      this.#ring.abort();
+      return;
+    }
     const { timeline, wall } = this.#time;
     const ptsTicks = timeline.place(rtpTimestamp, this.arrivalMs);
     wall.onFrame(ptsTicks, this.arrivalMs, this.#clock.wallMs());
@@ -97,12 +107,17 @@ export class VideoTrack implements VideoSink {
     this.lastFrameMs = this.arrivalMs;
   }
 
-  /** Tells the ring's readers what the stream has become, from the frame that is being committed on. */
-  #describe(): void {
+  /**
+   * Tells the ring's readers what the stream has become, from the frame that is being committed on. False: the
+   * parameter sets aren't all there.
+   */
+  #describe(): boolean {
     const video = this.#sets.toVideoTrackInfo();
-    if (video === null) return;
+    if (video === null) return false;
     this.#isInfoStale = false;
+    this.#ownSets = withLengths([...video.vps, ...video.sps, ...video.pps]);
     this.#order.expect(video.reorderDepth);
     this.#ring.setStreamInfo({ video, audio: this.#audio });
+    return true;
   }
 }

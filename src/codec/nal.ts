@@ -80,6 +80,22 @@ export const isFirstSliceH264 = (buffer: Uint8Array, start: number, end: number)
 export const isFirstSliceH265 = (buffer: Uint8Array, start: number, end: number): boolean =>
   start + 2 < end && buffer[start + 2]! >= 0x80;
 
+/** Whether the access unit at `start`, NAL units behind 4-byte lengths, brings its parameter sets along: they lead it. */
+export const beginsWithParameterSet = (codec: VideoCodec, buffer: Uint8Array, start: number): boolean => {
+  const type = nalTypeOf(codec, buffer[start + 4] ?? 0);
+  return codec === 'h264' ? isParameterSetH264(type) : isParameterSetH265(type);
+};
+
+/** NAL units with their 4-byte lengths in front, as frames hold them. */
+export const withLengths = (nals: readonly Uint8Array[]): Buffer =>
+  Buffer.concat(
+    nals.flatMap((nal) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(nal.length);
+      return [length, nal];
+    }),
+  );
+
 /** Where a NAL unit really ends: it never ends in zero bytes, so those are padding (H.264 §B.1.1, §7.4.1). */
 export const endWithoutZeros = (buffer: Uint8Array, start: number, end: number): number => {
   let last = end;

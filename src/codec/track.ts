@@ -35,6 +35,20 @@ export type AudioTrackInfo = {
   readonly codecString: string;
 };
 
+const isSameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, index) => byte === b[index]);
+
+/** Whether pictures of one can follow those of the other, each behind its own parameter sets. */
+export const isSamePicture = (a: VideoTrackInfo, b: VideoTrackInfo): boolean =>
+  a.codec === b.codec && a.width === b.width && a.height === b.height;
+
+/** Whether both are the same sound for a decoder, or none. */
+export const isSameSound = (a: AudioTrackInfo | null, b: AudioTrackInfo | null): boolean => {
+  if (a === null || b === null) return a === b;
+  const isSameRate = a.clockRateHz === b.clockRateHz && a.channels === b.channels;
+  return a.codec === b.codec && isSameRate && isSameBytes(a.config, b.config);
+};
+
 /** Everything of a camera's stream that isn't a frame. Replaced as a whole when any of it changes. */
 export type StreamInfo = {
   readonly video: VideoTrackInfo;

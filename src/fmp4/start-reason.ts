@@ -3,8 +3,8 @@ import { BoxCursor } from './box-cursor.js';
 
 /**
  * Why a recording file began, which is why the one before it ended: recording was switched on or the service
- * started; the file before was long enough; codec, picture size or parameter sets changed; the camera's clock
- * was set; its stream was interrupted; the disk was too slow, full or failing.
+ * started; the file before was long enough; codec, picture size or sound changed, or parameter sets for the
+ * first time; the camera's clock was set; its stream was interrupted; the disk was too slow, full or failing.
  */
 export type StartReason = 'start' | 'rollover' | 'format' | 'clock' | 'camera_away' | 'disk';
 

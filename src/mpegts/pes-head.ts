@@ -54,9 +54,9 @@ export class VideoHead {
     this.bytes = Buffer.alloc(MAX_HEADER_BYTES + this.#keyPrefix.length);
   }
 
-  /** PES header, access unit delimiter and, before a keyframe, the parameter sets. */
-  write(isKey: boolean, frameBytes: number, ptsTicks: number, dtsTicks: number): void {
-    const prefix = isKey ? this.#keyPrefix : this.#delimiter;
+  /** PES header, access unit delimiter and, if wanted, the parameter sets. */
+  write(hasSets: boolean, frameBytes: number, ptsTicks: number, dtsTicks: number): void {
+    const prefix = hasSets ? this.#keyPrefix : this.#delimiter;
     const payloadBytes = prefix.length + frameBytes;
     const at = writePesHeader(this.bytes, STREAM_ID.video, payloadBytes, ptsTicks, dtsTicks);
     prefix.copy(this.bytes, at);

@@ -1,4 +1,5 @@
 import { parseAacConfig } from '../codec/aac.js';
+import { beginsWithParameterSet } from '../codec/nal.js';
 import { LengthPrefixedCursor } from '../codec/nal-cursor.js';
 import type { AudioTrackInfo, StreamInfo, VideoTrackInfo } from '../codec/track.js';
 import { VIDEO_CLOCK_HZ } from '../codec/track.js';
@@ -112,13 +113,15 @@ export class SegmentMuxer {
     isKey: boolean,
   ): boolean {
     const head = this.#videoHead;
-    if (head === null) throw new Error('a frame before the first segment');
+    const codec = this.#videoInfo?.codec;
+    if (head === null || codec === undefined) throw new Error('a frame before the first segment');
     const dts = toStreamTicks(dtsTicks, VIDEO_CLOCK_HZ);
     this.#flushAudioBefore(dts);
     this.#newest = 'none';
     // Until a stream's reordering is known its first B-frames may come too late to be shown in time (§2.4.3.7).
     const pts = Math.max(toStreamTicks(ptsTicks, VIDEO_CLOCK_HZ), dts);
-    head.write(isKey, end - start, pts, dts);
+    // A frame's own parameter sets may be others than those of the stream's beginning.
+    head.write(isKey && !beginsWithParameterSet(codec, source, start), end - start, pts, dts);
     const packets = packetsFor(head.lengthBytes + end - start) + SPARE_PACKETS;
     if (end - start <= 4 || end > source.length || !this.#fits(packets)) return this.#refuse();
     this.#remember('video');

@@ -42,6 +42,14 @@ export const counterIndex: Readonly<Record<RingCounter, number>> = Object.freeze
   Object.fromEntries(counterNames.map((name, index) => [name, index])) as Record<RingCounter, number>,
 );
 
+/** When the newest video frame of a ring is shown and when it came, by whichever writer; null before the first. */
+export const lastVideoFrameOf = (
+  ring: SharedArrayBuffer,
+): { readonly ptsTicks: number; readonly arrivalMs: number } | null => {
+  const { videoFrames, lastVideoPtsTicks, lastVideoArrivalMs } = readCounters(ring);
+  return videoFrames === 0 ? null : { ptsTicks: lastVideoPtsTicks, arrivalMs: lastVideoArrivalMs };
+};
+
 /** All counters of a ring as they are now, from any thread, without a message. */
 export const readCounters = (ring: SharedArrayBuffer): RingCounters => {
   const { counters } = new RingMemory(ring);

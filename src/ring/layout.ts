@@ -27,6 +27,10 @@ export const headerWord = {
   dataBytes: 23,
   /** A virtual position: what lay before it was overwritten when the data area was smaller. */
   validFrom: 24,
+  /** The stream version with which the present format began. */
+  formatVersion: 25,
+  /** Its keyframes bring their parameter sets along. */
+  setsVary: 26,
   // Line 2: a virtual position; bytes before it may have been written.
   reserved: 32,
   // Line 3: written by readers.
@@ -52,6 +56,7 @@ export const slotWord = {
   streamVersion: 5,
   /** Number of video frames before this one: makes drop counts exact even when slots are gone. */
   videoIndex: 6,
+  formatVersion: 7,
 } as const;
 
 /** Float64 indices into a slot: its second half. */

@@ -33,7 +33,13 @@ export class RingReader {
   wallMs = 0 as WallMs;
   arrivalMs = 0 as MonotonicMs;
   lengthBytes = 0;
+  /** Another number whenever the description is another. */
   streamVersion = 0;
+  /**
+   * Another number when it is of another codec, picture size or sound. Frames of a number have the same parameter sets,
+   * or keyframes that bring their own.
+   */
+  formatVersion = 0;
   /** Video frames that were dropped right before this frame. */
   gapBefore = 0;
   /** Video frames that this reader has dropped since its first frame. */
@@ -272,6 +278,7 @@ export class RingReader {
     this.#offset = slots[at + slotWord.offset]!;
     this.lengthBytes = slots[at + slotWord.lengthBytes]!;
     this.streamVersion = slots[at + slotWord.streamVersion]!;
+    this.formatVersion = slots[at + slotWord.formatVersion]!;
     this.#videoIndex = slots[at + slotWord.videoIndex]!;
     const times = at / 2;
     this.ptsTicks = slotTimes[times + slotTime.pts] as Ticks;

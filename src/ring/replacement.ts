@@ -12,6 +12,8 @@ const carriedWords = [
   headerWord.latestKey,
   headerWord.hasKey,
   headerWord.streamVersion,
+  headerWord.formatVersion,
+  headerWord.setsVary,
   headerWord.mark,
   headerWord.hasMark,
 ] as const;

@@ -4,6 +4,7 @@ import { AudioStage } from './audio-stage.js';
 import { GUARANTEED_BYTES, type RingOptions, ringOptions, roomFor, TRIM_SHARE } from './capacity.js';
 import { copyBytes } from './copy-bytes.js';
 import { counterIndex, type RingCounter } from './counters.js';
+import { Description } from './description.js';
 import { GopMeter, ShrinkRule } from './gop-meter.js';
 import {
   allocateRing,
@@ -18,7 +19,6 @@ import {
   slotWord,
 } from './layout.js';
 import { lastSlot, positionOf, replacementOf } from './replacement.js';
-import { encodeStreamInfo, loadEncodedStreamInfo, storeStreamInfo } from './stream-info.js';
 
 export type RingWriterDeps = {
   /** The worker's bell: told of each commit that somebody in another thread waits for. */
@@ -38,6 +38,7 @@ const NO_NAL = -1;
  * it is committed. Has the byte part of `VideoSink`.
  */
 export class RingWriter {
+  readonly description: Description;
   readonly #options: RingOptions;
   readonly #deps: RingWriterDeps;
   readonly #stage = new AudioStage();
@@ -60,7 +61,6 @@ export class RingWriter {
   #roomBytes = 0;
   #nalStart = NO_NAL;
   #videoIndex: number;
-  #streamVersion: number;
   /** Position of the newest keyframe, which growing protects; null: none, or it was given up. */
   #keyPosition: number | null;
   /** Flags that the next video frame gets besides its own. */
@@ -88,7 +88,7 @@ export class RingWriter {
     // the bytes after its last frame a later position than they had makes old frames expire early, not late.
     this.#start = this.#reserved;
     this.#offset = header[headerWord.writeOffset]!;
-    this.#streamVersion = header[headerWord.streamVersion]!;
+    this.description = new Description(memory);
     const last = lastSlot(memory);
     const isLastVideo = last >= 0 && (memory.slots[last + slotWord.flags]! & frameFlag.audio) === 0;
     this.#videoIndex = last < 0 ? 0 : (memory.slots[last + slotWord.videoIndex]! + (isLastVideo ? 1 : 0)) | 0;
@@ -113,15 +113,6 @@ export class RingWriter {
   /** Readers that wait for the bell. */
   get subscribers(): number {
     return Atomics.load(this.#header, headerWord.subscribers);
-  }
-
-  /** When the newest video frame is shown and when it came, by whichever writer; null before the first. */
-  get lastVideoFrame(): { readonly ptsTicks: number; readonly arrivalMs: number } | null {
-    if (this.#counters[counterIndex.videoFrames] === 0) return null;
-    return {
-      ptsTicks: this.#counters[counterIndex.lastVideoPtsTicks]!,
-      arrivalMs: this.#counters[counterIndex.lastVideoArrivalMs]!,
-    };
   }
 
   beginNal(): void {
@@ -149,6 +140,17 @@ export class RingWriter {
     }
     this.#data.writeUInt32BE(nalBytes, this.#offset + this.#nalStart);
     this.#nalStart = NO_NAL;
+  }
+
+  /** Puts whole NAL units before those of the open frame, which moves: for rare cases. False: it gets too large. */
+  prepend(nals: Buffer): boolean {
+    const openBytes = this.#lengthBytes;
+    if (openBytes === 0 || !this.#hasRoom(openBytes + nals.length)) return false;
+    const start = this.#offset;
+    this.#data.copyWithin(start + nals.length, start, start + openBytes);
+    nals.copy(this.#data, start);
+    this.#lengthBytes += nals.length;
+    return true;
   }
 
   abort(): void {
@@ -193,12 +195,7 @@ export class RingWriter {
 
   /** Describes the frames from the next commit on. The same description again changes nothing. */
   setStreamInfo(info: StreamInfo): void {
-    const encoded = encodeStreamInfo(info);
-    if (loadEncodedStreamInfo(this.#memory, this.#streamVersion)?.equals(encoded)) return;
-    const version = (this.#streamVersion + 1) | 0;
-    storeStreamInfo(this.#memory, version, encoded);
-    this.#streamVersion = version;
-    Atomics.store(this.#header, headerWord.streamVersion, version);
+    this.description.set(this.#memory, info);
   }
 
   add(counter: RingCounter, count: number): void {
@@ -347,8 +344,9 @@ export class RingWriter {
     slots[at + slotWord.position] = this.#start;
     slots[at + slotWord.offset] = this.#offset;
     slots[at + slotWord.lengthBytes] = this.#lengthBytes;
-    slots[at + slotWord.streamVersion] = this.#streamVersion;
+    slots[at + slotWord.streamVersion] = this.description.version;
     slots[at + slotWord.videoIndex] = this.#videoIndex;
+    slots[at + slotWord.formatVersion] = this.description.formatVersion;
     const times = index * SLOT_TIMES;
     this.#slotTimes[times + slotTime.pts] = ptsTicks;
     this.#slotTimes[times + slotTime.dts] = dtsTicks;

@@ -240,6 +240,15 @@ describe('segments', () => {
     );
   });
 
+  test('a keyframe that brings its own parameter sets has those alone before it', () => {
+    const muxer = muxerFor();
+    muxer.begin(streamInfo, first);
+    const own = [nalOf(0x67, 20), nalOf(0x68, 6), nalOf(0x65, 300)];
+    addVideo(muxer, joinNals(own), 0, true);
+    const [pes] = videoOf(demux(Buffer.from(muxer.finish(null).bytes)));
+    assert.deepEqual(nalsIn(pes!.payload), [DELIMITER.h264, ...own.map((nal) => nal.toString('hex'))]);
+  });
+
   test('the program map gets another version when the streams change', () => {
     const muxer = muxerFor();
     const parts = [

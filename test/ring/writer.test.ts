@@ -185,3 +185,59 @@ test('the bell is marked for subscribers only', () => {
   reader.unsubscribe();
   assert.equal(ring.writer.subscribers, 0);
 });
+
+test('other parameter sets are another description of the same format, once frames bring their own', () => {
+  const { writer } = makeRing();
+  const reader = new RingReader(writer.ring, { start: 'next' });
+  const larger = { ...streamInfo(3).video, width: 2560, height: 1440 };
+  const seen = [
+    streamInfo(1),
+    streamInfo(1),
+    streamInfo(2),
+    streamInfo(1),
+    streamInfo(2),
+    { ...streamInfo(1), audio: null },
+    { video: larger, audio: null },
+    { video: { ...larger, pps: [Uint8Array.of(0x68, 9)] }, audio: null },
+  ].map((info) => {
+    writer.setStreamInfo(info);
+    writeFrame(writer, nalOf(1, 50), { flags: KEY });
+    assert.ok(reader.next());
+    return [reader.streamVersion, reader.formatVersion, writer.description.setsVary];
+  });
+  assert.deepEqual(seen, [
+    [1, 1, false],
+    [1, 1, false],
+    [2, 2, true],
+    [3, 2, true],
+    [4, 2, true],
+    [5, 5, true],
+    [6, 6, false],
+    [7, 7, true],
+  ]);
+  // Who takes the ring over goes on like that.
+  const { writer: next } = makeRing({}, writer.ring);
+  assert.deepEqual([next.description.formatVersion, next.description.setsVary], [7, true]);
+});
+
+test('what is put before a frame stands before its NAL units, wherever in the ring it lies', () => {
+  const { writer, rings } = makeRing({
+    dataBytes: 192 << 10,
+    maxDataBytes: 192 << 10,
+    maxFrameBytes: 32 << 10,
+  });
+  const reader = new RingReader(writer.ring, { start: 'next' });
+  const sets = prefixed(nalOf(100, 30), nalOf(101, 9));
+  for (let i = 0; i < 40; i += 1) {
+    const nal = nalOf(i, 10_000 + i);
+    writer.beginNal();
+    writer.append(nal, 0, nal.length);
+    writer.endNal();
+    assert.ok(writer.prepend(sets));
+    writer.commitVideo(i, i, 0, 0, KEY);
+    assert.ok(reader.next());
+    assert.deepEqual(copyOf(reader), Buffer.concat([sets, prefixed(nal)]));
+  }
+  assert.equal(rings.length, 1);
+  assert.equal(writer.prepend(sets), false, 'no frame is open');
+});

@@ -5,7 +5,7 @@ import type { CameraSettings } from '../../src/camera/camera.js';
 import { Cameras } from '../../src/camera/cameras.js';
 import type { CamerasPerWorker } from '../../src/camera/packing.js';
 import { type CameraWorker, spawnCameraWorker } from '../../src/camera/worker-thread.js';
-import type { StreamInfo } from '../../src/codec/track.js';
+import type { StreamInfo, VideoCodec } from '../../src/codec/track.js';
 import { BellListener } from '../../src/ring/doorbell.js';
 import { RingReader } from '../../src/ring/reader.js';
 import { accessUnitHash, hashOf, isParameterSet, splitNals } from './access-units.js';
@@ -84,6 +84,16 @@ export class Engine {
   }
 }
 
+/** A frame has no parameter sets, or all that its description has, at its head. */
+const requireOwnSets = (codec: VideoCodec, nals: readonly Buffer[], info: StreamInfo | null): void => {
+  const sets = nals.filter((nal) => isParameterSet(codec, nal));
+  if (sets.length === 0 || info === null) return;
+  const { vps, sps, pps } = info.video;
+  const described = [...vps, ...sps, ...pps];
+  const isOwn = described.length === sets.length && described.every((set, at) => nals[at]!.equals(set));
+  if (!isOwn) throw new Error('a frame of the ring has parameter sets that are not its own');
+};
+
 /** A reader on this thread that keeps every frame of one camera, woken by the bell. */
 export class FrameLog {
   readonly frames: SeenFrame[] = [];
@@ -134,9 +144,7 @@ export class FrameLog {
       const info = reader.streamInfo();
       const bytes = this.#frame.subarray(0, reader.lengthBytes);
       const codec = info?.video.codec ?? 'h264';
-      if (isVideo && splitNals(bytes).some((nal) => isParameterSet(codec, nal))) {
-        throw new Error('a parameter set lies in a frame of the ring');
-      }
+      if (isVideo) requireOwnSets(codec, splitNals(bytes), info);
       const hash = isVideo ? accessUnitHash(codec, bytes) : hashOf(bytes);
       this.frames.push({ hash, isVideo, isKey, discontinuity, damaged, ptsTicks, dtsTicks, wallMs, info });
     }

@@ -46,6 +46,11 @@ export const fixtures = {
   h265Main: once(() =>
     readVideoStream(fixturePath('h265-main.265'), { codec: 'h265', frameRateHz: FRAME_RATE_HZ }),
   ),
+  /** As h264High and h265Main, 30 pictures, with another PPS. */
+  h264OtherPps: h264('h264-other-pps.264'),
+  h265OtherPps: once(() =>
+    readVideoStream(fixturePath('h265-other-pps.265'), { codec: 'h265', frameRateHz: FRAME_RATE_HZ }),
+  ),
   /** AAC-LC, 48 kHz, two channels, 4 s. */
   aac: once((): AudioStream => readAdtsStream(fixturePath('aac-48k.aac'))),
   /** G.711 at 8 kHz, 2 s, in packets of 20 ms. */

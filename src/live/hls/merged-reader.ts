@@ -23,7 +23,7 @@ export class MergedReader {
   readonly #audio: RingReader;
   #hasVideo = false;
   #hasAudio = false;
-  #version = 0;
+  #formatVersion = 0;
   /** Of the audio that pictures wait for; 0: there is none. */
   #audioClockHz = 0;
 
@@ -61,7 +61,7 @@ export class MergedReader {
     this.#audio.moveTo(ring);
     this.#hasVideo = false;
     this.#hasAudio = false;
-    this.#version = 0;
+    this.#formatVersion = 0;
   }
 
   #choose(nowMs: MonotonicMs): RingReader | null {
@@ -76,8 +76,8 @@ export class MergedReader {
   }
 
   #describe(video: RingReader): void {
-    if (video.streamVersion === this.#version) return;
-    this.#version = video.streamVersion;
+    if (video.formatVersion === this.#formatVersion) return;
+    this.#formatVersion = video.formatVersion;
     this.#audioClockHz = carriedAudio(video.streamInfo()?.audio ?? null)?.clockRateHz ?? 0;
   }
 }

@@ -1,5 +1,4 @@
-import type { AudioTrackInfo, StreamInfo } from '../../codec/track.js';
-import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { isSameSound, type StreamInfo, VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import { buildInitSegment } from '../../fmp4/init-segment.js';
 import type { RingReader } from '../../ring/reader.js';
 import { carriedAudio } from './merged-reader.js';
@@ -16,11 +15,6 @@ const MAX_PART_BYTES = 4 << 20;
 /** Frames further apart than this don't follow from each other. */
 const MAX_STEP_TICKS = 5 * VIDEO_CLOCK_HZ;
 
-const isSameAudio = (a: AudioTrackInfo | null, b: AudioTrackInfo | null): boolean =>
-  a === null || b === null
-    ? a === b
-    : a.codec === b.codec && a.clockRateHz === b.clockRateHz && Buffer.compare(a.config, b.config) === 0;
-
 /** Cuts a camera's frames into parts and segments. */
 export class Segmenter {
   /** Frames that could not be given to any player. */
@@ -28,8 +22,8 @@ export class Segmenter {
   readonly #window: SegmentWindow;
   readonly #stage = new PartStage();
   #head: Head | null = null;
-  /** Of the open segment's first frame. */
-  #streamVersion = -1;
+  /** Of the open segment's first frame; frames with other parameter sets bring them along. */
+  #formatVersion = -1;
   /** Of an audio frame whose description was compared with that of the segment. */
   #audioVersion = -1;
   #isAudioFit = false;
@@ -99,12 +93,12 @@ export class Segmenter {
 
   /** Whether the audio is what the segment's head says. */
   #fitsAudio(reader: RingReader): boolean {
-    const version = reader.streamVersion;
+    const version = reader.formatVersion;
     if (version !== this.#audioVersion) {
       this.#audioVersion = version;
       const audio = carriedAudio(reader.streamInfo()?.audio ?? null);
       this.#audioClockHz = audio?.clockRateHz ?? 1;
-      this.#isAudioFit = audio !== null && isSameAudio(audio, this.#head?.info.audio ?? null);
+      this.#isAudioFit = audio !== null && isSameSound(audio, this.#head?.info.audio ?? null);
     }
     return this.#isAudioFit;
   }
@@ -125,7 +119,7 @@ export class Segmenter {
   #isSegmentOver(reader: RingReader): boolean {
     const elapsedTicks = reader.dtsTicks - this.#firstDtsTicks;
     if (reader.isKey) {
-      if (reader.streamVersion !== this.#streamVersion) return true;
+      if (reader.formatVersion !== this.#formatVersion) return true;
       // At the keyframe that is nearest to the target, supposing that the next one is as far as the last.
       return elapsedTicks + (reader.dtsTicks - this.#lastKeyTicks) / 2 >= TARGET_TICKS;
     }
@@ -158,13 +152,13 @@ export class Segmenter {
   }
 
   /** Takes over a description, if it is another. False: there is no decoder for it. */
-  #describe(info: StreamInfo, { streamVersion }: RingReader): boolean {
-    // Another ring counts its versions anew, and what comes from it is broken off.
-    if (streamVersion === this.#streamVersion && this.#head !== null && !this.#isBroken) return true;
+  #describe(info: StreamInfo, { formatVersion }: RingReader): boolean {
+    // Another ring counts its formats anew, and what comes from it is broken off.
+    if (formatVersion === this.#formatVersion && this.#head !== null && !this.#isBroken) return true;
     const playable = { video: info.video, audio: carriedAudio(info.audio) };
     const bytes = initSegmentOf(playable);
     if (bytes === null) return false;
-    this.#streamVersion = streamVersion;
+    this.#formatVersion = formatVersion;
     this.#audioVersion = -1;
     const { numbers } = this.#window;
     const known = this.#head?.init;

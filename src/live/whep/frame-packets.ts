@@ -1,3 +1,4 @@
+import { beginsWithParameterSet, withLengths } from '../../codec/nal.js';
 import type { StreamInfo, VideoCodec } from '../../codec/track.js';
 import { PacketWriter, RTP_HEADER_BYTES } from '../../rtp/packet-writer.js';
 import { H264Packetizer } from '../../rtp/packetize-h264.js';
@@ -9,16 +10,6 @@ import { MAX_PACKET_BYTES } from './srtp-batch.js';
 type Packetizer = {
   packetize(source: Buffer, start: number, end: number, timestamp: number, marker?: boolean): void;
 };
-
-/** Parameter sets with their lengths in front, as a frame holds its NAL units. */
-const joined = (nals: readonly Uint8Array[]): Buffer =>
-  Buffer.concat(
-    nals.flatMap((nal) => {
-      const length = Buffer.alloc(4);
-      length.writeUInt32BE(nal.length);
-      return [length, nal];
-    }),
-  );
 
 /** Cuts a camera's frames into packets, once for all of its viewers, right into the store. */
 export class FramePackets {
@@ -53,11 +44,12 @@ export class FramePackets {
   add(source: Buffer, end: number, ticks: number, isKey: boolean, info: StreamInfo): void {
     if (info !== this.#info) {
       this.#info = info;
-      this.#parameterSets = joined([...info.video.vps, ...info.video.sps, ...info.video.pps]);
+      this.#parameterSets = withLengths([...info.video.vps, ...info.video.sps, ...info.video.pps]);
     }
     this.#store.beginFrame(ticks, isKey);
     const sets = this.#parameterSets;
-    if (isKey) this.#packetizer.packetize(sets, 0, sets.length, 0, false);
+    const hasOwn = beginsWithParameterSet(this.codec, source, 0);
+    if (isKey && !hasOwn) this.#packetizer.packetize(sets, 0, sets.length, 0, false);
     this.#packetizer.packetize(source, 0, end, 0);
   }
 }
