@@ -377,7 +377,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
   stops.push(() => models.stop());
-  const logRoutes = new LogRoutes({ hub, tokens: storage.tokens, clock });
+  const logRoutes = new LogRoutes({ hub, tokens: storage.tokens, sessions: storage.sessions, clock });
 
   const streams = new StreamAccess({ cameras: registry, gate: new ViewingGate(storage) });
   const upgrades = [webSocketUpgrade(webSockets)];

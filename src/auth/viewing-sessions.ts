@@ -26,7 +26,7 @@ type Session = {
 };
 
 type Held = {
-  readonly cameraId: string;
+  readonly cameraId: string | null;
   readonly username: string | null;
   readonly onEnd: (reason: EndReason) => void;
 };
@@ -94,10 +94,10 @@ export class ViewingSessions {
   }
 
   /**
-   * Registers a connection (WebSocket, WHEP) until it is released. `onEnd` is called at once, and once, when the
-   * viewing must end. `username` is null for a viewer of a camera without `token_auth`.
+   * Registers a connection (WebSocket, WHEP, the log) until it is released. `onEnd` is called at once, and once, when
+   * it must end. `username` is null for a viewer of a camera without `token_auth`, `cameraId` where it shows none.
    */
-  hold(cameraId: string, username: string | null, onEnd: (reason: EndReason) => void): Hold {
+  hold(cameraId: string | null, username: string | null, onEnd: (reason: EndReason) => void): Hold {
     const held = { cameraId, username, onEnd };
     this.#held.add(held);
     return { release: () => void this.#held.delete(held) };

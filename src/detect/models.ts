@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import type { Clock, MonotonicMs } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
+import { ModelCache } from './model-cache.js';
 import { removeLeftovers, storeModel } from './model-download.js';
 import type { ModelErrorCode } from './model-errors.js';
 import { openOrigin, originFailed, originUrl } from './model-origin.js';
 
 export type ModelLimits = {
   readonly maxBytes: number;
+  /** Of all that were fetched together; beyond it those used longest ago go. */
+  readonly maxCacheBytes: number;
   readonly idleTimeoutMs: number;
   readonly totalTimeoutMs: number;
   /** For this long a failed fetch is the answer, before the origin is asked again. */
@@ -18,6 +21,7 @@ export type ModelLimits = {
 
 const defaultLimits: ModelLimits = {
   maxBytes: 2_147_483_648,
+  maxCacheBytes: 4_294_967_296,
   idleTimeoutMs: 20_000,
   totalTimeoutMs: 3_600_000,
   failureKeptMs: 3_000,
@@ -53,6 +57,7 @@ const isMissing = (fault: unknown): boolean => (fault as NodeJS.ErrnoException).
 export class Models {
   readonly #directory: string;
   readonly #origin: URL | null;
+  readonly #cache: ModelCache;
   readonly #limits: ModelLimits;
   readonly #clock: Clock;
   readonly #log: Logger;
@@ -71,6 +76,7 @@ export class Models {
     this.#directory = options.directory;
     this.#origin = options.origin;
     this.#limits = { ...defaultLimits, ...options.limits };
+    this.#cache = new ModelCache(options.directory, this.#limits.maxCacheBytes, deps.clock);
     this.#clock = deps.clock;
     this.#log = deps.log;
   }
@@ -81,6 +87,7 @@ export class Models {
       await mkdir(this.#directory, { recursive: true });
       const removed = await removeLeftovers(this.#directory);
       if (removed > 0) this.#log.info('unfinished model files removed', { files: removed });
+      await this.#trim(null);
     } catch (fault) {
       this.#log.error("the models directory can't be used", { reason: messageOf(fault) });
     }
@@ -108,7 +115,10 @@ export class Models {
       );
     }
     const cached = await this.#openCached(filename);
-    if (cached !== null) return cached;
+    if (cached !== null) {
+      this.#cache.noteUse(filename);
+      return cached;
+    }
     await this.#fetchOnce(filename);
     const fetched = await this.#openCached(filename);
     if (fetched === null) throw storageFailed(new Error('removed as soon as it was stored'));
@@ -182,12 +192,19 @@ export class Models {
       const sizeBytes = await storeModel(source, target, this.#limits, signal);
       const durationMs = Math.round(this.#clock.monotonicMs() - startedMs);
       this.#log.info('model fetched', { model: filename, bytes: sizeBytes, duration_ms: durationMs });
+      await this.#cache.mark(filename);
+      await this.#trim(filename);
     } catch (thrown) {
       const fault = thrown instanceof AppError ? thrown : originFailed(messageOf(thrown), thrown);
       if (fault.code !== 'model_not_found')
         this.#log.warn('model fetch failed', { model: filename, code: fault.code, reason: fault.message });
       throw fault;
     }
+  }
+
+  async #trim(newest: string | null): Promise<void> {
+    const removed = await this.#cache.trim(newest);
+    if (removed.length > 0) this.#log.info('models removed: the cache is full', { models: removed });
   }
 
   #remember(filename: string, fault: unknown): void {

@@ -64,6 +64,12 @@ const codeOf = async (work: Promise<unknown>): Promise<ModelErrorCode | 'none'> 
   }
 };
 
+/** The models that are there. */
+const shown = (directory: string): string[] =>
+  readdirSync(directory)
+    .filter((name) => !/^\..*\.fetched$/.test(name))
+    .sort();
+
 test('20 who ask at once for an uncached file cause one fetch, and all get the whole file', async (t) => {
   const { models, origin, directory } = await rigOf(t);
   origin.answer = (_request, response) => {
@@ -75,7 +81,7 @@ test('20 who ask at once for an uncached file cause one fetch, and all get the w
   assert.equal(origin.requests.length, 1);
   assert.equal(origin.requests[0]!.path, '/files/net.onnx');
   for (const path of paths) assert.ok(readFileSync(path).equals(content));
-  assert.deepEqual(readdirSync(directory), ['net.onnx']);
+  assert.deepEqual(shown(directory), ['net.onnx']);
   await models.path('net.onnx');
   assert.equal(origin.requests.length, 1, 'a cached file asks nobody');
 });
@@ -217,6 +223,28 @@ test('at most eight files are fetched at a time', async (t) => {
   await models.path('n8.onnx');
 });
 
+test('fetched files are bounded together: those used longest ago go; what somebody put there stays', async (t) => {
+  const { directory, models, origin } = await rigOf(t, { maxCacheBytes: 3 * content.length });
+  origin.answer = whole;
+  writeFileSync(join(directory, 'own.onnx'), content);
+  for (const name of ['a', 'b', 'c']) {
+    await models.path(`${name}.onnx`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  assert.deepEqual(shown(directory), ['a.onnx', 'b.onnx', 'c.onnx', 'own.onnx']);
+  await models.path('a.onnx');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  await models.path('d.onnx');
+  assert.deepEqual(shown(directory), ['a.onnx', 'c.onnx', 'd.onnx', 'own.onnx']);
+  await models.path('own.onnx');
+  const smaller = new Models(
+    { directory, origin: null, limits: { maxCacheBytes: content.length } },
+    { clock: systemClock, log: createLogger(() => {}) },
+  );
+  await smaller.start();
+  assert.deepEqual(shown(directory), ['d.onnx', 'own.onnx'], 'the bound was lowered');
+});
+
 test('a name is never a path', async (t) => {
   const { models, origin } = await rigOf(t);
   const names = [
@@ -283,7 +311,7 @@ test('file: origins: found, missing, a folder, a pipe', async (t) => {
   assert.equal(await codeOf(models.path('pipe.onnx')), 'model_not_found');
   writeFileSync(join(files, 'empty.onnx'), '');
   assert.equal(await codeOf(models.path('empty.onnx')), 'model_origin_failed');
-  assert.deepEqual(readdirSync(directory), ['net.onnx']);
+  assert.deepEqual(shown(directory), ['net.onnx']);
 });
 
 test('redirects are followed, and the credentials of the origin go to the origin alone and into no log', async (t) => {

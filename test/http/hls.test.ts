@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hlsRoutes, type LiveHlsSource } from '../../src/http/routes/hls.js';
-import { HlsCamera, type HlsRig, makeHls } from '../live/hls/hls-camera.js';
+import { FIRST, HlsCamera, type HlsRig, makeHls } from '../live/hls/hls-camera.js';
 import { addressesOf, parse } from '../live/hls/playlist-reader.js';
 import { fixtures } from '../support/fixtures.js';
 import { until } from '../support/until.js';
@@ -60,10 +60,10 @@ test('a camera without token_auth is open to all, and addresses carry nothing', 
   const lowLatency = await server.call('GET', '/stream/hls/open/ll.m3u8');
   assert.equal(lowLatency.status, 200);
   for (const [name, type] of [
-    ['subs_0.vtt', 'text/vtt; charset=utf-8'],
-    ['segment_0.m4s', 'video/mp4'],
-    ['part_0_0.m4s', 'video/mp4'],
-    ['init_0.mp4', 'video/mp4'],
+    [`subs_${FIRST}.vtt`, 'text/vtt; charset=utf-8'],
+    [`segment_${FIRST}.m4s`, 'video/mp4'],
+    [`part_${FIRST}_0.m4s`, 'video/mp4'],
+    [`init_${FIRST}.mp4`, 'video/mp4'],
   ] as const) {
     const { status, headers } = await server.call('GET', `/stream/hls/open/${name}`);
     assert.deepEqual([status, headers.get('content-type')], [200, type], name);
@@ -103,10 +103,10 @@ test('what can not be answered says why', async () => {
   };
   await opened('open', '/stream/hls/open/index.m3u8');
   assert.equal(await statusOf('unknown/index.m3u8'), '404 not_found null');
-  assert.equal(await statusOf('open/segment_99999.ts'), '404 not_found null');
+  assert.equal(await statusOf(`open/segment_${FIRST + 99999}.ts`), '404 not_found null');
   assert.equal(await statusOf('open/nonsense'), '404 not_found null');
   assert.equal(await statusOf(`open/${'x'.repeat(65)}`), '400 invalid_input null');
-  assert.equal(await statusOf('open/ll.m3u8?_HLS_msn=99999'), '400 bad_request null');
+  assert.equal(await statusOf(`open/ll.m3u8?_HLS_msn=${FIRST + 99999}`), '400 bad_request null');
   assert.equal(await statusOf('open/ll.m3u8?_HLS_msn=-1'), '400 invalid_input null');
   assert.equal(await statusOf('open/ll.m3u8?_HLS_part=1'), '400 invalid_input null');
   assert.equal(await statusOf('off/index.m3u8'), '503 no_picture 60');

@@ -255,6 +255,28 @@ test('a viewer that takes nothing for 30 s is closed with 1013', async () => {
   assert.equal(watching.clock.pendingTimers, 0);
 });
 
+test('a viewer that wakes long after it was closed still hears why', async () => {
+  await using watching = await Watching.start();
+  const camera = watching.addCamera('door');
+  camera.write(true);
+  const viewer = watching.watch('door');
+  await viewer.untilFrame(0);
+  await viewer.roundTrip();
+  viewer.webSocket.pause();
+  for (let tick = 0; tick < 160 && watching.views.viewers('door') === 1; tick += 1) {
+    // Half a megabyte a second until it is slow: more than it takes at once when it wakes.
+    camera.write(tick % 8 === 0, 120_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    watching.clock.advance(250);
+  }
+  assert.equal(watching.views.viewers('door'), 0);
+  // Longer than ws waits for an answer unless it is told to; a pong to a socket that is gone would be answered by a reset.
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  viewer.webSocket.resume();
+  assert.equal(await viewer.untilClosed(), 1013);
+  await until('its place is given back', () => watching.places.size === 0);
+});
+
 test('a viewer that vanished while the camera is silent is found out', async () => {
   await using watching = await Watching.start();
   watching.addCamera('door').write(true);

@@ -1,19 +1,26 @@
 import { z } from 'zod';
 import { bearerTokenOf } from '../../auth/tokens.js';
-import type { Clock } from '../../base/clock.js';
+import type { ViewingSessions } from '../../auth/viewing-sessions.js';
+import type { Clock, Timer } from '../../base/clock.js';
 import { type LogHub, logLevelRanks, type RecordLevel } from '../../ops/log-hub.js';
 import { LogStream } from '../../ops/log-stream.js';
 import type { TokenVerifier } from '../access.js';
 import { type Route, route } from '../route.js';
 import { idSchema } from '../schemas.js';
 
-/** How long a withdrawn token may go on reading the log. */
+/** How long a token that has expired may go on reading the log. */
 const RECHECK_EVERY_MS = 2_000;
 
 const levels = Object.keys(logLevelRanks) as [RecordLevel, ...RecordLevel[]];
 const filterSchema = z.object({ level: z.enum(levels).optional(), camera_id: idSchema.optional() });
 
-export type LogRoutesDeps = { readonly hub: LogHub; readonly tokens: TokenVerifier; readonly clock: Clock };
+export type LogRoutesDeps = {
+  readonly hub: LogHub;
+  readonly tokens: TokenVerifier;
+  /** Told at once when a reader's rights are withdrawn. */
+  readonly sessions: Pick<ViewingSessions, 'hold'>;
+  readonly clock: Clock;
+};
 
 /** The log as server-sent events, for as long as the reader's token is good and the service runs. */
 export class LogRoutes {
@@ -33,7 +40,7 @@ export class LogRoutes {
         summary: 'The log as server-sent events: the last 100 records, then each new one',
         query: filterSchema,
         answers: { 200: { description: 'Events named `log`', contentType: 'text/event-stream' } },
-        handle: ({ query: { level = null, camera_id: cameraId = null } }) => ({
+        handle: ({ query: { level = null, camera_id: cameraId = null }, principal }) => ({
           write: (request, response) => {
             response.writeHead(200, {
               'Content-Type': 'text/event-stream; charset=utf-8',
@@ -47,9 +54,11 @@ export class LogRoutes {
             }
             const stream = new LogStream({ level, cameraId }, { ...this.#deps, sink: response });
             this.#open.add(stream);
-            const recheck = this.#endWithToken(stream, bearerTokenOf(request.headers.authorization));
+            const hold = this.#deps.sessions.hold(null, principal.username, () => stream.close());
+            const expiry = this.#endWithToken(stream, bearerTokenOf(request.headers.authorization));
             response.once('close', () => {
-              recheck.cancel();
+              hold.release();
+              expiry.cancel();
               this.#open.delete(stream);
             });
           },
@@ -63,7 +72,7 @@ export class LogRoutes {
     for (const stream of this.#open) stream.close();
   }
 
-  #endWithToken(stream: LogStream, token: string | null) {
+  #endWithToken(stream: LogStream, token: string | null): Timer {
     return this.#deps.clock.every(RECHECK_EVERY_MS, () => {
       try {
         this.#deps.tokens.verifyAccess(token);

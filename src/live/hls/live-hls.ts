@@ -39,7 +39,7 @@ export class LiveHls {
   readonly #tsMaker = new TsMaker();
   readonly #channels = new Map<string, Channel>();
   /** Beyond all numbers of cameras that are gone: one that comes back goes on from here. */
-  readonly #spent = new Numbers();
+  readonly #spent: Numbers;
   #alwaysOn: ReadonlySet<string> = new Set();
   readonly #keeper: Timer;
   #beat: Timer | null = null;
@@ -47,6 +47,7 @@ export class LiveHls {
 
   constructor(deps: LiveHlsDeps) {
     this.#deps = deps;
+    this.#spent = new Numbers(deps.clock.wallMs());
     this.#keeper = deps.clock.every(ALWAYS_ON_EVERY_MS, () => this.#keepAwake());
   }
 
@@ -138,9 +139,9 @@ export class LiveHls {
   #channel(cameraId: string): Channel {
     const known = this.#channels.get(cameraId);
     if (known !== undefined) return known;
-    const numbers = new Numbers();
-    numbers.follow(this.#spent);
     const { clock, log, feeds } = this.#deps;
+    const numbers = new Numbers(clock.wallMs());
+    numbers.follow(this.#spent);
     const onGone = (): void => this.closeCamera(cameraId);
     const channel = new Channel(cameraId, numbers, { clock, log, feeds, tsMaker: this.#tsMaker, onGone });
     this.#channels.set(cameraId, channel);

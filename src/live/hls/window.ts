@@ -1,3 +1,4 @@
+import type { WallMs } from '../../base/clock.js';
 import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import { type InitSegment, type Part, Segment, type SegmentStart } from './segment.js';
 
@@ -12,11 +13,24 @@ export const TARGET_DURATION_SEC = 2;
 /** What parts are cut to (0.34 s): three a second, and a bit for clocks that aren't exact. */
 export const PART_TICKS = 30_600;
 
-/** Numbers that are never given twice, whatever starts, stops or is deleted. */
+/** Numbers count from here; those of seconds since 1970 would soon be too large for players with 32 bits. */
+const EPOCH_MS = Date.UTC(2020, 0, 1);
+
+/**
+ * Numbers that are never given twice, whatever starts, stops or is deleted. They begin with the seconds that the wall
+ * clock shows, and grow by less than one a second: so players that outlive the service find higher ones after it.
+ */
 export class Numbers {
-  segment = 0;
-  discontinuities = 0;
-  init = 0;
+  segment: number;
+  discontinuities: number;
+  init: number;
+
+  constructor(wallMs: WallMs) {
+    const seconds = Math.max(0, Math.floor((wallMs - EPOCH_MS) / 1_000));
+    this.segment = seconds;
+    this.discontinuities = seconds;
+    this.init = seconds;
+  }
 
   /** Goes on after another's numbers. */
   follow(other: Numbers): void {

@@ -34,8 +34,11 @@ const STALL_LIMIT_MS = 30_000;
 const TICK_MS = 250;
 /** Viewers send pongs and pings; whatever else they say is ignored, up to this size. */
 const MAX_RECEIVED_BYTES = 64 << 10;
-/** For the other end to answer a close frame. */
-const CLOSE_TIMEOUT_MS = 5_000;
+/**
+ * For the other end to answer a close frame. One that stood still answers old pings first when it wakes: a socket that
+ * is gone by then would reset the connection, and what was said last is lost.
+ */
+const CLOSE_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 1_500;
 
 const serverOptions = {

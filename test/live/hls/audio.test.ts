@@ -4,7 +4,7 @@ import type { AudioTrackInfo } from '../../../src/codec/track.js';
 import { demux } from '../../mpegts/demuxer.js';
 import type { AudioStream } from '../../support/elementary-stream.js';
 import { fixtures } from '../../support/fixtures.js';
-import { fileBytes, HlsCamera, makeHls, viewer } from './hls-camera.js';
+import { FIRST, fileBytes, HlsCamera, makeHls, viewer } from './hls-camera.js';
 
 const SAMPLES = 960;
 
@@ -35,9 +35,9 @@ const outputsWith = async (audio: AudioStream): Promise<{ init: Buffer; mp4: Buf
   await first;
   const read = async (name: string) => await fileBytes(hls, name);
   const outputs = {
-    init: await read('init_0.mp4'),
-    mp4: await read('segment_0.m4s'),
-    ts: await read('segment_0.ts'),
+    init: await read(`init_${FIRST}.mp4`),
+    mp4: await read(`segment_${FIRST}.m4s`),
+    ts: await read(`segment_${FIRST}.ts`),
   };
   hls.stop();
   return outputs;

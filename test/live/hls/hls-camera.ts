@@ -1,6 +1,7 @@
 import { createLogger } from '../../../src/base/log.js';
 import type { CameraFeed, CameraFeeds } from '../../../src/live/feeds.js';
 import { LiveHls } from '../../../src/live/hls/live-hls.js';
+import { Numbers } from '../../../src/live/hls/window.js';
 import { frameFlag } from '../../../src/ring/layout.js';
 import { gopsOf, infoOf, type SourceFrame } from '../../mpegts/mux.js';
 import { splitNals } from '../../support/access-units.js';
@@ -136,6 +137,9 @@ export const makeHls = (clock = new FakeClock()): HlsRig => {
 };
 
 export const viewer = { session: null, clientAddress: '192.0.2.1' };
+
+/** What a channel begins to count with that is asked for before the clock moves. */
+export const FIRST = new Numbers(new FakeClock().wallMs()).segment;
 
 /** A whole file of the camera `door`. */
 export const fileBytes = async (hls: LiveHls, name: string): Promise<Buffer> =>

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { INFO_ENTRY_BYTES, RingMemory } from '../../../src/ring/layout.js';
+import { FakeClock } from '../../support/fake-clock.js';
 import { fixtures } from '../../support/fixtures.js';
-import { HlsCamera, makeHls, viewer } from './hls-camera.js';
+import { FIRST, HlsCamera, makeHls, viewer } from './hls-camera.js';
 import { addressesOf, parse } from './playlist-reader.js';
 
 const numberOf = (address: string): number => Number(/_(\d+)\./.exec(address)![1]);
@@ -96,7 +97,7 @@ test('a camera that is deleted ends what waits, and its numbers are not given ag
   const first = hls.video('door', viewer);
   camera.play(5);
   await first;
-  const waiting = hls.lowLatency('door', viewer, { segment: 3, part: null });
+  const waiting = hls.lowLatency('door', viewer, { segment: FIRST + 3, part: null });
   cameras.delete('door');
   camera.remove();
   await assert.rejects(waiting, { code: 'not_found' });
@@ -106,7 +107,7 @@ test('a camera that is deleted ends what waits, and its numbers are not given ag
   const again = hls.video('door', viewer);
   another.play(5);
   const [segment] = parse(await again).segments;
-  assert.ok(numberOf(segment!.uri) >= 3);
+  assert.ok(numberOf(segment!.uri) >= FIRST + 3);
   hls.stop();
 });
 
@@ -175,6 +176,30 @@ test('what one camera breaks stays its own', async () => {
   assert.match(errors.join(), /live HLS of a camera failed.*"camera_id":"bad"/);
   assert.equal(bad.listeners.size, 0);
   hls.stop();
+});
+
+test('after a restart the service counts on from higher numbers, so that players which outlive it go on', async () => {
+  const clock = new FakeClock();
+  const serve = async (): Promise<readonly number[]> => {
+    const { cameras, hls } = makeHls(clock);
+    const camera = new HlsCamera(clock, fixtures.h264High());
+    cameras.set('door', camera);
+    const asked = hls.video('door', viewer);
+    camera.play(31);
+    await asked;
+    const video = parse(await hls.video('door', viewer));
+    const text = await hls.lowLatency('door', viewer, null);
+    const init = Number(/init_(\d+)\.mp4/.exec(text)?.[1]);
+    hls.stop();
+    return [video.mediaSequenceBase ?? 0, video.discontinuitySequenceBase ?? 0, init];
+  };
+  const before = await serve();
+  clock.advance(2_000);
+  const after = await serve();
+  for (const [index, number] of after.entries()) {
+    assert.ok(number > (before[index] ?? 0) + 6, `${number} after ${before[index]}`);
+    assert.ok(number < 2 ** 31);
+  }
 });
 
 test('whoever asks for a segment that is on its way to somebody is sent the same memory', async () => {

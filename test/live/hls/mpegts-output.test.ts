@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { AudioStream, VideoStream } from '../../support/elementary-stream.js';
 import { fixturePath, fixtures } from '../../support/fixtures.js';
-import { fileBytes, HlsCamera, makeHls, viewer } from './hls-camera.js';
+import { FIRST, fileBytes, HlsCamera, makeHls, viewer } from './hls-camera.js';
 import { addressesOf, parse } from './playlist-reader.js';
 
 const run = (tool: 'ffmpeg' | 'ffprobe', ...args: readonly string[]): string => {
@@ -72,15 +72,25 @@ describe('ffmpeg reads what live HLS serves', () => {
       const expected = [...source, ...source];
 
       const ts = addressesOf(parse(await hls.video('door', viewer)));
-      assert.deepEqual(ts, ['segment_0.ts', 'segment_1.ts', 'segment_2.ts', 'segment_3.ts']);
+      assert.deepEqual(ts, [
+        `segment_${FIRST}.ts`,
+        `segment_${FIRST + 1}.ts`,
+        `segment_${FIRST + 2}.ts`,
+        `segment_${FIRST + 3}.ts`,
+      ]);
       const tsBytes = await Promise.all(ts.map(async (address) => await fileBytes(hls, address)));
       const tsPath = join(folder, 'joined.ts');
       writeFileSync(tsPath, Buffer.concat(tsBytes));
       assert.deepEqual(picturesOf('-i', tsPath), expected);
 
       const mp4 = addressesOf(parse(await hls.lowLatency('door', viewer, null)));
-      assert.deepEqual(mp4, ['segment_0.m4s', 'segment_1.m4s', 'segment_2.m4s', 'segment_3.m4s']);
-      const init = await fileBytes(hls, 'init_0.mp4');
+      assert.deepEqual(mp4, [
+        `segment_${FIRST}.m4s`,
+        `segment_${FIRST + 1}.m4s`,
+        `segment_${FIRST + 2}.m4s`,
+        `segment_${FIRST + 3}.m4s`,
+      ]);
+      const init = await fileBytes(hls, `init_${FIRST}.mp4`);
       const mp4Bytes = await Promise.all(mp4.map(async (address) => await fileBytes(hls, address)));
       const mp4Path = join(folder, 'joined.mp4');
       writeFileSync(mp4Path, Buffer.concat([init, ...mp4Bytes]));

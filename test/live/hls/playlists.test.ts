@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { START_OFFSET_TICKS } from '../../../src/mpegts/timestamp.js';
 import { fixtures } from '../../support/fixtures.js';
 import { generateVideo } from '../../support/frame-generator.js';
-import { fileBytes, HlsCamera, isSettled, makeHls, viewer } from './hls-camera.js';
+import { FIRST, fileBytes, HlsCamera, isSettled, makeHls, viewer } from './hls-camera.js';
 import { addressesOf, parse } from './playlist-reader.js';
 
 /** It has no types. */
@@ -47,15 +47,18 @@ test('the window slides: six segments of two seconds, with their times, numbered
   assert.equal(await isSettled(first), false);
   camera.play(2);
   const suffix = `?session=${encodeURIComponent(session)}`;
-  assert.deepEqual(addressesOf(parse(await first)), [`segment_0.ts${suffix}`, `segment_1.ts${suffix}`]);
+  assert.deepEqual(addressesOf(parse(await first)), [
+    `segment_${FIRST}.ts${suffix}`,
+    `segment_${FIRST + 1}.ts${suffix}`,
+  ]);
   camera.play(18);
   const playlist = parse(await hls.video('door', viewer));
-  assert.equal(playlist.mediaSequenceBase, 5);
+  assert.equal(playlist.mediaSequenceBase, FIRST + 5);
   assert.equal(playlist.targetDuration, 2);
-  assert.equal(playlist.discontinuitySequenceBase ?? 0, 0);
+  assert.equal(playlist.discontinuitySequenceBase, FIRST);
   assert.deepEqual(
     addressesOf(playlist),
-    [5, 6, 7, 8, 9, 10].map((number) => `segment_${number}.ts`),
+    [5, 6, 7, 8, 9, 10].map((number) => `segment_${FIRST + number}.ts`),
   );
   for (const [index, { duration, programDateTime, discontinuity }] of playlist.segments.entries()) {
     assert.equal(duration, 2);
@@ -65,9 +68,9 @@ test('the window slides: six segments of two seconds, with their times, numbered
     assert.ok(Math.abs(offMs) <= 100, `segment ${index} is dated ${offMs} ms off`);
   }
   // What has just left the playlist may still be asked for; what is long gone may not.
-  assert.ok((await fileBytes(hls, 'segment_3.ts')).length > 0);
-  await assert.rejects(hls.file('door', 'segment_2.ts', viewer), { code: 'not_found' });
-  await assert.rejects(hls.file('door', 'segment_11.ts', viewer), { code: 'not_found' });
+  assert.ok((await fileBytes(hls, `segment_${FIRST + 3}.ts`)).length > 0);
+  await assert.rejects(hls.file('door', `segment_${FIRST + 2}.ts`, viewer), { code: 'not_found' });
+  await assert.rejects(hls.file('door', `segment_${FIRST + 11}.ts`, viewer), { code: 'not_found' });
   await assert.rejects(hls.file('door', 'passwd', viewer), { code: 'not_found' });
   hls.stop();
 });
@@ -90,7 +93,7 @@ test('subtitles go beside the video: same numbers, same times, valid and empty',
     ]),
   );
   assert.equal(subtitles.mediaSequenceBase, video.mediaSequenceBase);
-  const { pieces, contentType } = await hls.file('door', 'subs_2.vtt', viewer);
+  const { pieces, contentType } = await hls.file('door', `subs_${FIRST + 2}.vtt`, viewer);
   assert.equal(contentType, 'text/vtt; charset=utf-8');
   const text = Buffer.concat(pieces).toString();
   const stamp = START_OFFSET_TICKS + 4 * 90_000;
@@ -158,7 +161,7 @@ test('a camera that comes back goes on with a discontinuity, which is counted as
   }
   camera.play(8);
   const { segments, discontinuitySequenceBase } = parse(await hls.video('door', viewer));
-  assert.equal(discontinuitySequenceBase, 1);
+  assert.equal(discontinuitySequenceBase, FIRST + 1);
   assert.ok(segments.every(({ discontinuity }) => !discontinuity));
   hls.stop();
 });

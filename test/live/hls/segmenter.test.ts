@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { WallMs } from '../../../src/base/clock.js';
 import { FileScanner } from '../../../src/fmp4/file-scanner.js';
 import { lowLatencyPlaylist } from '../../../src/live/hls/ll-playlist.js';
 import { videoPlaylist } from '../../../src/live/hls/playlists.js';
@@ -49,7 +50,7 @@ test('whatever a camera sends: playlists keep the rules, numbers go on, segments
       const { writer } = makeRing();
       writer.setStreamInfo(infos[0]!);
       const reader = new RingReader(writer.ring, { start: 'next' });
-      const window = new SegmentWindow(new Numbers());
+      const window = new SegmentWindow(new Numbers(0 as WallMs));
       const segmenter = new Segmenter(window, false);
       let ticks = 0;
       let info = 0;
@@ -89,7 +90,7 @@ test('sound that comes back before the picture does is not put behind the old on
   const { writer } = makeRing();
   writer.setStreamInfo(infoOf(fixtures.h264High(), fixtures.aac().track));
   const reader = new RingReader(writer.ring, { start: 'next' });
-  const window = new SegmentWindow(new Numbers());
+  const window = new SegmentWindow(new Numbers(0 as WallMs));
   const segmenter = new Segmenter(window, false);
   const sendAudio = (ms: number, flags = 0): void =>
     writer.writeAudio(nalOf(ms, 40), 0, 40, ms * 48, 0, 0, flags);
