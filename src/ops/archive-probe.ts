@@ -41,7 +41,8 @@ const writeAndRemove = async (path: string): Promise<void> => {
   const file = await open(path, 'w', 0o600);
   try {
     // Not synced: on a journaling file system that would flush all recordings along with it, once a second.
-    await file.write(probeBytes);
+    // All of it: a disk that is nearly full takes a part without complaint.
+    await file.writeFile(probeBytes);
   } finally {
     await file.close();
     await unlink(path);

@@ -1,25 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { archiveError } from '../../src/archive/archive-error.js';
-import { Recordings } from '../../src/archive/recordings.js';
-import { authError } from '../../src/auth/auth-error.js';
-import { ViewingGate } from '../../src/auth/viewing-gate.js';
-import { WorkGate } from '../../src/auth/work-gate.js';
-import { AppError } from '../../src/base/errors.js';
-import { Models } from '../../src/detect/models.js';
-import { LiveHls } from '../../src/live/hls/live-hls.js';
 import { whepError } from '../../src/live/whep/errors.js';
-import { WhepService } from '../../src/live/whep/service.js';
-import { CameraTable } from '../../src/store/cameras.js';
-import { FolderTable } from '../../src/store/folders.js';
-import { Store } from '../../src/store/store.js';
-import { storeError } from '../../src/store/store-error.js';
-import { TagTable } from '../../src/store/tags.js';
-import { UserTable } from '../../src/store/users.js';
 import { writeClosed } from '../archive/recording-file.js';
+import { CountingOrigin } from '../detect/counting-origin.js';
+import { addressesOf, parse } from '../live/hls/playlist-reader.js';
 import { openEvents } from '../support/api-client.js';
 import {
   checkAnswers,
@@ -30,15 +18,25 @@ import {
 } from '../support/contract.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
+import { startFakeOutputs } from './contract-fakes.js';
+
+/** How many viewings are kept at a time (auth/viewing-sessions.ts). */
+const MAX_VIEWINGS = 20_000;
 
 let app: TestApp;
+let fakes: Awaited<ReturnType<typeof startFakeOutputs>>;
+let origin: CountingOrigin;
 let document: Document;
 
 before(async () => {
-  app = await startTestApp();
+  origin = await CountingOrigin.start();
+  app = await startTestApp({ env: { MODELS_ORIGIN: `http://${origin.host}/` } });
+  fakes = await startFakeOutputs();
   document = (await app.call('GET', '/api/openapi.json')).body as Document;
 });
-after(() => app.stop());
+after(async () => {
+  await Promise.all([app.stop(), fakes.stop(), origin.stop()]);
+});
 
 const operations = (): [method: string, path: string, operation: Operation][] => operationsOf(document);
 
@@ -80,7 +78,7 @@ test('every route asks for its token, role and input', async () => {
   }
 });
 
-test('every stream asks for its camera, for a token where that asks, and for room', async (t) => {
+test('every stream asks for its camera, for a token where that asks, and for room', async () => {
   const url = 'rtsp://127.0.0.1/1';
   await app.asAdmin('POST', '/api/cameras', { id: 'locked', url, token_auth: true });
   await app.asAdmin('POST', '/api/cameras', { id: 'open', url });
@@ -96,15 +94,20 @@ test('every stream asks for its camera, for a token where that asks, and for roo
     assert.equal(await statusOf('open', { 'content-type': 'text/plain' }), 415, `${method} ${path}`);
     assert.equal(await statusOf('open', { 'content-type': type }), 413, `${method} ${path}`);
   }
-  const full = (): never => {
-    throw authError('too_many_viewings', 'too many people are watching', { retryAfterSec: 60 });
-  };
-  t.mock.method(ViewingGate.prototype, 'admitPoll', full);
-  t.mock.method(ViewingGate.prototype, 'admitConnection', full);
-  for (const [method, path] of watching) {
-    const { status, headers } = await app.call(method, withId(path, 'open'));
+  await app.asAdmin('PUT', '/api/cameras/open', { disabled: true });
+  const { server } = fakes;
+  // Of polling players, each has a place; of others there is none to run out of.
+  for (let count = 0; count < MAX_VIEWINGS; count++) server.sessions.open('elsewhere', 'eve', String(count));
+  for (const [method, path, operation] of watching) {
+    const isArchive = path.startsWith('/hls/');
+    const { status, headers, body } = isArchive
+      ? await server.call(method, withId(path, 'locked'), { token: server.streamToken('locked') })
+      : await app.call(method, withId(path, 'open'));
     assert.deepEqual([status, headers.get('retry-after')], [503, '60'], `${method} ${path}`);
+    assert.equal(body.code, isArchive ? 'too_many_viewings' : 'no_picture');
+    assert.ok(operation.responses['503']);
   }
+  server.sessions.endForUser('eve');
   for (const id of ['locked', 'open']) await app.asAdmin('DELETE', `/api/cameras/${id}`);
 });
 
@@ -192,32 +195,38 @@ test('things are made, changed, found missing and removed', async () => {
   assert.deepEqual([query.status, query.body.errors[0].path], [400, 'level']);
 });
 
-test('a database that can not be written is a 503 that says when to come back', async (t) => {
+/** From now on every write to a file of this process fails, as on a disk that is broken; returns what ends that. */
+const breakDisk = (): (() => void) => {
+  const limitFiles = (bytes: string): void =>
+    void execFileSync('prlimit', ['--pid', String(process.pid), `--fsize=${bytes}:`]);
+  process.on('SIGXFSZ', () => {});
+  limitFiles('1');
+  return () => limitFiles('unlimited');
+};
+
+test('a disk that takes no writes is a 503 that says when to come back, and nothing is changed', async (t) => {
   await app.asAdmin('POST', '/api/cameras', { id: 'kept', url: 'rtsp://127.0.0.1/1', disabled: true });
+  for (const path of ['tags', 'folders'])
+    await app.asAdmin('POST', `/api/${path}`, {
+      id: 'kept',
+      name: 'K',
+      ...(path === 'tags' && { color: '#aAbB09' }),
+    });
   const { body: snapshot } = await app.asAdmin('GET', '/api/system/backup/export');
-  const fail = (): never => {
-    throw storeError('database_unavailable', "the database can't be written: disk I/O error");
-  };
-  for (const table of [CameraTable, TagTable, FolderTable, UserTable]) {
-    for (const name of ['create', 'update', 'remove']) {
-      if (name in table.prototype)
-        t.mock.method(table.prototype as unknown as Record<string, () => void>, name, fail);
-    }
-  }
-  t.mock.method(Store.prototype, 'importAll', fail);
-  t.mock.method(Store.prototype, 'writeFault', () => 'disk I/O error');
+  const mend = breakDisk();
+  t.after(mend);
   const writes: readonly [method: string, path: string, body?: unknown][] = [
     ['POST', '/api/cameras', { id: 'other', url: 'rtsp://127.0.0.1/1' }],
     ['PUT', '/api/cameras/kept', { comment: 'x' }],
     ['DELETE', '/api/cameras/kept'],
     ['POST', '/api/tags', { id: 't', name: 'Tag', color: '#aAbB09' }],
-    ['DELETE', '/api/tags/t'],
+    ['DELETE', '/api/tags/kept'],
     ['POST', '/api/folders', { id: 'f', name: 'Folder' }],
-    ['DELETE', '/api/folders/f'],
+    ['DELETE', '/api/folders/kept'],
     ['POST', '/api/users', { username: 'eve', password: '12345678', role: 'viewer' }],
     ['PUT', '/api/users/viewer', { role: 'operator' }],
     ['DELETE', '/api/users/viewer'],
-    ['POST', '/api/system/backup/import', snapshot],
+    ['POST', '/api/system/backup/import', { ...snapshot, tags: [] }],
   ];
   for (const [method, path, body] of writes) {
     const { status, headers, body: problem } = await app.asAdmin(method, path, body);
@@ -229,11 +238,14 @@ test('a database that can not be written is a 503 that says when to come back', 
     const answer = await app.call('GET', '/readyz');
     return answer.status === 503 && answer;
   });
-  assert.deepEqual(ready.body.checks, { database: 'disk I/O error', archive: 'ok', router: 'ok' });
-  assert.equal((await app.asAdmin('GET', '/api/cameras')).body.length, 1, 'nothing was changed');
+  assert.match(ready.body.checks.archive, /not writable/);
+  mend();
+  const { exported_at: _, ...after } = (await app.asAdmin('GET', '/api/system/backup/export')).body;
+  const { exported_at: __, ...before } = snapshot;
+  assert.deepEqual(after, before);
 });
 
-test('too many logins and password changes are a 429 that says when to come back', async (t) => {
+test('too many logins and password changes are a 429 that says when to come back', async () => {
   const wrong = { username: 'mallory', password: 'not the password' };
   const statuses: number[] = [];
   for (let tries = 0; tries < 11; tries++) {
@@ -242,18 +254,17 @@ test('too many logins and password changes are a 429 that says when to come back
     if (status === 429) assert.ok(Number(headers.get('retry-after')) > 0);
   }
   assert.deepEqual(statuses, [...Array(10).fill(401), 429]);
-  t.mock.method(WorkGate.prototype, 'run', () => {
-    throw authError('login_busy', 'too many logins at once', { retryAfterSec: 2 });
-  });
+  const { server } = fakes;
+  const token = server.accessToken('boss');
   const account = { username: 'late', password: '12345678', role: 'viewer' };
-  const made = await app.asAdmin('POST', '/api/users', account);
-  const changed = await app.asAdmin('PUT', '/api/users/viewer', { password: '12345678' });
+  const made = await server.call('POST', '/api/users', { token, body: account });
+  const changed = await server.call('PUT', '/api/users/viewer', { token, body: { password: '12345678' } });
   for (const { status, headers } of [made, changed]) {
     assert.deepEqual([status, headers.get('retry-after')], [429, '2']);
   }
 });
 
-test('model files: whole, in part, unchanged, missing, and from an origin that fails', async (t) => {
+test('model files: whole, in part, unchanged, missing, and from an origin that fails', async () => {
   const path = '/models/net.onnx';
   assert.equal((await app.call('GET', path)).status, 404);
   writeFileSync(join(app.dataDir, 'models/net.onnx'), 'a model');
@@ -264,36 +275,43 @@ test('model files: whole, in part, unchanged, missing, and from an origin that f
   assert.equal(await get({ 'if-none-match': whole.headers.get('etag') ?? '' }), 304);
   assert.equal(await get({ range: 'bytes=2-3' }), 206);
   assert.equal(await get({ range: 'bytes=99-' }), 416);
-  for (const [code, status] of [
-    ['model_origin_failed', 502],
-    ['model_fetches_busy', 503],
-  ] as const) {
-    t.mock.method(Models.prototype, 'open', () => Promise.reject(new AppError(code, 'failed')));
-    assert.equal((await app.call('GET', '/models/other.onnx')).status, status);
+  const statusOf = async (name: string) => (await app.call('GET', `/models/${name}.onnx`)).status;
+  origin.answer = (_request, response) => response.writeHead(500).end();
+  assert.equal(await statusOf('broken'), 502);
+  const held: (() => void)[] = [];
+  origin.answer = (_request, response) => held.push(() => response.end('a model'));
+  const slow = Array.from({ length: 8 }, (_, index) => statusOf(`slow-${index}`));
+  await until('all fetches run', () => held.length === 8);
+  assert.equal(await statusOf('another'), 503);
+  for (const end of held) end();
+  assert.deepEqual(new Set(await Promise.all(slow)), new Set([200]));
+});
+
+test('live HLS answers with playlists and files', async () => {
+  const { server, play } = fakes;
+  const path = (name: string): string => `/stream/hls/open/${name}`;
+  const opened = server.call('GET', path('index.m3u8'));
+  let isOpen = false;
+  void opened.finally(() => {
+    isOpen = true;
+  });
+  await until('there is a picture', () => isOpen || void play(0.2));
+  play(8);
+  for (const name of ['index.m3u8', 'stream.m3u8', 'subs.m3u8', 'll.m3u8'])
+    assert.equal((await server.call('GET', path(name))).status, 200, name);
+  for (const list of ['stream.m3u8', 'subs.m3u8', 'll.m3u8']) {
+    const [file = ''] = addressesOf(parse((await server.call('GET', path(list))).text));
+    assert.equal((await server.call('GET', path(file))).status, 200, file);
   }
 });
 
-test('live HLS answers with playlists and files', async (t) => {
-  await app.asAdmin('POST', '/api/cameras', { id: 'live', url: 'rtsp://127.0.0.1/1' });
-  for (const name of ['master', 'video', 'subtitles', 'lowLatency'] as const)
-    t.mock.method(LiveHls.prototype, name, () => Promise.resolve('#EXTM3U'));
-  const file = { pieces: [Buffer.from('a '), Buffer.from('part')], contentType: 'video/mp4' };
-  t.mock.method(LiveHls.prototype, 'file', () => Promise.resolve(file));
-  for (const name of ['index.m3u8', 'stream.m3u8', 'subs.m3u8', 'll.m3u8', 'part_1_0.m4s']) {
-    const { status, text } = await app.call('GET', `/stream/hls/live/${name}`);
-    assert.deepEqual([status, text], [200, name.endsWith('m3u8') ? '#EXTM3U' : 'a part']);
-  }
-  await app.asAdmin('DELETE', '/api/cameras/live');
-});
-
-test('a WebRTC session is opened, refused, and ended by the address that its answer names', async (t) => {
-  await app.asAdmin('POST', '/api/cameras', { id: 'seen', url: 'rtsp://127.0.0.1/1' });
-  const path = '/stream/webrtc/whep/seen';
-  const offer = () => app.call('POST', path, { body: 'v=0', headers: { 'content-type': 'application/sdp' } });
-  const session = { sessionId: 'a-secret', answerSdp: 'v=0\r\n' };
-  t.mock.method(WhepService.prototype, 'offer', () => Promise.resolve(session), { times: 1 });
+test('a WebRTC session is opened, refused, and ended by the address that its answer names', async () => {
+  const { server, whep } = fakes;
+  const path = '/stream/webrtc/whep/open';
+  const offer = () =>
+    server.call('POST', path, { body: 'v=0', headers: { 'content-type': 'application/sdp' } });
   const { status, headers, text } = await offer();
-  assert.deepEqual([status, text], [201, session.answerSdp]);
+  assert.deepEqual([status, text], [201, 'v=0\r\n']);
   assert.equal(headers.get('content-type'), 'application/sdp');
   assert.equal(headers.get('location'), `${path}/a-secret`);
   for (const [code, refusal] of [
@@ -304,18 +322,15 @@ test('a WebRTC session is opened, refused, and ended by the address that its ans
     ['too_many_waiting', 429],
     ['too_many_sessions', 503],
   ] as const) {
-    const refuse = () => Promise.reject(whepError(code, 'refused'));
-    t.mock.method(WhepService.prototype, 'offer', refuse, { times: 1 });
+    whep.refusal = whepError(code, 'refused');
     assert.equal((await offer()).status, refusal);
   }
-  const ended = t.mock.method(WhepService.prototype, 'end', () => true, { times: 1 });
-  assert.equal((await app.call('DELETE', `${path}/a-secret`)).status, 200);
-  assert.deepEqual(ended.mock.calls[0]?.arguments.slice(0, 2), ['seen', 'a-secret']);
-  assert.equal((await app.call('DELETE', `${path}/a-secret`)).status, 404);
-  await app.asAdmin('DELETE', '/api/cameras/seen');
+  assert.equal((await server.call('DELETE', `${path}/a-secret`)).status, 200);
+  assert.deepEqual(whep.ended, ['open a-secret']);
+  assert.equal((await server.call('DELETE', `${path}/a-secret`)).status, 404);
 });
 
-test('the archive is listed, played and exported, or says what is wrong', async (t) => {
+test('the archive is listed, played and exported, or says what is wrong', async () => {
   await app.asAdmin('POST', '/api/cameras', { id: 'yard', url: 'rtsp://127.0.0.1/1' });
   const folder = join(app.dataDir, 'recordings/yard');
   const file = writeClosed(folder, { startMs: Date.now() - 60_000 });
@@ -353,12 +368,12 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   const unknown = await app.asAdmin('DELETE', `/api/cameras/nowhere/archive?${when}`);
   assert.equal(unknown.status, 404);
   assert.equal((await deleteWithin(when, app.tokens.operator)).body.deleted, 1);
-  for (const name of ['list', 'find'] as const) {
-    const busy = () => Promise.reject(archiveError('archive_busy', 'too much to do'));
-    t.mock.method(Recordings.prototype, name, busy);
-  }
-  for (const path of [archive, recordings, clip]) assert.equal((await get(path, bearer)).status, 503, path);
-  assert.equal((await deleteWithin(when, app.tokens.operator)).status, 503);
+  const { server } = fakes;
+  const token = server.accessToken('viewer');
+  for (const path of [archive, recordings, clip])
+    assert.equal((await server.call('GET', path, { token })).status, 503, path);
+  const deletion = `/api/cameras/yard/archive?${when}`;
+  assert.equal((await server.call('DELETE', deletion, { token: server.accessToken('boss') })).status, 503);
   await app.asAdmin('DELETE', '/api/cameras/yard');
 });
 
@@ -369,7 +384,7 @@ test('the log stream answers with events', async () => {
 });
 
 test('every answer is what the document says, and every documented status was seen', () => {
-  const unseen = checkAnswers(document, app.seen);
+  const unseen = checkAnswers(document, [...app.seen, ...fakes.server.seen]);
   assert.deepEqual(
     unseen.filter((answer) => answer !== 'GET /api/logs/stream 200'),
     [],

@@ -13,8 +13,11 @@ const sessionParams = z.object({
   session: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the name of a session'),
 });
 
+/** What of WHEP the routes use. */
+export type WhepSource = Pick<WhepService, 'offer' | 'end'>;
+
 /** WebRTC by WHEP: one offer, one answer, and an address that ends the session. */
-export const whepRoutes = ({ whep }: { readonly whep: WhepService }): Route[] => [
+export const whepRoutes = ({ whep }: { readonly whep: WhepSource }): Route[] => [
   route({
     method: 'post',
     path: '/stream/webrtc/whep/:id',

@@ -1,0 +1,84 @@
+import { archiveError } from '../../src/archive/archive-error.js';
+import { authError } from '../../src/auth/auth-error.js';
+import { archiveRoutes } from '../../src/http/routes/archive.js';
+import { hlsRoutes } from '../../src/http/routes/hls.js';
+import { userRoutes } from '../../src/http/routes/users.js';
+import { type WhepSource, whepRoutes } from '../../src/http/routes/whep.js';
+import { HlsCamera, makeHls } from '../live/hls/hls-camera.js';
+import { FakeArchive } from '../support/fake-archive.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { fixtures } from '../support/fixtures.js';
+import { startWebServer, type WebServer } from '../support/web-server.js';
+
+const busy = (): never => {
+  throw authError('login_busy', 'too many logins at once', { retryAfterSec: 2 });
+};
+
+const tooMuch = (): Promise<never> =>
+  Promise.reject(archiveError('archive_busy', 'too much to do', { retryAfterSec: 3 }));
+
+/** WebRTC sessions without WebRTC: answers or refuses as the test says, and notes what was ended. */
+export class FakeWhep implements WhepSource {
+  refusal: Error | null = null;
+  readonly ended: string[] = [];
+
+  async offer(): Promise<{ sessionId: string; answerSdp: string }> {
+    if (this.refusal !== null) throw this.refusal;
+    return { sessionId: 'a-secret', answerSdp: 'v=0\r\n' };
+  }
+
+  end(cameraId: string, sessionId: string): boolean {
+    if (this.ended.length > 0) return false;
+    this.ended.push(`${cameraId} ${sessionId}`);
+    return true;
+  }
+}
+
+/**
+ * The service's own routes over outputs of the test's own: a camera that has a picture, without a worker; an archive
+ * and accounts that are too busy.
+ */
+export const startFakeOutputs = async (): Promise<{
+  readonly server: WebServer;
+  readonly whep: FakeWhep;
+  /** Lets the camera `open` send. */
+  readonly play: (seconds: number) => void;
+  readonly stop: () => Promise<void>;
+}> => {
+  const clock = new FakeClock();
+  const rig = makeHls(clock);
+  const camera = new HlsCamera(clock, fixtures.h264High());
+  rig.cameras.set('open', camera);
+  const whep = new FakeWhep();
+  const archive = new FakeArchive();
+  const server = await startWebServer([
+    ...hlsRoutes({ hls: rig.hls }),
+    ...whepRoutes({ whep }),
+    ...archiveRoutes({
+      clock,
+      cameras: { has: () => true },
+      deleted: { has: () => false },
+      recordings: { list: tooMuch },
+      timeline: { intervals: tooMuch },
+      playback: {
+        archivePlaylist: (...asked) => archive.archivePlaylist(...asked),
+        rangePlaylist: (...asked) => archive.rangePlaylist(...asked),
+        segment: (...asked) => archive.segment(...asked),
+        clip: tooMuch,
+      },
+      deletions: { deleteWithin: tooMuch },
+    }),
+    ...userRoutes({ accounts: { list: busy, create: busy, update: busy, remove: busy } }),
+  ]);
+  const boss = { username: 'boss', role: 'admin', password_hash: 'h', token_epoch: 'epoch-1' } as const;
+  server.users.set('boss', boss);
+  return {
+    server,
+    whep,
+    play: (seconds) => camera.play(seconds),
+    stop: async () => {
+      rig.hls.stop();
+      await server.stop();
+    },
+  };
+};
