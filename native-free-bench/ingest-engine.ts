@@ -1,6 +1,8 @@
+import { statSync } from 'node:fs';
 /** The engine under measurement, in a process of its own: forked by ingest.ts, so that its CPU is its alone. */
 import { availableParallelism } from 'node:os';
 import { RecordingDesk } from '../src/archive/recording-desk.js';
+import { RootState } from '../src/archive/root-state.js';
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
 import type { CameraSettings } from '../src/camera/camera.js';
@@ -152,8 +154,10 @@ const run = async (job: EngineJob): Promise<EngineReport> => {
   const log = createLogger((level, message, fields) => {
     if (level !== 'info') process.stderr.write(`${level} ${message} ${JSON.stringify(fields)}\n`);
   });
+  const root = new RootState();
+  root.set(statSync(job.archiveDir, { bigint: true }));
   const recordings = new RecordingDesk(
-    { archiveDir: job.archiveDir, fileSeconds: 3600 },
+    { archiveDir: job.archiveDir, fileSeconds: 3600, root: root.memory },
     { log, recover: () => {}, onRefused: () => {} },
   );
   const cameras = new Cameras(

@@ -5,6 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { RecordingDesk } from '../src/archive/recording-desk.js';
+import { RootState } from '../src/archive/root-state.js';
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
 import { Cameras } from '../src/camera/cameras.js';
@@ -32,7 +33,7 @@ const log = createLogger((level, message, fields) => {
 });
 // Nothing is recorded here.
 const recordings = new RecordingDesk(
-  { archiveDir: tmpdir(), fileSeconds: 3600 },
+  { archiveDir: tmpdir(), fileSeconds: 3600, root: new RootState().memory },
   { log, recover: () => {}, onRefused: () => {} },
 );
 const cameras = new Cameras(

@@ -1,6 +1,7 @@
 /** The service's part of the WHEP benchmark, in a process of its own: forked by whep.ts, so that its CPU is its alone. */
 import { availableParallelism, tmpdir } from 'node:os';
 import { RecordingDesk } from '../src/archive/recording-desk.js';
+import { RootState } from '../src/archive/root-state.js';
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
 import { Cameras } from '../src/camera/cameras.js';
@@ -31,7 +32,7 @@ const log = createLogger((level, message, fields) => {
 const send = (message: FromWhepEngine): void => void process.send?.(message);
 
 const recordings = new RecordingDesk(
-  { archiveDir: tmpdir(), fileSeconds: 3600 },
+  { archiveDir: tmpdir(), fileSeconds: 3600, root: new RootState().memory },
   { log, recover: () => {}, onRefused: () => {} },
 );
 const cameras = new Cameras(

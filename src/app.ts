@@ -182,18 +182,23 @@ const rulesOf = (cameras: Store['cameras']): RetentionRule[] => [
 const openArchive = async (
   config: Config,
   deps: AppDeps,
-  store: Store,
+  { store, root }: Storage,
   threads: Threads,
   stops: Stops,
 ): Promise<Recording> => {
   const { archiveDir, recordFileSeconds: fileSeconds, storageMinFreePercent: minFreePercent } = config;
   const { clock, log } = deps;
   const desk = new RecordingDesk(
-    { archiveDir, fileSeconds },
+    { archiveDir, fileSeconds, root: root.state.memory },
     {
       log,
-      recover: (cameraId, fileName) => void archive.recovery.repair(cameraId, fileName),
-      onRefused: () => void archive.retention.makeRoom(),
+      // Whatever is left while the folder is gone is found when it is back.
+      recover: (cameraId, fileName) => {
+        if (root.fault === null) void archive.recovery.repair(cameraId, fileName);
+      },
+      onRefused: () => {
+        if (root.fault === null) void archive.retention.makeRoom();
+      },
     },
   );
   const archive = new Archive(
@@ -201,6 +206,7 @@ const openArchive = async (
     {
       clock,
       log,
+      root,
       threads,
       live: desk,
       rules: () => rulesOf(store.cameras),
@@ -226,7 +232,7 @@ const startCameras = async (
 ): Promise<Sources> => {
   const { clock, log } = deps;
   const { store, sessions } = storage;
-  const { archive, desk } = await openArchive(config, deps, store, threads, stops);
+  const { archive, desk } = await openArchive(config, deps, storage, threads, stops);
   const cameras = new Cameras(
     {
       camerasPerWorker: config.camerasPerWorker,
@@ -289,13 +295,13 @@ type Ops = { readonly health: Health; readonly metrics: Metrics; readonly stats:
 const buildOps = (
   config: Config,
   deps: AppDeps,
-  store: Store,
+  { store, root }: Storage,
   registry: CameraRegistry,
   threads: Threads,
   { archive, desk }: Recording,
 ): Ops => {
   const { clock, version } = deps;
-  const probe = new ArchiveProbe(config.archiveDir, { clock });
+  const probe = new ArchiveProbe(config.archiveDir, { clock, root });
   // A disk that takes a small file may still have no room for a second of video.
   const archiveFault = async (): Promise<string> => {
     const seen = await probe.check();
@@ -373,7 +379,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
     threads,
     stops,
   );
-  const ops = buildOps(config, deps, storage.store, registry, threads, { archive, desk });
+  const ops = buildOps(config, deps, storage, registry, threads, { archive, desk });
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
   stops.push(() => models.stop());

@@ -1,10 +1,13 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import { archiveError } from './archive-error.js';
 import { ArchiveRequests } from './archive-requests.js';
+import type { ArchiveRoot } from './archive-root.js';
 import { Deleting } from './deleting.js';
 import type { FilesInProgress } from './file-progress.js';
 import type { GapReason } from './intervals.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './job-pool.js';
+import type { JobRunner } from './jobs.js';
 import { Playback } from './playback.js';
 import { Recordings } from './recordings.js';
 import { type LiveFiles, Recovery } from './recovery.js';
@@ -16,6 +19,7 @@ export type ArchiveOptions = { readonly archiveDir: string; readonly minFreePerc
 export type ArchiveDeps = {
   readonly clock: Clock;
   readonly log: Logger;
+  readonly root: Pick<ArchiveRoot, 'fault' | 'start'>;
   /** Where the threads of jobs are counted. */
   readonly threads: ThreadRegister;
   /** Which files recorders have open now, and how far they are. */
@@ -30,6 +34,14 @@ export type ArchiveDeps = {
   readonly whyNot: (cameraId: string) => GapReason | null;
 };
 
+/** Jobs go by paths: they must touch nothing that took the archive's place. */
+const guarded = (runner: JobRunner, root: ArchiveDeps['root']): JobRunner => ({
+  run: (name, input) =>
+    root.fault === null
+      ? runner.run(name, input)
+      : Promise.reject(archiveError('archive_unavailable', `there are no recordings now: ${root.fault}`)),
+});
+
 /** The main thread's side of the archive: all of it but the recorders, with the threads that its disk work needs. */
 export class Archive {
   /** For whoever asks from outside. */
@@ -37,33 +49,38 @@ export class Archive {
   readonly recovery: Recovery;
   readonly retention: Retention;
   readonly #log: Logger;
+  readonly #root: ArchiveDeps['root'];
   readonly #foreground: JobPool;
   readonly #repairs: JobPool;
   readonly #deletions: JobPool;
 
   constructor(options: ArchiveOptions, deps: ArchiveDeps) {
-    const { clock, log, live, memory, onGone, rules, threads, whyNot } = deps;
+    const { clock, log, live, memory, onGone, root, rules, threads, whyNot } = deps;
     this.#log = log;
+    this.#root = root;
     this.#foreground = new JobPool(FOREGROUND, { clock, threads });
     this.#repairs = new JobPool(BACKGROUND, { clock, threads });
     this.#deletions = new JobPool(BACKGROUND, { clock, threads });
-    const runner = this.#foreground;
+    const runner = guarded(this.#foreground, root);
+    const deleter = guarded(this.#deletions, root);
     const recordings = new Recordings(options, { runner, live });
     const timeline = new Timeline({ clock, recordings, whyNot });
     const playback = new Playback(options, { recordings, runner, clock });
-    const deletions = new Deleting(options, { recordings, runner: this.#deletions, log });
+    const deletions = new Deleting(options, { recordings, runner: deleter, log });
     this.requests = new ArchiveRequests({ clock, recordings, timeline, playback, deletions });
     this.recovery = new Recovery(options, {
       ...{ clock, log, live },
-      ...{ runner: this.#repairs, quickRunner: this.#foreground },
+      ...{ runner: guarded(this.#repairs, root), quickRunner: runner },
     });
-    this.retention = new Retention(options, { runner: this.#deletions, clock, log, rules, memory, onGone });
+    this.retention = new Retention(options, { runner: deleter, clock, log, rules, memory, onGone });
   }
 
-  /** Collects what the last run left open, which must be done before recorders start, and goes on with the rest. */
+  /** Collects what was left open, which must be done before recorders begin, and goes on with the rest. */
   async start(): Promise<void> {
-    await this.recovery.collect();
-    void this.recovery.repairAll();
+    await this.#root.start(async () => {
+      await this.recovery.collect();
+      void this.recovery.repairAll();
+    });
     this.retention.start();
   }
 

@@ -1,4 +1,17 @@
-import { access, close, fdatasync, fsync, ftruncate, mkdir, open, rename, unlink, write } from 'node:fs';
+import {
+  access,
+  type BigIntStats,
+  close,
+  fdatasync,
+  fsync,
+  ftruncate,
+  mkdir,
+  open,
+  rename,
+  stat,
+  unlink,
+  write,
+} from 'node:fs';
 import { promisify } from 'node:util';
 
 /** Writes `lengthBytes` from the start of `bytes`; resolves with how many of them the disk took. */
@@ -10,6 +23,9 @@ const writeAt = (descriptor: number, bytes: Buffer, lengthBytes: number, positio
     });
   });
 
+/** Device and inode alone say what a path leads to; beyond 2^53 only a bigint is exact. */
+const identityOf = (path: string): Promise<BigIntStats> => promisify(stat)(path, { bigint: true });
+
 /** The operations of a recorder, on plain descriptors: a FileHandle would cost an object and a promise more each. */
 export const disk = {
   access: promisify(access),
@@ -17,6 +33,7 @@ export const disk = {
   fdatasync: promisify(fdatasync),
   fsync: promisify(fsync),
   ftruncate: promisify(ftruncate),
+  identityOf,
   mkdir: promisify(mkdir),
   open: promisify(open),
   rename: promisify(rename),

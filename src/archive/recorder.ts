@@ -11,6 +11,7 @@ import type { FileProgress } from './file-progress.js';
 import { firstLengthSeconds } from './first-length.js';
 import { FragmentCollector, recordable } from './fragment-collector.js';
 import { RecordingFile } from './recording-file.js';
+import { type RecorderRoot, ROOT_LOST, rootLost } from './root-state.js';
 
 /** What a recorder tells of itself. */
 export type RecorderNews = {
@@ -25,7 +26,7 @@ export type RecorderFileState = 'made' | 'closed' | 'left';
 
 export type RecorderOptions = {
   readonly cameraId: string;
-  readonly archiveDir: string;
+  readonly root: RecorderRoot;
   /** A file is closed at the first keyframe after so many seconds, or fewer. */
   readonly fileSeconds: number;
 };
@@ -73,6 +74,7 @@ type Tail = { readonly file: RecordingFile; readonly collector: FragmentCollecto
 /** For people who see no more than this: what a disk's refusal comes down to. */
 const faultText = (fault: unknown): string => {
   const code = (fault as NodeJS.ErrnoException).code ?? 'unknown error';
+  if (code === ROOT_LOST) return messageOf(fault);
   return code === 'ENOSPC' || code === 'EDQUOT'
     ? 'the disk is full'
     : `recordings can't be written (${code})`;
@@ -164,6 +166,17 @@ export class Recorder {
     const isIdle = !this.#isHeldUp && this.#tail === null;
     this.#lookAtMs = isIdle ? Math.min(this.#oldestMs, nowMs) + LOOK_AFTER_MS : nowMs;
     if (isAway) this.#endFile('camera_away', Number.NaN);
+  }
+
+  /** The folder of all recordings is gone: what is open ends, and none is begun before `resume`. */
+  suspend(): void {
+    this.#pause(rootLost());
+    this.#retryAtMs = Number.POSITIVE_INFINITY;
+  }
+
+  resume(): void {
+    this.#retryAtMs = 0;
+    this.#retryMs = FIRST_RETRY_MS;
   }
 
   /** Has what was written made to last. */
@@ -283,11 +296,12 @@ export class Recorder {
     }
     const recorded = this.#recordedOf(frame);
     if (recorded === null) return false;
-    const { archiveDir, cameraId, fileSeconds } = this.#options;
+    const { root, cameraId, fileSeconds } = this.#options;
     const initFor = (startReason: StartReason): Buffer => buildInitSegment(recorded, { startReason });
     const file: RecordingFile = new RecordingFile(
       {
-        folder: join(archiveDir, cameraId),
+        root,
+        folder: join(root.dir, cameraId),
         startWallMs: frame.wallMs,
         init: initFor(this.#reason),
       },
@@ -409,14 +423,19 @@ export class Recorder {
   }
 
   #onFault(file: RecordingFile, fault: unknown): void {
-    const reason = messageOf(fault);
-    if (file !== this.#file) {
-      // The one that is written now says itself whether the disk takes it.
-      this.#log.error('the end of a recording is lost: the disk refused', { file: file.name, reason });
+    if (file === this.#file) {
+      this.#pause(fault);
       return;
     }
+    // The one that is written now says itself whether the disk takes it.
+    const fields = { file: file.name, reason: messageOf(fault) };
+    this.#log.error('the end of a recording is lost: the disk refused', fields);
+  }
+
+  #pause(fault: unknown): void {
     if (this.#fault === null) {
-      this.#log.error('recording is paused: the disk refused', { file: file.name, reason });
+      const fields = { file: this.#file?.name ?? '', reason: messageOf(fault) };
+      this.#log.error('recording is paused: the disk refused', fields);
     }
     this.#fault = faultText(fault);
     this.#endFile('disk', Number.NaN);

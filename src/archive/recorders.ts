@@ -6,11 +6,14 @@ import { DiskGate } from './disk-gate.js';
 import { DiskQueue } from './disk-queue.js';
 import type { FileProgress } from './file-progress.js';
 import { Recorder, type RecorderFileState, type RecorderNews } from './recorder.js';
+import { RecorderRoot } from './root-state.js';
 
 /** What the recorders of a thread are told when it starts. */
 export type RecordersSetup = {
   readonly archiveDir: string;
   readonly fileSeconds: number;
+  /** Whether the folder is there: memory of a RootState. */
+  readonly root: SharedArrayBuffer;
   /** The gate's memory, and this thread's seat at it. */
   readonly gate: SharedArrayBuffer;
   readonly seat: number;
@@ -40,12 +43,16 @@ const REPORT_PERIOD_MS = 1_000;
  */
 const SYNC_PERIOD_MS = 8_000;
 
+const NO_ROOT = 0n;
+
 /** All recorders of one camera worker. A fault in one of them never reaches the cameras. */
 export class Recorders {
   readonly #setup: RecordersSetup;
   readonly #log: Logger;
   readonly #queue: DiskQueue;
   readonly #direct: DirectDisk;
+  readonly #root: RecorderRoot;
+  #rootEpoch: bigint;
   readonly #onNews: RecordersDeps['onNews'];
   readonly #onLost: RecordersDeps['onLost'];
   readonly #onFile: RecordersDeps['onFile'];
@@ -63,6 +70,8 @@ export class Recorders {
     this.#onNews = deps.onNews;
     this.#onLost = deps.onLost;
     this.#onFile = deps.onFile;
+    this.#root = new RecorderRoot(setup.archiveDir, setup.root);
+    this.#rootEpoch = this.#root.epoch;
     this.#queue = new DiskQueue({ gate: DiskGate.open(setup.gate), seat: setup.seat });
     this.#direct = new DirectDisk({
       clock: deps.clock,
@@ -109,6 +118,7 @@ export class Recorders {
     if (this.#queue.waiting > 0) this.#queue.drain();
     if (nowMs - this.#lastPumpMs < PUMP_PERIOD_MS) return;
     this.#lastPumpMs = nowMs;
+    this.#followRoot();
     this.#isFlowing = this.#queue.ended !== this.#endedBefore;
     this.#endedBefore = this.#queue.ended;
     const isReportDue = nowMs - this.#lastReportMs >= REPORT_PERIOD_MS;
@@ -139,10 +149,21 @@ export class Recorders {
     return place;
   }
 
+  /** Whatever is open when the folder is gone, or another one, can't get its name any more. */
+  #followRoot(): void {
+    const { epoch } = this.#root;
+    if (epoch === this.#rootEpoch) return;
+    this.#rootEpoch = epoch;
+    for (const [cameraId, { recorder }] of this.#places) {
+      this.#guarded(cameraId, () => recorder?.suspend());
+      if (epoch !== NO_ROOT) recorder?.resume();
+    }
+  }
+
   #begin(cameraId: string, place: Place): void {
     if (!place.isWanted || place.ring === null || place.recorder !== null) return;
-    const { archiveDir, fileSeconds } = this.#setup;
-    const recorder: Recorder = new Recorder({ cameraId, archiveDir, fileSeconds }, place.ring, {
+    const { fileSeconds } = this.#setup;
+    const recorder: Recorder = new Recorder({ cameraId, root: this.#root, fileSeconds }, place.ring, {
       log: this.#log.child({ camera_id: cameraId }),
       queue: this.#queue,
       direct: this.#direct,
@@ -154,6 +175,7 @@ export class Recorders {
       onFile: (fileName, state, progress) => this.#onFile(cameraId, fileName, state, progress),
     });
     place.recorder = recorder;
+    if (this.#rootEpoch === NO_ROOT) recorder.suspend();
   }
 
   #end(cameraId: string, place: Place): void {

@@ -4,6 +4,9 @@ import { FileProgress, type FilesInProgress } from './file-progress.js';
 import type { RecorderFileState, RecorderNews } from './recorder.js';
 import type { RecordersSetup } from './recorders.js';
 
+/** What all recorders are told. */
+export type RecordingDeskOptions = Pick<RecordersSetup, 'archiveDir' | 'fileSeconds' | 'root'>;
+
 export type RecordingDeskDeps = {
   readonly log: Logger;
   /** Closes a file whose recorder could not, or is dead. */
@@ -31,14 +34,14 @@ const keyOf = (cameraId: string, fileName: string): string => `${cameraId}/${fil
 
 /** The main thread's view of all recorders: what each writes, and what they share. */
 export class RecordingDesk implements FilesInProgress {
-  readonly #options: { readonly archiveDir: string; readonly fileSeconds: number };
+  readonly #options: RecordingDeskOptions;
   readonly #deps: RecordingDeskDeps;
   readonly #gate = DiskGate.create(recorderShare(poolThreads(process.env)));
   readonly #workers = new Map<string, DeskWorker>();
   readonly #cameras = new Map<string, Desk>();
   readonly #lostFrames = new Map<string, number>();
 
-  constructor(options: { archiveDir: string; fileSeconds: number }, deps: RecordingDeskDeps) {
+  constructor(options: RecordingDeskOptions, deps: RecordingDeskDeps) {
     this.#options = options;
     this.#deps = deps;
   }

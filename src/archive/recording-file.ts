@@ -10,8 +10,11 @@ import { closedName, openName } from './file-name.js';
 import { FileProgress } from './file-progress.js';
 import { endMsOf } from './file-times.js';
 import type { Fragment } from './fragment-collector.js';
+import type { RecorderRoot } from './root-state.js';
 
 export type RecordingFileOptions = {
+  readonly root: RecorderRoot;
+  /** In the root; made if it is missing. */
   readonly folder: string;
   readonly startWallMs: number;
   /** ftyp and moov. */
@@ -312,8 +315,9 @@ export class RecordingFile {
 
   /** Makes the file under the first name that is free: a second can see a file end and another begin. */
   async #open(): Promise<BlockFile> {
-    const { folder } = this.#options;
-    await disk.mkdir(folder, { recursive: true });
+    const { folder, root } = this.#options;
+    await root.assertThere();
+    await makeFolder(folder);
     for (let shiftSec = 0; ; shiftSec += 1) {
       const name = openName(this.#startWallMs + shiftSec * SECOND_MS);
       try {
@@ -369,6 +373,15 @@ export class RecordingFile {
     throw new Error(`no name is free for ${this.#name}`);
   }
 }
+
+/** Never the folders above it. */
+const makeFolder = async (folder: string): Promise<void> => {
+  try {
+    await disk.mkdir(folder);
+  } catch (fault) {
+    if (codeOf(fault) !== 'EEXIST') throw fault;
+  }
+};
 
 const exists = async (path: string): Promise<boolean> => {
   try {

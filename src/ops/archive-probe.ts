@@ -1,5 +1,5 @@
-import { open, realpath, stat, statfs, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { open, statfs, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Clock } from '../base/clock.js';
 import { BoundedProbe } from './bounded-probe.js';
 import type { Storage } from './metrics-source.js';
@@ -8,34 +8,6 @@ const PROBE_FILE = '.write-probe';
 /** A whole block, so that a full disk has to say so. */
 const probeBytes = Buffer.alloc(4_096);
 const STATFS_TIMEOUT_MS = 800;
-
-const deviceOf = async (path: string): Promise<number> => (await stat(path)).dev;
-
-/**
- * Notices that a disk which was mounted is gone: its mount point is then an ordinary folder of the file system
- * above, exists, is writable, and would be filled up with recordings unnoticed.
- */
-export class MountGuard {
-  readonly #deviceOf: (path: string) => Promise<number>;
-  /** The file system above the mount point; null while none is known. */
-  #deviceAbove: number | null = null;
-
-  constructor(deps: { deviceOf: (path: string) => Promise<number> } = { deviceOf }) {
-    this.#deviceOf = deps.deviceOf;
-  }
-
-  async isMounted(path: string): Promise<boolean> {
-    const device = await this.#deviceOf(path);
-    if (device === this.#deviceAbove) return false;
-    for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) {
-      const above = await this.#deviceOf(dirname(folder));
-      if (above === device) continue;
-      this.#deviceAbove = above;
-      break;
-    }
-    return true;
-  }
-}
 
 const writeAndRemove = async (path: string): Promise<void> => {
   const file = await open(path, 'w', 0o600);
@@ -56,14 +28,18 @@ const faultOf = (thrown: unknown): string => {
   return `the directory is not writable (${code})`;
 };
 
-/** Looks at the directory of the recordings: is it there, mounted, writable, and how much room does it have. */
+/** Says why the directory is not the one of the recordings; null: it is. */
+export type ArchiveLook = { look(): Promise<string | null> };
+
+/** Looks at the directory of the recordings: is it the right one, writable, and how much room does it have. */
 export class ArchiveProbe {
   readonly #directory: string;
-  readonly #mount = new MountGuard();
+  readonly #root: ArchiveLook;
   readonly #statfs: BoundedProbe<Storage | null>;
 
-  constructor(directory: string, deps: { clock: Clock }) {
+  constructor(directory: string, deps: { clock: Clock; root: ArchiveLook }) {
     this.#directory = directory;
+    this.#root = deps.root;
     this.#statfs = new BoundedProbe<Storage | null>(
       { timeoutMs: STATFS_TIMEOUT_MS, late: null },
       { clock: deps.clock, probe: () => this.#readStorage() },
@@ -72,10 +48,10 @@ export class ArchiveProbe {
 
   /** A `Check` of readiness. */
   async check(): Promise<string> {
+    const fault = await this.#root.look();
+    if (fault !== null) return fault;
     try {
-      const path = await realpath(this.#directory);
-      if (!(await this.#mount.isMounted(path))) return 'the file system is not mounted any more';
-      await writeAndRemove(join(path, PROBE_FILE));
+      await writeAndRemove(join(this.#directory, PROBE_FILE));
       return 'ok';
     } catch (fault) {
       return faultOf(fault);
@@ -89,6 +65,7 @@ export class ArchiveProbe {
 
   async #readStorage(): Promise<Storage | null> {
     try {
+      if ((await this.#root.look()) !== null) return null;
       const { bavail, blocks, bsize } = await statfs(this.#directory);
       // What root keeps for itself is not free for recordings.
       return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 
 /** What the service has to remember of itself. */
-export type FactName = 'archive_time_ms';
+export type FactName = 'archive_time_ms' | 'archive_id' | 'archive_dir';
 
 const prepare = (db: Database.Database) => ({
   one: db.prepare<[FactName], string>('SELECT value FROM facts WHERE name = ?').pluck(),
@@ -18,13 +18,22 @@ export class FactTable {
     this.#sql = prepare(db);
   }
 
+  /** Null where it was never set. */
+  text(name: FactName): string | null {
+    return this.#sql.one.get(name) ?? null;
+  }
+
+  setText(name: FactName, value: string): void {
+    this.#sql.put.run(name, value);
+  }
+
   /** Milliseconds since 1970; null where it was never set. */
   timeMs(name: FactName): number | null {
-    const value = this.#sql.one.get(name);
-    return value === undefined ? null : Number(value);
+    const value = this.text(name);
+    return value === null ? null : Number(value);
   }
 
   setTimeMs(name: FactName, timeMs: number): void {
-    this.#sql.put.run(name, String(Math.round(timeMs)));
+    this.setText(name, String(Math.round(timeMs)));
   }
 }

@@ -8,6 +8,7 @@ import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { logLines } from './log-lines.js';
 import { nobodyWrites } from './nobody-writes.js';
+import { alwaysThere } from './opened-root.js';
 import { writeClosed, writeOpen } from './recording-file.js';
 
 const START_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 125);
@@ -32,6 +33,7 @@ test('the archive starts, closes what was left open, deletes what is old, answer
     {
       clock,
       log,
+      root: alwaysThere,
       threads: { add },
       live: nobodyWrites,
       rules: () => [{ cameraId: 'door', retentionDays: 7, camera: 'here' }],

@@ -23,6 +23,7 @@ import { FakeClock } from '../support/fake-clock.js';
 import { makeRing } from '../support/ring.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
+import { recorderRoot } from './opened-root.js';
 import { encodeSource, SourceMovie } from './source-movie.js';
 
 const ignore = (): void => {};
@@ -157,7 +158,7 @@ const recordedCamera = (t: TestContext) => {
   writer.setStreamInfo(source.info);
   const lost: number[] = [];
   const archiveDir = join(folder, 'archive');
-  const options = { cameraId: 'door', archiveDir, fileSeconds: 3600 };
+  const options = { cameraId: 'door', root: recorderRoot(archiveDir), fileSeconds: 3600 };
   const recorder: Recorder = new Recorder(options, writer.ring, {
     ...{ log: createLogger(ignore), queue, direct: anyDirect(), onNews: ignore, onFile: ignore },
     onLost: (frames) => lost.push(frames),
@@ -229,7 +230,7 @@ test('a file that is to begin otherwise while its beginning is being written sta
     onFault: fail,
   };
   const file: RecordingFile = new RecordingFile(
-    { folder, startWallMs: 1_700_000_000_000, init: Buffer.alloc(100, 1) },
+    { root: recorderRoot(folder), folder, startWallMs: 1_700_000_000_000, init: Buffer.alloc(100, 1) },
     {
       queue: new DiskQueue({ gate: DiskGate.create(4), seat: 0 }),
       direct: anyDirect(),

@@ -9,6 +9,7 @@ import { RingWriter } from '../../src/ring/writer.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { logLines } from './log-lines.js';
+import { openedRoot } from './opened-root.js';
 import { encodeSource, SourceMovie } from './source-movie.js';
 
 const FRAME_MS = 40;
@@ -50,12 +51,14 @@ export const manyCameras = (t: TestContext, cameras: number, fileSeconds = 3600)
   const folder = tempFolder(t);
   const { info } = new SourceMovie(encodeSource(folder, { codec: 'h264', seconds: 1, framesPerGop: 5 }), 0);
   const gate = DiskGate.create(1);
+  const archiveDir = join(folder, 'archive');
+  const { memory: root } = openedRoot(archiveDir);
   const { log, lines } = logLines();
   /** When each camera's files were made and closed. */
   const [madeMs, closedMs] = [new Map<string, number[]>(), new Map<string, number[]>()];
   let lostFrames = 0;
   const recorders = new Recorders(
-    { archiveDir: join(folder, 'archive'), fileSeconds, gate: gate.memory, seat: 0 },
+    { archiveDir, root, fileSeconds, gate: gate.memory, seat: 0 },
     {
       ...{ clock, log, onNews: () => {} },
       onFile: (cameraId, _fileName, state) => {

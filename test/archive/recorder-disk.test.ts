@@ -86,12 +86,11 @@ test('a disk that stands still costs the recording a gap, and nothing of what co
 
 test('a folder that nothing can be made in is tried again until it can', async (t) => {
   const { studio, source } = studioWith(t);
-  const archive = join(studio.folder, '..');
   // Where the folder should be there is a file.
-  writeFileSync(archive, '');
+  writeFileSync(studio.folder, '');
   await studio.play(source, 5_000);
   assert.equal(studio.news.at(-1)?.fileName, null);
-  rmSync(archive);
+  rmSync(studio.folder);
   await studio.play(source, Number.POSITIVE_INFINITY);
   await studio.finish();
   assert.equal(studio.files.length, 1);

@@ -19,6 +19,7 @@ import { until } from '../support/until.js';
 import { forgetfulDisk } from './forgetful-disk.js';
 import { InlineRunner } from './inline-runner.js';
 import { nobodyWrites } from './nobody-writes.js';
+import { recorderRoot } from './opened-root.js';
 import { RecordingStudio } from './recording-studio.js';
 import { encodeSource, SourceMovie } from './source-movie.js';
 
@@ -53,6 +54,7 @@ const operations = [
   'fdatasync',
   'fsync',
   'ftruncate',
+  'identityOf',
   'mkdir',
   'open',
   'rename',
@@ -219,7 +221,7 @@ const stalledRecorder = (t: TestContext) => {
   };
   const lost: number[] = [];
   const writer = makeWriter();
-  const options = { cameraId: 'door', archiveDir: join(folder, 'archive'), fileSeconds: 3600 };
+  const options = { cameraId: 'door', root: recorderRoot(join(folder, 'archive')), fileSeconds: 3600 };
   const ignore = (): void => {};
   const recorder: Recorder = new Recorder(options, writer.ring, {
     ...{

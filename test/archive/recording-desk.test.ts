@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FileProgress } from '../../src/archive/file-progress.js';
 import { RecordingDesk } from '../../src/archive/recording-desk.js';
+import { RootState } from '../../src/archive/root-state.js';
 import { createLogger } from '../../src/base/log.js';
 
 const makeDesk = () => {
   const recovered: string[] = [];
   const desk: RecordingDesk = new RecordingDesk(
-    { archiveDir: '/nowhere', fileSeconds: 60 },
+    { archiveDir: '/nowhere', fileSeconds: 60, root: new RootState().memory },
     {
       log: createLogger(() => {}),
       recover: (cameraId, fileName) => {

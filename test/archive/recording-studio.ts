@@ -4,11 +4,13 @@ import { DiskGate } from '../../src/archive/disk-gate.js';
 import type { FileProgress, FilesInProgress } from '../../src/archive/file-progress.js';
 import type { RecorderNews } from '../../src/archive/recorder.js';
 import { Recorders } from '../../src/archive/recorders.js';
+import type { RootState } from '../../src/archive/root-state.js';
 import { systemClock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import { Bell } from '../../src/ring/doorbell.js';
 import { RingWriter } from '../../src/ring/writer.js';
 import { until } from '../support/until.js';
+import { openedRoot } from './opened-root.js';
 import type { SourceMovie } from './source-movie.js';
 
 const CAMERA_ID = 'door';
@@ -27,6 +29,7 @@ export class RecordingStudio implements FilesInProgress {
   lostFrames = 0;
   readonly records: { level: string; message: string; fields: Readonly<Record<string, unknown>> }[] = [];
   readonly recorders: Recorders;
+  readonly root: RootState;
   readonly writer: RingWriter;
   readonly #progress = new Map<string, FileProgress>();
   readonly #gate = DiskGate.create(1);
@@ -34,9 +37,10 @@ export class RecordingStudio implements FilesInProgress {
 
   constructor(archiveDir: string, fileSeconds: number) {
     this.folder = join(archiveDir, CAMERA_ID);
+    this.root = openedRoot(archiveDir);
     const log = createLogger((level, message, fields) => this.records.push({ level, message, fields }));
     this.recorders = new Recorders(
-      { archiveDir, fileSeconds, gate: this.#gate.memory, seat: 0 },
+      { archiveDir, fileSeconds, root: this.root.memory, gate: this.#gate.memory, seat: 0 },
       {
         clock: systemClock,
         log,

@@ -13,6 +13,7 @@ import { tempFolder } from '../support/temp-folder.js';
 import { CAMERA_ID, film, makeArchive } from './filmed.js';
 import { logLines } from './log-lines.js';
 import { nobodyWrites } from './nobody-writes.js';
+import { alwaysThere } from './opened-root.js';
 import { writeClosed } from './recording-file.js';
 
 const START_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 125);
@@ -26,6 +27,7 @@ test('however many ask at once, each is answered when it is its turn', async (t)
     {
       clock: systemClock,
       log: logLines().log,
+      root: alwaysThere,
       threads: { add: () => () => {} },
       live: nobodyWrites,
       rules: () => [],

@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Clock, type MonotonicMs, systemClock, type Timer } from '../../src/base/clock.js';
-import { ArchiveProbe, MountGuard } from '../../src/ops/archive-probe.js';
+import { ArchiveProbe } from '../../src/ops/archive-probe.js';
 import { type Check, Health } from '../../src/ops/health.js';
 
 const fine: Check = async () => 'ok';
+
+/** The directory is the archive. */
+const itself = { look: async () => null };
 
 /** What is done already has been told to all who wait for it. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -100,7 +103,7 @@ test('the archive: writable, missing, a file, full or read-only', async (t) => {
   const root = mkdtempSync(join(tmpdir(), 'archive-'));
   t.after(() => rmSync(root, { recursive: true, force: true }));
   const folder = join(root, 'recordings');
-  const probe = new ArchiveProbe(folder, { clock: systemClock });
+  const probe = new ArchiveProbe(folder, { clock: systemClock, root: itself });
   assert.equal(await probe.check(), 'the directory is missing');
   mkdirSync(folder);
   assert.equal(await probe.check(), 'ok');
@@ -123,30 +126,22 @@ test('the archive: writable, missing, a file, full or read-only', async (t) => {
 });
 
 test('the storage is that of the file system, and unknown where there is none', async () => {
-  const storage = await new ArchiveProbe(tmpdir(), { clock: systemClock }).storage();
+  const storage = await new ArchiveProbe(tmpdir(), { clock: systemClock, root: itself }).storage();
   assert.ok(storage !== null && storage.totalBytes > 0);
   assert.ok(storage.freeBytes > 0 && storage.freeBytes <= storage.totalBytes);
-  assert.equal(await new ArchiveProbe('/no/such/place', { clock: systemClock }).storage(), null);
+  assert.equal(
+    await new ArchiveProbe('/no/such/place', { clock: systemClock, root: itself }).storage(),
+    null,
+  );
 });
 
-test('a disk that was mounted and is gone is noticed, one that comes later is welcome', async () => {
-  const devices: Record<string, number> = { '/': 1, '/mnt': 1, '/mnt/disk': 7, '/mnt/disk/recordings': 7 };
-  const guard = new MountGuard({ deviceOf: async (path) => devices[path]! });
-  const isMounted = (): Promise<boolean> => guard.isMounted('/mnt/disk/recordings');
-  assert.equal(await isMounted(), true);
-  devices['/mnt/disk'] = devices['/mnt/disk/recordings'] = 1;
-  assert.equal(await isMounted(), false);
-  assert.equal(await isMounted(), false);
-  devices['/mnt/disk'] = devices['/mnt/disk/recordings'] = 9; // Back, under another number, as NFS does.
-  assert.equal(await isMounted(), true);
-
-  const plain = new MountGuard({
-    deviceOf: async (path) => (path.startsWith('/srv') ? devices['/srv']! : 1),
-  });
-  devices['/srv'] = 1;
-  assert.equal(await plain.isMounted('/srv/recordings'), true);
-  devices['/srv'] = 5;
-  assert.equal(await plain.isMounted('/srv/recordings'), true);
-  devices['/srv'] = 1;
-  assert.equal(await plain.isMounted('/srv/recordings'), false);
+test('a directory that is not the archive is not written to, and has no room of its own', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'archive-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  // A probe would fail here, and say so.
+  mkdirSync(join(folder, '.write-probe'));
+  const root = { look: async () => 'another disk' };
+  const probe = new ArchiveProbe(folder, { clock: systemClock, root });
+  assert.equal(await probe.check(), 'another disk');
+  assert.equal(await probe.storage(), null);
 });

@@ -8,6 +8,7 @@ import { type CameraWorker, spawnCameraWorker } from '../../src/camera/worker-th
 import type { StreamInfo, VideoCodec } from '../../src/codec/track.js';
 import { BellListener } from '../../src/ring/doorbell.js';
 import { RingReader } from '../../src/ring/reader.js';
+import { openedRoot } from '../archive/opened-root.js';
 import { accessUnitHash, hashOf, isParameterSet, splitNals } from './access-units.js';
 import { until } from './until.js';
 
@@ -51,11 +52,15 @@ export class Engine {
     ringMemoryBytes = Number.POSITIVE_INFINITY,
   ) {
     const log = createLogger((level, message, fields) => this.records.push({ level, message, fields }));
-    this.desk = new RecordingDesk(archive, {
-      log,
-      onRefused: () => {},
-      recover: (cameraId, fileName) => this.left.push({ cameraId, fileName }),
-    });
+    const root = openedRoot(archive.archiveDir).memory;
+    this.desk = new RecordingDesk(
+      { ...archive, root },
+      {
+        log,
+        onRefused: () => {},
+        recover: (cameraId, fileName) => this.left.push({ cameraId, fileName }),
+      },
+    );
     this.cameras = new Cameras(
       { camerasPerWorker, coreCount: 2, ringMemoryBytes },
       {
