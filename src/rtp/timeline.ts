@@ -8,6 +8,8 @@ export const MAX_BACKWARD_MS = 2_000;
 export const MAX_FORWARD_MS = 10_000;
 /** Frames may make up for up to this much of a stall, in however few steps. */
 export const MAX_BACKLOG_MS = 60_000;
+/** Media time is never further from that of arrival: steps that are each within their bounds add up. */
+export const MAX_APART_MS = MAX_FORWARD_MS + MAX_BACKLOG_MS;
 /** After a change of SSRC time goes on if it fits this closely: Uniview changes it with every GOP. */
 export const MAX_SOURCE_STEP_MS = 1_000;
 /** So many repeats of one timestamp are a camera without a clock: time is taken from arrival. */
@@ -84,10 +86,11 @@ export class Timeline {
     if (state === 'new' || state === 'restart') this.#anchor(arrivalMs);
     else this.#continue(rtpTimestamp, arrivalMs, state === 'source');
     this.#lastRtp = rtpTimestamp;
+    const isHeld = this.#keepNear(arrivalMs);
     this.#followArrival(arrivalMs);
     let pts = this.#correct(this.#lastPts);
     if (this.#isOrdered || this.discontinuity) pts = Math.max(pts, this.#maxPts + 1);
-    else if (this.#equalRun > 0) pts = Math.max(pts, this.#givenPts + 1);
+    else if (this.#equalRun > 0 || isHeld) pts = Math.max(pts, this.#givenPts + 1);
     else if (pts === this.#givenPts) pts += 1;
     this.#givenPts = pts;
     if (pts > this.#maxPts) this.#maxPts = pts;
@@ -180,7 +183,7 @@ export class Timeline {
       // Without a clock, time runs as it passes; the first few frames of the run were given a tick each.
       this.#backlogTicks += elapsedTicks;
       if (this.#equalRun >= EQUAL_RUN_FRAMES) {
-        this.#lastPts += this.#backlogTicks;
+        this.#lastPts += Math.round(this.#backlogTicks);
         this.#backlogTicks = 0;
       }
       return;
@@ -188,9 +191,9 @@ export class Timeline {
     const wasClockless = this.#equalRun >= EQUAL_RUN_FRAMES;
     this.#equalRun = 0;
     if (isJump || wasClockless) {
-      const correctionTicks = this.#correct(this.#lastPts) - this.#lastPts;
-      const passedTicks = Math.round(elapsedTicks / (1 + this.#rate.rate));
-      const pts = Math.max(this.#maxPts + 1 - correctionTicks, this.#lastPts + passedTicks);
+      // On the axis: behind all that was given, and by what passed.
+      const aheadTicks = Math.max(this.#maxPts + 1 - this.#correct(this.#lastPts), elapsedTicks);
+      const pts = this.#lastPts + Math.ceil(aheadTicks / (1 + this.#rate.rate));
       if (isJump) {
         this.discontinuity = true;
         this.jumps += 1;
@@ -210,6 +213,14 @@ export class Timeline {
     if (isNewSource) return Math.abs(beyondTicks) > this.#toTicks(MAX_SOURCE_STEP_MS);
     if (step < -this.#toTicks(MAX_BACKWARD_MS)) return true;
     return beyondTicks > this.#backlogTicks + this.#toTicks(MAX_FORWARD_MS);
+  }
+
+  /** Holds the track's time where it would run away from arrival, ahead or behind. */
+  #keepNear(arrivalMs: MonotonicMs): boolean {
+    const apartMs = this.#toMs(this.#correct(this.#lastPts)) - this.#axis.msAt(arrivalMs);
+    if (Math.abs(apartMs) <= MAX_APART_MS) return false;
+    this.#lastPts -= this.#toTicks(apartMs - Math.sign(apartMs) * MAX_APART_MS);
+    return true;
   }
 
   /** Where something is on the axis that is at `ticks` by the camera's count. */

@@ -4,11 +4,13 @@ import fc from 'fast-check';
 import type { MonotonicMs, WallMs } from '../../src/base/clock.js';
 import { AvAlignment } from '../../src/rtp/av-alignment.js';
 import type { Timeline } from '../../src/rtp/timeline.js';
-import { EQUAL_RUN_FRAMES, TimeAxis } from '../../src/rtp/timeline.js';
+import { EQUAL_RUN_FRAMES, MAX_APART_MS, TimeAxis } from '../../src/rtp/timeline.js';
 
 const VIDEO = { clockRateHz: 90_000, isOrdered: false };
 const AUDIO = { clockRateHz: 8000, isOrdered: true };
 const ZERO_MS = 5_000;
+/** Where jumps and sessions begin is known less exactly while a rate is corrected. */
+const JUMP_SLACK_MS = 10_000;
 
 const ms = (value: number): MonotonicMs => value as MonotonicMs;
 
@@ -96,6 +98,17 @@ describe('a track on its axis', () => {
     assert.ok(Math.abs(place(77 + 7200, ZERO_MS + 840) - 75_600) < 10);
   });
 
+  test('a clock that stops after it was found to run wrong: times are whole numbers still', () => {
+    const { place } = video();
+    // First it counts next to nothing, then 40 ms each 100; until it stands still.
+    for (let i = 0; i < 50; i += 1) place(i, ZERO_MS + i * 4);
+    for (let i = 1; i < 50; i += 1) place(50 + i * 3600, ZERO_MS + 200 + i * 100);
+    for (let i = 0; i < 20; i += 1) {
+      const pts = place(50 + 49 * 3600, ZERO_MS + 5_100 + i * 40);
+      assert.ok(Number.isSafeInteger(pts), `${pts} ticks`);
+    }
+  });
+
   test('a pair of fields of one time gets two times, and no drift comes of it', () => {
     const { place } = video();
     const placed = Array.from({ length: 100 }, (_, i) => place((i >> 1) * 3600, ZERO_MS + i * 20));
@@ -113,19 +126,19 @@ describe('a track on its axis', () => {
   });
 
   test('whatever the camera says, frames get different times, near those of their arrival', () => {
-    const steps = fc.array(
-      fc.tuple(
-        fc.oneof(
-          fc.constant(3600),
-          fc.constant(0),
-          fc.integer({ min: -200_000, max: 900_000 }),
-          fc.nat(0xffff_ffff),
-        ),
-        fc.nat({ max: 100 }),
-        fc.constantFrom('frame', 'frame', 'frame', 'source', 'restart'),
-      ),
-      { maxLength: 60 },
+    const step = fc.oneof(
+      fc.constant(3600),
+      fc.constant(0),
+      fc.constant(1),
+      fc.constantFrom(9 * 90_000, -1.9 * 90_000),
+      fc.integer({ min: -200_000, max: 900_000 }),
+      fc.nat(0xffff_ffff),
     );
+    const event = fc.constantFrom('frame', 'frame', 'frame', 'source', 'restart');
+    // The same again and again: what is within all bounds once adds up.
+    const steps = fc.array(fc.tuple(step, fc.nat({ max: 100 }), event, fc.integer({ min: 1, max: 60 })), {
+      maxLength: 30,
+    });
     fc.assert(
       fc.property(steps, (list) => {
         const { axis, place, track } = video();
@@ -134,23 +147,67 @@ describe('a track on its axis', () => {
         let arrivalMs = ZERO_MS;
         let last = place(rtp, arrivalMs);
         let lastAudio = audio.place(0, ms(arrivalMs));
-        for (const [step, passedMs, event] of list) {
-          rtp = (rtp + step) >>> 0;
-          arrivalMs += passedMs;
-          if (event === 'source') track.sourceChanged();
-          if (event === 'restart') axis.restart();
-          const pts = place(rtp, arrivalMs);
-          assert.ok(Number.isSafeInteger(pts));
-          assert.notEqual(pts, last);
-          assert.ok(pts - last <= 90 * (passedMs + 10_000 + 60_000) + 10, 'ahead of all reason');
-          last = pts;
-          const audioPts = audio.place(rtp, ms(arrivalMs));
-          assert.ok(audioPts > lastAudio);
-          lastAudio = audioPts;
+        // Each session goes on from where the one before had come to.
+        let sessions = 1;
+        const assertNear = (ticks: number, perMs: number, what: string): void => {
+          const mostMs = (2 * sessions - 1) * MAX_APART_MS + JUMP_SLACK_MS;
+          const apartMs = ticks / perMs - (arrivalMs - ZERO_MS);
+          assert.ok(Math.abs(apartMs) < mostMs, `${what} is ${apartMs} ms from its arrival`);
+        };
+        for (const [stepTicks, passedMs, what, times] of list) {
+          if (what === 'source') track.sourceChanged();
+          if (what === 'restart') {
+            sessions += 1;
+            axis.restart();
+          }
+          for (let time = 0; time < times; time += 1) {
+            rtp = (rtp + stepTicks) >>> 0;
+            arrivalMs += passedMs;
+            const pts = place(rtp, arrivalMs);
+            assert.ok(Number.isSafeInteger(pts));
+            assert.notEqual(pts, last);
+            assertNear(pts, 90, 'a picture');
+            last = pts;
+            const audioPts = audio.place(rtp, ms(arrivalMs));
+            assert.ok(audioPts > lastAudio);
+            lastAudio = audioPts;
+          }
         }
       }),
       { numRuns: 300 },
     );
+  });
+
+  const runaways: Readonly<Record<string, { step: (frame: number) => number; isOrdered: boolean }>> = {
+    'leaps by 9 s a frame': { step: () => 9 * 90_000, isOrdered: true },
+    'steps back by 1.9 s a frame': { step: () => -1.9 * 90_000, isOrdered: false },
+    'leaps, and steps back': { step: (frame) => (frame % 2 ? -1.9 : 9) * 90_000, isOrdered: false },
+    'counts five times too fast': { step: () => 5 * 3600, isOrdered: true },
+    'counts milliseconds': { step: () => 40, isOrdered: true },
+    'counts frames': { step: () => 1, isOrdered: true },
+  };
+  for (const [name, { step, isOrdered }] of Object.entries(runaways)) {
+    test(`a camera that ${name} for an hour: media time stays near that of arrival`, () => {
+      const { track, place } = video();
+      let last = place(0, ZERO_MS);
+      for (let [frame, rtp, arrivalMs] = [1, 0, ZERO_MS]; frame < 25 * 3600; frame += 1) {
+        rtp = (rtp + step(frame)) >>> 0;
+        arrivalMs += 40;
+        const pts = place(rtp, arrivalMs);
+        const apartMs = pts / 90 - (arrivalMs - ZERO_MS);
+        assert.ok(Math.abs(apartMs) < MAX_APART_MS + 10, `frame ${frame} is ${apartMs} ms from its arrival`);
+        assert.ok(isOrdered ? pts > last : pts !== last);
+        last = pts;
+      }
+      assert.equal(track.jumps, 0, 'and no file begins for it');
+    });
+  }
+
+  test('many frames at one moment, from a camera whose time has run away, keep rising times', () => {
+    const { place } = video();
+    for (let frame = 0; frame < 20; frame += 1) place(frame * 9 * 90_000, ZERO_MS + frame);
+    const placed = Array.from({ length: 20 }, (_, i) => place((20 + i) * 9 * 90_000, ZERO_MS + 20));
+    for (let i = 1; i < 20; i += 1) assert.ok(placed[i]! > placed[i - 1]!, placed.join());
   });
 });
 
