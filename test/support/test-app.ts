@@ -41,7 +41,11 @@ const silentWorkers =
   (told: ToCameraWorker[]): SpawnCameraWorker =>
   (_name, events) => {
     events.onMessage({ type: 'ready', bell: new SharedArrayBuffer(8) });
-    return { send: (message) => told.push(message), stop: () => Promise.resolve(), kill: () => {} };
+    const send = (message: ToCameraWorker): void => {
+      told.push(message);
+      if (message.type === 'release') events.onMessage({ type: 'released', cameraId: message.cameraId });
+    };
+    return { send, stop: () => Promise.resolve(), kill: () => {} };
   };
 
 export type TestAppOptions = {
