@@ -1,10 +1,11 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
-import { Camera, type CameraSettings, type CameraSlot, restStateOf } from './camera.js';
+import { Camera, type CameraSettings, type CameraSlot } from './camera.js';
 import { Departures } from './departures.js';
 import { Fleet, type Host, type HostMessage, type ThreadLosses } from './fleet.js';
+import { Housing, type Lodger } from './housing.js';
 import type { RecordingFileState, RecordingNews } from './messages.js';
-import { type CamerasPerWorker, chooseWorker, workersWanted } from './packing.js';
+import type { CamerasPerWorker } from './packing.js';
 import { RingBudget, type RingFigures } from './ring-budget.js';
 import { StartGate } from './start-gate.js';
 import { Suspects } from './suspects.js';
@@ -49,10 +50,7 @@ export type CamerasOptions = {
 
 const noRecording: RecordingNews = { fileName: null, fault: null };
 
-type Seat = {
-  readonly camera: Camera;
-  host: Host | null;
-  ring: SharedArrayBuffer | null;
+type Seat = Lodger & {
   /** The attempt whose session may still write to the ring, until the worker says that it ended. */
   openAttempt: number | null;
   readonly listeners: Set<FeedListener>;
@@ -63,7 +61,6 @@ type Seat = {
  * away (its socket can't move between threads), and takes its ring along, so readers notice nothing but a gap.
  */
 export class Cameras {
-  readonly #options: CamerasOptions;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #onChange: () => void;
@@ -73,6 +70,7 @@ export class Cameras {
   readonly #fleet: Fleet;
   readonly #suspects: Suspects;
   readonly #budget: RingBudget;
+  readonly #housing: Housing;
   readonly #departures: Departures;
   #stopping: Promise<void> | null = null;
 
@@ -89,7 +87,6 @@ export class Cameras {
       collectGarbage?: () => void;
     },
   ) {
-    this.#options = options;
     this.#clock = deps.clock;
     this.#log = deps.log;
     this.#onChange = deps.onChange ?? (() => {});
@@ -114,6 +111,8 @@ export class Cameras {
       onClosed: (workerName) => this.#recordings.closeWorker(workerName),
       onRound: () => this.#onRound(),
     });
+    const lodgings = { fleet: this.#fleet, suspects: this.#suspects, lodgers: this.#seats };
+    this.#housing = new Housing(options, { clock: deps.clock, ...lodgings });
   }
 
   get ids(): readonly string[] {
@@ -220,15 +219,16 @@ export class Cameras {
         vacate: (cameraId) => this.#vacate(cameraId),
       },
     });
-    this.#seats.set(settings.id, { camera, host: null, ring: null, openAttempt: null, listeners: new Set() });
+    const lodger: Lodger = { camera, host: null, ring: null, watchedMs: null };
+    this.#seats.set(settings.id, { ...lodger, openAttempt: null, listeners: new Set() });
     return camera;
   }
 
   #slotFor(cameraId: string): CameraSlot {
     const seat = this.#seats.get(cameraId)!;
-    if (seat.openAttempt === null && !this.#isWellPlaced(seat)) {
+    if (seat.openAttempt === null && !this.#housing.isWellPlaced(seat)) {
       this.#leaveHost(seat, false);
-      this.#enterHost(seat, this.#hostFor(cameraId));
+      this.#enterHost(seat, this.#housing.hostFor(seat));
     }
     const send = (message: Parameters<CameraWorker['send']>[0]): void => seat.host?.worker?.send(message);
     let waiting: number | null = null;
@@ -251,30 +251,10 @@ export class Cameras {
     };
   }
 
-  #isWellPlaced({ camera, host }: Seat): boolean {
-    if (host === null) return false;
-    const cell = this.#suspects.cellOf(camera.id);
-    if (cell !== null || host.cell !== null) return host.cell === cell;
-    return this.#fleet.open.indexOf(host) < this.#workersWanted();
-  }
-
-  #hostFor(cameraId: string): Host {
-    const cell = this.#suspects.cellOf(cameraId);
-    if (cell !== null) return this.#fleet.hostOf(cell) ?? this.#fleet.add(cell);
-    const { open } = this.#fleet;
-    const loads = open.map((host) => host.cameraIds.size);
-    return open[chooseWorker(loads, this.#workersWanted())] ?? this.#fleet.add(null);
-  }
-
-  /** Besides those for suspects. */
-  #workersWanted(): number {
-    const enabled = [...this.#seats.values()].filter(({ camera }) => restStateOf(camera.settings) === null);
-    return workersWanted(enabled.length, this.#options.camerasPerWorker, this.#options.coreCount);
-  }
-
   /** Once a second. */
   #onRound(): void {
     this.#clearSuspects();
+    this.#housing.round();
     this.#budget.round([...this.#seats.values()].flatMap(({ ring }) => ring ?? []));
   }
 
@@ -289,7 +269,7 @@ export class Cameras {
       this.#log.info('camera is no longer suspected of ending its thread', { camera_id: id });
     const left = this.#fleet.hosts.find(({ cell }) => cell !== null && !this.#suspects.isCell(cell));
     if (left === undefined) return;
-    if (this.#fleet.open.length < this.#workersWanted()) {
+    if (this.#fleet.open.length < this.#housing.wanted) {
       left.cell = null;
       return;
     }

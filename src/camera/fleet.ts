@@ -1,6 +1,8 @@
 import { BeatWatch } from '../base/beat-watch.js';
 import type { Clock, Timer } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import { readThreadFigures } from '../base/thread-stats.js';
+import { LoadMeter } from './load-meter.js';
 import type { FromCameraWorker } from './messages.js';
 import type { Cell } from './suspects.js';
 import type { CameraWorker, SpawnCameraWorker } from './worker-thread.js';
@@ -13,7 +15,10 @@ export type Host = {
   cell: Cell | null;
   worker: CameraWorker | null;
   bell: SharedArrayBuffer | null;
+  /** Where the thread publishes its figures. */
+  stats: SharedArrayBuffer | null;
   readonly watch: BeatWatch;
+  readonly load: LoadMeter;
   isHung: boolean;
 };
 
@@ -78,7 +83,9 @@ export class Fleet {
       cell,
       worker: null,
       bell: null,
+      stats: null,
       watch: new BeatWatch(),
+      load: new LoadMeter(),
       isHung: false,
     };
     this.#hosts.push(host);
@@ -112,7 +119,10 @@ export class Fleet {
   }
 
   #watch(): void {
+    const nowMs = this.#deps.clock.monotonicMs();
     for (const host of [...this.#hosts]) {
+      if (host.stats !== null)
+        host.load.round(readThreadFigures(host.stats).cpuSeconds, host.cameraIds.size, nowMs);
       if (host.isHung || !host.watch.round()) continue;
       host.isHung = true;
       this.#deps.log.error('camera worker hangs', { worker: host.name, cameras: host.cameraIds.size });
@@ -122,8 +132,10 @@ export class Fleet {
   }
 
   #onMessage(host: Host, message: FromCameraWorker): void {
-    if (message.type === 'thread') host.watch.begin(message.stats);
-    else if (message.type === 'ready') host.bell = message.bell;
+    if (message.type === 'thread') {
+      host.stats = message.stats;
+      host.watch.begin(message.stats);
+    } else if (message.type === 'ready') host.bell = message.bell;
     else this.#deps.onMessage(host, message);
   }
 

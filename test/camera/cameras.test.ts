@@ -1,140 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLogger } from '../../src/base/log.js';
-import { ThreadStats } from '../../src/base/thread-stats.js';
-import type { CameraSettings } from '../../src/camera/camera.js';
-import { type CameraFeed, Cameras } from '../../src/camera/cameras.js';
-import type { FromCameraWorker, ToCameraWorker } from '../../src/camera/messages.js';
-import type { CameraWorkerEvents, SpawnCameraWorker } from '../../src/camera/worker-thread.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { NoOffice } from '../support/no-office.js';
+import type { CameraFeed } from '../../src/camera/cameras.js';
+import { RingReader } from '../../src/ring/reader.js';
 import { makeRing } from '../support/ring.js';
-
-/** Stands where a thread would: notes what it is told, says what the test wants. */
-class Puppet {
-  readonly name: string;
-  readonly told: ToCameraWorker[] = [];
-  readonly bell = new SharedArrayBuffer(8);
-  readonly stats: ThreadStats;
-  stopped = false;
-  /** Why it was killed, if it was. */
-  killedFor: string | null = null;
-  isDead = false;
-  readonly #events: CameraWorkerEvents;
-
-  constructor(name: string, events: CameraWorkerEvents, clock: FakeClock) {
-    this.name = name;
-    this.#events = events;
-    this.stats = new ThreadStats(clock);
-    this.say({ type: 'thread', stats: this.stats.shared });
-    this.say({ type: 'ready', bell: this.bell });
-  }
-
-  get isRunning(): boolean {
-    return !this.stopped && !this.isDead;
-  }
-
-  beat(): void {
-    this.stats.sample();
-  }
-
-  say(message: FromCameraWorker): void {
-    this.#events.onMessage(message);
-  }
-
-  die(): void {
-    this.isDead = true;
-    this.#events.onLost('killed by the test');
-  }
-
-  /** The sessions that it was told to open, and that nobody has ended since. */
-  sessions(): string[] {
-    const open = new Set<string>();
-    for (const message of this.told) {
-      if (message.type === 'connect') open.add(message.cameraId);
-      if (message.type === 'disconnect' || message.type === 'release') open.delete(message.cameraId);
-    }
-    return [...open];
-  }
-
-  camerasOpen(): string[] {
-    const open = new Set<string>();
-    for (const message of this.told) {
-      if (message.type === 'open') open.add(message.cameraId);
-      if (message.type === 'release') open.delete(message.cameraId);
-    }
-    return [...open].sort();
-  }
-
-  attemptOf(cameraId: string): number {
-    const connects = this.told.filter(
-      (message) => message.type === 'connect' && message.cameraId === cameraId,
-    );
-    const last = connects.at(-1);
-    return last?.type === 'connect' ? last.attempt : 0;
-  }
-}
-
-const cameraSettings = (id: string, changes: Partial<CameraSettings> = {}): CameraSettings => ({
-  id,
-  source: { url: `rtsp://${id}/1`, transport: 'tcp' },
-  host: id,
-  disabled: false,
-  isRecorded: false,
-  ...changes,
-});
-
-const many = (count: number): CameraSettings[] =>
-  Array.from({ length: count }, (_, index) => cameraSettings(`camera-${index}`));
-
-const setUp = () => {
-  const clock = new FakeClock();
-  const office = new NoOffice();
-  const puppets: Puppet[] = [];
-  const records: { level: string; message: string; fields: Readonly<Record<string, unknown>> }[] = [];
-  const spawn: SpawnCameraWorker = (name, events) => {
-    const puppet = new Puppet(name, events, clock);
-    puppets.push(puppet);
-    return {
-      send: (message) => {
-        puppet.told.push(message);
-        if (message.type !== 'disconnect') return;
-        const { cameraId } = message;
-        const attempt = puppet.attemptOf(cameraId);
-        const fault = { code: 'aborted', message: 'the session was ended by us' };
-        clock.after(50, () => puppet.say({ type: 'ended', cameraId, attempt, fault }));
-      },
-      kill: (reason) => {
-        puppet.killedFor = reason;
-      },
-      stop: () => {
-        puppet.stopped = true;
-        return Promise.resolve();
-      },
-    };
-  };
-  const cameras = new Cameras(
-    { camerasPerWorker: 'auto', coreCount: 2 },
-    {
-      clock,
-      log: createLogger((level, message, fields) => records.push({ level, message, fields })),
-      spawn,
-      recordings: office,
-    },
-  );
-  const puppetOf = (cameraId: string): Puppet =>
-    puppets.findLast((puppet) => puppet.camerasOpen().includes(cameraId))!;
-  const running = (): Puppet[] => puppets.filter((puppet) => puppet.isRunning);
-  /** Lets time pass in which threads beat, and `eachSecond` is called. */
-  const pass = (seconds: number, eachSecond: () => void = () => {}): void => {
-    for (let second = 0; second < seconds; second += 1) {
-      for (const puppet of running()) puppet.beat();
-      clock.advance(1_000);
-      eachSecond();
-    }
-  };
-  return { cameras, clock, office, puppets, puppetOf, running, pass, records };
-};
+import { cameraSettings, many, setUp } from './puppets.js';
 
 test('few cameras get a worker each', () => {
   const { cameras, puppets } = setUp();
@@ -375,120 +244,30 @@ test('stopping ends every worker and every retry', async () => {
   assert.equal(cameras.workerCount, 0);
 });
 
-test('a camera that ends its thread again and again is found among 128 and held off; the others stream on, and together', () => {
-  const { cameras, running, pass, records } = setUp();
-  const killer = 'camera-77';
-  cameras.replaceAll(many(128));
-  let mostThreads = 0;
-  let deaths = 0;
-  const kill = (): void => {
-    mostThreads = Math.max(mostThreads, running().length);
-    for (const puppet of running()) {
-      if (!puppet.sessions().includes(killer)) continue;
-      deaths += 1;
-      puppet.die();
-    }
-  };
-  pass(40, kill);
-  const { state, lastError } = cameras.get(killer)!.status();
-  assert.equal(state, 'error');
-  assert.match(
-    lastError,
-    /^this camera ended the thread that it had for itself; it is tried again in \d+ s$/,
-  );
-  assert.ok(deaths <= 9, `${deaths} deaths`);
-  assert.ok(mostThreads <= 9, `${mostThreads} threads`);
-  const connected = (): number => running().reduce((sum, puppet) => sum + puppet.sessions().length, 0);
-  assert.equal(connected(), 127, 'nobody else is kept from its thread');
-  pass(20 * 60, kill);
-  assert.equal(connected(), 127);
-  assert.ok(deaths < 9 + 6, `${deaths} deaths`);
-  assert.ok(running().length <= 2, 'the others have gone back to one thread');
-  assert.ok(
-    records.some(({ message, fields }) => message === 'camera is held off' && fields['camera_id'] === killer),
-  );
-});
-
-test('those of a second crash that were not in the first one are no suspects', () => {
+test('watched cameras come to live together, and others apart from them, as they reconnect', () => {
   const { cameras, puppets, puppetOf, pass } = setUp();
-  cameras.replaceAll(many(20));
-  pass(2);
-  puppets[0]!.die();
-  pass(3);
-  cameras.set(cameraSettings('new'));
-  pass(3);
-  puppetOf('new').die();
-  pass(3);
-  assert.deepEqual(puppetOf('new').camerasOpen(), ['new']);
-  assert.equal(puppetOf('camera-0').camerasOpen().length, 10);
-});
-
-test('cameras that were away when their thread died are no suspects', () => {
-  const { cameras, puppetOf, pass } = setUp();
-  cameras.replaceAll(many(20));
-  const fault = { code: 'unauthorized', message: 'wrong password' };
-  for (let death = 0; death < 2; death += 1) {
-    pass(3);
-    const puppet = puppetOf('camera-1');
-    puppet.say({ type: 'ended', cameraId: 'camera-0', attempt: puppet.attemptOf('camera-0'), fault });
-    puppet.die();
-  }
-  pass(60);
-  const first = puppetOf('camera-0').camerasOpen();
-  assert.deepEqual(first, ['camera-0'], 'alone, since all others are suspects');
-  assert.equal(cameras.get('camera-0')!.status().state, 'error');
-  assert.equal(cameras.get('camera-0')!.status().lastError, 'wrong password');
-});
-
-test('a camera that was held off is tried at once when its address is changed', () => {
-  const { cameras, puppetOf, pass } = setUp();
-  cameras.set(cameraSettings('door'));
-  for (let death = 0; death < 2; death += 1) {
-    puppetOf('door').die();
-    pass(3);
-  }
-  assert.equal(cameras.get('door')!.status().state, 'error');
-  cameras.set(cameraSettings('door', { source: { url: 'rtsp://door/2', transport: 'tcp' } }));
-  assert.equal(cameras.get('door')!.status().state, 'connecting');
-  assert.deepEqual(puppetOf('door').sessions(), ['door']);
-});
-
-test('a thread that does not beat for 10 s is ended, and its cameras go on in a fresh one', () => {
-  const { cameras, clock, puppets, puppetOf, records } = setUp();
-  cameras.replaceAll(many(2));
-  const [hung, other] = [puppets[0]!, puppets[1]!];
-  for (let second = 0; second < 11; second += 1) {
-    other.beat();
-    clock.advance(1_000);
-  }
-  assert.equal(hung.killedFor, 'it hung');
-  assert.equal(other.killedFor, null);
-  hung.die();
-  assert.deepEqual(cameras.threadLosses, { died: 0, hung: 1 });
-  assert.equal(cameras.get('camera-0')!.status().state, 'reconnecting');
-  clock.advance(500);
-  assert.notEqual(puppetOf('camera-0'), hung);
-  assert.ok(records.some(({ level, message }) => level === 'error' && message === 'camera worker hangs'));
-});
-
-test('a camera whose thread hangs twice is held off', () => {
-  const { cameras, clock, puppetOf } = setUp();
-  cameras.set(cameraSettings('door'));
-  for (let death = 0; death < 2; death += 1) {
-    const puppet = puppetOf('door');
-    clock.advance(12_000);
-    assert.notEqual(puppet.killedFor, null);
-    puppet.die();
-    clock.advance(3_000);
-  }
-  assert.equal(cameras.get('door')!.status().state, 'error');
-});
-
-test('a machine that slept, or a main thread that was held up, ends no thread', () => {
-  const { cameras, clock, puppets, pass } = setUp();
-  cameras.set(cameraSettings('door'));
+  cameras.replaceAll(many(200));
   pass(5);
-  for (let nap = 0; nap < 9; nap += 1) clock.sleep(3_600_000);
-  pass(5);
-  assert.equal(puppets[0]!.killedFor, null);
+  const fault = { code: 'stalled', message: 'no frame for 10 s' };
+  const reconnect = (cameraId: string): void => {
+    const puppet = puppetOf(cameraId);
+    puppet.say({ type: 'ended', cameraId, attempt: puppet.attemptOf(cameraId), fault });
+    pass(3);
+  };
+  const watch = (cameraId: string): void => {
+    const { ring } = makeRing().writer;
+    puppetOf(cameraId).say({ type: 'ring', cameraId, ring });
+    new RingReader(ring, { start: 'next' }).subscribe();
+  };
+  const [first, second] = [puppets[0]!, puppets[1]!];
+  const [inFirst, other] = first.camerasOpen();
+  const [inSecond] = second.camerasOpen();
+  for (const id of [inFirst!, inSecond!]) watch(id);
+  pass(1);
+  reconnect(inSecond!);
+  assert.equal(puppetOf(inSecond!), first);
+  reconnect(other!);
+  assert.equal(puppetOf(other!), second);
+  reconnect(inFirst!);
+  assert.equal(puppetOf(inFirst!), first);
 });
