@@ -43,14 +43,14 @@ export class ArchiveRequests {
     return this.#turns.run(cameraId, () => this.#deps.timeline.intervals(cameraId, fromMs, toMs));
   }
 
-  archivePlaylist(...wanted: Parameters<Playback['archivePlaylist']>): Promise<string> {
+  archivePlaylist(...wanted: Parameters<Playback['archivePlaylist']>): Promise<readonly Buffer[]> {
     const [cameraId] = wanted;
     return this.#whenReady(() =>
       this.#turns.run(cameraId, () => this.#deps.playback.archivePlaylist(...wanted)),
     );
   }
 
-  rangePlaylist(...wanted: Parameters<Playback['rangePlaylist']>): Promise<string> {
+  rangePlaylist(...wanted: Parameters<Playback['rangePlaylist']>): Promise<readonly Buffer[]> {
     return this.#turns.run(wanted[0], () => this.#deps.playback.rangePlaylist(...wanted));
   }
 

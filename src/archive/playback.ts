@@ -8,7 +8,7 @@ import { ClipPlanner, type PartRange } from './clip-planner.js';
 import { parseRecordingName } from './file-name.js';
 import type { JobRunner } from './jobs.js';
 import { PartIndexes } from './part-indexes.js';
-import { buildPlaylist } from './playlist.js';
+import { Playlists } from './playlist.js';
 import type { RecordedParts } from './recorded-parts.js';
 import type { Recording } from './recording.js';
 import type { RecordingSource } from './recording-source.js';
@@ -57,6 +57,7 @@ export class Playback {
   readonly #runner: JobRunner;
   readonly #clock: Pick<Clock, 'wallMs'>;
   readonly #indexes: PartIndexes;
+  readonly #playlists = new Playlists();
   readonly #planner: ClipPlanner;
 
   constructor(
@@ -79,22 +80,23 @@ export class Playback {
   async archivePlaylist(
     cameraId: string,
     { fileName, session }: PlaylistRequest & { readonly fileName: string },
-  ): Promise<string> {
+  ): Promise<readonly Buffer[]> {
     const { recording, parts } = await twice(() => this.#locate(cameraId, fileName));
     if (parts.count === 0) throw nothingIn(recording);
     // The address that was asked for goes on to work, whatever the file is called by then.
     const section = { fileName, parts, first: 0, end: parts.count };
-    return buildPlaylist([section], { isEnded: !recording.isOpen, session });
+    return this.#playlists.build([section], { cameraId, isEnded: !recording.isOpen, session });
   }
 
   /** `range.m3u8`: all that was recorded from `fromMs` to `toMs`, whole parts. */
   async rangePlaylist(
     cameraId: string,
     { fromMs, toMs, session }: PlaylistRequest & { readonly fromMs: number; readonly toMs: number },
-  ): Promise<string> {
+  ): Promise<readonly Buffer[]> {
     const found = await twice(() => this.#locateRange(cameraId, fromMs, toMs));
     const sections = found.map(({ recording: { fileName }, ...range }) => ({ fileName, ...range }));
-    return buildPlaylist(sections, { isEnded: !this.#mayGoOn(found.at(-1), toMs), session });
+    const isEnded = !this.#mayGoOn(found.at(-1), toMs);
+    return this.#playlists.build(sections, { cameraId, isEnded, session });
   }
 
   /** The segment of part `seq` of a file. */

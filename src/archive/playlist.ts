@@ -9,6 +9,7 @@ export type PlaylistSection = {
 };
 
 export type PlaylistOptions = {
+  readonly cameraId: string;
   /** Nothing will come behind: VOD. Else EVENT, which only ever grows at its end. */
   readonly isEnded: boolean;
   /** The viewing session that child addresses carry; null: none. */
@@ -23,62 +24,114 @@ const EVENT_TARGET_SECONDS = 10;
 /** Wall time that follows from the durations as exactly as this isn't told again. */
 const WALL_TOLERANCE_MS = 5;
 const TICKS_PER_SECOND = 90_000;
+/** A day of GOPs of a second has 9 MB of lines, for each session its own. */
+const MAX_KNOWN_BYTES = 64 << 20;
+/** What grows is put together now and then. */
+const MAX_PIECES = 16;
 
-/** The media playlist of recorded parts; the times of each section begin anew. */
-export const buildPlaylist = (
-  sections: readonly PlaylistSection[],
-  { isEnded, session }: PlaylistOptions,
-): string => {
-  const suffix = session === null ? '' : `&session=${encodeURIComponent(session)}`;
-  const lines = [
-    '#EXTM3U',
-    '#EXT-X-VERSION:6',
-    `#EXT-X-PLAYLIST-TYPE:${isEnded ? 'VOD' : 'EVENT'}`,
-    `#EXT-X-TARGETDURATION:${targetSeconds(sections, isEnded)}`,
-    '#EXT-X-MEDIA-SEQUENCE:0',
-    '#EXT-X-INDEPENDENT-SEGMENTS',
-    // A growing playlist would otherwise be taken for live, and played from its end.
-    ...(isEnded ? [] : ['#EXT-X-START:TIME-OFFSET=0,PRECISE=YES']),
-  ];
-  for (const [index, section] of sections.entries()) {
-    if (index > 0) lines.push('#EXT-X-DISCONTINUITY');
-    addSection(lines, section, suffix);
-  }
-  if (isEnded) lines.push('#EXT-X-ENDLIST');
-  return `${lines.join('\n')}\n`;
-};
-
-const addSection = (
-  lines: string[],
-  { fileName, parts, first, end }: PlaylistSection,
-  suffix: string,
-): void => {
-  const file = encodeURIComponent(fileName);
-  let expectedMs = Number.NaN;
-  for (let part = first; part < end; part += 1) {
-    const wallMs = parts.wallMs[part]!;
-    if (!(Math.abs(wallMs - expectedMs) < WALL_TOLERANCE_MS)) {
-      lines.push(`#EXT-X-PROGRAM-DATE-TIME:${new Date(Math.round(wallMs)).toISOString()}`);
-      expectedMs = wallMs;
-    }
-    expectedMs += parts.durationMs(part);
-    lines.push(
-      `#EXTINF:${secondsOf(parts, part).toFixed(6)},`,
-      `segment.ts?file=${file}&seq=${part}${suffix}`,
-    );
-  }
-};
+const DISCONTINUITY = Buffer.from('#EXT-X-DISCONTINUITY\n');
+const ENDLIST = Buffer.from('#EXT-X-ENDLIST\n');
 
 const secondsOf = (parts: RecordedParts, part: number): number =>
   (parts.endTicks[part]! - parts.ptsTicks[part]!) / TICKS_PER_SECOND;
 
-/** EXTINF rounded to a whole number is never over the target (RFC 8216 §4.3.3.1). */
-const targetSeconds = (sections: readonly PlaylistSection[], isEnded: boolean): number => {
-  let seconds = isEnded ? 1 : EVENT_TARGET_SECONDS;
-  for (const { parts, first, end } of sections) {
-    for (let part = first; part < end; part += 1) {
-      seconds = Math.max(seconds, Math.round(secondsOf(parts, part)));
+/** The lines of a section, made once for each part. */
+class SectionLines {
+  pieces: Buffer[] = [];
+  lengthBytes = 0;
+  /** EXTINF rounded to a whole number is never over the target (RFC 8216 §4.3.3.1). */
+  longestSeconds = 0;
+  end: number;
+  /** A table only ever grows at its end; a file that was replaced has another one. */
+  readonly #parts: RecordedParts;
+  #expectedMs = Number.NaN;
+
+  constructor({ parts, first }: PlaylistSection) {
+    this.#parts = parts;
+    this.end = first;
+  }
+
+  /** Whether these are the section's lines, or the first of them. */
+  beginsLike({ parts, end }: PlaylistSection): boolean {
+    return this.#parts === parts && this.end <= end;
+  }
+
+  /** Adds the parts that are new. */
+  extend({ fileName, parts, end }: PlaylistSection, suffix: string): void {
+    if (end === this.end) return;
+    const file = encodeURIComponent(fileName);
+    let text = '';
+    for (let part = this.end; part < end; part += 1) {
+      const wallMs = parts.wallMs[part]!;
+      if (!(Math.abs(wallMs - this.#expectedMs) < WALL_TOLERANCE_MS)) {
+        text += `#EXT-X-PROGRAM-DATE-TIME:${new Date(Math.round(wallMs)).toISOString()}\n`;
+        this.#expectedMs = wallMs;
+      }
+      this.#expectedMs += parts.durationMs(part);
+      const seconds = secondsOf(parts, part);
+      this.longestSeconds = Math.max(this.longestSeconds, Math.round(seconds));
+      text += `#EXTINF:${seconds.toFixed(6)},\nsegment.ts?file=${file}&seq=${part}${suffix}\n`;
+    }
+    this.end = end;
+    this.pieces.push(Buffer.from(text));
+    // What was handed out is still being sent, perhaps: a new list, and no piece is changed.
+    if (this.pieces.length > MAX_PIECES) this.pieces = [Buffer.concat(this.pieces)];
+    this.lengthBytes += text.length;
+  }
+}
+
+/**
+ * Media playlists of recorded parts; the times of each section begin anew. Players ask for a growing one every few
+ * seconds: the lines that it had are kept, as many as there is room for, and those of new parts alone are made.
+ */
+export class Playlists {
+  readonly #maxBytes: number;
+  /** The one asked for last is the last one. */
+  readonly #known = new Map<string, SectionLines>();
+  #knownBytes = 0;
+
+  constructor(options: { readonly maxBytes?: number } = {}) {
+    this.#maxBytes = options.maxBytes ?? MAX_KNOWN_BYTES;
+  }
+
+  /** The text, in pieces that nobody changes. */
+  build(sections: readonly PlaylistSection[], options: PlaylistOptions): readonly Buffer[] {
+    const { isEnded } = options;
+    const all = sections.map((section) => this.#linesOf(section, options));
+    const longestSeconds = all.reduce((longest, lines) => Math.max(longest, lines.longestSeconds), 0);
+    const head = [
+      '#EXTM3U',
+      '#EXT-X-VERSION:6',
+      `#EXT-X-PLAYLIST-TYPE:${isEnded ? 'VOD' : 'EVENT'}`,
+      `#EXT-X-TARGETDURATION:${Math.max(longestSeconds, isEnded ? 1 : EVENT_TARGET_SECONDS)}`,
+      '#EXT-X-MEDIA-SEQUENCE:0',
+      '#EXT-X-INDEPENDENT-SEGMENTS',
+      // A growing playlist would otherwise be taken for live, and played from its end.
+      ...(isEnded ? [] : ['#EXT-X-START:TIME-OFFSET=0,PRECISE=YES']),
+    ];
+    const body = all.flatMap(({ pieces }, at) => (at === 0 ? pieces : [DISCONTINUITY, ...pieces]));
+    this.#forgetOldest();
+    return [Buffer.from(`${head.join('\n')}\n`), ...body, ...(isEnded ? [ENDLIST] : [])];
+  }
+
+  #linesOf(section: PlaylistSection, { cameraId, session }: PlaylistOptions): SectionLines {
+    const { fileName, first } = section;
+    const key = JSON.stringify([cameraId, fileName, first, session]);
+    const before = this.#known.get(key);
+    const lines = before?.beginsLike(section) === true ? before : new SectionLines(section);
+    this.#known.delete(key);
+    this.#known.set(key, lines);
+    this.#knownBytes -= before?.lengthBytes ?? 0;
+    lines.extend(section, session === null ? '' : `&session=${encodeURIComponent(session)}`);
+    this.#knownBytes += lines.lengthBytes;
+    return lines;
+  }
+
+  #forgetOldest(): void {
+    for (const [key, { lengthBytes }] of this.#known) {
+      if (this.#knownBytes <= this.#maxBytes) return;
+      this.#known.delete(key);
+      this.#knownBytes -= lengthBytes;
     }
   }
-  return seconds;
-};
+}

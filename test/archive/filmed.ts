@@ -68,6 +68,9 @@ export const film = ({ video, audio = null, startMs = START_MS, hasIndex = true 
   return { bytes, parts, startMs, endMs };
 };
 
+/** A playlist's text. */
+export const textOf = (pieces: readonly Buffer[]): string => Buffer.concat(pieces).toString();
+
 /** An archive with one camera's folder, and what plays it in the test's own thread. */
 export const makeArchive = (
   t: TestContext,

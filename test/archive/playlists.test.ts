@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import * as HLS from 'hls-parser';
 import { closedName } from '../../src/archive/file-name.js';
+import { Playlists } from '../../src/archive/playlist.js';
+import { RecordedParts } from '../../src/archive/recorded-parts.js';
 import { fixtures } from '../support/fixtures.js';
-import { CAMERA_ID, film, makeArchive, START_MS } from './filmed.js';
+import { CAMERA_ID, film, makeArchive, START_MS, textOf } from './filmed.js';
 
 type MediaPlaylist = HLS.types.MediaPlaylist;
 
@@ -46,7 +48,7 @@ for (const [name, video] of Object.entries({
     const bare = film({ video: video(), audio: fixtures.aac(), hasIndex: false, startMs: START_MS + 60_000 });
     for (const filmed of [indexed, bare]) {
       const fileName = putClosed(filmed);
-      const text = await playback.archivePlaylist(CAMERA_ID, oneFile(fileName));
+      const text = textOf(await playback.archivePlaylist(CAMERA_ID, oneFile(fileName)));
       const playlist = parse(text);
       assert.equal(playlist.playlistType, 'VOD');
       assert.equal(playlist.endlist, true);
@@ -76,7 +78,7 @@ for (const [name, video] of Object.entries({
 test('child addresses are relative, and carry the viewing session', async (t) => {
   const { playback, putClosed } = makeArchive(t);
   const fileName = putClosed(film({ video: fixtures.h264High() }));
-  const text = await playback.archivePlaylist(CAMERA_ID, oneFile(fileName, 'a/b&c'));
+  const text = textOf(await playback.archivePlaylist(CAMERA_ID, oneFile(fileName, 'a/b&c')));
   assert.deepEqual(
     parse(text).segments.map(({ uri }) => uri),
     [0, 1, 2, 3].map((seq) => `segment.ts?file=${fileName}&seq=${seq}&session=a%2Fb%26c`),
@@ -93,7 +95,8 @@ test('an open file grows by whole parts, only ever at its end, and goes on to pl
     appendFileSync(join(folder, fileName), bytes.subarray(length, to));
     length = to;
   };
-  const get = (): Promise<string> => playback.archivePlaylist(CAMERA_ID, oneFile(fileName));
+  const get = async (): Promise<string> =>
+    textOf(await playback.archivePlaylist(CAMERA_ID, oneFile(fileName)));
   await assert.rejects(get(), { code: 'recording_not_ready' }, 'the first part may go on');
   const borders = [parts[1]!.startBytes + 90, parts[1]!.endBytes, parts[2]!.endBytes, parts[3]!.endBytes];
   const counts: number[] = [];
@@ -130,8 +133,8 @@ test('a range joins the parts of its files, and says where times begin anew', as
   const { playback, putClosed, time } = makeArchive(t);
   const starts = [0, 4_000, 20_000].map((ms) => START_MS + ms);
   const names = starts.map((startMs) => putClosed(film({ video: fixtures.h264High(), startMs })));
-  const get = (fromMs: number, toMs: number): Promise<string> =>
-    playback.rangePlaylist(CAMERA_ID, { fromMs, toMs, session: null });
+  const get = async (fromMs: number, toMs: number): Promise<string> =>
+    textOf(await playback.rangePlaylist(CAMERA_ID, { fromMs, toMs, session: null }));
   const text = await get(START_MS + 2_500, START_MS + 21_001);
   const expected = [
     [names[0], 2, 2_000, false],
@@ -173,22 +176,81 @@ test('the listed start of a file, which is cut to the millisecond, brings nothin
   const [, second, third] = (await recordings.list(CAMERA_ID)).map(({ startMs }) => Math.floor(startMs));
   assert.equal(second, START_MS + 4_000);
   const range = { fromMs: second!, toMs: third!, session: null };
-  const files = partsIn(await playback.rangePlaylist(CAMERA_ID, range)).map(({ file }) => file);
+  const files = partsIn(textOf(await playback.rangePlaylist(CAMERA_ID, range))).map(({ file }) => file);
   assert.deepEqual(files, [names[1], names[1], names[1], names[1]]);
   // The same at the end, where what begins then is listed to begin a moment later.
   const late = { fromMs: second!, toMs: third! + 1, session: null };
-  assert.equal(partsIn(await playback.rangePlaylist(CAMERA_ID, late)).at(-1)?.file, names[1]);
+  assert.equal(partsIn(textOf(await playback.rangePlaylist(CAMERA_ID, late))).at(-1)?.file, names[1]);
 });
 
 test('a range that reaches past an open file grows; one that ends before is whole', async (t) => {
   const { playback, putClosed, putOpen } = makeArchive(t);
   putClosed(film({ video: fixtures.h264High() }));
   putOpen(film({ video: fixtures.h264High(), startMs: START_MS + 4_000, hasIndex: false }));
-  const get = (toMs: number): Promise<string> =>
-    playback.rangePlaylist(CAMERA_ID, { fromMs: START_MS, toMs: START_MS + toMs, session: null });
+  const get = async (toMs: number): Promise<string> =>
+    textOf(
+      await playback.rangePlaylist(CAMERA_ID, { fromMs: START_MS, toMs: START_MS + toMs, session: null }),
+    );
   const growing = parse(await get(60_000));
   assert.equal(growing.playlistType, 'EVENT');
   assert.equal(growing.segments.length, 7, 'the last part is not whole');
   assert.equal(parse(await get(7_000)).playlistType, 'VOD');
   assert.equal(parse(await get(7_000)).segments.length, 7);
+});
+
+/** An hour of GOPs of a second, and what is added to it. */
+const hourOfParts = (hour: number, count = 3600): RecordedParts => {
+  const parts = new RecordedParts();
+  addParts(parts, hour, count);
+  return parts;
+};
+const addParts = (parts: RecordedParts, hour: number, count: number): void => {
+  for (let added = 0; added < count; added += 1) {
+    const part = parts.count;
+    const ticks = part * 90_000 + (part % 7);
+    const wallMs = START_MS + hour * 3_600_000 + part * 1000;
+    parts.add(part * 500_000, part * 500_000 + 400_000, ticks, ticks + 90_000, wallMs);
+  }
+};
+const sectionOf = (parts: RecordedParts, hour: number) => ({
+  fileName: closedName(START_MS + hour * 3_600_000, START_MS + (hour + 1) * 3_600_000),
+  parts,
+  first: 0,
+  end: parts.count,
+});
+
+test('of a day that is asked for again and again only what is new is made', () => {
+  const day = Array.from({ length: 23 }, (_, hour) => sectionOf(hourOfParts(hour), hour));
+  const open = hourOfParts(23, 1000);
+  const playlists = new Playlists();
+  const options = { cameraId: CAMERA_ID, isEnded: false, session: 'abcdefghijkl' };
+  const poll = () => playlists.build([...day, sectionOf(open, 23)], options);
+  let before = poll();
+  assert.ok(Buffer.concat(before).length > 7_000_000, 'it is large');
+  for (let polls = 0; polls < 40; polls += 1) {
+    addParts(open, 23, 3);
+    const now = poll();
+    const fresh = now.filter((piece) => !before.includes(piece)).reduce((sum, { length }) => sum + length, 0);
+    // The head, three parts, and now and then all of the open file put together.
+    assert.ok(fresh < 150_000, `${fresh} new bytes at poll ${polls}`);
+    before = now;
+  }
+  const anew = new Playlists().build([...day, sectionOf(open, 23)], options);
+  assert.ok(Buffer.concat(before).equals(Buffer.concat(anew)));
+  // A file that was replaced has another table, and a range that ends sooner has less.
+  const other = hourOfParts(40, 1000);
+  assert.ok(textOf(playlists.build([sectionOf(other, 23)], options)).includes('2026-11-23'));
+  assert.equal(partsIn(textOf(playlists.build([{ ...sectionOf(other, 23), end: 7 }], options))).length, 7);
+});
+
+test('what is kept of playlists is bounded, and tells cameras and sessions apart', () => {
+  const playlists = new Playlists({ maxBytes: 700_000 });
+  const sections = [sectionOf(hourOfParts(0), 0)];
+  const build = (session: string | null, cameraId = CAMERA_ID) =>
+    playlists.build(sections, { cameraId, isEnded: true, session });
+  const [, first] = build('a');
+  assert.equal(build('a')[1], first);
+  assert.ok(textOf(build('b')).includes('session=b') && !textOf(build('b')).includes('session=a'));
+  build(null, 'yard');
+  assert.notEqual(build('a')[1], first, 'forgotten for the others');
 });

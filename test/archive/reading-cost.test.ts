@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { countBytesRead } from '../support/bytes-read.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { CAMERA_ID, makeArchive, START_MS } from './filmed.js';
+import { CAMERA_ID, makeArchive, START_MS, textOf } from './filmed.js';
 import { buildRecording, writeOpen } from './recording-file.js';
 import { RecordingStudio } from './recording-studio.js';
 import { encodeSource, SourceMovie } from './source-movie.js';
@@ -62,7 +62,7 @@ test('a recorder tells how far its file is: polls read next to nothing, and no b
     assert.ok(source.isOver || recording!.endMs > lastEndMs, 'it grows with each poll');
     assert.ok(recording!.endMs <= START_MS + source.nowMs, 'to no later than now');
     assert.ok(listBytes <= (lastEndMs === 0 ? 16_384 : 0), `the list read ${listBytes} bytes`);
-    const text = await playback.archivePlaylist(CAMERA_ID, { fileName, session: null });
+    const text = textOf(await playback.archivePlaylist(CAMERA_ID, { fileName, session: null }));
     const playlistBytes = readBytes();
     assert.ok(playlistBytes < MOST_BYTES_A_POLL, `the playlist read ${playlistBytes} bytes`);
     const parts = text.match(/#EXTINF/g)!.length;

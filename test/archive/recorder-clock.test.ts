@@ -13,6 +13,7 @@ import { repairFile } from '../../src/archive/repair-file.js';
 import type { WallMs } from '../../src/base/clock.js';
 import { scanFile } from '../fmp4/fragmented-file.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { textOf } from './filmed.js';
 import { InlineRunner } from './inline-runner.js';
 import { nobodyWrites } from './nobody-writes.js';
 import { RecordingStudio } from './recording-studio.js';
@@ -174,7 +175,7 @@ const datesIn = async (archiveDir: string, recordings: readonly Recording[]): Pr
   const playback = new Playback({ archiveDir }, { recordings: finder, runner, clock });
   const dates: number[] = [];
   for (const { fileName } of recordings) {
-    const playlist = HLS.parse(await playback.archivePlaylist('door', { fileName, session: null }));
+    const playlist = HLS.parse(textOf(await playback.archivePlaylist('door', { fileName, session: null })));
     assert.ok(!playlist.isMasterPlaylist);
     let nextMs = Number.NaN;
     for (const { programDateTime, duration } of playlist.segments) {

@@ -10,7 +10,7 @@ import { noDeletions } from '../support/fake-archive.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { fixtures } from '../support/fixtures.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { CAMERA_ID, film, makeArchive } from './filmed.js';
+import { CAMERA_ID, film, makeArchive, textOf } from './filmed.js';
 import { logLines } from './log-lines.js';
 import { nobodyWrites } from './nobody-writes.js';
 import { alwaysThere } from './opened-root.js';
@@ -55,7 +55,8 @@ test('the playlist of a recording that has just begun comes when its first part 
   const filmed = film({ video: fixtures.h264High(), hasIndex: false });
   const end = filmed.parts[0]!.endBytes;
   const fileName = putOpen(filmed, end);
-  const ask = (): Promise<string> => requests.archivePlaylist(CAMERA_ID, { fileName, session: null });
+  const ask = async (): Promise<string> =>
+    textOf(await requests.archivePlaylist(CAMERA_ID, { fileName, session: null }));
   const pass = async (seconds: number): Promise<void> => {
     for (let step = 0; step < seconds * 4; step += 1) {
       for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));

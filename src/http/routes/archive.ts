@@ -5,7 +5,7 @@ import { AppError } from '../../base/errors.js';
 import type { AuditDetails } from '../audit.js';
 import { type Clip, sendClip } from '../clip-response.js';
 import { invalidInput } from '../problem.js';
-import { type Reply, type Route, route } from '../route.js';
+import { type Content, type Reply, type Route, route } from '../route.js';
 import { idParams } from '../schemas.js';
 import { instantSchema, rangeOf, type TimeRange } from '../time-range.js';
 
@@ -43,8 +43,8 @@ type Session = {
 
 /** Recordings as players take them. */
 export type RecordingPlayback = {
-  archivePlaylist(cameraId: string, wanted: { readonly fileName: string } & Session): Promise<string>;
-  rangePlaylist(cameraId: string, wanted: TimeRange & Session): Promise<string>;
+  archivePlaylist(cameraId: string, wanted: { readonly fileName: string } & Session): Promise<Content>;
+  rangePlaylist(cameraId: string, wanted: TimeRange & Session): Promise<Content>;
   /** One part as MPEG-TS; what it says once it says ever after. */
   segment(
     cameraId: string,
@@ -101,7 +101,7 @@ const shownSpan = ({ startMs, endMs }: Span) => ({
   end: new Date(endMs).toISOString(),
 });
 
-const playlist = (text: string): Reply => ({ status: 200, text, contentType: PLAYLIST_TYPE });
+const playlist = (text: Content): Reply => ({ status: 200, text, contentType: PLAYLIST_TYPE });
 
 /** Nothing but names of our own making ever gets near a path. */
 const checkedName = (fileName: string): string => {
