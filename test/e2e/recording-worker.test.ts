@@ -1,54 +1,97 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Recordings } from '../../src/archive/recordings.js';
-import { repairFile } from '../../src/archive/repair-file.js';
-import { InlineRunner } from '../archive/inline-runner.js';
-import { nobodyWrites } from '../archive/nobody-writes.js';
-import { cameraAt, Engine } from '../support/engine.js';
-import { FakeCamera } from '../support/fake-camera/fake-camera.js';
-import { fixtures } from '../support/fixtures.js';
+import { recordsOf } from '../support/service.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
+import { encodeVideo, RecordingService } from './recording-service.js';
 
-/** A second of the promise, and what a busy machine makes of the moment in which the thread dies. */
+/** A second of the promise, and what a busy machine makes of it. */
 const MAX_LOST_MS = 2_500;
+const DYING_THREADS = new URL('../support/dying-threads.js', import.meta.url).href;
+const patient = { deadlineMs: 60_000 };
 
-test('a worker that dies while it records leaves files that are known, and its successor records nothing twice', async (t) => {
-  const archiveDir = tempFolder(t);
-  const video = fixtures.h264High();
-  await using camera = await FakeCamera.start({ mounts: { '/door': { video } } });
-  await using engine = new Engine(1, { archiveDir, fileSeconds: 2 });
-  engine.cameras.set(cameraAt('door', camera.url('/door'), { isRecorded: true }));
-  const folder = join(archiveDir, 'door');
-  const openFiles = (): string[] => readdirSync(folder).filter((name) => name.includes('ongoing'));
-  await until('it is recorded', () => engine.desk.isRecording('door'), { deadlineMs: 20_000 });
-  await new Promise((resolve) => setTimeout(resolve, 3_000));
-  const diedMs = Date.now();
-  // Not a message that it knows: the handler throws, and nothing catches that.
-  engine.workers[0]!.send(null as never);
-  await until('it is recorded again', () => engine.workers.length === 2 && engine.desk.isRecording('door'), {
-    deadlineMs: 20_000,
-  });
-  const live = openFiles().filter((name) => engine.desk.isLive('door', name));
-  const left = engine.left.map(({ fileName }) => fileName);
-  assert.ok(left.length > 0, 'it had a file open');
-  for (const fileName of left) {
-    assert.ok(!live.includes(fileName));
-    assert.notEqual(repairFile({ folder, fileName }).outcome, 'broken');
-  }
-  await until('a file is closed behind it', () => !openFiles().includes(live[0]!), { deadlineMs: 20_000 });
-  await engine.cameras.stop();
-  assert.deepEqual(openFiles(), []);
-  const files = await new Recordings({ archiveDir }, { runner: new InlineRunner(), live: nobodyWrites }).list(
-    'door',
+test('a thread that dies while it records: the service closes its files, and records nothing twice', async (t) => {
+  const folder = tempFolder(t);
+  const archiveDir = join(folder, 'archive');
+  const [brief, long] = [encodeVideo(folder, 1, 10), encodeVideo(folder, 4, 12)];
+  const recording = await RecordingService.start(
+    t,
+    { brief, long },
+    {
+      ...{ DATA_DIR: folder, ARCHIVE_DIR: archiveDir, RECORD_FILE_SECONDS: '8' },
+      ...{ NODE_OPTIONS: `--import=${DYING_THREADS}`, DYING_THREADS_FOLDER: folder },
+    },
   );
-  const firstAfter = files.findIndex(({ startMs }) => startMs > diedMs);
-  const lostMs = diedMs - files[firstAfter - 1]!.endMs;
-  assert.ok(lostMs < MAX_LOST_MS, `${lostMs} ms are lost`);
-  for (const [index, { startMs }] of files.entries()) {
-    const beforeMs = files[index - 1]?.endMs ?? 0;
-    assert.ok(startMs > beforeMs - 50, `${files[index]!.fileName} begins ${beforeMs - startMs} ms too soon`);
+  const told = (message: string) => recordsOf(recording.service.out()).filter(({ msg }) => msg === message);
+  const isOpen = (name: string): boolean => name.includes('ongoing');
+  const describe = (): string => recording.service.out().slice(-3_000);
+  await recording.untilRecording();
+  await until(
+    'each has closed a file, and some of the next one',
+    async () => {
+      const lists = await Promise.all(recording.ids.map((id) => recording.archive(id)));
+      return lists.every((list) => {
+        const last = list.at(-1);
+        return list.length > 1 && last !== undefined && Date.parse(last.end) - Date.parse(last.start) > 1_000;
+      });
+    },
+    { ...patient, describe },
+  );
+  writeFileSync(join(folder, 'die'), '');
+  await until('the thread is dead', () => existsSync(join(folder, 'died')), patient);
+  await until('its files are told', () => told('a recording lost its writer').length > 0, {
+    ...patient,
+    describe,
+  });
+  const diedMs = Number(readFileSync(join(folder, 'died'), 'utf8'));
+  const left = told('a recording lost its writer').map(({ camera_id, file }) => ({
+    id: String(camera_id),
+    name: String(file),
+  }));
+  for (const { id, name } of left) {
+    assert.ok(isOpen(name), name);
+    await until(`${name} of ${id} is closed`, () => !recording.files(id).includes(name), {
+      ...patient,
+      describe,
+    });
   }
+  await recording.untilRecording();
+  const counts = new Map(recording.ids.map((id) => [id, recording.files(id).length]));
+  await until(
+    'files are closed behind it',
+    () => recording.ids.every((id) => recording.files(id).length > counts.get(id)!),
+    { ...patient, describe },
+  );
+  const lists = await Promise.all(
+    recording.ids.map(async (id) => [id, await recording.archive(id)] as const),
+  );
+  assert.equal(await recording.service.stop(), 0);
+  for (const [id, list] of lists) {
+    assert.deepEqual(recording.files(id).filter(isOpen), []);
+    for (const [index, { start, filename }] of list.entries()) {
+      const before = list[index - 1];
+      if (before === undefined) continue;
+      const overlapMs = Date.parse(before.end) - Date.parse(start);
+      assert.ok(overlapMs < 50, `${filename} begins ${overlapMs} ms too soon`);
+    }
+    for (const name of recording.files(id)) decodes(recording.pathOf(id, name));
+  }
+  const lostMs = left.map(({ id }) => {
+    const list = lists.find(([camera]) => camera === id)![1];
+    const last = list.filter(({ start }) => Date.parse(start) < diedMs).at(-1);
+    return diedMs - Date.parse(last!.end);
+  });
+  t.diagnostic(`lost, ms: ${lostMs.join(' ')}`);
+  assert.ok(Math.max(...lostMs) < MAX_LOST_MS, lostMs.join());
+  assert.equal(told('closed a recording').length, left.length, 'each once');
 });
+
+const decodes = (path: string): void => {
+  const { status, stderr } = spawnSync('ffmpeg', ['-v', 'error', '-xerror', '-i', path, '-f', 'null', '-'], {
+    encoding: 'utf8',
+  });
+  assert.deepEqual([status, stderr], [0, ''], path);
+};
