@@ -13,7 +13,7 @@ const UNWATCHED_NAP_MS = 10;
 /** Where just a few are watched, the others are worth these, from some packets a second on. */
 const FEW_WATCHED_NAP_MS = 2;
 const FEW_WATCHED_SHARE = 1 / 4;
-const SOME_PACKETS_PER_SEC = 2_000;
+const SOME_PACKETS_PER_SEC = 5_000;
 /** Where many are, waking up for each packet is cheap enough for longer. */
 const WATCHED_NAP_MS = 1;
 const BUSY_PACKETS_PER_SEC = 10_000;

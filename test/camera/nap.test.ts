@@ -30,12 +30,12 @@ test('a thread naps for long where nobody watches, shortly beside many for the s
   );
   const few = { ...rest, watched: 1 };
   assert.deepEqual(
-    [1_000, 3_000, 50_000].map((rate) => napOf(few, rate)),
+    [4_000, 6_000, 50_000].map((rate) => napOf(few, rate)),
     [0, 2, 2],
   );
   const many = { ...rest, watched: 100 };
   assert.deepEqual(
-    [1_000, 3_000, 50_000].map((rate) => napOf(many, rate)),
+    [4_000, 6_000, 50_000].map((rate) => napOf(many, rate)),
     [0, 0, 1],
   );
   assert.equal(napOf({ ...rest, isConnecting: true }, 50_000), 0);
@@ -114,7 +114,7 @@ test('a camera that answers in its handshake keeps the others from their naps, b
 });
 
 test('a viewer of one camera leaves the thread of eight a short nap', async () => {
-  const video = generateVideo({ kbps: 20_000, framesPerGop: 10, gops: 1 });
+  const video = generateVideo({ kbps: 40_000, framesPerGop: 10, gops: 1 });
   const feed = new StreamFeed({ video, pacing: { mode: 'step' } });
   const ids = ['door', ...Array.from({ length: 7 }, (_, index) => `camera-${index}`)];
   await using camera = await FakeCamera.start({
@@ -130,7 +130,7 @@ test('a viewer of one camera leaves the thread of eight a short nap', async () =
   await camera.until(({ playing }) => playing === 8);
   const reader = new RingReader(probe.ring, { start: 'next' });
   let frames = 0;
-  /** A frame of each is some 370 packets; the nap goes by those of the one before. */
+  /** A frame of each is some 700 packets; the nap goes by those of the one before. */
   const nap = async (): Promise<number> => {
     const napMs = await napAfterFrame(probe, clock, camera);
     frames += 1;
