@@ -20,9 +20,9 @@ USER node
 ENV NODE_ENV=production DATA_DIR=/data UV_THREADPOOL_SIZE=16
 VOLUME /data
 EXPOSE 8080 9090 50000/udp
-# Over the monitoring port, which never speaks TLS.
+# Over the monitoring port, which never speaks TLS; where that has an address of its own, there.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || 9090}/livez`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const { METRICS_HOST, HOST, METRICS_PORT } = process.env; const host = (METRICS_HOST || HOST || '').replace(/^(0\\.0\\.0\\.0|::)?$/, '127.0.0.1').replace(/^.*:.*$/, '[$&]'); fetch(`http://${host}:${METRICS_PORT || 9090}/livez`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
 # The program itself is process 1: the signal reaches it, and nothing stands between.
 CMD ["node", "--enable-source-maps", "dist/src/main.js"]

@@ -1,21 +1,17 @@
 import { availableParallelism } from 'node:os';
-import type { Express } from 'express';
 import { Archive } from './archive/archive.js';
 import { RecordingDesk } from './archive/recording-desk.js';
 import type { RetentionRule } from './archive/retention.js';
 import { restoreSnapshot } from './auth/restore.js';
 import { ViewingGate } from './auth/viewing-gate.js';
-import { isLoopback } from './base/client-address.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
-import { openFileLimit } from './base/open-file-limit.js';
 import { ThreadStats } from './base/thread-stats.js';
 import { Cameras } from './camera/cameras.js';
 import { type CameraActivity, CameraRegistry } from './camera/registry.js';
 import type { SpawnCameraWorker } from './camera/worker-thread.js';
 import type { Config } from './config.js';
 import { Models } from './detect/models.js';
-import { ConnectionCaps } from './http/connection-caps.js';
 import { ForwardedNotice } from './http/forwarded-notice.js';
 import type { RequestObserver } from './http/request-report.js';
 import type { Route } from './http/route.js';
@@ -34,16 +30,9 @@ import { statsRoutes } from './http/routes/stats.js';
 import { tagRoutes } from './http/routes/tags.js';
 import { userRoutes } from './http/routes/users.js';
 import { whepRoutes } from './http/routes/whep.js';
-import { HttpServer, type ServerGuard } from './http/server.js';
-import { StalledResponses } from './http/stalled-responses.js';
 import { StreamAccess } from './http/stream-access.js';
-import {
-  createUpgradeListener,
-  type StreamUpgrade,
-  type UpgradeListener,
-  upgradeRoutes,
-} from './http/upgrade.js';
-import { createWebApp, isTrustedProxy, type WebAppDeps } from './http/web-app.js';
+import { type StreamUpgrade, upgradeRoutes } from './http/upgrade.js';
+import { listen, type Urls } from './listeners.js';
 import { LiveHls } from './live/hls/live-hls.js';
 import { WebSocketViews } from './live/websocket/websocket-views.js';
 import { ownAddresses } from './live/whep/own-addresses.js';
@@ -51,9 +40,11 @@ import { WhepService } from './live/whep/service.js';
 import { openUdpDoor } from './live/whep/udp-door.js';
 import { spawnWhepWorker } from './live/whep/worker-thread.js';
 import { ArchiveProbe } from './ops/archive-probe.js';
+import { warnOfExposure } from './ops/exposure.js';
 import { Health } from './ops/health.js';
 import type { LogHub } from './ops/log-hub.js';
 import { Metrics } from './ops/metrics.js';
+import { MetricsPage } from './ops/metrics-page.js';
 import { Stats } from './ops/stats.js';
 import { Threads } from './ops/threads.js';
 import { openStorage, type Storage } from './storage.js';
@@ -127,8 +118,6 @@ const counted =
     );
     return { ...worker, stop: () => worker.stop().finally(() => forget()) };
   };
-
-type Urls = { readonly url: string; readonly metricsUrl: string };
 
 /** The running service. */
 export class App {
@@ -388,7 +377,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const streams = new StreamAccess({ cameras: registry, gate: new ViewingGate(storage) });
   const upgrades = [webSocketUpgrade(webSockets)];
 
-  const probes = [...healthRoutes(ops), ...metricsRoutes(ops)];
+  const probes = [...healthRoutes(ops), ...metricsRoutes({ page: new MetricsPage(ops.metrics, clock) })];
   const management = managementRoutes(deps, storage, registry, ops);
   const routes = withOpenApi(
     [
@@ -415,54 +404,11 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
     ops.metrics.requestDone(route, method, status, durationSec);
   const forwarded = new ForwardedNotice(log);
   const webDeps = { clock, forwarded, log, audit, tokens: storage.tokens, streams, onRequest };
-  const servers = await listen(config, { all: routes, probes, upgrades }, webDeps, stops);
+  const urls = await listen(config, { all: routes, probes, upgrades }, webDeps, stops);
+  const publicCameras = storage.store.cameras.list().filter(({ token_auth }) => !token_auth).length;
+  warnOfExposure(log, { host: config.host, publicCameras });
   stops.push(() => logRoutes.close());
   stops.push(() => webSockets.stop());
   stops.push(() => hls.stop());
-  return servers;
-};
-
-/** A listener's own: whoever takes all places of the one leaves those of the other. */
-const guardsOf = (
-  { maxConnections, maxConnectionsPerAddress }: Config,
-  app: Express,
-  deps: { readonly clock: Clock; readonly log: Logger },
-): ServerGuard[] => {
-  // Recordings need files to be opened, however many connections there are.
-  const mostConnections = Math.min(maxConnections, (openFileLimit() ?? Number.POSITIVE_INFINITY) / 2);
-  const isShared = (address: string): boolean => isLoopback(address) || isTrustedProxy(app, address);
-  return [
-    new ConnectionCaps({ maxConnections: mostConnections, maxConnectionsPerAddress, isShared }, deps),
-    new StalledResponses(deps.clock),
-  ];
-};
-
-/** Opens both listeners; they close together, so that neither waits for the other's clients. */
-const listen = async (
-  config: Config,
-  routes: {
-    readonly all: readonly Route[];
-    readonly probes: readonly Route[];
-    readonly upgrades: readonly StreamUpgrade[];
-  },
-  deps: WebAppDeps & { readonly clock: Clock },
-  stops: Stops,
-): Promise<Urls> => {
-  const { corsOrigins, trustProxy, host, tls } = config;
-  const servers: HttpServer[] = [];
-  stops.push(async () => void (await Promise.all(servers.map((server) => server.close()))));
-  const open = async (
-    shown: readonly Route[],
-    onUpgrade: UpgradeListener | null,
-    at: { readonly variable: string; readonly port: number; readonly tls: Config['tls'] },
-  ): Promise<string> => {
-    const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps: at.tls !== null }, deps);
-    const server = await HttpServer.listen({ host, ...at }, app, onUpgrade, guardsOf(config, app, deps));
-    servers.push(server);
-    return server.url;
-  };
-  const onUpgrade = createUpgradeListener(routes.upgrades, deps);
-  const url = await open(routes.all, onUpgrade, { variable: 'PORT', port: config.port, tls });
-  const monitoring = { variable: 'METRICS_PORT', port: config.metricsPort, tls: null };
-  return { url, metricsUrl: await open(routes.probes, null, monitoring) };
+  return urls;
 };

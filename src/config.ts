@@ -10,6 +10,7 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 export type Config = {
   readonly host: string;
   readonly port: number;
+  readonly metricsHost: string;
   readonly metricsPort: number;
   readonly dataDir: string;
   readonly archiveDir: string;
@@ -60,10 +61,10 @@ const listOf = (env: Environment, name: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-const hostOf = (env: Environment): string => {
-  const text = textOf(env, 'HOST') ?? '0.0.0.0';
+const hostOf = (env: Environment, name: string, fallback: string): string => {
+  const text = textOf(env, name) ?? fallback;
   if (isIP(text) === 0 && !/^[A-Za-z0-9.-]{1,253}$/.test(text))
-    throw bad('HOST', text, 'it must be an address or a host name');
+    throw bad(name, text, 'it must be an address or a host name');
   return text;
 };
 
@@ -191,8 +192,10 @@ const detectModelOf = (env: Environment): string | null => {
 /** Reads the whole configuration; throws an AppError with the one line that tells the user what to mend. */
 export const readConfig = (env: Environment): Config => {
   const dataDir = resolve(textOf(env, 'DATA_DIR') ?? './data');
+  const host = hostOf(env, 'HOST', '0.0.0.0');
   const config: Config = {
-    host: hostOf(env),
+    host,
+    metricsHost: hostOf(env, 'METRICS_HOST', host),
     port: integerOf(env, 'PORT', 8080, 0, 65_535),
     metricsPort: integerOf(env, 'METRICS_PORT', 9090, 0, 65_535),
     dataDir,

@@ -16,6 +16,7 @@ test('nothing set: the defaults', () => {
     {
       host: '0.0.0.0',
       port: 8080,
+      metricsHost: '0.0.0.0',
       metricsPort: 9090,
       dataDir: resolve('data'),
       archiveDir: resolve('data/recordings'),
@@ -44,6 +45,12 @@ test('archive and models follow the data directory unless set', () => {
   const config = readConfig({ DATA_DIR: '/srv/framering', MODELS_DIR: '/srv/models' });
   assert.equal(config.archiveDir, '/srv/framering/recordings');
   assert.equal(config.modelsDir, '/srv/models');
+});
+
+test('the monitoring port is where the service is, unless it is put elsewhere', () => {
+  assert.equal(readConfig({ HOST: '192.0.2.7' }).metricsHost, '192.0.2.7');
+  assert.equal(readConfig({ HOST: '192.0.2.7', METRICS_HOST: '127.0.0.1' }).metricsHost, '127.0.0.1');
+  assert.throws(() => readConfig({ METRICS_HOST: 'a b' }), /METRICS_HOST="a b" can't be used/);
 });
 
 test('memory is that of the machine, or less where a container is limited', () => {

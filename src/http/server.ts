@@ -15,10 +15,11 @@ import { UpgradedSockets } from './upgraded-sockets.js';
 
 export type ListenOptions = {
   readonly host: string;
-  /** The variable that says the port, for whoever must mend it. */
-  readonly variable: string;
   /** 0 picks a free one. */
   readonly port: number;
+  /** The variables that say so, for whoever must mend them. */
+  readonly hostVariable: string;
+  readonly portVariable: string;
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
 };
 
@@ -89,7 +90,7 @@ export class HttpServer {
     onUpgrade: UpgradeListener | null = null,
     guards: readonly ServerGuard[] = [],
   ): Promise<HttpServer> {
-    const { host, variable, port, tls } = options;
+    const { host, hostVariable, port, portVariable, tls } = options;
     const server = tls === null ? createServer(bounds, app) : createSecureServer(tls, app);
     server.maxHeadersCount = MAX_HEADERS;
     for (const guard of guards) guard.attach(server);
@@ -105,7 +106,7 @@ export class HttpServer {
       server.once('error', reject);
       server.listen({ host, port }, resolve);
     }).catch((cause: unknown) => {
-      const message = `${variable}=${port} can't be used with HOST=${host}: ${messageOf(cause)}`;
+      const message = `${portVariable}=${port} can't be used with ${hostVariable}=${host}: ${messageOf(cause)}`;
       throw new AppError('bad_config', message, { cause });
     });
     const { address, family, port: realPort } = server.address() as AddressInfo;

@@ -51,6 +51,7 @@ test('a value that can not be used stops the start: one line that names it, exit
     ['MODELS_DIR', '/proc/missing'],
     ['TRUST_PROXY', '10.0.0.0/99'],
     ['HOST', '192.0.2.1'],
+    ['METRICS_HOST', '192.0.2.1'],
   ] as const) {
     const service = runService({ DATA_DIR, [name]: value });
     t.after(() => service.process.kill('SIGKILL'));

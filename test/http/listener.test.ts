@@ -96,6 +96,13 @@ test('probes and metrics answer on both ports, the interface on one', async () =
   assert.equal((await fetch(`${app.metricsUrl}/api/openapi.json`)).status, 404);
 });
 
+test('the monitoring port has an address of its own, if it is given one', async (t) => {
+  const other = await startTestApp({ withUsers: false, env: { METRICS_HOST: '127.0.0.2' } });
+  t.after(() => other.stop());
+  assert.equal(new URL(other.metricsUrl).hostname, '127.0.0.2');
+  assert.equal((await fetch(`${other.metricsUrl}/metrics`)).status, 200);
+});
+
 test('bodies: compressed ones are read, their bombs are not, chunked ones are bounded', async () => {
   const { gzipSync } = await import('node:zlib');
   const send = (body: Buffer, headers: Record<string, string>) =>

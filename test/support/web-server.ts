@@ -85,7 +85,7 @@ export const startWebServer = async (
     { corsOrigins: [], trustProxy: false, isHttps: tls !== null },
     deps,
   );
-  const at = { host: '127.0.0.1', variable: 'PORT', port: 0, tls };
+  const at = { host: '127.0.0.1', hostVariable: 'HOST', port: 0, portVariable: 'PORT', tls };
   const guards = [new StalledResponses(clock)];
   const server = await HttpServer.listen(at, app, createUpgradeListener(upgrades, deps), guards);
   const seen: SeenCall[] = [];

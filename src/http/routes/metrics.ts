@@ -1,11 +1,11 @@
 import { type Route, route } from '../route.js';
 
 export type MetricsRoutesDeps = {
-  readonly metrics: { readonly contentType: string; exposition(): Promise<string> };
+  readonly page: { readonly contentType: string; read(): Promise<Buffer> };
 };
 
 /** For scrapers, on both ports. */
-export const metricsRoutes = ({ metrics }: MetricsRoutesDeps): Route[] => [
+export const metricsRoutes = ({ page }: MetricsRoutesDeps): Route[] => [
   route({
     method: 'get',
     path: '/metrics',
@@ -14,8 +14,8 @@ export const metricsRoutes = ({ metrics }: MetricsRoutesDeps): Route[] => [
     answers: { 200: { description: 'All metrics', contentType: 'text/plain' } },
     handle: async () => ({
       status: 200,
-      text: await metrics.exposition(),
-      contentType: metrics.contentType,
+      text: await page.read(),
+      contentType: page.contentType,
     }),
   }),
 ];

@@ -1,0 +1,69 @@
+import type { Express } from 'express';
+import { isLoopback } from './base/client-address.js';
+import type { Clock } from './base/clock.js';
+import type { Logger } from './base/log.js';
+import { openFileLimit } from './base/open-file-limit.js';
+import type { Config } from './config.js';
+import { ConnectionCaps } from './http/connection-caps.js';
+import type { Route } from './http/route.js';
+import { HttpServer, type ListenOptions, type ServerGuard } from './http/server.js';
+import { StalledResponses } from './http/stalled-responses.js';
+import { createUpgradeListener, type StreamUpgrade, type UpgradeListener } from './http/upgrade.js';
+import { createWebApp, isTrustedProxy, type WebAppDeps } from './http/web-app.js';
+
+/** Where the service is found. */
+export type Urls = { readonly url: string; readonly metricsUrl: string };
+
+/** Takes what undoes a step. */
+type Stops = { push(stop: () => void | Promise<void>): void };
+
+/** A listener's own: whoever takes all places of the one leaves those of the other. */
+const guardsOf = (
+  { maxConnections, maxConnectionsPerAddress }: Config,
+  app: Express,
+  deps: { readonly clock: Clock; readonly log: Logger },
+): ServerGuard[] => {
+  // Recordings need files to be opened, however many connections there are.
+  const mostConnections = Math.min(maxConnections, (openFileLimit() ?? Number.POSITIVE_INFINITY) / 2);
+  const isShared = (address: string): boolean => isLoopback(address) || isTrustedProxy(app, address);
+  return [
+    new ConnectionCaps({ maxConnections: mostConnections, maxConnectionsPerAddress, isShared }, deps),
+    new StalledResponses(deps.clock),
+  ];
+};
+
+/** Opens both listeners; they close together, so that neither waits for the other's clients. */
+export const listen = async (
+  config: Config,
+  routes: {
+    readonly all: readonly Route[];
+    readonly probes: readonly Route[];
+    readonly upgrades: readonly StreamUpgrade[];
+  },
+  deps: WebAppDeps & { readonly clock: Clock },
+  stops: Stops,
+): Promise<Urls> => {
+  const { corsOrigins, trustProxy, tls } = config;
+  const servers: HttpServer[] = [];
+  stops.push(async () => void (await Promise.all(servers.map((server) => server.close()))));
+  const open = async (
+    shown: readonly Route[],
+    onUpgrade: UpgradeListener | null,
+    at: ListenOptions,
+  ): Promise<string> => {
+    const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps: at.tls !== null }, deps);
+    const server = await HttpServer.listen(at, app, onUpgrade, guardsOf(config, app, deps));
+    servers.push(server);
+    return server.url;
+  };
+  const onUpgrade = createUpgradeListener(routes.upgrades, deps);
+  const url = await open(routes.all, onUpgrade, {
+    ...{ host: config.host, hostVariable: 'HOST' },
+    ...{ port: config.port, portVariable: 'PORT', tls },
+  });
+  const metricsUrl = await open(routes.probes, null, {
+    ...{ host: config.metricsHost, hostVariable: 'METRICS_HOST' },
+    ...{ port: config.metricsPort, portVariable: 'METRICS_PORT', tls: null },
+  });
+  return { url, metricsUrl };
+};
