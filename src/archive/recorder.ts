@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
-import { type StreamInfo, VIDEO_CLOCK_HZ } from '../codec/track.js';
+import { isSameSound, type StreamInfo, VIDEO_CLOCK_HZ } from '../codec/track.js';
 import { buildInitSegment } from '../fmp4/init-segment.js';
 import type { StartReason } from '../fmp4/start-reason.js';
 import { RingReader } from '../ring/reader.js';
@@ -96,9 +97,10 @@ export class Recorder {
   #collector: FragmentCollector | null = null;
   /** The file before, while audio of its time may come. */
   #tail: Tail | null = null;
-  /** What the current file and those like it are of, and its number. */
-  #recorded: StreamInfo | null = null;
+  /** What the newest frames are of, and its number; and what the current file is of. */
+  #format: StreamInfo | null = null;
   #formatVersion = 0;
+  #recorded: StreamInfo | null = null;
   /** How long the current file may get. */
   #fileSeconds = 0;
   /** Of the current file's first frame. */
@@ -199,7 +201,7 @@ export class Recorder {
   /** Takes what is left in the ring and closes the file; resolves when it has its name. */
   async stop(): Promise<void> {
     try {
-      this.#read();
+      this.#read(true);
       this.#endFile('start', Number.NaN);
     } catch (fault) {
       this.#log.error('the end of a recording is lost', { reason: messageOf(fault) });
@@ -221,9 +223,11 @@ export class Recorder {
     return this.#collector?.firstArrivalMs ?? Number.POSITIVE_INFINITY;
   }
 
-  #read(): void {
-    if (this.#isPaused) return;
+  #read(isLast = false): void {
     const reader = this.#reader;
+    // A file says at its start whether it has sound.
+    const isTooEarly = this.#file === null && reader.awaitsSound && !isLast;
+    if (this.#isPaused || isTooEarly) return;
     try {
       while (reader.next()) {
         if (reader.isVideo) this.#onVideo(reader);
@@ -274,7 +278,8 @@ export class Recorder {
   /** Ends the file if this frame can't stand in it, or needn't. */
   #checkBorder(frame: RingReader): void {
     const gapTicks = frame.dtsTicks - this.#collector!.lastDtsTicks;
-    if (frame.formatVersion !== this.#formatVersion) this.#endFile('format', Number.NaN);
+    if (frame.formatVersion !== this.#formatVersion && !this.#fits(frame))
+      this.#endFile('format', Number.NaN);
     else if (gapTicks > MAX_GAP_TICKS || gapTicks <= 0) {
       this.#endFile(this.#needsKey || frame.gapBefore > 0 ? 'disk' : 'camera_away', Number.NaN);
     } else if (frame.isKey) this.#checkKey(frame);
@@ -294,8 +299,9 @@ export class Recorder {
       this.#reason = 'disk';
       return false;
     }
-    const recorded = this.#recordedOf(frame);
+    const recorded = this.#formatOf(frame);
     if (recorded === null) return false;
+    this.#recorded = recorded;
     const { root, cameraId, fileSeconds } = this.#options;
     const initFor = (startReason: StartReason): Buffer => buildInitSegment(recorded, { startReason });
     const file: RecordingFile = new RecordingFile(
@@ -328,13 +334,22 @@ export class Recorder {
   }
 
   /** The same for all files of a format: frames with other parameter sets bring them along, and files can be joined. */
-  #recordedOf(frame: RingReader): StreamInfo | null {
-    if (this.#recorded !== null && frame.formatVersion === this.#formatVersion) return this.#recorded;
-    const info = frame.streamInfo();
+  #formatOf(frame: RingReader): StreamInfo | null {
+    if (this.#format !== null && frame.formatVersion === this.#formatVersion) return this.#format;
+    const info = frame.formatInfo();
     if (info === null) return null;
     this.#formatVersion = frame.formatVersion;
-    this.#recorded = recordable(info);
-    return this.#recorded;
+    this.#format = recordable(info);
+    return this.#format;
+  }
+
+  /** Whether a frame of another format can stand in the current file: sound that falls silent, or is back, ends none. */
+  #fits(frame: RingReader): boolean {
+    const before = this.#recorded;
+    const now = this.#formatOf(frame);
+    if (before === null || now === null) return false;
+    const isAudioFit = now.audio === null || isSameSound(before.audio, now.audio);
+    return isAudioFit && isDeepStrictEqual(before.video, now.video);
   }
 
   #cut(nextDtsTicks: number): void {

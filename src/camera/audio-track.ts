@@ -1,5 +1,6 @@
 import type { Clock, MonotonicMs } from '../base/clock.js';
 import type { AudioSink } from '../codec/frame-sink.js';
+import type { AudioTrackInfo } from '../codec/track.js';
 import { frameFlag } from '../ring/layout.js';
 import type { RingWriter } from '../ring/writer.js';
 import type { TrackTime } from './stream-time.js';
@@ -8,11 +9,15 @@ import type { TrackTime } from './stream-time.js';
 export class AudioTrack implements AudioSink {
   /** When the packet that is being handled came; set by the owner before each. */
   arrivalMs = 0 as MonotonicMs;
+  /** When the newest frame came; null before the first. */
+  lastFrameMs: MonotonicMs | null = null;
+  readonly info: AudioTrackInfo;
   readonly #clock: Clock;
   readonly #ring: RingWriter;
   readonly #time: TrackTime;
 
-  constructor(deps: { clock: Clock; ring: RingWriter; time: TrackTime }) {
+  constructor(info: AudioTrackInfo, deps: { clock: Clock; ring: RingWriter; time: TrackTime }) {
+    this.info = info;
     this.#clock = deps.clock;
     this.#ring = deps.ring;
     this.#time = deps.time;
@@ -23,6 +28,7 @@ export class AudioTrack implements AudioSink {
     const ptsTicks = timeline.place(rtpTimestamp, this.arrivalMs);
     wall.onFrame(ptsTicks, this.arrivalMs, this.#clock.wallMs());
     const flags = frameFlag.audio | (timeline.discontinuity ? frameFlag.discontinuity : 0);
+    this.lastFrameMs = this.arrivalMs;
     this.#ring.writeAudio(source, start, end, ptsTicks, wall.wallMsAt(ptsTicks), this.arrivalMs, flags);
   }
 }

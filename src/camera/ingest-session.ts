@@ -114,6 +114,7 @@ export class IngestSession implements RtspSessionHandlers {
     if (this.#isEnded) return;
     const nowMs = this.#deps.clock.monotonicMs();
     const reception = this.#reception;
+    reception?.video.settle(nowMs);
     this.#flush();
     if (this.#isEnded) return;
     this.#publishBytes();
@@ -187,7 +188,7 @@ export class IngestSession implements RtspSessionHandlers {
   }
 
   #noticeFirstFrame(reception: Reception): void {
-    if (this.#isStreaming || reception.video.lastFrameMs === null) return;
+    if (this.#isStreaming || !reception.video.isSettled) return;
     this.#isStreaming = true;
     this.#deps.onStreaming();
   }

@@ -47,15 +47,15 @@ export class Reception {
     this.#deps = deps;
     const audioTime = choice.audio === null ? null : deps.time.audio(choice.audio.info.clockRateHz);
     const alignment = deps.time.beginSession(audioTime);
-    const video = createVideo(choice, deps, (wallMs, rtp) => alignment?.onVideoReport(wallMs, rtp));
+    const audio =
+      choice.audio === null || audioTime === null
+        ? null
+        : createAudio(choice.audio, audioTime, deps, (wallMs, rtp) => alignment?.onAudioReport(wallMs, rtp));
+    const video = createVideo(choice, audio?.arrival ?? null, deps, (wallMs, rtp) =>
+      alignment?.onVideoReport(wallMs, rtp),
+    );
     this.video = video.arrival;
-    this.#tracks = [video];
-    if (choice.audio !== null && audioTime !== null) {
-      const audio = createAudio(choice.audio, audioTime, deps, (wallMs, rtp) =>
-        alignment?.onAudioReport(wallMs, rtp),
-      );
-      this.#tracks = [video, audio];
-    }
+    this.#tracks = audio === null ? [video] : [video, audio];
   }
 
   onRtp(trackIndex: number, buffer: Buffer, start: number, end: number, arrivalMs: MonotonicMs): void {
@@ -106,6 +106,7 @@ export class Reception {
   end(): void {
     for (const { depacketizer } of this.#tracks) depacketizer.reset();
     this.#deps.ring.abort();
+    this.video.end();
     this.publishCounters();
   }
 
@@ -118,14 +119,15 @@ export class Reception {
 type OnSenderReport = (wallMs: WallMs, rtpTimestamp: number) => void;
 
 const createVideo = (
-  { video, audio }: MediaChoice,
+  { video }: MediaChoice,
+  audio: AudioTrack | null,
   deps: ReceptionDeps,
   onReport: OnSenderReport,
 ): Track & { arrival: VideoTrack } => {
   const time = deps.time.video;
   let depacketizer: H264Depacketizer | H265Depacketizer;
   const track = new VideoTrack(
-    { codec: video.codec, audio: audio?.info ?? null },
+    { codec: video.codec, audio },
     { clock: deps.clock, ring: deps.ring, time, isDamaged: () => depacketizer.damagedSinceLastCommit },
   );
   depacketizer =
@@ -145,8 +147,8 @@ const createAudio = (
   time: TrackTime,
   deps: ReceptionDeps,
   onReport: OnSenderReport,
-): Track => {
-  const track = new AudioTrack({ clock: deps.clock, ring: deps.ring, time });
+): Track & { arrival: AudioTrack } => {
+  const track = new AudioTrack(info, { clock: deps.clock, ring: deps.ring, time });
   const framing = aacFramingOf(media);
   const depacketizer =
     info.codec === 'aac'

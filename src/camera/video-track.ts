@@ -3,9 +3,10 @@ import { DecodeOrder } from '../codec/decode-order.js';
 import type { VideoSink } from '../codec/frame-sink.js';
 import { withLengths } from '../codec/nal.js';
 import { ParameterSets } from '../codec/parameter-sets.js';
-import type { AudioTrackInfo, VideoCodec } from '../codec/track.js';
+import type { VideoCodec } from '../codec/track.js';
 import { frameFlag } from '../ring/layout.js';
 import type { RingWriter } from '../ring/writer.js';
+import { type PromisedSound, SoundWatch } from './sound-watch.js';
 import type { TrackTime } from './stream-time.js';
 
 type VideoTrackDeps = {
@@ -34,20 +35,20 @@ export class VideoTrack implements VideoSink {
   readonly #time: TrackTime;
   readonly #isDamaged: () => boolean;
   readonly #sets: ParameterSets;
-  readonly #audio: AudioTrackInfo | null;
+  readonly #sound: SoundWatch;
   readonly #order = new DecodeOrder();
   #isInfoStale = true;
   /** The parameter sets as a frame brings them along. */
   #ownSets: Buffer = Buffer.alloc(0);
   #hasKey = false;
 
-  constructor(options: { codec: VideoCodec; audio: AudioTrackInfo | null }, deps: VideoTrackDeps) {
+  constructor(options: { codec: VideoCodec; audio: PromisedSound | null }, deps: VideoTrackDeps) {
     this.#clock = deps.clock;
     this.#ring = deps.ring;
     this.#time = deps.time;
     this.#isDamaged = deps.isDamaged;
     this.#sets = new ParameterSets(options.codec);
-    this.#audio = options.audio;
+    this.#sound = new SoundWatch(options.audio);
   }
 
   beginNal(): void {
@@ -79,6 +80,7 @@ export class VideoTrack implements VideoSink {
       this.#ring.abort();
       return;
     }
+    this.#watchSound(isKey);
     const isChanged = this.#isInfoStale && this.#describe();
     if (this.#ring.description.setsVary && (isKey || isChanged) && !this.#ring.prepend(this.#ownSets)) {
       // What follows refers to it.
@@ -107,6 +109,32 @@ export class VideoTrack implements VideoSink {
     this.lastFrameMs = this.arrivalMs;
   }
 
+  /** Whether its frames are described for good. */
+  get isSettled(): boolean {
+    return this.lastFrameMs !== null && !this.#ring.description.awaitsSound;
+  }
+
+  /** Now and then, for a camera whose pictures are far apart: sound is waited for no longer than it may be. */
+  settle(nowMs: MonotonicMs): void {
+    if (this.#ring.description.awaitsSound && !this.#sound.isAwaited(nowMs)) this.#describeSound(nowMs);
+  }
+
+  /** The session is over, and its sound does not come any more. */
+  end(): void {
+    if (this.#ring.description.awaitsSound) this.#describeSound(this.arrivalMs);
+  }
+
+  /** Sound that comes or goes later than with the first pictures does so at a keyframe, where files can begin. */
+  #watchSound(isKey: boolean): void {
+    if (this.#ring.description.awaitsSound) this.settle(this.arrivalMs);
+    else if (isKey) this.#describeSound(this.arrivalMs);
+  }
+
+  #describeSound(nowMs: MonotonicMs): void {
+    const { info } = this.#ring.description;
+    if (info !== null) this.#ring.setStreamInfo({ video: info.video, audio: this.#sound.flowing(nowMs) });
+  }
+
   /**
    * Tells the ring's readers what the stream has become, from the frame that is being committed on. False: the
    * parameter sets aren't all there.
@@ -117,7 +145,10 @@ export class VideoTrack implements VideoSink {
     this.#isInfoStale = false;
     this.#ownSets = withLengths([...video.vps, ...video.sps, ...video.pps]);
     this.#order.expect(video.reorderDepth);
-    this.#ring.setStreamInfo({ video, audio: this.#audio });
+    const { arrivalMs } = this;
+    if (!this.#hasKey) this.#sound.begin(arrivalMs, this.#ring.description.info?.audio ?? null);
+    const audio = this.#sound.flowing(arrivalMs);
+    this.#ring.setStreamInfo({ video, audio }, audio === null && this.#sound.isAwaited(arrivalMs));
     return true;
   }
 }

@@ -31,6 +31,8 @@ export const headerWord = {
   formatVersion: 25,
   /** Its keyframes bring their parameter sets along. */
   setsVary: 26,
+  /** It isn't known yet whether the format has sound; soon it is. */
+  awaitsSound: 27,
   // Line 2: a virtual position; bytes before it may have been written.
   reserved: 32,
   // Line 3: written by readers.

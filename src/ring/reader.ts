@@ -174,6 +174,27 @@ export class RingReader {
     return this.#cursor === head || (this.#seeks === 'newest-key' && !this.#seekKey(head));
   }
 
+  /** The same, with the sound that the frame's format turned out to have after its first frames. */
+  formatInfo(): StreamInfo | null {
+    const info = this.streamInfo();
+    if (info === null || info.audio !== null) return info;
+    const { header } = this.#memory;
+    const version = Atomics.load(header, headerWord.streamVersion);
+    const isOther = version === this.streamVersion || header[headerWord.formatVersion] !== this.formatVersion;
+    const audio = isOther ? null : (loadStreamInfo(this.#memory, version)?.audio ?? null);
+    return audio === null ? info : { video: info.video, audio };
+  }
+
+  /** Of the newest frames it isn't known yet whether they have sound: who describes them for good waits a moment. */
+  get awaitsSound(): boolean {
+    return Atomics.load(this.#memory.header, headerWord.awaitsSound) === 1;
+  }
+
+  /** Of the newest frames, whether or not they are read. */
+  get newestFormatVersion(): number {
+    return this.#memory.header[headerWord.formatVersion]!;
+  }
+
   /**
    * The ring was replaced by a larger one, or the camera has a new one. No frame is current until `next`. False:
    * it is a new one, whose frames are numbered afresh.

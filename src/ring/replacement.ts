@@ -14,6 +14,7 @@ const carriedWords = [
   headerWord.streamVersion,
   headerWord.formatVersion,
   headerWord.setsVary,
+  headerWord.awaitsSound,
   headerWord.mark,
   headerWord.hasMark,
 ] as const;

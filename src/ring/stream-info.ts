@@ -34,7 +34,7 @@ export const encodeStreamInfo = ({ video, audio }: StreamInfo): Buffer => {
   return encoded;
 };
 
-export const decodeStreamInfo = (encoded: Buffer): StreamInfo => {
+const decodeStreamInfo = (encoded: Buffer): StreamInfo => {
   const { video, audio } = JSON.parse(encoded.toString()) as Stored;
   return {
     video: {

@@ -193,9 +193,9 @@ export class RingWriter {
     if (!isTaken) this.add('audioFramesDropped', 1);
   }
 
-  /** Describes the frames from the next commit on. The same description again changes nothing. */
-  setStreamInfo(info: StreamInfo): void {
-    this.description.set(this.#memory, info);
+  /** Describes the frames from the next commit on; see `Description.set`. */
+  setStreamInfo(info: StreamInfo, awaitsSound = false): void {
+    this.description.set(this.#memory, info, awaitsSound);
   }
 
   add(counter: RingCounter, count: number): void {

@@ -241,3 +241,33 @@ test('what is put before a frame stands before its NAL units, wherever in the ri
   assert.equal(rings.length, 1);
   assert.equal(writer.prepend(sets), false, 'no frame is open');
 });
+
+test('sound that was awaited is of the format that waits for it; any other begins one', () => {
+  const { writer } = makeRing();
+  const reader = new RingReader(writer.ring, { start: 'next' });
+  const silent = { ...streamInfo(1), audio: null };
+  const put = (info: typeof silent | ReturnType<typeof streamInfo>, awaitsSound: boolean): number => {
+    writer.setStreamInfo(info, awaitsSound);
+    writeFrame(writer, nalOf(1, 50), { flags: KEY });
+    assert.ok(reader.next());
+    return reader.formatVersion;
+  };
+  assert.equal(put(silent, true), 1);
+  assert.equal(reader.awaitsSound, true);
+  assert.equal(reader.formatInfo()?.audio, null);
+  writer.setStreamInfo(streamInfo(1));
+  assert.equal(reader.awaitsSound, false);
+  assert.deepEqual(reader.formatInfo(), streamInfo(1), 'of a frame that was there before');
+  assert.equal(put(streamInfo(1), false), 1);
+  assert.equal(put(silent, false), 3);
+  assert.equal(put(silent, true), 3);
+  assert.equal(reader.awaitsSound, false, 'it has begun without');
+  assert.equal(put(streamInfo(1), false), 4);
+  assert.equal(put({ ...silent, video: { ...silent.video, width: 640 } }, true), 5);
+  assert.equal(put({ ...silent, video: { ...silent.video, width: 640 } }, false), 5);
+  assert.equal(reader.awaitsSound, false);
+  // A writer that dies leaves nobody waiting.
+  put({ ...silent, video: { ...silent.video, width: 320 } }, true);
+  makeRing({}, writer.ring);
+  assert.equal(reader.awaitsSound, false);
+});

@@ -46,6 +46,7 @@ export class MergedReader {
 
   /** The reader that stands at the next frame, or null: there is none yet. */
   next(nowMs: MonotonicMs): RingReader | null {
+    if (this.#isTooEarly()) return null;
     this.#hasVideo ||= seek(this.#video, true);
     this.#hasAudio ||= seek(this.#audio, false);
     const reader = this.#choose(nowMs);
@@ -64,6 +65,13 @@ export class MergedReader {
     this.#formatVersion = 0;
   }
 
+  /** A playlist says at a format's start whether it has sound. What was read already can't wait for that. */
+  #isTooEarly(): boolean {
+    const video = this.#video;
+    const isNew = video.awaitsSound && video.newestFormatVersion !== this.#formatVersion;
+    return isNew && !this.#hasVideo && !this.#hasAudio;
+  }
+
   #choose(nowMs: MonotonicMs): RingReader | null {
     const video = this.#video;
     const audio = this.#audio;
@@ -78,7 +86,7 @@ export class MergedReader {
   #describe(video: RingReader): void {
     if (video.formatVersion === this.#formatVersion) return;
     this.#formatVersion = video.formatVersion;
-    this.#audioClockHz = carriedAudio(video.streamInfo()?.audio ?? null)?.clockRateHz ?? 0;
+    this.#audioClockHz = carriedAudio(video.formatInfo()?.audio ?? null)?.clockRateHz ?? 0;
   }
 }
 

@@ -96,7 +96,7 @@ export class Segmenter {
     const version = reader.formatVersion;
     if (version !== this.#audioVersion) {
       this.#audioVersion = version;
-      const audio = carriedAudio(reader.streamInfo()?.audio ?? null);
+      const audio = carriedAudio(reader.formatInfo()?.audio ?? null);
       this.#audioClockHz = audio?.clockRateHz ?? 1;
       this.#isAudioFit = audio !== null && isSameSound(audio, this.#head?.info.audio ?? null);
     }
@@ -128,7 +128,7 @@ export class Segmenter {
   }
 
   #begin(reader: RingReader): boolean {
-    const info = reader.streamInfo();
+    const info = reader.formatInfo();
     const before = this.#head;
     if (info === null || !this.#describe(info, reader)) {
       this.refusedFrames += 1;

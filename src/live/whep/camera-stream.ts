@@ -64,6 +64,8 @@ export class CameraStream {
     this.readAll();
     const { info } = this;
     if (info === null || this.#ring === null || this.store.newestKey < 0) return null;
+    // Who is answered now never gets the sound that comes in a moment.
+    if (this.#reader?.awaitsSound === true) return null;
     return { info, isReordered: this.#axis.isReordered || hasReorderedFrames(this.#ring, info) };
   }
 

@@ -86,3 +86,21 @@ test('the end of a ring is not reached while a picture waits', () => {
   assert.deepEqual(readAll(reader, 300), ['v0']);
   assert.equal(reader.ended, true);
 });
+
+test('while it is open whether there is sound nothing is read; then its format is what it turned out to be', () => {
+  const audio = fixtures.aac().track;
+  for (const sound of [audio, null]) {
+    const ring = makeRing();
+    ring.writer.setStreamInfo(infoOf(fixtures.h264High()), true);
+    const reader = new MergedReader(ring.writer.ring, at(0));
+    sendPicture(ring, 0, KEY);
+    sendAudio(ring, 10, 20);
+    assert.deepEqual(readAll(reader, 200), []);
+    ring.writer.setStreamInfo(infoOf(fixtures.h264High(), sound));
+    const frame = reader.next(at(200));
+    assert.equal(frame?.isVideo, true);
+    assert.deepEqual(frame?.formatInfo()?.audio ?? null, sound);
+    sendPicture(ring, 40);
+    assert.deepEqual(readAll(reader, 200), sound === null ? ['v40'] : ['a10']);
+  }
+});

@@ -13,6 +13,8 @@ export type HlsStats = VideoStats & {
   readonly isLive: boolean;
   readonly levels: readonly { readonly width: number; readonly height: number; readonly codecs: string }[];
   readonly fragmentsLoaded: number;
+  /** Fatal media errors that `recoverMediaError` mended. */
+  readonly recoveries: number;
   /** Seconds behind the live edge. */
   readonly latencySeconds: number;
   /** Wall time of the picture by EXT-X-PROGRAM-DATE-TIME, ms since 1970. */
@@ -26,15 +28,17 @@ export type PlayHlsOptions = {
   /** How much to keep loaded ahead. */
   readonly bufferSeconds?: number;
   readonly autoplay?: boolean;
+  /** Does at a fatal media error what hls.js asks pages to do. */
+  readonly recovers?: boolean;
 };
 
 /** Plays a playlist with hls.js. */
 export const playHls = async (
   browser: Browser,
   url: string,
-  { bufferSeconds = 30, autoplay = true }: PlayHlsOptions = {},
+  { bufferSeconds = 30, autoplay = true, recovers = false }: PlayHlsOptions = {},
 ): Promise<VideoPlayer<HlsStats>> =>
-  new VideoPlayer(await openPlayer(browser, 'hls', { url, bufferSeconds, autoplay }));
+  new VideoPlayer(await openPlayer(browser, 'hls', { url, bufferSeconds, autoplay, recovers }));
 
 const LATE_SECONDS = 0.2;
 

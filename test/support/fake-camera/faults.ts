@@ -55,6 +55,8 @@ export type Faults = {
   // --- RTP
   /** Sends nothing, keeps the connection. Media time goes on. */
   stall: boolean;
+  /** Sound is announced and set up, and none is sent. */
+  silentAudio: boolean;
   /** UDP packets go nowhere. */
   udpBlocked: readonly ('video' | 'audio')[];
   /** Share of packets lost, duplicated, swapped with the next one; or which ones, by their count. */
@@ -116,6 +118,7 @@ export const noFaults = (): Faults => ({
   unknownChannel: false,
   garbageBytes: 0,
   stall: false,
+  silentAudio: false,
   udpBlocked: [],
   loss: 0,
   duplication: 0,

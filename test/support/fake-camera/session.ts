@@ -101,7 +101,7 @@ export class Session implements Player {
       this.#waitsForKey = false;
     }
     const track = this.#tracks.find(({ kind }) => kind === frame.kind);
-    if (track === undefined) return;
+    if (track === undefined || (frame.kind === 'audio' && this.faults.silentAudio)) return;
     if (!this.faults.stall) this.#sendJunk();
     track.out.sendFrame(
       packetsOf(this.feed.tracks, frame, this.faults),

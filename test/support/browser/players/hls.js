@@ -8,6 +8,7 @@ const minorErrors = [];
 const stalls = [];
 const cues = [];
 let fragmentsLoaded = 0;
+let recoveries = 0;
 
 const STARVED_SECONDS = 0.5;
 
@@ -17,7 +18,16 @@ hls.on(Hls.Events.ERROR, (_, { type, details, fatal, reason, response, buffer })
     return;
   }
   const code = response?.code === undefined ? '' : ` ${response.code}`;
-  (fatal ? fatalErrors : minorErrors).push(`${type} ${details}${code}${reason ? ` ${reason}` : ''}`);
+  // What hls.js asks pages to do: MSE takes no track more, or less, than it began with.
+  const isRecovered = fatal && options.recovers && type === Hls.ErrorTypes.MEDIA_ERROR;
+  if (isRecovered) {
+    recoveries += 1;
+    hls.recoverMediaError();
+    view.video.play().catch((error) => minorErrors.push(String(error)));
+  }
+  (fatal && !isRecovered ? fatalErrors : minorErrors).push(
+    `${type} ${details}${code}${reason ? ` ${reason}` : ''}`,
+  );
 });
 hls.on(Hls.Events.FRAG_LOADED, (_, { frag }) => {
   if (frag.type === 'main') fragmentsLoaded += 1;
@@ -50,6 +60,7 @@ window.player = {
       codecs: codecSet || [videoCodec, audioCodec].filter(Boolean).join(),
     })),
     fragmentsLoaded,
+    recoveries,
     latencySeconds: hls.latency,
     playingDateMs: hls.playingDate?.getTime() ?? null,
     subtitleTracks: hls.subtitleTracks.map(({ name }) => name),
