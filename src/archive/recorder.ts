@@ -75,7 +75,7 @@ type Tail = { readonly file: RecordingFile; readonly collector: FragmentCollecto
 /** For people who see no more than this: what a disk's refusal comes down to. */
 const faultText = (fault: unknown): string => {
   const code = (fault as NodeJS.ErrnoException).code ?? 'unknown error';
-  if (code === ROOT_LOST) return messageOf(fault);
+  if (code === ROOT_LOST || code === 'ENOTDIR') return messageOf(fault);
   return code === 'ENOSPC' || code === 'EDQUOT'
     ? 'the disk is full'
     : `recordings can't be written (${code})`;

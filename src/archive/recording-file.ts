@@ -38,6 +38,8 @@ export type RecordingFileEvents = {
 export type ClosedFile = { readonly fileName: string; readonly isLeft: boolean };
 
 /** Seconds that a name is moved on where another file has it already. */
+/** For anybody to read. */
+const NO_FOLDER = "the camera's folder is a link or a file: put a folder there, or mount a disk";
 const MAX_NAME_SHIFT_SEC = 60;
 const SECOND_MS = 1_000;
 
@@ -374,12 +376,14 @@ export class RecordingFile {
   }
 }
 
-/** Never the folders above it. */
+/** Never the folders above it, nor through a link, which could lead anywhere: who reads and deletes follows none. */
 const makeFolder = async (folder: string): Promise<void> => {
   try {
     await disk.mkdir(folder);
   } catch (fault) {
     if (codeOf(fault) !== 'EEXIST') throw fault;
+    const found = await disk.lstat(folder);
+    if (!found.isDirectory()) throw Object.assign(new Error(NO_FOLDER), { code: 'ENOTDIR' });
   }
 };
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { DirectDisk } from '../../src/archive/direct-disk.js';
@@ -55,6 +55,7 @@ const operations = [
   'fsync',
   'ftruncate',
   'identityOf',
+  'lstat',
   'mkdir',
   'open',
   'rename',
@@ -291,6 +292,24 @@ test('the folder may go while it is recorded', async (t) => {
   writeFileSync(studio.folder, '');
   await studio.play(source, 6_000);
   rmSync(studio.folder);
+  await studio.play(source, Number.POSITIVE_INFINITY);
+  await studio.finish();
+  assert.ok(studio.files.length > 0);
+});
+
+test("a camera's folder that is a link is not recorded into, and says so until it is a folder", async (t) => {
+  const { studio, source } = shootIn(t);
+  const elsewhere = tempFolder(t);
+  mkdirSync(join(studio.folder, '..'), { recursive: true });
+  rmSync(studio.folder, { recursive: true, force: true });
+  symlinkSync(elsewhere, studio.folder);
+  await studio.play(source, 5_000);
+  assert.deepEqual(readdirSync(elsewhere), []);
+  assert.match(studio.news.at(-1)?.fault ?? '', /is a link or a file/);
+  renameSync(studio.folder, `${studio.folder}-link`);
+  await studio.play(source, 15_000);
+  assert.deepEqual(readdirSync(elsewhere), []);
+  assert.equal(studio.news.at(-1)?.fault, null);
   await studio.play(source, Number.POSITIVE_INFINITY);
   await studio.finish();
   assert.ok(studio.files.length > 0);
