@@ -1,7 +1,9 @@
 import type { Clock, MonotonicMs, Timer } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import type { QuirkName } from '../store/cameras.js';
 import { Backoff } from './backoff.js';
 import type { CameraSource, SessionFault } from './messages.js';
+import { isSameSource } from './quirks.js';
 import type { StartGate, Ticket } from './start-gate.js';
 import type { HeldOff } from './suspects.js';
 
@@ -53,6 +55,8 @@ export type CameraStatus = {
   /** Since when frames flow, or null. */
   readonly streamingSinceMs: MonotonicMs | null;
   readonly reconnects: number;
+  /** Those that count in the session that is there. */
+  readonly quirks: readonly QuirkName[];
 };
 
 /** Frames that flow this long make the next loss a new one. */
@@ -95,6 +99,7 @@ export class Camera {
   #streamingSinceMs: MonotonicMs | null = null;
   #attempt = 0;
   #reconnects = 0;
+  #quirks: readonly QuirkName[] = [];
 
   constructor(
     settings: CameraSettings,
@@ -129,6 +134,7 @@ export class Camera {
       lastError: this.#lastError,
       streamingSinceMs: this.#streamingSinceMs,
       reconnects: this.#reconnects,
+      quirks: this.#quirks,
     };
   }
 
@@ -140,10 +146,9 @@ export class Camera {
   update(settings: CameraSettings): void {
     const before = this.#settings;
     this.#settings = settings;
-    const isSameSource =
-      before.source.url === settings.source.url && before.source.transport === settings.source.transport;
+    const isUnmoved = isSameSource(before.source, settings.source);
     const rest = restStateOf(settings);
-    if (rest === restStateOf(before) && (isSameSource || rest !== null)) return;
+    if (rest === restStateOf(before) && (isUnmoved || rest !== null)) return;
     if (rest !== null) {
       this.stop();
       this.#show(rest);
@@ -177,11 +182,18 @@ export class Camera {
     this.#log.info('camera is streaming');
   }
 
+  onQuirks(attempt: number, names: readonly QuirkName[]): void {
+    if (attempt !== this.#attempt) return;
+    this.#quirks = names;
+    this.#onChange();
+  }
+
   onEnded(attempt: number, fault: SessionFault): void {
     if (attempt !== this.#attempt) return;
     const isRefused = refusals.has(fault.code);
     const delayMs = this.#backoff.nextDelayMs(this.#clock.monotonicMs(), isRefused);
     this.#streamingSinceMs = null;
+    this.#quirks = [];
     this.#show(isRefused ? 'error' : 'reconnecting', fault.message);
     this.#log.warn('camera is away', {
       code: fault.code,
@@ -210,6 +222,7 @@ export class Camera {
     this.#attempt++;
     this.#slot?.disconnect();
     this.#streamingSinceMs = null;
+    this.#quirks = [];
   }
 
   #begin(): void {

@@ -352,6 +352,9 @@ export class Cameras {
       case 'streaming':
         seat.camera.onStreaming(message.attempt);
         break;
+      case 'quirks':
+        seat.camera.onQuirks(message.attempt, message.names);
+        break;
       case 'ended':
         if (seat.openAttempt === message.attempt) seat.openAttempt = null;
         seat.camera.onEnded(message.attempt, message.fault);

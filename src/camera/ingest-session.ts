@@ -4,8 +4,10 @@ import type { Logger } from '../base/log.js';
 import type { RingWriter } from '../ring/writer.js';
 import { OPENING_MS } from '../rtp/reorder.js';
 import { RtspSession, type RtspSessionHandlers } from '../rtsp/session.js';
+import type { QuirkName } from '../store/cameras.js';
 import { chooseMedias, type MediaChoice, mediasOf } from './choose-medias.js';
 import type { CameraSource, SessionFault } from './messages.js';
+import { policiesOf, quirkNames } from './quirks.js';
 import { Reception } from './reception.js';
 import type { StreamTime } from './stream-time.js';
 
@@ -25,6 +27,8 @@ export type IngestSessionDeps = {
   readonly onPacket: () => MonotonicMs;
   /** Frames may have come without a packet. */
   readonly onFlushed: () => void;
+  /** The quirks that count; there are more than before. */
+  readonly onQuirks: (names: readonly QuirkName[]) => void;
   readonly onPlaying: () => void;
   readonly onStreaming: () => void;
   /** Once; no frame is written to the ring after it. */
@@ -46,6 +50,7 @@ export class IngestSession implements RtspSessionHandlers {
   /** Since when the camera owes us a frame, or null while it doesn't. */
   #waitingSinceMs: MonotonicMs | null = null;
   #lastReportMs: MonotonicMs;
+  #quirksTold = 0;
   /** Of what the camera sent. */
   #publishedBytes = 0;
   /** The same, as far as it was looked at for news. */
@@ -54,7 +59,9 @@ export class IngestSession implements RtspSessionHandlers {
   constructor(source: CameraSource, deps: IngestSessionDeps) {
     this.#deps = deps;
     this.#lastReportMs = deps.clock.monotonicMs();
-    this.#rtsp = new RtspSession(source, {
+    const { url, transport, quirks = {} } = source;
+    const options = { url, transport, policies: policiesOf(quirks) };
+    this.#rtsp = new RtspSession(options, {
       clock: deps.clock,
       log: deps.log,
       readBuffer: deps.readBuffer,
@@ -86,6 +93,7 @@ export class IngestSession implements RtspSessionHandlers {
       await this.#rtsp.play();
       this.#waitingSinceMs = this.#deps.clock.monotonicMs();
       this.#deps.onPlaying();
+      this.#tellQuirks();
     } catch (fault) {
       this.#end(fault);
     }
@@ -100,6 +108,13 @@ export class IngestSession implements RtspSessionHandlers {
   async #closed(): Promise<void> {
     await this.#rtsp.close();
     this.#publishBytes();
+  }
+
+  #tellQuirks(): void {
+    const { activeQuirks } = this.#rtsp;
+    if (activeQuirks.size === this.#quirksTold) return;
+    this.#quirksTold = activeQuirks.size;
+    this.#deps.onQuirks(quirkNames(activeQuirks));
   }
 
   /** Adds what came from the camera's sockets since the last call, whatever it was, to the counter in the ring. */
@@ -118,6 +133,7 @@ export class IngestSession implements RtspSessionHandlers {
     this.#flush();
     if (this.#isEnded) return;
     this.#publishBytes();
+    this.#tellQuirks();
     reception?.publishCounters();
     this.#tellClockError();
     const aliveMs = reception?.video.lastFrameMs ?? this.#waitingSinceMs;

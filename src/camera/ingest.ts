@@ -74,6 +74,7 @@ export class Ingest {
       time: this.#time,
       onPacket: this.#deps.onPacket,
       onFlushed: this.#deps.onFlushed,
+      onQuirks: (names) => send({ type: 'quirks', cameraId, attempt, names }),
       onPlaying: () => send({ type: 'playing', cameraId, attempt }),
       onStreaming: () => send({ type: 'streaming', cameraId, attempt }),
       onEnded: (fault) => send({ type: 'ended', cameraId, attempt, fault }),

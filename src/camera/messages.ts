@@ -1,9 +1,11 @@
 import type { LogFields, LogLevel } from '../base/log.js';
+import type { CameraQuirks, QuirkName } from '../store/cameras.js';
 
 /** How a camera is reached. The URL holds the credentials: it goes to the worker and nowhere else. */
 export type CameraSource = {
   readonly url: string;
   readonly transport: 'tcp' | 'udp';
+  readonly quirks?: CameraQuirks;
 };
 
 /** Why a session ended or never began; `code` decides how soon it is tried again. */
@@ -55,6 +57,13 @@ export type FromCameraWorker =
   | { readonly type: 'playing'; readonly cameraId: string; readonly attempt: number }
   /** The first whole frame is in the ring. */
   | { readonly type: 'streaming'; readonly cameraId: string; readonly attempt: number }
+  /** Quirks that count in the session: all of them, again whenever there are more. */
+  | {
+      readonly type: 'quirks';
+      readonly cameraId: string;
+      readonly attempt: number;
+      readonly names: readonly QuirkName[];
+    }
   /** The session is over, for whatever reason, and writes no more. */
   | {
       readonly type: 'ended';

@@ -8,6 +8,7 @@ import type { CameraSettings, CameraState } from './camera.js';
 import { hostOf, keepPassword } from './camera-url.js';
 import type { Cameras } from './cameras.js';
 import type { ThreadLosses } from './fleet.js';
+import { setQuirks } from './quirks.js';
 import type { RingFigures } from './ring-budget.js';
 import type { CameraView, RuntimeFields } from './runtime-fields.js';
 import { StreamGauge } from './stream-gauge.js';
@@ -231,7 +232,7 @@ export class CameraRegistry {
   #settingsOf(stored: StoredCamera): CameraSettings {
     return {
       id: stored.id,
-      source: { url: stored.url, transport: stored.transport },
+      source: { url: stored.url, transport: stored.transport, quirks: stored.quirks },
       host: hostOf(stored.url),
       disabled: stored.disabled,
       isRecorded: stored.record,
@@ -274,7 +275,7 @@ export class CameraRegistry {
 
   #view({ stored, gauge }: Entry, showsPasswords: boolean): CameraView {
     const url = showsPasswords ? stored.url : redactUrl(stored.url);
-    return { ...stored, url, ...this.#runtimeOf(stored.id, gauge) };
+    return { ...stored, url, ...this.#runtimeOf(stored, gauge) };
   }
 
   #figuresOf({ stored: { id }, gauge }: Entry): CameraFigures {
@@ -298,7 +299,7 @@ export class CameraRegistry {
     };
   }
 
-  #runtimeOf(id: string, { fps, bitrateKbps, info, counters }: StreamGauge): RuntimeFields {
+  #runtimeOf({ id, quirks }: StoredCamera, { fps, bitrateKbps, info, counters }: StreamGauge): RuntimeFields {
     const { activity, cameras, clock } = this.#deps;
     const status = cameras.get(id)?.status();
     const since = status?.streamingSinceMs ?? null;
@@ -319,6 +320,7 @@ export class CameraRegistry {
       viewers: websocket + hls + whep,
       recording: activity.isRecording(id),
       dropped_frames: (counters?.oversizedFrames ?? 0) + activity.droppedFrames(id),
+      quirks_active: [...new Set([...setQuirks(quirks), ...(status?.quirks ?? [])])].sort(),
     };
   }
 }

@@ -1,4 +1,4 @@
-import type { Camera as StoredCamera } from '../store/cameras.js';
+import type { QuirkName, Camera as StoredCamera } from '../store/cameras.js';
 import type { CameraState } from './camera.js';
 
 /** What is known of a camera while the service runs; never stored. Spelled as in the JSON interface. */
@@ -22,6 +22,8 @@ export type RuntimeFields = {
   readonly viewers: number;
   readonly recording: boolean;
   readonly dropped_frames: number;
+  /** Of `quirks`: those that ask for something else than the default, and those that the camera turned out to need. */
+  readonly quirks_active: readonly QuirkName[];
 };
 
 /** A camera as the interface shows it. */
@@ -43,4 +45,5 @@ export const runtimeFieldNames = [
   'viewers',
   'recording',
   'dropped_frames',
+  'quirks_active',
 ] as const satisfies readonly (keyof RuntimeFields)[];

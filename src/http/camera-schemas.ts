@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isCameraUrl } from '../camera/camera-url.js';
+import type { QuirkName } from '../camera/quirks.js';
 import { type CameraView, runtimeFieldNames } from '../camera/runtime-fields.js';
 import { idSchema } from './schemas.js';
 
@@ -7,6 +8,47 @@ const MAX_RETENTION_DAYS = 36_500;
 const MAX_TAGS = 100;
 
 const text = (maxLength: number) => z.string().max(maxLength);
+
+/** A name of ours: printable ASCII, so that it can stand in a header line. */
+const userAgent = z
+  .string()
+  .regex(
+    /^(?! )[ -~]{1,128}(?<! )$/,
+    'must be 1 to 128 printable ASCII characters, without spaces around them',
+  );
+
+/** In what a camera is to be treated otherwise than others; src/rtsp/quirks.ts tells what each value does. */
+const quirksSchema = z
+  .strictObject({
+    certificate: z.enum(['any', 'verify']).optional().meta({
+      description: 'rtsps: any certificate (default), or only one that an authority has signed for this host',
+    }),
+    user_agent: userAgent.optional().meta({ description: 'what we call ourselves; "Framering" by default' }),
+    keepalive: z.enum(['auto', 'options', 'get_parameter', 'set_parameter', 'none']).optional().meta({
+      description: 'by what the camera lists, and answers (default); by one method only; not at all',
+    }),
+    teardown: z.enum(['always', 'never']).optional().meta({
+      description: 'whether a session is ended in so many words (default), or its connection closed',
+    }),
+    refused_transport: z
+      .enum(['try_other', 'give_up'])
+      .optional()
+      .meta({ description: 'when the camera refuses `transport`: ask for the other one (default), or fail' }),
+    silent_udp: z
+      .enum(['switch_to_tcp', 'give_up'])
+      .optional()
+      .meta({ description: 'when a track stays silent over UDP: take TCP (default), or go without it' }),
+    packetization_mode_0: z.enum(['force_tcp', 'keep_transport']).optional().meta({
+      description: 'H.264 that is not cut into packets: over TCP alone (default), or as `transport` says',
+    }),
+    interleaved_ids: z.enum(['from_reply', 'as_requested']).optional().meta({
+      description: 'over TCP: the channels that the camera names (default), or those it was asked for',
+    }),
+    session_id: z.enum(['take_last', 'keep_first']).optional().meta({
+      description: 'which session id counts if the camera changes it: the last (default) or the first',
+    }),
+  } satisfies Record<QuirkName, z.ZodType>)
+  .meta({ id: 'CameraQuirks', description: 'in what the camera is to be treated otherwise; {}: in nothing' });
 
 /** What of a camera can be set; a backup has exactly these fields. */
 const settings = {
@@ -24,6 +66,7 @@ const settings = {
   traffic_limit: z.int().min(0).max(1_000_000_000),
   disabled: z.boolean(),
   detect: z.boolean(),
+  quirks: quirksSchema,
 };
 
 /** Everything but id and url has a default. */
@@ -43,6 +86,7 @@ const withDefaults = {
   traffic_limit: settings.traffic_limit.default(0),
   disabled: settings.disabled.default(false),
   detect: settings.detect.default(false),
+  quirks: settings.quirks.default({}),
 };
 
 /** A camera as a backup holds it; a setting that is younger than the backup gets its default. */
@@ -91,5 +135,8 @@ export const cameraSchema = z
     viewers: z.int(),
     recording: z.boolean(),
     dropped_frames: z.int(),
+    quirks_active: z.array(quirksSchema.keyof()).meta({
+      description: 'names of quirks that count: set otherwise than the default, or found out by the session',
+    }),
   } satisfies Record<keyof CameraView, z.ZodType>)
   .meta({ id: 'Camera' });

@@ -3,6 +3,21 @@ import { DeletedCameraTable } from './deleted-cameras.js';
 import { storeError } from './store-error.js';
 import { inTransaction } from './transaction.js';
 
+/** In what a camera is to be treated otherwise than others; what isn't there is as it is for all (rtsp/quirks.ts). */
+export type CameraQuirks = {
+  readonly certificate?: 'any' | 'verify' | undefined;
+  readonly user_agent?: string | undefined;
+  readonly keepalive?: 'auto' | 'options' | 'get_parameter' | 'set_parameter' | 'none' | undefined;
+  readonly teardown?: 'always' | 'never' | undefined;
+  readonly refused_transport?: 'try_other' | 'give_up' | undefined;
+  readonly silent_udp?: 'switch_to_tcp' | 'give_up' | undefined;
+  readonly packetization_mode_0?: 'force_tcp' | 'keep_transport' | undefined;
+  readonly interleaved_ids?: 'from_reply' | 'as_requested' | undefined;
+  readonly session_id?: 'take_last' | 'keep_first' | undefined;
+};
+
+export type QuirkName = keyof CameraQuirks;
+
 /** The stored settings of a camera, spelled as in the JSON interface. `url` may hold credentials: never log it. */
 export type Camera = {
   readonly id: string;
@@ -24,13 +39,14 @@ export type Camera = {
   readonly traffic_limit: number;
   readonly disabled: boolean;
   readonly detect: boolean;
+  readonly quirks: CameraQuirks;
 };
 
 /** What an update may change: the fields that are present. */
 export type CameraChanges = Partial<Omit<Camera, 'id'>>;
 
 type Flag = 'record' | 'lazy_hls' | 'token_auth' | 'disabled' | 'detect';
-type CameraRow = Omit<Camera, 'tags' | Flag> & Record<Flag, number>;
+type CameraRow = Omit<Camera, 'tags' | 'quirks' | Flag> & Record<Flag, number> & { readonly quirks: string };
 type TagRow = { camera_id: string; tag_id: string };
 
 const columns: readonly (keyof CameraRow)[] = [
@@ -48,6 +64,7 @@ const columns: readonly (keyof CameraRow)[] = [
   'traffic_limit',
   'disabled',
   'detect',
+  'quirks',
 ];
 
 const toRow = (camera: Camera): CameraRow => {
@@ -59,6 +76,7 @@ const toRow = (camera: Camera): CameraRow => {
     token_auth: Number(camera.token_auth),
     disabled: Number(camera.disabled),
     detect: Number(camera.detect),
+    quirks: JSON.stringify(camera.quirks),
   };
 };
 
@@ -78,6 +96,7 @@ const fromRow = (row: CameraRow, tags: readonly string[]): Camera => ({
   traffic_limit: row.traffic_limit,
   disabled: row.disabled === 1,
   detect: row.detect === 1,
+  quirks: JSON.parse(row.quirks) as CameraQuirks,
 });
 
 const prepare = (db: Database.Database) => ({

@@ -19,7 +19,8 @@ CREATE TABLE cameras (
   token_auth INTEGER NOT NULL CHECK (token_auth IN (0, 1)),  -- watching needs a token
   traffic_limit INTEGER NOT NULL CHECK (traffic_limit >= 0), -- megabytes (10^6 bytes) a calendar month, UTC; 0 is no cap
   disabled INTEGER NOT NULL CHECK (disabled IN (0, 1)),      -- not connected at all
-  detect INTEGER NOT NULL CHECK (detect IN (0, 1))           -- run the detector on its keyframes
+  detect INTEGER NOT NULL CHECK (detect IN (0, 1)),          -- run the detector on its keyframes
+  quirks TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(quirks)) -- JSON object: in what it is to be treated otherwise
 ) STRICT;
 
 -- The tags of each camera, in the order in which the client gave them.

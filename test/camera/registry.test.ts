@@ -27,6 +27,7 @@ const stored = (id: string, changes: Partial<StoredCamera> = {}): StoredCamera =
   traffic_limit: 0,
   disabled: false,
   detect: false,
+  quirks: {},
   ...changes,
 });
 
@@ -110,6 +111,7 @@ const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFolder(t)}
     events,
     stream,
     lose,
+    say: (message: FromCameraWorker) => say(message),
     die: () => die(),
     attemptOf,
   };
@@ -149,6 +151,7 @@ test('live figures come from the ring: rates over 5 s, facts of the stream, traf
       viewers: 6,
       recording: true,
       dropped_frames: 5,
+      quirks_active: [],
     },
   );
   clock.advance(5_000);
@@ -177,6 +180,25 @@ test('rates are right two seconds after a stream begins, and say nothing of the 
   secondOf(back, clock);
   secondOf(back, clock);
   assert.equal(registry.get('a', true).fps, 25);
+});
+
+test('quirks in force: those that were set, and those that the session turned out to need', (t) => {
+  const { clock, registry, stream, lose, told, say, attemptOf } = setUp(t);
+  registry.create(stored('a', { quirks: { keepalive: 'options', certificate: 'any' } }));
+  const active = (): readonly string[] => registry.get('a', true).quirks_active;
+  const connect = told.findLast((message) => message.type === 'connect');
+  assert.deepEqual(connect?.source.quirks, { keepalive: 'options', certificate: 'any' });
+  assert.deepEqual(active(), ['keepalive']);
+  stream('a');
+  const names = ['silent_udp', 'keepalive', 'certificate'] as const;
+  say({ type: 'quirks', cameraId: 'a', attempt: attemptOf('a'), names });
+  assert.deepEqual(active(), ['certificate', 'keepalive', 'silent_udp']);
+  say({ type: 'quirks', cameraId: 'a', attempt: attemptOf('a') - 1, names: ['teardown'] });
+  assert.deepEqual(active(), ['certificate', 'keepalive', 'silent_udp'], 'an older session tells nothing');
+  lose('a');
+  assert.deepEqual(active(), ['keepalive']);
+  clock.advance(5_000);
+  assert.deepEqual(active(), ['keepalive']);
 });
 
 test('a camera over its traffic limit rests until the cap is raised or the month ends', (t) => {

@@ -65,7 +65,7 @@ const cases: readonly (readonly [name: string, edit: AnswerEdit, hasAudio: boole
 ];
 
 /** Plays what the editor makes of the server, from start to end, and compares every access unit with the file. */
-const plays = async (editor: AnswerEditor, transport: 'tcp' | 'udp', hasAudio: boolean): Promise<Engine> => {
+const plays = async (editor: AnswerEditor, transport: 'tcp' | 'udp', hasAudio: boolean) => {
   await using engine = new Engine();
   const url = `rtsp://127.0.0.1:${editor.port}/av`;
   engine.cameras.set(cameraAt('gst', url, { source: { url, transport } }));
@@ -84,7 +84,7 @@ const plays = async (editor: AnswerEditor, transport: 'tcp' | 'udp', hasAudio: b
   assert.equal(frames[from]?.isKey, true);
   assert.deepEqual(seen.slice(0, frames.length - from), inFile.slice(from));
   assert.equal(log.audio.length > 50, hasAudio);
-  return engine;
+  return { records: engine.records, quirks: engine.cameras.get('gst')?.status().quirks };
 };
 
 for (const [name, edit, hasAudio] of cases) {
@@ -116,7 +116,8 @@ test("GStreamer's server over UDP, whose video alone is blocked: every access un
   const blockVideo = (text: string): string =>
     /^SETUP \S+stream=0 /.test(text) ? text.replace(/client_port=\d+-\d+/, 'client_port=8-9') : text;
   await using editor = await AnswerEditor.start(server.port, (answer) => answer, blockVideo);
-  const { records } = await plays(editor, 'udp', true);
+  const { records, quirks } = await plays(editor, 'udp', true);
   assert.ok(records.some(({ message }) => message.includes('no packet of video came over UDP')));
   assert.equal(editor.methods.filter((method) => method === 'DESCRIBE').length, 2);
+  assert.deepEqual(quirks, ['silent_udp']);
 });

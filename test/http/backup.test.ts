@@ -28,6 +28,7 @@ const fill = async (target: TestApp): Promise<void> => {
       token_auth: true,
       traffic_limit: 500,
       detect: true,
+      quirks: { certificate: 'verify', user_agent: 'Mozilla/5.0', keepalive: 'set_parameter' },
     }),
     await target.asAdmin('POST', '/api/cameras', { id: 'cam.2', url: 'rtsps://127.0.0.1/2', disabled: true }),
   ];

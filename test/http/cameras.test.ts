@@ -36,6 +36,7 @@ test('a camera that is added gets every default, and begins to connect', async (
     traffic_limit: 0,
     disabled: false,
     detect: false,
+    quirks: {},
     state: 'connecting',
     fps: 0,
     bitrate: 0,
@@ -50,6 +51,7 @@ test('a camera that is added gets every default, and begins to connect', async (
     viewers: 0,
     recording: false,
     dropped_frames: 0,
+    quirks_active: [],
   });
   assert.deepEqual((await app.asAdmin('GET', '/api/cameras')).body, [body]);
   assert.equal(connects(), 1);
@@ -102,6 +104,58 @@ test('only another url, transport or disabled touches the stream', async () => {
   assert.equal(off.body.state, 'disabled');
   const on = await app.asAdmin('PUT', '/api/cameras/a', { disabled: false });
   assert.equal(on.body.state, 'connecting');
+});
+
+const everyQuirk = {
+  certificate: 'verify',
+  user_agent: 'LibVLC/3.0.20 (LIVE555 Streaming Media v2016.11.28)',
+  keepalive: 'none',
+  teardown: 'never',
+  refused_transport: 'give_up',
+  silent_udp: 'give_up',
+  packetization_mode_0: 'keep_transport',
+  interleaved_ids: 'as_requested',
+  session_id: 'keep_first',
+};
+
+test('quirks are kept as they are sent, shown as in force, and restart that camera alone', async () => {
+  await app.asAdmin('POST', '/api/cameras', { id: 'a', url });
+  await app.asAdmin('POST', '/api/cameras', { id: 'b', url, quirks: { keepalive: 'options' } });
+  app.told.splice(0);
+  const put = (quirks: unknown) => app.asAdmin('PUT', '/api/cameras/a', { quirks });
+  const all = await put(everyQuirk);
+  assert.deepEqual([all.status, all.body.quirks], [200, everyQuirk]);
+  assert.deepEqual(all.body.quirks_active, Object.keys(everyQuirk).sort());
+  assert.ok(app.told.every((message) => 'cameraId' in message && message.cameraId === 'a'));
+  assert.equal(connects(), 1);
+  await put(Object.fromEntries(Object.entries(everyQuirk).toReversed()));
+  await put({ ...everyQuirk });
+  assert.equal(connects(), 1, 'the same again changes nothing');
+  const fewer = await put({ keepalive: 'auto', certificate: 'any', teardown: 'never' });
+  assert.deepEqual(fewer.body.quirks, { keepalive: 'auto', certificate: 'any', teardown: 'never' });
+  assert.deepEqual(fewer.body.quirks_active, ['teardown'], 'a default that is spelled out is none');
+  assert.equal(connects(), 2);
+  const none = await put({});
+  assert.deepEqual([none.body.quirks, none.body.quirks_active], [{}, []]);
+  const [, b] = (await app.asAdmin('GET', '/api/cameras')).body;
+  assert.deepEqual([b.quirks, b.quirks_active], [{ keepalive: 'options' }, ['keepalive']]);
+});
+
+test('quirks that are none are refused by their names', async () => {
+  const faults = async (quirks: unknown): Promise<unknown> => {
+    const { status, body } = await app.asAdmin('POST', '/api/cameras', { id: 'a', url, quirks });
+    assert.equal(status, 400);
+    return body.errors.map(({ path }: { path: string }) => path).sort();
+  };
+  assert.deepEqual(await faults({ keepalive: 'ping', certificate: true, agent: 'x' }), [
+    'quirks.agent',
+    'quirks.certificate',
+    'quirks.keepalive',
+  ]);
+  assert.deepEqual(await faults('none'), ['quirks']);
+  for (const bad of ['', ' x', 'x ', 'a\r\nX-Evil: 1', 'ünï', 'x'.repeat(129), 7]) {
+    assert.deepEqual(await faults({ user_agent: bad }), ['quirks.user_agent'], String(bad));
+  }
 });
 
 test('a viewer sees no password, and a masked url that comes back keeps the real one', async () => {

@@ -91,6 +91,7 @@ test('what version 1 held is all there in the newest', (t) => {
         traffic_limit: 500,
         disabled: false,
         detect: true,
+        quirks: {},
       },
     ],
     tags: [{ id: 'a', name: 'A', color: '#aabbcc' }],

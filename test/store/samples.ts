@@ -22,6 +22,7 @@ export const sampleCamera = (id: string, changes: Partial<Camera> = {}): Camera 
   traffic_limit: 0,
   disabled: false,
   detect: false,
+  quirks: {},
   ...changes,
 });
 
@@ -49,6 +50,14 @@ export const anyCamera: fc.Arbitrary<Camera> = record<Camera>({
   traffic_limit: fc.maxSafeNat(),
   disabled: fc.boolean(),
   detect: fc.boolean(),
+  quirks: fc.record(
+    {
+      user_agent: anyText,
+      keepalive: fc.constantFrom('auto', 'none'),
+      certificate: fc.constantFrom('any', 'verify'),
+    },
+    { requiredKeys: [], noNullPrototype: true },
+  ),
 });
 
 /** Folders that form a tree, in any order: each has a parent among those made before it, or none. */

@@ -98,7 +98,7 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
       path: '/api/cameras/:id',
       access: 'cameras.edit',
       audit: 'update_camera',
-      summary: 'Change the fields that are sent; only another url or transport interrupts the stream',
+      summary: 'Change the fields that are sent; only another url, transport or quirks interrupt the stream',
       params: idParams,
       body: cameraChangesSchema,
       bodyLimitBytes: LIMIT_BYTES,

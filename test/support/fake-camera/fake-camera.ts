@@ -49,6 +49,8 @@ export class FakeCamera implements ConnectionServer {
   readonly gatekeeper: Gatekeeper | null;
   readonly #options: FakeCameraOptions;
   readonly #connections = new Set<Connection>();
+  /** Those below TLS too. */
+  readonly #sockets = new Set<Socket>();
   readonly #mountByPath: ReadonlyMap<string, Mount>;
   #server: Server;
 
@@ -162,6 +164,7 @@ export class FakeCamera implements ConnectionServer {
     this.#server.close();
     for (const { feed } of this.mounts) feed.close();
     for (const { socket } of this.#connections) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
     await until('all sockets are closed', () => this.#connections.size === 0);
   }
@@ -211,6 +214,11 @@ export class FakeCamera implements ConnectionServer {
   }
 
   #accept(server: Server): void {
+    // A client that doesn't like the certificate leaves a socket of which nobody else hears.
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
     server.on(this.#options.isTls === true ? 'secureConnection' : 'connection', (socket: Socket) => {
       this.connectionsSeen += 1;
       const connection = new Connection(this.connectionsSeen, socket, this);
