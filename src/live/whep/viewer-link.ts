@@ -34,6 +34,7 @@ const BUSY = 0.5;
 /** Share by which the rate grows in a calm second: to where it is safe, and beyond, twice as fast each few seconds. */
 const FAST_GROWTH = 0.25;
 const SLOW_GROWTH = 0.05;
+const MOST_SLOW_GROWTH = 0.15;
 const CALM_FOR_FASTER = 4;
 /** Calm reports in a row until nothing is held back; twice as many each time that was too early. */
 const CALM_TO_OPEN = 5;
@@ -89,7 +90,7 @@ export class ViewerLink {
   #carriedPerMs = 0;
   /** What arrived when it was last too much. */
   #provenPerMs = Number.POSITIVE_INFINITY;
-  #wasLong = false;
+  #wasQueueing = false;
   /** Reports in a row without loss, and how many of them are to open the link. */
   #calm = 0;
   #calmToOpen = CALM_TO_OPEN;
@@ -147,17 +148,14 @@ export class ViewerLink {
       return;
     }
     const transmitted = expected + this.#repeatedPackets;
-    const came = Math.max(0, Math.min(transmitted, expected - (report.cumulativeLost - this.#lost)));
-    const packetBytes = this.#sentBytes / Math.max(1, this.#sentPackets);
-    this.loss = 1 - came / transmitted;
-    this.#sentPerMs = this.#sentBytes / triedMs;
-    this.#carriedPerMs = (came * packetBytes) / triedMs;
-    // What was lost before the rate was lowered says nothing of the rate.
-    if (this.#highest >= this.#loweredAt) {
-      this.#adapt(nowMs, passedMs, load);
-      this.#judge(this.#sentBytes / passedMs, packetBytes, nowMs, load);
+    const came = expected - (report.cumulativeLost - this.#lost);
+    // Chromium takes repeats of old packets for a new start, and then counts as lost what never was.
+    if (came >= 0) {
+      this.loss = Math.max(0, 1 - came / transmitted);
+      this.#sentPerMs = this.#sentBytes / triedMs;
+      this.#carriedPerMs = (this.#sentPerMs * Math.min(came, transmitted)) / Math.max(1, this.#sentPackets);
+      this.#conclude(nowMs, passedMs, load);
     }
-    this.#judgeUse(nowMs, load);
     this.#highest = report.extendedHighest;
     this.#lost = report.cumulativeLost;
     this.#reportMs = nowMs;
@@ -165,6 +163,15 @@ export class ViewerLink {
     this.#sentBytes = 0;
     this.#repeatedPackets = 0;
     this.#idleMs = 0;
+  }
+
+  #conclude(nowMs: number, passedMs: number, load: Load): void {
+    // What was lost before the rate was lowered says nothing of the rate.
+    if (this.#highest >= this.#loweredAt) {
+      this.#adapt(nowMs, passedMs, load);
+      this.#judge(this.#sentBytes / passedMs, nowMs, load);
+    }
+    this.#judgeUse(nowMs, load);
   }
 
   #noteIdle(nowMs: number): void {
@@ -187,12 +194,13 @@ export class ViewerLink {
   #adapt(nowMs: number, passedMs: number, load: Load): void {
     const { loss } = this;
     const { queueMs, smoothedMs } = this.#trips;
-    const isLong = queueMs > LONG_QUEUE_MS;
-    const isStanding = isLong && this.#wasLong;
-    this.#wasLong = isLong;
     const isQueueing = queueMs > QUEUE_MS || smoothedMs === 0;
-    if (isStanding || loss > HEAVY_LOSS || (loss > BAD_LOSS && isQueueing))
-      this.#lower(isQueueing, nowMs, load);
+    // Once it may be the viewer that was slow to answer; if it always is, it gets all that is sent nonetheless.
+    const isStanding = isQueueing && this.#wasQueueing;
+    const isFallingBehind = queueMs > LONG_QUEUE_MS && this.#carriedPerMs < SAFE * this.#sentPerMs;
+    this.#wasQueueing = isQueueing;
+    const isTooMuch = loss > HEAVY_LOSS || (isStanding && (loss > BAD_LOSS || isFallingBehind));
+    if (isTooMuch) this.#lower(isQueueing, nowMs, load);
     else if (loss > CALM_LOSS && this.bytesPerMs > TIGHT * load.bytesPerMs) this.#pace(load);
     else if (!isQueueing || loss < CALM_LOSS) this.#grow(loss < CALM_LOSS, nowMs, passedMs, load);
   }
@@ -205,7 +213,7 @@ export class ViewerLink {
     }
     this.#provenPerMs = this.#carriedPerMs;
     // Without a queue the loss may stay, whatever the rate.
-    const cutPerMs = MOST_CUT * Math.min(this.bytesPerMs, this.#sentPerMs);
+    const cutPerMs = MOST_CUT * Math.min(this.bytesPerMs, this.#sentPerMs, load.bytesPerMs);
     const leastPerMs = isQueueing ? cutPerMs : Math.max(cutPerMs, load.keyBytes / PICTURE_MS);
     this.#limit(Math.max(SAFE * this.#carriedPerMs, leastPerMs), load);
     this.#loweredAt = this.#next;
@@ -238,7 +246,7 @@ export class ViewerLink {
       return;
     }
     const seconds = Math.min(passedMs, 5_000) / 1000;
-    const slow = Math.min(FAST_GROWTH, SLOW_GROWTH * 2 ** Math.floor(this.#calm / CALM_FOR_FASTER));
+    const slow = Math.min(MOST_SLOW_GROWTH, SLOW_GROWTH * 2 ** Math.floor(this.#calm / CALM_FOR_FASTER));
     const fastPerMs = this.bytesPerMs * (1 + FAST_GROWTH) ** seconds;
     const isTried = this.bytesPerMs >= TIGHT * load.bytesPerMs || this.#sentPerMs > BUSY * this.bytesPerMs;
     const slowPerMs = isTried ? this.bytesPerMs * (1 + slow) ** seconds : this.bytesPerMs;
@@ -246,8 +254,9 @@ export class ViewerLink {
   }
 
   /** Circuit breakers (RFC 8083 §4.3, §4.4): first keyframes alone, which is a tenth or so (§4.5), then the end. */
-  #judge(sentPerMs: number, packetBytes: number, nowMs: number, load: Load): void {
+  #judge(sentPerMs: number, nowMs: number, load: Load): void {
     const { loss } = this;
+    const packetBytes = this.#sentBytes / Math.max(1, this.#sentPackets);
     // By the least round trip: queues have been dealt with.
     const tcpPerMs = packetBytes / (Math.max(1, this.#trips.leastMs) * Math.sqrt((2 * loss) / 3));
     const isTooMuch = this.#trips.smoothedMs > 0 && loss > CALM_LOSS && sentPerMs > TCP_MULTIPLE * tcpPerMs;

@@ -77,7 +77,7 @@ for (const loss of [0.01, 0.05, 0.2]) {
 test('a link that heals gets all frames again, in time', () => {
   const scene = run({ kbps: 2_000 });
   scene.link.options.kbps = 20_000;
-  scene.run(15);
+  scene.run(20);
   const before = scene.viewer.shown.length;
   const { droppedFrames } = scene.sender;
   scene.run(10);
@@ -103,7 +103,7 @@ test('a link that loses a third is sent keyframes alone, and goes on', () => {
   const late = scene.link.timestamps.slice(-200);
   assert.ok(late.every((timestamp) => scene.isKey(timestamp)));
   scene.link.options.loss = 0;
-  scene.run(20);
+  scene.run(30);
   const before = scene.viewer.shown.length;
   scene.run(4);
   assert.equal(scene.viewer.shown.length - before, 100);
