@@ -138,8 +138,7 @@ test('SIGTERM and SIGINT: open streams end, idle connections close, exit code 0 
 
 test('SIGTERM to npm start reaches the service: it stops in order, and none is left behind', async (t) => {
   const env = { ...process.env, DATA_DIR: tempFolder(t), HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' };
-  // Without the build that comes before it: the tests that run now stand on dist.
-  const npm = spawn('npm', ['start', '--ignore-scripts'], {
+  const npm = spawn('npm', ['start'], {
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,

@@ -1,0 +1,97 @@
+// Compiles the sources into dist: aside, and swapped in whole when that went well, so that nobody ever starts half of a
+// build, and nothing is taken away from under a service that runs. Does nothing where dist is made of just these
+// sources. With `--prepare` (npm ci) it is content to have no compiler; with
+// `--check` (npm start) it tells whether there is anything to start.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, join, resolve } from 'node:path';
+
+const SOURCES = [
+  'src',
+  'workers',
+  'test',
+  'native-free-bench',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
+/** Written last of all; it says when the build began. */
+const STAMP = join('dist', '.built');
+const MAX_SWAPS = 10;
+
+const say = (text) => process.stderr.write(`${text}\n`);
+
+/** When a file, or anything in a folder, was changed last; a folder changes when a file in it comes or goes. */
+const newestMs = (path) => {
+  if (!existsSync(path)) return 0;
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newestMs(join(path, name))));
+};
+
+/** Neither the sources nor dist were changed since. */
+const isFresh = () => {
+  if (!existsSync(STAMP)) return false;
+  const begunMs = Number(readFileSync(STAMP, 'utf8'));
+  const endedMs = statSync(STAMP).mtimeMs;
+  return SOURCES.every((path) => newestMs(path) < begunMs) && newestMs('dist') <= endedMs;
+};
+
+/** Exit code of the compiler; null where there is none. */
+const compile = (folder) => {
+  const path = `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`;
+  const run = spawnSync('tsc', ['--outDir', folder], {
+    env: { ...process.env, PATH: path },
+    stdio: 'inherit',
+  });
+  return run.error === undefined ? (run.status ?? 1) : null;
+};
+
+/** Another build may swap at this very moment: one of them is the last. */
+const swapIn = (folder) => {
+  const old = `${folder}-old`;
+  for (let tries = 1; ; tries++) {
+    try {
+      if (existsSync('dist')) renameSync('dist', old);
+      renameSync(folder, 'dist');
+      return;
+    } catch (fault) {
+      if (tries === MAX_SWAPS) throw fault;
+    } finally {
+      rmSync(old, { recursive: true, force: true });
+    }
+  }
+};
+
+const build = () => {
+  const begunMs = Date.now();
+  const folder = `.dist-${process.pid}`;
+  try {
+    const code = compile(folder);
+    if (code === 0) {
+      writeFileSync(join(folder, '.built'), String(begunMs));
+      swapIn(folder);
+    }
+    return code;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** For whoever starts it. Old code is better than none: it may be what is wanted. */
+const check = () => {
+  if (!existsSync('dist/src/main.js')) {
+    say('There is nothing to start: npm ci compiles the service, and so does npm run build.');
+    process.exitCode = 1;
+  } else if (!isFresh()) say('The sources are others than what was compiled: npm run build.');
+};
+
+const compileAll = () => {
+  const code = build();
+  if (code === null)
+    say('TypeScript is not installed, so nothing was compiled: npm ci (without --omit=dev) has it.');
+  process.exitCode = code ?? (process.argv.includes('--prepare') ? 0 : 1);
+};
+
+if (process.argv.includes('--check')) check();
+else if (!isFresh()) compileAll();
