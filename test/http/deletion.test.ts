@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { closedName } from '../../src/archive/file-name.js';
+import { openName } from '../../src/archive/file-name.js';
 import { writeClosed } from '../archive/recording-file.js';
 import { startTestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
@@ -45,7 +45,7 @@ test('recordings within a time are deleted, of deleted cameras as well, and a ca
 
   assert.equal((await app.asAdmin('POST', '/api/cameras', camera)).status, 201);
   writeClosed(folder, { startMs: nowMs - HOUR_MS });
-  writeFileSync(join(folder, `${closedName(nowMs, nowMs + 1000)}.broken`), 'x');
+  writeFileSync(join(folder, `${openName(nowMs - HOUR_MS)}.broken`), 'x');
   assert.equal((await app.asAdmin('DELETE', '/api/cameras/door?recordings=all')).status, 400);
   assert.equal((await app.asAdmin('DELETE', '/api/cameras/door?recordings=delete')).status, 200);
   const again = await app.asAdmin('POST', '/api/cameras', camera);
