@@ -187,7 +187,7 @@ test('what a recorder closed, and its own unclosed copy repaired, are the same f
 });
 
 test('a file is closed on a full disk too, without an index', async (t) => {
-  const folder = smallDisk(t, 2);
+  const folder = await smallDisk(t, 2);
   if (folder === null) return;
   mkdirSync(join(folder, 'door'));
   const { bytes, ends } = buildRecording({

@@ -324,7 +324,7 @@ const placesIn = (archiveDir: string): string[] =>
   readdirSync(archiveDir, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.mp4'));
 
 test('on a small disk the oldest of all cameras go, one after another, until there is room', async (t: TestContext) => {
-  const archiveDir = smallDisk(t, 10);
+  const archiveDir = await smallDisk(t, 10);
   if (archiveDir === null) return;
   const megabyte = Buffer.alloc(1 << 20, 1);
   // Oldest first: what was moved aside, deleted camera, then a, then b, …

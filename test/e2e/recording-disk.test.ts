@@ -40,7 +40,7 @@ const metric = async (recording: RecordingService, name: string): Promise<number
 };
 
 test('a full disk pauses the recording and nothing else, until there is room again', async (t) => {
-  const disk = smallDisk(t, 64);
+  const disk = await smallDisk(t, 64);
   if (disk === null) return;
   const folder = tempFolder(t);
   const ballast = join(disk, 'ballast');
@@ -78,7 +78,7 @@ test('a full disk pauses the recording and nothing else, until there is room aga
 });
 
 test('where space is short the oldest recordings go, and recording goes on', async (t) => {
-  const disk = smallDisk(t, 64);
+  const disk = await smallDisk(t, 64);
   if (disk === null) return;
   const folder = tempFolder(t);
   writeFileSync(join(disk, 'ballast'), Buffer.alloc(44 << 20));

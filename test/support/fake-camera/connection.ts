@@ -22,6 +22,8 @@ export interface ConnectionServer {
 const BACKLOG_BYTES = 1024 * 1024;
 const KEEPALIVES = ['OPTIONS', 'GET_PARAMETER', 'SET_PARAMETER'];
 const RTCP_RECEIVER_REPORT = 201;
+/** In all; then the rest of an answer goes out at once. */
+const MAX_SLOW_ANSWER_MS = 2_000;
 
 const ok = (...headers: (readonly [string, string])[]): Answer => ({ status: 200, headers });
 const refusal = (status: number): Answer => ({ status, headers: [] });
@@ -112,8 +114,12 @@ export class Connection implements SessionConnection {
       return;
     }
     this.#isAnsweringSlowly = true;
+    const startMs = performance.now();
     for (let at = 0; at < text.length && this.socket.writable; at += 1) {
-      this.socket.write(text.slice(at, at + 1));
+      // On a busy machine each delay is a longer one, and nobody waits for an answer for ever.
+      const isLate = byteDelayMs === 0 && performance.now() - startMs > MAX_SLOW_ANSWER_MS;
+      this.socket.write(isLate ? text.slice(at) : text.slice(at, at + 1));
+      if (isLate) break;
       await new Promise((resolve) => setTimeout(resolve, byteDelayMs));
     }
     this.#isAnsweringSlowly = false;
@@ -208,7 +214,7 @@ export class Connection implements SessionConnection {
   #play(session: Session, mount: Mount, sessionHeader: readonly [string, string]): Answer {
     session.play();
     mount.sendFrames(mount.faults.framesBeforePlayReply);
-    this.#watch(session);
+    this.#watch(session, false);
     const headers: (readonly [string, string])[] = [sessionHeader, ['Range', 'npt=0.000-']];
     const rtpInfo = this.#rtpInfo(session, mount);
     return ok(...headers, ...(rtpInfo === null ? [] : [['RTP-Info', rtpInfo] as const]));
@@ -229,12 +235,14 @@ export class Connection implements SessionConnection {
   }
 
   /** Closes the session once what it requires hasn't come for its time-out. */
-  #watch(session: Session): void {
+  #watch(session: Session, isCertain: boolean): void {
     const { requires, sessionTimeoutSec } = session.faults;
     if (requires === 'nothing' || sessionTimeoutSec === null) return;
     const lastMs = requires === 'requests' ? session.lastRequestMs : session.lastReceiverReportMs;
     const leftMs = lastMs + sessionTimeoutSec * 1000 - performance.now();
-    if (leftMs <= 0) this.destroy();
-    else this.#deadline = setTimeout(() => this.#watch(session), leftMs);
+    if (leftMs > 0) this.#deadline = setTimeout(() => this.#watch(session, false), leftMs);
+    // What came while this thread was held up has come in time, and is still to be read.
+    else if (!isCertain) setImmediate(() => this.#watch(session, true));
+    else this.destroy();
   }
 }
