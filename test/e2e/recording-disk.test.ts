@@ -120,6 +120,15 @@ test('a disk that takes nothing for half a minute leaves live pictures, logins a
   const viewers = Object.keys(videos).map((id) => watch(recording, id));
   t.after(() => viewers.map(({ webSocket }) => webSocket.terminate()));
   await Promise.all(viewers.map((viewer) => viewer.untilFrames(30)));
+  const tryLogin = async (): Promise<number> => {
+    const startMs = performance.now();
+    const { status: refused } = await recording.service.call('POST', '/api/login', {
+      body: { username: `nobody-${Math.round(startMs)}`, password: 'wrong password' },
+    });
+    assert.ok(refused === 401 || refused === 429, String(refused));
+    return performance.now() - startMs;
+  };
+  const usualMs = Math.max(await tryLogin(), await tryLogin());
   writeFileSync(flag, '');
   const stalledMs = performance.now();
   await until('readiness says so', async () => (await recording.readiness()).status === 503, {
@@ -127,12 +136,8 @@ test('a disk that takes nothing for half a minute leaves live pictures, logins a
   });
   while (performance.now() - stalledMs < STALL_MS) {
     // Password hashes need a thread of the pool that file operations use, too.
-    const startMs = performance.now();
-    const { status: refused } = await recording.service.call('POST', '/api/login', {
-      body: { username: `nobody-${Math.round(startMs)}`, password: 'wrong password' },
-    });
-    assert.ok(refused === 401 || refused === 429, String(refused));
-    assert.ok(performance.now() - startMs < 3_000, 'a login waits for the disk');
+    const tookMs = await tryLogin();
+    assert.ok(tookMs < 3_000 + 3 * usualMs, `a login waits for the disk: ${tookMs} ms, ${usualMs} before`);
     // A camera that comes back is resolved, connected and watched meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 3_000));
   }

@@ -8,6 +8,7 @@ import { cameraAt, Engine, FrameLog } from '../support/engine.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixturePath, fixtures } from '../support/fixtures.js';
 import { GstServer, remux } from '../support/gst-server.js';
+import { watchLateness } from '../support/lateness.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
@@ -90,7 +91,7 @@ for (const [trouble, begin] of Object.entries(troubles)) {
       'all others got 60 frames more',
       () => logs.every((log, i) => log.video.length >= had[i]! + 60),
       {
-        deadlineMs: 20_000,
+        deadlineMs: 60_000,
         describe: () => logs.map((log) => log.video.length).join(' '),
       },
     );
@@ -105,16 +106,18 @@ for (const [trouble, begin] of Object.entries(troubles)) {
   });
 }
 
-test('a camera that sends nothing any more is lost after 10 s, and comes back by itself', async () => {
+test('a camera that sends nothing any more is lost after 10 s, and comes back by itself', async (t) => {
+  const latenessMs = watchLateness(t);
   await using camera = await FakeCamera.start({ mounts: { '/cam': { video: fixtures.h264High() } } });
   await using engine = new Engine();
   engine.cameras.set(cameraAt('cam', camera.url()));
   await engine.untilState('cam', 'streaming');
   camera.faults.stall = true;
   const stalledMs = performance.now();
-  await engine.untilState('cam', 'reconnecting', 20_000);
+  await engine.untilState('cam', 'reconnecting', 40_000);
   const noticedMs = performance.now() - stalledMs;
-  assert.ok(noticedMs > 9_000 && noticedMs < 13_000, `noticed after ${noticedMs} ms`);
+  const mostMs = 12_000 + 2 * latenessMs();
+  assert.ok(noticedMs > 9_000 && noticedMs < mostMs, `noticed after ${noticedMs} ms, beside ${mostMs}`);
   assert.match(engine.cameras.get('cam')!.status().lastError, /no video frame for 10 s/);
   camera.faults.stall = false;
   await engine.untilState('cam', 'streaming');
@@ -155,7 +158,7 @@ test('a worker thread that dies takes its cameras to a fresh one: same rings, ti
   }
 });
 
-test('a hundred cameras that answer at once stream within seconds, however many dead hosts are among them', async () => {
+test('a hundred cameras that answer at once stream soon, however many dead hosts are among them', async (t) => {
   const video = fixtures.h264High();
   const names = Array.from({ length: 100 }, (_, index) => `cam-${index}`);
   await using camera = await FakeCamera.start({
@@ -166,15 +169,20 @@ test('a hundred cameras that answer at once stream within seconds, however many 
     mounts: { '/dead': { video } },
     faults: { neverAnswer: ['OPTIONS', 'DESCRIBE'] },
   });
-  await using engine = new Engine();
   const silent = names.map((name, index) =>
     cameraAt(`dead-${name}`, dead.url('/dead'), { host: `dead-${index}` }),
   );
   const living = names.map((name) => cameraAt(name, camera.url(`/${name}`)));
-  const startMs = performance.now();
-  engine.cameras.replaceAll([...silent, ...living]);
-  for (const name of names) await engine.untilState(name, 'streaming', 20_000);
-  const tookMs = performance.now() - startMs;
-  // Two half-second rounds of the gate for 100 dead hosts, a GOP of 1 s, and the handshakes themselves.
-  assert.ok(tookMs < 8_000, `all streaming after ${tookMs} ms`);
+  const streamAll = async (all: typeof living): Promise<number> => {
+    await using engine = new Engine();
+    const startMs = performance.now();
+    engine.cameras.replaceAll(all);
+    for (const name of names) await engine.untilState(name, 'streaming', 60_000);
+    return performance.now() - startMs;
+  };
+  const aloneMs = await streamAll(living);
+  const amongMs = await streamAll([...silent, ...living]);
+  t.diagnostic(`alone ${aloneMs.toFixed()} ms, among dead hosts ${amongMs.toFixed()} ms`);
+  // Two half-second rounds of the gate for 100 dead hosts, a GOP of 1 s; answers that never come take 10 s each.
+  assert.ok(amongMs < 2 * aloneMs + 2_000, `${amongMs} ms among dead hosts, ${aloneMs} ms alone`);
 });
