@@ -21,6 +21,8 @@ export type ArchiveRequestsDeps = {
  * the threads of jobs at work, so that none of theirs is ever refused there.
  */
 const TURNS: TurnsOptions = { atOnce: 8, maxWaiting: 1_024, maxInLane: 256, patienceMs: 15_000 };
+/** Deletions wait for one thread; whoever reads needn't wait for them. */
+const DELETION_TURNS: TurnsOptions = { atOnce: 2, maxWaiting: 64, maxInLane: 16, patienceMs: 15_000 };
 /** A recording that has just begun is played as soon as its first part is whole: that takes a keyframe distance. */
 const READY_WITHIN_MS = 12_000;
 const READY_POLL_MS = 500;
@@ -29,10 +31,12 @@ const READY_POLL_MS = 500;
 export class ArchiveRequests {
   readonly #deps: ArchiveRequestsDeps;
   readonly #turns: Turns;
+  readonly #deletionTurns: Turns;
 
   constructor(deps: ArchiveRequestsDeps) {
     this.#deps = deps;
     this.#turns = new Turns(TURNS, deps);
+    this.#deletionTurns = new Turns(DELETION_TURNS, deps);
   }
 
   list(cameraId: string): Promise<readonly Recording[]> {
@@ -59,7 +63,7 @@ export class ArchiveRequests {
   }
 
   deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<number> {
-    return this.#turns.run(cameraId, () => this.#deps.deletions.deleteWithin(cameraId, fromMs, toMs));
+    return this.#deletionTurns.run(cameraId, () => this.#deps.deletions.deleteWithin(cameraId, fromMs, toMs));
   }
 
   /** Clips have turns of their own. */

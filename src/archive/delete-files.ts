@@ -88,6 +88,15 @@ class DeletionRound implements Deletions {
 const isOurs = (fileName: string): boolean =>
   parseRecordingName(fileName) !== null || parseBrokenName(fileName) !== null;
 
+/** One that can't be looked at may be there. */
+const isAbsent = (folder: string): boolean => {
+  try {
+    return lstatSync(folder, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
+};
+
 /** The folder of a camera that has none of our files any more; another's stay, and so does the folder then. */
 const removeFolder = (folder: string): void => {
   try {
@@ -110,7 +119,7 @@ export const deleteExpired = (input: {
   const round = new DeletionRound(input.archiveDir);
   const limits = new Map(input.limits.map(({ cameraId, beforeMs }) => [cameraId, beforeMs]));
   const skip = new Set(input.skip);
-  const bare = new Set(limits.keys());
+  const bare = new Set([...limits.keys()].filter((cameraId) => isAbsent(join(input.archiveDir, cameraId))));
   eachFolder(input.archiveDir, (cameraId, names) => {
     const beforeMs = limits.get(cameraId);
     if (beforeMs === undefined) return;
@@ -121,8 +130,9 @@ export const deleteExpired = (input: {
       const goes = isDue && round.count < input.maxFiles && round.delete({ cameraId, fileName }) !== null;
       if (!goes && isOurs(fileName)) left += 1;
     }
-    if (left > 0) bare.delete(cameraId);
-    else if (beforeMs === Number.POSITIVE_INFINITY) removeFolder(join(input.archiveDir, cameraId));
+    if (left > 0) return;
+    bare.add(cameraId);
+    if (beforeMs === Number.POSITIVE_INFINITY) removeFolder(join(input.archiveDir, cameraId));
   });
   return { ...round.result, bare: [...bare] };
 };

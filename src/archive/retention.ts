@@ -114,30 +114,38 @@ export class Retention {
 
   /** One that is under way goes by the rules before: then the next look finds that they have changed. */
   #lookAtRules(): void {
+    try {
+      const rules = this.#deps.rules();
+      const isPurging = rules.some(({ camera }) => camera === 'purged');
+      if (isPurging || JSON.stringify(rules) !== this.#sweptRules) void this.sweep();
+    } catch {
+      // The next sweep tells why.
+    }
+  }
+
+  /** Read anew for each round: one that was changed meanwhile counts at once. */
+  #readRules(): readonly RetentionRule[] {
     const rules = this.#deps.rules();
-    const isPurging = rules.some(({ camera }) => camera === 'purged');
-    if (isPurging || JSON.stringify(rules) !== this.#sweptRules) void this.sweep();
+    this.#sweptRules = JSON.stringify(rules);
+    return rules.filter(({ camera, retentionDays }) => camera !== 'here' || retentionDays > 0);
   }
 
   async #sweep(): Promise<void> {
     const { runner, log } = this.#deps;
     this.#skip.clear();
-    const rules = this.#deps.rules();
-    this.#sweptRules = JSON.stringify(rules);
-    const isDeleted = new Set(
-      rules.filter(({ camera }) => camera !== 'here').map(({ cameraId }) => cameraId),
-    );
     const { archiveDir } = this.#options;
     try {
       const time = await this.#trustedTime();
-      const limits = rules
-        .filter(({ camera, retentionDays }) => camera !== 'here' || retentionDays > 0)
-        .map((rule) => ({ cameraId: rule.cameraId, beforeMs: limitOf(rule, time) }));
-      for (let isMore = limits.length > 0; isMore && !this.#isStopped; ) {
+      for (let isMore = true; isMore && !this.#isStopped; ) {
+        const rules = this.#readRules();
+        if (rules.length === 0) break;
+        const limits = rules.map((rule) => ({ cameraId: rule.cameraId, beforeMs: limitOf(rule, time) }));
         const skip = [...this.#skip];
         const round = await runner.run('deleteExpired', { archiveDir, limits, maxFiles: FILES_A_JOB, skip });
         this.counts.expired += this.#report(round, 'retention');
-        for (const id of round.bare) if (isDeleted.has(id)) this.#deps.onGone(id);
+        const bare = new Set(round.bare);
+        for (const { cameraId, camera } of rules)
+          if (camera !== 'here' && bare.has(cameraId)) this.#deps.onGone(cameraId);
         isMore = round.deleted.length + round.failed.length >= FILES_A_JOB && this.#skip.size < MAX_SKIPPED;
       }
       this.broken = await runner.run('countBroken', { archiveDir });
@@ -150,7 +158,7 @@ export class Retention {
   /** Where that fails, the next start goes by an older time: that deletes less. */
   #rememberTime(): void {
     try {
-      if (this.#time !== null) this.#deps.memory.remember(this.#time.look().nowMs);
+      if (this.#time !== null) this.#deps.memory.remember(this.#time.trustedMs);
     } catch (fault) {
       this.#deps.log.warn('could not store what time it is', { reason: messageOf(fault) });
     }

@@ -11,15 +11,17 @@ const BELIEVED_AFTER_MS = HOUR_MS / SHARE_AN_HOUR;
 
 /**
  * What time it is, for those who delete by age. A wall clock that leaps ahead (a dead battery, a wrong time server)
- * would make everything old at once. So time is taken to pass as the monotonic clock tells; one that is ahead of that is
- * followed by a small share of each recording's time to live an hour, and believed after 20 hours, which would be the
- * end of the archive anyway. A clock that is set back is believed at once: that deletes nothing.
+ * would make everything old at once. So time is taken to pass as the monotonic clock tells. A wall clock that is ahead of
+ * that is followed by a small share of each recording's time to live an hour, and believed after 20 hours, which would be
+ * the end of the archive anyway. One that is behind deletes nothing, and is what it was when it comes back: many machines
+ * start in 1970 and ask the network then.
  */
 export class TrustedTime {
   readonly #clock: Clock;
   #atMs: number;
   #atMonotonicMs: MonotonicMs;
-  #aheadSinceMs: MonotonicMs | null = null;
+  /** Since when the clocks differ, and which way. */
+  #apart: { readonly sinceMs: MonotonicMs; readonly isAhead: boolean } | null = null;
 
   /** `lastKnownMs`: when the service last trusted a clock, or the archive was last written to; null: never. */
   constructor(clock: Clock, lastKnownMs: number | null) {
@@ -29,38 +31,37 @@ export class TrustedTime {
     this.look();
   }
 
+  /** For the next start of the service. */
+  get trustedMs(): number {
+    return this.#atMs + (this.#clock.monotonicMs() - this.#atMonotonicMs);
+  }
+
   /** Compares the clocks. To be called every few minutes: a step is one only if it is seen between two looks. */
   look(): { readonly nowMs: number; readonly aheadMs: number } {
     const wallMs = this.#clock.wallMs();
-    const nowMs = this.#passedMs;
-    const monotonicMs = this.#clock.monotonicMs();
-    if (wallMs <= nowMs + MAX_STEP_MS) {
-      this.#believe(wallMs);
+    const trustedMs = this.trustedMs;
+    const isAhead = wallMs > trustedMs;
+    if (Math.abs(wallMs - trustedMs) <= MAX_STEP_MS || this.#isCertain(isAhead)) {
+      this.#atMs = wallMs;
+      this.#atMonotonicMs = this.#clock.monotonicMs();
+      this.#apart = null;
       return { nowMs: wallMs, aheadMs: 0 };
     }
-    this.#aheadSinceMs ??= monotonicMs;
-    if (monotonicMs - this.#aheadSinceMs >= BELIEVED_AFTER_MS) {
-      this.#believe(wallMs);
-      return { nowMs: wallMs, aheadMs: 0 };
-    }
-    return { nowMs, aheadMs: wallMs - nowMs };
+    return isAhead ? { nowMs: trustedMs, aheadMs: wallMs - trustedMs } : { nowMs: wallMs, aheadMs: 0 };
   }
 
   /** Recordings that ended before this are older than they are kept. */
   limitMs(keptMs: number): number {
     const { nowMs, aheadMs } = this.look();
-    const aheadHours =
-      this.#aheadSinceMs === null ? 0 : (this.#clock.monotonicMs() - this.#aheadSinceMs) / HOUR_MS;
-    return nowMs + Math.min(aheadMs, aheadHours * SHARE_AN_HOUR * keptMs) - keptMs;
+    return nowMs + Math.min(aheadMs, this.#apartHours * SHARE_AN_HOUR * keptMs) - keptMs;
   }
 
-  get #passedMs(): number {
-    return this.#atMs + (this.#clock.monotonicMs() - this.#atMonotonicMs);
+  get #apartHours(): number {
+    return this.#apart === null ? 0 : (this.#clock.monotonicMs() - this.#apart.sinceMs) / HOUR_MS;
   }
 
-  #believe(wallMs: number): void {
-    this.#atMs = wallMs;
-    this.#atMonotonicMs = this.#clock.monotonicMs();
-    this.#aheadSinceMs = null;
+  #isCertain(isAhead: boolean): boolean {
+    if (this.#apart?.isAhead !== isAhead) this.#apart = { sinceMs: this.#clock.monotonicMs(), isAhead };
+    return this.#apartHours * HOUR_MS >= BELIEVED_AFTER_MS;
   }
 }

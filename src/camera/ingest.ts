@@ -85,7 +85,8 @@ export class Ingest {
 
   disconnect(): void {
     if (this.#session === null) return;
-    this.#previousEnd = this.#session.close();
+    // One that never ran ends at once: the one before it may still be taking its leave.
+    this.#previousEnd = Promise.all([this.#previousEnd, this.#session.close()]).then(() => {});
     this.#session = null;
   }
 

@@ -72,6 +72,7 @@ export class Store {
     const errors = snapshotFaults(snapshot);
     if (errors.length > 0)
       throw storeError('bad_snapshot', "the snapshot can't be imported", { details: { errors } });
+    this.#refusePurged(snapshot);
     return inTransaction(this.#db, () => {
       const cameras = this.cameras.list();
       const users = this.users.list().map(({ username }) => this.users.find(username));
@@ -92,6 +93,17 @@ export class Store {
         ),
       };
     });
+  }
+
+  /** Recordings that somebody ordered to be deleted don't come back with their camera. */
+  #refusePurged({ cameras }: Snapshot): void {
+    const errors = cameras.flatMap(({ id }, index) =>
+      this.cameras.deleted.find(id)?.isPurged === true
+        ? [{ path: `cameras[${index}].id`, message: 'its recordings are being deleted; try again soon' }]
+        : [],
+    );
+    if (errors.length > 0)
+      throw storeError('bad_snapshot', "the snapshot can't be imported", { details: { errors } });
   }
 
   /** Why a write would fail now, or null. Takes the write lock for a moment, but writes nothing. */

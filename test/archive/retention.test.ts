@@ -245,6 +245,62 @@ test('after the box was off for a month, what is too old goes within a day', asy
   assert.equal(countIn(folder), 0);
 });
 
+test('a machine that starts in 1970 deletes nothing by that, and what is too old once it knows the time', async (t) => {
+  const archiveDir = tempFolder(t);
+  const folder = join(archiveDir, 'a');
+  writeEnded(folder, 8 * DAY_MS);
+  const kept = writeEnded(folder, 6 * DAY_MS);
+  let lastMs = NOW_MS;
+  const memory: TimeMemory = {
+    lastMs: () => lastMs,
+    remember: (timeMs) => {
+      lastMs = timeMs;
+    },
+  };
+  const rules: RetentionRule[] = [{ cameraId: 'a', retentionDays: 7, camera: 'here' }];
+  const { retention, clock } = setUp(archiveDir, rules, new InlineRunner(), memory);
+  clock.setWall(60_000);
+  await retention.sweep();
+  clock.advance(600_000);
+  await retention.sweep();
+  assert.equal(countIn(folder), 2);
+  assert.ok(lastMs >= NOW_MS, 'a later start knows better');
+  clock.setWall(NOW_MS + 3_600_000);
+  await retention.sweep();
+  assert.deepEqual(readdirSync(folder), [kept]);
+});
+
+test('rules that are changed during a sweep count at once, and rules that can not be read stop nothing', async (t) => {
+  const archiveDir = tempFolder(t);
+  const folder = join(archiveDir, 'a');
+  for (let hour = 0; hour < 150; hour += 1) writeEnded(folder, 2 * DAY_MS + hour * HOUR_MS);
+  let days = 1;
+  let isBroken = false;
+  const rules = () => {
+    if (isBroken) throw new Error('the database is away');
+    return [{ cameraId: 'a', retentionDays: days, camera: 'here' as const }];
+  };
+  const inline = new InlineRunner();
+  const runner: JobRunner = {
+    run: (name, input) => {
+      if (name === 'deleteExpired') days = 30;
+      return inline.run(name, input);
+    },
+  };
+  const { log, lines } = logLines();
+  const clock = new FakeClock(NOW_MS);
+  const options = { runner, clock, log, rules, memory: ranUntilNow, onGone: () => {} };
+  const retention = new Retention({ archiveDir, minFreePercent: 0 }, options);
+  t.after(() => retention.stop());
+  await retention.sweep();
+  assert.equal(countIn(folder), 150 - 64);
+  isBroken = true;
+  await retention.sweep();
+  retention.start();
+  clock.advance(60_000);
+  assert.ok(lines.some(({ fields }) => fields['reason'] === 'the database is away'));
+});
+
 test("a deleted camera's recordings go when their time is over, and then it is forgotten", async (t) => {
   const archiveDir = tempFolder(t);
   const kept = writeEnded(join(archiveDir, 'a'), 6 * DAY_MS);
