@@ -2,7 +2,7 @@ import type { Clock, MonotonicMs, Timer } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { QuirkName } from '../store/cameras.js';
 import { Backoff } from './backoff.js';
-import type { CameraSource, SessionFault } from './messages.js';
+import type { CameraSource, SessionFault, Waiting } from './messages.js';
 import { isSameSource } from './quirks.js';
 import type { StartGate, Ticket } from './start-gate.js';
 import type { HeldOff } from './suspects.js';
@@ -96,6 +96,8 @@ export class Camera {
   #phase: Phase = { name: 'idle' };
   #state: CameraState = 'disabled';
   #lastError = '';
+  /** What the session waits for that is under way. */
+  #waiting: Waiting | null = null;
   #streamingSinceMs: MonotonicMs | null = null;
   #attempt = 0;
   #reconnects = 0;
@@ -131,7 +133,7 @@ export class Camera {
   status(): CameraStatus {
     return {
       state: this.#state,
-      lastError: this.#lastError,
+      lastError: this.#waiting === null ? this.#lastError : this.#textOf(this.#waiting),
       streamingSinceMs: this.#streamingSinceMs,
       reconnects: this.#reconnects,
       quirks: this.#quirks,
@@ -169,6 +171,13 @@ export class Camera {
   onPlaying(attempt: number): void {
     if (attempt !== this.#attempt || this.#phase.name !== 'handshake') return;
     this.#phase.ticket.leave();
+  }
+
+  onWaiting(attempt: number, waiting: Waiting): void {
+    if (attempt !== this.#attempt) return;
+    this.#waiting = waiting;
+    this.#log.info('camera sends, and can not be shown yet', { waits_for: waiting.waitsFor });
+    this.#onChange();
   }
 
   onStreaming(attempt: number): void {
@@ -211,7 +220,13 @@ export class Camera {
     }
   }
 
+  #textOf({ waitsFor, sinceMs }: Waiting): string {
+    const seconds = Math.max(0, Math.floor((this.#clock.monotonicMs() - sinceMs) / 1000));
+    return `waiting for ${waitsFor} (${seconds} s)`;
+  }
+
   #show(state: CameraState, lastError = ''): void {
+    this.#waiting = null;
     this.#state = state;
     this.#lastError = lastError;
     this.#onChange();

@@ -349,6 +349,9 @@ export class Cameras {
       case 'playing':
         seat.camera.onPlaying(message.attempt);
         break;
+      case 'waiting':
+        seat.camera.onWaiting(message.attempt, message.waiting);
+        break;
       case 'streaming':
         seat.camera.onStreaming(message.attempt);
         break;

@@ -6,7 +6,7 @@ import { OPENING_MS } from '../rtp/reorder.js';
 import { RtspSession, type RtspSessionHandlers } from '../rtsp/session.js';
 import type { QuirkName } from '../store/cameras.js';
 import { chooseMedias, type MediaChoice, mediasOf } from './choose-medias.js';
-import type { CameraSource, SessionFault } from './messages.js';
+import type { CameraSource, SessionFault, Waiting } from './messages.js';
 import { policiesOf, quirkNames } from './quirks.js';
 import { Reception } from './reception.js';
 import type { StreamTime } from './stream-time.js';
@@ -30,6 +30,8 @@ export type IngestSessionDeps = {
   /** The quirks that count; there are more than before. */
   readonly onQuirks: (names: readonly QuirkName[]) => void;
   readonly onPlaying: () => void;
+  /** The camera sends, and this is missing before anything can be shown; again when that changes. */
+  readonly onWaiting: (waiting: Waiting) => void;
   readonly onStreaming: () => void;
   /** Once; no frame is written to the ring after it. */
   readonly onEnded: (fault: SessionFault) => void;
@@ -49,6 +51,8 @@ export class IngestSession implements RtspSessionHandlers {
   #isStreaming = false;
   /** Since when the camera owes us a frame, or null while it doesn't. */
   #waitingSinceMs: MonotonicMs | null = null;
+  /** Told of last. */
+  #waitsFor = '';
   #lastReportMs: MonotonicMs;
   #quirksTold = 0;
   /** Of what the camera sent. */
@@ -136,7 +140,9 @@ export class IngestSession implements RtspSessionHandlers {
     this.#tellQuirks();
     reception?.publishCounters();
     this.#tellClockError();
-    const aliveMs = reception?.video.lastFrameMs ?? this.#waitingSinceMs;
+    this.#tellWaiting();
+    // Any whole access unit is life: a keyframe may come once a minute.
+    const aliveMs = reception?.video.lastUnitMs ?? this.#waitingSinceMs;
     if (aliveMs !== null && nowMs - aliveMs > STALL_AFTER_MS) {
       this.#end(new AppError('stalled', `no video frame for ${STALL_AFTER_MS / 1000} s`));
     } else if (reception !== null && nowMs - this.#lastReportMs >= REPORT_PERIOD_MS) {
@@ -146,6 +152,14 @@ export class IngestSession implements RtspSessionHandlers {
         this.#rtsp.sendRtcp(index, report.subarray(0, end)),
       );
     }
+  }
+
+  #tellWaiting(): void {
+    const waitsFor = this.#reception?.video.lastUnitMs == null ? '' : this.#reception.video.waitsFor;
+    if (waitsFor === this.#waitsFor || this.#isStreaming) return;
+    this.#waitsFor = waitsFor;
+    const sinceMs = this.#waitingSinceMs;
+    if (waitsFor !== '' && sinceMs !== null) this.#deps.onWaiting({ waitsFor, sinceMs });
   }
 
   #tellClockError(): void {

@@ -76,6 +76,7 @@ export class Ingest {
       onFlushed: this.#deps.onFlushed,
       onQuirks: (names) => send({ type: 'quirks', cameraId, attempt, names }),
       onPlaying: () => send({ type: 'playing', cameraId, attempt }),
+      onWaiting: (waiting) => send({ type: 'waiting', cameraId, attempt, waiting }),
       onStreaming: () => send({ type: 'streaming', cameraId, attempt }),
       onEnded: (fault) => send({ type: 'ended', cameraId, attempt, fault }),
     });

@@ -1,3 +1,4 @@
+import type { MonotonicMs } from '../base/clock.js';
 import type { LogFields, LogLevel } from '../base/log.js';
 import type { CameraQuirks, QuirkName } from '../store/cameras.js';
 
@@ -13,6 +14,9 @@ export type SessionFault = {
   readonly code: string;
   readonly message: string;
 };
+
+/** What a session whose camera sends is still waiting for, and since when: "a keyframe". */
+export type Waiting = { readonly waitsFor: string; readonly sinceMs: MonotonicMs };
 
 /** What has become of a camera's recording. */
 export type RecordingNews = {
@@ -55,6 +59,13 @@ export type FromCameraWorker =
   | { readonly type: 'ring'; readonly cameraId: string; readonly ring: SharedArrayBuffer }
   /** PLAY was answered. */
   | { readonly type: 'playing'; readonly cameraId: string; readonly attempt: number }
+  /** The camera sends, and nothing of it can be shown yet. */
+  | {
+      readonly type: 'waiting';
+      readonly cameraId: string;
+      readonly attempt: number;
+      readonly waiting: Waiting;
+    }
   /** The first whole frame is in the ring. */
   | { readonly type: 'streaming'; readonly cameraId: string; readonly attempt: number }
   /** Quirks that count in the session: all of them, again whenever there are more. */

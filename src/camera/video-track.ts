@@ -26,6 +26,8 @@ export class VideoTrack implements VideoSink {
   arrivalMs = 0 as MonotonicMs;
   /** When the last frame was published, or null before the first. */
   lastFrameMs: MonotonicMs | null = null;
+  /** When the last whole access unit came, decodable or not, or null before the first. */
+  lastUnitMs: MonotonicMs | null = null;
   /** Frames that nobody could decode: before the first keyframe, or before the parameter sets were known. */
   undecodableFrames = 0;
   /** Times that the camera's clock jumped. */
@@ -41,6 +43,7 @@ export class VideoTrack implements VideoSink {
   /** The parameter sets as a frame brings them along. */
   #ownSets: Buffer = Buffer.alloc(0);
   #hasKey = false;
+  #hasSeenKey = false;
 
   constructor(options: { codec: VideoCodec; audio: PromisedSound | null }, deps: VideoTrackDeps) {
     this.#clock = deps.clock;
@@ -72,6 +75,8 @@ export class VideoTrack implements VideoSink {
   }
 
   commit(rtpTimestamp: number, isKey: boolean): void {
+    this.lastUnitMs = this.arrivalMs;
+    this.#hasSeenKey ||= isKey;
     // A decoder needs a keyframe to begin with, and what came before a reconnect is no reference.
     if (isKey && this.#isInfoStale) this.#describe();
     this.#hasKey ||= isKey && !this.#isInfoStale;
@@ -107,6 +112,13 @@ export class VideoTrack implements VideoSink {
       flags,
     );
     this.lastFrameMs = this.arrivalMs;
+  }
+
+  /** What is missing before its first frame, for people to read; "" once frames come. */
+  get waitsFor(): string {
+    if (this.#hasKey) return '';
+    const lack = this.#hasSeenKey ? this.#sets.lack() : '';
+    return lack === '' ? 'a keyframe' : `parameter sets: ${lack}`;
   }
 
   /** Whether its frames are described for good. */

@@ -6,8 +6,7 @@ import { endWithoutZeros, H264_NAL, H265_NAL, nalTypeH264, nalTypeH265 } from '.
 import { SetTable } from './set-table.js';
 import type { VideoCodec, VideoTrackInfo } from './track.js';
 
-/** Why a parameter set was kept out. */
-export type ParameterSetFault = 'unparseable' | 'too_large';
+type SetKind = 'VPS' | 'SPS' | 'PPS';
 
 /** A camera's own are under 200 bytes; scaling lists can bring some hundred more. */
 const MAX_SET_BYTES = 2048;
@@ -25,8 +24,8 @@ const MAX_PPS = 32;
 export class ParameterSets {
   /** How many sets were kept out. */
   rejected = 0;
-  /** Why the last of them was. */
-  lastFault: ParameterSetFault | null = null;
+  /** Of each kind, why the last of them was. */
+  readonly #faults = new Map<SetKind, string>();
   readonly #codec: VideoCodec;
   readonly #bits = new BitReader();
   readonly #vps = new SetTable<H265Vps>(MAX_VPS);
@@ -57,10 +56,23 @@ export class ParameterSets {
     return this.#info;
   }
 
+  /** What is missing for a decoder, for people to read; "" if nothing is. */
+  lack(): string {
+    const tables = [
+      ['VPS', this.#codec === 'h264' ? null : this.#vps],
+      ['SPS', this.#sps],
+      ['PPS', this.#pps],
+    ] as const;
+    const missing = tables.find(([, table]) => table?.size === 0);
+    if (missing === undefined) return '';
+    const fault = this.#faults.get(missing[0]);
+    return fault === undefined ? `no ${missing[0]} came` : `the ${missing[0]} can't be read (${fault})`;
+  }
+
   #offerH264(buffer: Uint8Array, start: number, end: number): boolean {
     const nalType = nalTypeH264(buffer[start]!);
-    if (nalType === H264_NAL.sps) return this.#put(this.#sps, parseH264Sps, buffer, start, end);
-    if (nalType === H264_NAL.pps) return this.#put(this.#pps, parseH264Pps, buffer, start, end);
+    if (nalType === H264_NAL.sps) return this.#put('SPS', this.#sps, parseH264Sps, buffer, start, end);
+    if (nalType === H264_NAL.pps) return this.#put('PPS', this.#pps, parseH264Pps, buffer, start, end);
     return false;
   }
 
@@ -68,13 +80,14 @@ export class ParameterSets {
     const nalType = nalTypeH265(buffer[start]!);
     const isBaseLayer = (buffer[start]! & 0x01) === 0 && buffer[start + 1]! < 8;
     if (!isBaseLayer) return false;
-    if (nalType === H265_NAL.vps) return this.#put(this.#vps, parseH265Vps, buffer, start, end);
-    if (nalType === H265_NAL.sps) return this.#put(this.#sps, parseH265Sps, buffer, start, end);
-    if (nalType === H265_NAL.pps) return this.#put(this.#pps, parseH265Pps, buffer, start, end);
+    if (nalType === H265_NAL.vps) return this.#put('VPS', this.#vps, parseH265Vps, buffer, start, end);
+    if (nalType === H265_NAL.sps) return this.#put('SPS', this.#sps, parseH265Sps, buffer, start, end);
+    if (nalType === H265_NAL.pps) return this.#put('PPS', this.#pps, parseH265Pps, buffer, start, end);
     return false;
   }
 
   #put<Facts extends { readonly id: number }>(
+    kind: SetKind,
     table: SetTable<Facts>,
     parse: (buffer: Uint8Array, start: number, end: number, bits: BitReader) => Facts | null,
     buffer: Uint8Array,
@@ -82,10 +95,12 @@ export class ParameterSets {
     end: number,
   ): boolean {
     if (table.has(buffer, start, end)) return false;
-    const facts = end - start > MAX_SET_BYTES ? null : parse(buffer, start, end, this.#bits);
+    const isTooLarge = end - start > MAX_SET_BYTES;
+    const facts = isTooLarge ? null : parse(buffer, start, end, this.#bits);
     if (facts === null) {
       this.rejected += 1;
-      this.lastFault = end - start > MAX_SET_BYTES ? 'too_large' : 'unparseable';
+      const why = isTooLarge ? `over ${MAX_SET_BYTES} bytes` : 'cut short, or nothing that a camera sends';
+      this.#faults.set(kind, `${end - start} bytes: ${why}`);
       return false;
     }
     table.put(facts, buffer, start, end);

@@ -52,6 +52,31 @@ test('a camera connects at once and streams with its first frame', () => {
   assert.equal(camera.status().state, 'streaming');
 });
 
+test('a camera that sends what can not be shown yet tells what it waits for, and for how long', () => {
+  const { camera, clock, records } = setUp();
+  camera.start();
+  camera.onPlaying(1);
+  const sinceMs = clock.monotonicMs();
+  clock.advance(1_000);
+  camera.onWaiting(1, { waitsFor: 'a keyframe', sinceMs });
+  camera.onWaiting(0, { waitsFor: 'nothing of this session', sinceMs });
+  clock.advance(11_200);
+  assert.equal(camera.status().state, 'connecting');
+  assert.equal(camera.status().lastError, 'waiting for a keyframe (12 s)');
+  assert.equal(records.filter((record) => record.includes('a keyframe')).length, 1);
+  camera.onStreaming(1);
+  assert.equal(camera.status().lastError, '');
+  camera.onEnded(1, lost);
+  clock.advance(250);
+  camera.onWaiting(2, { waitsFor: 'a keyframe', sinceMs: clock.monotonicMs() });
+  assert.deepEqual(
+    [camera.status().state, camera.status().lastError],
+    ['reconnecting', 'waiting for a keyframe (0 s)'],
+  );
+  camera.onEnded(2, lost);
+  assert.equal(camera.status().lastError, lost.message);
+});
+
 test('a lost camera is reconnecting, with the reason, and is tried again until it streams', () => {
   const { camera, clock, calls } = setUp();
   camera.start();

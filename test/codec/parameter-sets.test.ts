@@ -62,9 +62,25 @@ test('what a stream brings wins over junk and over another id in the SDP', () =>
   const sets = new ParameterSets('h264');
   assert.equal(sets.offer(hex('67640028'), 0, 4), false);
   assert.equal(sets.rejected, 1);
-  assert.equal(sets.lastFault, 'unparseable');
+  assert.match(sets.lack(), /^the SPS can't be read \(4 bytes: cut short/);
   for (const nal of nals.map(hex)) assert.equal(sets.offer(nal, 0, nal.length), true);
   assert.equal(sets.toVideoTrackInfo()?.width, 1920);
+});
+
+test('what is missing is told by its kind, and why it was kept out', () => {
+  const { nals } = encodedSets.find(({ codec }) => codec === 'h265')!;
+  const sets = new ParameterSets('h265');
+  assert.equal(sets.lack(), 'no VPS came');
+  for (const [nal, lack] of [
+    [nals[0]!, 'no SPS came'],
+    [nals[1]!, 'no PPS came'],
+    ['4401', 'no PPS came'],
+    [nals[2]!, ''],
+  ] as const) {
+    const bytes = hex(nal);
+    sets.offer(bytes, 0, bytes.length);
+    assert.equal(sets.lack(), lack);
+  }
 });
 
 test('an oversized set is counted and kept out', () => {
@@ -72,7 +88,7 @@ test('an oversized set is counted and kept out', () => {
   const big = Buffer.alloc(5000, 0xff);
   hex(encodedSets[0]!.nals[0]!).copy(big);
   assert.equal(sets.offer(big, 0, big.length), false);
-  assert.equal(sets.lastFault, 'too_large');
+  assert.equal(sets.lack(), "the SPS can't be read (5000 bytes: over 2048 bytes)");
 });
 
 test('slices, SEI, delimiters and sets of an enhancement layer are nobody here', () => {
