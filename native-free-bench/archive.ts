@@ -2,10 +2,17 @@ import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSegment } from '../src/archive/build-segment.js';
+import { placesOf } from '../src/archive/clip-layout.js';
+import {
+  type ClipState,
+  type CollectClipOutput,
+  collectClip,
+  emptyClip,
+} from '../src/archive/collect-clip.js';
+import { finishClip } from '../src/archive/finish-clip.js';
 import { indexParts } from '../src/archive/index-parts.js';
-import { planClip } from '../src/archive/plan-clip.js';
-import { readRanges } from '../src/archive/read-ranges.js';
-import { readSamples } from '../src/archive/read-samples.js';
+import { readClip } from '../src/archive/read-clip.js';
+import { RecordedParts } from '../src/archive/recorded-parts.js';
 import type { RecordingSource } from '../src/archive/recording-source.js';
 import { buildAacConfig } from '../src/codec/aac.js';
 import { aacTrack } from '../src/codec/audio-track.js';
@@ -107,10 +114,26 @@ const run = ({ minutes, rounds }: ArchiveOptions): BenchResult => {
     };
     const { parts } = indexParts({ source, fromBytes: 0 }).value;
     const startBytes = parts.startBytes[0]!;
+    const recorded = new RecordedParts();
+    recorded.addAll(parts, parts.count);
+    const [place] = placesOf([{ source, parts: recorded, first: 0, end: parts.count }]);
     const whole = { source, fromBytes: startBytes, endBytes: parts.endBytes[parts.count - 1]! };
+    const collect = (): ClipState => {
+      let state = emptyClip();
+      const always = { ...whole, place: place!, wallMs: START_MS, pauseSeconds: { video: 0, audio: 0 } };
+      for (let fromBytes: number | null = startBytes; fromBytes !== null; ) {
+        const isNewFile = fromBytes === startBytes;
+        const step: CollectClipOutput = collectClip({ ...always, fromBytes, isNewFile, state }).value;
+        [state, fromBytes] = [step.state, step.nextBytes];
+      }
+      return state;
+    };
     const segment = { source, startBytes, endBytes: parts.endBytes[0]!, seq: 0 };
-    const piece = { source, offsets: Float64Array.of(startBytes), lengths: Float64Array.of(1 << 20) };
-    const { tracks, samples } = readSamples(whole).value;
+    const plan = finishClip({ state: collect(), startMs: START_MS }).value;
+    const piece = {
+      ...{ source, offsets: plan.fragmentOffset.slice(0, 3), kinds: plan.kinds, sound: plan.sounds[0]! },
+      ...{ skipBytes: 0, lengthBytes: 1 << 20 },
+    };
     return {
       columns: ['job', 'CPU ms'],
       rows: [
@@ -119,11 +142,16 @@ const run = ({ minutes, rounds }: ArchiveOptions): BenchResult => {
           indexParts({ source: { ...source, isOpen: true }, fromBytes: 0 }),
         ),
         measure('segment of 2 s', rounds * 10, () => buildSegment(segment)),
-        measure('export: samples', rounds, () => readSamples(whole)),
-        measure('export: plan', rounds, () => planClip({ files: [{ tracks, pieces: [samples] }] })),
-        measure('export: 1 MB', rounds * 10, () => readRanges(piece)),
+        measure('export: samples', rounds, collect),
+        measure('export: samples and head', rounds, () =>
+          finishClip({ state: collect(), startMs: START_MS }),
+        ),
+        measure('export: 1 MB', rounds * 10, () => readClip(piece)),
       ],
-      notes: [`a file of ${minutes} min: 4 Mbit/s, 25 pictures and 47 sounds a second, parts of 2 s`],
+      notes: [
+        `a file of ${minutes} min: 4 Mbit/s, 25 pictures and 47 sounds a second, parts of 2 s`,
+        `the head of its export has ${(plan.head.length / 1e6).toFixed(1)} MB`,
+      ],
     };
   } finally {
     rmSync(folder, { recursive: true });

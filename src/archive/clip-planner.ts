@@ -1,24 +1,13 @@
 import { createHash } from 'node:crypto';
 import { archiveError } from './archive-error.js';
 import { Clip, type ClipDeps } from './clip.js';
+import { type ClipPlace, type PartRange, pausesOf, placesOf } from './clip-layout.js';
+import { type ClipState, type CollectClipOutput, emptyClip, memoryOf } from './collect-clip.js';
 import type { JobRunner } from './jobs.js';
-import type { ClipFile } from './join-samples.js';
-import type { ClipTrack, ReadSamplesOutput, SampleFields } from './read-samples.js';
-import type { RecordedParts } from './recorded-parts.js';
-import type { RecordingSource } from './recording-source.js';
 
-/** Parts [first, end) of one recording. */
-export type PartRange = {
-  readonly source: RecordingSource;
-  readonly parts: RecordedParts;
-  readonly first: number;
-  readonly end: number;
-};
-
-/** Some 100 MB while it is planned: eight hours of 25 pictures and 44 sounds a second, or a day of pictures. */
-const MAX_CLIP_SAMPLES = 2_200_000;
-/** Heads of clips are held until they are sent: 4 MB an hour. */
 const MAX_CLIPS = 24;
+/** Heads of clips are held until they are sent: 2 MB an hour, 50 for a day of pictures and sound. */
+const MAX_HEAD_BYTES = 256 << 20;
 const MAX_PLANNED_AT_ONCE = 3;
 
 /** Plans clips of parts of recordings, a bounded number at a time. */
@@ -27,6 +16,7 @@ export class ClipPlanner {
   #planning = 0;
   readonly #waiting: (() => void)[] = [];
   #open = 0;
+  #headBytes = 0;
 
   constructor(deps: { readonly runner: JobRunner }) {
     this.#runner = deps.runner;
@@ -34,7 +24,9 @@ export class ClipPlanner {
 
   /** Throws `mixed_formats` where the tracks change, `range_too_large`, and `archive_busy` for too many at once. */
   async plan(ranges: readonly PartRange[], relocate: ClipDeps['relocate']): Promise<Clip> {
-    if (this.#open >= MAX_CLIPS) throw archiveError('archive_busy', 'too many exports at once; try again');
+    if (this.#open >= MAX_CLIPS || this.#headBytes >= MAX_HEAD_BYTES) {
+      throw archiveError('archive_busy', 'too many exports at once; try again');
+    }
     this.#open += 1;
     await this.#enter();
     let isPlanned = false;
@@ -62,38 +54,42 @@ export class ClipPlanner {
   }
 
   async #plan(ranges: readonly PartRange[], relocate: ClipDeps['relocate']): Promise<Clip> {
-    const files: ClipFile[] = [];
-    let samplesLeft = MAX_CLIP_SAMPLES;
-    for (const range of ranges) {
-      const file = await this.#readFile(range, samplesLeft);
-      requireSameFormats(files, file, range);
-      samplesLeft -= samplesIn(file);
-      files.push(file);
+    const places = placesOf(ranges);
+    const { longestSeconds, totalSeconds } = pausesOf(places);
+    const pauseSeconds = { video: longestSeconds, audio: totalSeconds };
+    let state = emptyClip();
+    for (const [index, range] of ranges.entries()) {
+      state = await this.#collect(range, places[index]!, pauseSeconds, state);
     }
-    const plan = await this.#runner.run('planClip', { files });
+    const startMs = ranges[0]!.parts.wallMs[ranges[0]!.first]!;
+    const plan = await this.#runner.run('finishClip', { state, startMs }, memoryOf(state));
     const sources = ranges.map(({ source }) => source);
     const lastModifiedMs = Math.max(...sources.map(({ stamp }) => stamp.mtimeMs));
     const facts = { etag: etagOf(ranges), lastModifiedMs };
+    this.#headBytes += plan.head.length;
     const onClose = (): void => {
       this.#open -= 1;
+      this.#headBytes -= plan.head.length;
     };
     return new Clip(plan, sources, facts, { runner: this.#runner, relocate, onClose });
   }
 
-  async #readFile({ source, parts, first, end }: PartRange, samplesLeft: number): Promise<ClipFile> {
-    const endBytes = parts.endBytes[end - 1]!;
-    const pieces: (readonly SampleFields[])[] = [];
-    let tracks: readonly ClipTrack[] = [];
-    for (let fromBytes: number | null = parts.startBytes[first]!; fromBytes !== null; ) {
-      const piece: ReadSamplesOutput = await this.#runner.run('readSamples', { source, fromBytes, endBytes });
-      tracks = piece.tracks;
-      pieces.push(piece.samples);
-      if (samplesIn({ tracks, pieces }) > samplesLeft) {
-        throw archiveError('range_too_large', 'this is too much for one export; ask for less at a time');
-      }
-      fromBytes = piece.nextBytes;
+  async #collect(
+    { source, parts, first, end }: PartRange,
+    place: ClipPlace,
+    pauseSeconds: { readonly video: number; readonly audio: number },
+    before: ClipState,
+  ): Promise<ClipState> {
+    const [startBytes, endBytes] = [parts.startBytes[first]!, parts.endBytes[end - 1]!];
+    const always = { source, endBytes, place, pauseSeconds, wallMs: parts.wallMs[first]! };
+    let state = before;
+    for (let fromBytes: number | null = startBytes; fromBytes !== null; ) {
+      const input = { ...always, fromBytes, isNewFile: fromBytes === startBytes, state };
+      const step: CollectClipOutput = await this.#runner.run('collectClip', input, memoryOf(state));
+      state = step.state;
+      fromBytes = step.nextBytes;
     }
-    return { tracks, pieces };
+    return state;
   }
 }
 
@@ -104,27 +100,8 @@ const bounded = (range: PartRange): PartRange => {
   return { ...range, source: { ...source, stamp: { ...source.stamp, sizeBytes: parts.endBytes[end - 1]! } } };
 };
 
-const samplesIn = ({ pieces }: ClipFile): number => pieces.flat().reduce((sum, { count }) => sum + count, 0);
-
-const isSameFormat = (a: ClipTrack, b: ClipTrack): boolean =>
-  a.timescaleHz === b.timescaleHz && Buffer.compare(a.sampleEntry, b.sampleEntry) === 0;
-
-/** One track has one format in an MP4 that every player takes. */
-const requireSameFormats = (
-  before: readonly ClipFile[],
-  file: ClipFile,
-  { parts, first }: PartRange,
-): void => {
-  for (const track of file.tracks) {
-    const other = before.flatMap(({ tracks }) => tracks).find(({ kind }) => kind === track.kind);
-    if (other === undefined || isSameFormat(other, track)) continue;
-    const at = new Date(parts.wallMs[first]!).toISOString();
-    throw archiveError('mixed_formats', `the ${track.kind} changes its format at ${at}; export up to there`, {
-      at,
-      kind: track.kind,
-    });
-  }
-};
+/** How clips are laid out: a download that was cut must not go on with another's bytes. */
+const LAYOUT = 2;
 
 const etagOf = (ranges: readonly PartRange[]): string => {
   const facts = ranges.map(({ source: { stamp, isOpen }, parts, first, end }) => [
@@ -133,5 +110,8 @@ const etagOf = (ranges: readonly PartRange[]): string => {
     parts.startBytes[first],
     parts.endBytes[end - 1],
   ]);
-  return `"${createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 27)}"`;
+  return `"${createHash('sha256')
+    .update(JSON.stringify([LAYOUT, facts]))
+    .digest('base64url')
+    .slice(0, 27)}"`;
 };

@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.js';
+import type { ClipPlan } from './finish-clip.js';
 import type { JobRunner } from './jobs.js';
-import type { PlanClipOutput } from './plan-clip.js';
-import { MAX_CHUNK_BYTES } from './read-ranges.js';
+import { MAX_CHUNK_BYTES, type ReadClipInput } from './read-clip.js';
 import type { RecordingSource } from './recording-source.js';
 
 /** An MP4 that is made of recordings while it is read. */
@@ -30,15 +30,13 @@ export class Clip {
   readonly durationMs: number;
   readonly etag: string;
   readonly lastModifiedMs: number;
-  readonly #plan: PlanClipOutput;
+  readonly #plan: ClipPlan;
   readonly #head: Buffer;
-  /** For each range: where it begins in the clip. */
-  readonly #rangeStart: Float64Array;
   readonly #sources: RecordingSource[];
   readonly #deps: ClipDeps;
   #isClosed = false;
 
-  constructor(plan: PlanClipOutput, sources: readonly RecordingSource[], facts: ClipFacts, deps: ClipDeps) {
+  constructor(plan: ClipPlan, sources: readonly RecordingSource[], facts: ClipFacts, deps: ClipDeps) {
     this.contentBytes = plan.contentBytes;
     this.durationMs = plan.durationMs;
     this.etag = facts.etag;
@@ -47,12 +45,6 @@ export class Clip {
     this.#head = Buffer.from(plan.head.buffer, plan.head.byteOffset, plan.head.length);
     this.#sources = [...sources];
     this.#deps = deps;
-    this.#rangeStart = new Float64Array(plan.rangeBytes.length);
-    let at = this.#head.length;
-    for (let range = 0; range < plan.rangeBytes.length; range += 1) {
-      this.#rangeStart[range] = at;
-      at += plan.rangeBytes[range]!;
-    }
   }
 
   /** Bytes [startByte, endByte) of the clip; the next piece is read while the last one is sent. */
@@ -80,46 +72,46 @@ export class Clip {
       const endByte = Math.min(limit, this.#head.length);
       return { bytes: Promise.resolve(this.#head.subarray(startByte, endByte)), endByte };
     }
-    const { rangeFile, rangeOffset, rangeBytes } = this.#plan;
-    const offsets: number[] = [];
-    const lengths: number[] = [];
-    let range = this.#rangeAt(startByte);
-    const file = rangeFile[range]!;
-    let at = startByte;
-    for (; at < limit && rangeFile[range] === file; range += 1) {
-      const skipBytes = at - this.#rangeStart[range]!;
-      const length = Math.min(rangeBytes[range]! - skipBytes, limit - at);
-      offsets.push(rangeOffset[range]! + skipBytes);
-      lengths.push(length);
-      at += length;
-    }
-    const bytes = this.#readFrom(file, Float64Array.from(offsets), Float64Array.from(lengths));
+    const { fragmentFile, fragmentOffset, fragmentStart, kinds, sounds } = this.#plan;
+    const first = this.#fragmentAt(startByte);
+    const file = fragmentFile[first]!;
+    let after = first + 1;
+    while (fragmentFile[after] === file && fragmentStart[after]! < limit) after += 1;
+    const endByte = Math.min(limit, fragmentStart[after] ?? limit);
+    const bytes = this.#readFrom(file, {
+      offsets: fragmentOffset.slice(first, after),
+      kinds,
+      sound: sounds[file] ?? null,
+      skipBytes: startByte - fragmentStart[first]!,
+      lengthBytes: endByte - startByte,
+    });
     // A reader that goes away leaves the piece that was read ahead, and what went wrong with it.
     bytes.catch(() => {});
-    return { bytes, endByte: at };
+    return { bytes, endByte };
   }
 
-  async #readFrom(file: number, offsets: Float64Array, lengths: Float64Array): Promise<Buffer> {
+  async #readFrom(file: number, wanted: Omit<ReadClipInput, 'source'>): Promise<Buffer> {
     const { runner, relocate } = this.#deps;
     const source = this.#sources[file]!;
     try {
-      return bufferOf(await runner.run('readRanges', { source, offsets, lengths }));
+      return bufferOf(await runner.run('readClip', { source, ...wanted }));
     } catch (fault) {
       const isGone = fault instanceof AppError && fault.code === 'not_found';
       const moved = isGone && source.isOpen ? await relocate(source) : null;
       if (moved === null) throw fault;
       this.#sources[file] = moved;
-      return bufferOf(await runner.run('readRanges', { source: moved, offsets, lengths }));
+      return bufferOf(await runner.run('readClip', { source: moved, ...wanted }));
     }
   }
 
-  /** The range that byte `at` of the clip is in: the last one that begins at it or before. */
-  #rangeAt(at: number): number {
+  /** The fragment that byte `at` of the clip is in: the last one that begins at it or before. */
+  #fragmentAt(at: number): number {
+    const { fragmentStart } = this.#plan;
     let low = 0;
-    let high = this.#rangeStart.length - 1;
+    let high = fragmentStart.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.#rangeStart[middle]! <= at) low = middle;
+      if (fragmentStart[middle]! <= at) low = middle;
       else high = middle - 1;
     }
     return low;

@@ -43,6 +43,7 @@ export type JobPoolDeps = {
 
 type Job = {
   readonly request: JobRequest;
+  readonly memory: readonly ArrayBuffer[];
   readonly resolve: (value: unknown) => void;
   readonly reject: (fault: unknown) => void;
   patience: Timer | null;
@@ -104,7 +105,11 @@ export class JobPool implements JobRunner {
   }
 
   /** Rejects with `archive_busy` if too many wait, with `archive_unavailable` past the deadline or on a disk fault. */
-  run<Name extends JobName>(name: Name, input: JobInput<Name>): Promise<JobOutput<Name>> {
+  run<Name extends JobName>(
+    name: Name,
+    input: JobInput<Name>,
+    memory: readonly ArrayBuffer[] = [],
+  ): Promise<JobOutput<Name>> {
     if (this.#stopping !== null) {
       return Promise.reject(archiveError('archive_unavailable', 'the service is stopping'));
     }
@@ -115,6 +120,7 @@ export class JobPool implements JobRunner {
     return new Promise<JobOutput<Name>>((resolve, reject) => {
       const job: Job = {
         request: { name, input },
+        memory,
         resolve: resolve as (value: unknown) => void,
         reject,
         patience: null,
@@ -176,7 +182,7 @@ export class JobPool implements JobRunner {
   async #run(job: Job): Promise<void> {
     job.deadline = this.#clock.after(this.#options.deadlineMs, () => this.#giveUp(job));
     try {
-      const outcome = (await this.#pool.run(job.request)) as JobOutcome;
+      const outcome = (await this.#pool.run(job.request, { transferList: [...job.memory] })) as JobOutcome;
       if (outcome.isDone) job.resolve(outcome.value);
       else job.reject(faultOf(outcome));
     } catch (fault) {

@@ -2,13 +2,13 @@ import { AppError, messageOf } from '../base/errors.js';
 import { findUnclosed } from './archive-folders.js';
 import { countBroken, listBroken } from './broken-files.js';
 import { buildSegment } from './build-segment.js';
+import { collectClip } from './collect-clip.js';
 import { deleteExpired, deleteFiles, evictOldest, newestEnd } from './delete-files.js';
+import { finishClip } from './finish-clip.js';
 import { indexParts } from './index-parts.js';
 import { inspectFiles } from './inspect-files.js';
 import { type JobOutcome, Moved } from './job-result.js';
-import { planClip } from './plan-clip.js';
-import { readRanges } from './read-ranges.js';
-import { readSamples } from './read-samples.js';
+import { readClip } from './read-clip.js';
 import { repairFile } from './repair-file.js';
 import { scanFolder, statFile } from './scan-folder.js';
 
@@ -30,9 +30,9 @@ export const jobs = {
   evictOldest: (input: Parameters<typeof evictOldest>[0]) => evictOldest(input),
   indexParts,
   buildSegment,
-  readSamples,
-  planClip,
-  readRanges,
+  collectClip,
+  finishClip,
+  readClip,
 };
 
 export type Jobs = typeof jobs;
@@ -44,7 +44,12 @@ export type JobOutput<Name extends JobName> = Unmoved<ReturnType<Jobs[Name]>>;
 
 /** Whoever runs jobs: a pool of threads, or, in a test, the test itself. */
 export type JobRunner = {
-  run<Name extends JobName>(name: Name, input: JobInput<Name>): Promise<JobOutput<Name>>;
+  /** `memory` of the input goes along with it instead of being copied, and is the caller's no more. */
+  run<Name extends JobName>(
+    name: Name,
+    input: JobInput<Name>,
+    memory?: readonly ArrayBuffer[],
+  ): Promise<JobOutput<Name>>;
 };
 
 export type JobRequest = { readonly name: JobName; readonly input: unknown };

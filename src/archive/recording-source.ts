@@ -42,7 +42,8 @@ export class OpenedRecording {
 export const unreadable = (why: string): AppError =>
   archiveError('recording_unreadable', `the recording can't be played: ${why}`);
 
-const changed = (why: string): AppError =>
+/** An error of a recording that isn't what a job was told. */
+export const changed = (why: string): AppError =>
   archiveError('recording_changed', `the recording is not what it was: ${why}`);
 
 const isSame = (

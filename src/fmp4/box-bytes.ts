@@ -54,6 +54,12 @@ export const box = (type: string, ...content: readonly Uint8Array[]): Buffer => 
   return Buffer.concat([u32(lengthBytes), ascii(type), ...content], lengthBytes);
 };
 
+/** The same without putting the pieces together: tables of a day are large. */
+export const boxOf = (type: string, pieces: readonly Uint8Array[]): Uint8Array[] => {
+  const lengthBytes = pieces.reduce((sum, part) => sum + part.length, 8);
+  return [Buffer.concat([u32(lengthBytes), ascii(type)]), ...pieces];
+};
+
 /** FullBox (ISO 14496-12 §4.2): a box that opens with a version and flags. */
 export const fullBox = (
   type: string,

@@ -12,14 +12,22 @@ export const ftyp = (majorBrand: string, compatibleBrands: readonly string[]): B
 /** Movie Box (§8.2.1). */
 export const moov = (...content: readonly Uint8Array[]): Buffer => box('moov', ...content);
 
+/** Of a fragmented file: wall time is in its prft. */
+const UNKNOWN_SECONDS = 0;
+
 /** Movie Header Box (§8.2.2), version 1: 64-bit times. */
-export const mvhd = (timescale: number, duration: number, nextTrackId: number): Buffer =>
+export const mvhd = (
+  timescale: number,
+  duration: number,
+  nextTrackId: number,
+  createdSeconds = UNKNOWN_SECONDS,
+): Buffer =>
   fullBox(
     'mvhd',
     1,
     0,
-    u64(0), // creation_time: unknown; wall time is in prft
-    u64(0), // modification_time
+    u64(createdSeconds), // creation_time
+    u64(createdSeconds), // modification_time
     u32(timescale),
     u64(duration),
     u32(0x10000), // rate 1.0
@@ -36,13 +44,19 @@ export const trak = (...content: readonly Uint8Array[]): Buffer => box('trak', .
 const TRACK_ENABLED_IN_MOVIE = 3;
 
 /** Track Header Box (§8.3.2). */
-export const tkhd = (trackId: number, duration: number, width: number, height: number): Buffer =>
+export const tkhd = (
+  trackId: number,
+  duration: number,
+  width: number,
+  height: number,
+  createdSeconds = UNKNOWN_SECONDS,
+): Buffer =>
   fullBox(
     'tkhd',
     1,
     TRACK_ENABLED_IN_MOVIE,
-    u64(0), // creation_time
-    u64(0), // modification_time
+    u64(createdSeconds), // creation_time
+    u64(createdSeconds), // modification_time
     u32(trackId), // track_ID
     u32(0), // reserved
     u64(duration), // in the movie's timescale
@@ -83,13 +97,13 @@ export const mdia = (...content: readonly Uint8Array[]): Buffer => box('mdia', .
 const LANGUAGE_UND = 0x55c4;
 
 /** Media Header Box (§8.4.2). */
-export const mdhd = (timescale: number, duration: number): Buffer =>
+export const mdhd = (timescale: number, duration: number, createdSeconds = UNKNOWN_SECONDS): Buffer =>
   fullBox(
     'mdhd',
     1,
     0,
-    u64(0), // creation_time
-    u64(0), // modification_time
+    u64(createdSeconds), // creation_time
+    u64(createdSeconds), // modification_time
     u32(timescale),
     u64(duration),
     u16(LANGUAGE_UND), // language

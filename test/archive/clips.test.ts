@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Clip } from '../../src/archive/clip.js';
 import { closedName } from '../../src/archive/file-name.js';
 import { decodedHashes, packetsOf, runQuietly, sourceHashes } from '../fmp4/ffmpeg.js';
+import { readWithMediabunny, readWithMp4Box } from '../fmp4/third-party-readers.js';
 import { fixturePath, fixtures } from '../support/fixtures.js';
 import { generateVideo } from '../support/frame-generator.js';
 import { looped } from '../support/looped.js';
@@ -103,16 +104,77 @@ test('a range over three files has their pictures one behind another, and sound 
   const third = pictures.length - (60 - first) - 60;
   assert.deepEqual(pictures, [...source.slice(first), ...source, ...source.slice(0, third)]);
   const packets = packetsOf(path, 'v');
+  // Twelve seconds between the second file and the third are in which nothing was recorded.
+  const gapAt = pictures.length - third;
   assert.deepEqual(
     packets.map(({ dts }) => dts - packets[0]!.dts),
-    packets.map((_, index) => index * 6000),
+    packets.map((_, index) => index * 6000 + (index < gapAt ? 0 : 12 * 90_000)),
   );
   const sound = packetsOf(path, 'a');
   const seconds = pictures.length / 15;
   assert.ok(Math.abs(sound.length - (seconds * 48_000) / 1024) < 4, `${sound.length} frames of sound`);
   const last = sound.at(-1)!;
   // Pictures are shown two frames after they are decoded, and the sound was recorded beside the decoding.
-  assert.ok(Math.abs((last.pts + 1024) / 48_000 - seconds) < 0.2, 'sound and pictures end together');
+  assert.ok(Math.abs((last.pts + 1024) / 48_000 - seconds - 12) < 0.2, 'sound and pictures end together');
+  const border = sound.findIndex(({ pts }, index) => pts - (sound[index - 1]?.pts ?? pts) > 2 * 48_000);
+  const soundOfGap = [sound[border - 1]!.pts / 48_000, sound[border]!.pts / 48_000];
+  const shownSeconds = gapAt / 15;
+  assert.ok(
+    Math.abs(soundOfGap[0]! - shownSeconds) < 0.3 && Math.abs(soundOfGap[1]! - shownSeconds - 12) < 0.3,
+  );
+});
+
+/** What ffprobe says of a file and its first two streams. */
+const tagsOf = (path: string) => {
+  const entries = 'format_tags:stream_tags:format=duration';
+  const text = runQuietly('ffprobe', ['-show_entries', entries, '-of', 'json', path]);
+  return JSON.parse(text) as {
+    format: { duration: string; tags: Record<string, string> };
+    streams: { tags: Record<string, string> }[];
+  };
+};
+
+test('an export says when it was recorded: time in it is wall time, over gaps, too', async (t) => {
+  const { playback, putClosed } = makeArchive(t);
+  const starts = [0, 4_000, 7_000_000, 50_000_000].map((ms) => START_MS + ms);
+  for (const startMs of starts) {
+    putClosed(film({ video: fixtures.h264High(), audio: fixtures.aac(), startMs }));
+  }
+  const clip = await playback.clip(CAMERA_ID, { fromMs: START_MS, toMs: START_MS + 80_000_000 });
+  assert.equal(Math.round(clip.durationMs / 1000), 50_004);
+  const path = await fileOf(t, clip);
+  const { format, streams } = tagsOf(path);
+  assert.equal(format.tags['creation_time'], '2026-11-21T08:30:00.000000Z');
+  assert.equal(format.tags['com.apple.quicktime.creationdate'], new Date(START_MS).toISOString());
+  for (const { tags } of streams) assert.equal(tags['creation_time'], '2026-11-21T08:30:00.000000Z');
+  assert.ok(Math.abs(Number(format.duration) - 50_004) < 0.1, format.duration);
+  const wallMsOf = (index: number): number => starts[Math.floor(index / 60)]! + ((index % 60) * 1000) / 15;
+  const bytes = readFileSync(path);
+  const readers = { mp4box: readWithMp4Box(bytes).tracks, mediabunny: await readWithMediabunny(bytes) };
+  for (const [name, [video, audio]] of Object.entries(readers)) {
+    const shown = video!.samples.map(({ seconds }) => START_MS + seconds * 1000).sort((a, b) => a - b);
+    assert.equal(shown.length, 240);
+    for (const [index, wallMs] of shown.entries()) {
+      assert.ok(Math.abs(wallMs - wallMsOf(index)) < 1, `${name}: picture ${index} at ${wallMs - START_MS}`);
+    }
+    assert.ok(Math.abs(audio!.samples.at(-1)!.seconds - 50_004) < 0.2, name);
+  }
+  const seconds = runQuietly('ffprobe', [
+    '-select_streams',
+    'v',
+    '-show_entries',
+    'packet=pts_time',
+    '-of',
+    'csv=p=0',
+    path,
+  ]);
+  for (const [index, line] of seconds.trim().split('\n').entries()) {
+    assert.ok(
+      Math.abs(START_MS + Number.parseFloat(line) * 1000 - wallMsOf(index)) < 1,
+      `ffprobe: ${index} ${line}`,
+    );
+  }
+  assert.equal(decodedHashes(path, 'v').length, 240);
 });
 
 test('an open file is exported up to its last whole part, and on while it is closed', async (t) => {

@@ -143,3 +143,31 @@ test('Chromium seeks in an export by ranges', async () => {
   }
   assert.deepEqual((await player.stats()).error, null);
 });
+
+test('Chromium shows the last picture over a gap in an export, and goes on behind it', async () => {
+  const startMs = START_MS + 14_400_000;
+  for (const laterMs of [0, 20_000]) {
+    putClosed(film({ video: fixtures.h264High(), audio: fixtures.aac(), startMs: startMs + laterMs }));
+  }
+  const [from, to] = [startMs, startMs + 30_000].map((ms) => new Date(ms).toISOString());
+  const headers = { authorization: `Bearer ${server.accessToken('viewer')}` };
+  const origin = browser.server.proxy(server.url, headers);
+  const url = `${origin}/api/cameras/${CAMERA_ID}/export?from=${from}&to=${to}`;
+  await using player = await playVideoFile(browser, url, { autoplay: false });
+  const pictures = decodePictures(fixturePath('h264-high.264'));
+  for (const [seconds, index] of [
+    [22, 30],
+    [3, 45],
+    [5, 59],
+    [19.9, 59],
+    [20, 0],
+  ] as const) {
+    await player.seek(seconds + FRAME_SECONDS / 2);
+    await assertShows(player, pictures, index);
+  }
+  await player.seek(3.5);
+  await player.play(4);
+  const atEnd = await player.until('it has ended', ({ isEnded, error }) => isEnded || error !== null);
+  assert.equal(atEnd.error, null);
+  assert.ok(Math.abs(atEnd.duration! - 24) < 0.1, `${atEnd.duration} s`);
+});

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { planPlainMovie, type SampleSlice } from '../../src/fmp4/plain-movie.js';
+import { PlainMovie } from '../../src/fmp4/plain-movie.js';
 import { SampleColumns } from '../../src/fmp4/sample-columns.js';
 import type { AudioStream, VideoStream } from '../support/elementary-stream.js';
 import { fixturePath, fixtures } from '../support/fixtures.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { decodedHashes, packetsOf, runQuietly, sourceHashes } from './ffmpeg.js';
 import { recordFile, samplesOf, scanFile, streamInfoOf } from './fragmented-file.js';
+import { exportOf, shiftsOf } from './plain-export.js';
 
 const recorded = (video: VideoStream, audio: AudioStream | null) => {
   const file = recordFile(streamInfoOf(video, audio?.track ?? null), samplesOf(video, audio), {
@@ -16,24 +17,6 @@ const recorded = (video: VideoStream, audio: AudioStream | null) => {
   });
   return { file, scanner: scanFile(file).scanner };
 };
-
-const wholeOf = ({ scanner }: ReturnType<typeof recorded>, source: number, shifts = [0, 0]): SampleSlice[] =>
-  scanner.columns.map((columns, track) => ({
-    source,
-    track,
-    columns,
-    first: 0,
-    end: columns.count,
-    shiftTicks: shifts[track]!,
-  }));
-
-const assemble = (plan: ReturnType<typeof planPlainMovie>, files: readonly Buffer[]): Buffer =>
-  Buffer.concat([
-    plan.head,
-    ...plan.ranges.map(({ source, offset, lengthBytes }) =>
-      files[source]!.subarray(offset, offset + lengthBytes),
-    ),
-  ]);
 
 const formatDuration = (path: string): number =>
   Number(runQuietly('ffprobe', ['-show_entries', 'format=duration', '-of', 'csv=p=0', path]));
@@ -51,8 +34,9 @@ const cases = {
 for (const [name, { video, audio, raw }] of Object.entries(cases)) {
   test(`${name}: an export holds the same frames, from time 0, with exact durations`, (t) => {
     const source = recorded(video(), audio());
-    const plan = planPlainMovie(source.scanner.movie!.tracks, wholeOf(source, 0));
-    const exported = assemble(plan, [source.file]);
+    const { file } = source;
+    const plan = exportOf([{ file, shiftTicks: shiftsOf(file) }]);
+    const exported = plan.bytes;
     assert.equal(exported.length, plan.contentBytes);
     const path = join(tempFolder(t), 'export.mp4');
     writeFileSync(path, exported);
@@ -86,13 +70,12 @@ test('a cut of two files joins them, and what comes before the first picture is 
   const first = recorded(fixtures.h264High(), fixtures.aac());
   const second = recorded(fixtures.h264High(), fixtures.aac());
   const key = first.scanner.columns[0]!.isKey.indexOf(1, 20);
-  const slices = [
-    ...wholeOf(first, 0).map((slice) => ({ ...slice, first: slice.track === 0 ? key : 90 })),
-    ...wholeOf(second, 1, [4 * 90_000, fixtures.aac().frames.length * 1024]),
-  ];
-  const plan = planPlainMovie(first.scanner.movie!.tracks, slices);
+  const { bytes } = exportOf([
+    { file: first.file, from: [key, 90], shiftTicks: [-2 * 90_000, -2 * 48_000] },
+    { file: second.file, shiftTicks: [2 * 90_000, fixtures.aac().frames.length * 1024 - 2 * 48_000] },
+  ]);
   const path = join(tempFolder(t), 'export.mp4');
-  writeFileSync(path, assemble(plan, [first.file, second.file]));
+  writeFileSync(path, bytes);
   const source = sourceHashes(fixturePath('h264-high.264'), 'v');
   assert.deepEqual(decodedHashes(path, 'v'), [...source.slice(key), ...source]);
   const packets = packetsOf(path, 'v');
@@ -116,10 +99,11 @@ test('beyond 4 GB offsets and sizes have 64 bits', () => {
     columns.isKey[at] = 1;
   }
   const { scanner } = recorded(fixtures.h264High(), null);
-  const plan = planPlainMovie(scanner.movie!.tracks, [
-    { source: 0, track: 0, columns, first: 0, end: 3, shiftTicks: 0 },
-  ]);
-  const { head } = plan;
+  const movie = new PlainMovie();
+  movie.addTrack(scanner.movie!.tracks[0]!);
+  for (let index = 0; index < 3; index += 1) movie.addChunk(0, columns, index, index + 1, 0);
+  const plan = movie.finish(null);
+  const head = Buffer.from(plan.head);
   assert.equal(plan.contentBytes, head.length + 3 * 0x8000_0000);
   assert.equal(head.readBigUInt64BE(head.length - 8), BigInt(3 * 0x8000_0000 + 16));
   const co64 = head.indexOf('co64') + 12;
@@ -128,5 +112,4 @@ test('beyond 4 GB offsets and sizes have 64 bits', () => {
     offsets,
     [0, 1, 2].map((index) => head.length + index * 0x8000_0000),
   );
-  assert.equal(plan.ranges.length, 3);
 });
