@@ -41,6 +41,11 @@ test('what is surely sent goes before what might be', () => {
   ]);
 });
 
+test('a video of ours that says sendonly beside one that is none of ours', () => {
+  const jpeg = ['m=video 0 RTP/AVP 26', 'a=control:stills', 'a=recvonly'];
+  assert.deepEqual(chosen(jpeg, media('picture', 'video', 'sendonly')), ['picture']);
+});
+
 test('everything marked as a back channel (TP-Link) means the opposite', () => {
   const session = parseSdp(
     ['a=sendonly', ...media('picture', 'video'), ...media('sound', 'audio')].join('\n'),

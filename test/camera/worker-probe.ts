@@ -5,6 +5,7 @@ import type { CameraSource, FromCameraWorker } from '../../src/camera/messages.j
 import { RingCeiling } from '../../src/ring/ceiling.js';
 import { BellListener } from '../../src/ring/doorbell.js';
 import { RingReader } from '../../src/ring/reader.js';
+import { accessUnitHash } from '../support/access-units.js';
 
 /** A camera worker in this thread, on the test's clock, all that it says is written down. The first camera is there already. */
 export class WorkerProbe {
@@ -13,8 +14,8 @@ export class WorkerProbe {
   #attempt = 0;
   #listener: BellListener | null = null;
   #reader: RingReader | null = null;
-  /** Video frames that were read when the bell rang. */
-  framesHeard = 0;
+  /** H.264 frames that were read when the bell rang, by their content. */
+  readonly heard: string[] = [];
   /** How long it would have napped, each time that it would have. */
   readonly naps: number[] = [];
   /** Turns of the loop in which media came, and ticks. */
@@ -70,6 +71,10 @@ export class WorkerProbe {
     this.worker.handle({ type: 'disconnect', cameraId });
   }
 
+  release(cameraId = 'door'): void {
+    this.worker.handle({ type: 'release', cameraId, closeRing: true });
+  }
+
   /** Reads on whenever the bell rings. */
   listen(): void {
     const ready = this.said.find((message) => message.type === 'ready');
@@ -78,7 +83,11 @@ export class WorkerProbe {
     reader.subscribe();
     this.#reader = reader;
     this.#listener = new BellListener(ready.bell, () => {
-      while (reader.next()) if (reader.isVideo) this.framesHeard += 1;
+      while (reader.next()) {
+        if (!reader.isVideo) continue;
+        const frame = Buffer.alloc(reader.lengthBytes);
+        if (reader.copyTo(frame, 0)) this.heard.push(accessUnitHash('h264', frame));
+      }
     });
     this.#listener.start();
   }
