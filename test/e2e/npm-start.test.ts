@@ -12,7 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -43,6 +43,11 @@ const projectOf = (t: TestContext): string => {
 
 /** Without what npm tells the scripts that it runs: those of the test's own npm, for one. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_/i.test(name)));
+// npm puts the commands of our own node_modules there.
+env['PATH'] = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .filter((folder) => !folder.includes('node_modules'))
+  .join(delimiter);
 
 const npm = (folder: string, ...args: string[]) => {
   const run = spawnSync('npm', args, { cwd: folder, env, encoding: 'utf8' });

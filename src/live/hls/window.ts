@@ -28,7 +28,8 @@ export class Numbers {
   constructor(wallMs: WallMs) {
     const seconds = Math.max(0, Math.floor((wallMs - EPOCH_MS) / 1_000));
     this.segment = seconds;
-    this.discontinuities = seconds;
+    // hls.js keeps a list as long as this number: it plays nothing where that begins at hundreds of millions.
+    this.discontinuities = 0;
     this.init = seconds;
   }
 

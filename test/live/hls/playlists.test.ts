@@ -55,7 +55,7 @@ test('the window slides: six segments of two seconds, with their times, numbered
   const playlist = parse(await hls.video('door', viewer));
   assert.equal(playlist.mediaSequenceBase, FIRST + 5);
   assert.equal(playlist.targetDuration, 2);
-  assert.equal(playlist.discontinuitySequenceBase, FIRST);
+  assert.equal(playlist.discontinuitySequenceBase ?? 0, 0);
   assert.deepEqual(
     addressesOf(playlist),
     [5, 6, 7, 8, 9, 10].map((number) => `segment_${FIRST + number}.ts`),
@@ -161,7 +161,7 @@ test('a camera that comes back goes on with a discontinuity, which is counted as
   }
   camera.play(8);
   const { segments, discontinuitySequenceBase } = parse(await hls.video('door', viewer));
-  assert.equal(discontinuitySequenceBase, FIRST + 1);
+  assert.equal(discontinuitySequenceBase, 1);
   assert.ok(segments.every(({ discontinuity }) => !discontinuity));
   hls.stop();
 });
