@@ -59,6 +59,7 @@ export class Retention {
   #time: TrustedTime | null = null;
   #isAhead = false;
   #timers: readonly Timer[] = [];
+  #soon: Timer | null = null;
   #sweeping: Promise<void> | null = null;
   #evicting: Promise<void> | null = null;
   #isStopped = false;
@@ -88,6 +89,7 @@ export class Retention {
   stop(): void {
     this.#isStopped = true;
     for (const timer of this.#timers) timer.cancel();
+    this.#soon?.cancel();
   }
 
   /** Deletes what is older than its camera keeps it. Joins a sweep that is under way; never rejects. */
@@ -108,8 +110,8 @@ export class Retention {
 
   /** Sweeps as soon as the recorder of a camera that was just deleted has closed its file. */
   sweepSoon(): void {
-    const timer = this.#deps.clock.after(CLOSING_MS, () => void this.sweep());
-    this.#timers = [...this.#timers, timer];
+    this.#soon?.cancel();
+    this.#soon = this.#deps.clock.after(CLOSING_MS, () => void this.sweep());
   }
 
   /** One that is under way goes by the rules before: then the next look finds that they have changed. */
