@@ -22,11 +22,11 @@ const repo = join(import.meta.dirname, '../../..');
 /** A service that starts a thread when it is told to. */
 const MAIN = `
 import { Worker } from 'node:worker_threads';
-process.stdout.write('listening\\n');
+process.on('SIGTERM', () => process.exit(0));
 process.stdin.on('data', () => {
   new Worker(new URL('../workers/late.js', import.meta.url)).on('error', (fault) => process.stdout.write(String(fault)));
 });
-process.on('SIGTERM', () => process.exit(0));
+process.stdout.write('listening\\n');
 `;
 
 /** A project with our scripts, our compiler, and next to nothing to compile. */
