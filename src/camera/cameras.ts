@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import { closeLeftRing } from '../ring/replacement.js';
 import { Camera, type CameraSettings, type CameraSlot } from './camera.js';
 import { Departures } from './departures.js';
 import { Fleet, type Host, type HostMessage, type ThreadLosses } from './fleet.js';
@@ -51,6 +52,8 @@ export type CamerasOptions = {
 const noRecording: RecordingNews = { fileName: null, fault: null };
 
 type Seat = Lodger & {
+  /** Its thread was told of it, and has its ring. */
+  isOpen: boolean;
   /** The attempt whose session may still write to the ring, until the worker says that it ended. */
   openAttempt: number | null;
   readonly listeners: Set<FeedListener>;
@@ -203,7 +206,8 @@ export class Cameras {
     if (settings.isRecorded !== wasRecorded) this.#sendRecord(seat);
   }
 
-  #sendRecord({ camera, host }: Seat): void {
+  #sendRecord({ camera, host, isOpen }: Seat): void {
+    if (!isOpen) return;
     host?.worker?.send({ type: 'record', cameraId: camera.id, isWanted: camera.settings.isRecorded });
   }
 
@@ -220,7 +224,7 @@ export class Cameras {
       },
     });
     const lodger: Lodger = { camera, host: null, ring: null, watchedMs: null };
-    this.#seats.set(settings.id, { ...lodger, openAttempt: null, listeners: new Set() });
+    this.#seats.set(settings.id, { ...lodger, isOpen: false, openAttempt: null, listeners: new Set() });
     return camera;
   }
 
@@ -285,20 +289,32 @@ export class Cameras {
     this.#setRing(seat, null);
   }
 
+  /** A ring that goes along is opened when the thread before has let go of it: it counts and records what came last. */
   #enterHost(seat: Seat, host: Host): void {
     seat.host = host;
     host.cameraIds.add(seat.camera.id);
+    if (seat.ring === null) this.#open(seat, host);
+    else this.#departures.whenGone(seat.camera.id, () => this.#open(seat, host));
+  }
+
+  #open(seat: Seat, host: Host): void {
+    if (seat.isOpen || seat.host !== host) return;
+    seat.isOpen = true;
     host.worker?.send({ type: 'open', cameraId: seat.camera.id, ring: seat.ring });
     if (seat.camera.settings.isRecorded) this.#sendRecord(seat);
   }
 
   #leaveHost(seat: Seat, closeRing: boolean): void {
-    const { host } = seat;
+    const { host, isOpen } = seat;
+    if (closeRing && !isOpen && seat.ring !== null) closeLeftRing(seat.ring);
     if (host === null) return;
     seat.host = null;
+    seat.isOpen = false;
     host.cameraIds.delete(seat.camera.id);
-    if (host.worker !== null) this.#departures.begin(seat.camera.id);
-    host.worker?.send({ type: 'release', cameraId: seat.camera.id, closeRing });
+    if (isOpen && host.worker !== null) {
+      this.#departures.begin(seat.camera.id);
+      host.worker.send({ type: 'release', cameraId: seat.camera.id, closeRing });
+    }
     this.#recordings.onNews(seat.camera.id, noRecording);
     if (host.cameraIds.size === 0) this.#fleet.drop(host);
   }
@@ -310,6 +326,7 @@ export class Cameras {
     for (const id of held) {
       const seat = this.#seats.get(id)!;
       seat.host = null;
+      seat.isOpen = false;
       seat.openAttempt = null;
       this.#recordings.onWorkerLost(id);
       seat.camera.onWorkerLost();

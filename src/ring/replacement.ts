@@ -1,5 +1,13 @@
 import { copyBytes } from './copy-bytes.js';
-import { allocateRing, headerWord, type RingMemory, type RingSize, SLOT_WORDS, slotWord } from './layout.js';
+import {
+  allocateRing,
+  headerWord,
+  RingMemory,
+  type RingSize,
+  ringState,
+  SLOT_WORDS,
+  slotWord,
+} from './layout.js';
 
 const copySlot = (from: RingMemory, to: RingMemory, sequence: number): void => {
   const source = from.slotAt(sequence);
@@ -87,4 +95,9 @@ export const lastSlot = (memory: RingMemory): number => {
 export const positionOf = (memory: RingMemory, sequence: number): number | null => {
   if (!isHeld(memory, sequence, memory.header[headerWord.reserved]!)) return null;
   return memory.slots[memory.slotAt(sequence) + slotWord.position]!;
+};
+
+/** Closes a ring that its writer has left without another one to take it over: readers see it when they look. */
+export const closeLeftRing = (ring: SharedArrayBuffer): void => {
+  Atomics.store(new RingMemory(ring).header, headerWord.state, ringState.closed);
 };

@@ -40,11 +40,82 @@ test('a camera moves to the packed workers when it reconnects, and takes its rin
     fault: { code: 'stalled', message: 'no frame for 10 s' },
   });
   clock.advance(300);
+  before.say({ type: 'released', cameraId: 'camera-7' });
   const after = puppetOf('camera-7');
   assert.ok(after !== before && puppets.indexOf(after) < 2);
   assert.ok(before.stopped, 'the worker it left is empty and ends');
   const open = after.told.find((message) => message.type === 'open' && message.cameraId === 'camera-7');
   assert.equal(open?.type === 'open' && open.ring, ring);
+});
+
+/** A recorded camera that has left its thread for another one, which is not told of it before the first one let go. */
+const moving = () => {
+  const made = setUp();
+  const { cameras, clock, puppets, puppetOf } = made;
+  cameras.replaceAll(many(8));
+  cameras.set(cameraSettings('camera-7', { isRecorded: true }));
+  const before = puppetOf('camera-7');
+  const { ring } = makeRing().writer;
+  before.say({ type: 'ring', cameraId: 'camera-7', ring });
+  cameras.set(cameraSettings('ninth'));
+  const fault = { code: 'stalled', message: 'no frame for 10 s' };
+  before.say({ type: 'ended', cameraId: 'camera-7', attempt: 1, fault });
+  clock.advance(300);
+  assert.deepEqual(before.told.at(-1), { type: 'release', cameraId: 'camera-7', closeRing: false });
+  const toldElsewhere = () =>
+    puppets
+      .filter((puppet) => puppet !== before)
+      .flatMap(({ told }) =>
+        told.filter((message) => 'cameraId' in message && message.cameraId === 'camera-7'),
+      )
+      .map(({ type }) => type);
+  return { ...made, before, ring, toldElsewhere };
+};
+
+test('a camera that moves is opened and recorded in its new thread when the one before has let go of its ring', () => {
+  const { before, toldElsewhere } = moving();
+  assert.deepEqual(toldElsewhere(), []);
+  before.say({ type: 'released', cameraId: 'camera-7' });
+  assert.deepEqual(toldElsewhere(), ['open', 'record', 'connect']);
+});
+
+test('a thread that never lets go of a ring holds its camera up for 2 s', () => {
+  const { clock, toldElsewhere } = moving();
+  clock.advance(1_699);
+  assert.deepEqual(toldElsewhere(), []);
+  clock.advance(1_000);
+  assert.deepEqual(toldElsewhere(), ['open', 'record', 'connect']);
+});
+
+test('settings that change while a camera moves count in its new thread', () => {
+  const { cameras, before, toldElsewhere } = moving();
+  cameras.set(cameraSettings('camera-7', { isRecorded: false }));
+  assert.deepEqual(toldElsewhere(), []);
+  before.say({ type: 'released', cameraId: 'camera-7' });
+  assert.deepEqual(toldElsewhere(), ['open', 'connect']);
+});
+
+test('a camera that is switched off while it moves leaves a closed ring, and no thread hears of it again', () => {
+  const { cameras, before, ring, clock, toldElsewhere } = moving();
+  const reader = new RingReader(ring, { start: 'next' });
+  assert.equal(reader.ended, false);
+  cameras.set(cameraSettings('camera-7', { isRecorded: true, disabled: true }));
+  assert.equal(reader.ended, true);
+  before.say({ type: 'released', cameraId: 'camera-7' });
+  clock.advance(5_000);
+  assert.deepEqual(toldElsewhere(), []);
+});
+
+test('a camera that is switched off after its thread died leaves a closed ring', () => {
+  const { cameras, puppetOf } = setUp();
+  cameras.set(cameraSettings('door'));
+  const { ring } = makeRing().writer;
+  puppetOf('door').say({ type: 'ring', cameraId: 'door', ring });
+  puppetOf('door').die();
+  const reader = new RingReader(ring, { start: 'next' });
+  assert.equal(reader.ended, false);
+  cameras.set(cameraSettings('door', { disabled: true }));
+  assert.equal(reader.ended, true);
 });
 
 test('a camera whose session has not ended yet never gets a second writer in another worker', () => {
