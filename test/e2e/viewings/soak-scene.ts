@@ -114,9 +114,10 @@ export class SoakScene {
     return { ...counts, files: files.filter((path) => !path.startsWith(this.#archiveDir)) };
   }
 
-  /** How many recordings are open. */
-  openRecordings(): number {
-    return descriptorsOf(this.pid).files.filter((path) => path.startsWith(this.#archiveDir)).length;
+  /** Recordings that are open. */
+  openRecordings(): string[] {
+    const folder = join(this.#archiveDir, DOOR, '/');
+    return descriptorsOf(this.pid).files.filter((path) => path.startsWith(folder));
   }
 
   static async #logIn(place: Omit<Wall, 'token' | 'random'>, password: string): Promise<string> {
