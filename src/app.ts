@@ -204,6 +204,8 @@ const openArchive = async (
       memory: {
         lastMs: () => store.facts.timeMs('archive_time_ms'),
         remember: (timeMs) => store.facts.setTimeMs('archive_time_ms', timeMs),
+        eras: () => store.facts.text('archive_clock_eras'),
+        rememberEras: (text) => store.facts.setText('archive_clock_eras', text),
       },
     },
   );

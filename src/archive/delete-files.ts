@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { messageOf } from '../base/errors.js';
 import { eachFolder, type FilePlace } from './archive-folders.js';
 import { brokenFileAt } from './broken-files.js';
+import { type ClockEra, EraOrder } from './clock-eras.js';
 import { parseBrokenName, parseRecordingName } from './file-name.js';
 
 /** What a round of deletions did. */
@@ -23,7 +24,7 @@ export type Expiry = Deletions & { readonly bare: readonly string[] };
 /** Room on a file system, as statfs tells it. */
 export type Space = { readonly bavail: number; readonly blocks: number; readonly bsize: number };
 
-type Candidate = FilePlace & { readonly endMs: number };
+type Candidate = FilePlace & { readonly era: number; readonly endMs: number };
 
 /** How `skip` names a file. */
 export const placeKey = ({ cameraId, fileName }: FilePlace): string => `${cameraId}/${fileName}`;
@@ -113,12 +114,14 @@ const removeFolder = (folder: string): void => {
 export const deleteExpired = (input: {
   readonly archiveDir: string;
   readonly limits: readonly ExpiryLimit[];
+  readonly eras: readonly ClockEra[];
   readonly maxFiles: number;
   readonly skip: readonly string[];
 }): Expiry => {
   const round = new DeletionRound(input.archiveDir);
   const limits = new Map(input.limits.map(({ cameraId, beforeMs }) => [cameraId, beforeMs]));
   const skip = new Set(input.skip);
+  const order = new EraOrder(input.eras);
   const bare = new Set([...limits.keys()].filter((cameraId) => isAbsent(join(input.archiveDir, cameraId))));
   eachFolder(input.archiveDir, (cameraId, names) => {
     const beforeMs = limits.get(cameraId);
@@ -126,7 +129,8 @@ export const deleteExpired = (input: {
     let left = 0;
     for (const fileName of names) {
       const endMs = deletableEndMs(input.archiveDir, { cameraId, fileName });
-      const isDue = endMs !== null && endMs < beforeMs && !skip.has(placeKey({ cameraId, fileName }));
+      const isOld = endMs !== null && order.rightEndMs(endMs) < beforeMs;
+      const isDue = isOld && !skip.has(placeKey({ cameraId, fileName }));
       const goes = isDue && round.count < input.maxFiles && round.delete({ cameraId, fileName }) !== null;
       if (!goes && isOurs(fileName)) left += 1;
     }
@@ -152,16 +156,22 @@ export const deleteFiles = (input: {
   return round.result;
 };
 
-const oldestOf = (archiveDir: string, count: number, skip: ReadonlySet<string>): Candidate[] => {
+/** By when they were made, which names tell only within an era. */
+const oldestOf = (
+  archiveDir: string,
+  order: EraOrder,
+  count: number,
+  skip: ReadonlySet<string>,
+): Candidate[] => {
   let oldest: Candidate[] = [];
   const shorten = (): void => {
-    oldest = oldest.sort((a, b) => a.endMs - b.endMs).slice(0, count);
+    oldest = oldest.sort((a, b) => a.era - b.era || a.endMs - b.endMs).slice(0, count);
   };
   eachFolder(archiveDir, (cameraId, names) => {
     for (const fileName of names) {
       const endMs = deletableEndMs(archiveDir, { cameraId, fileName });
       if (endMs === null || skip.has(placeKey({ cameraId, fileName }))) continue;
-      oldest.push({ cameraId, fileName, endMs });
+      oldest.push({ cameraId, fileName, era: order.eraOf(endMs), endMs });
       if (oldest.length >= count * 16) shorten();
     }
   });
@@ -178,6 +188,7 @@ export const evictOldest = (
   input: {
     readonly archiveDir: string;
     readonly minFreePercent: number;
+    readonly eras: readonly ClockEra[];
     readonly maxFiles: number;
     readonly skip: readonly string[];
   },
@@ -190,7 +201,8 @@ export const evictOldest = (
   const shortBlocks = (space.blocks * minFreePercent) / 100 - space.bavail;
   if (shortBlocks <= 0) return { ...round.result, freePercent: freePercentOf(space) };
   let freedBytes = 0;
-  for (const place of oldestOf(archiveDir, maxFiles, new Set(input.skip))) {
+  const order = new EraOrder(input.eras);
+  for (const place of oldestOf(archiveDir, order, maxFiles, new Set(input.skip))) {
     freedBytes += round.delete(place) ?? 0;
     space = spaceOf(archiveDir);
     if (freePercentOf(space) >= minFreePercent || freedBytes >= shortBlocks * space.bsize) break;

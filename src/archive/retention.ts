@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import type { BrokenTotal } from './broken-files.js';
+import { type ClockEra, ClockEras } from './clock-eras.js';
 import { type Deletions, placeKey } from './delete-files.js';
 import type { JobRunner } from './jobs.js';
 import { TrustedTime } from './trusted-time.js';
@@ -15,8 +16,15 @@ export type RetentionRule = {
   readonly camera: 'here' | 'deleted' | 'purged';
 };
 
-/** What time deletions went by last, over restarts; null: that is not known. */
-export type TimeMemory = { lastMs(): number | null; remember(timeMs: number): void };
+/** Outlives the service; null: nothing is known. */
+export type TimeMemory = {
+  /** What time deletions went by last. */
+  lastMs(): number | null;
+  remember(timeMs: number): void;
+  /** The text of ClockEras. */
+  eras(): string | null;
+  rememberEras(text: string): void;
+};
 
 export type RetentionDeps = {
   readonly runner: JobRunner;
@@ -57,6 +65,7 @@ export class Retention {
   /** The rules that were swept by last. */
   #sweptRules = '';
   #time: TrustedTime | null = null;
+  #eras: ClockEras | null = null;
   #isAhead = false;
   #timers: readonly Timer[] = [];
   #soon: Timer | null = null;
@@ -138,12 +147,14 @@ export class Retention {
     const { archiveDir } = this.#options;
     try {
       const time = await this.#trustedTime();
+      const eras = this.#lookAtClock();
       for (let isMore = true; isMore && !this.#isStopped; ) {
         const rules = this.#readRules();
         if (rules.length === 0) break;
         const limits = rules.map((rule) => ({ cameraId: rule.cameraId, beforeMs: limitOf(rule, time) }));
         const skip = [...this.#skip];
-        const round = await runner.run('deleteExpired', { archiveDir, limits, maxFiles: FILES_A_JOB, skip });
+        const input = { archiveDir, limits, eras, maxFiles: FILES_A_JOB, skip };
+        const round = await runner.run('deleteExpired', input);
         this.counts.expired += this.#report(round, 'retention');
         const bare = new Set(round.bare);
         for (const { cameraId, camera } of rules)
@@ -161,9 +172,18 @@ export class Retention {
   #rememberTime(): void {
     try {
       if (this.#time !== null) this.#deps.memory.remember(this.#time.trustedMs);
+      if (this.#eras !== null) this.#deps.memory.rememberEras(this.#eras.text);
     } catch (fault) {
       this.#deps.log.warn('could not store what time it is', { reason: messageOf(fault) });
     }
+  }
+
+  /** An era that begins is remembered before anything is deleted by it. */
+  #lookAtClock(): readonly ClockEra[] {
+    const { clock, memory } = this.#deps;
+    this.#eras ??= new ClockEras(memory.eras());
+    if (this.#eras.look(clock.wallMs())) memory.rememberEras(this.#eras.text);
+    return this.#eras.list;
   }
 
   async #trustedTime(): Promise<TrustedTime> {
@@ -180,7 +200,8 @@ export class Retention {
     const { runner, log } = this.#deps;
     const skip = [...this.#skip];
     try {
-      const round = await runner.run('evictOldest', { ...this.#options, maxFiles: FILES_A_JOB, skip });
+      const eras = this.#lookAtClock();
+      const round = await runner.run('evictOldest', { ...this.#options, eras, maxFiles: FILES_A_JOB, skip });
       this.counts.evicted += this.#report(round, 'space');
       this.#tellShortage(round.freePercent, round.deleted.length);
       this.#isFailing = false;

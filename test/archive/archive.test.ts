@@ -39,7 +39,7 @@ test('the archive starts, closes what was left open, deletes what is old, answer
       live: nobodyWrites,
       rules: () => [{ cameraId: 'door', retentionDays: 7, camera: 'here' }],
       whyNot: () => 'not_recording',
-      memory: { lastMs: () => null, remember: () => {} },
+      memory: { lastMs: () => null, remember: () => {}, eras: () => null, rememberEras: () => {} },
       onGone: () => {},
     },
   );

@@ -32,7 +32,7 @@ test('however many ask at once, each is answered when it is its turn', async (t)
       live: nobodyWrites,
       rules: () => [],
       whyNot: () => null,
-      memory: { lastMs: () => null, remember: () => {} },
+      memory: { lastMs: () => null, remember: () => {}, eras: () => null, rememberEras: () => {} },
       onGone: () => {},
     },
   );

@@ -27,8 +27,13 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Of a service that ran until now, and of one that never did. */
-const ranUntilNow: TimeMemory = { lastMs: () => NOW_MS, remember: () => {} };
-const noMemory: TimeMemory = { lastMs: () => null, remember: () => {} };
+const noMemory: TimeMemory = {
+  lastMs: () => null,
+  remember: () => {},
+  eras: () => null,
+  rememberEras: () => {},
+};
+const ranUntilNow: TimeMemory = { ...noMemory, lastMs: () => NOW_MS };
 
 const patient = { deadlineMs: 60_000 };
 
@@ -110,7 +115,7 @@ test('what was moved aside leaves with the recordings of its time, and is counte
   assert.deepEqual(readdirSync(folder).sort(), [...kept, link].sort());
   assert.deepEqual(lines.map(({ fields }) => fields['file']).sort(), old.sort());
   assert.deepEqual(retention.broken, { files: 1, bytes: 10 });
-  const eviction = evictOldest({ archiveDir, minFreePercent: 50, maxFiles: 1, skip: [] }, () => ({
+  const eviction = evictOldest({ archiveDir, minFreePercent: 50, eras: [], maxFiles: 1, skip: [] }, () => ({
     bavail: 10,
     blocks: 100,
     bsize: 4096,
@@ -215,6 +220,7 @@ test('a service that starts with a wrong clock goes by what it remembers, or by 
     for (let hour = 1; hour <= 100; hour += 1) writeEnded(folder, hour * HOUR_MS);
     let lastMs: number | null = remembered;
     const memory: TimeMemory = {
+      ...noMemory,
       lastMs: () => lastMs,
       remember: (timeMs) => {
         lastMs = timeMs;
@@ -252,6 +258,7 @@ test('a machine that starts in 1970 deletes nothing by that, and what is too old
   const kept = writeEnded(folder, 6 * DAY_MS);
   let lastMs = NOW_MS;
   const memory: TimeMemory = {
+    ...noMemory,
     lastMs: () => lastMs,
     remember: (timeMs) => {
       lastMs = timeMs;
@@ -425,7 +432,7 @@ test('where the file system shows free space late, no more is deleted than was m
     writeEnded(join(archiveDir, 'a'), (50 - hour) * HOUR_MS, Buffer.alloc(64 * 1024));
   }
   const space = { bavail: 20, blocks: 1000, bsize: 4096 };
-  const input = { archiveDir, minFreePercent: 5, maxFiles: 64, skip: [] };
+  const input = { archiveDir, minFreePercent: 5, eras: [], maxFiles: 64, skip: [] };
   const { deleted, freePercent } = evictOldest(input, () => space);
   // 30 blocks are missing, and a file has 16 of them.
   assert.equal(deleted.length, 2);
