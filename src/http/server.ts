@@ -6,7 +6,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { AppError, messageOf } from '../base/errors.js';
 import { problemOfStatus } from './problem.js';
@@ -35,6 +35,10 @@ const bounds: ServerOptions = {
   maxHeaderSize: 16_384,
 };
 const MAX_HEADERS = 100;
+/** TLS has its own limit, of two minutes where nobody says otherwise. */
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** How long a client that was told of its fault may take to fetch that. */
+const FAULT_LINGER_MS = 5_000;
 
 /** What requests still have to end by themselves before their sockets are cut. */
 const CLOSE_GRACE_MS = 2_000;
@@ -59,11 +63,26 @@ const onClientError = (fault: NodeJS.ErrnoException, socket: Duplex, isAnswering
     `HTTP/1.1 ${status} ${problem.title}\r\nContent-Type: application/problem+json; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+  // Node looks at it no more: a client that never closes its own side would stay for ever.
+  const linger = setTimeout(() => socket.destroy(), FAULT_LINGER_MS);
+  socket.once('close', () => clearTimeout(linger));
+};
+
+/** All connections of a server: Node ends only those that speak HTTP, and not those amid a TLS handshake. */
+const socketsOf = (server: Server): ReadonlySet<Socket> => {
+  const open = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    // A server may be given the same connection again.
+    if (open.has(socket)) return;
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return open;
 };
 
 const createSecureServer = (tls: NonNullable<ListenOptions['tls']>, app: RequestListener): Server => {
   try {
-    return createTlsServer({ ...bounds, ...tls }, app);
+    return createTlsServer({ ...bounds, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...tls }, app);
   } catch (cause) {
     const message = `TLS_CERT and TLS_KEY can't be used together: ${messageOf(cause)}`;
     throw new AppError('bad_config', message, { cause });
@@ -74,11 +93,13 @@ const createSecureServer = (tls: NonNullable<ListenOptions['tls']>, app: Request
 export class HttpServer {
   readonly url: string;
   readonly #server: Server;
+  readonly #sockets: ReadonlySet<Socket>;
   readonly #upgraded: UpgradedSockets;
   #closing: Promise<void> | null = null;
 
-  private constructor(server: Server, upgraded: UpgradedSockets, url: string) {
+  private constructor(server: Server, sockets: ReadonlySet<Socket>, upgraded: UpgradedSockets, url: string) {
     this.#server = server;
+    this.#sockets = sockets;
     this.#upgraded = upgraded;
     this.url = url;
   }
@@ -94,6 +115,7 @@ export class HttpServer {
     const server = tls === null ? createServer(bounds, app) : createSecureServer(tls, app);
     server.maxHeadersCount = MAX_HEADERS;
     for (const guard of guards) guard.attach(server);
+    const sockets = socketsOf(server);
     const latest = new WeakMap<Duplex, ServerResponse>();
     server.on('request', ({ socket }, response) => latest.set(socket, response));
     server.on('clientError', (fault, socket) => {
@@ -112,7 +134,8 @@ export class HttpServer {
     const { address, family, port: realPort } = server.address() as AddressInfo;
     const isAny = address === '0.0.0.0' || address === '::';
     const shown = isAny ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address;
-    return new HttpServer(server, upgraded, `${tls === null ? 'http' : 'https'}://${shown}:${realPort}`);
+    const url = `${tls === null ? 'http' : 'https'}://${shown}:${realPort}`;
+    return new HttpServer(server, sockets, upgraded, url);
   }
 
   /** Takes no new connection, lets running requests end for a moment, then cuts what is left. */
@@ -127,8 +150,7 @@ export class HttpServer {
     // A connection that was busy when the server closed would otherwise idle until its keep-alive ends.
     const idleCheck = setInterval(() => this.#server.closeIdleConnections(), IDLE_CHECK_MS);
     const deadline = setTimeout(() => {
-      this.#server.closeAllConnections();
-      this.#upgraded.destroyAll();
+      for (const socket of this.#sockets) socket.destroy();
     }, CLOSE_GRACE_MS);
     await closed;
     clearInterval(idleCheck);

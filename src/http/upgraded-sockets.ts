@@ -25,9 +25,8 @@ const serveUnchanged = (
   server.emit(isTls ? 'secureConnection' : 'connection', socket);
 };
 
-/** Sockets that don't speak HTTP any more, and those who may become so. */
+/** Gives the sockets away that don't speak HTTP any more. */
 export class UpgradedSockets {
-  readonly #open = new Set<Duplex>();
   /** Sockets with an answer under way. */
   readonly #busy = new WeakSet<Duplex>();
   #isClosing = false;
@@ -48,8 +47,7 @@ export class UpgradedSockets {
         serveUnchanged(server, isTls, request, socket, head);
         return;
       }
-      this.#open.add(socket);
-      socket.on('error', () => {}).once('close', () => this.#open.delete(socket));
+      socket.on('error', () => {});
       onUpgrade(request, socket, head);
     });
   }
@@ -57,10 +55,5 @@ export class UpgradedSockets {
   /** Takes no more. */
   close(): void {
     this.#isClosing = true;
-  }
-
-  /** Cuts those that are left. */
-  destroyAll(): void {
-    for (const socket of this.#open) socket.destroy();
   }
 }
