@@ -1,13 +1,12 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { isNoneMatch } from '../base/byte-range.js';
-import { AppError } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { authorize, type TokenVerifier } from './access.js';
 import { type AuditDetails, AuditNote } from './audit.js';
 import { createBodyReader, DEFAULT_BODY_LIMIT_BYTES } from './body.js';
 import { sendPieces } from './paced-write.js';
-import { httpError } from './problem.js';
+import { httpError, problemOf } from './problem.js';
 import type { Entry, Reply, Route, RouteAccess } from './route.js';
 import { idParams } from './schemas.js';
 import type { StreamAccess } from './stream-access.js';
@@ -60,6 +59,18 @@ const enter = (route: RouteAccess, { tokens, streams }: Doorkeepers, request: Re
     : { ...nobody, hold: streams.connect(request, id, route.permission) };
 };
 
+/** Whoever had the right when the request began may have lost it while its body came in, for two minutes at most. */
+const stillMay = (route: RouteAccess, { tokens }: Doorkeepers, request: Request): void => {
+  if (route.access !== 'public' && route.permission === undefined) authorize(tokens, request, route.access);
+};
+
+/** Why it failed, if that is audited: of what failed by our own fault a part may have been done. */
+const auditedFailureOf = ({ method, auditedFailures }: Route, thrown: unknown): string | null => {
+  const { code, status } = problemOf(thrown).problem;
+  const isAudited = auditedFailures?.includes(code) ?? (method !== 'get' && status >= 500);
+  return isAudited ? code : null;
+};
+
 /** What the path says of whom or what it is about. */
 const subjectOf = (path: string, params: unknown): AuditDetails => {
   const [subject] = Object.values((params ?? {}) as Record<string, string>);
@@ -91,7 +102,11 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers): RequestHandler => {
     request: Request,
     response: Response,
   ): Promise<Reply> => {
-    const body = route.body === undefined ? undefined : await readBody(request, response);
+    let body: unknown;
+    if (route.body !== undefined) {
+      body = await readBody(request, response);
+      stillMay(route, doorkeepers, request);
+    }
     const params = validate(route.params ?? nothing, request.params);
     note?.add(subjectOf(route.path, params));
     return await route.handle({
@@ -112,15 +127,19 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers): RequestHandler => {
       reply = await answer(entry, note, request, response);
     } catch (thrown) {
       entry.hold?.release();
-      if (thrown instanceof AppError && route.auditedFailures?.includes(thrown.code) === true)
-        note?.failed(thrown.code);
+      const failure = auditedFailureOf(route, thrown);
+      if (failure !== null) note?.failed(failure);
       throw thrown;
     }
+    // What was changed is changed, whether or not the client waits to hear of it.
+    const isChange = route.method !== 'get';
+    if (isChange) note?.done();
     try {
       await send(reply, request, response);
     } finally {
       // Of a download that was cut, a part is out all the same.
-      if (request.method !== 'HEAD' && response.headersSent && response.statusCode < 300) note?.done();
+      const isOut = request.method !== 'HEAD' && response.headersSent && response.statusCode < 300;
+      if (!isChange && isOut) note?.done();
     }
   };
 };

@@ -64,7 +64,10 @@ type Declaration<Params, Query, Body> = {
   readonly answers: Readonly<Record<number, Answer>>;
   /** Statuses of errors besides those that follow from access, input and method. */
   readonly problems?: readonly number[];
-  /** Codes of errors that the audit log tells of, too, as `<action>_failed`. */
+  /**
+   * Codes of errors that the audit log tells of, too, as `<action>_failed`; where nothing is said, for whatever isn't
+   * GET, those of the statuses from 500 on.
+   */
   readonly auditedFailures?: readonly string[];
 } & Audited;
 
