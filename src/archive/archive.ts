@@ -72,7 +72,10 @@ export class Archive {
       ...{ clock, log, live },
       ...{ runner: guarded(this.#repairs, root), quickRunner: runner },
     });
-    this.retention = new Retention(options, { runner: deleter, clock, log, rules, memory, onGone });
+    this.retention = new Retention(options, {
+      ...{ clock, log, live, memory, onGone, rules },
+      runner: deleter,
+    });
   }
 
   /** Collects what was left open, which must be done before recorders begin, and goes on with the rest. */

@@ -4,7 +4,7 @@ import { messageOf } from '../base/errors.js';
 import { eachFolder, type FilePlace } from './archive-folders.js';
 import { brokenFileAt } from './broken-files.js';
 import { type ClockEra, EraOrder } from './clock-eras.js';
-import { parseBrokenName, parseRecordingName } from './file-name.js';
+import { parseBrokenName, parseRecordingName, parseUnclosedName } from './file-name.js';
 
 /** What a round of deletions did. */
 export type Deletions = {
@@ -19,7 +19,11 @@ export type Eviction = Deletions & { readonly freePercent: number };
 export type ExpiryLimit = { readonly cameraId: string; readonly beforeMs: number };
 
 /** What a round by age did, and which of the cameras have no recordings (any more). */
-export type Expiry = Deletions & { readonly bare: readonly string[] };
+export type Expiry = Deletions & {
+  readonly bare: readonly string[];
+  /** What was not closed of cameras of which all goes: it may have a recorder still. */
+  readonly unclosed: readonly FilePlace[];
+};
 
 /** Room on a file system, as statfs tells it. */
 export type Space = { readonly bavail: number; readonly blocks: number; readonly bsize: number };
@@ -87,7 +91,9 @@ class DeletionRound implements Deletions {
 }
 
 const isOurs = (fileName: string): boolean =>
-  parseRecordingName(fileName) !== null || parseBrokenName(fileName) !== null;
+  parseRecordingName(fileName) !== null ||
+  parseBrokenName(fileName) !== null ||
+  parseUnclosedName(fileName) !== null;
 
 /** One that can't be looked at may be there. */
 const isAbsent = (folder: string): boolean => {
@@ -122,12 +128,15 @@ export const deleteExpired = (input: {
   const limits = new Map(input.limits.map(({ cameraId, beforeMs }) => [cameraId, beforeMs]));
   const skip = new Set(input.skip);
   const order = new EraOrder(input.eras);
+  const unclosed: FilePlace[] = [];
   const bare = new Set([...limits.keys()].filter((cameraId) => isAbsent(join(input.archiveDir, cameraId))));
   eachFolder(input.archiveDir, (cameraId, names) => {
     const beforeMs = limits.get(cameraId);
     if (beforeMs === undefined) return;
+    const isPurged = beforeMs === Number.POSITIVE_INFINITY;
     let left = 0;
     for (const fileName of names) {
+      if (isPurged && parseUnclosedName(fileName) !== null) unclosed.push({ cameraId, fileName });
       const endMs = deletableEndMs(input.archiveDir, { cameraId, fileName });
       const isOld = endMs !== null && order.rightEndMs(endMs) < beforeMs;
       const isDue = isOld && !skip.has(placeKey({ cameraId, fileName }));
@@ -136,9 +145,25 @@ export const deleteExpired = (input: {
     }
     if (left > 0) return;
     bare.add(cameraId);
-    if (beforeMs === Number.POSITIVE_INFINITY) removeFolder(join(input.archiveDir, cameraId));
+    if (isPurged) removeFolder(join(input.archiveDir, cameraId));
   });
-  return { ...round.result, bare: [...bare] };
+  return { ...round.result, bare: [...bare], unclosed };
+};
+
+/** Job: deletes what was not closed, of cameras of which all goes. Nobody may be writing it. */
+export const deleteUnclosed = (input: {
+  readonly archiveDir: string;
+  readonly places: readonly FilePlace[];
+}): Deletions => {
+  const round = new DeletionRound(input.archiveDir);
+  const wanted = new Set(
+    input.places.filter(({ fileName }) => parseUnclosedName(fileName) !== null).map(placeKey),
+  );
+  eachFolder(input.archiveDir, (cameraId, names) => {
+    for (const fileName of names)
+      if (wanted.has(placeKey({ cameraId, fileName }))) round.delete({ cameraId, fileName });
+  });
+  return round.result;
 };
 
 /** Job: deletes files of a camera by their names, as far as they are closed recordings. */

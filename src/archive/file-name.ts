@@ -71,3 +71,11 @@ export const parseBrokenName = (name: string): number | null => {
   const recording = parseRecordingName(brokenPattern.exec(name)?.[1] ?? '');
   return recording?.endMs === null ? recording.startMs : null;
 };
+
+const piecePattern = /^(.+)\.piece-[1-9]\d*$/;
+
+/** The open name of a file that was not closed, be it one of its pieces (split-file.ts); null: it is none of these. */
+export const parseUnclosedName = (name: string): string | null => {
+  const openFileName = piecePattern.exec(name)?.[1] ?? name;
+  return parseRecordingName(openFileName)?.endMs === null ? openFileName : null;
+};

@@ -3,7 +3,7 @@ import { findUnclosed } from './archive-folders.js';
 import { countBroken, listBroken } from './broken-files.js';
 import { buildSegment } from './build-segment.js';
 import { collectClip } from './collect-clip.js';
-import { deleteExpired, deleteFiles, evictOldest, newestEnd } from './delete-files.js';
+import { deleteExpired, deleteFiles, deleteUnclosed, evictOldest, newestEnd } from './delete-files.js';
 import { finishClip } from './finish-clip.js';
 import { indexParts } from './index-parts.js';
 import { inspectFiles } from './inspect-files.js';
@@ -24,6 +24,7 @@ export const jobs = {
   repairFile,
   deleteExpired,
   deleteFiles,
+  deleteUnclosed,
   newestEnd,
   listBroken,
   countBroken,

@@ -3,6 +3,7 @@ import { messageOf } from '../base/errors.js';
 import type { LogFields, Logger } from '../base/log.js';
 import type { FilePlace } from './archive-folders.js';
 import { folderOf } from './archive-path.js';
+import { placeKey } from './delete-files.js';
 import type { JobRunner } from './jobs.js';
 import type { Repair } from './repair-file.js';
 
@@ -25,6 +26,8 @@ const LAST_RETRY_MS = 3_600_000;
 /** A file that was written to so lately may have a recorder that we aren't told of yet. */
 const UNTOUCHED_MS = 60_000;
 const PROGRESS_EVERY = 50;
+/** A file that could not be read so often, over an hour, never can: it is moved aside, and leaves like recordings. */
+const MAX_TRIES = 7;
 
 /**
  * Closes the files whose writer died. Those of the last run of the service are collected before any recorder
@@ -40,6 +43,8 @@ export class Recovery {
   #last: Promise<void> = Promise.resolve();
   #retry: Timer | null = null;
   #repairAgainMs = RETRY_MS;
+  /** How often files could not be repaired, by their places. */
+  readonly #tries = new Map<string, number>();
   #isStopped = false;
 
   constructor(options: { readonly archiveDir: string }, deps: RecoveryDeps) {
@@ -79,9 +84,12 @@ export class Recovery {
     const { log, live, runner } = this.#deps;
     if (this.#isStopped || live.isLive(cameraId, fileName)) return;
     const place = { camera_id: cameraId, file: fileName };
+    const key = placeKey({ cameraId, fileName });
+    const tries = (this.#tries.get(key) ?? 0) + 1;
     try {
       const folder = folderOf(this.#archiveDir, cameraId);
-      const repair = await runner.run('repairFile', { folder, fileName });
+      const repair = await runner.run('repairFile', { folder, fileName, givesUp: tries >= MAX_TRIES });
+      this.#tries.delete(key);
       const { outcome, newName, cutBytes } = repair;
       if (outcome === 'gone') return;
       this.counts[outcome] += 1;
@@ -93,6 +101,7 @@ export class Recovery {
       // Cut off in the middle is as good as not begun.
       if (this.#isStopped) return;
       this.counts.failed += 1;
+      this.#tries.set(key, tries);
       this.#retryAfter(this.#repairAgainMs);
       log.error('could not repair a recording; it is tried again later', {
         ...place,
@@ -135,6 +144,8 @@ export class Recovery {
   async #collectLate(): Promise<void> {
     this.#retry = null;
     await this.#collect(this.#deps.clock.wallMs() - UNTOUCHED_MS);
+    const found = new Set(this.#found.map(placeKey));
+    for (const key of this.#tries.keys()) if (!found.has(key)) this.#tries.delete(key);
     const failedBefore = this.counts.failed;
     this.#repairAgainMs = Math.min(this.#repairAgainMs * 2, LAST_RETRY_MS);
     await this.repairAll();

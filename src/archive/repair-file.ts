@@ -78,12 +78,30 @@ const moveAside = (folder: string, fileName: string, openName: string): string =
     attempt === 0 ? `${openName}.broken` : `${openName}.broken-${attempt + 1}`,
   );
 
+/** Null where the disk can't read it, if that is to be taken as it is. */
+const unlessUnreadable = <Result>(givesUp: boolean, work: () => Result): Result | null => {
+  try {
+    return work();
+  } catch (fault) {
+    // EUCLEAN: the file system's own structures are damaged there.
+    if (givesUp && ['EIO', 'EUCLEAN'].includes(codeOf(fault) ?? '')) return null;
+    throw fault;
+  }
+};
+
 /** Behind a hole a file's own clock says when it begins, which was looked at before it was believed. */
-const closePiece = (folder: string, fileName: string, openName: string, namedMs: number): string => {
+const closePiece = (
+  folder: string,
+  fileName: string,
+  openName: string,
+  namedMs: number,
+  givesUp: boolean,
+): string => {
   const { fd, stat } = openRegular(join(folder, fileName));
   try {
     // All of it was looked at when it was copied.
-    const stretch = surveyFile(fd, stat.size, namedMs, 0)?.stretches[0];
+    const survey = unlessUnreadable(givesUp, () => surveyFile(fd, stat.size, namedMs, 0));
+    const stretch = survey?.stretches[0];
     if (stretch === undefined) return moveAside(folder, fileName, openName);
     return close(folder, fileName, stretch.startMs ?? namedMs, stretch);
   } finally {
@@ -113,15 +131,21 @@ const surveyAndFinish = (
  * Job: closes a file whose writer died. It is cut to its last whole fragment, gets its index, is synced and gets
  * its closed name, in this order, so that it can be done again from wherever it was interrupted. What is whole behind
  * damage becomes recordings of its own. What can't be played is moved aside. Throws if the disk fails; then the file
- * is as good as it was.
+ * is as good as it was; `givesUp`: what the disk can't read is moved aside, too.
  */
-export const repairFile = (input: { readonly folder: string; readonly fileName: string }): Repair => {
-  const { folder, fileName } = input;
+export const repairFile = (input: {
+  readonly folder: string;
+  readonly fileName: string;
+  readonly givesUp?: boolean;
+}): Repair => {
+  const { folder, fileName, givesUp = false } = input;
   const namedMs = parseRecordingName(fileName)?.startMs;
   const opened = namedMs === undefined ? null : openToRepair(join(folder, fileName));
   if (namedMs === undefined || opened === null) return gone;
-  const survey = surveyAndFinish(folder, fileName, namedMs, opened);
-  const moreNames = piecesOf(folder, fileName).map((piece) => closePiece(folder, piece, fileName, namedMs));
+  const survey = unlessUnreadable(givesUp, () => surveyAndFinish(folder, fileName, namedMs, opened));
+  const moreNames = piecesOf(folder, fileName).map((piece) =>
+    closePiece(folder, piece, fileName, namedMs, givesUp),
+  );
   if (survey === null) {
     return { ...nothingLost, outcome: 'broken', newName: moveAside(folder, fileName, fileName), moreNames };
   }

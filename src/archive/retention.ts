@@ -1,10 +1,13 @@
 import type { Clock, Timer } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
+import type { FilePlace } from './archive-folders.js';
 import type { BrokenTotal } from './broken-files.js';
 import { type ClockEra, ClockEras } from './clock-eras.js';
 import { type Deletions, placeKey } from './delete-files.js';
+import { parseUnclosedName } from './file-name.js';
 import type { JobRunner } from './jobs.js';
+import type { LiveFiles } from './recovery.js';
 import { TrustedTime } from './trusted-time.js';
 
 /** How long a camera's recordings are kept. */
@@ -33,6 +36,7 @@ export type RetentionDeps = {
   /** Read anew for each round. Folders that no rule names are kept until space is needed. */
   readonly rules: () => readonly RetentionRule[];
   readonly memory: TimeMemory;
+  readonly live: LiveFiles;
   /** Nothing is left of a camera that was deleted. */
   readonly onGone: (cameraId: string) => void;
 };
@@ -159,13 +163,29 @@ export class Retention {
         const bare = new Set(round.bare);
         for (const { cameraId, camera } of rules)
           if (camera !== 'here' && bare.has(cameraId)) this.#deps.onGone(cameraId);
-        isMore = round.deleted.length + round.failed.length >= FILES_A_JOB && this.#skip.size < MAX_SKIPPED;
+        const isFull = round.deleted.length + round.failed.length >= FILES_A_JOB;
+        isMore = (isFull || (await this.#deleteUnclosed(round.unclosed))) && this.#skip.size < MAX_SKIPPED;
       }
       this.broken = await runner.run('countBroken', { archiveDir });
     } catch (fault) {
       if (!this.#isStopped) log.warn('could not delete old recordings', { reason: messageOf(fault) });
     }
     this.#rememberTime();
+  }
+
+  /** Of purged cameras: a file that can't be repaired would stay for ever. Returns whether there was one. */
+  async #deleteUnclosed(unclosed: readonly FilePlace[]): Promise<boolean> {
+    const { runner, live } = this.#deps;
+    const places = unclosed.filter(
+      ({ cameraId, fileName }) =>
+        !live.isLive(cameraId, parseUnclosedName(fileName) ?? fileName) &&
+        !this.#skip.has(placeKey({ cameraId, fileName })),
+    );
+    if (places.length === 0) return false;
+    const { archiveDir } = this.#options;
+    const round = await runner.run('deleteUnclosed', { archiveDir, places: places.slice(0, FILES_A_JOB) });
+    this.#report(round, 'request');
+    return round.deleted.length + round.failed.length > 0;
   }
 
   /** Where that fails, the next start goes by an older time: that deletes less. */
@@ -235,7 +255,7 @@ export class Retention {
     this.#isShort = isShort;
   }
 
-  #report({ deleted, failed }: Deletions, reason: 'retention' | 'space'): number {
+  #report({ deleted, failed }: Deletions, reason: 'retention' | 'space' | 'request'): number {
     const { log } = this.#deps;
     for (const { cameraId, fileName } of deleted) {
       log.info('deleted a recording', { camera_id: cameraId, file: fileName, reason });

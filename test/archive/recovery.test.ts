@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import {
+import fs, {
   existsSync,
   mkdirSync,
   readdirSync,
@@ -11,6 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { FilePlace } from '../../src/archive/archive-folders.js';
@@ -393,4 +394,39 @@ test('a repair that the disk refuses is counted, and leaves the file for the nex
   assert.deepEqual(recovery.counts, { closed: 0, broken: 0, failed: 1 });
   assert.deepEqual(readdirSync(join(archiveDir, 'a')), [OPEN]);
   assert.equal(lines.find(({ level }) => level === 'error')?.fields['reason'], 'EIO');
+});
+
+test('a file that can never be read is moved aside after an hour of trials', async (t) => {
+  const archiveDir = tempFolder(t);
+  const name = writeOpen(join(archiveDir, 'a'), { startMs: START_MS });
+  const clock = new FakeClock();
+  const oldSec = (clock.wallMs() - 3_600_000) / 1000;
+  utimesSync(join(archiveDir, 'a', name), oldSec, oldSec);
+  t.mock.method(fs, 'readSync', () => {
+    throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  const runner = new InlineRunner();
+  const { log, lines } = logLines();
+  const live = { isLive: () => false };
+  const recovery = new Recovery({ archiveDir }, { clock, log, live, runner, quickRunner: runner });
+  t.after(() => recovery.stop());
+  await recovery.repair('a', name);
+  for (let minute = 0; minute < 50; minute += 1) {
+    clock.advance(60_000);
+    await settled();
+  }
+  assert.deepEqual(readdirSync(join(archiveDir, 'a')), [name], 'a disk may come back');
+  for (let minute = 50; minute < 130; minute += 1) {
+    clock.advance(60_000);
+    await settled();
+  }
+  assert.deepEqual(readdirSync(join(archiveDir, 'a')), [`${name}.broken`]);
+  assert.equal(recovery.counts.broken, 1);
+  assert.equal(lines.at(-1)?.level === 'info' || lines.at(-1)?.level === 'warn', true);
+  assert.equal(clock.pendingTimers, 0);
 });

@@ -10,6 +10,7 @@ import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { InlineRunner } from './inline-runner.js';
 import { logLines } from './log-lines.js';
+import { nobodyWrites } from './nobody-writes.js';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 8, 30);
 const MINUTE_MS = 60_000;
@@ -84,6 +85,7 @@ class Box {
       log: logLines().log,
       rules: () => [{ cameraId: 'a', retentionDays: 7, camera: 'here' as const }],
       memory: this.#memory,
+      live: nobodyWrites,
       onGone: () => {},
     };
     return new Retention({ archiveDir: this.#archiveDir, minFreePercent: 0 }, deps);
