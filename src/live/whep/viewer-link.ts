@@ -142,8 +142,8 @@ export class ViewerLink {
     const triedMs = passedMs - this.#idleMs;
     if (passedMs < REPORT_MS || triedMs < TRIED_MS) return;
     if (expected < REPORT_PACKETS) {
-      // Media timeout (RFC 8083 §4.1).
-      const isMute = expected <= 0 && this.#sentPackets > REPORT_PACKETS && passedMs > LAST_CHANCE_MS;
+      // Media timeout (RFC 8083 §4.1). After a pause the first packets are still on their way.
+      const isMute = expected <= 0 && this.#sentPackets > REPORT_PACKETS && triedMs > LAST_CHANCE_MS;
       if (isMute) this.endReason = 'nothing of what is sent arrives';
       return;
     }

@@ -74,6 +74,8 @@ export class LinkScene {
   readonly sender: VideoSender;
   readonly store = new PacketStore();
   nowMs = START_MS;
+  /** The camera sends nothing. */
+  isAway = false;
   readonly #options: SceneOptions;
   readonly #feedback: { readonly atMs: number; readonly say: () => void }[] = [];
   #frames = 0;
@@ -142,7 +144,7 @@ export class LinkScene {
   #step(): void {
     this.nowMs += 1;
     const { nowMs } = this;
-    if (nowMs % FRAME_MS === 0) this.#addFrame();
+    if (!this.isAway && nowMs % FRAME_MS === 0) this.#addFrame();
     while (this.#feedback.length > 0 && this.#feedback[0]!.atMs <= nowMs) this.#feedback.shift()!.say();
     if (nowMs >= this.#restMs) {
       let progress = this.sender.pump(this.#now);

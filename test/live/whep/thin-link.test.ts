@@ -129,6 +129,17 @@ test('a viewer that nothing reaches any more, though it says so, is given up', (
   assert.ok(scene.nowMs < 20_000);
 });
 
+test('a camera that comes back after a while ends nobody’s view, however long the way to them is', () => {
+  for (let lateMs = 0; lateMs < 1_000; lateMs += 50) {
+    const scene = run({ delayMs: 200 }, 5);
+    scene.isAway = true;
+    scene.run(20 + lateMs / 1_000);
+    scene.isAway = false;
+    scene.run(3);
+    assert.equal(scene.sender.endReason, null, `${lateMs} ms`);
+  }
+});
+
 test('whatever a viewer says, it is sent to, no faster than before, or its view ends', () => {
   const word = fc.integer({ min: 0, max: 0xffffffff });
   const report = fc.record({
