@@ -7,9 +7,14 @@ import type { OpenUdpDoor, PortRange, UdpDoor } from './udp-door.js';
 
 /** Looking through a range that is full costs a socket a port: not for each who asks. */
 const RETRY_MS = 5_000;
-/** A session begins with one to eight of them; what is beyond is asked again. */
+/** Of all sessions. One begins with one to eight of them; what is beyond is asked again. */
 const CHECKS_AT_ONCE = 500;
 const CHECKS_PER_MS = 0.5;
+/** Of one session, so that whoever floods the port under its own name takes nobody else's turn. */
+const CHECKS_AT_ONCE_EACH = 50;
+const CHECKS_PER_MS_EACH = 0.004;
+
+type Known<Seat> = { readonly seat: Seat; readonly checks: TokenBucket };
 
 /**
  * The main thread's end of the UDP port that all sessions share. It hears the first check of each address and
@@ -20,7 +25,7 @@ export class FrontDoor<Seat> {
   readonly #open: OpenUdpDoor;
   readonly #clock: Clock;
   readonly #onCheck: (seat: Seat, datagram: Buffer, from: Remote) => void;
-  readonly #seatByUfrag = new Map<string, Seat>();
+  readonly #knownByUfrag = new Map<string, Known<Seat>>();
   readonly #checks: TokenBucket;
   /** null: it wasn't tried, or not lately. */
   #door: Promise<UdpDoor | null> | null = null;
@@ -46,11 +51,13 @@ export class FrontDoor<Seat> {
   }
 
   add(ufrag: string, seat: Seat): void {
-    this.#seatByUfrag.set(ufrag, seat);
+    const nowMs = this.#clock.monotonicMs();
+    const checks = new TokenBucket(CHECKS_AT_ONCE_EACH, CHECKS_PER_MS_EACH, nowMs);
+    this.#knownByUfrag.set(ufrag, { seat, checks });
   }
 
   delete(ufrag: string): void {
-    this.#seatByUfrag.delete(ufrag);
+    this.#knownByUfrag.delete(ufrag);
   }
 
   async close(): Promise<void> {
@@ -75,9 +82,11 @@ export class FrontDoor<Seat> {
     // RFC 768: whoever has no port wants no answer, and no socket can be tied to it.
     if (from.port === 0) return;
     const ufrag = claimedUfrag(datagram);
-    const seat = ufrag === null ? undefined : this.#seatByUfrag.get(ufrag);
-    if (seat === undefined || this.#checks.available(this.#clock.monotonicMs()) < 1) return;
+    const known = ufrag === null ? undefined : this.#knownByUfrag.get(ufrag);
+    const nowMs = this.#clock.monotonicMs();
+    if (known === undefined || known.checks.available(nowMs) < 1 || this.#checks.available(nowMs) < 1) return;
+    known.checks.take(1);
     this.#checks.take(1);
-    this.#onCheck(seat, datagram, from);
+    this.#onCheck(known.seat, datagram, from);
   }
 }
