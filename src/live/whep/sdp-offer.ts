@@ -19,6 +19,7 @@ export type OfferedMedia = {
   readonly protocol: string;
   readonly mid: string;
   readonly isActive: boolean;
+  readonly isBundleOnly: boolean;
   /** The viewer wants to receive. */
   readonly receives: boolean;
   readonly isMultiplexed: boolean;
@@ -108,6 +109,7 @@ const mediaOf = (lines: readonly string[], session: Attributes): OfferedMedia =>
     mid: firstOf('mid', attributes),
     // A bundle-only section has port 0 and lives all the same (RFC 9143 §6).
     isActive: match[2] !== '0' || attributes.has('bundle-only'),
+    isBundleOnly: attributes.has('bundle-only'),
     receives: direction === 'sendrecv' || direction === 'recvonly',
     isMultiplexed: attributes.has('rtcp-mux'),
     formats: payloadTypes
@@ -121,6 +123,15 @@ const mediaOf = (lines: readonly string[], session: Attributes): OfferedMedia =>
 };
 
 const isPayloadType = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(text) < 128;
+
+/**
+ * What RFC 8829 §5.2.1 leaves out of a bundle-only section: it is that of the section the bundle is named after. RTP
+ * that is bundled has its RTCP beside it (RFC 9143 §9.3).
+ */
+const withTransport = (media: OfferedMedia, tagged: OfferedMedia): OfferedMedia => {
+  const { iceUfrag, icePwd, fingerprints, setup } = tagged;
+  return { ...media, isMultiplexed: true, iceUfrag, icePwd, fingerprints, setup };
+};
 
 /** Reads an offer; throws `bad_offer` with what is wrong with it. */
 export const parseOffer = (sdp: string): Offer => {
@@ -140,5 +151,14 @@ export const parseOffer = (sdp: string): Offer => {
   if (media.length === 0) throw whepError('bad_offer', 'the offer has no media section');
   const groups = (session.get('group') ?? []).filter((group) => group.startsWith('BUNDLE'));
   const mids = (groups[0] ?? '').split(' ').slice(1);
-  return { media, bundled: new Set(mids.filter((mid) => mid !== '')) };
+  const bundled = new Set(mids.filter((mid) => mid !== ''));
+  const [tag] = bundled;
+  const tagged = media.find(({ mid }) => mid === tag);
+  const isBorrowing = ({ isBundleOnly, mid }: OfferedMedia): boolean => isBundleOnly && bundled.has(mid);
+  return {
+    media: media.map((section) =>
+      tagged !== undefined && isBorrowing(section) ? withTransport(section, tagged) : section,
+    ),
+    bundled,
+  };
 };

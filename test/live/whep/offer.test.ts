@@ -193,6 +193,28 @@ test('a section that shares no transport with the picture is refused, and nothin
   assert.deepEqual(answered(three, h264({}, opus)).slice(3), ['audio 9', 'sendonly', 'video 9', 'inactive']);
 });
 
+test('a bundle-only section goes by the transport of the section that its bundle is named after', () => {
+  // RFC 8829 §5.2.1: such a section repeats nothing of it, rtcp-mux included.
+  const transport = videoSection.filter((line) => /^a=(ice-|fingerprint|setup|rtcp-mux)/.test(line));
+  const audio = [...audioSection.filter((line) => line !== 'a=rtcp-mux'), ...transport];
+  const video = videoSection
+    .filter((line) => !transport.includes(line))
+    .map((line) => line.replace('m=video 9', 'm=video 0').replace('a=mid:0', 'a=mid:2'));
+  const sdp = [...head, 'a=group:BUNDLE 1 2', ...audio, ...video, 'a=bundle-only', ''].join('\r\n');
+  const offer = parseOffer(sdp);
+  const section = chooseTracks(offer, h264({}, opus)).video?.media;
+  assert.deepEqual(
+    [section?.iceUfrag, section?.icePwd, section?.fingerprints, section?.setup],
+    ['abcd', '0123456789012345678901', ['sha-256 AA:BB'], 'actpass'],
+  );
+  assert.match(answerTo(offer, h264({}, opus)), /a=group:BUNDLE 1 2\r\n[\s\S]*m=video 9 [\s\S]*a=sendonly/);
+  // One that is in no bundle has no transport at all.
+  assert.equal(
+    codeOf(() => chosen(sdp.replace('BUNDLE 1 2', 'BUNDLE 1'), h264())),
+    'codec_not_offered',
+  );
+});
+
 test('every payload type of an answer is explained, those of refused sections, too', () => {
   // As pion offers; it gives the whole answer up over one that isn't.
   const pion = audioSection.map((line) => line.replace('111 0 8', '96 9 0 8').replace(':111', ':96'));

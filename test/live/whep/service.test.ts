@@ -257,7 +257,9 @@ test('who floods the port with checks of its own session keeps nobody else out',
   });
   await watch('door');
   await watch('door');
-  const [hostile, other] = offered.map(({ iceUfrag }) => bindingRequest(`${iceUfrag}:viewer`, 'some password'));
+  const [hostile, other] = offered.map(({ iceUfrag }) =>
+    bindingRequest(`${iceUfrag}:viewer`, 'some password'),
+  );
   const from = { address: '192.0.2.1', port: 4_000 };
   const flood = (): void => {
     for (let port = 1_024; port < 11_024; port += 1) onDatagram(hostile!, { ...from, port });
