@@ -81,6 +81,7 @@ export class Archive {
   /** Collects what was left open, which must be done before recorders begin, and goes on with the rest. */
   async start(): Promise<void> {
     await this.#root.start(async () => {
+      this.retention.archiveFound();
       await this.recovery.collect();
       void this.recovery.repairAll();
     });

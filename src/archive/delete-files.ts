@@ -18,9 +18,11 @@ export type Eviction = Deletions & { readonly freePercent: number };
 /** Infinite: all of the camera's recordings go, those too that nobody can play. */
 export type ExpiryLimit = { readonly cameraId: string; readonly beforeMs: number };
 
-/** What a round by age did, and which of the cameras have no recordings (any more). */
+/** What a round by age did. */
 export type Expiry = Deletions & {
+  /** Cameras whose folders have no recordings (any more), and those that have no folder. */
   readonly bare: readonly string[];
+  readonly absent: readonly string[];
   /** What was not closed of cameras of which all goes: it may have a recorder still. */
   readonly unclosed: readonly FilePlace[];
 };
@@ -129,7 +131,8 @@ export const deleteExpired = (input: {
   const skip = new Set(input.skip);
   const order = new EraOrder(input.eras);
   const unclosed: FilePlace[] = [];
-  const bare = new Set([...limits.keys()].filter((cameraId) => isAbsent(join(input.archiveDir, cameraId))));
+  const bare: string[] = [];
+  const absent = [...limits.keys()].filter((cameraId) => isAbsent(join(input.archiveDir, cameraId)));
   eachFolder(input.archiveDir, (cameraId, names) => {
     const beforeMs = limits.get(cameraId);
     if (beforeMs === undefined) return;
@@ -144,10 +147,10 @@ export const deleteExpired = (input: {
       if (!goes && isOurs(fileName)) left += 1;
     }
     if (left > 0) return;
-    bare.add(cameraId);
+    bare.push(cameraId);
     if (isPurged) removeFolder(join(input.archiveDir, cameraId));
   });
-  return { ...round.result, bare: [...bare], unclosed };
+  return { ...round.result, bare, absent, unclosed };
 };
 
 /** Job: deletes what was not closed, of cameras of which all goes. Nobody may be writing it. */

@@ -4,7 +4,7 @@ import type { Logger } from '../base/log.js';
 import type { FilePlace } from './archive-folders.js';
 import type { BrokenTotal } from './broken-files.js';
 import { type ClockEra, ClockEras } from './clock-eras.js';
-import { type Deletions, placeKey } from './delete-files.js';
+import { type Deletions, type Expiry, placeKey } from './delete-files.js';
 import { parseUnclosedName } from './file-name.js';
 import type { JobRunner } from './jobs.js';
 import type { LiveFiles } from './recovery.js';
@@ -66,6 +66,8 @@ export class Retention {
   readonly #options: { readonly archiveDir: string; readonly minFreePercent: number };
   readonly #deps: RetentionDeps;
   readonly #skip = new Set<string>();
+  /** Cameras that were deleted before this disk came, and have no folder on it: they may have one on another. */
+  #elsewhere: ReadonlySet<string> = new Set();
   /** The rules that were swept by last. */
   #sweptRules = '';
   #time: TrustedTime | null = null;
@@ -103,6 +105,16 @@ export class Retention {
     this.#isStopped = true;
     for (const timer of this.#timers) timer.cancel();
     this.#soon?.cancel();
+  }
+
+  /** The folder of the recordings is there, be it on another disk: what was deleted before may be on the one before. */
+  archiveFound(): void {
+    try {
+      const deleted = this.#deps.rules().filter(({ camera }) => camera === 'deleted');
+      this.#elsewhere = new Set(deleted.map(({ cameraId }) => cameraId));
+    } catch (fault) {
+      this.#deps.log.warn('could not read which cameras were deleted', { reason: messageOf(fault) });
+    }
   }
 
   /** Deletes what is older than its camera keeps it. Joins a sweep that is under way; never rejects. */
@@ -160,9 +172,7 @@ export class Retention {
         const input = { archiveDir, limits, eras, maxFiles: FILES_A_JOB, skip };
         const round = await runner.run('deleteExpired', input);
         this.counts.expired += this.#report(round, 'retention');
-        const bare = new Set(round.bare);
-        for (const { cameraId, camera } of rules)
-          if (camera !== 'here' && bare.has(cameraId)) this.#deps.onGone(cameraId);
+        this.#forgetGone(rules, round);
         const isFull = round.deleted.length + round.failed.length >= FILES_A_JOB;
         isMore = (isFull || (await this.#deleteUnclosed(round.unclosed))) && this.#skip.size < MAX_SKIPPED;
       }
@@ -171,6 +181,17 @@ export class Retention {
       if (!this.#isStopped) log.warn('could not delete old recordings', { reason: messageOf(fault) });
     }
     this.#rememberTime();
+  }
+
+  /** A purged camera's id can't be used again before that: an absent folder is enough for it, whatever disk it is. */
+  #forgetGone(rules: readonly RetentionRule[], { bare, absent }: Expiry): void {
+    const [bareIds, absentIds] = [new Set(bare), new Set(absent)];
+    this.#elsewhere = new Set([...this.#elsewhere].filter((cameraId) => absentIds.has(cameraId)));
+    for (const { cameraId, camera } of rules) {
+      const isElsewhere = camera === 'deleted' && this.#elsewhere.has(cameraId);
+      const isGone = bareIds.has(cameraId) || (absentIds.has(cameraId) && !isElsewhere);
+      if (camera !== 'here' && isGone) this.#deps.onGone(cameraId);
+    }
   }
 
   /** Of purged cameras: a file that can't be repaired would stay for ever. Returns whether there was one. */

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -330,6 +331,30 @@ test("a deleted camera's recordings go when their time is over, and then it is f
   await retention.sweep();
   assert.deepEqual(gone, ['c', 'a', 'c']);
   assert.equal(readdirSync(join(archiveDir, 'b')).length, 1, 'kept for ever');
+});
+
+test('a disk without the folder of a deleted camera says nothing of one that is away', async (t) => {
+  const archiveDir = tempFolder(t);
+  const [folder, other] = [join(archiveDir, 'a'), join(tempFolder(t), 'a')];
+  writeEnded(folder, 6 * DAY_MS);
+  const rules: RetentionRule[] = [{ cameraId: 'a', retentionDays: 7, camera: 'deleted' }];
+  const { retention, clock, gone } = setUp(archiveDir, rules);
+  retention.archiveFound();
+  await retention.sweep();
+  // Another disk, for a while, where a camera that never recorded is deleted, too.
+  renameSync(folder, other);
+  retention.archiveFound();
+  rules.push({ cameraId: 'b', retentionDays: 7, camera: 'deleted' });
+  rules.push({ cameraId: 'c', retentionDays: 7, camera: 'purged' });
+  await retention.sweep();
+  await retention.sweep();
+  assert.deepEqual([...new Set(gone.splice(0))], ['b', 'c']);
+  renameSync(other, folder);
+  rules.length = 1;
+  retention.archiveFound();
+  clock.advance(DAY_MS + 1_000);
+  await retention.sweep();
+  assert.deepEqual([readdirSync(folder), gone], [[], ['a']]);
 });
 
 test('a purged camera leaves nothing but what is not ours', async (t) => {
