@@ -47,8 +47,15 @@ export const isKeyH264 = (nalType: number): boolean => nalType === H264_NAL.idrS
 /** A slice of an IRAP picture (BLA, IDR or CRA, types 16 to 21): decoding can start here. */
 export const isKeyH265 = (nalType: number): boolean => nalType >= H265_NAL.blaWLp && nalType <= H265_NAL.cra;
 
-/** Coded picture data: slices and slice partitions. */
-export const isVclH264 = (nalType: number): boolean => nalType >= 1 && nalType <= H264_NAL.idrSlice;
+/** Coded picture data. */
+export const isVclH264 = (nalType: number): boolean =>
+  nalType === H264_NAL.slice || nalType === H264_NAL.idrSlice;
+
+/**
+ * A slice in parts (types 2 to 4), which the Extended profile alone has, and no decoder of today takes. H.265 looks just
+ * so where a camera's codec is changed and it goes on in the session that was announced as H.264.
+ */
+export const isPartitionH264 = (nalType: number): boolean => nalType >= 2 && nalType <= 4;
 
 /** Coded picture data: types 0 to 31 are all VCL. */
 export const isVclH265 = (nalType: number): boolean => nalType < H265_NAL.vps;

@@ -5,6 +5,7 @@ import {
   isFirstSliceH265,
   isParameterSetH264,
   isParameterSetH265,
+  isPartitionH264,
   isVclH264,
   isVclH265,
   nalTypeH264,
@@ -15,7 +16,7 @@ import {
 export const ROLE = {
   /** Not a NAL unit: a forbidden bit, or a type that is a packet's and no unit's. */
   invalid: 0,
-  /** Goes nowhere: filler, end of sequence, extension layers, reserved types. */
+  /** Goes nowhere: filler, end of sequence, data partitions, extension layers, reserved types. */
   dropped: 1,
   /** The first slice of a picture. */
   firstSlice: 2,
@@ -47,11 +48,8 @@ export const isSlice = (role: NalRole): boolean => role === ROLE.firstSlice || r
 export const roleOfH264 = (header: number, buffer: Buffer, start: number, end: number): NalRole => {
   const type = nalTypeH264(header);
   if (header >= 0x80 || type === 0 || type >= 24) return ROLE.invalid;
-  if (isVclH264(type)) {
-    // Partitions B and C begin with slice_id: first_mb_in_slice is in partition A alone (H.264 §7.3.2.9).
-    const isPartition = type === 3 || type === 4;
-    return !isPartition && isFirstSliceH264(buffer, start, end) ? ROLE.firstSlice : ROLE.slice;
-  }
+  if (isPartitionH264(type)) return ROLE.dropped;
+  if (isVclH264(type)) return isFirstSliceH264(buffer, start, end) ? ROLE.firstSlice : ROLE.slice;
   if (isParameterSetH264(type)) return ROLE.parameterSet;
   if (type === H264_NAL.sei) return ROLE.prefix;
   if (type === H264_NAL.accessUnitDelimiter) return ROLE.delimiter;

@@ -35,6 +35,18 @@ test('another resolution in mid-stream: new parameters, no frame lost, no reconn
   assert.equal(engine.cameras.get('cam')?.status().reconnects, 0);
 });
 
+test('H.265 in a session that was announced as H.264: none of it is a picture, and the camera is asked anew', async () => {
+  await using camera = await FakeCamera.start({ mounts });
+  await using engine = new Engine();
+  using log = await play(camera, engine);
+  camera.mount('/cam0').stream.setVideo(fixtures.h265Main());
+  const isNew = (): boolean => log.video.at(-1)?.info?.video.codec === 'h265';
+  await until('the new pictures come', isNew, { deadlineMs: 40_000 });
+  const sent = fixtures.h264High().frames.map(({ bytes }) => accessUnitHash('h264', bytes));
+  const taken = log.video.filter((frame) => frame.info?.video.codec === 'h264');
+  assert.ok(taken.every(({ hash }) => sent.includes(hash)));
+});
+
 test('a time jump of an hour: every frame kept, one discontinuity a track, times go on', async () => {
   await using camera = await FakeCamera.start({ mounts });
   await using engine = new Engine();

@@ -77,6 +77,20 @@ describe('H.264 payloads', () => {
     assert.deepEqual(sink.frames[0]?.nals, [IDR]);
   });
 
+  test('data partitions, which no decoder takes, are no pictures', () => {
+    const steps: Step[] = [
+      [IDR, 0, 'm'],
+      ['4288bb', 3000, 'm'],
+      ['5c8288bb', 6000, ''],
+      ['5c42cc', 6000, 'm'],
+      [P, 9000, 'm'],
+    ];
+    assert.deepEqual(framesOf(steps), [
+      [0, IDR],
+      [9000, P],
+    ]);
+  });
+
   test('delimiter, filler, end of sequence and of stream stay out, parameter sets take their own way', () => {
     const { sink } = run([
       [AUD, 0, ''],
