@@ -26,8 +26,15 @@ const groupsOf = (address: string): number[] | null => {
 const isMapped = (groups: readonly number[]): boolean =>
   groups[5] === 0xffff && groups.slice(0, 5).every((group) => group === 0);
 
+/** Some proxies forward the client's port along with its address (Azure's gateway, IIS), another one for each connection. */
+const withoutPort = (address: string): string => {
+  const match = /^(?:\[([^\]]+)\](?::\d{1,5})?|(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5})$/.exec(address);
+  return match?.[1] ?? match?.[2] ?? address;
+};
+
 /** An IPv4 client of a dual-stack socket is the same client (RFC 4291, section 2.5.5.2). */
-export const plainAddress = (address: string): string => {
+export const plainAddress = (given: string): string => {
+  const address = withoutPort(given);
   const groups = groupsOf(address);
   if (groups === null || !isMapped(groups)) return address;
   return groups
@@ -40,7 +47,8 @@ export const plainAddress = (address: string): string => {
  * What counts as one client: an IPv4 address, or the /64 of an IPv6 one, which is the least that a network gives
  * to a customer (RFC 6177, section 2). What is no address stands for itself.
  */
-export const clientNetwork = (address: string): string => {
+export const clientNetwork = (given: string): string => {
+  const address = withoutPort(given);
   const groups = groupsOf(address);
   if (groups === null) return address;
   if (isMapped(groups)) return plainAddress(address);

@@ -20,6 +20,13 @@ test('IPv6 addresses of one /64 are one client', () => {
   assert.equal(clientNetwork('fe80::1%eth0'), clientNetwork('fe80::2%eth1'));
 });
 
+test('the port that a proxy forwards along is no part of the client', () => {
+  for (const spelled of ['192.0.2.7:51234', '[::ffff:192.0.2.7]:51234', '[::ffff:c000:207]'])
+    assert.deepEqual([plainAddress(spelled), clientNetwork(spelled)], ['192.0.2.7', '192.0.2.7']);
+  assert.equal(plainAddress('[2001:db8::7]:80'), '2001:db8::7');
+  assert.equal(clientNetwork('[2001:db8::7]:80'), clientNetwork('2001:db8::8'));
+});
+
 test('this very machine is told from all others', () => {
   for (const address of ['127.0.0.1', '127.8.8.8', '::1', '::ffff:127.0.0.1']) assert.ok(isLoopback(address));
   for (const address of ['128.0.0.1', '::2', '1270.0.0.1', 'localhost', '']) assert.ok(!isLoopback(address));
