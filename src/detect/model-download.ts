@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { AppError, messageOf } from '../base/errors.js';
 import type { ModelErrorCode } from './model-errors.js';
-import { type OriginFile, originFailed } from './model-origin.js';
+import { type OriginFile, originFailed, originFault } from './model-origin.js';
 
 /** The names of files in the making; a model's own name never begins with a dot. */
 const partName = /^\.[A-Za-z0-9._-]+\.[0-9a-f]{12}\.part$/;
@@ -49,7 +49,7 @@ const copyBytes = async (
     }
   } catch (fault) {
     if (fault instanceof AppError) throw fault;
-    throw originFailed(messageOf(signal.aborted ? signal.reason : fault), fault);
+    throw originFault(signal.aborted ? signal.reason : fault);
   }
   if (receivedBytes === 0) throw originFailed('an empty file');
   if (sizeBytes !== null && sizeBytes !== receivedBytes) throw originFailed('the transfer was cut');

@@ -28,6 +28,12 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 export const originFailed = (reason: string, cause?: unknown): AppError<ModelErrorCode> =>
   new AppError('model_origin_failed', `the models origin failed: ${reason}`, { cause });
 
+/** What the system says of a connection names the address: whoever asks for a model is told its code alone. */
+export const originFault = (cause: unknown): AppError<ModelErrorCode> => {
+  const code: unknown = (cause as { code?: unknown }).code;
+  return originFailed(typeof code === 'string' ? code : messageOf(cause), cause);
+};
+
 const notFound = (): AppError<ModelErrorCode> =>
   new AppError('model_not_found', 'the models origin has no such file');
 
@@ -59,9 +65,7 @@ const openFile = async (url: URL): Promise<OriginFile> => {
   } catch (fault) {
     if (fault instanceof AppError) throw fault;
     const { code } = fault as NodeJS.ErrnoException;
-    throw code === 'ENOENT' || code === 'ENOTDIR'
-      ? notFound()
-      : originFailed(code ?? messageOf(fault), fault);
+    throw code === 'ENOENT' || code === 'ENOTDIR' ? notFound() : originFault(fault);
   }
 };
 
@@ -128,7 +132,7 @@ const request = (
     };
     const sent = get(url, options, resolve);
     sent.on('timeout', () => sent.destroy(new Error(`silent for ${limits.idleTimeoutMs / 1000} s`)));
-    sent.on('error', (fault) => reject(originFailed(messageOf(fault), fault)));
+    sent.on('error', (fault) => reject(originFault(fault)));
   });
 
 /** Judges an answer by its head: only one whose end can be told from a broken connection will do. */

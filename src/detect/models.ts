@@ -7,7 +7,7 @@ import type { Logger } from '../base/log.js';
 import { ModelCache } from './model-cache.js';
 import { removeLeftovers, storeModel } from './model-download.js';
 import type { ModelErrorCode } from './model-errors.js';
-import { openOrigin, originFailed, originUrl } from './model-origin.js';
+import { openOrigin, originFault, originUrl } from './model-origin.js';
 
 export type ModelLimits = {
   readonly maxBytes: number;
@@ -195,9 +195,12 @@ export class Models {
       await this.#cache.mark(filename);
       await this.#trim(filename);
     } catch (thrown) {
-      const fault = thrown instanceof AppError ? thrown : originFailed(messageOf(thrown), thrown);
+      const fault = thrown instanceof AppError ? thrown : originFault(thrown);
       if (fault.code !== 'model_not_found')
-        this.#log.warn('model fetch failed', { model: filename, code: fault.code, reason: fault.message });
+        this.#log.warn('model fetch failed', {
+          ...{ model: filename, code: fault.code, reason: fault.message },
+          ...(fault.cause === undefined ? {} : { cause: messageOf(fault.cause) }),
+        });
       throw fault;
     }
   }

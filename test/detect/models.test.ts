@@ -201,6 +201,15 @@ test('what the origin does not have is not found; without an origin nothing else
   assert.equal(await alone.path('net.onnx'), join(directory, 'net.onnx'));
 });
 
+test('whoever asks is not told where the origin is; the log is', async (t) => {
+  const { models, logged } = await rigOf(t, {}, () => 'http://127.0.0.1:1/');
+  await assert.rejects(models.open('m.onnx'), (fault: AppError) => {
+    assert.equal(fault.message, 'the models origin failed: ECONNREFUSED');
+    return true;
+  });
+  assert.match(logged.join(), /"cause":"connect ECONNREFUSED 127\.0\.0\.1:1"/);
+});
+
 test('a failure is remembered for a moment, so that asking again costs the origin nothing', async (t) => {
   const { models, origin } = await rigOf(t, { failureKeptMs: 60_000 });
   assert.equal(await codeOf(models.path('a.onnx')), 'model_not_found');
