@@ -3,6 +3,7 @@
 // sources. With `--prepare` (npm ci) it is content to have no compiler; with
 // `--check` (npm start) it tells whether there is anything to start.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 
@@ -15,7 +16,7 @@ const SOURCES = [
   'package-lock.json',
   'tsconfig.json',
 ];
-/** Written last of all; it says when the build began. */
+/** Written last of all; it says what the build was made of. */
 const STAMP = join('dist', '.built');
 const MAX_SWAPS = 10;
 
@@ -29,13 +30,30 @@ const newestMs = (path) => {
   return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newestMs(join(path, name))));
 };
 
-/** Neither the sources nor dist were changed since. */
-const isFresh = () => {
-  if (!existsSync(STAMP)) return false;
-  const begunMs = Number(readFileSync(STAMP, 'utf8'));
-  const endedMs = statSync(STAMP).mtimeMs;
-  return SOURCES.every((path) => newestMs(path) < begunMs) && newestMs('dist') <= endedMs;
+/** All that the compiler reads, in an order that is always the same. */
+const sourcesBelow = (path) => {
+  if (!existsSync(path)) return [];
+  if (!statSync(path).isDirectory()) return /\.(?:ts|json)$/.test(path) ? [path] : [];
+  return readdirSync(path)
+    .sort()
+    .flatMap((name) => sourcesBelow(join(path, name)));
 };
+
+/** What the sources say, not when they were written: whoever unpacks another version over this one keeps its old times. */
+const digestOfSources = () => {
+  const hash = createHash('sha256');
+  for (const path of SOURCES.flatMap(sourcesBelow)) {
+    const text = readFileSync(path);
+    hash.update(`${path}\0${text.length}\0`).update(text);
+  }
+  return hash.digest('hex');
+};
+
+/** The sources are those that it was made of, and dist was not changed since. */
+const isFresh = () =>
+  existsSync(STAMP) &&
+  readFileSync(STAMP, 'utf8') === digestOfSources() &&
+  newestMs('dist') <= statSync(STAMP).mtimeMs;
 
 /** Exit code of the compiler; null where there is none. */
 const compile = (folder) => {
@@ -64,12 +82,12 @@ const swapIn = (folder) => {
 };
 
 const build = () => {
-  const begunMs = Date.now();
+  const digest = digestOfSources();
   const folder = `.dist-${process.pid}`;
   try {
     const code = compile(folder);
     if (code === 0) {
-      writeFileSync(join(folder, '.built'), String(begunMs));
+      writeFileSync(join(folder, '.built'), digest);
       swapIn(folder);
     }
     return code;

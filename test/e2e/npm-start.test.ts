@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -68,12 +69,7 @@ const startIn = (t: TestContext, folder: string): { child: ChildProcess; out: ()
   return { child, out: () => out };
 };
 
-const change = (folder: string, name: string, text: string): void => {
-  writeFileSync(join(folder, name), text);
-  // A test has no time to wait until the clock of the file system has moved on.
-  const later = new Date(Date.now() + 2_000);
-  utimesSync(join(folder, name), later, later);
-};
+const change = (folder: string, name: string, text: string): void => writeFileSync(join(folder, name), text);
 
 test('npm start compiles nothing: it starts what is there, or says what to do', async (t) => {
   const folder = projectOf(t);
@@ -109,7 +105,7 @@ test('a build is swapped in whole: a service that runs goes on to find its threa
   assert.notEqual(failed.status, 0);
   assert.match(failed.said, /TS2322/);
   await startThread();
-  change(folder, 'src/main.ts', MAIN);
+  change(folder, 'src/main.ts', `${MAIN}\n// again`);
   const building = spawn('npm', ['run', 'build'], { cwd: folder, env, stdio: 'ignore' });
   while (building.exitCode === null) await startThread();
   assert.equal(building.exitCode, 0);
@@ -134,6 +130,19 @@ test('what is compiled already is left alone, unless sources or results were cha
   rmSync(join(folder, 'workers/late.ts'));
   assert.equal(npm(folder, 'run', 'build').status, 0);
   assert.equal(existsSync(join(folder, 'dist/workers/late.js')), false, 'nothing of former sources is left');
+});
+
+test('sources of another version are compiled, however old their files are', (t) => {
+  const folder = projectOf(t);
+  const built = (): string => readFileSync(join(folder, 'dist/src/main.js'), 'utf8');
+  assert.equal(npm(folder, 'run', 'prepare').status, 0);
+  // As tar and rsync leave it: with the times that it has elsewhere.
+  writeFileSync(join(folder, 'src/main.ts'), `${MAIN}\nprocess.title = 'another';\n`);
+  const longAgo = new Date('2020-01-01');
+  utimesSync(join(folder, 'src/main.ts'), longAgo, longAgo);
+  assert.doesNotMatch(built(), /another/);
+  assert.equal(npm(folder, 'run', 'prepare').status, 0);
+  assert.match(built(), /another/);
 });
 
 test('without a compiler (npm ci --omit=dev) npm ci goes through, and says that nothing was compiled', (t) => {
