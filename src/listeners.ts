@@ -4,7 +4,7 @@ import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
 import { openFileLimit } from './base/open-file-limit.js';
 import type { Config } from './config.js';
-import { ConnectionCaps } from './http/connection-caps.js';
+import { ConnectionCaps, connectionLimit } from './http/connection-caps.js';
 import type { Route } from './http/route.js';
 import { HttpServer, type ListenOptions, type ServerGuard } from './http/server.js';
 import { StalledResponses } from './http/stalled-responses.js';
@@ -19,15 +19,15 @@ type Stops = { push(stop: () => void | Promise<void>): void };
 
 /** A listener's own: whoever takes all places of the one leaves those of the other. */
 const guardsOf = (
-  { maxConnections, maxConnectionsPerAddress }: Config,
+  { maxConnections: wanted, maxConnectionsPerAddress }: Config,
+  listener: 'service' | 'monitoring',
   app: Express,
   deps: { readonly clock: Clock; readonly log: Logger },
 ): ServerGuard[] => {
-  // Recordings need files to be opened, however many connections there are.
-  const mostConnections = Math.min(maxConnections, (openFileLimit() ?? Number.POSITIVE_INFINITY) / 2);
+  const maxConnections = connectionLimit(wanted, openFileLimit(), listener);
   const isShared = (address: string): boolean => isLoopback(address) || isTrustedProxy(app, address);
   return [
-    new ConnectionCaps({ maxConnections: mostConnections, maxConnectionsPerAddress, isShared }, deps),
+    new ConnectionCaps({ maxConnections, maxConnectionsPerAddress, isShared }, deps),
     new StalledResponses(deps.clock),
   ];
 };
@@ -47,21 +47,22 @@ export const listen = async (
   const servers: HttpServer[] = [];
   stops.push(async () => void (await Promise.all(servers.map((server) => server.close()))));
   const open = async (
+    listener: 'service' | 'monitoring',
     shown: readonly Route[],
     onUpgrade: UpgradeListener | null,
     at: ListenOptions,
   ): Promise<string> => {
     const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps: at.tls !== null }, deps);
-    const server = await HttpServer.listen(at, app, onUpgrade, guardsOf(config, app, deps));
+    const server = await HttpServer.listen(at, app, onUpgrade, guardsOf(config, listener, app, deps));
     servers.push(server);
     return server.url;
   };
   const onUpgrade = createUpgradeListener(routes.upgrades, deps);
-  const url = await open(routes.all, onUpgrade, {
+  const url = await open('service', routes.all, onUpgrade, {
     ...{ host: config.host, hostVariable: 'HOST' },
     ...{ port: config.port, portVariable: 'PORT', tls },
   });
-  const metricsUrl = await open(routes.probes, null, {
+  const metricsUrl = await open('monitoring', routes.probes, null, {
     ...{ host: config.metricsHost, hostVariable: 'METRICS_HOST' },
     ...{ port: config.metricsPort, portVariable: 'METRICS_PORT', tls: null },
   });

@@ -12,6 +12,16 @@ export type ConnectionCapsOptions = {
   readonly isShared: (address: string) => boolean;
 };
 
+/** Of the files that the process may have open, so much for each listener: recordings need some, however many come. */
+const FILE_SHARES = { service: 1 / 2, monitoring: 1 / 8 } as const;
+
+/** How many connections a listener may have, of those that are wanted. */
+export const connectionLimit = (
+  wanted: number,
+  openFiles: number | null,
+  listener: keyof typeof FILE_SHARES,
+): number => (openFiles === null ? wanted : Math.min(wanted, Math.floor(openFiles * FILE_SHARES[listener])));
+
 /** A flood is told of no more often than this. */
 const TELL_EVERY_MS = 60_000;
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createLogger } from '../../src/base/log.js';
-import { ConnectionCaps } from '../../src/http/connection-caps.js';
+import { ConnectionCaps, connectionLimit } from '../../src/http/connection-caps.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { startTestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
@@ -71,6 +71,18 @@ test('there are no more connections in all than their cap; probes have places of
   assert.ok(await open(t, app.metricsUrl));
   sockets[0]?.destroy();
   await until('its place is free', () => open(t, app.url));
+});
+
+test('however many connections are wanted, both listeners together leave a third of the files to recordings', () => {
+  for (const openFiles of [1_024, 4_096, 20_001]) {
+    const limits = [
+      connectionLimit(10_000, openFiles, 'service'),
+      connectionLimit(10_000, openFiles, 'monitoring'),
+    ];
+    assert.ok(limits.reduce((sum, limit) => sum + limit) <= (openFiles * 2) / 3, `${limits} of ${openFiles}`);
+  }
+  assert.equal(connectionLimit(10_000, 1_000_000, 'monitoring'), 10_000);
+  assert.equal(connectionLimit(10_000, null, 'service'), 10_000);
 });
 
 test('this machine and a trusted proxy stand for many', async (t) => {
