@@ -14,8 +14,8 @@ export type TrackTime = { readonly timeline: Timeline; readonly wall: WallClock 
 export class StreamTime {
   readonly video: TrackTime;
   readonly #axis: TimeAxis;
-  /** By clock rate: a camera may come back with another. */
-  readonly #audio = new Map<number, TrackTime>();
+  /** Of the newest sound: a camera may come back with another clock rate, and with ever new ones. */
+  #audio: TrackTime | null = null;
   #isErrorTold = false;
 
   constructor(lastFrame: { ptsTicks: number; arrivalMs: number } | null, clock: Clock) {
@@ -28,10 +28,11 @@ export class StreamTime {
   }
 
   audio(clockRateHz: number): TrackTime {
-    const known = this.#audio.get(clockRateHz);
-    if (known !== undefined) return known;
+    const known = this.#audio;
+    if (known?.timeline.clockRateHz === clockRateHz) return known;
+    if (known !== null) this.#axis.removeTrack(known.timeline);
     const added = this.#addTrack(clockRateHz, true);
-    this.#audio.set(clockRateHz, added);
+    this.#audio = added;
     return added;
   }
 

@@ -279,6 +279,11 @@ export class TimeAxis {
     return track;
   }
 
+  /** The camera has no such track any more. */
+  removeTrack(track: Timeline): void {
+    this.#tracks.splice(this.#tracks.indexOf(track), 1);
+  }
+
   /** A new session begins: media time goes on by the time that passes, the same for all tracks. */
   restart(): void {
     this.#tracks.some((track) => track.carryAxis());
