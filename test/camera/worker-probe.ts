@@ -75,14 +75,19 @@ export class WorkerProbe {
     this.worker.handle({ type: 'release', cameraId, closeRing: true });
   }
 
-  /** Reads on whenever the bell rings. */
-  listen(): void {
+  /** The bell of all rings. */
+  get bell(): SharedArrayBuffer {
     const ready = this.said.find((message) => message.type === 'ready');
     if (ready === undefined) throw new Error('there is no bell');
+    return ready.bell;
+  }
+
+  /** Reads on whenever the bell rings. */
+  listen(): void {
     const reader = new RingReader(this.ring, { start: 'latest-key' });
     reader.subscribe();
     this.#reader = reader;
-    this.#listener = new BellListener(ready.bell, () => {
+    this.#listener = new BellListener(this.bell, () => {
       while (reader.next()) {
         if (!reader.isVideo) continue;
         const frame = Buffer.alloc(reader.lengthBytes);
