@@ -26,6 +26,8 @@ const WALL_TOLERANCE_MS = 5;
 const TICKS_PER_SECOND = 90_000;
 /** A day of GOPs of a second has 9 MB of lines, for each session its own. */
 const MAX_KNOWN_BYTES = 64 << 20;
+/** What the lines of a section take besides their text: key, list and buffers. */
+const SECTION_BYTES = 1024;
 /** What grows is put together now and then. */
 const MAX_PIECES = 16;
 
@@ -38,22 +40,22 @@ const secondsOf = (parts: RecordedParts, part: number): number =>
 /** The lines of a section, made once for each part. */
 class SectionLines {
   pieces: Buffer[] = [];
-  lengthBytes = 0;
+  lengthBytes = SECTION_BYTES;
   /** EXTINF rounded to a whole number is never over the target (RFC 8216 §4.3.3.1). */
   longestSeconds = 0;
   end: number;
   /** A table only ever grows at its end; a file that was replaced has another one. */
-  readonly #parts: RecordedParts;
+  readonly #table: symbol;
   #expectedMs = Number.NaN;
 
   constructor({ parts, first }: PlaylistSection) {
-    this.#parts = parts;
+    this.#table = parts.identity;
     this.end = first;
   }
 
   /** Whether these are the section's lines, or the first of them. */
   beginsLike({ parts, end }: PlaylistSection): boolean {
-    return this.#parts === parts && this.end <= end;
+    return this.#table === parts.identity && this.end <= end;
   }
 
   /** Adds the parts that are new. */

@@ -9,6 +9,8 @@ const DAY_MS = 86_400_000;
  * own clock in ticks of 90 kHz. It only ever grows at its end.
  */
 export class RecordedParts {
+  /** For whoever is to know the table again without holding it. */
+  readonly identity = Symbol('table of parts');
   count = 0;
   /** Bytes [startBytes, endBytes) of the file hold the part's fragments. */
   startBytes = new Float64Array(FIRST_CAPACITY);

@@ -6,7 +6,9 @@ import * as HLS from 'hls-parser';
 import { closedName } from '../../src/archive/file-name.js';
 import { Playlists } from '../../src/archive/playlist.js';
 import { RecordedParts } from '../../src/archive/recorded-parts.js';
+import { collectGarbage } from '../../src/base/collect-garbage.js';
 import { fixtures } from '../support/fixtures.js';
+import { until } from '../support/until.js';
 import { CAMERA_ID, film, makeArchive, START_MS, textOf } from './filmed.js';
 
 type MediaPlaylist = HLS.types.MediaPlaylist;
@@ -253,4 +255,28 @@ test('what is kept of playlists is bounded, and tells cameras and sessions apart
   assert.ok(textOf(build('b')).includes('session=b') && !textOf(build('b')).includes('session=a'));
   build(null, 'yard');
   assert.notEqual(build('a')[1], first, 'forgotten for the others');
+});
+
+test('what is kept of playlists holds no tables of parts, and nothing small for ever', async () => {
+  const playlists = new Playlists({ maxBytes: 1 << 20 });
+  let collected = 0;
+  const tables = new FinalizationRegistry(() => {
+    collected += 1;
+  });
+  for (let hour = 0; hour < 200; hour += 1) {
+    const section = sectionOf(hourOfParts(hour, 3), hour);
+    tables.register(section.parts, null);
+    playlists.build([section], { cameraId: CAMERA_ID, isEnded: true, session: null });
+  }
+  await until('the tables are garbage', () => {
+    collectGarbage();
+    return collected >= 190;
+  });
+  // So small that the keys, lists and buffers around the text are most of it.
+  const first = { ...sectionOf(hourOfParts(1, 1), 1), end: 1 };
+  const build = (session: string) =>
+    playlists.build([first], { cameraId: CAMERA_ID, isEnded: true, session })[1];
+  const kept = build('first');
+  for (let viewer = 0; viewer < 2_000; viewer += 1) build(String(viewer));
+  assert.notEqual(build('first'), kept);
 });
