@@ -30,6 +30,12 @@ const newestTimes = (ring: SharedArrayBuffer): number[] => {
  */
 export const hasReorderedFrames = (ring: SharedArrayBuffer, { video }: StreamInfo): boolean => {
   const times = newestTimes(ring);
-  for (let i = 1; i < times.length; i += 1) if (times[i]! > times[i - 1]!) return true;
+  let disorders = 0;
+  for (let i = 1; i < times.length; i += 1) {
+    if (times[i]! <= times[i - 1]!) continue;
+    disorders += 1;
+    // One alone, with none behind it, is a clock that was set back a little.
+    if (i < ENOUGH_FRAMES || disorders > 1) return true;
+  }
   return times.length < ENOUGH_FRAMES && (video.reorderDepth ?? 0) > 0;
 };

@@ -8,6 +8,11 @@ const MAX_STEP_BACK_TICKS = 2 * VIDEO_CLOCK_HZ;
 
 /** So many frames out of order are B-frames; fewer can be a clock that was set back a little. */
 const LATE_FRAMES_FOR_CERTAINTY = 8;
+/** With more frames between them they don't add up: such a clock is set back again and again. */
+const MAX_FRAMES_APART = 256;
+
+/** What of a frame says where it belongs. */
+type PlacedFrame = Pick<RingReader, 'ptsTicks' | 'arrivalMs' | 'wallMs' | 'discontinuity'>;
 
 /** A moment on the axis and on the wall. */
 export type AxisMoment = { readonly ticks: number; readonly wallMs: number };
@@ -24,6 +29,7 @@ export class MediaAxis {
   /** Added to the camera's times. */
   #shiftTicks = 0;
   #lateFrames = 0;
+  #framesSinceLate = 0;
 
   /** The frames come in another order than they are shown in. */
   get isReordered(): boolean {
@@ -31,14 +37,16 @@ export class MediaAxis {
   }
 
   /** The place of a video frame. */
-  placeVideo({ ptsTicks, arrivalMs, wallMs, discontinuity }: RingReader): number {
+  placeVideo({ ptsTicks, arrivalMs, wallMs, discontinuity }: PlacedFrame): number {
     const step = ptsTicks - this.#lastPts;
+    this.#framesSinceLate += 1;
     if (step <= 0 && (discontinuity || step < -MAX_STEP_BACK_TICKS)) {
       const passedTicks = Math.max(1, (arrivalMs - this.#lastArrivalMs) * TICKS_PER_MS);
       this.#shiftTicks = this.#lastTicks + passedTicks - ptsTicks;
       this.#lateFrames = 0;
     } else if (step < 0) {
-      this.#lateFrames += 1;
+      this.#lateFrames = this.#framesSinceLate > MAX_FRAMES_APART ? 1 : this.#lateFrames + 1;
+      this.#framesSinceLate = 0;
     }
     this.#lastPts = ptsTicks;
     this.#lastTicks = Math.max(ptsTicks + this.#shiftTicks, this.#lastTicks + 1);

@@ -146,6 +146,16 @@ test('a camera with B-frames is refused; one that only announces them is not', a
   assert.equal((await whep.offer(client.offer)).code, 'b_frames');
 });
 
+test('a camera whose clock was set back a little is no camera with B-frames', async () => {
+  using whep = await WhepHarness.start();
+  const camera = whep.addCamera();
+  camera.writeGop(20);
+  for (let i = 0; i < 20; i += 1) camera.write(false, 600, (camera.slices.length - 2) * TICKS_PER_FRAME);
+  const client = await WhepClient.create();
+  whep.clients.push(client);
+  assert.equal((await whep.offer(client.offer)).code, null);
+});
+
 test('parameter sets may change, the codec may not, and a camera that is gone ends its views', async () => {
   using whep = await WhepHarness.start();
   const camera = whep.addCamera();
