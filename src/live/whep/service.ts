@@ -120,8 +120,8 @@ export class WhepService {
       throw whepError('too_many_sessions', 'too many people are watching');
     const sessionId = randomBytes(16).toString('base64url');
     const oldest = this.#waiting.enter(sessionId, address);
-    const host = this.#hostFor(cameraId, udpPort);
-    const watched = host.cameras.get(cameraId) ?? this.#watch(cameraId, host);
+    const watched = this.#placeFor(cameraId, udpPort, sessionId);
+    const { host } = watched;
     const answerSdp = await new Promise<string>((resolve, reject) => {
       const timer = this.#deps.clock.after(ANSWER_TIMEOUT_MS, () =>
         this.#turnOut(seat, 'it took too long to answer'),
@@ -172,6 +172,17 @@ export class WhepService {
     for (const seat of [...this.#seats.values()]) this.#endSeat(seat, 'the service stops');
     await Promise.all(this.#hosts.splice(0).map(stopWorker));
     await this.#door.close();
+  }
+
+  /** The camera in a worker that takes the session; one that finds no place waits for nothing. */
+  #placeFor(cameraId: string, udpPort: number, sessionId: string): Watched {
+    try {
+      const host = this.#hostFor(cameraId, udpPort);
+      return host.cameras.get(cameraId) ?? this.#watch(cameraId, host);
+    } catch (fault) {
+      this.#waiting.leave(sessionId);
+      throw fault;
+    }
   }
 
   #watch(cameraId: string, host: Host): Watched {

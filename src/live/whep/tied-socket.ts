@@ -42,8 +42,11 @@ export class TiedSocket {
     const isV4 = isIPv4(remote.address);
     const socket = sharedSocket(isV4 ? 'udp4' : 'udp6', SEND_BUFFER_BYTES);
     this.#socket = socket;
-    // ICMP from a viewer that is gone, or a way there that is: it is noticed by its silence.
-    socket.on('error', () => {});
+    socket.on('error', () => {
+      // The system has no socket to spare: whoever sent from there asks again, and gets another one. Later it is ICMP
+      // from a viewer that is gone, or a way there that is, which is noticed by its silence.
+      if (this.#state === 'tying') this.close();
+    });
     socket.on('message', (message, from) => {
       // Between binding and connecting it hears everybody; who isn't meant asks again.
       if (isSameRemote(from, remote)) onMessage(message, this);

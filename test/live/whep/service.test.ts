@@ -21,6 +21,7 @@ const makeService = (workerCount = 2, openDoor: OpenUdpDoor = openFakeDoor, own 
   const clock = new FakeClock();
   const workers: Hired[] = [];
   const listeners = new Map<string, (feed: CameraFeed | null) => void>();
+  const machine = { hasThreads: true };
   const feed: CameraFeed = { ring: new SharedArrayBuffer(8), bell: new SharedArrayBuffer(8) };
   const whep = new WhepService(
     { workerCount, udpPorts: { first: 1, last: 2 }, addresses: () => [...own] },
@@ -38,6 +39,7 @@ const makeService = (workerCount = 2, openDoor: OpenUdpDoor = openFakeDoor, own 
         },
       },
       spawn: (_name, _options, events) => {
+        if (!machine.hasThreads) throw new Error('no thread');
         const hired: Hired = { told: [], events, isStopped: false };
         workers.push(hired);
         return {
@@ -69,7 +71,7 @@ const makeService = (workerCount = 2, openDoor: OpenUdpDoor = openFakeDoor, own 
   const connect = (sessionId: string): void => {
     for (const { events } of workers) events.onMessage({ type: 'connected', sessionId });
   };
-  return { clock, workers, listeners, whep, watch, connect, ended, offered };
+  return { clock, workers, listeners, whep, watch, connect, ended, offered, machine };
 };
 
 /** An offer waits for the port, even where that is open already. */
@@ -192,6 +194,15 @@ test('an address whose sessions are never connected is held off, and nobody else
   assert.equal(await codeOf(watch('door', '2001:db8:0:7:ffff::1')), 'too_many_waiting');
   await watch('door', '2001:db8:0:8::1');
   assert.deepEqual(ended, ['left']);
+  await whep.stop();
+});
+
+test('a machine that has no thread to spare turns nobody away for longer than that lasts', async () => {
+  const { whep, watch, machine } = makeService(1);
+  machine.hasThreads = false;
+  for (let i = 0; i < 60; i += 1) assert.equal(await codeOf(watch('door')), 'Error: no thread');
+  machine.hasThreads = true;
+  await watch('door');
   await whep.stop();
 });
 

@@ -86,3 +86,11 @@ test('an address that there is no way to costs nothing but its own socket', asyn
   tie.send(Buffer.from('hello'));
   assert.equal(tie.isBlocked, true);
 });
+
+test('a socket that the system refuses is closed, so that the next check gets another one', async (t) => {
+  const holder = await bound(t, 'udp4');
+  const { port } = holder.address();
+  const tie = new TiedSocket(port, { address: '127.0.0.1', port: 9 }, () => {});
+  t.after(() => tie.close());
+  await until('it is closed', () => tie.isClosed);
+});
