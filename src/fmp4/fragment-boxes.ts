@@ -1,5 +1,5 @@
 import { writeU64 } from './box-bytes.js';
-import type { FragmentTrack } from './fragment.js';
+import type { FragmentTrack } from './fragment-track.js';
 import { ntpFraction, ntpSeconds } from './ntp-time.js';
 import type { SampleColumns } from './sample-columns.js';
 import { SAMPLE_FLAGS } from './sample-flags.js';
