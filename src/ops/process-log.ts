@@ -1,15 +1,9 @@
 import { type Logger as PinoLogger, pino, stdTimeFunctions } from 'pino';
 import type { LogFields, Logger } from '../base/log.js';
 import type { LogHub } from './log-hub.js';
+import type { LogSink } from './log-sink.js';
 import { redactLine } from './redact.js';
 import { StandardOutput } from './standard-output.js';
-
-/** Where the lines go, each with its line break. */
-export interface LogSink {
-  write(line: string): unknown;
-  /** Writes what waits, at once: before the process exits. */
-  flushSync(): void;
-}
 
 export type ProcessLog = {
   readonly log: Logger;

@@ -1,5 +1,5 @@
 import { write, writeSync } from 'node:fs';
-import type { LogSink } from './process-log.js';
+import type { LogSink } from './log-sink.js';
 
 const STANDARD_OUTPUT = 1;
 
