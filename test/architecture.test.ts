@@ -93,10 +93,11 @@ test('nobody imports the composition root or the process entry', () => {
   assert.deepEqual(faults, []);
 });
 
-test('there is no import cycle', () => {
+test('there is no import circle, types included', () => {
   const next = new Map<string, string[]>();
-  for (const { from, to, typeOnly } of imports) {
-    if (!typeOnly) next.set(from, [...(next.get(from) ?? []), to]);
+  for (const { from, to } of imports) {
+    // A main-side handle names its worker's entry by URL, and the entry loads what the handle types.
+    if (!to.startsWith('workers/')) next.set(from, [...(next.get(from) ?? []), to]);
   }
   const done = new Set<string>();
   const path: string[] = [];

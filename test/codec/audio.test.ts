@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { AAC_SAMPLE_RATES_HZ, buildAacConfig, parseAacConfig } from '../../src/codec/aac.js';
-import { adtsHeaderBytes } from '../../src/codec/adts.js';
 import { aacTrack } from '../../src/codec/audio-track.js';
+import { adtsHeaderBytes } from '../support/adts.js';
 import { BitWriter } from './bit-writer.js';
 
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');

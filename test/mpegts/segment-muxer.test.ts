@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { adtsHeaderBytes } from '../../src/codec/adts.js';
 import { opusTrack } from '../../src/codec/audio-track.js';
 import { AnnexBCursor } from '../../src/codec/nal-cursor.js';
 import { CLOCK_LAG_TICKS, SegmentMuxer, type SegmentMuxerOptions } from '../../src/mpegts/segment-muxer.js';
 import { START_OFFSET_TICKS, toTimestamp } from '../../src/mpegts/timestamp.js';
 import { joinNals, splitNals } from '../support/access-units.js';
+import { adtsHeaderBytes } from '../support/adts.js';
 import { fixtures } from '../support/fixtures.js';
 import { type Demuxed, demux } from './demuxer.js';
 import { addFrame, earlyTicks, gopsOf, infoOf, muxAll } from './mux.js';

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { AAC_SAMPLE_RATES_HZ, buildAacConfig } from '../../src/codec/aac.js';
-import { adtsHeaderBytes } from '../../src/codec/adts.js';
 import { aacTrack, g711Track } from '../../src/codec/audio-track.js';
 import { isKeyH264, isKeyH265, nalTypeOf } from '../../src/codec/nal.js';
 import { AnnexBCursor } from '../../src/codec/nal-cursor.js';
@@ -8,6 +7,7 @@ import type { AudioTrackInfo, VideoCodec } from '../../src/codec/track.js';
 import { VIDEO_CLOCK_HZ } from '../../src/codec/track.js';
 import { isHead, isSlice, type NalRole, ROLE, roleOfH264, roleOfH265 } from '../../src/rtp/nal-role.js';
 import { isParameterSet, joinNals } from './access-units.js';
+import { adtsHeaderBytes } from './adts.js';
 
 /** One frame of a file, in the order of decoding. */
 export type StreamFrame = {

@@ -1,4 +1,4 @@
-import { AAC_SAMPLE_RATES_HZ } from './aac.js';
+import { AAC_SAMPLE_RATES_HZ } from '../../src/codec/aac.js';
 
 const HEADER_BYTES = 7;
 const HEADER_WITH_CRC_BYTES = 9;
