@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../src/base/clock.js';
 import { Bell, BellListener } from '../src/ring/doorbell.js';
-import { frameFlag } from '../src/ring/layout.js';
+import { frameFlag } from '../src/ring/frame-flag.js';
 import { RingReader } from '../src/ring/reader.js';
 import { RingWriter } from '../src/ring/writer.js';
 import { quantile } from './table.js';

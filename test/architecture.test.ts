@@ -83,6 +83,11 @@ test('every folder imports only what the layer table allows', () => {
   assert.deepEqual(faults, []);
 });
 
+test('nobody but the ring knows where in its memory what lies', () => {
+  const faults = imports.filter(({ from, to }) => to === 'src/ring/layout.ts' && roomOf(from) !== 'ring');
+  assert.deepEqual(faults, []);
+});
+
 test('nobody imports the composition root or the process entry', () => {
   const faults = imports.filter(
     ({ from, to }) =>

@@ -1,7 +1,7 @@
 import type { Clock, MonotonicMs } from '../base/clock.js';
 import type { AudioSink } from '../codec/frame-sink.js';
 import type { AudioTrackInfo } from '../codec/track.js';
-import { frameFlag } from '../ring/layout.js';
+import { frameFlag } from '../ring/frame-flag.js';
 import type { RingWriter } from '../ring/writer.js';
 import type { TrackTime } from './stream-time.js';
 

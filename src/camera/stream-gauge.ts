@@ -1,8 +1,7 @@
 import type { MonotonicMs } from '../base/clock.js';
 import type { StreamInfo } from '../codec/track.js';
 import { type RingCounters, readCounters } from '../ring/counters.js';
-import { headerWord, RingMemory } from '../ring/layout.js';
-import { loadStreamInfo } from '../ring/stream-info.js';
+import { ringIdOf, streamInfoOf, streamVersionOf } from '../ring/glance.js';
 
 /** Rates are those of the last 5 s; at one sample a second that is 6 of them. */
 const WINDOW_MS = 5_000;
@@ -32,10 +31,9 @@ export class StreamGauge {
       return this.#lastLook();
     }
     const counters = readCounters(ring);
-    const memory = new RingMemory(ring);
-    const ringId = memory.header[headerWord.ringId]!;
+    const ringId = ringIdOf(ring);
     this.counters = counters;
-    this.#readInfo(memory, ringId);
+    this.#readInfo(ring, ringId);
     this.#measure(counters, isStreaming, nowMs);
     // A ring that was made anew counts from 0; one that replaces a smaller one goes on, and keeps its id.
     const before = ringId === this.#ringId ? -this.#receivedBytes : this.#unsampledBytes();
@@ -59,10 +57,10 @@ export class StreamGauge {
     return this.#ring === null ? 0 : readCounters(this.#ring).receivedBytes - this.#receivedBytes;
   }
 
-  #readInfo(memory: RingMemory, ringId: number): void {
-    const version = Atomics.load(memory.header, headerWord.streamVersion);
+  #readInfo(ring: SharedArrayBuffer, ringId: number): void {
+    const version = streamVersionOf(ring);
     if (version === this.#infoVersion && ringId === this.#ringId && this.info !== null) return;
-    this.info = loadStreamInfo(memory, version) ?? this.info;
+    this.info = streamInfoOf(ring, version) ?? this.info;
     this.#infoVersion = version;
   }
 

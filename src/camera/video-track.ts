@@ -4,7 +4,7 @@ import type { VideoSink } from '../codec/frame-sink.js';
 import { withLengths } from '../codec/nal.js';
 import { ParameterSets } from '../codec/parameter-sets.js';
 import type { VideoCodec } from '../codec/track.js';
-import { frameFlag } from '../ring/layout.js';
+import { frameFlag } from '../ring/frame-flag.js';
 import type { RingWriter } from '../ring/writer.js';
 import { type PromisedSound, SoundWatch } from './sound-watch.js';
 import type { TrackTime } from './stream-time.js';

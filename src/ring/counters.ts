@@ -1,4 +1,4 @@
-import { headerWord, RingMemory } from './layout.js';
+import { RingMemory } from './layout.js';
 
 /**
  * The counters in a ring's header, in the order in which they lie there. The writer keeps those of the first
@@ -55,7 +55,3 @@ export const readCounters = (ring: SharedArrayBuffer): RingCounters => {
   const { counters } = new RingMemory(ring);
   return Object.fromEntries(counterNames.map((name, index) => [name, counters[index]])) as RingCounters;
 };
-
-/** Readers in other threads that wait for this ring's frames. */
-export const subscribersOf = (ring: SharedArrayBuffer): number =>
-  Atomics.load(new RingMemory(ring).header, headerWord.subscribers);

@@ -67,9 +67,6 @@ export const slotTime = { pts: 4, dts: 5, wall: 6, arrival: 7 } as const;
 export const SLOT_WORDS = 16;
 export const SLOT_TIMES = 8;
 
-/** Bits of a frame's flags. Without `audio` it is video. */
-export const frameFlag = { key: 1, discontinuity: 2, audio: 4, damaged: 8 } as const;
-
 const MAGIC = 0x46524e31;
 const COUNTERS_START = 256;
 const COUNTERS = 32;

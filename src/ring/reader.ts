@@ -1,8 +1,9 @@
 import type { MonotonicMs, Ticks, WallMs } from '../base/clock.js';
 import type { StreamInfo } from '../codec/track.js';
 import { copyBytes } from './copy-bytes.js';
+import { frameFlag } from './frame-flag.js';
 import { HeldFrames, isUntouched } from './held-frames.js';
-import { frameFlag, headerWord, RingMemory, ringState, slotTime, slotWord } from './layout.js';
+import { headerWord, RingMemory, ringState, slotTime, slotWord } from './layout.js';
 import { loadStreamInfo } from './stream-info.js';
 
 export type RingReaderOptions = {

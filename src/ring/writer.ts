@@ -5,10 +5,10 @@ import { GUARANTEED_BYTES, type RingOptions, ringOptions, roomFor, TRIM_SHARE } 
 import { copyBytes } from './copy-bytes.js';
 import { counterIndex, type RingCounter } from './counters.js';
 import { Description } from './description.js';
+import { frameFlag } from './frame-flag.js';
 import { GopMeter, ShrinkRule } from './gop-meter.js';
 import {
   allocateRing,
-  frameFlag,
   GRAIN_BYTES,
   headerWord,
   RingMemory,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MonotonicMs } from '../../src/base/clock.js';
-import { frameFlag } from '../../src/ring/layout.js';
+import { frameFlag } from '../../src/ring/frame-flag.js';
 import { RingReader } from '../../src/ring/reader.js';
 import type { RingWriter } from '../../src/ring/writer.js';
 import { copyOf, KEY, makeRing, nalOf, seedsOf, writeFrame } from '../support/ring.js';

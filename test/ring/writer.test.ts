@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.js';
 import { readCounters } from '../../src/ring/counters.js';
-import { frameFlag } from '../../src/ring/layout.js';
+import { frameFlag } from '../../src/ring/frame-flag.js';
 import { RingReader } from '../../src/ring/reader.js';
 import { copyOf, KEY, makeRing, nalOf, prefixed, seedsOf, streamInfo, writeFrame } from '../support/ring.js';
 

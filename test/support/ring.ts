@@ -1,6 +1,6 @@
 import type { StreamInfo } from '../../src/codec/track.js';
 import type { RingOptions } from '../../src/ring/capacity.js';
-import { frameFlag } from '../../src/ring/layout.js';
+import { frameFlag } from '../../src/ring/frame-flag.js';
 import type { RingReader } from '../../src/ring/reader.js';
 import { RingWriter } from '../../src/ring/writer.js';
 

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { frameFlag } from '../../src/ring/layout.js';
+import { frameFlag } from '../../src/ring/frame-flag.js';
 import { RingWriter } from '../../src/ring/writer.js';
 import { CheckedFrames, control, type ProducerData } from '../support/ring-threads.js';
 

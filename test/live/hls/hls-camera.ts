@@ -2,7 +2,7 @@ import { createLogger } from '../../../src/base/log.js';
 import type { CameraFeed, CameraFeeds } from '../../../src/live/feeds.js';
 import { LiveHls } from '../../../src/live/hls/live-hls.js';
 import { Numbers } from '../../../src/live/hls/window.js';
-import { frameFlag } from '../../../src/ring/layout.js';
+import { frameFlag } from '../../../src/ring/frame-flag.js';
 import { gopsOf, infoOf, type SourceFrame } from '../../mpegts/mux.js';
 import { splitNals } from '../../support/access-units.js';
 import type { AudioStream, VideoStream } from '../../support/elementary-stream.js';

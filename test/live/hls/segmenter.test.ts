@@ -9,7 +9,7 @@ import { SAMPLE_FIELDS, sampleField, sampleKind } from '../../../src/live/hls/se
 import { Segmenter } from '../../../src/live/hls/segmenter.js';
 import { TsMaker } from '../../../src/live/hls/ts-maker.js';
 import { Numbers, SegmentWindow } from '../../../src/live/hls/window.js';
-import { frameFlag } from '../../../src/ring/layout.js';
+import { frameFlag } from '../../../src/ring/frame-flag.js';
 import { RingReader } from '../../../src/ring/reader.js';
 import { infoOf } from '../../mpegts/mux.js';
 import { fixtures } from '../../support/fixtures.js';

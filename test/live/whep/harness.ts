@@ -10,7 +10,7 @@ import { openUdpDoor, type UdpDoor } from '../../../src/live/whep/udp-door.js';
 import { WhepWorker } from '../../../src/live/whep/whep-worker.js';
 import type { RingOptions } from '../../../src/ring/capacity.js';
 import { Bell } from '../../../src/ring/doorbell.js';
-import { frameFlag } from '../../../src/ring/layout.js';
+import { frameFlag } from '../../../src/ring/frame-flag.js';
 import { RingWriter } from '../../../src/ring/writer.js';
 import { streamInfo } from '../../support/ring.js';
 import { until } from '../../support/until.js';
