@@ -25,6 +25,10 @@ const serveUnchanged = (
   server.emit(isTls ? 'secureConnection' : 'connection', socket);
 };
 
+/** Node leaves out headers beyond this number: without a Content-Length the body would become a request of its own. */
+const isHeadWhole = ({ maxHeadersCount }: Server, { rawHeaders }: IncomingMessage): boolean =>
+  maxHeadersCount === null || rawHeaders.length < 2 * maxHeadersCount;
+
 /** Gives the sockets away that don't speak HTTP any more. */
 export class UpgradedSockets {
   /** Sockets with an answer under way. */
@@ -39,7 +43,7 @@ export class UpgradedSockets {
     });
     server.on('upgrade', (request, socket, head) => {
       // Behind an answer that isn't out yet nobody can change the protocol.
-      if (this.#isClosing || this.#busy.has(socket)) {
+      if (this.#isClosing || this.#busy.has(socket) || !isHeadWhole(server, request)) {
         socket.on('error', () => {}).destroy();
         return;
       }

@@ -230,6 +230,16 @@ test('clients that offer HTTP/2 are served as if they had not', async () => {
   await until('all places are free', () => placesHeld === 0);
 });
 
+test('no body of a request with too many headers is taken for another request', async () => {
+  const smuggled = 'GET /stream/ws/smuggled HTTP/1.1\r\nHost: x\r\n\r\n';
+  const many = Array.from({ length: 200 }, (_, index) => `X-${index}: x\r\n`).join('');
+  const h2c = `Host: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n${many}Content-Length: ${smuggled.length}\r\n`;
+  const before = server.reported.length;
+  const client = await raw(`POST /stream/ws/open HTTP/1.1\r\n${h2c}\r\n${smuggled}`);
+  await until('it is cut or answered', () => client.socket.destroyed || client.text().includes('404'));
+  assert.deepEqual(server.reported.slice(before), []);
+});
+
 test('they are over TLS, too', async () => {
   const { cert, key } = selfSignedCertificate();
   const other = await startWebServer([], [echo], { cert: Buffer.from(cert), key: Buffer.from(key) });
