@@ -26,6 +26,13 @@ export type ImportEffects = {
 /** A commit needs a few pages of WAL; below this the disk counts as full. */
 const MIN_FREE_BYTES = 1_000_000;
 
+/** In words that anybody may read, as a probe is: what the system says names the path. */
+const shownFault = (thrown: unknown): string => {
+  const { code, syscall } = thrown as NodeJS.ErrnoException;
+  if (syscall === undefined) return messageOf(thrown);
+  return code === 'ENOENT' ? 'the database file is missing' : `the database file can't be used (${code})`;
+};
+
 /**
  * Everything that was configured, in one SQLite file. All calls are synchronous; a write has reached the disk when
  * it returns. A write that the disk refuses throws `database_unavailable` and changes nothing.
@@ -118,7 +125,7 @@ export class Store {
       this.#takeWriteLock();
       return null;
     } catch (thrown) {
-      return messageOf(thrown);
+      return shownFault(thrown);
     }
   }
 

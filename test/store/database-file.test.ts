@@ -206,6 +206,7 @@ test('the health probe sees a lock, a replaced file and a closed database, and w
 
   renameSync(path, `${path}.moved`);
   assert.equal(store.isWritable(), false);
+  assert.equal(store.writeFault(), 'the database file is missing', 'where it was is not told to everybody');
   writeFileSync(path, 'another file');
   assert.match(store.writeFault() ?? '', /replaced/);
   renameSync(`${path}.moved`, path);
