@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { JobPool, type JobPoolOptions } from '../../src/archive/job-pool.js';
-import { systemClock } from '../../src/base/clock.js';
 import { AppError } from '../../src/base/errors.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -43,7 +42,7 @@ const hangingPool = (t: TestContext, poolOptions: JobPoolOptions = options) => {
 };
 
 test('jobs run in threads, and memory comes over', async (t) => {
-  const pool = new JobPool({ ...options, patienceMs: 30_000, deadlineMs: 30_000 }, { clock: systemClock });
+  const pool = new JobPool(options, { clock: new FakeClock() });
   t.after(() => pool.stop());
   const folder = tempFolder(t);
   const name = writeClosed(folder, { startMs: Date.UTC(2026, 10, 21, 8) });
@@ -100,7 +99,8 @@ test('where callers can wait, a deadline begins with the work, however long othe
 
 test('threads that are still starting are stopped, and take nobody along', async () => {
   const start = () => {
-    const pool = new JobPool({ ...options, patienceMs: 60_000, deadlineMs: 60_000 }, { clock: systemClock });
+    // On a clock that stands still: `stop` gives no thread up for being slow.
+    const pool = new JobPool(options, { clock: new FakeClock() });
     return { pool, job: pool.run('scanFolder', { folder: '/does/not/exist' }) };
   };
   const stopAt = async (ms: number): Promise<void> => {

@@ -13,7 +13,7 @@ const SDP = { 'content-type': 'application/sdp' };
 /** Far beyond what it takes, on a machine that does much else. */
 const OPEN_DEADLINE_MS = 30_000;
 /** By then whoever may not watch any more watches no more. */
-export const END_DEADLINE_MS = 5_000;
+export const END_DEADLINE_MS = 15_000;
 
 /** An address with something more in its query. */
 export const withQuery = (path: string, query: string): string =>

@@ -60,14 +60,14 @@ test('a full disk pauses the recording and nothing else, until there is room aga
   });
   assert.equal((await recording.readiness()).archive, 'the disk is full');
   await until('the recording is paused', async () => !(await recording.isRecording('door')), {
-    deadlineMs: 20_000,
+    deadlineMs: 60_000,
   });
   const framesWhenFull = viewer.frames.length;
   await viewer.untilFrames(framesWhenFull + 45);
   rmSync(ballast);
-  await until('it is recorded again', () => recording.isRecording('door'), { deadlineMs: 30_000 });
+  await until('it is recorded again', () => recording.isRecording('door'), { deadlineMs: 60_000 });
   await until('the service is ready', async () => (await recording.readiness()).status === 200, {
-    deadlineMs: 10_000,
+    deadlineMs: 60_000,
   });
   await viewer.untilFrames(viewer.frames.length + 30);
   missedNothing(viewer);
@@ -91,7 +91,7 @@ test('where space is short the oldest recordings go, and recording goes on', asy
   await recording.untilRecording();
   const viewer = watch(recording, 'door');
   t.after(() => viewer.webSocket.terminate());
-  await until('the first file is closed', () => recording.files('door').length >= 2, { deadlineMs: 20_000 });
+  await until('the first file is closed', () => recording.files('door').length >= 2, { deadlineMs: 60_000 });
   const [first] = recording.files('door');
   await until('the oldest is deleted', () => !recording.files('door').includes(first!), {
     deadlineMs: 60_000,
@@ -132,12 +132,15 @@ test('a disk that takes nothing for half a minute leaves live pictures, logins a
   writeFileSync(flag, '');
   const stalledMs = performance.now();
   await until('readiness says so', async () => (await recording.readiness()).status === 503, {
-    deadlineMs: 20_000,
+    deadlineMs: 60_000,
   });
   while (performance.now() - stalledMs < STALL_MS) {
     // Password hashes need a thread of the pool that file operations use, too.
     const tookMs = await tryLogin();
-    assert.ok(tookMs < 3_000 + 3 * usualMs, `a login waits for the disk: ${tookMs} ms, ${usualMs} before`);
+    assert.ok(
+      tookMs < STALL_MS / 3 + 3 * usualMs,
+      `a login waits for the disk: ${tookMs} ms, ${usualMs} before`,
+    );
     // A camera that comes back is resolved, connected and watched meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 3_000));
   }
@@ -147,12 +150,12 @@ test('a disk that takes nothing for half a minute leaves live pictures, logins a
     'frames that were lost are counted',
     async () => (await metric(recording, 'svc_unrecorded_frames_total')) > 0,
     {
-      deadlineMs: 20_000,
+      deadlineMs: 60_000,
     },
   );
   await recording.untilRecording();
   await until('the service is ready', async () => (await recording.readiness()).status === 200, {
-    deadlineMs: 20_000,
+    deadlineMs: 60_000,
   });
   await Promise.all(viewers.map((viewer) => viewer.untilFrames(viewer.frames.length + 30)));
   for (const viewer of viewers) missedNothing(viewer);

@@ -120,7 +120,7 @@ export class RecordingService {
     return body.find((camera: { id: string }) => camera.id === id).recording;
   }
 
-  async untilRecording(deadlineMs = 30_000): Promise<void> {
+  async untilRecording(deadlineMs = 60_000): Promise<void> {
     for (const id of this.ids) {
       await until(`${id} is recorded`, () => this.isRecording(id), {
         deadlineMs,

@@ -124,11 +124,10 @@ test('SIGTERM and SIGINT: open streams end, idle connections close, exit code 0 
     await service.call('POST', '/api/cameras', { token, body: { id: 'a', url: 'rtsp://127.0.0.1:9/1' } });
     const events = await openEvents(service.url, '/api/logs/stream', token);
     await until('the stream is open', () => events.text() !== '');
-    const startMs = performance.now();
     service.process.kill(signal);
     service.process.kill(signal);
+    // After 9.5 s it would give up, with another code.
     assert.equal(await service.exited, 0);
-    assert.ok(performance.now() - startMs < 10_000);
     assert.equal(await events.ended, true);
     assert.match(events.text(), /"msg":"stopping"/);
     assert.equal(recordsOf(service.out()).at(-1)?.['msg'], 'stopped');
@@ -152,7 +151,7 @@ test('SIGTERM to npm start reaches the service: it stops in order, and none is l
     out += text;
   });
   const urlOf = () => recordsOf(out).find(({ msg }) => msg === 'listening')?.['url'];
-  await until('the service listens', () => urlOf() !== undefined, { deadlineMs: 30_000 });
+  await until('the service listens', () => urlOf() !== undefined, { deadlineMs: 60_000 });
   npm.kill('SIGTERM');
   assert.deepEqual(await once(npm, 'exit'), [0, null]);
   await assert.rejects(fetch(`${String(urlOf())}/livez`));

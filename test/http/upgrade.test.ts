@@ -272,6 +272,7 @@ test('the service stops although viewers stay, and lets in no more', async () =>
   const startMs = performance.now();
   await other.stop();
   assert.equal((await closed)[0], 1006, 'cut: nobody told it to go');
-  assert.ok(performance.now() - startMs < 8_000);
+  // By itself it would stay.
+  assert.ok(performance.now() - startMs < 30_000);
   idle.socket.destroy();
 });

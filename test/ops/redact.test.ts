@@ -106,9 +106,11 @@ test('a huge hostile text costs little, and is cut without showing half a creden
     '%3a%2f%2f'.repeat(10_000),
     '"token":"'.repeat(9_000),
   ];
-  const startedMs = performance.now();
+  // Of this process alone: what others take of the machine is no cost of the text.
+  const before = process.cpuUsage();
   for (const text of hostile) assert.ok(redactText(text).length <= 16_500);
-  assert.ok(performance.now() - startedMs < 2_000, `${performance.now() - startedMs} ms`);
+  const tookMs = process.cpuUsage(before).user / 1_000;
+  assert.ok(tookMs < 2_000, `${tookMs} ms`);
   const url = 'rtsp://admin:QXQXQX-not-for-you@cam/x';
   for (let shift = 0; shift < url.length + 2; shift++) {
     const text = `${' '.repeat(8_192 - shift)}${url}`;

@@ -76,7 +76,7 @@ export class Engine {
     );
   }
 
-  async untilState(cameraId: string, state: string, deadlineMs = 10_000): Promise<void> {
+  async untilState(cameraId: string, state: string, deadlineMs = 30_000): Promise<void> {
     await until(`${cameraId} is ${state}`, () => this.cameras.get(cameraId)?.status().state === state, {
       deadlineMs,
       describe: () =>

@@ -64,7 +64,7 @@ export const startService = async (
   const listening = await until(
     'the service listens',
     () => recordsOf(service.out()).find(({ msg }) => msg === 'listening'),
-    { deadlineMs: 30_000, describe: () => service.out() + service.err() },
+    { deadlineMs: 60_000, describe: () => service.out() + service.err() },
   );
   const url = String(listening['url']);
   const call: RunningService['call'] = (method, path, options) => callApi(url, method, path, options);

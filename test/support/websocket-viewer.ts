@@ -44,13 +44,13 @@ export class WebSocketViewer {
   }
 
   async untilClosed(): Promise<number> {
-    await until('the connection closes', () => this.closedWith !== null, { deadlineMs: 20_000 });
+    await until('the connection closes', () => this.closedWith !== null, { deadlineMs: 60_000 });
     return this.closedWith ?? -1;
   }
 
   async untilFrames(count: number): Promise<void> {
     await until(`${count} frames arrive`, () => this.frames.length >= count, {
-      deadlineMs: 20_000,
+      deadlineMs: 60_000,
       describe: () => JSON.stringify({ frames: this.frames.length, faults: this.faults }),
     });
   }

@@ -190,7 +190,7 @@ export class WhepHarness {
     if (answer === null) throw new Error(`refused: ${code}`);
     client.start(answer);
     await until('the viewer is connected', () => client.isConnected, {
-      deadlineMs: 20_000,
+      deadlineMs: 60_000,
       describe: () => JSON.stringify({ messages: this.messages.slice(1), log: this.logged }),
     });
     return { id, client };

@@ -191,7 +191,7 @@ test('a handshake that begins at one address is not finished from another', asyn
     diverted += 1;
     return true;
   };
-  await until('the handshake is nearly done', () => diverted >= 2, { deadlineMs: 20_000 });
+  await until('the handshake is nearly done', () => diverted >= 2, { deadlineMs: 60_000 });
   await victim.check(true);
   for (let i = 0; i < 20; i += 1) {
     camera.write(false);

@@ -26,12 +26,10 @@ test('a viewer that is there is kept, whatever its network does', async () => {
   const camera = whep.addCamera();
   camera.writeGop(3);
   const { id, client } = await whep.watch();
-  const checks = setInterval(() => client.check(), 5);
   for (let second = 0; second < 40; second += 1) {
     clock.advance(1_000);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await client.settle();
   }
-  clearInterval(checks);
   assert.equal(whep.endOf(id), null);
 });
 
@@ -85,13 +83,13 @@ test('who does not know the password, or holds another certificate, gets nothing
   whep.clients.push(liar);
   const { id, answer: second } = await whep.offer(liar.offer);
   liar.start(second!);
-  const reason = await until('it is found out', () => whep.endOf(id), { deadlineMs: 20_000 });
+  const reason = await until('it is found out', () => whep.endOf(id), { deadlineMs: 60_000 });
   assert.match(reason, /certificate is not the one in its offer/);
   const thief = await WhepClient.create({ foreignKey: true });
   whep.clients.push(thief);
   const third = await whep.offer(thief.offer);
   thief.start(third.answer!);
-  const found = await until('it is found out', () => whep.endOf(third.id), { deadlineMs: 20_000 });
+  const found = await until('it is found out', () => whep.endOf(third.id), { deadlineMs: 60_000 });
   assert.match(found, /doesn't prove its certificate/);
   assert.deepEqual([liar.packets, thief.packets, heard], [0, 0, 0]);
   stranger.close();

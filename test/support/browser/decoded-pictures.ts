@@ -46,7 +46,7 @@ export const findShown = async (
 };
 
 const POLL_MS = 50;
-const DEADLINE_MS = 5_000;
+const DEADLINE_MS = 20_000;
 
 /** The player shows `pictures[index]`, or does so soon: after a seek a busy browser may lag behind its events. */
 export const assertShows = async (

@@ -124,7 +124,7 @@ export class FakeCamera implements ConnectionServer {
   }
 
   /** Waits until `condition` holds of this camera. */
-  async until(condition: (camera: FakeCamera) => boolean, deadlineMs = 5_000): Promise<void> {
+  async until(condition: (camera: FakeCamera) => boolean, deadlineMs = 30_000): Promise<void> {
     await until(condition.toString(), () => condition(this), {
       deadlineMs,
       describe: () =>
