@@ -73,7 +73,7 @@ const openArchiveRoot = async (
   try {
     await root.open();
   } catch (cause) {
-    root.stop();
+    await root.stop();
     throw unusable('ARCHIVE_DIR', archiveDir, cause);
   }
   return root;

@@ -20,12 +20,17 @@ export type ArchiveRootDeps = {
   readonly lock: (dir: string) => { release(): void } | null;
 };
 
+/** The folder's lock, and the folder itself, wherever its path leads by then. */
+type HeldFolder = { readonly lock: { release(): void }; readonly folder: FileHandle | null };
+
 /** What a look found: the folder, or why it is not the archive. */
 type Finding = { readonly folder: FolderIdentity } | { readonly fault: string };
 
 const MARKER_NAME = '.framering-archive';
 const MAX_MARKER_BYTES = 256;
 const LOOK_MS = 2_000;
+/** So long the end of the service waits for a disk that doesn't answer: the system takes the lock with the process. */
+const STOP_TIMEOUT_MS = 1_000;
 
 /** For anybody to read: no path, no id. */
 const faults = {
@@ -60,6 +65,22 @@ const readMarker = async (dir: string): Promise<string | null> => {
   }
 };
 
+/**
+ * Gives the folder back. The lock is closed on this thread, which a disk that is gone (NFS, unmounted by force) would
+ * hold for ever: not before it answers a thread of the pool. An open asks the server, whatever else is remembered of it.
+ */
+const giveBack = async ({ lock, folder }: HeldFolder): Promise<void> => {
+  if (folder === null) return lock.release();
+  try {
+    await (await open(join('/proc/self/fd', String(folder.fd), MARKER_NAME), 'r')).close();
+  } catch {
+    // An answer, too.
+  }
+  lock.release();
+  // It was read alone: there is nothing to lose.
+  await folder.close().catch(() => {});
+};
+
 const writeMarker = async (dir: string, id: string): Promise<void> => {
   const file = await open(join(dir, MARKER_NAME), 'w', 0o644);
   try {
@@ -85,7 +106,7 @@ export class ArchiveRoot {
   #known: KnownArchive | null = null;
   #found: FolderIdentity | null = null;
   #fault: string | null = 'the directory was not looked at yet';
-  #lock: { release(): void } | null = null;
+  #held: HeldFolder | null = null;
   #hasNoLocks = false;
   #looking: Promise<void> | null = null;
   #onFound: (() => Promise<void>) | null = null;
@@ -129,10 +150,16 @@ export class ArchiveRoot {
     return this.#fault;
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
-    this.#release();
+    const released = this.#release();
+    let deadline: Timer | null = null;
+    const late = new Promise<void>((resolve) => {
+      deadline = this.#deps.clock.after(STOP_TIMEOUT_MS, resolve);
+    });
+    await Promise.race([released, late]);
+    (deadline as Timer | null)?.cancel();
   }
 
   /** Goes to a path that was not recorded into before. */
@@ -145,7 +172,7 @@ export class ArchiveRoot {
     makeFolder(dir);
     checkWritable(dir);
     const known = { dir, id: marked ?? before?.id ?? randomUUID() };
-    if (!this.#takeLock()) throw lockedError();
+    if (!(await this.#takeLock())) throw lockedError();
     if (marked === null) await writeMarker(dir, known.id);
     memory.remember(known);
     const isMade = marked === null;
@@ -161,8 +188,9 @@ export class ArchiveRoot {
     if ('fault' in finding) this.#lose(finding.fault);
     // Recorders have files open in the one before; the next look takes the new one.
     else if (this.#found !== null && !isSame(this.#found, finding.folder)) this.#lose(faults.replaced);
-    else if (!this.#takeLock()) this.#lose(faults.locked);
-    else if (this.#found === null) this.#find(finding.folder);
+    else if (!(await this.#takeLock())) {
+      if (!this.#isStopped) this.#lose(faults.locked);
+    } else if (this.#found === null && !this.#isStopped) this.#find(finding.folder);
   }
 
   /** Null: nobody can tell. */
@@ -200,7 +228,7 @@ export class ArchiveRoot {
     this.#fault = fault;
     this.#found = null;
     this.state.set(null);
-    this.#release();
+    void this.#release();
     this.#deps.log.error('recording is paused until the folder of the recordings is there', {
       ...{ dir: this.#dir, reason: fault, help: this.#helpFor(fault) },
     });
@@ -213,24 +241,32 @@ export class ArchiveRoot {
     return `mount its disk; or, to record into what is there now: ${command}`;
   }
 
-  #takeLock(): boolean {
-    if (this.#lock !== null || this.#hasNoLocks) return true;
+  async #takeLock(): Promise<boolean> {
+    if (this.#held !== null || this.#hasNoLocks) return true;
+    const folder = await open(this.#dir, 'r').catch(() => null);
+    const lock = this.#isStopped ? null : this.#lock();
+    if (lock === null) await folder?.close();
+    else this.#held = { lock, folder };
+    return lock !== null || this.#hasNoLocks;
+  }
+
+  #lock(): { release(): void } | null {
     try {
-      this.#lock = this.#deps.lock(this.#dir);
-      return this.#lock !== null;
+      return this.#deps.lock(this.#dir);
     } catch (fault) {
       // Such as some file systems of a network: nothing to do without recordings for.
       this.#hasNoLocks = true;
       const fields = { dir: this.#dir, reason: messageOf(fault) };
       this.#deps.log.warn('the folder of the recordings has no locks: no other service may use it', fields);
-      return true;
+      return null;
     }
   }
 
   /** A file that is open would keep a disk from being unmounted for good. */
-  #release(): void {
-    this.#lock?.release();
-    this.#lock = null;
+  async #release(): Promise<void> {
+    const held = this.#held;
+    this.#held = null;
     this.#hasNoLocks = false;
+    if (held !== null) await giveBack(held);
   }
 }

@@ -11,6 +11,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { ArchiveRoot, type KnownArchive } from '../../src/archive/archive-root.js';
@@ -71,7 +72,7 @@ const usedArchive = async (t: TestContext): Promise<{ dir: string; memory: Memor
   const memory: Memory = { known: null };
   const { root, start } = rootOf(dir, memory);
   await start();
-  root.stop();
+  await root.stop();
   return { dir, memory };
 };
 
@@ -120,7 +121,7 @@ test('one that goes while it is in use is left, with its lock, and taken again w
   await assert.rejects(setup.recorders.assertThere(), { code: ROOT_LOST });
   assert.equal(await setup.next(), UNMARKED);
   assert.equal(setup.recorders.epoch, 0n);
-  assert.equal(locked.has(dir), false);
+  await until('the lock is let go of', () => !locked.has(dir));
   assert.deepEqual(readdirSync(dir), []);
   await setup.next();
   assert.equal(setup.lines.length, 1, 'told once');
@@ -132,6 +133,25 @@ test('one that goes while it is in use is left, with its lock, and taken again w
   await until('recorders may begin', () => isAdmitted(setup));
   assert.notEqual(setup.recorders.epoch, before);
   assert.ok(locked.has(dir));
+});
+
+test('the lock of a disk that hangs is let go of once that answers, and holds nobody up until then', async (t) => {
+  const { dir, memory } = await usedArchive(t);
+  const setup = rootOf(dir, memory);
+  await setup.start();
+  t.after(() => setup.root.stop());
+  renameSync(dir, `${dir}-away`);
+  mkdirSync(dir);
+  // Whoever opens this waits, as on a server that is gone.
+  const marker = join(`${dir}-away`, '.framering-archive');
+  rmSync(marker);
+  assert.equal(spawnSync('mkfifo', [marker]).status, 0);
+  assert.equal(await setup.next(), UNMARKED);
+  assert.equal(await setup.next(), UNMARKED);
+  assert.ok(locked.has(dir));
+  const answer = await open(marker, 'w');
+  await until('the lock is let go of', () => !locked.has(dir));
+  await answer.close();
 });
 
 test('another disk is recorded into once a person does what the log says', async (t) => {
@@ -154,7 +174,7 @@ test('a folder that another one took the place of between two looks is left befo
   renameSync(dir, `${dir}-away`);
   cpSync(`${dir}-away`, dir, { recursive: true });
   assert.equal(await setup.next(), 'the directory was replaced by another one');
-  assert.equal(await setup.next(), null);
+  await until('it is taken', async () => (await setup.next()) === null);
   await until('recorders may begin', () => isAdmitted(setup));
 });
 
@@ -165,12 +185,12 @@ test('recordings of an earlier version are taken over, and those of another data
   const first = rootOf(dir, memory);
   await first.start();
   assert.ok(isAdmitted(first));
-  first.root.stop();
+  await first.root.stop();
   const other: Memory = { known: null };
   const second = rootOf(dir, other);
   await second.start();
   assert.ok(isAdmitted(second));
-  second.root.stop();
+  await second.root.stop();
   assert.deepEqual(other.known, memory.known);
   assert.deepEqual(
     second.lines.map(({ message }) => message),
@@ -185,13 +205,13 @@ test('another path is made, and told of; the old one can be gone back to', async
   const second = rootOf(moved, memory);
   await second.start();
   assert.ok(isAdmitted(second));
-  second.root.stop();
+  await second.root.stop();
   assert.deepEqual(memory.known, { id, dir: moved });
   assert.match(second.lines[0]!.message, /another folder/);
   const third = rootOf(dir, memory);
   await third.start();
   assert.ok(isAdmitted(third));
-  third.root.stop();
+  await third.root.stop();
 });
 
 test("another path that is somebody else's archive is left alone", async (t) => {
@@ -220,6 +240,7 @@ test('an archive that another service took while it was away is waited for', asy
   t.after(() => setup.root.stop());
   renameSync(dir, `${dir}-away`);
   await setup.next();
+  await until('the lock is let go of', () => !locked.has(dir));
   locked.add(dir);
   renameSync(`${dir}-away`, dir);
   assert.equal(await setup.next(), 'another process uses the directory');
@@ -245,7 +266,7 @@ test('after the end nothing is looked at any more', async (t) => {
   const { dir, memory } = await usedArchive(t);
   const setup = rootOf(dir, memory);
   await setup.start();
-  setup.root.stop();
+  await setup.root.stop();
   assert.equal(setup.clock.pendingTimers, 0);
   assert.equal(locked.has(dir), false);
 });
