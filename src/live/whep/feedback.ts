@@ -1,5 +1,7 @@
+import type { MonotonicMs } from '../../base/clock.js';
 import { parseRtcp, type RtcpHandler } from '../../rtp/rtcp.js';
 import type { ReportBlock } from '../../rtp/rtcp-writer.js';
+import { TokenBucket } from './token-bucket.js';
 
 /** What a viewer's RTCP asks for. */
 export type FeedbackTarget = {
@@ -16,16 +18,23 @@ const PAYLOAD_FEEDBACK = 206;
 const GENERIC_NACK = 1;
 const PICTURE_LOSS = 1;
 const FULL_INTRA_REQUEST = 4;
+/** Packets that are heard to be lost: browsers miss a thousand at most. One datagram can name six thousand. */
+const LOST_AT_ONCE = 2_000;
+const LOST_PER_MS = 2;
 
 /** Reads receiver reports (RFC 3550 §6.4) and feedback (RFC 4585 §6, RFC 5104 §4.3.1); the rest is of no use to us. */
 export class Feedback implements RtcpHandler {
   readonly #target: FeedbackTarget;
+  readonly #lost: TokenBucket;
+  #mayBeLost = 0;
 
-  constructor(target: FeedbackTarget) {
+  constructor(target: FeedbackTarget, nowMs: MonotonicMs) {
     this.#target = target;
+    this.#lost = new TokenBucket(LOST_AT_ONCE, LOST_PER_MS, nowMs);
   }
 
-  read(rtcp: Buffer): void {
+  read(rtcp: Buffer, nowMs: MonotonicMs): void {
+    this.#mayBeLost = this.#lost.available(nowMs);
     parseRtcp(rtcp, 0, rtcp.length, this);
   }
 
@@ -61,13 +70,19 @@ export class Feedback implements RtcpHandler {
 
   /** A sequence number and a mask of the sixteen after it, as often as there is room (RFC 4585 §6.2.1). */
   #readLost(buffer: Buffer, ssrc: number, start: number, end: number): void {
-    for (let at = start; at + 4 <= end; at += 4) {
+    for (let at = start; at + 4 <= end && this.#mayBeLost > 0; at += 4) {
       const first = buffer.readUInt16BE(at);
       const mask = buffer.readUInt16BE(at + 2);
-      this.#target.onLost(ssrc, first);
+      this.#tellLost(ssrc, first);
       for (let bit = 0; bit < 16; bit += 1) {
-        if ((mask >> bit) & 1) this.#target.onLost(ssrc, (first + bit + 1) & 0xffff);
+        if ((mask >> bit) & 1) this.#tellLost(ssrc, (first + bit + 1) & 0xffff);
       }
     }
+  }
+
+  #tellLost(ssrc: number, sequence: number): void {
+    this.#mayBeLost -= 1;
+    this.#lost.take(1);
+    this.#target.onLost(ssrc, sequence);
   }
 }

@@ -62,7 +62,7 @@ export class Session implements FeedbackTarget {
   readonly #cname = randomBytes(9).toString('base64url');
   readonly #videoSsrc = randomInt(1, 0x7fffffff) * 2;
   readonly #audioSsrc = this.#videoSsrc + 1;
-  readonly #feedback = new Feedback(this);
+  readonly #feedback: Feedback;
   readonly #startMs: MonotonicMs;
   #dtls: DtlsEndpoint | null = null;
   /** What came while the library was still being loaded; null: it isn't. */
@@ -79,6 +79,7 @@ export class Session implements FeedbackTarget {
     const ice = new IceLite(deps.iceUfrag, { ufrag: media.iceUfrag, pwd: media.icePwd });
     this.#socket = new MediaSocket(deps.port, (message, tie) => this.#receive(message, tie.remote, tie));
     this.#startMs = deps.clock.monotonicMs();
+    this.#feedback = new Feedback(this, this.#startMs);
     this.#path = new ViewerPath(ice, this.#socket, this.#startMs);
     this.#fingerprints = media.fingerprints;
     this.answerSdp = buildAnswer(offer, tracks, {
@@ -196,7 +197,7 @@ export class Session implements FeedbackTarget {
     const plain = this.#rtcpIn?.open(message);
     if (plain === undefined || plain === null) return;
     this.#path.heardMs = nowMs;
-    this.#feedback.read(plain);
+    this.#feedback.read(plain, nowMs);
   }
 
   #startMedia(keys: SessionKeys): void {
