@@ -7,7 +7,7 @@ import { type AuditDetails, AuditNote } from './audit.js';
 import { createBodyReader, DEFAULT_BODY_LIMIT_BYTES } from './body.js';
 import { sendPieces } from './paced-write.js';
 import { httpError, problemOf } from './problem.js';
-import type { Entry, Reply, Route, RouteAccess } from './route.js';
+import type { Content, Entry, Reply, Route, RouteAccess } from './route.js';
 import { idParams } from './schemas.js';
 import type { StreamAccess } from './stream-access.js';
 import { validate } from './validate.js';
@@ -23,6 +23,11 @@ const nothing = z.unknown();
 
 const totalBytes = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
 
+const piecesOf = (content: Content): readonly Buffer[] => {
+  if (typeof content === 'string') return [Buffer.from(content)];
+  return Buffer.isBuffer(content) ? [content] : content;
+};
+
 /** Sends what a handler answered. Node leaves the body out for HEAD. */
 const send = async (reply: Reply, request: Request, response: Response): Promise<void> => {
   if ('write' in reply) {
@@ -30,8 +35,7 @@ const send = async (reply: Reply, request: Request, response: Response): Promise
     return;
   }
   const content = 'text' in reply ? reply.text : JSON.stringify(reply.body);
-  const isText = typeof content === 'string';
-  const pieces = isText ? [] : Buffer.isBuffer(content) ? [content] : content;
+  const pieces = piecesOf(content);
   response.statusCode = reply.status;
   response.setHeader('Cache-Control', 'no-store');
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
@@ -42,9 +46,8 @@ const send = async (reply: Reply, request: Request, response: Response): Promise
     return;
   }
   response.setHeader('Content-Type', 'text' in reply ? reply.contentType : 'application/json; charset=utf-8');
-  response.setHeader('Content-Length', isText ? Buffer.byteLength(content) : totalBytes(pieces));
-  if (isText) response.end(content);
-  else await sendPieces(pieces, response);
+  response.setHeader('Content-Length', totalBytes(pieces));
+  await sendPieces(pieces, response);
 };
 
 /** Lets the caller in, or throws. */

@@ -15,6 +15,11 @@ export const drained = (response: ServerResponse): Promise<void> =>
 
 /** Sends pieces as they lie in memory, no faster than the client takes them, and no more once it is gone. */
 export const sendPieces = async (pieces: readonly Buffer[], response: ServerResponse): Promise<void> => {
+  const [only] = pieces;
+  if (only !== undefined && pieces.length === 1 && only.length <= STEP_BYTES) {
+    response.end(only);
+    return;
+  }
   for (const piece of pieces) {
     for (let at = 0; at < piece.length; at += STEP_BYTES) {
       if (response.destroyed) return;

@@ -12,6 +12,7 @@ const CONTENT_BYTES = 24 << 20;
 const SILENT_CLIENTS = 60;
 
 const content = Buffer.alloc(CONTENT_BYTES, 0x47);
+const text = 'G'.repeat(CONTENT_BYTES);
 const halves = [content.subarray(0, CONTENT_BYTES / 2), content.subarray(CONTENT_BYTES / 2)];
 const answers = { 200: { description: 'Bytes', contentType: 'video/mp2t' } };
 let asked = 0;
@@ -38,6 +39,14 @@ const server = await startWebServer([
     summary: 'The same in pieces',
     answers,
     handle: () => answer(halves),
+  }),
+  route({
+    method: 'get',
+    path: '/text',
+    access: 'public',
+    summary: 'As much as JSON',
+    answers: { 200: { description: 'Text', schema: z.string() } },
+    handle: () => ({ status: 200, body: text }),
   }),
   route({
     method: 'get',
@@ -113,7 +122,7 @@ test('clients that never read are gone after 30 s, and all of them held one piec
 });
 
 test('a slow client that takes some now and then gets everything', async () => {
-  for (const path of ['/segment', '/pieces']) {
+  for (const path of ['/segment', '/pieces', '/text']) {
     const client = await ask(path);
     const takeSome = async (): Promise<void> => {
       const wantedBytes = Math.min(client.takenBytes + (CONTENT_BYTES >> 4), CONTENT_BYTES);
