@@ -13,7 +13,7 @@ const hasBody = (request: Request): boolean =>
 
 /** The error in our words: the parser's own would quote the body, which may hold a password. */
 const translated = (thrown: unknown, limitBytes: number): unknown => {
-  const { type } = thrown as { type?: string };
+  const { type, status } = thrown as { type?: string; status?: number };
   switch (type) {
     case 'entity.too.large':
       return httpError('body_too_large', `the body may have ${limitBytes} bytes at most`);
@@ -23,7 +23,8 @@ const translated = (thrown: unknown, limitBytes: number): unknown => {
     case 'entity.parse.failed':
       return httpError('invalid_json', 'the body is not valid JSON');
     case undefined:
-      return thrown;
+      // What can't be decompressed has a status alone.
+      return status === 400 ? httpError('bad_request', 'the body can not be decompressed') : thrown;
     default:
       return httpError('bad_request', 'the body can not be read');
   }

@@ -112,6 +112,15 @@ test('bodies: compressed ones are read, their bombs are not, chunked ones are bo
   const bomb = gzipSync(Buffer.alloc(50_000_000, ' '));
   assert.equal((await send(bomb, { 'content-encoding': 'gzip' })).status, 413);
   assert.equal((await send(small, { 'content-encoding': 'compress' })).status, 415);
+  for (const [encoding, damaged] of [
+    ['gzip', Buffer.from('no gzip')],
+    ['gzip', small.subarray(0, -9)],
+    ['deflate', small],
+    ['br', small],
+  ] as const) {
+    const { status, body } = await send(damaged, { 'content-encoding': encoding });
+    assert.deepEqual([status, body.code], [400, 'bad_request'], encoding);
+  }
   assert.equal(
     (await send(Buffer.from('{}'), { 'content-type': 'application/json; charset=koi8-r' })).status,
     415,
