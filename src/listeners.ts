@@ -8,14 +8,13 @@ import { ConnectionCaps, connectionLimit } from './http/connection-caps.js';
 import type { Route } from './http/route.js';
 import { HttpServer, type ListenOptions, type ServerGuard } from './http/server.js';
 import { StalledResponses } from './http/stalled-responses.js';
-import { createUpgradeListener, type StreamUpgrade, type UpgradeListener } from './http/upgrade.js';
+import { createUpgradeListener, type UpgradeListener } from './http/upgrade.js';
 import { createWebApp, isTrustedProxy, type WebAppDeps } from './http/web-app.js';
+import type { Routes } from './routes.js';
+import type { Stops } from './stops.js';
 
 /** Where the service is found. */
 export type Urls = { readonly url: string; readonly metricsUrl: string };
-
-/** Takes what undoes a step. */
-type Stops = { push(stop: () => void | Promise<void>): void };
 
 /** A listener's own: whoever takes all places of the one leaves those of the other. */
 const guardsOf = (
@@ -35,11 +34,7 @@ const guardsOf = (
 /** Opens both listeners; they close together, so that neither waits for the other's clients. */
 export const listen = async (
   config: Config,
-  routes: {
-    readonly all: readonly Route[];
-    readonly probes: readonly Route[];
-    readonly upgrades: readonly StreamUpgrade[];
-  },
+  routes: Routes,
   deps: WebAppDeps & { readonly clock: Clock },
   stops: Stops,
 ): Promise<Urls> => {

@@ -9,6 +9,7 @@ import { AppError, messageOf } from './base/errors.js';
 import type { Logger } from './base/log.js';
 import { checkWritable, makeFolder } from './base/make-folder.js';
 import type { Config } from './config.js';
+import type { Stops } from './stops.js';
 import { lockArchiveDir, lockDataDir } from './store/folder-lock.js';
 import { Store } from './store/store.js';
 
@@ -18,9 +19,6 @@ export type StorageDeps = {
   /** Shows the first admin's password to the person at the console. */
   readonly showAdmin: (account: { username: string; password: string }) => void;
 };
-
-/** Takes what undoes a step. */
-type Stops = { push(stop: () => void | Promise<void>): void };
 
 /** What lasts, and what stands on it directly. */
 export type Storage = {

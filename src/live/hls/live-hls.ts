@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import type { CameraFeeds } from '../feeds.js';
+import type { LiveOutput } from '../live-output.js';
 import { Channel, hlsError } from './channel.js';
 import { lowLatencyPlaylist } from './ll-playlist.js';
 import { parseName } from './names.js';
@@ -34,7 +35,8 @@ export type BlockingReload = { readonly segment: number; readonly part: number |
 export type HlsFile = { readonly contentType: string; readonly pieces: readonly Buffer[] };
 
 /** Live HLS of all cameras: one window of frames a camera, shown as MPEG-TS and as low-latency fMP4. */
-export class LiveHls {
+export class LiveHls implements LiveOutput {
+  readonly kind = 'hls';
   readonly #deps: LiveHlsDeps;
   readonly #tsMaker = new TsMaker();
   readonly #channels = new Map<string, Channel>();

@@ -6,6 +6,7 @@ import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { Bells } from '../bells.js';
 import type { CameraFeeds } from '../feeds.js';
+import type { LiveOutput } from '../live-output.js';
 import { AttentiveTime } from './attentive-time.js';
 import { CameraFanout } from './camera-fanout.js';
 import { FrameMessages } from './frame-messages.js';
@@ -54,7 +55,8 @@ const serverOptions = {
 type Watched = { readonly fanout: CameraFanout; unfollow: () => void };
 
 /** All WebSocket viewers of all cameras. */
-export class WebSocketViews {
+export class WebSocketViews implements LiveOutput {
+  readonly kind = 'websocket';
   readonly #feeds: CameraFeeds;
   readonly #clock: Clock;
   readonly #log: Logger;

@@ -3,6 +3,7 @@ import type { Clock, Timer } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import type { CameraFeed, CameraFeeds } from '../feeds.js';
+import type { LiveOutput } from '../live-output.js';
 import { makeCertificate } from './certificate.js';
 import { whepError } from './errors.js';
 import { FrontDoor } from './front-door.js';
@@ -80,7 +81,8 @@ const WORKER_REST_MS = 10_000;
 const VIEWERS_PER_WORKER = 12;
 
 /** WebRTC viewers of all cameras: the main thread's side, which never touches media. */
-export class WhepService {
+export class WhepService implements LiveOutput {
+  readonly kind = 'whep';
   readonly #options: WhepOptions;
   readonly #deps: WhepDeps;
   #workerOptions: WhepWorkerOptions | null = null;
@@ -160,6 +162,14 @@ export class WhepService {
   /** Frames that viewers of the camera have missed since the service started. */
   droppedFrames(cameraId: string): number {
     return this.#dropped.get(cameraId) ?? 0;
+  }
+
+  /** The camera was deleted. */
+  closeCamera(cameraId: string): void {
+    for (const seat of [...this.#seats.values()]) {
+      if (seat.watched.cameraId === cameraId) this.#turnOut(seat, 'camera_deleted');
+    }
+    this.#dropped.delete(cameraId);
   }
 
   /** Ends every session and every worker. */

@@ -1,0 +1,206 @@
+import { availableParallelism } from 'node:os';
+import { Archive } from './archive/archive.js';
+import { RecordingDesk } from './archive/recording-desk.js';
+import type { RetentionRule } from './archive/retention.js';
+import type { Clock } from './base/clock.js';
+import type { Logger } from './base/log.js';
+import { Signal } from './base/signal.js';
+import { Cameras } from './camera/cameras.js';
+import { type CameraActivity, type CameraEvents, CameraRegistry } from './camera/registry.js';
+import type { SpawnCameraWorker } from './camera/worker-thread.js';
+import type { Config } from './config.js';
+import { LiveHls } from './live/hls/live-hls.js';
+import type { LiveOutput } from './live/live-output.js';
+import { WebSocketViews } from './live/websocket/websocket-views.js';
+import { ownAddresses } from './live/whep/own-addresses.js';
+import { WhepService } from './live/whep/service.js';
+import { openUdpDoor } from './live/whep/udp-door.js';
+import { spawnWhepWorker } from './live/whep/worker-thread.js';
+import type { Threads } from './ops/threads.js';
+import type { Stops } from './stops.js';
+import type { Storage } from './storage.js';
+import type { Store } from './store/store.js';
+
+export type MediaDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly spawn: SpawnCameraWorker;
+  readonly threads: Threads;
+};
+
+/** The cameras, and all who read their rings. */
+export type Media = Recording & {
+  readonly registry: CameraRegistry;
+  readonly webSockets: WebSocketViews;
+  readonly hls: LiveHls;
+  readonly whep: WhepService;
+};
+
+type Recording = { readonly archive: Archive; readonly desk: RecordingDesk };
+
+const rulesOf = (cameras: Store['cameras']): RetentionRule[] => [
+  ...cameras.list().map(({ id, retention_days }) => ({
+    cameraId: id,
+    retentionDays: retention_days,
+    camera: 'here' as const,
+  })),
+  ...cameras.deleted.list().map(({ cameraId, retentionDays, isPurged }) => ({
+    ...{ cameraId, retentionDays },
+    camera: isPurged ? ('purged' as const) : ('deleted' as const),
+  })),
+];
+
+/** The archive, and beside it the main thread's view of those who write to it. */
+const openArchive = async (
+  config: Config,
+  { clock, log, threads }: MediaDeps,
+  { store, root }: Storage,
+  stops: Stops,
+): Promise<Recording> => {
+  const { archiveDir, recordFileSeconds: fileSeconds, storageMinFreePercent: minFreePercent } = config;
+  const fileLeft = new Signal<[cameraId: string, fileName: string]>();
+  const diskRefused = new Signal();
+  const desk = new RecordingDesk(
+    { archiveDir, fileSeconds, root: root.state.memory },
+    { log, recover: fileLeft.emit, onRefused: diskRefused.emit },
+  );
+  const archive = new Archive(
+    { archiveDir, minFreePercent },
+    {
+      clock,
+      log,
+      root,
+      threads,
+      live: desk,
+      rules: () => rulesOf(store.cameras),
+      onGone: (cameraId) => store.cameras.deleted.forget(cameraId),
+      whyNot: (cameraId) => desk.whyNot(cameraId),
+      memory: {
+        lastMs: () => store.facts.timeMs('archive_time_ms'),
+        remember: (timeMs) => store.facts.setTimeMs('archive_time_ms', timeMs),
+        eras: () => store.facts.text('archive_clock_eras'),
+        rememberEras: (text) => store.facts.setText('archive_clock_eras', text),
+      },
+    },
+  );
+  // Whatever is left while the folder is gone is found when it is back.
+  fileLeft.on((cameraId, fileName) => {
+    if (root.fault === null) void archive.recovery.repair(cameraId, fileName);
+  });
+  diskRefused.on(() => {
+    if (root.fault === null) void archive.retention.makeRoom();
+  });
+  stops.push(() => archive.stop());
+  await archive.start();
+  return { archive, desk };
+};
+
+/** Worker threads are part of the statistics from their first figures to their end. */
+const counted =
+  (spawn: SpawnCameraWorker, threads: Threads): SpawnCameraWorker =>
+  (name, events, setup) => {
+    let forget = (): void => {};
+    const worker = spawn(
+      name,
+      {
+        onMessage: (message) => {
+          if (message.type === 'thread') forget = threads.add(name, message.stats);
+          events.onMessage(message);
+        },
+        onLost: (reason) => {
+          forget();
+          events.onLost(reason);
+        },
+      },
+      setup,
+    );
+    return { ...worker, stop: () => worker.stop().finally(() => forget()) };
+  };
+
+/** What the readers of the rings report. */
+const activityOf = (outputs: readonly LiveOutput[], desk: RecordingDesk): CameraActivity => {
+  const viewersBy = (kind: LiveOutput['kind'], cameraId: string): number =>
+    outputs.find((output) => output.kind === kind)?.viewers(cameraId) ?? 0;
+  return {
+    viewers: (cameraId) => ({
+      websocket: viewersBy('websocket', cameraId),
+      hls: viewersBy('hls', cameraId),
+      whep: viewersBy('whep', cameraId),
+    }),
+    isRecording: (cameraId) => desk.isRecording(cameraId),
+    unrecordedFrames: (cameraId) => desk.lostFrames(cameraId),
+    droppedFrames: (cameraId) => outputs.reduce((sum, output) => sum + output.droppedFrames(cameraId), 0),
+  };
+};
+
+/** Ends what was allowed of a camera until now. */
+const endingsOf = (
+  outputs: readonly LiveOutput[],
+  { archive, desk }: Recording,
+  { store, sessions }: Storage,
+): CameraEvents => ({
+  onRemoved: (id) => {
+    for (const output of outputs) output.closeCamera(id);
+    desk.forget(id);
+    sessions.endForCamera(id, 'camera_deleted');
+    if (store.cameras.deleted.find(id)?.isPurged === true) archive.retention.sweepSoon();
+  },
+  onLocked: (id) => sessions.endForCamera(id, 'access_withdrawn'),
+  // Players that poll are told when they ask; their sessions are good for its recordings still.
+  onDisabled: (id) => sessions.endConnections(id, 'access_withdrawn'),
+});
+
+/** Opens the archive and starts the cameras; the outputs show them as soon as somebody asks. */
+export const startMedia = async (
+  config: Config,
+  deps: MediaDeps,
+  storage: Storage,
+  stops: Stops,
+): Promise<Media> => {
+  const { clock, log, threads } = deps;
+  const { store } = storage;
+  const recording = await openArchive(config, deps, storage, stops);
+  const { desk } = recording;
+  const camerasChanged = new Signal();
+  const cameras = new Cameras(
+    {
+      camerasPerWorker: config.camerasPerWorker,
+      coreCount: availableParallelism(),
+      ringMemoryBytes: config.ringMemoryMb * 1e6,
+    },
+    {
+      clock,
+      log,
+      spawn: counted(deps.spawn, threads),
+      onChange: camerasChanged.emit,
+      recordings: desk,
+      collectGarbage: () => threads.collectGarbage(),
+    },
+  );
+  /** Filled in before the registry starts. */
+  const outputs: LiveOutput[] = [];
+  const registry = new CameraRegistry({
+    ...{ clock, log, cameras, settings: store.cameras, traffic: store.traffic },
+    activity: activityOf(outputs, desk),
+    events: endingsOf(outputs, recording, storage),
+  });
+  const onChange = (): void => registry.touch();
+  camerasChanged.on(onChange);
+  const webSockets = new WebSocketViews({ feeds: cameras, clock, log, onChange });
+  const hls = new LiveHls({ clock, log, feeds: cameras, alwaysOn: () => registry.alwaysOnHls() });
+  const whep = new WhepService(
+    {
+      workerCount: availableParallelism(),
+      udpPorts: config.webrtcUdpPorts,
+      addresses: () => ownAddresses(config.host, config.webrtcPublicIps),
+    },
+    { feeds: cameras, clock, log, threads, onChange, spawn: spawnWhepWorker, openDoor: openUdpDoor },
+  );
+  outputs.push(webSockets, hls, whep);
+  stops.push(() => cameras.stop());
+  stops.push(() => desk.hasten());
+  stops.push(() => registry.stop());
+  stops.push(() => whep.stop());
+  registry.start();
+  return { registry, webSockets, hls, whep, ...recording };
+};

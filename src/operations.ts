@@ -1,0 +1,52 @@
+import type { Clock } from './base/clock.js';
+import type { Config } from './config.js';
+import type { Media } from './media.js';
+import { ArchiveProbe } from './ops/archive-probe.js';
+import { Health } from './ops/health.js';
+import { Metrics } from './ops/metrics.js';
+import { Stats } from './ops/stats.js';
+import type { Threads } from './ops/threads.js';
+import type { Storage } from './storage.js';
+
+export type OperationsDeps = { readonly clock: Clock; readonly version: string; readonly threads: Threads };
+
+/** What is seen of the service from outside. */
+export type Operations = { readonly health: Health; readonly metrics: Metrics; readonly stats: Stats };
+
+/** Builds what watches over the service. */
+export const buildOperations = (
+  config: Config,
+  { clock, version, threads }: OperationsDeps,
+  { store, root }: Storage,
+  { registry, archive, desk }: Media,
+): Operations => {
+  const probe = new ArchiveProbe(config.archiveDir, { clock, root });
+  // A disk that takes a small file may still have no room for a second of video.
+  const archiveFault = async (): Promise<string> => {
+    const seen = await probe.check();
+    return seen === 'ok' ? (desk.fault ?? 'ok') : seen;
+  };
+  const health = new Health(
+    {
+      database: async () => store.writeFault() ?? 'ok',
+      archive: archiveFault,
+      router: async () => (registry.isRunning ? 'ok' : 'the cameras are not started'),
+    },
+    { clock },
+  );
+  const cameras = () => registry.figures();
+  const metrics = new Metrics(version, {
+    clock,
+    source: {
+      threads,
+      cameras,
+      fleet: () => registry.fleet(),
+      components: () => health.components(),
+      storage: () => probe.storage(),
+      brokenRecordings: () => archive.retention.broken,
+    },
+  });
+  const ringBytes = () => cameras().reduce((sum, camera) => sum + camera.ringBytes, 0);
+  const stats = new Stats(version, { clock, source: { threads, cameras, ringBytes } });
+  return { health, metrics, stats };
+};

@@ -1,0 +1,109 @@
+import { restoreSnapshot } from './auth/restore.js';
+import type { Clock } from './base/clock.js';
+import type { Models } from './detect/models.js';
+import type { Route } from './http/route.js';
+import { archiveRoutes } from './http/routes/archive.js';
+import { backupRoutes } from './http/routes/backup.js';
+import { cameraRoutes } from './http/routes/cameras.js';
+import { folderRoutes } from './http/routes/folders.js';
+import { healthRoutes } from './http/routes/health.js';
+import { hlsRoutes } from './http/routes/hls.js';
+import { loginRoutes } from './http/routes/login.js';
+import type { LogRoutes } from './http/routes/logs.js';
+import { metricsRoutes } from './http/routes/metrics.js';
+import { modelRoutes } from './http/routes/models.js';
+import { withOpenApi } from './http/routes/openapi.js';
+import { statsRoutes } from './http/routes/stats.js';
+import { tagRoutes } from './http/routes/tags.js';
+import { userRoutes } from './http/routes/users.js';
+import { whepRoutes } from './http/routes/whep.js';
+import { type StreamUpgrade, upgradeRoutes } from './http/upgrade.js';
+import type { WebSocketViews } from './live/websocket/websocket-views.js';
+import type { Media } from './media.js';
+import type { Operations } from './operations.js';
+import { MetricsPage } from './ops/metrics-page.js';
+import type { Storage } from './storage.js';
+import { snapshotFaults } from './store/snapshot.js';
+
+/** What the two listeners show. */
+export type Routes = {
+  readonly all: readonly Route[];
+  /** For the monitoring port alone. */
+  readonly probes: readonly Route[];
+  readonly upgrades: readonly StreamUpgrade[];
+};
+
+export type RoutesDeps = {
+  readonly clock: Clock;
+  readonly version: string;
+  readonly storage: Storage;
+  readonly media: Media;
+  readonly operations: Operations;
+  readonly models: Models;
+  readonly log: LogRoutes;
+};
+
+const managementRoutes = ({ clock, storage, media, operations }: RoutesDeps): Route[] => {
+  const { store, sessions, tokens, accounts } = storage;
+  const { registry } = media;
+  const onCamerasChanged = () => registry.reload();
+  return [
+    ...loginRoutes({ accounts, onLoginFailure: (reason) => operations.metrics.loginFailed(reason) }),
+    ...cameraRoutes({ registry, tokens }),
+    ...tagRoutes({ tags: store.tags, onCamerasChanged }),
+    ...folderRoutes({ folders: store.folders, onCamerasChanged }),
+    ...userRoutes({ accounts }),
+    ...backupRoutes({
+      clock,
+      backup: {
+        export: () => store.exportAll(),
+        faultsBetween: snapshotFaults,
+        restore: (snapshot) => {
+          restoreSnapshot(snapshot, { store, sessions });
+          registry.reload();
+        },
+      },
+    }),
+    ...statsRoutes(operations),
+  ];
+};
+
+const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
+  const { registry, archive, hls, whep } = media;
+  const { deleted } = storage.store.cameras;
+  const { requests } = archive;
+  return [
+    ...archiveRoutes({
+      ...{ clock, cameras: registry },
+      ...{ recordings: requests, timeline: requests, playback: requests, deletions: requests },
+      deleted: { has: (id) => deleted.find(id) !== null },
+    }),
+    ...hlsRoutes({ hls }),
+    ...whepRoutes({ whep }),
+  ];
+};
+
+const webSocketUpgrade = (webSockets: WebSocketViews): StreamUpgrade => ({
+  path: '/stream/ws/:id',
+  summary: 'The live picture over a WebSocket',
+  permission: 'live.watch',
+  handle: ({ cameraId, request, socket, head, hold }) =>
+    webSockets.accept(cameraId, request, socket, head, hold),
+});
+
+/** All routes of the service, and the document that describes them. */
+export const buildRoutes = (deps: RoutesDeps): Routes => {
+  const { clock, version, operations } = deps;
+  const upgrades = [webSocketUpgrade(deps.media.webSockets)];
+  const page = new MetricsPage(operations.metrics, clock);
+  const probes = [...healthRoutes(operations), ...metricsRoutes({ page })];
+  const routes = [
+    ...managementRoutes(deps),
+    ...deps.log.routes(),
+    ...modelRoutes({ models: deps.models }),
+    ...viewingRoutes(deps),
+    ...upgradeRoutes(upgrades),
+    ...probes,
+  ];
+  return { all: withOpenApi(routes, version), probes, upgrades };
+};
