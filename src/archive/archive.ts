@@ -1,13 +1,11 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
-import { archiveError } from './archive-error.js';
 import { ArchiveRequests } from './archive-requests.js';
 import type { ArchiveRoot } from './archive-root.js';
 import { Deleting } from './deleting.js';
 import type { FilesInProgress } from './file-progress.js';
 import type { GapReason } from './intervals.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './job-pool.js';
-import type { JobRunner } from './jobs.js';
 import { Playback } from './playback.js';
 import { Recordings } from './recordings.js';
 import { type LiveFiles, Recovery } from './recovery.js';
@@ -34,14 +32,6 @@ export type ArchiveDeps = {
   readonly whyNot: (cameraId: string) => GapReason | null;
 };
 
-/** Jobs go by paths: they must touch nothing that took the archive's place. */
-const guarded = (runner: JobRunner, root: ArchiveDeps['root']): JobRunner => ({
-  run: (name, input) =>
-    root.fault === null
-      ? runner.run(name, input)
-      : Promise.reject(archiveError('archive_unavailable', `there are no recordings now: ${root.fault}`)),
-});
-
 /** The main thread's side of the archive: all of it but the recorders, with the threads that its disk work needs. */
 export class Archive {
   /** For whoever asks from outside. */
@@ -58,11 +48,13 @@ export class Archive {
     const { clock, log, live, memory, onGone, root, rules, threads, whyNot } = deps;
     this.#log = log;
     this.#root = root;
-    this.#foreground = new JobPool(FOREGROUND, { clock, threads });
-    this.#repairs = new JobPool(BACKGROUND, { clock, threads });
-    this.#deletions = new JobPool(BACKGROUND, { clock, threads });
-    const runner = guarded(this.#foreground, root);
-    const deleter = guarded(this.#deletions, root);
+    // Jobs go by paths: they must touch nothing that took the archive's place, be it while they waited.
+    const pool = { clock, threads, whyNot: () => root.fault };
+    const runner = new JobPool(FOREGROUND, pool);
+    const deleter = new JobPool(BACKGROUND, pool);
+    this.#foreground = runner;
+    this.#repairs = new JobPool(BACKGROUND, pool);
+    this.#deletions = deleter;
     const recordings = new Recordings(options, { runner, live });
     const timeline = new Timeline({ clock, recordings, whyNot });
     const playback = new Playback(options, { recordings, runner, clock });
@@ -70,7 +62,7 @@ export class Archive {
     this.requests = new ArchiveRequests({ clock, recordings, timeline, playback, deletions });
     this.recovery = new Recovery(options, {
       ...{ clock, log, live },
-      ...{ runner: guarded(this.#repairs, root), quickRunner: runner },
+      ...{ runner: this.#repairs, quickRunner: runner },
     });
     this.retention = new Retention(options, {
       ...{ clock, log, live, memory, onGone, rules },

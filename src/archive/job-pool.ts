@@ -37,6 +37,8 @@ export type ThreadRegister = { add(name: string, figures: null): () => void };
 export type JobPoolDeps = {
   readonly clock: Clock;
   readonly threads?: ThreadRegister;
+  /** Why nothing may be done now; null: it may. Asked at the call, and again when a thread is free. */
+  readonly whyNot?: () => string | null;
   /** The module that the threads run; a test has one that hangs. */
   readonly entry?: URL;
 };
@@ -77,6 +79,7 @@ export class JobPool implements JobRunner {
   readonly #options: JobPoolOptions;
   readonly #clock: Clock;
   readonly #pool: Piscina;
+  readonly #whyNot: () => string | null;
   readonly #waiting: Job[] = [];
   /** What to call when a thread has ended, by its id. */
   readonly #ends = new Map<number, () => void>();
@@ -86,6 +89,7 @@ export class JobPool implements JobRunner {
   constructor(options: JobPoolOptions, deps: JobPoolDeps) {
     this.#options = options;
     this.#clock = deps.clock;
+    this.#whyNot = deps.whyNot ?? (() => null);
     this.#pool = new Piscina({
       filename: (deps.entry ?? new URL('../../workers/tasks.js', import.meta.url)).href,
       name: 'runTask',
@@ -113,6 +117,8 @@ export class JobPool implements JobRunner {
     if (this.#stopping !== null) {
       return Promise.reject(archiveError('archive_unavailable', 'the service is stopping'));
     }
+    const refusal = this.#refusal();
+    if (refusal !== null) return Promise.reject(refusal);
     const { threads, maxWaiting, patienceMs } = this.#options;
     if (this.#running >= threads && this.#waiting.length >= maxWaiting) {
       return Promise.reject(archiveError('archive_busy', 'the archive has too much to do; try again'));
@@ -170,10 +176,21 @@ export class JobPool implements JobRunner {
     job.reject(archiveError('archive_unavailable', "the archive's disk doesn't answer in time"));
   }
 
+  #refusal(): Error | null {
+    const why = this.#whyNot();
+    return why === null ? null : archiveError('archive_unavailable', `there are no recordings now: ${why}`);
+  }
+
   #next(): void {
     while (this.#stopping === null && this.#running < this.#options.threads) {
       const job = this.#waiting.shift();
       if (job === undefined) return;
+      const refusal = this.#refusal();
+      if (refusal !== null) {
+        job.patience?.cancel();
+        job.reject(refusal);
+        continue;
+      }
       this.#running += 1;
       void this.#run(job);
     }

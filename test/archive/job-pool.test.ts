@@ -17,9 +17,13 @@ const entry = new URL('./hanging-tasks.js', import.meta.url);
 const patient = { deadlineMs: 60_000 };
 
 /** A pool of threads that hang on a pipe, until `release`. */
-const hangingPool = (t: TestContext, poolOptions: JobPoolOptions = options) => {
+const hangingPool = (
+  t: TestContext,
+  poolOptions: JobPoolOptions = options,
+  whyNot: () => string | null = () => null,
+) => {
   const clock = new FakeClock();
-  const pool = new JobPool(poolOptions, { clock, entry });
+  const pool = new JobPool(poolOptions, { clock, entry, whyNot });
   const pipe = join(tempFolder(t), 'pipe');
   execFileSync('mkfifo', [pipe]);
   const lines = (path: string): number => (existsSync(path) ? statSync(path).size : 0);
@@ -136,4 +140,21 @@ test('stop gives up a thread that hangs', async (t) => {
   clock.advance(2_000);
   assert.equal(await stopped, false);
   await release(2);
+});
+
+test('what waited while the archive went is not done on what took its place', async (t) => {
+  let fault: string | null = null;
+  const one = { ...options, threads: 1 };
+  const { pool, run, pipe, hanging, release } = hangingPool(t, one, () => fault);
+  t.after(() => pool.stop());
+  const running = run(pipe);
+  await hanging(1);
+  const waiting = run('elsewhere');
+  fault = 'its disk is gone';
+  await assert.rejects(run('later'), { code: 'archive_unavailable', message: /its disk is gone/ });
+  const refused = assert.rejects(waiting, { code: 'archive_unavailable', message: /its disk is gone/ });
+  await release(1);
+  await Promise.all([running, refused]);
+  fault = null;
+  assert.equal(await run('back'), 'back');
 });
