@@ -61,6 +61,9 @@ const LONGEST_PICTURE_MS = 4_000;
 /** The stream, as the link has to carry it. */
 export type Load = { readonly bytesPerMs: number; readonly keyBytes: number };
 
+/** What a stream needs to be in time: smart encoders send little for many seconds, and then a large keyframe. */
+const usualPerMs = ({ bytesPerMs, keyBytes }: Load): number => Math.max(bytesPerMs, keyBytes / PICTURE_MS);
+
 /**
  * What one viewer's link takes, as far as its reports tell: all there is, a rate, or keyframes alone; and when to give
  * up. The camera can't be told to send less, so whoever sends by this rate leaves frames out.
@@ -128,7 +131,7 @@ export class ViewerLink {
   onAsked(index: number, nowMs: MonotonicMs, load: Load): void {
     const flood = this.#flood.onAsked(index, this.#next, nowMs);
     if (flood === null) return;
-    const perMs = Math.min(this.bytesPerMs, flood.bytesPerMs, PACED * load.bytesPerMs);
+    const perMs = Math.min(this.bytesPerMs, flood.bytesPerMs, PACED * usualPerMs(load));
     this.#limit(perMs * Math.max(MOST_FLOOD_CUT, SAFE * (1 - flood.share)), load);
   }
 
@@ -201,13 +204,13 @@ export class ViewerLink {
     this.#wasQueueing = isQueueing;
     const isTooMuch = loss > HEAVY_LOSS || (isStanding && (loss > BAD_LOSS || isFallingBehind));
     if (isTooMuch) this.#lower(isQueueing, nowMs, load);
-    else if (loss > CALM_LOSS && this.bytesPerMs > TIGHT * load.bytesPerMs) this.#pace(load);
+    else if (loss > CALM_LOSS && this.bytesPerMs > TIGHT * usualPerMs(load)) this.#pace(load);
     else if (!isQueueing || loss < CALM_LOSS) this.#grow(loss < CALM_LOSS, nowMs, passedMs, load);
   }
 
   /** Bursts first, then less than there is: what is seen to arrive. */
   #lower(isQueueing: boolean, nowMs: number, load: Load): void {
-    if (this.loss < HEAVY_LOSS && this.bytesPerMs > TIGHT * load.bytesPerMs) {
+    if (this.loss < HEAVY_LOSS && this.bytesPerMs > TIGHT * usualPerMs(load)) {
       this.#pace(load);
       return;
     }
@@ -222,11 +225,11 @@ export class ViewerLink {
 
   #pace(load: Load): void {
     const isPaced = this.bytesPerMs < Number.POSITIVE_INFINITY;
-    this.#limit((isPaced ? TIGHT : PACED) * load.bytesPerMs, load);
+    this.#limit((isPaced ? TIGHT : PACED) * usualPerMs(load), load);
   }
 
   #limit(bytesPerMs: number, load: Load): void {
-    const most = Math.min(this.bytesPerMs, PACED * load.bytesPerMs);
+    const most = Math.min(this.bytesPerMs, PACED * usualPerMs(load));
     const least = Math.max(LEAST_BYTES_PER_MS, LEAST_SHARE * load.bytesPerMs);
     this.bytesPerMs = Math.max(least, Math.min(most, bytesPerMs));
     this.#calm = 0;
@@ -239,7 +242,7 @@ export class ViewerLink {
       this.#openedMs = Number.NEGATIVE_INFINITY;
     }
     if (isCalm) this.#calm += 1;
-    const mostPerMs = Math.max(LEAST_BYTES_PER_MS, PACED * load.bytesPerMs);
+    const mostPerMs = Math.max(LEAST_BYTES_PER_MS, PACED * usualPerMs(load));
     if (this.bytesPerMs >= mostPerMs && this.#calm >= this.#calmToOpen) {
       this.bytesPerMs = Number.POSITIVE_INFINITY;
       this.#openedMs = nowMs;
@@ -248,7 +251,7 @@ export class ViewerLink {
     const seconds = Math.min(passedMs, 5_000) / 1000;
     const slow = Math.min(MOST_SLOW_GROWTH, SLOW_GROWTH * 2 ** Math.floor(this.#calm / CALM_FOR_FASTER));
     const fastPerMs = this.bytesPerMs * (1 + FAST_GROWTH) ** seconds;
-    const isTried = this.bytesPerMs >= TIGHT * load.bytesPerMs || this.#sentPerMs > BUSY * this.bytesPerMs;
+    const isTried = this.bytesPerMs >= TIGHT * usualPerMs(load) || this.#sentPerMs > BUSY * this.bytesPerMs;
     const slowPerMs = isTried ? this.bytesPerMs * (1 + slow) ** seconds : this.bytesPerMs;
     this.bytesPerMs = Math.min(mostPerMs, Math.max(slowPerMs, Math.min(fastPerMs, this.#provenPerMs)));
   }

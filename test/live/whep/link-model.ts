@@ -20,6 +20,8 @@ export type LinkOptions = {
 export type SceneOptions = LinkOptions & {
   readonly streamKbps: number;
   readonly framesPerGop: number;
+  /** A keyframe is so many times as large as the others. */
+  readonly keyRatio: number;
   /** The frames that are there before the viewer comes. */
   readonly framesBefore: number;
 };
@@ -27,8 +29,6 @@ export type SceneOptions = LinkOptions & {
 const START_MS = 1_000;
 const FRAME_MS = 40;
 const FRAME_TICKS = FRAME_MS * 90;
-/** A keyframe is so many times as large as the others. */
-const KEY_RATIO = 7;
 /** Below RTP: UDP and IPv4. */
 const HEADER_BYTES = 28;
 const SENDER_REPORT = 200;
@@ -89,6 +89,7 @@ export class LinkScene {
       delayMs: 20,
       streamKbps: 4_000,
       framesPerGop: 50,
+      keyRatio: 7,
       framesBefore: 60,
       ...options,
     };
@@ -174,10 +175,10 @@ export class LinkScene {
   }
 
   #addFrame(): void {
-    const { streamKbps, framesPerGop } = this.#options;
+    const { streamKbps, framesPerGop, keyRatio } = this.#options;
     const isKey = this.#frames % framesPerGop === 0;
-    const usualBytes = (streamKbps * FRAME_MS * framesPerGop) / 8 / (framesPerGop - 1 + KEY_RATIO);
-    let bytes = Math.round(usualBytes * (isKey ? KEY_RATIO : 1));
+    const usualBytes = (streamKbps * FRAME_MS * framesPerGop) / 8 / (framesPerGop - 1 + keyRatio);
+    let bytes = Math.round(usualBytes * (isKey ? keyRatio : 1));
     this.store.beginFrame(this.#frames * FRAME_TICKS, isKey);
     while (bytes > 0) {
       const packetBytes = Math.min(bytes, MAX_PACKET_BYTES);

@@ -121,6 +121,14 @@ for (const [what, options, reason] of [
   });
 }
 
+test('a camera that sends little but for large keyframes far apart is shown in time where some packets are lost', () => {
+  const scene = run({ streamKbps: 150, framesPerGop: 500, keyRatio: 300, framesBefore: 600, loss: 0.05 }, 60);
+  assert.equal(scene.sender.endReason, null);
+  const { shown } = scene.viewer;
+  assert.ok(shown.length >= 0.98 * 60 * 25, `${shown.length} pictures`);
+  assert.ok(scene.lagsMs(2_000).at(-1)! < 2_000, `${scene.lagsMs(2_000).at(-1)} ms`);
+});
+
 test('a viewer that nothing reaches any more, though it says so, is given up', () => {
   const scene = run({}, 5);
   scene.link.options.loss = 1;
