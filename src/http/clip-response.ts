@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '../base/errors.js';
 import { rangeAnswer } from '../base/range-answer.js';
-import { drained } from './paced-write.js';
+import { sendPiece } from './paced-write.js';
 
 /** A part of the archive as one file, which is made while it is read. */
 export type Clip = {
@@ -26,7 +26,7 @@ const sendBytes = async (
   for await (const chunk of clip.read(startByte, endByte)) {
     if (response.destroyed) return;
     sentBytes += chunk.length;
-    if (!response.write(chunk)) await drained(response);
+    await sendPiece(chunk, response);
     if (response.destroyed) return;
   }
   // What is short of the length that was announced must not end like a whole one.

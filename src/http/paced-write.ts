@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 const STEP_BYTES = 131_072;
 
 /** The client takes more again, or went away. */
-export const drained = (response: ServerResponse): Promise<void> =>
+const drained = (response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
       response.off('drain', done).off('close', done);
@@ -12,6 +12,14 @@ export const drained = (response: ServerResponse): Promise<void> =>
     };
     response.once('drain', done).once('close', done);
   });
+
+/** Sends a piece, no faster than the client takes it; the rest of it stays where the client is gone. */
+export const sendPiece = async (piece: Buffer, response: ServerResponse): Promise<void> => {
+  for (let at = 0; at < piece.length; at += STEP_BYTES) {
+    if (response.destroyed) return;
+    if (!response.write(piece.subarray(at, at + STEP_BYTES))) await drained(response);
+  }
+};
 
 /** Sends pieces as they lie in memory, no faster than the client takes them, and no more once it is gone. */
 export const sendPieces = async (pieces: readonly Buffer[], response: ServerResponse): Promise<void> => {
@@ -21,10 +29,8 @@ export const sendPieces = async (pieces: readonly Buffer[], response: ServerResp
     return;
   }
   for (const piece of pieces) {
-    for (let at = 0; at < piece.length; at += STEP_BYTES) {
-      if (response.destroyed) return;
-      if (!response.write(piece.subarray(at, at + STEP_BYTES))) await drained(response);
-    }
+    await sendPiece(piece, response);
+    if (response.destroyed) return;
   }
   response.end();
 };

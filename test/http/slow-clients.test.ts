@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { type Clip, sendClip } from '../../src/http/clip-response.js';
 import { type Content, type Reply, route } from '../../src/http/route.js';
 import { until } from '../support/until.js';
 import { startWebServer } from '../support/web-server.js';
@@ -15,6 +16,20 @@ const content = Buffer.alloc(CONTENT_BYTES, 0x47);
 const text = 'G'.repeat(CONTENT_BYTES);
 const halves = [content.subarray(0, CONTENT_BYTES / 2), content.subarray(CONTENT_BYTES / 2)];
 const answers = { 200: { description: 'Bytes', contentType: 'video/mp2t' } };
+/** As large as the archive reads them. */
+const CLIP_CHUNK_BYTES = 1 << 20;
+
+const clip: Clip = {
+  contentBytes: CONTENT_BYTES,
+  etag: '"clip"',
+  lastModifiedMs: 0,
+  async *read(startByte, endByte) {
+    for (let at = startByte; at < endByte; at += CLIP_CHUNK_BYTES)
+      yield content.subarray(at, Math.min(at + CLIP_CHUNK_BYTES, endByte));
+  },
+  close: () => {},
+};
+const writtenBytes: number[] = [];
 let asked = 0;
 let endWaiting = (): void => {};
 
@@ -47,6 +62,23 @@ const server = await startWebServer([
     summary: 'As much as JSON',
     answers: { 200: { description: 'Text', schema: z.string() } },
     handle: () => ({ status: 200, body: text }),
+  }),
+  route({
+    method: 'get',
+    path: '/clip',
+    access: 'public',
+    summary: 'An export, which is read in large chunks',
+    answers,
+    handle: () => ({
+      write: (request, response) => {
+        const write = response.write.bind(response);
+        response.write = (chunk: Buffer) => {
+          writtenBytes.push(chunk.length);
+          return write(chunk);
+        };
+        return sendClip(clip, 'clip.mp4', request, response);
+      },
+    }),
   }),
   route({
     method: 'get',
@@ -137,6 +169,12 @@ test('a slow client that takes some now and then gets everything', async () => {
     assert.equal(await isCut(client), false, path);
     client.socket.destroy();
   }
+});
+
+test('an export is handed over in steps, however large its chunks are: each shows that the client takes some', async () => {
+  const { text: received } = await server.call('GET', '/clip');
+  assert.equal(received.length, CONTENT_BYTES);
+  assert.ok(Math.max(...writtenBytes) <= 131_072, `${Math.max(...writtenBytes)} bytes at once`);
 });
 
 test('whoever waits for the service, or for events, may wait', async () => {
