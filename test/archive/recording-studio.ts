@@ -106,7 +106,7 @@ export class RecordingStudio implements FilesInProgress {
   /** Nothing is on its way to the disk. */
   async settle(): Promise<void> {
     const inUse = this.#isBlocked ? 1 : 0;
-    await until('the disk is idle', () => this.#gate.inUse === inUse, { deadlineMs: 20_000 });
+    await until('the disk is idle', () => this.#gate.inUse === inUse, { deadlineMs: 60_000 });
   }
 
   /** Closes what is open. */
