@@ -1,6 +1,5 @@
 import { restoreSnapshot } from './auth/restore.js';
 import type { Clock } from './base/clock.js';
-import type { Models } from './detect/models.js';
 import type { Route } from './http/route.js';
 import { archiveRoutes } from './http/routes/archive.js';
 import { backupRoutes } from './http/routes/backup.js';
@@ -20,6 +19,7 @@ import { whepRoutes } from './http/routes/whep.js';
 import { type StreamUpgrade, upgradeRoutes } from './http/upgrade.js';
 import type { WebSocketViews } from './live/websocket/websocket-views.js';
 import type { Media } from './media.js';
+import type { Models } from './models/models.js';
 import type { Operations } from './operations.js';
 import { MetricsPage } from './ops/metrics-page.js';
 import type { Storage } from './storage.js';

@@ -20,10 +20,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   archive: ['base', 'codec', 'ring', 'fmp4', 'mpegts'],
   live: ['base', 'codec', 'ring', 'rtp', 'mpegts', 'fmp4'],
   detect: ['base', 'codec', 'ring'],
+  models: ['base', 'store'],
   onvif: ['base'],
   auth: ['base', 'store'],
   ops: ['base'],
-  http: ['base', 'auth', 'camera', 'archive', 'live', 'detect', 'onvif', 'ops'],
+  http: ['base', 'auth', 'camera', 'archive', 'live', 'models', 'detect', 'onvif', 'ops'],
 };
 const workersMayImport = ['base', 'ring', 'camera', 'archive', 'live', 'detect'];
 /** What a worker thread never loads, however indirectly: secrets and the database stay on the main thread. */

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import { archiveErrorStatus } from '../archive/archive-error.js';
 import { AppError } from '../base/errors.js';
-import { modelErrorStatus } from '../detect/model-errors.js';
 import { whepErrorStatus } from '../live/whep/errors.js';
+import { modelErrorStatus } from '../models/errors.js';
 
 /** One thing that is wrong with the input, and where: `path` is empty for the input as a whole. */
 export type InputFault = { readonly path: string; readonly message: string };

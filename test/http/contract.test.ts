@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { whepError } from '../../src/live/whep/errors.js';
 import { writeClosed } from '../archive/recording-file.js';
-import { CountingOrigin } from '../detect/counting-origin.js';
 import { addressesOf, parse } from '../live/hls/playlist-reader.js';
+import { CountingOrigin } from '../models/counting-origin.js';
 import { openEvents } from '../support/api-client.js';
 import {
   checkAnswers,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { sendModel } from '../../detect/model-response.js';
-import type { Models } from '../../detect/models.js';
+import type { Models } from '../../models/models.js';
+import { sendModel } from '../../models/response.js';
 import { type Route, route } from '../route.js';
 
 const contentType = 'application/octet-stream';

@@ -17,8 +17,8 @@ import { pathToFileURL } from 'node:url';
 import { systemClock } from '../../src/base/clock.js';
 import { AppError } from '../../src/base/errors.js';
 import { createLogger, type Logger } from '../../src/base/log.js';
-import type { ModelErrorCode } from '../../src/detect/model-errors.js';
-import { type ModelLimits, Models } from '../../src/detect/models.js';
+import type { ModelErrorCode } from '../../src/models/errors.js';
+import { type ModelLimits, Models } from '../../src/models/models.js';
 import { type Answer, CountingOrigin } from './counting-origin.js';
 
 const content = randomBytes(300_000);

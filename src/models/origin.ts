@@ -5,7 +5,7 @@ import { get as httpsGet } from 'node:https';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { AppError, messageOf } from '../base/errors.js';
-import type { ModelErrorCode } from './model-errors.js';
+import type { ModelErrorCode } from './errors.js';
 
 /** A file at the origin, opened: whoever gets it reads it to its end or destroys it. */
 export type OriginFile = {

@@ -3,8 +3,8 @@ import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises
 import { join } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { AppError, messageOf } from '../base/errors.js';
-import type { ModelErrorCode } from './model-errors.js';
-import { type OriginFile, originFailed, originFault } from './model-origin.js';
+import type { ModelErrorCode } from './errors.js';
+import { type OriginFile, originFailed, originFault } from './origin.js';
 
 /** The names of files in the making; a model's own name never begins with a dot. */
 const partName = /^\.[A-Za-z0-9._-]+\.[0-9a-f]{12}\.part$/;

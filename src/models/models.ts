@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Clock, MonotonicMs } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
-import { ModelCache } from './model-cache.js';
-import { removeLeftovers, storeModel } from './model-download.js';
-import type { ModelErrorCode } from './model-errors.js';
-import { openOrigin, originFault, originUrl } from './model-origin.js';
+import { ModelCache } from './cache.js';
+import { removeLeftovers, storeModel } from './download.js';
+import type { ModelErrorCode } from './errors.js';
+import { openOrigin, originFault, originUrl } from './origin.js';
 
 export type ModelLimits = {
   readonly maxBytes: number;

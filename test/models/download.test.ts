@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { AppError } from '../../src/base/errors.js';
-import { storeModel } from '../../src/detect/model-download.js';
-import { type OriginFile, originFailed } from '../../src/detect/model-origin.js';
+import { storeModel } from '../../src/models/download.js';
+import { type OriginFile, originFailed } from '../../src/models/origin.js';
 
 const sourceOf = (changes: Partial<OriginFile> = {}): OriginFile => ({
   bytes: Readable.from([Buffer.from('whole '), Buffer.from('file')]),

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { ByteRange } from '../base/byte-range.js';
 import { AppError } from '../base/errors.js';
 import { rangeAnswer } from '../base/range-answer.js';
-import type { ModelErrorCode } from './model-errors.js';
+import type { ModelErrorCode } from './errors.js';
 import type { Models, OpenModel } from './models.js';
 
 const READ_BYTES = 262_144;

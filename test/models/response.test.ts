@@ -24,9 +24,9 @@ import { type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.js';
 import { AppError } from '../../src/base/errors.js';
 import { createLogger } from '../../src/base/log.js';
-import { type ModelErrorCode, modelErrorStatus } from '../../src/detect/model-errors.js';
-import { sendModel } from '../../src/detect/model-response.js';
-import { Models } from '../../src/detect/models.js';
+import { type ModelErrorCode, modelErrorStatus } from '../../src/models/errors.js';
+import { Models } from '../../src/models/models.js';
+import { sendModel } from '../../src/models/response.js';
 import { CountingOrigin } from './counting-origin.js';
 
 const content = randomBytes(100_000);
