@@ -1,5 +1,5 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import type { JobOutcome } from '../src/archive/job-result.js';
+import type { JobOutcome } from '../src/archive/files/job-result.js';
 import { type JobRequest, runJob } from '../src/archive/jobs.js';
 
 /** The entry of the archive's job threads. */

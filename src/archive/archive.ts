@@ -3,7 +3,7 @@ import type { Logger } from '../base/log.js';
 import { ArchiveRequests } from './archive-requests.js';
 import type { ArchiveRoot } from './archive-root.js';
 import { Deleting } from './deleting.js';
-import type { FilesInProgress } from './file-progress.js';
+import type { FilesInProgress } from './files/file-progress.js';
 import type { GapReason } from './intervals.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './job-pool.js';
 import { Playback } from './playback.js';

@@ -2,9 +2,14 @@ import { VIDEO_CLOCK_HZ } from '../codec/track.js';
 import type { FileScanner } from '../fmp4/file-scanner.js';
 import type { SampleColumns } from '../fmp4/sample-columns.js';
 import { SegmentMuxer } from '../mpegts/segment-muxer.js';
-import { Moved } from './job-result.js';
+import { Moved } from './files/job-result.js';
+import {
+  type OpenedRecording,
+  type RecordingSource,
+  unreadable,
+  withRecording,
+} from './files/recording-source.js';
 import { type MovieStream, movieStream } from './movie-stream.js';
-import { type OpenedRecording, type RecordingSource, unreadable, withRecording } from './recording-source.js';
 
 export type BuildSegmentInput = {
   readonly source: RecordingSource;

@@ -1,8 +1,8 @@
 import { AppError } from '../base/errors.js';
+import type { RecordingSource } from './files/recording-source.js';
 import type { ClipPlan } from './finish-clip.js';
 import type { JobRunner } from './jobs.js';
 import { MAX_CHUNK_BYTES, type ReadClipInput } from './read-clip.js';
-import type { RecordingSource } from './recording-source.js';
 
 /** An MP4 that is made of recordings while it is read. */
 export type ClipFacts = {

@@ -5,10 +5,10 @@ import { PlainMovie, type PlainMovieState } from '../fmp4/plain-movie.js';
 import type { PlainTrackSpec } from '../fmp4/plain-track.js';
 import { archiveError } from './archive-error.js';
 import { type ClipPlace, keptSamples, type SoundLimits, type TrackKind } from './clip-layout.js';
-import { videoIndexOf } from './file-times.js';
-import { Moved } from './job-result.js';
-import { type RecordingSource, unreadable, withRecording } from './recording-source.js';
-import { visitFragments } from './visit-fragments.js';
+import { videoIndexOf } from './files/file-times.js';
+import { Moved } from './files/job-result.js';
+import { type RecordingSource, unreadable, withRecording } from './files/recording-source.js';
+import { visitFragments } from './files/visit-fragments.js';
 
 /** What a clip takes of one file; times in ticks of the file's own video. */
 type ClipFile = {

@@ -1,6 +1,6 @@
 import type { Logger } from '../base/log.js';
 import { archiveError } from './archive-error.js';
-import { folderOf } from './archive-path.js';
+import { folderOf } from './files/archive-path.js';
 import type { JobRunner } from './jobs.js';
 import type { Recordings } from './recordings.js';
 

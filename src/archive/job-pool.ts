@@ -2,7 +2,7 @@ import { Piscina } from 'piscina';
 import type { Clock, Timer } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
 import { archiveError } from './archive-error.js';
-import type { JobOutcome } from './job-result.js';
+import type { JobOutcome } from './files/job-result.js';
 import type { JobInput, JobName, JobOutput, JobRequest, JobRunner } from './jobs.js';
 
 export type JobPoolOptions = {

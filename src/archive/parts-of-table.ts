@@ -1,10 +1,10 @@
 import type { PartTable } from '../fmp4/part-table.js';
-import { videoIndexOf, wallMsAt } from './file-times.js';
-import type { FileWalk } from './file-walk.js';
+import { videoIndexOf, wallMsAt } from './files/file-times.js';
+import type { FileWalk } from './files/file-walk.js';
+import type { OpenedRecording } from './files/recording-source.js';
+import { visitFragments } from './files/visit-fragments.js';
 import { PartCollector } from './part-collector.js';
 import { RecordedParts } from './recorded-parts.js';
-import type { OpenedRecording } from './recording-source.js';
-import { visitFragments } from './visit-fragments.js';
 
 const TICKS_PER_MS = 90;
 /** A camera's clock and the stream may drift apart by this between two parts whose wall time is read. */

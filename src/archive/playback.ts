@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import type { Clock } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
 import { archiveError } from './archive-error.js';
-import { folderOf, readName } from './archive-path.js';
 import type { Clip } from './clip.js';
 import type { PartRange } from './clip-layout.js';
 import { ClipPlanner } from './clip-planner.js';
-import { parseRecordingName } from './file-name.js';
+import { folderOf, readName } from './files/archive-path.js';
+import { parseRecordingName } from './files/file-name.js';
+import type { RecordingSource } from './files/recording-source.js';
 import type { JobRunner } from './jobs.js';
 import { PartIndexes } from './part-indexes.js';
 import { Playlists } from './playlist.js';
 import type { RecordedParts } from './recorded-parts.js';
 import type { Recording } from './recording.js';
-import type { RecordingSource } from './recording-source.js';
 
 /** Where playback finds recordings. */
 export type RecordingFinder = {

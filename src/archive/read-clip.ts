@@ -1,6 +1,11 @@
 import { keptSamples, type SoundLimits, type TrackKind } from './clip-layout.js';
-import { Moved } from './job-result.js';
-import { changed, type OpenedRecording, type RecordingSource, withRecording } from './recording-source.js';
+import { Moved } from './files/job-result.js';
+import {
+  changed,
+  type OpenedRecording,
+  type RecordingSource,
+  withRecording,
+} from './files/recording-source.js';
 
 export type ReadClipInput = {
   readonly source: RecordingSource;

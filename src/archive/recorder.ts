@@ -8,7 +8,7 @@ import type { StartReason } from '../fmp4/start-reason.js';
 import { RingReader } from '../ring/reader.js';
 import type { DirectDisk } from './direct-disk.js';
 import type { DiskQueue } from './disk-queue.js';
-import type { FileProgress } from './file-progress.js';
+import type { FileProgress } from './files/file-progress.js';
 import { firstLengthSeconds } from './first-length.js';
 import { FragmentCollector, recordable } from './fragment-collector.js';
 import { RecordingFile } from './recording-file.js';

@@ -4,7 +4,7 @@ import type { Logger } from '../base/log.js';
 import { DirectDisk } from './direct-disk.js';
 import { DiskGate } from './disk-gate.js';
 import { DiskQueue } from './disk-queue.js';
-import type { FileProgress } from './file-progress.js';
+import type { FileProgress } from './files/file-progress.js';
 import { Recorder, type RecorderFileState, type RecorderNews } from './recorder.js';
 import { RecorderRoot } from './root-state.js';
 

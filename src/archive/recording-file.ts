@@ -6,9 +6,9 @@ import { BlockFile, padToBlock } from './block-file.js';
 import { type DirectDisk, STAGE_BYTES } from './direct-disk.js';
 import { disk } from './disk.js';
 import type { DiskQueue } from './disk-queue.js';
-import { closedName, openName } from './file-name.js';
-import { FileProgress } from './file-progress.js';
-import { endMsOf } from './file-times.js';
+import { closedName, openName } from './files/file-name.js';
+import { FileProgress } from './files/file-progress.js';
+import { endMsOf } from './files/file-times.js';
 import type { Fragment } from './fragment-collector.js';
 import type { RecorderRoot } from './root-state.js';
 

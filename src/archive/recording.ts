@@ -1,7 +1,7 @@
 import type { StartReason } from '../fmp4/start-reason.js';
-import { openEndMs, type RecordingName } from './file-name.js';
+import { openEndMs, type RecordingName } from './files/file-name.js';
+import type { FileStamp } from './files/scan-folder.js';
 import type { Inspection } from './inspect-files.js';
-import type { FileStamp } from './scan-folder.js';
 
 /** A file of the archive. */
 export type Recording = FileStamp & {

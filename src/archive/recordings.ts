@@ -1,12 +1,12 @@
 import { archiveError } from './archive-error.js';
-import { folderOf, readName } from './archive-path.js';
 import type { BrokenFile } from './broken-files.js';
-import { parseRecordingName } from './file-name.js';
-import type { FileProgress, FilesInProgress } from './file-progress.js';
+import { folderOf, readName } from './files/archive-path.js';
+import { parseRecordingName } from './files/file-name.js';
+import type { FileProgress, FilesInProgress } from './files/file-progress.js';
+import { type FileStamp, type FolderScan, isSameStamp, stampAt } from './files/scan-folder.js';
 import { type Inspection, type InspectionRequest, nothingKnown } from './inspect-files.js';
 import type { JobRunner } from './jobs.js';
 import { type Recording, recordingOf } from './recording.js';
-import { type FileStamp, type FolderScan, isSameStamp, stampAt } from './scan-folder.js';
 
 /** Some 20 MB of facts: a month of hours for 140 cameras. */
 const MAX_FILES_KNOWN = 100_000;

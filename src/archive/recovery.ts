@@ -1,9 +1,9 @@
 import type { Clock, Timer } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
 import type { LogFields, Logger } from '../base/log.js';
-import type { FilePlace } from './archive-folders.js';
-import { folderOf } from './archive-path.js';
 import { placeKey } from './delete-files.js';
+import type { FilePlace } from './files/archive-folders.js';
+import { folderOf } from './files/archive-path.js';
 import type { JobRunner } from './jobs.js';
 import type { Repair } from './repair-file.js';
 

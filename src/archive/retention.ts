@@ -1,11 +1,11 @@
 import type { Clock, Timer } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
-import type { FilePlace } from './archive-folders.js';
 import type { BrokenTotal } from './broken-files.js';
 import { type ClockEra, ClockEras } from './clock-eras.js';
 import { type Deletions, type Expiry, placeKey } from './delete-files.js';
-import { parseUnclosedName } from './file-name.js';
+import type { FilePlace } from './files/archive-folders.js';
+import { parseUnclosedName } from './files/file-name.js';
 import type { JobRunner } from './jobs.js';
 import type { LiveFiles } from './recovery.js';
 import { TrustedTime } from './trusted-time.js';

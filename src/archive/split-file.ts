@@ -6,7 +6,7 @@ import { buildMfra } from '../fmp4/random-access.js';
 import { withStartReason } from '../fmp4/start-reason.js';
 import { padToBlock } from './block-file.js';
 import { BLOCK_BYTES } from './direct-disk.js';
-import { readUpTo } from './regular-file.js';
+import { readUpTo } from './files/regular-file.js';
 import type { Stretch, Survey } from './survey-file.js';
 
 const FILE_MODE = 0o640;

@@ -3,7 +3,7 @@ import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Clip } from '../../src/archive/clip.js';
-import { closedName } from '../../src/archive/file-name.js';
+import { closedName } from '../../src/archive/files/file-name.js';
 import { decodedHashes, packetsOf, runQuietly, sourceHashes } from '../fmp4/ffmpeg.js';
 import { readWithMediabunny, readWithMp4Box } from '../fmp4/third-party-readers.js';
 import { fixturePath, fixtures } from '../support/fixtures.js';

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { closedName, openName } from '../../src/archive/file-name.js';
-import type { FilesInProgress } from '../../src/archive/file-progress.js';
+import { closedName, openName } from '../../src/archive/files/file-name.js';
+import type { FilesInProgress } from '../../src/archive/files/file-progress.js';
 import { Playback } from '../../src/archive/playback.js';
 import { Recordings } from '../../src/archive/recordings.js';
 import type { WallMs } from '../../src/base/clock.js';

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import type { JobOutcome } from '../../src/archive/job-result.js';
+import type { JobOutcome } from '../../src/archive/files/job-result.js';
 import type { JobRequest } from '../../src/archive/jobs.js';
 import { AppError } from '../../src/base/errors.js';
 

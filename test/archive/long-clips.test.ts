@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, ftruncateSync, linkSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { closedName } from '../../src/archive/file-name.js';
+import { closedName } from '../../src/archive/files/file-name.js';
 import { JobPool } from '../../src/archive/job-pool.js';
 import { Playback } from '../../src/archive/playback.js';
 import { Recordings } from '../../src/archive/recordings.js';

@@ -3,7 +3,7 @@ import { appendFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import * as HLS from 'hls-parser';
-import { closedName } from '../../src/archive/file-name.js';
+import { closedName } from '../../src/archive/files/file-name.js';
 import { Playlists } from '../../src/archive/playlist.js';
 import { RecordedParts } from '../../src/archive/recorded-parts.js';
 import { collectGarbage } from '../../src/base/collect-garbage.js';

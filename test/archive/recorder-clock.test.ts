@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import fc from 'fast-check';
 import * as HLS from 'hls-parser';
-import { closedName, parseRecordingName } from '../../src/archive/file-name.js';
+import { closedName, parseRecordingName } from '../../src/archive/files/file-name.js';
 import { coverageOf } from '../../src/archive/intervals.js';
 import { Playback } from '../../src/archive/playback.js';
 import type { Recording } from '../../src/archive/recording.js';

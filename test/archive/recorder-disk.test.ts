@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { disk } from '../../src/archive/disk.js';
 import { DiskGate } from '../../src/archive/disk-gate.js';
 import { DiskQueue } from '../../src/archive/disk-queue.js';
-import { parseRecordingName } from '../../src/archive/file-name.js';
+import { parseRecordingName } from '../../src/archive/files/file-name.js';
 import { decodedHashes, packetsOf, runQuietly } from '../fmp4/ffmpeg.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';

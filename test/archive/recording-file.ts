@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { closedName, openName } from '../../src/archive/file-name.js';
+import { closedName, openName } from '../../src/archive/files/file-name.js';
 import type { StreamInfo } from '../../src/codec/track.js';
 import { FragmentBuilder } from '../../src/fmp4/fragment.js';
 import { buildInitSegment, VIDEO_TRACK_ID } from '../../src/fmp4/init-segment.js';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DiskGate } from '../../src/archive/disk-gate.js';
-import type { FileProgress, FilesInProgress } from '../../src/archive/file-progress.js';
+import type { FileProgress, FilesInProgress } from '../../src/archive/files/file-progress.js';
 import type { RecorderNews } from '../../src/archive/recorder.js';
 import { Recorders } from '../../src/archive/recorders.js';
 import type { RootState } from '../../src/archive/root-state.js';

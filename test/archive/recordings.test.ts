@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openName } from '../../src/archive/file-name.js';
+import { openName } from '../../src/archive/files/file-name.js';
 import type { InspectionRequest } from '../../src/archive/inspect-files.js';
 import { Recordings } from '../../src/archive/recordings.js';
 import { Timeline } from '../../src/archive/timeline.js';

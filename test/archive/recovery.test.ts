@@ -14,8 +14,8 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { FilePlace } from '../../src/archive/archive-folders.js';
-import { openName, parseRecordingName } from '../../src/archive/file-name.js';
+import type { FilePlace } from '../../src/archive/files/archive-folders.js';
+import { openName, parseRecordingName } from '../../src/archive/files/file-name.js';
 import { Recordings } from '../../src/archive/recordings.js';
 import { Recovery } from '../../src/archive/recovery.js';
 import { repairFile } from '../../src/archive/repair-file.js';

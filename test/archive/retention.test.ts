@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { evictOldest } from '../../src/archive/delete-files.js';
-import { closedName, openName } from '../../src/archive/file-name.js';
+import { closedName, openName } from '../../src/archive/files/file-name.js';
 import type { JobRunner } from '../../src/archive/jobs.js';
 import { Retention, type RetentionRule, type TimeMemory } from '../../src/archive/retention.js';
 import { FakeClock } from '../support/fake-clock.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { ClockEras } from '../../src/archive/clock-eras.js';
 import { evictOldest } from '../../src/archive/delete-files.js';
-import { closedName } from '../../src/archive/file-name.js';
+import { closedName } from '../../src/archive/files/file-name.js';
 import { Retention, type TimeMemory } from '../../src/archive/retention.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';

@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { closedName, openName } from '../../src/archive/file-name.js';
+import { closedName, openName } from '../../src/archive/files/file-name.js';
 import { JobPool } from '../../src/archive/job-pool.js';
 import { Playback } from '../../src/archive/playback.js';
 import { Recordings } from '../../src/archive/recordings.js';

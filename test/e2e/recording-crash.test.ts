@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseRecordingName } from '../../src/archive/file-name.js';
+import { parseRecordingName } from '../../src/archive/files/file-name.js';
 import { watchLateness } from '../support/lateness.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';

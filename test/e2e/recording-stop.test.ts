@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseRecordingName } from '../../src/archive/file-name.js';
+import { parseRecordingName } from '../../src/archive/files/file-name.js';
 import { CameraProcess } from '../support/fake-camera/camera-process.js';
 import { startService } from '../support/service.js';
 import { tempFolder } from '../support/temp-folder.js';

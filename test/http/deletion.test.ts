@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openName } from '../../src/archive/file-name.js';
+import { openName } from '../../src/archive/files/file-name.js';
 import { writeClosed } from '../archive/recording-file.js';
 import { startTestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';

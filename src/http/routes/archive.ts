@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseRecordingName } from '../../archive/file-name.js';
+import { parseRecordingName } from '../../archive/files/file-name.js';
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import type { AuditDetails } from '../audit.js';

@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
-import type { AppError } from '../base/errors.js';
-import { archiveError } from './archive-error.js';
+import type { AppError } from '../../base/errors.js';
+import { archiveError } from '../archive-error.js';
 import { FileWalk } from './file-walk.js';
 import { openRegular, readUpTo } from './regular-file.js';
 import type { FileStamp } from './scan-folder.js';

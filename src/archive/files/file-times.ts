@@ -1,4 +1,4 @@
-import type { FileScanner, FragmentInfo, FragmentWall } from '../fmp4/file-scanner.js';
+import type { FileScanner, FragmentInfo, FragmentWall } from '../../fmp4/file-scanner.js';
 
 /** Ticks of the video track, as times of composition in the file. */
 export type TickSpan = { readonly firstTicks: number; readonly endTicks: number };

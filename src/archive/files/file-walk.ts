@@ -1,6 +1,6 @@
-import { FileScanner, type FragmentInfo } from '../fmp4/file-scanner.js';
-import type { PartTable } from '../fmp4/part-table.js';
-import { MFRO_BYTES, readMfra, readMfraBytes } from '../fmp4/random-access.js';
+import { FileScanner, type FragmentInfo } from '../../fmp4/file-scanner.js';
+import type { PartTable } from '../../fmp4/part-table.js';
+import { MFRO_BYTES, readMfra, readMfraBytes } from '../../fmp4/random-access.js';
 import { videoIndexOf } from './file-times.js';
 import { readUpTo } from './regular-file.js';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { archiveError } from './archive-error.js';
+import { archiveError } from '../archive-error.js';
 import { parseRecordingName, type RecordingName } from './file-name.js';
 
 const cameraIdPattern = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;

@@ -1,4 +1,4 @@
-import type { FragmentInfo } from '../fmp4/file-scanner.js';
+import type { FragmentInfo } from '../../fmp4/file-scanner.js';
 import type { FileWalk } from './file-walk.js';
 
 /** A walk forgets what was visited this often, so that its memory doesn't grow with the file. */
