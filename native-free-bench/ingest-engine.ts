@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 /** The engine under measurement, in a process of its own: forked by ingest.ts, so that its CPU is its alone. */
 import { availableParallelism } from 'node:os';
-import { RecordingDesk } from '../src/archive/recording-desk.js';
 import { RootState } from '../src/archive/root-state.js';
+import { RecordingDesk } from '../src/archive/write/recording-desk.js';
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
 import type { CameraSettings } from '../src/camera/camera.js';

@@ -1,7 +1,7 @@
 /** The service's part of the WHEP benchmark, in a process of its own: forked by whep.ts, so that its CPU is its alone. */
 import { availableParallelism, tmpdir } from 'node:os';
-import { RecordingDesk } from '../src/archive/recording-desk.js';
 import { RootState } from '../src/archive/root-state.js';
+import { RecordingDesk } from '../src/archive/write/recording-desk.js';
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
 import { Cameras } from '../src/camera/cameras.js';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Archive } from './archive/archive.js';
-import { RecordingDesk } from './archive/recording-desk.js';
 import type { RetentionRule } from './archive/retention.js';
+import { RecordingDesk } from './archive/write/recording-desk.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
 import { Signal } from './base/signal.js';

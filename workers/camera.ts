@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { Recorders, type RecordersSetup } from '../src/archive/recorders.js';
+import { Recorders, type RecordersSetup } from '../src/archive/write/recorders.js';
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
 import { ThreadStats } from '../src/base/thread-stats.js';

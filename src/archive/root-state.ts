@@ -1,4 +1,4 @@
-import { disk } from './disk.js';
+import { disk } from './write/disk.js';
 
 /** Words of the shared memory. */
 const word = { epoch: 0, device: 1, inode: 2 } as const;

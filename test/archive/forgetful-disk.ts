@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import type { TestContext } from 'node:test';
-import { disk } from '../../src/archive/disk.js';
+import { disk } from '../../src/archive/write/disk.js';
 
 type Written = { readonly position: number; readonly lengthBytes: number };
 

@@ -1,5 +1,5 @@
-import { padToBlock } from '../../src/archive/block-file.js';
-import { BLOCK_BYTES } from '../../src/archive/direct-disk.js';
+import { padToBlock } from '../../src/archive/write/block-file.js';
+import { BLOCK_BYTES } from '../../src/archive/write/direct-disk.js';
 
 /** Fragments as they lie in a recording. */
 export type BlockLayout = {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { DIRECT_FLAGS } from '../../src/archive/direct-disk.js';
-import { disk } from '../../src/archive/disk.js';
-import { DiskGate } from '../../src/archive/disk-gate.js';
-import { Recorders } from '../../src/archive/recorders.js';
+import { DIRECT_FLAGS } from '../../src/archive/write/direct-disk.js';
+import { disk } from '../../src/archive/write/disk.js';
+import { DiskGate } from '../../src/archive/write/disk-gate.js';
+import { Recorders } from '../../src/archive/write/recorders.js';
 import { Bell } from '../../src/ring/doorbell.js';
 import { RingWriter } from '../../src/ring/writer.js';
 import { FakeClock } from '../support/fake-clock.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FileProgress } from '../../src/archive/files/file-progress.js';
-import { RecordingDesk } from '../../src/archive/recording-desk.js';
 import { RootState } from '../../src/archive/root-state.js';
+import { RecordingDesk } from '../../src/archive/write/recording-desk.js';
 import { createLogger } from '../../src/base/log.js';
 
 const makeDesk = () => {

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DiskGate } from '../../src/archive/disk-gate.js';
 import type { FileProgress, FilesInProgress } from '../../src/archive/files/file-progress.js';
-import type { RecorderNews } from '../../src/archive/recorder.js';
-import { Recorders } from '../../src/archive/recorders.js';
 import type { RootState } from '../../src/archive/root-state.js';
+import { DiskGate } from '../../src/archive/write/disk-gate.js';
+import type { RecorderNews } from '../../src/archive/write/recorder.js';
+import { Recorders } from '../../src/archive/write/recorders.js';
 import { systemClock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import { Bell } from '../../src/ring/doorbell.js';

@@ -1,4 +1,4 @@
-import { RecordingDesk } from '../../src/archive/recording-desk.js';
+import { RecordingDesk } from '../../src/archive/write/recording-desk.js';
 import { systemClock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import type { CameraSettings } from '../../src/camera/camera.js';

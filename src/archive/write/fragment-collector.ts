@@ -1,10 +1,10 @@
-import type { StreamInfo } from '../codec/track.js';
-import { VIDEO_CLOCK_HZ } from '../codec/track.js';
-import { FragmentBuilder } from '../fmp4/fragment.js';
-import type { FragmentTrackOptions } from '../fmp4/fragment-track.js';
-import { AUDIO_TRACK_ID, VIDEO_TRACK_ID } from '../fmp4/init-segment.js';
-import type { HeldFrames } from '../ring/held-frames.js';
-import type { RingReader } from '../ring/reader.js';
+import type { StreamInfo } from '../../codec/track.js';
+import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { FragmentBuilder } from '../../fmp4/fragment.js';
+import type { FragmentTrackOptions } from '../../fmp4/fragment-track.js';
+import { AUDIO_TRACK_ID, VIDEO_TRACK_ID } from '../../fmp4/init-segment.js';
+import type { HeldFrames } from '../../ring/held-frames.js';
+import type { RingReader } from '../../ring/reader.js';
 
 /** A moof and its samples, ready to be written: the samples still lie in the ring. */
 export type Fragment = {

@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { messageOf } from '../base/errors.js';
-import type { Logger } from '../base/log.js';
-import { isSameSound, type StreamInfo, VIDEO_CLOCK_HZ } from '../codec/track.js';
-import { buildInitSegment } from '../fmp4/init-segment.js';
-import type { StartReason } from '../fmp4/start-reason.js';
-import { RingReader } from '../ring/reader.js';
+import { messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import { isSameSound, type StreamInfo, VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { buildInitSegment } from '../../fmp4/init-segment.js';
+import type { StartReason } from '../../fmp4/start-reason.js';
+import { RingReader } from '../../ring/reader.js';
+import type { FileProgress } from '../files/file-progress.js';
+import { type RecorderRoot, ROOT_LOST, rootLost } from '../root-state.js';
 import type { DirectDisk } from './direct-disk.js';
 import type { DiskQueue } from './disk-queue.js';
-import type { FileProgress } from './files/file-progress.js';
 import { firstLengthSeconds } from './first-length.js';
 import { FragmentCollector, recordable } from './fragment-collector.js';
 import { RecordingFile } from './recording-file.js';
-import { type RecorderRoot, ROOT_LOST, rootLost } from './root-state.js';
 
 /** What a recorder tells of itself. */
 export type RecorderNews = {

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
-import { VIDEO_TRACK_ID } from '../fmp4/init-segment.js';
-import { PartTable } from '../fmp4/part-table.js';
-import { buildMfra } from '../fmp4/random-access.js';
+import { VIDEO_TRACK_ID } from '../../fmp4/init-segment.js';
+import { PartTable } from '../../fmp4/part-table.js';
+import { buildMfra } from '../../fmp4/random-access.js';
+import { closedName, openName } from '../files/file-name.js';
+import { FileProgress } from '../files/file-progress.js';
+import { endMsOf } from '../files/file-times.js';
+import type { RecorderRoot } from '../root-state.js';
 import { BlockFile, padToBlock } from './block-file.js';
 import { type DirectDisk, STAGE_BYTES } from './direct-disk.js';
 import { disk } from './disk.js';
 import type { DiskQueue } from './disk-queue.js';
-import { closedName, openName } from './files/file-name.js';
-import { FileProgress } from './files/file-progress.js';
-import { endMsOf } from './files/file-times.js';
 import type { Fragment } from './fragment-collector.js';
-import type { RecorderRoot } from './root-state.js';
 
 export type RecordingFileOptions = {
   readonly root: RecorderRoot;

@@ -1,12 +1,12 @@
-import type { Clock } from '../base/clock.js';
-import { messageOf } from '../base/errors.js';
-import type { Logger } from '../base/log.js';
+import type { Clock } from '../../base/clock.js';
+import { messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import type { FileProgress } from '../files/file-progress.js';
+import { RecorderRoot } from '../root-state.js';
 import { DirectDisk } from './direct-disk.js';
 import { DiskGate } from './disk-gate.js';
 import { DiskQueue } from './disk-queue.js';
-import type { FileProgress } from './files/file-progress.js';
 import { Recorder, type RecorderFileState, type RecorderNews } from './recorder.js';
-import { RecorderRoot } from './root-state.js';
 
 /** What the recorders of a thread are told when it starts. */
 export type RecordersSetup = {

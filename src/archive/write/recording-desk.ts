@@ -1,6 +1,6 @@
-import type { Logger } from '../base/log.js';
+import type { Logger } from '../../base/log.js';
+import { FileProgress, type FilesInProgress } from '../files/file-progress.js';
 import { DiskGate, poolThreads, recorderShare } from './disk-gate.js';
-import { FileProgress, type FilesInProgress } from './files/file-progress.js';
 import type { RecorderFileState, RecorderNews } from './recorder.js';
 import type { RecordersSetup } from './recorders.js';
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import type { Clock, MonotonicMs } from '../base/clock.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
 
 /** What positions, lengths and memory must be multiples of, to suit every disk: a page, and a block of all usual disks. */
 export const BLOCK_BYTES = 4096;
