@@ -1,6 +1,6 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import type { JobOutcome } from '../src/archive/files/job-result.js';
-import { type JobRequest, runJob } from '../src/archive/jobs.js';
+import { type JobRequest, runJob } from '../src/archive/jobs/jobs.js';
 
 /** The entry of the archive's job threads. */
 export const runTask = (request: JobRequest): JobOutcome => {

@@ -5,7 +5,7 @@ import type { ArchiveRoot } from './archive-root.js';
 import { Deleting } from './deleting.js';
 import type { FilesInProgress } from './files/file-progress.js';
 import type { GapReason } from './intervals.js';
-import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './job-pool.js';
+import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './jobs/job-pool.js';
 import { Playback } from './playback.js';
 import { Recordings } from './recordings.js';
 import { type LiveFiles, Recovery } from './recovery.js';

@@ -2,7 +2,7 @@ import { archiveError } from './archive-error.js';
 import type { RecordingSource } from './files/recording-source.js';
 import { type FileStamp, isSameStamp } from './files/scan-folder.js';
 import type { IndexPartsOutput } from './index-parts.js';
-import type { JobRunner } from './jobs.js';
+import type { JobRunner } from './jobs/jobs.js';
 import { RecordedParts } from './recorded-parts.js';
 import type { Recording } from './recording.js';
 

@@ -8,7 +8,7 @@ import { ClipPlanner } from './clip-planner.js';
 import { folderOf, readName } from './files/archive-path.js';
 import { parseRecordingName } from './files/file-name.js';
 import type { RecordingSource } from './files/recording-source.js';
-import type { JobRunner } from './jobs.js';
+import type { JobRunner } from './jobs/jobs.js';
 import { PartIndexes } from './part-indexes.js';
 import { Playlists } from './playlist.js';
 import type { RecordedParts } from './recorded-parts.js';

@@ -5,7 +5,7 @@ import { parseRecordingName } from './files/file-name.js';
 import type { FileProgress, FilesInProgress } from './files/file-progress.js';
 import { type FileStamp, type FolderScan, isSameStamp, stampAt } from './files/scan-folder.js';
 import { type Inspection, type InspectionRequest, nothingKnown } from './inspect-files.js';
-import type { JobRunner } from './jobs.js';
+import type { JobRunner } from './jobs/jobs.js';
 import { type Recording, recordingOf } from './recording.js';
 
 /** Some 20 MB of facts: a month of hours for 140 cameras. */

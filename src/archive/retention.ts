@@ -6,7 +6,7 @@ import { type ClockEra, ClockEras } from './clock-eras.js';
 import { type Deletions, type Expiry, placeKey } from './delete-files.js';
 import type { FilePlace } from './files/archive-folders.js';
 import { parseUnclosedName } from './files/file-name.js';
-import type { JobRunner } from './jobs.js';
+import type { JobRunner } from './jobs/jobs.js';
 import type { LiveFiles } from './recovery.js';
 import { TrustedTime } from './trusted-time.js';
 

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import type { JobOutcome } from '../../src/archive/files/job-result.js';
-import type { JobRequest } from '../../src/archive/jobs.js';
+import type { JobRequest } from '../../src/archive/jobs/jobs.js';
 import { AppError } from '../../src/base/errors.js';
 
 /**

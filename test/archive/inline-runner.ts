@@ -4,7 +4,7 @@ import {
   type JobOutput,
   type JobRunner,
   runJob,
-} from '../../src/archive/jobs.js';
+} from '../../src/archive/jobs/jobs.js';
 import { AppError } from '../../src/base/errors.js';
 
 /** Runs jobs in the test's own thread, and counts them. */

@@ -4,7 +4,7 @@ import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { JobPool, type JobPoolOptions } from '../../src/archive/job-pool.js';
+import { JobPool, type JobPoolOptions } from '../../src/archive/jobs/job-pool.js';
 import { AppError } from '../../src/base/errors.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';

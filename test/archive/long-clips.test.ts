@@ -4,7 +4,7 @@ import { closeSync, ftruncateSync, linkSync, mkdirSync, openSync, statSync, writ
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { closedName } from '../../src/archive/files/file-name.js';
-import { JobPool } from '../../src/archive/job-pool.js';
+import { JobPool } from '../../src/archive/jobs/job-pool.js';
 import { Playback } from '../../src/archive/playback.js';
 import { Recordings } from '../../src/archive/recordings.js';
 import { systemClock } from '../../src/base/clock.js';

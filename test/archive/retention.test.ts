@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { evictOldest } from '../../src/archive/delete-files.js';
 import { closedName, openName } from '../../src/archive/files/file-name.js';
-import type { JobRunner } from '../../src/archive/jobs.js';
+import type { JobRunner } from '../../src/archive/jobs/jobs.js';
 import { Retention, type RetentionRule, type TimeMemory } from '../../src/archive/retention.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { closedName, openName } from '../../src/archive/files/file-name.js';
-import { JobPool } from '../../src/archive/job-pool.js';
+import { JobPool } from '../../src/archive/jobs/job-pool.js';
 import { Playback } from '../../src/archive/playback.js';
 import { Recordings } from '../../src/archive/recordings.js';
 import { systemClock } from '../../src/base/clock.js';

@@ -1,8 +1,8 @@
 import { Piscina } from 'piscina';
-import type { Clock, Timer } from '../base/clock.js';
-import { AppError } from '../base/errors.js';
-import { archiveError } from './archive-error.js';
-import type { JobOutcome } from './files/job-result.js';
+import type { Clock, Timer } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
+import { archiveError } from '../archive-error.js';
+import type { JobOutcome } from '../files/job-result.js';
 import type { JobInput, JobName, JobOutput, JobRequest, JobRunner } from './jobs.js';
 
 export type JobPoolOptions = {
@@ -91,7 +91,7 @@ export class JobPool implements JobRunner {
     this.#clock = deps.clock;
     this.#whyNot = deps.whyNot ?? (() => null);
     this.#pool = new Piscina({
-      filename: (deps.entry ?? new URL('../../workers/tasks.js', import.meta.url)).href,
+      filename: (deps.entry ?? new URL('../../../workers/tasks.js', import.meta.url)).href,
       name: 'runTask',
       minThreads: 0,
       maxThreads: options.threads,

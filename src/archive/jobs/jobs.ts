@@ -1,16 +1,16 @@
-import { AppError, messageOf } from '../base/errors.js';
-import { countBroken, listBroken } from './broken-files.js';
-import { buildSegment } from './build-segment.js';
-import { collectClip } from './collect-clip.js';
-import { deleteExpired, deleteFiles, deleteUnclosed, evictOldest, newestEnd } from './delete-files.js';
-import { findUnclosed } from './files/archive-folders.js';
-import { type JobOutcome, Moved } from './files/job-result.js';
-import { scanFolder, statFile } from './files/scan-folder.js';
-import { finishClip } from './finish-clip.js';
-import { indexParts } from './index-parts.js';
-import { inspectFiles } from './inspect-files.js';
-import { readClip } from './read-clip.js';
-import { repairFile } from './repair-file.js';
+import { AppError, messageOf } from '../../base/errors.js';
+import { countBroken, listBroken } from '../broken-files.js';
+import { buildSegment } from '../build-segment.js';
+import { collectClip } from '../collect-clip.js';
+import { deleteExpired, deleteFiles, deleteUnclosed, evictOldest, newestEnd } from '../delete-files.js';
+import { findUnclosed } from '../files/archive-folders.js';
+import { type JobOutcome, Moved } from '../files/job-result.js';
+import { scanFolder, statFile } from '../files/scan-folder.js';
+import { finishClip } from '../finish-clip.js';
+import { indexParts } from '../index-parts.js';
+import { inspectFiles } from '../inspect-files.js';
+import { readClip } from '../read-clip.js';
+import { repairFile } from '../repair-file.js';
 
 /**
  * All work on the archive's disk: plain functions that use synchronous calls and run in the threads of a JobPool.
