@@ -2,10 +2,10 @@ import type { Clock } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
 import type { Clip } from './clip.js';
 import type { Deleting } from './deleting.js';
+import type { Recording } from './list/recording.js';
+import type { Recordings } from './list/recordings.js';
+import type { Timeline, TimelineSpan } from './list/timeline.js';
 import type { ArchiveSegment, ClipSelection, Playback } from './playback.js';
-import type { Recording } from './recording.js';
-import type { Recordings } from './recordings.js';
-import type { Timeline, TimelineSpan } from './timeline.js';
 import { Turns, type TurnsOptions } from './turns.js';
 
 export type ArchiveRequestsDeps = {

@@ -4,13 +4,13 @@ import { ArchiveRequests } from './archive-requests.js';
 import type { ArchiveRoot } from './archive-root.js';
 import { Deleting } from './deleting.js';
 import type { FilesInProgress } from './files/file-progress.js';
-import type { GapReason } from './intervals.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './jobs/job-pool.js';
+import type { GapReason } from './list/intervals.js';
+import { Recordings } from './list/recordings.js';
+import { Timeline } from './list/timeline.js';
 import { Playback } from './playback.js';
-import { Recordings } from './recordings.js';
 import { type LiveFiles, Recovery } from './recovery.js';
 import { Retention, type RetentionRule, type TimeMemory } from './retention.js';
-import { Timeline } from './timeline.js';
 
 export type ArchiveOptions = { readonly archiveDir: string; readonly minFreePercent: number };
 

@@ -3,8 +3,8 @@ import type { RecordingSource } from './files/recording-source.js';
 import { type FileStamp, isSameStamp } from './files/scan-folder.js';
 import type { IndexPartsOutput } from './index-parts.js';
 import type { JobRunner } from './jobs/jobs.js';
+import type { Recording } from './list/recording.js';
 import { RecordedParts } from './recorded-parts.js';
-import type { Recording } from './recording.js';
 
 /** 16 MB: some hundred hours of one-second parts, or the last hours of many cameras. */
 const MAX_PARTS_KNOWN = 400_000;

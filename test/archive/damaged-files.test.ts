@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { openName, parseRecordingName } from '../../src/archive/files/file-name.js';
-import { Recordings } from '../../src/archive/recordings.js';
+import { Recordings } from '../../src/archive/list/recordings.js';
 import { Recovery } from '../../src/archive/recovery.js';
 import { repairFile } from '../../src/archive/repair-file.js';
 import { BLOCK_BYTES } from '../../src/archive/write/direct-disk.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { coverageOf, type GapReason } from '../../src/archive/intervals.js';
-import type { Recording } from '../../src/archive/recording.js';
-import { Timeline } from '../../src/archive/timeline.js';
+import { coverageOf, type GapReason } from '../../src/archive/list/intervals.js';
+import type { Recording } from '../../src/archive/list/recording.js';
+import { Timeline } from '../../src/archive/list/timeline.js';
 import type { StartReason } from '../../src/fmp4/start-reason.js';
 import { FakeClock } from '../support/fake-clock.js';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Recordings } from '../../src/archive/recordings.js';
+import { Recordings } from '../../src/archive/list/recordings.js';
 import { repairFile } from '../../src/archive/repair-file.js';
 import { DirectDisk } from '../../src/archive/write/direct-disk.js';
 import { disk } from '../../src/archive/write/disk.js';

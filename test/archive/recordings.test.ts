@@ -16,9 +16,9 @@ import {
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { openName } from '../../src/archive/files/file-name.js';
-import type { InspectionRequest } from '../../src/archive/inspect-files.js';
-import { Recordings } from '../../src/archive/recordings.js';
-import { Timeline } from '../../src/archive/timeline.js';
+import type { InspectionRequest } from '../../src/archive/list/inspect-files.js';
+import { Recordings } from '../../src/archive/list/recordings.js';
+import { Timeline } from '../../src/archive/list/timeline.js';
 import { countBytesRead } from '../support/bytes-read.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { FilePlace } from '../../src/archive/files/archive-folders.js';
 import { openName, parseRecordingName } from '../../src/archive/files/file-name.js';
-import { Recordings } from '../../src/archive/recordings.js';
+import { Recordings } from '../../src/archive/list/recordings.js';
 import { Recovery } from '../../src/archive/recovery.js';
 import { repairFile } from '../../src/archive/repair-file.js';
 import { decodedHashes, packetsOf } from '../fmp4/ffmpeg.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Archive } from '../../src/archive/archive.js';
 import { ArchiveRequests } from '../../src/archive/archive-requests.js';
-import { Timeline } from '../../src/archive/timeline.js';
+import { Timeline } from '../../src/archive/list/timeline.js';
 import { systemClock } from '../../src/base/clock.js';
 import { noDeletions } from '../support/fake-archive.js';
 import { FakeClock } from '../support/fake-clock.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { Timeline } from '../../src/archive/timeline.js';
+import { Timeline } from '../../src/archive/list/timeline.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
 import { CAMERA_ID, film, makeArchive, START_MS } from '../archive/filmed.js';
 import { noDeletions } from '../support/fake-archive.js';

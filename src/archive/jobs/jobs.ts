@@ -1,5 +1,4 @@
 import { AppError, messageOf } from '../../base/errors.js';
-import { countBroken, listBroken } from '../broken-files.js';
 import { buildSegment } from '../build-segment.js';
 import { collectClip } from '../collect-clip.js';
 import { deleteExpired, deleteFiles, deleteUnclosed, evictOldest, newestEnd } from '../delete-files.js';
@@ -8,7 +7,8 @@ import { type JobOutcome, Moved } from '../files/job-result.js';
 import { scanFolder, statFile } from '../files/scan-folder.js';
 import { finishClip } from '../finish-clip.js';
 import { indexParts } from '../index-parts.js';
-import { inspectFiles } from '../inspect-files.js';
+import { countBroken, listBroken } from '../list/broken-files.js';
+import { inspectFiles } from '../list/inspect-files.js';
 import { readClip } from '../read-clip.js';
 import { repairFile } from '../repair-file.js';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.js';
+import type { Clock } from '../../base/clock.js';
 import type { BrokenFile } from './broken-files.js';
 import { type Coverage, coverageOf, type GapReason } from './intervals.js';
 import type { Recording } from './recording.js';

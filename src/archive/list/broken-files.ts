@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { eachFolder } from './files/archive-folders.js';
-import { openEndMs, parseBrokenName } from './files/file-name.js';
-import { listFolder } from './files/scan-folder.js';
+import { eachFolder } from '../files/archive-folders.js';
+import { openEndMs, parseBrokenName } from '../files/file-name.js';
+import { listFolder } from '../files/scan-folder.js';
 
 /** A file that was moved aside since nothing in it can be played. */
 export type BrokenFile = {

@@ -1,4 +1,4 @@
-import type { StartReason } from '../fmp4/start-reason.js';
+import type { StartReason } from '../../fmp4/start-reason.js';
 import type { Recording } from './recording.js';
 
 /** A stretch of time. */

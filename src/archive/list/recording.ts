@@ -1,6 +1,6 @@
-import type { StartReason } from '../fmp4/start-reason.js';
-import { openEndMs, type RecordingName } from './files/file-name.js';
-import type { FileStamp } from './files/scan-folder.js';
+import type { StartReason } from '../../fmp4/start-reason.js';
+import { openEndMs, type RecordingName } from '../files/file-name.js';
+import type { FileStamp } from '../files/scan-folder.js';
 import type { Inspection } from './inspect-files.js';
 
 /** A file of the archive. */

@@ -1,11 +1,11 @@
-import { archiveError } from './archive-error.js';
+import { archiveError } from '../archive-error.js';
+import { folderOf, readName } from '../files/archive-path.js';
+import { parseRecordingName } from '../files/file-name.js';
+import type { FileProgress, FilesInProgress } from '../files/file-progress.js';
+import { type FileStamp, type FolderScan, isSameStamp, stampAt } from '../files/scan-folder.js';
+import type { JobRunner } from '../jobs/jobs.js';
 import type { BrokenFile } from './broken-files.js';
-import { folderOf, readName } from './files/archive-path.js';
-import { parseRecordingName } from './files/file-name.js';
-import type { FileProgress, FilesInProgress } from './files/file-progress.js';
-import { type FileStamp, type FolderScan, isSameStamp, stampAt } from './files/scan-folder.js';
 import { type Inspection, type InspectionRequest, nothingKnown } from './inspect-files.js';
-import type { JobRunner } from './jobs/jobs.js';
 import { type Recording, recordingOf } from './recording.js';
 
 /** Some 20 MB of facts: a month of hours for 140 cameras. */

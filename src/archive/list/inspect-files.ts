@@ -1,12 +1,12 @@
 import { closeSync } from 'node:fs';
 import { join } from 'node:path';
-import { BRIEF_HEAD_BYTES } from '../fmp4/box-cursor.js';
-import type { FragmentInfo } from '../fmp4/file-scanner.js';
-import type { StartReason } from '../fmp4/start-reason.js';
-import { parseRecordingName } from './files/file-name.js';
-import { endMsOf, videoSpanOf, wallMsAt } from './files/file-times.js';
-import { FileWalk } from './files/file-walk.js';
-import { openRegular } from './files/regular-file.js';
+import { BRIEF_HEAD_BYTES } from '../../fmp4/box-cursor.js';
+import type { FragmentInfo } from '../../fmp4/file-scanner.js';
+import type { StartReason } from '../../fmp4/start-reason.js';
+import { parseRecordingName } from '../files/file-name.js';
+import { endMsOf, videoSpanOf, wallMsAt } from '../files/file-times.js';
+import { FileWalk } from '../files/file-walk.js';
+import { openRegular } from '../files/regular-file.js';
 
 /** What a file itself says of its time; null where it doesn't. */
 export type Inspection = {
