@@ -11,9 +11,9 @@ import {
 } from '../src/archive/collect-clip.js';
 import type { RecordingSource } from '../src/archive/files/recording-source.js';
 import { finishClip } from '../src/archive/finish-clip.js';
-import { indexParts } from '../src/archive/index-parts.js';
+import { indexParts } from '../src/archive/parts/index-parts.js';
+import { RecordedParts } from '../src/archive/parts/recorded-parts.js';
 import { readClip } from '../src/archive/read-clip.js';
-import { RecordedParts } from '../src/archive/recorded-parts.js';
 import { buildAacConfig } from '../src/codec/aac.js';
 import { aacTrack } from '../src/codec/audio-track.js';
 import { FragmentBuilder } from '../src/fmp4/fragment.js';

@@ -10,9 +10,9 @@ import { parseRecordingName } from './files/file-name.js';
 import type { RecordingSource } from './files/recording-source.js';
 import type { JobRunner } from './jobs/jobs.js';
 import type { Recording } from './list/recording.js';
-import { PartIndexes } from './part-indexes.js';
+import { PartIndexes } from './parts/part-indexes.js';
+import type { RecordedParts } from './parts/recorded-parts.js';
 import { Playlists } from './playlist.js';
-import type { RecordedParts } from './recorded-parts.js';
 
 /** Where playback finds recordings. */
 export type RecordingFinder = {

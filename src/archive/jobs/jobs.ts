@@ -6,9 +6,9 @@ import { findUnclosed } from '../files/archive-folders.js';
 import { type JobOutcome, Moved } from '../files/job-result.js';
 import { scanFolder, statFile } from '../files/scan-folder.js';
 import { finishClip } from '../finish-clip.js';
-import { indexParts } from '../index-parts.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
+import { indexParts } from '../parts/index-parts.js';
 import { readClip } from '../read-clip.js';
 import { repairFile } from '../repair-file.js';
 

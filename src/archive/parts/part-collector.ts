@@ -1,5 +1,5 @@
-import type { FileScanner, FragmentInfo } from '../fmp4/file-scanner.js';
-import { videoIndexOf, wallMsAt } from './files/file-times.js';
+import type { FileScanner, FragmentInfo } from '../../fmp4/file-scanner.js';
+import { videoIndexOf, wallMsAt } from '../files/file-times.js';
 import { RecordedParts } from './recorded-parts.js';
 
 const CLOCK_HZ = 90_000;

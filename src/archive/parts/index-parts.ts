@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { Moved } from './files/job-result.js';
-import { type OpenedRecording, type RecordingSource, withRecording } from './files/recording-source.js';
-import { visitFragments } from './files/visit-fragments.js';
+import { Moved } from '../files/job-result.js';
+import { type OpenedRecording, type RecordingSource, withRecording } from '../files/recording-source.js';
+import { visitFragments } from '../files/visit-fragments.js';
 import { PartCollector } from './part-collector.js';
 import { partsOfTable } from './parts-of-table.js';
 import type { PartColumns, RecordedParts } from './recorded-parts.js';

@@ -1,8 +1,8 @@
-import type { PartTable } from '../fmp4/part-table.js';
-import { videoIndexOf, wallMsAt } from './files/file-times.js';
-import type { FileWalk } from './files/file-walk.js';
-import type { OpenedRecording } from './files/recording-source.js';
-import { visitFragments } from './files/visit-fragments.js';
+import type { PartTable } from '../../fmp4/part-table.js';
+import { videoIndexOf, wallMsAt } from '../files/file-times.js';
+import type { FileWalk } from '../files/file-walk.js';
+import type { OpenedRecording } from '../files/recording-source.js';
+import { visitFragments } from '../files/visit-fragments.js';
 import { PartCollector } from './part-collector.js';
 import { RecordedParts } from './recorded-parts.js';
 

@@ -1,4 +1,4 @@
-import { MAX_START_DIFFERENCE_MS } from './list/recording.js';
+import { MAX_START_DIFFERENCE_MS } from '../list/recording.js';
 
 const FIRST_CAPACITY = 64;
 const TICKS_PER_MS = 90;

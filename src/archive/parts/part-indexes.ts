@@ -1,9 +1,9 @@
-import { archiveError } from './archive-error.js';
-import type { RecordingSource } from './files/recording-source.js';
-import { type FileStamp, isSameStamp } from './files/scan-folder.js';
+import { archiveError } from '../archive-error.js';
+import type { RecordingSource } from '../files/recording-source.js';
+import { type FileStamp, isSameStamp } from '../files/scan-folder.js';
+import type { JobRunner } from '../jobs/jobs.js';
+import type { Recording } from '../list/recording.js';
 import type { IndexPartsOutput } from './index-parts.js';
-import type { JobRunner } from './jobs/jobs.js';
-import type { Recording } from './list/recording.js';
 import { RecordedParts } from './recorded-parts.js';
 
 /** 16 MB: some hundred hours of one-second parts, or the last hours of many cameras. */
