@@ -1,7 +1,6 @@
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildSegment } from '../src/archive/build-segment.js';
 import { placesOf } from '../src/archive/clip-layout.js';
 import {
   type ClipState,
@@ -13,6 +12,7 @@ import type { RecordingSource } from '../src/archive/files/recording-source.js';
 import { finishClip } from '../src/archive/finish-clip.js';
 import { indexParts } from '../src/archive/parts/index-parts.js';
 import { RecordedParts } from '../src/archive/parts/recorded-parts.js';
+import { buildSegment } from '../src/archive/play/build-segment.js';
 import { readClip } from '../src/archive/read-clip.js';
 import { buildAacConfig } from '../src/codec/aac.js';
 import { aacTrack } from '../src/codec/audio-track.js';

@@ -5,7 +5,7 @@ import type { Deleting } from './deleting.js';
 import type { Recording } from './list/recording.js';
 import type { Recordings } from './list/recordings.js';
 import type { Timeline, TimelineSpan } from './list/timeline.js';
-import type { ArchiveSegment, ClipSelection, Playback } from './playback.js';
+import type { ArchiveSegment, ClipSelection, Playback } from './play/playback.js';
 import { Turns, type TurnsOptions } from './turns.js';
 
 export type ArchiveRequestsDeps = {

@@ -8,7 +8,7 @@ import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './jobs/job
 import type { GapReason } from './list/intervals.js';
 import { Recordings } from './list/recordings.js';
 import { Timeline } from './list/timeline.js';
-import { Playback } from './playback.js';
+import { Playback } from './play/playback.js';
 import { type LiveFiles, Recovery } from './recovery.js';
 import { Retention, type RetentionRule, type TimeMemory } from './retention.js';
 

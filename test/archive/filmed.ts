@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test';
 import { closedName, openName } from '../../src/archive/files/file-name.js';
 import type { FilesInProgress } from '../../src/archive/files/file-progress.js';
 import { Recordings } from '../../src/archive/list/recordings.js';
-import { Playback } from '../../src/archive/playback.js';
+import { Playback } from '../../src/archive/play/playback.js';
 import type { WallMs } from '../../src/base/clock.js';
 import { VIDEO_TRACK_ID } from '../../src/fmp4/init-segment.js';
 import { PartTable } from '../../src/fmp4/part-table.js';

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { closedName } from '../../src/archive/files/file-name.js';
 import { JobPool } from '../../src/archive/jobs/job-pool.js';
 import { Recordings } from '../../src/archive/list/recordings.js';
-import { Playback } from '../../src/archive/playback.js';
+import { Playback } from '../../src/archive/play/playback.js';
 import { systemClock } from '../../src/base/clock.js';
 import { FragmentBuilder } from '../../src/fmp4/fragment.js';
 import { AUDIO_TRACK_ID, buildInitSegment, VIDEO_TRACK_ID } from '../../src/fmp4/init-segment.js';

@@ -5,7 +5,7 @@ import { before, test } from 'node:test';
 import * as HLS from 'hls-parser';
 import { closedName } from '../../src/archive/files/file-name.js';
 import { RecordedParts } from '../../src/archive/parts/recorded-parts.js';
-import { Playlists } from '../../src/archive/playlist.js';
+import { Playlists } from '../../src/archive/play/playlist.js';
 import { collectGarbage } from '../../src/base/collect-garbage.js';
 import { fixtures } from '../support/fixtures.js';
 import { until } from '../support/until.js';

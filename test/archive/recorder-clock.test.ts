@@ -8,7 +8,7 @@ import { closedName, parseRecordingName } from '../../src/archive/files/file-nam
 import { coverageOf } from '../../src/archive/list/intervals.js';
 import type { Recording } from '../../src/archive/list/recording.js';
 import { Recordings } from '../../src/archive/list/recordings.js';
-import { Playback } from '../../src/archive/playback.js';
+import { Playback } from '../../src/archive/play/playback.js';
 import { repairFile } from '../../src/archive/repair-file.js';
 import type { WallMs } from '../../src/base/clock.js';
 import { scanFile } from '../fmp4/fragmented-file.js';

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { closedName, openName } from '../../src/archive/files/file-name.js';
 import { JobPool } from '../../src/archive/jobs/job-pool.js';
 import { Recordings } from '../../src/archive/list/recordings.js';
-import { Playback } from '../../src/archive/playback.js';
+import { Playback } from '../../src/archive/play/playback.js';
 import { systemClock } from '../../src/base/clock.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
 import { film, START_MS } from '../archive/filmed.js';

@@ -1,5 +1,4 @@
 import { AppError, messageOf } from '../../base/errors.js';
-import { buildSegment } from '../build-segment.js';
 import { collectClip } from '../collect-clip.js';
 import { deleteExpired, deleteFiles, deleteUnclosed, evictOldest, newestEnd } from '../delete-files.js';
 import { findUnclosed } from '../files/archive-folders.js';
@@ -9,6 +8,7 @@ import { finishClip } from '../finish-clip.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
 import { indexParts } from '../parts/index-parts.js';
+import { buildSegment } from '../play/build-segment.js';
 import { readClip } from '../read-clip.js';
 import { repairFile } from '../repair-file.js';
 

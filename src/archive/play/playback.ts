@@ -1,17 +1,17 @@
 import { join } from 'node:path';
-import type { Clock } from '../base/clock.js';
-import { AppError } from '../base/errors.js';
-import { archiveError } from './archive-error.js';
-import type { Clip } from './clip.js';
-import type { PartRange } from './clip-layout.js';
-import { ClipPlanner } from './clip-planner.js';
-import { folderOf, readName } from './files/archive-path.js';
-import { parseRecordingName } from './files/file-name.js';
-import type { RecordingSource } from './files/recording-source.js';
-import type { JobRunner } from './jobs/jobs.js';
-import type { Recording } from './list/recording.js';
-import { PartIndexes } from './parts/part-indexes.js';
-import type { RecordedParts } from './parts/recorded-parts.js';
+import type { Clock } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
+import { archiveError } from '../archive-error.js';
+import type { Clip } from '../clip.js';
+import type { PartRange } from '../clip-layout.js';
+import { ClipPlanner } from '../clip-planner.js';
+import { folderOf, readName } from '../files/archive-path.js';
+import { parseRecordingName } from '../files/file-name.js';
+import type { RecordingSource } from '../files/recording-source.js';
+import type { JobRunner } from '../jobs/jobs.js';
+import type { Recording } from '../list/recording.js';
+import { PartIndexes } from '../parts/part-indexes.js';
+import type { RecordedParts } from '../parts/recorded-parts.js';
 import { Playlists } from './playlist.js';
 
 /** Where playback finds recordings. */

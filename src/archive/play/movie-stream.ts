@@ -1,9 +1,9 @@
-import { aacTrack } from '../codec/audio-track.js';
-import { parseAvcc } from '../codec/avcc.js';
-import { type Hvcc, parseHvcc } from '../codec/hvcc.js';
-import { ParameterSets } from '../codec/parameter-sets.js';
-import type { AudioTrackInfo, StreamInfo, VideoTrackInfo } from '../codec/track.js';
-import type { Movie, MovieTrack } from '../fmp4/movie-reader.js';
+import { aacTrack } from '../../codec/audio-track.js';
+import { parseAvcc } from '../../codec/avcc.js';
+import { type Hvcc, parseHvcc } from '../../codec/hvcc.js';
+import { ParameterSets } from '../../codec/parameter-sets.js';
+import type { AudioTrackInfo, StreamInfo, VideoTrackInfo } from '../../codec/track.js';
+import type { Movie, MovieTrack } from '../../fmp4/movie-reader.js';
 
 /** NAL units behind lengths of any other size can't be muxed in place; we write no such file. */
 const NAL_LENGTH_BYTES = 4;

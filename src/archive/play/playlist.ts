@@ -1,4 +1,4 @@
-import type { RecordedParts } from './parts/recorded-parts.js';
+import type { RecordedParts } from '../parts/recorded-parts.js';
 
 /** Parts [first, end) of one file, whose times go on from one to the next. */
 export type PlaylistSection = {

@@ -1,14 +1,14 @@
-import { VIDEO_CLOCK_HZ } from '../codec/track.js';
-import type { FileScanner } from '../fmp4/file-scanner.js';
-import type { SampleColumns } from '../fmp4/sample-columns.js';
-import { SegmentMuxer } from '../mpegts/segment-muxer.js';
-import { Moved } from './files/job-result.js';
+import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import type { FileScanner } from '../../fmp4/file-scanner.js';
+import type { SampleColumns } from '../../fmp4/sample-columns.js';
+import { SegmentMuxer } from '../../mpegts/segment-muxer.js';
+import { Moved } from '../files/job-result.js';
 import {
   type OpenedRecording,
   type RecordingSource,
   unreadable,
   withRecording,
-} from './files/recording-source.js';
+} from '../files/recording-source.js';
 import { type MovieStream, movieStream } from './movie-stream.js';
 
 export type BuildSegmentInput = {
