@@ -1,19 +1,19 @@
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { placesOf } from '../src/archive/clip-layout.js';
+import { placesOf } from '../src/archive/export/clip-layout.js';
 import {
   type ClipState,
   type CollectClipOutput,
   collectClip,
   emptyClip,
-} from '../src/archive/collect-clip.js';
+} from '../src/archive/export/collect-clip.js';
+import { finishClip } from '../src/archive/export/finish-clip.js';
+import { readClip } from '../src/archive/export/read-clip.js';
 import type { RecordingSource } from '../src/archive/files/recording-source.js';
-import { finishClip } from '../src/archive/finish-clip.js';
 import { indexParts } from '../src/archive/parts/index-parts.js';
 import { RecordedParts } from '../src/archive/parts/recorded-parts.js';
 import { buildSegment } from '../src/archive/play/build-segment.js';
-import { readClip } from '../src/archive/read-clip.js';
 import { buildAacConfig } from '../src/codec/aac.js';
 import { aacTrack } from '../src/codec/audio-track.js';
 import { FragmentBuilder } from '../src/fmp4/fragment.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Clip } from '../../src/archive/clip.js';
+import type { Clip } from '../../src/archive/export/clip.js';
 import { closedName } from '../../src/archive/files/file-name.js';
 import { decodedHashes, packetsOf, runQuietly, sourceHashes } from '../fmp4/ffmpeg.js';
 import { readWithMediabunny, readWithMp4Box } from '../fmp4/third-party-readers.js';

@@ -1,15 +1,15 @@
 import { AppError, messageOf } from '../../base/errors.js';
-import { collectClip } from '../collect-clip.js';
 import { deleteExpired, deleteFiles, deleteUnclosed, evictOldest, newestEnd } from '../delete-files.js';
+import { collectClip } from '../export/collect-clip.js';
+import { finishClip } from '../export/finish-clip.js';
+import { readClip } from '../export/read-clip.js';
 import { findUnclosed } from '../files/archive-folders.js';
 import { type JobOutcome, Moved } from '../files/job-result.js';
 import { scanFolder, statFile } from '../files/scan-folder.js';
-import { finishClip } from '../finish-clip.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
 import { indexParts } from '../parts/index-parts.js';
 import { buildSegment } from '../play/build-segment.js';
-import { readClip } from '../read-clip.js';
 import { repairFile } from '../repair-file.js';
 
 /**

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { archiveError } from './archive-error.js';
+import { archiveError } from '../archive-error.js';
+import type { JobRunner } from '../jobs/jobs.js';
 import { Clip, type ClipDeps } from './clip.js';
 import { type ClipPlace, type PartRange, pausesOf, placesOf } from './clip-layout.js';
 import { type ClipState, type CollectClipOutput, emptyClip, memoryOf } from './collect-clip.js';
-import type { JobRunner } from './jobs/jobs.js';
 
 const MAX_CLIPS = 24;
 /** Heads of clips are held until they are sent: 2 MB an hour, 50 for a day of pictures and sound. */

@@ -1,11 +1,11 @@
-import { keptSamples, type SoundLimits, type TrackKind } from './clip-layout.js';
-import { Moved } from './files/job-result.js';
+import { Moved } from '../files/job-result.js';
 import {
   changed,
   type OpenedRecording,
   type RecordingSource,
   withRecording,
-} from './files/recording-source.js';
+} from '../files/recording-source.js';
+import { keptSamples, type SoundLimits, type TrackKind } from './clip-layout.js';
 
 export type ReadClipInput = {
   readonly source: RecordingSource;

@@ -1,14 +1,14 @@
 import { performance } from 'node:perf_hooks';
-import type { FileScanner, FragmentInfo } from '../fmp4/file-scanner.js';
-import { append, type GrowingColumn, growingF64, growingU32 } from '../fmp4/growing-column.js';
-import { PlainMovie, type PlainMovieState } from '../fmp4/plain-movie.js';
-import type { PlainTrackSpec } from '../fmp4/plain-track.js';
-import { archiveError } from './archive-error.js';
+import type { FileScanner, FragmentInfo } from '../../fmp4/file-scanner.js';
+import { append, type GrowingColumn, growingF64, growingU32 } from '../../fmp4/growing-column.js';
+import { PlainMovie, type PlainMovieState } from '../../fmp4/plain-movie.js';
+import type { PlainTrackSpec } from '../../fmp4/plain-track.js';
+import { archiveError } from '../archive-error.js';
+import { videoIndexOf } from '../files/file-times.js';
+import { Moved } from '../files/job-result.js';
+import { type RecordingSource, unreadable, withRecording } from '../files/recording-source.js';
+import { visitFragments } from '../files/visit-fragments.js';
 import { type ClipPlace, keptSamples, type SoundLimits, type TrackKind } from './clip-layout.js';
-import { videoIndexOf } from './files/file-times.js';
-import { Moved } from './files/job-result.js';
-import { type RecordingSource, unreadable, withRecording } from './files/recording-source.js';
-import { visitFragments } from './files/visit-fragments.js';
 
 /** What a clip takes of one file; times in ticks of the file's own video. */
 type ClipFile = {

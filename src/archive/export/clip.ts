@@ -1,7 +1,7 @@
-import { AppError } from '../base/errors.js';
-import type { RecordingSource } from './files/recording-source.js';
+import { AppError } from '../../base/errors.js';
+import type { RecordingSource } from '../files/recording-source.js';
+import type { JobRunner } from '../jobs/jobs.js';
 import type { ClipPlan } from './finish-clip.js';
-import type { JobRunner } from './jobs/jobs.js';
 import { MAX_CHUNK_BYTES, type ReadClipInput } from './read-clip.js';
 
 /** An MP4 that is made of recordings while it is read. */

@@ -1,7 +1,7 @@
-import { PlainMovie } from '../fmp4/plain-movie.js';
+import { PlainMovie } from '../../fmp4/plain-movie.js';
+import { Moved } from '../files/job-result.js';
 import type { SoundLimits, TrackKind } from './clip-layout.js';
 import { type ClipState, kindsOf } from './collect-clip.js';
-import { Moved } from './files/job-result.js';
 
 export type FinishClipInput = {
   readonly state: ClipState;

@@ -1,8 +1,8 @@
-import type { FileScanner, FragmentInfo } from '../fmp4/file-scanner.js';
-import type { MovieTrack } from '../fmp4/movie-reader.js';
-import type { SampleColumns } from '../fmp4/sample-columns.js';
-import type { RecordingSource } from './files/recording-source.js';
-import type { RecordedParts } from './parts/recorded-parts.js';
+import type { FileScanner, FragmentInfo } from '../../fmp4/file-scanner.js';
+import type { MovieTrack } from '../../fmp4/movie-reader.js';
+import type { SampleColumns } from '../../fmp4/sample-columns.js';
+import type { RecordingSource } from '../files/recording-source.js';
+import type { RecordedParts } from '../parts/recorded-parts.js';
 
 /** Parts [first, end) of one recording. */
 export type PartRange = {
