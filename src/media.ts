@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Archive } from './archive/archive.js';
-import type { RetentionRule } from './archive/retention.js';
+import type { RetentionRule } from './archive/keep/retention.js';
 import { RecordingDesk } from './archive/write/recording-desk.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';

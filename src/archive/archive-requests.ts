@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
-import type { Deleting } from './deleting.js';
 import type { Clip } from './export/clip.js';
+import type { Deleting } from './keep/deleting.js';
 import type { Recording } from './list/recording.js';
 import type { Recordings } from './list/recordings.js';
 import type { Timeline, TimelineSpan } from './list/timeline.js';

@@ -2,15 +2,15 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import { ArchiveRequests } from './archive-requests.js';
 import type { ArchiveRoot } from './archive-root.js';
-import { Deleting } from './deleting.js';
 import type { FilesInProgress } from './files/file-progress.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './jobs/job-pool.js';
+import { Deleting } from './keep/deleting.js';
+import { type LiveFiles, Recovery } from './keep/recovery.js';
+import { Retention, type RetentionRule, type TimeMemory } from './keep/retention.js';
 import type { GapReason } from './list/intervals.js';
 import { Recordings } from './list/recordings.js';
 import { Timeline } from './list/timeline.js';
 import { Playback } from './play/playback.js';
-import { type LiveFiles, Recovery } from './recovery.js';
-import { Retention, type RetentionRule, type TimeMemory } from './retention.js';
 
 export type ArchiveOptions = { readonly archiveDir: string; readonly minFreePercent: number };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { repairFile } from '../../src/archive/repair-file.js';
+import { repairFile } from '../../src/archive/keep/repair-file.js';
 import { packetsOf, runQuietly } from '../fmp4/ffmpeg.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { RecordingStudio } from './recording-studio.js';

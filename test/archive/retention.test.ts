@@ -12,10 +12,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { evictOldest } from '../../src/archive/delete-files.js';
 import { closedName, openName } from '../../src/archive/files/file-name.js';
 import type { JobRunner } from '../../src/archive/jobs/jobs.js';
-import { Retention, type RetentionRule, type TimeMemory } from '../../src/archive/retention.js';
+import { evictOldest } from '../../src/archive/keep/delete-files.js';
+import { Retention, type RetentionRule, type TimeMemory } from '../../src/archive/keep/retention.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';

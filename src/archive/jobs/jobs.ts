@@ -1,16 +1,16 @@
 import { AppError, messageOf } from '../../base/errors.js';
-import { deleteExpired, deleteFiles, deleteUnclosed, evictOldest, newestEnd } from '../delete-files.js';
 import { collectClip } from '../export/collect-clip.js';
 import { finishClip } from '../export/finish-clip.js';
 import { readClip } from '../export/read-clip.js';
 import { findUnclosed } from '../files/archive-folders.js';
 import { type JobOutcome, Moved } from '../files/job-result.js';
 import { scanFolder, statFile } from '../files/scan-folder.js';
+import { deleteExpired, deleteFiles, deleteUnclosed, evictOldest, newestEnd } from '../keep/delete-files.js';
+import { repairFile } from '../keep/repair-file.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
 import { indexParts } from '../parts/index-parts.js';
 import { buildSegment } from '../play/build-segment.js';
-import { repairFile } from '../repair-file.js';
 
 /**
  * All work on the archive's disk: plain functions that use synchronous calls and run in the threads of a JobPool.

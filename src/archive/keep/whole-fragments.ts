@@ -1,8 +1,8 @@
-import { BRIEF_HEAD_BYTES } from '../fmp4/box-cursor.js';
-import type { FileScanner, FragmentInfo } from '../fmp4/file-scanner.js';
-import { videoIndexOf, videoSpanOf, wallMsAt } from './files/file-times.js';
-import type { FileWalk } from './files/file-walk.js';
-import { findHead, MAX_HOLE_BYTES } from './files/find-head.js';
+import { BRIEF_HEAD_BYTES } from '../../fmp4/box-cursor.js';
+import type { FileScanner, FragmentInfo } from '../../fmp4/file-scanner.js';
+import { videoIndexOf, videoSpanOf, wallMsAt } from '../files/file-times.js';
+import type { FileWalk } from '../files/file-walk.js';
+import { findHead, MAX_HOLE_BYTES } from '../files/find-head.js';
 
 /** A fragment of an unclosed file that is there from its head to its last byte. */
 export type WholeFragment = {

@@ -1,11 +1,11 @@
 import { closeSync, constants, fsyncSync, ftruncateSync, lstatSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncFolder } from '../base/durable-file.js';
-import { buildMfra } from '../fmp4/random-access.js';
-import { closedName, parseRecordingName } from './files/file-name.js';
-import { endMsOf } from './files/file-times.js';
-import { openRegular, readUpTo } from './files/regular-file.js';
-import { MAX_START_DIFFERENCE_MS } from './list/recording.js';
+import { syncFolder } from '../../base/durable-file.js';
+import { buildMfra } from '../../fmp4/random-access.js';
+import { closedName, parseRecordingName } from '../files/file-name.js';
+import { endMsOf } from '../files/file-times.js';
+import { openRegular, readUpTo } from '../files/regular-file.js';
+import { MAX_START_DIFFERENCE_MS } from '../list/recording.js';
 import { freeWaste, piecesOf, splitFile, writeAll } from './split-file.js';
 import { type Stretch, type Survey, surveyFile } from './survey-file.js';
 

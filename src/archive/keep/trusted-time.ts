@@ -1,4 +1,4 @@
-import type { Clock, MonotonicMs } from '../base/clock.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
 
 const HOUR_MS = 3_600_000;
 /** By so much the clock may be set at once: NTP after a night without a network, or a person. */

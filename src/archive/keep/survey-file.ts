@@ -1,8 +1,8 @@
-import type { FragmentInfo } from '../fmp4/file-scanner.js';
-import { PartTable } from '../fmp4/part-table.js';
-import { videoIndexOf } from './files/file-times.js';
-import { FileWalk } from './files/file-walk.js';
-import { MAX_HOLE_BYTES } from './files/find-head.js';
+import type { FragmentInfo } from '../../fmp4/file-scanner.js';
+import { PartTable } from '../../fmp4/part-table.js';
+import { videoIndexOf } from '../files/file-times.js';
+import { FileWalk } from '../files/file-walk.js';
+import { MAX_HOLE_BYTES } from '../files/find-head.js';
 import { MAX_FRAGMENTS, type WholeFragment, WholeFragments } from './whole-fragments.js';
 
 /** Bytes [startBytes, endBytes) of a file. */

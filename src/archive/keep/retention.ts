@@ -1,12 +1,12 @@
-import type { Clock, Timer } from '../base/clock.js';
-import { messageOf } from '../base/errors.js';
-import type { Logger } from '../base/log.js';
+import type { Clock, Timer } from '../../base/clock.js';
+import { messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import type { FilePlace } from '../files/archive-folders.js';
+import { parseUnclosedName } from '../files/file-name.js';
+import type { JobRunner } from '../jobs/jobs.js';
+import type { BrokenTotal } from '../list/broken-files.js';
 import { type ClockEra, ClockEras } from './clock-eras.js';
 import { type Deletions, type Expiry, placeKey } from './delete-files.js';
-import type { FilePlace } from './files/archive-folders.js';
-import { parseUnclosedName } from './files/file-name.js';
-import type { JobRunner } from './jobs/jobs.js';
-import type { BrokenTotal } from './list/broken-files.js';
 import type { LiveFiles } from './recovery.js';
 import { TrustedTime } from './trusted-time.js';
 

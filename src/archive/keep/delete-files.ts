@@ -1,10 +1,10 @@
 import { lstatSync, rmdirSync, statfsSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../base/errors.js';
+import { messageOf } from '../../base/errors.js';
+import { eachFolder, type FilePlace } from '../files/archive-folders.js';
+import { parseBrokenName, parseRecordingName, parseUnclosedName } from '../files/file-name.js';
+import { brokenFileAt } from '../list/broken-files.js';
 import { type ClockEra, EraOrder } from './clock-eras.js';
-import { eachFolder, type FilePlace } from './files/archive-folders.js';
-import { parseBrokenName, parseRecordingName, parseUnclosedName } from './files/file-name.js';
-import { brokenFileAt } from './list/broken-files.js';
 
 /** What a round of deletions did. */
 export type Deletions = {

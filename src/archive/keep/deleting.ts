@@ -1,8 +1,8 @@
-import type { Logger } from '../base/log.js';
-import { archiveError } from './archive-error.js';
-import { folderOf } from './files/archive-path.js';
-import type { JobRunner } from './jobs/jobs.js';
-import type { Recordings } from './list/recordings.js';
+import type { Logger } from '../../base/log.js';
+import { archiveError } from '../archive-error.js';
+import { folderOf } from '../files/archive-path.js';
+import type { JobRunner } from '../jobs/jobs.js';
+import type { Recordings } from '../list/recordings.js';
 
 export type DeletingDeps = {
   readonly recordings: Pick<Recordings, 'list'>;
