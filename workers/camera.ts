@@ -3,9 +3,9 @@ import { Recorders, type RecordersSetup } from '../src/archive/write/recorders.j
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
 import { ThreadStats } from '../src/base/thread-stats.js';
-import { IngestWorker } from '../src/camera/ingest-worker.js';
+import { IngestWorker } from '../src/camera/ingest/ingest-worker.js';
+import { sleepThread } from '../src/camera/ingest/nap.js';
 import type { FromCameraWorker, ToCameraWorker } from '../src/camera/messages.js';
-import { sleepThread } from '../src/camera/nap.js';
 import { RingCeiling } from '../src/ring/ceiling.js';
 
 /** The thread around an IngestWorker: messages in, messages out, an orderly end. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.js';
-import { chooseMedias } from '../../src/camera/choose-medias.js';
+import { chooseMedias } from '../../src/camera/ingest/choose-medias.js';
 import { parseSdp } from '../../src/rtsp/sdp.js';
 
 /** A media by its control, with a direction or without. */

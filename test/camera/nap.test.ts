@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
-import { type NapNeed, NapPolicy } from '../../src/camera/nap.js';
+import { type NapNeed, NapPolicy } from '../../src/camera/ingest/nap.js';
 import { readCounters } from '../../src/ring/counters.js';
 import { RingReader } from '../../src/ring/reader.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
-import { IngestWorker } from '../../src/camera/ingest-worker.js';
+import { IngestWorker } from '../../src/camera/ingest/ingest-worker.js';
 import type { CameraSource, FromCameraWorker } from '../../src/camera/messages.js';
 import { RingCeiling } from '../../src/ring/ceiling.js';
 import { BellListener } from '../../src/ring/doorbell.js';

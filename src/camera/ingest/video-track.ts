@@ -1,11 +1,11 @@
-import type { Clock, MonotonicMs } from '../base/clock.js';
-import { DecodeOrder } from '../codec/decode-order.js';
-import type { VideoSink } from '../codec/frame-sink.js';
-import { withLengths } from '../codec/nal.js';
-import { ParameterSets } from '../codec/parameter-sets.js';
-import type { VideoCodec } from '../codec/track.js';
-import { frameFlag } from '../ring/frame-flag.js';
-import type { RingWriter } from '../ring/writer.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import { DecodeOrder } from '../../codec/decode-order.js';
+import type { VideoSink } from '../../codec/frame-sink.js';
+import { withLengths } from '../../codec/nal.js';
+import { ParameterSets } from '../../codec/parameter-sets.js';
+import type { VideoCodec } from '../../codec/track.js';
+import { frameFlag } from '../../ring/frame-flag.js';
+import type { RingWriter } from '../../ring/writer.js';
 import { type PromisedSound, SoundWatch } from './sound-watch.js';
 import type { TrackTime } from './stream-time.js';
 

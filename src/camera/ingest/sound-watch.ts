@@ -1,5 +1,5 @@
-import type { MonotonicMs } from '../base/clock.js';
-import { type AudioTrackInfo, isSameSound } from '../codec/track.js';
+import type { MonotonicMs } from '../../base/clock.js';
+import { type AudioTrackInfo, isSameSound } from '../../codec/track.js';
 
 /** The sound that a session was promised. */
 export type PromisedSound = {

@@ -1,4 +1,4 @@
-import type { Clock, MonotonicMs } from '../base/clock.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
 
 /** What the cameras of a thread need of it now. */
 export type NapNeed = {

@@ -1,13 +1,13 @@
-import type { Clock, MonotonicMs } from '../base/clock.js';
-import { AppError, messageOf } from '../base/errors.js';
-import type { Logger } from '../base/log.js';
-import type { RingWriter } from '../ring/writer.js';
-import { OPENING_MS } from '../rtp/reorder.js';
-import { RtspSession, type RtspSessionHandlers } from '../rtsp/session.js';
-import type { QuirkName } from '../store/cameras.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import { AppError, messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import type { RingWriter } from '../../ring/writer.js';
+import { OPENING_MS } from '../../rtp/reorder.js';
+import { RtspSession, type RtspSessionHandlers } from '../../rtsp/session.js';
+import type { QuirkName } from '../../store/cameras.js';
+import type { CameraSource, SessionFault, Waiting } from '../messages.js';
+import { policiesOf, quirkNames } from '../quirks.js';
 import { chooseMedias, type MediaChoice, mediasOf } from './choose-medias.js';
-import type { CameraSource, SessionFault, Waiting } from './messages.js';
-import { policiesOf, quirkNames } from './quirks.js';
 import { Reception } from './reception.js';
 import type { StreamTime } from './stream-time.js';
 

@@ -1,7 +1,7 @@
-import { AppError } from '../base/errors.js';
-import type { AudioTrackInfo, VideoCodec } from '../codec/track.js';
-import { audioTrackOf, firstMedia, videoCodecOf } from '../rtsp/media-format.js';
-import type { MediaDescription, SessionDescription } from '../rtsp/sdp.js';
+import { AppError } from '../../base/errors.js';
+import type { AudioTrackInfo, VideoCodec } from '../../codec/track.js';
+import { audioTrackOf, firstMedia, videoCodecOf } from '../../rtsp/media-format.js';
+import type { MediaDescription, SessionDescription } from '../../rtsp/sdp.js';
 
 /** The medias that a session sets up: one video, and one audio if there is one that an output can carry. */
 export type MediaChoice = {

@@ -1,8 +1,8 @@
-import type { Clock, MonotonicMs } from '../base/clock.js';
-import { VIDEO_CLOCK_HZ } from '../codec/track.js';
-import { AvAlignment } from '../rtp/av-alignment.js';
-import { TimeAxis, type Timeline } from '../rtp/timeline.js';
-import { WallClock } from '../rtp/wall-clock.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { AvAlignment } from '../../rtp/av-alignment.js';
+import { TimeAxis, type Timeline } from '../../rtp/timeline.js';
+import { WallClock } from '../../rtp/wall-clock.js';
 
 /** Where the frames of one track lie in time. */
 export type TrackTime = { readonly timeline: Timeline; readonly wall: WallClock };

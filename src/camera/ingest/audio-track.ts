@@ -1,8 +1,8 @@
-import type { Clock, MonotonicMs } from '../base/clock.js';
-import type { AudioSink } from '../codec/frame-sink.js';
-import type { AudioTrackInfo } from '../codec/track.js';
-import { frameFlag } from '../ring/frame-flag.js';
-import type { RingWriter } from '../ring/writer.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import type { AudioSink } from '../../codec/frame-sink.js';
+import type { AudioTrackInfo } from '../../codec/track.js';
+import { frameFlag } from '../../ring/frame-flag.js';
+import type { RingWriter } from '../../ring/writer.js';
 import type { TrackTime } from './stream-time.js';
 
 /** One session's audio on its way into the ring. */

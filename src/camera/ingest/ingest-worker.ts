@@ -1,10 +1,10 @@
-import type { Clock, MonotonicMs } from '../base/clock.js';
-import { messageOf } from '../base/errors.js';
-import type { Logger } from '../base/log.js';
-import type { RingCeiling } from '../ring/ceiling.js';
-import { Bell } from '../ring/doorbell.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import { messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import type { RingCeiling } from '../../ring/ceiling.js';
+import { Bell } from '../../ring/doorbell.js';
+import type { FromCameraWorker, ToCameraWorker } from '../messages.js';
 import { Ingest } from './ingest.js';
-import type { FromCameraWorker, ToCameraWorker } from './messages.js';
 import { type NapNeed, NapPolicy } from './nap.js';
 
 /** One read of a socket at most; all sockets of the worker share the buffer, since reads are synchronous. */

@@ -1,9 +1,9 @@
-import type { Clock, MonotonicMs } from '../base/clock.js';
-import type { Logger } from '../base/log.js';
-import { lastVideoFrameOf } from '../ring/counters.js';
-import { RingWriter, type RingWriterDeps } from '../ring/writer.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import type { Logger } from '../../base/log.js';
+import { lastVideoFrameOf } from '../../ring/counters.js';
+import { RingWriter, type RingWriterDeps } from '../../ring/writer.js';
+import type { CameraSource, FromCameraWorker } from '../messages.js';
 import { IngestSession } from './ingest-session.js';
-import type { CameraSource, FromCameraWorker } from './messages.js';
 import { StreamTime } from './stream-time.js';
 
 export type IngestDeps = {
