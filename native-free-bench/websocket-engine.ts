@@ -8,8 +8,8 @@ import { RootState } from '../src/archive/root-state.js';
 import { RecordingDesk } from '../src/archive/write/recording-desk.js';
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
-import { Cameras } from '../src/camera/cameras.js';
-import { spawnCameraWorker } from '../src/camera/worker-thread.js';
+import { Cameras } from '../src/camera/fleet/cameras.js';
+import { spawnCameraWorker } from '../src/camera/fleet/worker-thread.js';
 import { WebSocketViews } from '../src/live/websocket/websocket-views.js';
 import { answer } from './child.js';
 

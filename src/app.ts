@@ -2,7 +2,7 @@ import { ViewingGate } from './auth/viewing-gate.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
 import { ThreadStats } from './base/thread-stats.js';
-import type { SpawnCameraWorker } from './camera/worker-thread.js';
+import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import type { Config } from './config.js';
 import { ForwardedNotice } from './http/forwarded-notice.js';
 import type { RequestObserver } from './http/request-report.js';

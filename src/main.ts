@@ -3,7 +3,7 @@ import { App } from './app.js';
 import { systemClock } from './base/clock.js';
 import { AppError, messageOf } from './base/errors.js';
 import { exitProcess } from './base/exit-process.js';
-import { spawnCameraWorker } from './camera/worker-thread.js';
+import { spawnCameraWorker } from './camera/fleet/worker-thread.js';
 import { type Config, readConfig } from './config.js';
 import { LogHub } from './ops/log-hub.js';
 import { createProcessLog, type ProcessLog } from './ops/process-log.js';

@@ -1,5 +1,5 @@
 import type { QuirkName, Camera as StoredCamera } from '../store/cameras.js';
-import type { CameraState } from './camera.js';
+import type { CameraState } from './fleet/camera.js';
 
 /** What is known of a camera while the service runs; never stored. Spelled as in the JSON interface. */
 export type RuntimeFields = {

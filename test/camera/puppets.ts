@@ -1,9 +1,9 @@
 import { createLogger } from '../../src/base/log.js';
 import { ThreadStats } from '../../src/base/thread-stats.js';
-import type { CameraSettings } from '../../src/camera/camera.js';
-import { Cameras } from '../../src/camera/cameras.js';
+import type { CameraSettings } from '../../src/camera/fleet/camera.js';
+import { Cameras } from '../../src/camera/fleet/cameras.js';
+import type { CameraWorkerEvents, SpawnCameraWorker } from '../../src/camera/fleet/worker-thread.js';
 import type { FromCameraWorker, ToCameraWorker } from '../../src/camera/messages.js';
-import type { CameraWorkerEvents, SpawnCameraWorker } from '../../src/camera/worker-thread.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { NoOffice } from '../support/no-office.js';
 

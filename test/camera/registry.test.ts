@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createLogger } from '../../src/base/log.js';
-import { Cameras } from '../../src/camera/cameras.js';
+import { Cameras } from '../../src/camera/fleet/cameras.js';
 import type { FromCameraWorker, ToCameraWorker } from '../../src/camera/messages.js';
 import { CameraRegistry } from '../../src/camera/registry.js';
 import type { Camera as StoredCamera } from '../../src/store/cameras.js';

@@ -1,10 +1,10 @@
 import { RecordingDesk } from '../../src/archive/write/recording-desk.js';
 import { systemClock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
-import type { CameraSettings } from '../../src/camera/camera.js';
-import { Cameras } from '../../src/camera/cameras.js';
-import type { CamerasPerWorker } from '../../src/camera/packing.js';
-import { type CameraWorker, spawnCameraWorker } from '../../src/camera/worker-thread.js';
+import type { CameraSettings } from '../../src/camera/fleet/camera.js';
+import { Cameras } from '../../src/camera/fleet/cameras.js';
+import type { CamerasPerWorker } from '../../src/camera/fleet/packing.js';
+import { type CameraWorker, spawnCameraWorker } from '../../src/camera/fleet/worker-thread.js';
 import type { StreamInfo, VideoCodec } from '../../src/codec/track.js';
 import { BellListener } from '../../src/ring/doorbell.js';
 import { RingReader } from '../../src/ring/reader.js';

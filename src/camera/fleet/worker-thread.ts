@@ -1,5 +1,5 @@
-import { type KillableThread, startThread, type ThreadEvents } from '../base/thread-handle.js';
-import type { FromCameraWorker, ToCameraWorker } from './messages.js';
+import { type KillableThread, startThread, type ThreadEvents } from '../../base/thread-handle.js';
+import type { FromCameraWorker, ToCameraWorker } from '../messages.js';
 
 /** A running camera worker, as `Cameras` sees it. */
 export type CameraWorker = KillableThread<ToCameraWorker>;
@@ -21,6 +21,6 @@ const STOP_TIMEOUT_MS = 7_000;
 
 /** Starts workers/camera.ts in a thread of its own. */
 export const spawnCameraWorker: SpawnCameraWorker = (name, events, setup) => {
-  const entry = new URL('../../workers/camera.js', import.meta.url);
+  const entry = new URL('../../../workers/camera.js', import.meta.url);
   return startThread({ entry, name, workerData: setup, stopTimeoutMs: STOP_TIMEOUT_MS }, events);
 };

@@ -1,4 +1,4 @@
-import type { MonotonicMs } from '../base/clock.js';
+import type { MonotonicMs } from '../../base/clock.js';
 import type { ThreadLoad } from './packing.js';
 
 /** A thread that starts is busy with itself. */

@@ -1,4 +1,4 @@
-import type { MonotonicMs } from '../base/clock.js';
+import type { MonotonicMs } from '../../base/clock.js';
 
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_EARLY_MS = 2_000;

@@ -1,9 +1,9 @@
-import type { Clock, MonotonicMs, Timer } from '../base/clock.js';
-import type { Logger } from '../base/log.js';
-import type { QuirkName } from '../store/cameras.js';
+import type { Clock, MonotonicMs, Timer } from '../../base/clock.js';
+import type { Logger } from '../../base/log.js';
+import type { QuirkName } from '../../store/cameras.js';
+import type { CameraSource, SessionFault, Waiting } from '../messages.js';
+import { isSameSource } from '../quirks.js';
 import { Backoff } from './backoff.js';
-import type { CameraSource, SessionFault, Waiting } from './messages.js';
-import { isSameSource } from './quirks.js';
 import type { StartGate, Ticket } from './start-gate.js';
 import type { HeldOff } from './suspects.js';
 

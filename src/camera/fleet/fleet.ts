@@ -1,9 +1,9 @@
-import { BeatWatch } from '../base/beat-watch.js';
-import type { Clock, Timer } from '../base/clock.js';
-import type { Logger } from '../base/log.js';
-import { readThreadFigures } from '../base/thread-stats.js';
+import { BeatWatch } from '../../base/beat-watch.js';
+import type { Clock, Timer } from '../../base/clock.js';
+import type { Logger } from '../../base/log.js';
+import { readThreadFigures } from '../../base/thread-stats.js';
+import type { FromCameraWorker } from '../messages.js';
 import { LoadMeter } from './load-meter.js';
-import type { FromCameraWorker } from './messages.js';
 import type { Cell } from './suspects.js';
 import type { CameraWorker, SpawnCameraWorker } from './worker-thread.js';
 

@@ -1,4 +1,4 @@
-import type { Clock, MonotonicMs } from '../base/clock.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
 
 /** Cameras that share a thread which no other camera may enter. */
 export type Cell = {

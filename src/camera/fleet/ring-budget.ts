@@ -1,6 +1,6 @@
-import type { Clock, MonotonicMs } from '../base/clock.js';
-import { TRIM_SHARE } from '../ring/capacity.js';
-import { fairCeiling, RingCeiling, ringDemandOf } from '../ring/ceiling.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import { TRIM_SHARE } from '../../ring/capacity.js';
+import { fairCeiling, RingCeiling, ringDemandOf } from '../../ring/ceiling.js';
 
 /** The memory of all rings, in figures. */
 export type RingFigures = {

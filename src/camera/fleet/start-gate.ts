@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../base/clock.js';
+import type { Clock, Timer } from '../../base/clock.js';
 
 const MAX_HANDSHAKES = 64;
 const MAX_HANDSHAKES_PER_HOST = 8;

@@ -1,11 +1,11 @@
-import type { Clock } from '../base/clock.js';
-import type { Logger } from '../base/log.js';
-import { closeLeftRing } from '../ring/replacement.js';
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/log.js';
+import { closeLeftRing } from '../../ring/replacement.js';
+import type { RecordingFileState, RecordingNews } from '../messages.js';
 import { Camera, type CameraSettings, type CameraSlot } from './camera.js';
 import { Departures } from './departures.js';
 import { Fleet, type Host, type HostMessage, type ThreadLosses } from './fleet.js';
 import { Housing, type Lodger } from './housing.js';
-import type { RecordingFileState, RecordingNews } from './messages.js';
 import type { CamerasPerWorker } from './packing.js';
 import { RingBudget, type RingFigures } from './ring-budget.js';
 import { StartGate } from './start-gate.js';

@@ -1,5 +1,5 @@
-import type { Clock, MonotonicMs } from '../base/clock.js';
-import { subscribersOf } from '../ring/glance.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import { subscribersOf } from '../../ring/glance.js';
 import { type Camera, restStateOf } from './camera.js';
 import type { Fleet, Host } from './fleet.js';
 import {

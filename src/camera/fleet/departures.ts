@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../base/clock.js';
+import type { Clock, Timer } from '../../base/clock.js';
 
 /** A TEARDOWN takes a second at most; a thread that hasn't told of its end by then hangs, or is gone. */
 const DEPARTURE_MS = 2_000;
