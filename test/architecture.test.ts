@@ -159,3 +159,23 @@ test('every folder of the house is written in the table', () => {
     .map((entry) => entry.name);
   for (const folder of folders) assert.ok(allowed[folder], `src/${folder} has no line in the layer table`);
 });
+
+/** A folder with more files than this is walked by a README: its own, or the next one above. */
+const SMALL_FOLDER_FILES = 7;
+
+test('the README of each large folder names every file and room in it', () => {
+  const missing: string[] = [];
+  for (const folder of new Set(filesBelow('src').map((file) => dirname(file)))) {
+    if (folder === 'src') continue;
+    const entries = readdirSync(join(repo, folder), { withFileTypes: true }).filter(
+      (entry) => entry.isDirectory() || entry.name.endsWith('.ts'),
+    );
+    const readmes = [folder, dirname(folder)].map((path) => join(repo, path, 'README.md'));
+    const readme = readmes.find((path) => existsSync(path));
+    if (readme !== readmes[0] && entries.length <= SMALL_FOLDER_FILES) continue;
+    const text = readme === undefined ? '' : readFileSync(readme, 'utf8');
+    const names = entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+    missing.push(...names.filter((name) => !text.includes(`\`${name}\``)).map((name) => `${folder}/${name}`));
+  }
+  assert.deepEqual(missing, []);
+});
