@@ -14,6 +14,7 @@ import { Models } from './models/models.js';
 import { buildOperations } from './operations.js';
 import { warnOfExposure } from './ops/exposure.js';
 import type { LogHub } from './ops/log-hub.js';
+import { warnOfFewThreads } from './ops/thread-pool.js';
 import { Threads } from './ops/threads.js';
 import { buildRoutes } from './routes.js';
 import { Stops } from './stops.js';
@@ -98,6 +99,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   );
   const publicCameras = store.cameras.list().filter(({ token_auth }) => !token_auth).length;
   warnOfExposure(log, { host: config.host, publicCameras });
+  warnOfFewThreads(log, process.env);
   stops.push(() => logRoutes.close());
   stops.push(() => media.webSockets.stop());
   stops.push(() => media.hls.stop());
