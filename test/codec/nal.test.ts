@@ -11,6 +11,7 @@ import {
   isKeyH265,
   isParameterSetH264,
   isParameterSetH265,
+  isPartitionH264,
   isVclH264,
   isVclH265,
   nalTypeH264,
@@ -119,7 +120,8 @@ test('H.264 types', () => {
   assert.deepEqual([0x67, 0x27, 0x68, 0x65, 0x41, 0x09].map(nalTypeH264), [7, 7, 8, 5, 1, 9]);
   const types = Array.from({ length: 32 }, (_, type) => type);
   assert.deepEqual(types.filter(isKeyH264), [5]);
-  assert.deepEqual(types.filter(isVclH264), [1, 2, 3, 4, 5]);
+  assert.deepEqual(types.filter(isVclH264), [1, 5]);
+  assert.deepEqual(types.filter(isPartitionH264), [2, 3, 4]);
   assert.deepEqual(types.filter(isParameterSetH264), [7, 8]);
   assert.deepEqual(types.filter(isDroppedH264), [9, 10, 11, 12]);
 });
