@@ -39,6 +39,9 @@ export const tagSchema = z
   })
   .meta({ id: 'Tag' });
 
+/** What is changed of a tag; its id may be sent along. */
+export const tagChangesSchema = tagSchema.partial().meta({ id: 'TagChanges' });
+
 const folderShape = {
   id: idSchema,
   name: shown(128),
@@ -51,3 +54,6 @@ export const folderSchema = z.strictObject(folderShape).meta({ id: 'Folder' });
 export const newFolderSchema = z
   .strictObject({ ...folderShape, parent_id: folderShape.parent_id.default('') })
   .meta({ id: 'NewFolder' });
+
+/** What is changed of a folder; its id may be sent along. */
+export const folderChangesSchema = folderSchema.partial().meta({ id: 'FolderChanges' });

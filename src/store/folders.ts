@@ -18,6 +18,9 @@ const prepare = (db: Database.Database) => ({
   add: db.prepare<[Folder]>(
     "INSERT INTO folders (id, name, parent_id) VALUES (@id, @name, nullif(@parent_id, ''))",
   ),
+  change: db.prepare<[Folder]>(
+    "UPDATE folders SET name = @name, parent_id = nullif(@parent_id, '') WHERE id = @id",
+  ),
   remove: db.prepare<[string]>('DELETE FROM folders WHERE id = ?'),
   removeAll: db.prepare<[]>('DELETE FROM folders'),
   giveFolders: db.prepare<[Folder]>(
@@ -26,7 +29,7 @@ const prepare = (db: Database.Database) => ({
   giveCameras: db.prepare<[Folder]>('UPDATE cameras SET folder_id = @parent_id WHERE folder_id = @id'),
 });
 
-/** The tree of folders. A parent must exist, and a folder never moves, so that no cycle can come to be. */
+/** The tree of folders. A parent must exist, and no folder is ever put below itself. */
 export class FolderTable {
   readonly #db: Database.Database;
   readonly #sql: ReturnType<typeof prepare>;
@@ -46,12 +49,21 @@ export class FolderTable {
     return inTransaction(this.#db, () => {
       if (this.#sql.one.get(folder.id) !== undefined)
         throw storeError('exists', `there is a folder ${folder.id} already`);
-      if (folder.parent_id === folder.id)
-        throw storeError('folder_cycle', `the folder ${folder.id} can't be its own parent`);
-      if (folder.parent_id !== '' && this.#sql.one.get(folder.parent_id) === undefined)
-        throw storeError('unknown_parent', `there is no folder ${folder.parent_id} to be the parent`);
+      this.#checkParent(folder);
       this.#sql.add.run(folder);
       return folder;
+    });
+  }
+
+  /** Throws `not_found`, `folder_cycle` (its own parent, however far up) or `unknown_parent`. */
+  update(id: string, changes: Partial<Omit<Folder, 'id'>>): Folder {
+    return inTransaction(this.#db, () => {
+      const folder = this.#sql.one.get(id);
+      if (folder === undefined) throw storeError('not_found', `there is no folder ${id}`);
+      const changed = { ...folder, ...changes };
+      this.#checkParent(changed);
+      this.#sql.change.run(changed);
+      return changed;
     });
   }
 
@@ -72,5 +84,13 @@ export class FolderTable {
       this.#sql.removeAll.run();
       for (const folder of folders) this.#sql.add.run(folder);
     });
+  }
+
+  #checkParent({ id, parent_id }: Folder): void {
+    if (parent_id !== '' && parent_id !== id && this.#sql.one.get(parent_id) === undefined)
+      throw storeError('unknown_parent', `there is no folder ${parent_id} to be the parent`);
+    for (let above = parent_id; above !== ''; above = this.#sql.one.get(above)?.parent_id ?? '') {
+      if (above === id) throw storeError('folder_cycle', `the folder ${id} can't be its own parent`);
+    }
   }
 }

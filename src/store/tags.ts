@@ -14,6 +14,7 @@ const prepare = (db: Database.Database) => ({
   all: db.prepare<[], Tag>('SELECT id, name, color FROM tags ORDER BY id'),
   one: db.prepare<[string], Tag>('SELECT id, name, color FROM tags WHERE id = ?'),
   add: db.prepare<[Tag]>('INSERT INTO tags (id, name, color) VALUES (@id, @name, @color)'),
+  change: db.prepare<[Tag]>('UPDATE tags SET name = @name, color = @color WHERE id = @id'),
   remove: db.prepare<[string]>('DELETE FROM tags WHERE id = ?'),
   removeAll: db.prepare<[]>('DELETE FROM tags'),
   takeOffCameras: db.prepare<[string]>('DELETE FROM camera_tags WHERE tag_id = ?'),
@@ -41,6 +42,17 @@ export class TagTable {
         throw storeError('exists', `there is a tag ${tag.id} already`);
       this.#sql.add.run(tag);
       return tag;
+    });
+  }
+
+  /** Throws `not_found`. */
+  update(id: string, changes: Partial<Omit<Tag, 'id'>>): Tag {
+    return inTransaction(this.#db, () => {
+      const tag = this.#sql.one.get(id);
+      if (tag === undefined) throw storeError('not_found', `there is no tag ${id}`);
+      const changed = { ...tag, ...changes };
+      this.#sql.change.run(changed);
+      return changed;
     });
   }
 

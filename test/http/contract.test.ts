@@ -153,6 +153,8 @@ test('things are made, changed, found missing and removed', async () => {
     ['POST', '/api/cameras', camera, 201],
     ['POST', '/api/cameras', camera, 409],
     ['GET', '/api/cameras', undefined, 200],
+    ['GET', '/api/cameras/camera-1', undefined, 200],
+    ['GET', '/api/cameras/unknown', undefined, 404],
     ['PUT', '/api/cameras/camera-1', { comment: 'door' }, 200],
     ['PUT', '/api/cameras/unknown', { comment: 'door' }, 404],
     ['GET', '/api/cameras/camera-1/stream-token', undefined, 200],
@@ -162,11 +164,15 @@ test('things are made, changed, found missing and removed', async () => {
     ['POST', '/api/tags', { id: 't', name: 'Tag', color: '#aAbB09' }, 201],
     ['POST', '/api/tags', { id: 't', name: 'Tag', color: '#aAbB09' }, 409],
     ['GET', '/api/tags', undefined, 200],
+    ['PUT', '/api/tags/t', { name: 'Other' }, 200],
+    ['PUT', '/api/tags/unknown', { name: 'Other' }, 404],
     ['DELETE', '/api/tags/t', undefined, 200],
     ['DELETE', '/api/tags/t', undefined, 404],
     ['POST', '/api/folders', { id: 'f', name: 'Folder' }, 201],
     ['POST', '/api/folders', { id: 'f', name: 'Folder' }, 409],
     ['GET', '/api/folders', undefined, 200],
+    ['PUT', '/api/folders/f', { name: 'Other' }, 200],
+    ['PUT', '/api/folders/unknown', { name: 'Other' }, 404],
     ['DELETE', '/api/folders/f', undefined, 200],
     ['DELETE', '/api/folders/f', undefined, 404],
     ['POST', '/api/users', { username: 'eve', password: '12345678', role: 'viewer' }, 201],
@@ -195,6 +201,18 @@ test('things are made, changed, found missing and removed', async () => {
   assert.deepEqual([query.status, query.body.errors[0].path], [400, 'level']);
 });
 
+test('lists are told to be the same, and asked for in pages that there can be', async () => {
+  const token = app.tokens.admin;
+  for (const path of ['/api/cameras', '/api/tags', '/api/folders', '/api/users']) {
+    // Figures of cameras may change from one moment to the next.
+    await until('nothing has changed', async () => {
+      const etag = (await app.call('GET', path, { token })).headers.get('etag') ?? '';
+      return (await app.call('GET', path, { token, headers: { 'if-none-match': etag } })).status === 304;
+    });
+    assert.equal((await app.asAdmin('GET', `${path}?limit=0`)).status, 400);
+  }
+});
+
 /** From now on every write to a file of this process fails, as on a disk that is broken; returns what ends that. */
 const breakDisk = (): (() => void) => {
   const limitFiles = (bytes: string): void =>
@@ -220,8 +238,10 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
     ['PUT', '/api/cameras/kept', { comment: 'x' }],
     ['DELETE', '/api/cameras/kept'],
     ['POST', '/api/tags', { id: 't', name: 'Tag', color: '#aAbB09' }],
+    ['PUT', '/api/tags/kept', { name: 'Other' }],
     ['DELETE', '/api/tags/kept'],
     ['POST', '/api/folders', { id: 'f', name: 'Folder' }],
+    ['PUT', '/api/folders/kept', { name: 'Other' }],
     ['DELETE', '/api/folders/kept'],
     ['POST', '/api/users', { username: 'eve', password: '12345678', role: 'viewer' }],
     ['PUT', '/api/users/viewer', { role: 'operator' }],

@@ -6,6 +6,7 @@ import { AppError } from '../../base/errors.js';
 import type { CameraRegistry } from '../../camera/registry.js';
 import type { CameraView } from '../../camera/runtime-fields.js';
 import { cameraChangesSchema, cameraSchema, newCameraSchema } from '../camera-schemas.js';
+import { listAnswers, listPage, listText, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
 import { invalidInput } from '../problem.js';
 import { type Reply, type Route, route } from '../route.js';
@@ -54,12 +55,14 @@ const listRoute = (registry: CameraRegistry): Route => {
     path: '/api/cameras',
     access: 'cameras.list',
     summary: 'All cameras with what they do now; a viewer sees no password in a url',
-    answers: { 200: { description: 'Cameras, sorted by id', schema: z.array(cameraSchema) } },
-    handle: ({ principal }) => ({
-      status: 200,
-      text: (seesPasswords(principal.role) ? whole : masked).get(),
-      contentType: 'application/json; charset=utf-8',
-    }),
+    query: pageQuery,
+    answers: listAnswers('Cameras, sorted by id', cameraSchema),
+    handle: ({ principal, query }) => {
+      const showsPasswords = seesPasswords(principal.role);
+      if (query.limit === undefined && query.cursor === undefined)
+        return listText((showsPasswords ? whole : masked).get());
+      return listPage('/api/cameras', registry.list(showsPasswords), ({ id }) => id, query);
+    },
   });
 };
 
@@ -77,6 +80,16 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
   });
   return [
     listRoute(registry),
+    route({
+      method: 'get',
+      path: '/api/cameras/:id',
+      access: 'cameras.list',
+      summary: 'One camera, as the list has it',
+      params: idParams,
+      answers: { 200: { description: 'The camera', schema: cameraSchema } },
+      problems: [404],
+      handle: ({ params, principal }) => shown(200, params.id, principal),
+    }),
     route({
       method: 'post',
       path: '/api/cameras',

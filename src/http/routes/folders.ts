@@ -1,11 +1,19 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import { listAnswers, listPage, pageQuery } from '../list.js';
+import { withoutAbsent } from '../optional.js';
+import { invalidInput } from '../problem.js';
 import { type Route, route } from '../route.js';
-import { folderSchema, idParams, messageSchema, newFolderSchema } from '../schemas.js';
+import { folderChangesSchema, folderSchema, idParams, messageSchema, newFolderSchema } from '../schemas.js';
 
 type Folder = z.infer<typeof folderSchema>;
 
 export type FolderRoutesDeps = {
-  readonly folders: { list(): Folder[]; create(folder: Folder): Folder; remove(id: string): void };
+  readonly folders: {
+    list(): Folder[];
+    create(folder: Folder): Folder;
+    update(id: string, changes: Partial<Omit<Folder, 'id'>>): Folder;
+    remove(id: string): void;
+  };
   /** Cameras were given to another folder. */
   readonly onCamerasChanged: () => void;
 };
@@ -17,8 +25,9 @@ export const folderRoutes = ({ folders, onCamerasChanged }: FolderRoutesDeps): R
     path: '/api/folders',
     access: 'folders.read',
     summary: 'All folders',
-    answers: { 200: { description: 'Folders, sorted by id', schema: z.array(folderSchema) } },
-    handle: () => ({ status: 200, body: folders.list() }),
+    query: pageQuery,
+    answers: listAnswers('Folders, sorted by id', folderSchema),
+    handle: ({ query }) => listPage('/api/folders', folders.list(), ({ id }) => id, query),
   }),
   route({
     method: 'post',
@@ -32,6 +41,24 @@ export const folderRoutes = ({ folders, onCamerasChanged }: FolderRoutesDeps): R
     handle: ({ body, note }) => {
       note({ target: body.id });
       return { status: 201, body: folders.create(body) };
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/api/folders/:id',
+    access: 'folders.edit',
+    audit: 'update_folder',
+    summary: 'Change the fields that are sent; with another parent it moves, and all that is in it',
+    params: idParams,
+    body: folderChangesSchema,
+    answers: { 200: { description: 'The folder', schema: folderSchema } },
+    problems: [404, 503],
+    handle: ({ params, body: { id, ...changes }, note }) => {
+      if (id !== undefined && id !== params.id)
+        throw invalidInput([{ path: 'id', message: 'the id of a folder can not be changed' }]);
+      const present = withoutAbsent(changes);
+      note({ fields: Object.keys(present).sort() });
+      return { status: 200, body: folders.update(params.id, present) };
     },
   }),
   route({

@@ -1,11 +1,19 @@
-import { z } from 'zod';
+import type { z } from 'zod';
+import { listAnswers, listPage, pageQuery } from '../list.js';
+import { withoutAbsent } from '../optional.js';
+import { invalidInput } from '../problem.js';
 import { type Route, route } from '../route.js';
-import { idParams, messageSchema, tagSchema } from '../schemas.js';
+import { idParams, messageSchema, tagChangesSchema, tagSchema } from '../schemas.js';
 
 type Tag = z.infer<typeof tagSchema>;
 
 export type TagRoutesDeps = {
-  readonly tags: { list(): Tag[]; create(tag: Tag): Tag; remove(id: string): void };
+  readonly tags: {
+    list(): Tag[];
+    create(tag: Tag): Tag;
+    update(id: string, changes: Partial<Omit<Tag, 'id'>>): Tag;
+    remove(id: string): void;
+  };
   /** Tags were taken off cameras. */
   readonly onCamerasChanged: () => void;
 };
@@ -17,8 +25,9 @@ export const tagRoutes = ({ tags, onCamerasChanged }: TagRoutesDeps): Route[] =>
     path: '/api/tags',
     access: 'tags.read',
     summary: 'All tags',
-    answers: { 200: { description: 'Tags, sorted by id', schema: z.array(tagSchema) } },
-    handle: () => ({ status: 200, body: tags.list() }),
+    query: pageQuery,
+    answers: listAnswers('Tags, sorted by id', tagSchema),
+    handle: ({ query }) => listPage('/api/tags', tags.list(), ({ id }) => id, query),
   }),
   route({
     method: 'post',
@@ -32,6 +41,24 @@ export const tagRoutes = ({ tags, onCamerasChanged }: TagRoutesDeps): Route[] =>
     handle: ({ body, note }) => {
       note({ target: body.id });
       return { status: 201, body: tags.create(body) };
+    },
+  }),
+  route({
+    method: 'put',
+    path: '/api/tags/:id',
+    access: 'tags.edit',
+    audit: 'update_tag',
+    summary: 'Change the fields that are sent',
+    params: idParams,
+    body: tagChangesSchema,
+    answers: { 200: { description: 'The tag', schema: tagSchema } },
+    problems: [404, 503],
+    handle: ({ params, body: { id, ...changes }, note }) => {
+      if (id !== undefined && id !== params.id)
+        throw invalidInput([{ path: 'id', message: 'the id of a tag can not be changed' }]);
+      const present = withoutAbsent(changes);
+      note({ fields: Object.keys(present).sort() });
+      return { status: 200, body: tags.update(params.id, present) };
     },
   }),
   route({

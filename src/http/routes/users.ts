@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { checkPasswordRule } from '../../auth/passwords.js';
 import type { Role } from '../../auth/permissions.js';
 import { roles } from '../access.js';
+import { listAnswers, listPage, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
 import { invalidInput } from '../problem.js';
 import { type Route, route } from '../route.js';
@@ -55,8 +56,9 @@ export const userRoutes = ({ accounts }: UserRoutesDeps): Route[] => [
     path: '/api/users',
     access: 'users.manage',
     summary: 'All users',
-    answers: { 200: { description: 'Users, sorted by name', schema: z.array(userSchema) } },
-    handle: () => ({ status: 200, body: accounts.list() }),
+    query: pageQuery,
+    answers: listAnswers('Users, sorted by name', userSchema),
+    handle: ({ query }) => listPage('/api/users', accounts.list(), ({ username }) => username, query),
   }),
   route({
     method: 'post',

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Answer, Reply } from './route.js';
+import { idSchema } from './schemas.js';
+
+/** What of a list is asked for; without them all of it. */
+export const pageQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(1_000).optional(),
+  /** The last of the page before: the next one begins behind it, whether or not it is still there. */
+  cursor: idSchema.optional(),
+});
+
+export type Page = z.infer<typeof pageQuery>;
+
+/** The answers of a list. */
+export const listAnswers = (description: string, item: z.ZodType): Readonly<Record<number, Answer>> => ({
+  200: {
+    description: `${description}; with \`limit\`, the next page is in \`Link\`, as \`rel="next"\``,
+    schema: z.array(item),
+  },
+  304: { description: 'The list that the client has', contentType: null },
+});
+
+/** A list as text. It may be kept, but is asked for anew each time; what one user sees is no other's. */
+export const listText = (text: string | Buffer, headers: Readonly<Record<string, string>> = {}): Reply => {
+  const digest = createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  return {
+    status: 200,
+    text,
+    contentType: 'application/json; charset=utf-8',
+    headers: { ...headers, ETag: `"${digest}"`, 'Cache-Control': 'private, no-cache', Vary: 'Authorization' },
+  };
+};
+
+/** The part of a list that is asked for; `items` are sorted by `keyOf`. */
+export const listPage = <Item>(
+  path: string,
+  items: readonly Item[],
+  keyOf: (item: Item) => string,
+  { limit, cursor }: Page,
+): Reply => {
+  const behind = cursor === undefined ? items : items.filter((item) => keyOf(item) > cursor);
+  const shown = limit === undefined ? behind : behind.slice(0, limit);
+  const last = shown.at(-1);
+  // RFC 8288.
+  const link =
+    last === undefined || shown.length === behind.length
+      ? {}
+      : { Link: `<${path}?limit=${limit}&cursor=${encodeURIComponent(keyOf(last))}>; rel="next"` };
+  return listText(JSON.stringify(shown), link);
+};
