@@ -70,9 +70,11 @@ const acrossThreads = async (
   const [{ ring, bell }] = (await once(writer, 'message')) as [
     { ring: SharedArrayBuffer; bell: SharedArrayBuffer },
   ];
+  // Asked for before the readers are: it may be done before the last of them.
+  const written = once(writer, 'message') as Promise<[number]>;
   const threads = Array.from({ length: readers }, () => start({ role: 'reader', control, ring, bell }));
   const reports = (await Promise.all(threads.map((thread) => once(thread, 'message')))) as [ReaderReport][];
-  const [writerMicros] = (await once(writer, 'message')) as [number];
+  const [writerMicros] = await written;
   const mean = (pick: (report: ReaderReport) => number): number =>
     reports.reduce((sum, [report]) => sum + pick(report), 0) / readers;
   return [
