@@ -47,10 +47,10 @@ export class Memory {
     this.#isReading = false;
   }
 
-  /** From the first third, without its first half, in which threads grow to their size, to the last third. */
+  /** From the first half, without its first two thirds, in which threads grow to their size, to the last third. */
   growth(): { readonly residentBytes: number; readonly threads: ReadonlyMap<string, number> } {
     const count = this.#readings.length;
-    const first = this.#readings.slice(Math.floor(count / 6), Math.floor(count / 3));
+    const first = this.#readings.slice(Math.floor(count / 3), Math.floor(count / 2));
     const last = this.#readings.slice(Math.floor((count * 2) / 3));
     const lasting = [...(last.at(-1)?.threads.keys() ?? [])].filter((name) => first[0]?.threads.has(name));
     return {
