@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { FileProgress, FilesInProgress } from '../../src/archive/files/file-progress.js';
 import type { RootState } from '../../src/archive/root-state.js';
 import { DiskGate } from '../../src/archive/write/disk-gate.js';
-import type { RecorderNews } from '../../src/archive/write/recorder.js';
+import type { RecorderNews } from '../../src/archive/write/recorder-files.js';
 import { Recorders } from '../../src/archive/write/recorders.js';
 import { systemClock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';

@@ -6,7 +6,8 @@ import { RecorderRoot } from '../root-state.js';
 import { DirectDisk } from './direct-disk.js';
 import { DiskGate } from './disk-gate.js';
 import { DiskQueue } from './disk-queue.js';
-import { Recorder, type RecorderFileState, type RecorderNews } from './recorder.js';
+import { Recorder } from './recorder.js';
+import type { RecorderFileState, RecorderNews } from './recorder-files.js';
 
 /** What the recorders of a thread are told when it starts. */
 export type RecordersSetup = {

@@ -1,7 +1,7 @@
 import type { Logger } from '../../base/log.js';
 import { FileProgress, type FilesInProgress } from '../files/file-progress.js';
 import { DiskGate, poolThreads, recorderShare } from './disk-gate.js';
-import type { RecorderFileState, RecorderNews } from './recorder.js';
+import type { RecorderFileState, RecorderNews } from './recorder-files.js';
 import type { RecordersSetup } from './recorders.js';
 
 /** What all recorders are told. */
