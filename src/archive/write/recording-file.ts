@@ -1,16 +1,14 @@
-import { join } from 'node:path';
-import { VIDEO_TRACK_ID } from '../../fmp4/init-segment.js';
 import { PartTable } from '../../fmp4/part-table.js';
-import { buildMfra } from '../../fmp4/random-access.js';
-import { closedName, openName } from '../files/file-name.js';
 import { FileProgress } from '../files/file-progress.js';
 import { endMsOf } from '../files/file-times.js';
 import type { RecorderRoot } from '../root-state.js';
-import { BlockFile, padToBlock } from './block-file.js';
+import { type BlockFile, padToBlock } from './block-file.js';
+import { makeFolder } from './camera-folder.js';
 import { type DirectDisk, STAGE_BYTES } from './direct-disk.js';
-import { disk } from './disk.js';
 import type { DiskQueue } from './disk-queue.js';
+import { finishFile } from './finish-file.js';
 import type { Fragment } from './fragment-collector.js';
+import { createUnderFreeName } from './free-name.js';
 
 export type RecordingFileOptions = {
   readonly root: RecorderRoot;
@@ -37,12 +35,6 @@ export type RecordingFileEvents = {
 /** What has become of a file. */
 export type ClosedFile = { readonly fileName: string; readonly isLeft: boolean };
 
-/** Seconds that a name is moved on where another file has it already. */
-/** For anybody to read. */
-const NO_FOLDER = "the camera's folder is a link or a file: put a folder there, or mount a disk";
-const MAX_NAME_SHIFT_SEC = 60;
-const SECOND_MS = 1_000;
-
 const framesIn = (fragments: readonly Fragment[]): number =>
   fragments.reduce((sum, { videoFrames }) => sum + videoFrames, 0);
 
@@ -58,8 +50,6 @@ const copyFragment = (
   if (end <= head.length) return;
   frames.copyTo(target, targetStart + ofHead, Math.max(start - head.length, 0), end - head.length);
 };
-
-const codeOf = (fault: unknown): string | undefined => (fault as NodeJS.ErrnoException).code;
 
 /** One recording while it is written. All disk work is queued; no call waits for it but `close`. */
 export class RecordingFile {
@@ -315,94 +305,26 @@ export class RecordingFile {
     this.#events.onFault(fault);
   }
 
-  /** Makes the file under the first name that is free: a second can see a file end and another begin. */
   async #open(): Promise<BlockFile> {
     const { folder, root } = this.#options;
     await root.assertThere();
     await makeFolder(folder);
-    for (let shiftSec = 0; ; shiftSec += 1) {
-      const name = openName(this.#startWallMs + shiftSec * SECOND_MS);
-      try {
-        const file = await BlockFile.create(join(folder, name), this.#direct);
-        this.#startWallMs += shiftSec * SECOND_MS;
-        this.#name = name;
-        this.#events.onMade(name, this.#progress);
-        return file;
-      } catch (fault) {
-        if (codeOf(fault) !== 'EEXIST' || shiftSec >= MAX_NAME_SHIFT_SEC) throw fault;
-      }
-    }
+    const { file, name, startWallMs } = await createUnderFreeName(folder, this.#startWallMs, this.#direct);
+    this.#startWallMs = startWallMs;
+    this.#name = name;
+    this.#events.onMade(name, this.#progress);
+    return file;
   }
 
-  async #finish(file: BlockFile): Promise<void> {
-    const { folder } = this.#options;
-    const path = join(folder, this.#name);
-    try {
-      if (this.#wholeBytes === 0) {
-        // Nothing of it ever became a recording.
-        await disk.unlink(path);
-        return;
-      }
-      await this.#appendIndex(file);
-      await file.sync();
-      await this.#giveClosedName(path);
-    } finally {
-      await file.close();
-    }
-    await syncFolder(folder);
-  }
-
-  /** Where no room is left for the index the file does without: it can be made again from the fragments. */
-  async #appendIndex(file: BlockFile): Promise<void> {
-    const endBytes = this.#wholeBytes - this.#padBytes;
-    try {
-      await file.end(buildMfra(VIDEO_TRACK_ID, this.#parts), endBytes);
-    } catch (fault) {
-      if (codeOf(fault) !== 'ENOSPC' && codeOf(fault) !== 'EDQUOT') throw fault;
-      await file.truncate(endBytes);
-    }
-  }
-
-  /** Never over another file: a name that is taken moves the end on by a second. */
-  async #giveClosedName(path: string): Promise<void> {
-    const { folder } = this.#options;
-    for (let shiftSec = 0; shiftSec <= MAX_NAME_SHIFT_SEC; shiftSec += 1) {
-      const closedPath = join(folder, closedName(this.#startWallMs, this.#endWallMs + shiftSec * SECOND_MS));
-      if (await exists(closedPath)) continue;
-      await disk.rename(path, closedPath);
-      return;
-    }
-    throw new Error(`no name is free for ${this.#name}`);
+  #finish(file: BlockFile): Promise<void> {
+    return finishFile({
+      file,
+      folder: this.#options.folder,
+      name: this.#name,
+      startWallMs: this.#startWallMs,
+      endWallMs: this.#endWallMs,
+      endBytes: this.#wholeBytes - this.#padBytes,
+      parts: this.#parts,
+    });
   }
 }
-
-/** Never the folders above it, nor through a link, which could lead anywhere: who reads and deletes follows none. */
-const makeFolder = async (folder: string): Promise<void> => {
-  try {
-    await disk.mkdir(folder);
-  } catch (fault) {
-    if (codeOf(fault) !== 'EEXIST') throw fault;
-    const found = await disk.lstat(folder);
-    if (!found.isDirectory()) throw Object.assign(new Error(NO_FOLDER), { code: 'ENOTDIR' });
-  }
-};
-
-const exists = async (path: string): Promise<boolean> => {
-  try {
-    await disk.access(path);
-    return true;
-  } catch (fault) {
-    if (codeOf(fault) === 'ENOENT') return false;
-    throw fault;
-  }
-};
-
-/** Makes the names in a folder last. */
-const syncFolder = async (folder: string): Promise<void> => {
-  const descriptor = await disk.open(folder, 'r');
-  try {
-    await disk.fsync(descriptor);
-  } finally {
-    await disk.close(descriptor);
-  }
-};
