@@ -29,6 +29,9 @@ export const archiveErrorStatus: Readonly<Record<Exclude<ArchiveErrorCode, 'not_
   archive_unavailable: 503,
 };
 
+/** Whether what was asked for isn't there (any more). */
+export const isGone = (fault: unknown): boolean => fault instanceof AppError && fault.code === 'not_found';
+
 /** An error that a client may see. */
 export const archiveError = (
   code: ArchiveErrorCode,

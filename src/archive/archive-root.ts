@@ -6,6 +6,7 @@ import { syncFolder } from '../base/durable-file.js';
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { checkWritable, makeFolder } from '../base/make-folder.js';
+import { codeOf } from './files/disk-fault.js';
 import { type FolderIdentity, RootState } from './root-state.js';
 
 /** The archive that was recorded into last: the id in its marker, and where it was. */
@@ -41,7 +42,6 @@ const faults = {
   locked: 'another process uses the directory',
 } as const;
 
-const codeOf = (fault: unknown): string => (fault as NodeJS.ErrnoException).code ?? 'unknown error';
 const isMissing = (fault: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(fault));
 const isSame = (a: FolderIdentity, b: FolderIdentity): boolean => a.dev === b.dev && a.ino === b.ino;
 const identityOf = (dir: string): Promise<FolderIdentity> => stat(dir, { bigint: true });
@@ -204,7 +204,9 @@ export class ArchiveRoot {
     } catch (fault) {
       if (isMissing(fault)) return { fault: faults.missing };
       // A disk that fails is still the same one, and recorders say so themselves.
-      return this.#found === null ? { fault: `the directory can't be read (${codeOf(fault)})` } : null;
+      return this.#found === null
+        ? { fault: `the directory can't be read (${codeOf(fault) || 'unknown error'})` }
+        : null;
     }
   }
 

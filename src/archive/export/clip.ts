@@ -1,4 +1,4 @@
-import { AppError } from '../../base/errors.js';
+import { isGone } from '../archive-error.js';
 import type { RecordingSource } from '../files/recording-source.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { ClipPlan } from './finish-clip.js';
@@ -42,7 +42,7 @@ export class Clip {
     this.etag = facts.etag;
     this.lastModifiedMs = facts.lastModifiedMs;
     this.#plan = plan;
-    this.#head = Buffer.from(plan.head.buffer, plan.head.byteOffset, plan.head.length);
+    this.#head = bufferOf(plan.head);
     this.#sources = [...sources];
     this.#deps = deps;
   }
@@ -96,8 +96,7 @@ export class Clip {
     try {
       return bufferOf(await runner.run('readClip', { source, ...wanted }));
     } catch (fault) {
-      const isGone = fault instanceof AppError && fault.code === 'not_found';
-      const moved = isGone && source.isOpen ? await relocate(source) : null;
+      const moved = isGone(fault) && source.isOpen ? await relocate(source) : null;
       if (moved === null) throw fault;
       this.#sources[file] = moved;
       return bufferOf(await runner.run('readClip', { source: moved, ...wanted }));

@@ -7,7 +7,6 @@ import { archiveError } from '../archive-error.js';
 import { videoIndexOf } from '../files/file-times.js';
 import { Moved } from '../files/job-result.js';
 import { type RecordingSource, unreadable, withRecording } from '../files/recording-source.js';
-import { visitFragments } from '../files/visit-fragments.js';
 import { type ClipPlace, keptSamples, type SoundLimits, type TrackKind } from './clip-layout.js';
 
 /** What a clip takes of one file; times in ticks of the file's own video. */
@@ -87,8 +86,7 @@ export const collectClip = (input: CollectClipInput): Moved<CollectClipOutput> =
     if (isNewFile) collector.addTracks();
     const startedMs = performance.now();
     let count = 0;
-    const isAtEnd = visitFragments(
-      walk,
+    const isAtEnd = walk.readAll(
       (fragment) => {
         collector.take(fragment);
         count += 1;

@@ -6,6 +6,9 @@ import { parseRecordingName } from './file-name.js';
 /** A file of the archive, by where it is. */
 export type FilePlace = { readonly cameraId: string; readonly fileName: string };
 
+/** The same as one text. */
+export const placeKey = ({ cameraId, fileName }: FilePlace): string => `${cameraId}/${fileName}`;
+
 /** Calls back for each folder that may be a camera's, whether the camera still exists or not, with what is in it. */
 export const eachFolder = (
   archiveDir: string,

@@ -5,9 +5,12 @@ import { videoIndexOf } from './file-times.js';
 import { readUpTo } from './regular-file.js';
 
 const FIRST_BUFFER_BYTES = 64 * 1024;
-const PRFT_BYTES = 32;
+/** Of a prft as recorders write it (ISO 14496-12 §8.16.5). */
+export const PRFT_BYTES = 32;
 /** A walk forgets what it passed this often, so that its memory doesn't grow with the file. */
 const MOST_FRAGMENTS_KEPT = 64;
+
+const always = (): boolean => true;
 
 /** Reads a file through a FileScanner, into one buffer that grows as needed. */
 export class FileWalk {
@@ -26,16 +29,22 @@ export class FileWalk {
     return this.scanner.fragments[0] ?? null;
   }
 
-  /** Goes to the end; `visit` sees each fragment once, and only while it is called. */
-  readAll(visit: (fragment: FragmentInfo) => void): void {
+  /**
+   * Goes on to the end (true), or until `mayGoOn` says no (false); `visit` sees each fragment once, and its samples in
+   * the scanner's columns only while it is called.
+   */
+  readAll(visit: (fragment: FragmentInfo) => void, mayGoOn: () => boolean = always): boolean {
     const { scanner } = this;
-    let seen = 0;
-    do {
+    for (let seen = 0; ; ) {
       for (; seen < scanner.fragments.length; seen += 1) visit(scanner.fragments[seen]!);
-      if (scanner.fragments.length < MOST_FRAGMENTS_KEPT || scanner.wanted === null) continue;
-      scanner.skipTo(scanner.wholeBytes);
-      seen = 0;
-    } while (this.#feed() || seen < scanner.fragments.length);
+      if (scanner.wanted === null) return true;
+      if (seen >= MOST_FRAGMENTS_KEPT) {
+        scanner.skipTo(scanner.wholeBytes);
+        seen = 0;
+      }
+      if (!mayGoOn()) return false;
+      this.#feed();
+    }
   }
 
   /** The parts that the file's end tells of; null: it has no index that can be believed. */

@@ -1,10 +1,9 @@
-import type { FileWalk } from './file-walk.js';
+import { type FileWalk, PRFT_BYTES } from './file-walk.js';
 
 /** Damage that would cost more than this in one place is left to a person to look at. */
 export const MAX_HOLE_BYTES = 64 << 20;
 const CHUNK_BYTES = 1 << 20;
-const PRFT_BYTES = 32;
-/** The prft that a recorder writes (ISO 14496-12 §8.16.5): its size and type. */
+/** The size and type of a prft that a recorder wrote. */
 const PRFT_HEAD = Buffer.from('\0\0\0\x20prft', 'latin1');
 const MOOF_TYPE_AT = PRFT_BYTES + 4;
 const HEAD_BYTES = PRFT_BYTES + 8;

@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs';
 import type { AppError } from '../../base/errors.js';
 import { archiveError } from '../archive-error.js';
+import { codeOf } from './disk-fault.js';
 import { FileWalk } from './file-walk.js';
 import { openRegular, readUpTo } from './regular-file.js';
 import type { FileStamp } from './scan-folder.js';
@@ -56,9 +57,8 @@ const openSource = (path: string): ReturnType<typeof openRegular> => {
   try {
     return openRegular(path);
   } catch (cause) {
-    const { code = '' } = cause as NodeJS.ErrnoException;
     // ELOOP: a symbolic link.
-    if (!['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL'].includes(code)) throw cause;
+    if (!['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL'].includes(codeOf(cause))) throw cause;
     throw archiveError('not_found', 'there is no such recording');
   }
 };

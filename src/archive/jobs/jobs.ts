@@ -3,6 +3,7 @@ import { collectClip } from '../export/collect-clip.js';
 import { finishClip } from '../export/finish-clip.js';
 import { readClip } from '../export/read-clip.js';
 import { findUnclosed } from '../files/archive-folders.js';
+import { codeOf } from '../files/disk-fault.js';
 import { type JobOutcome, Moved } from '../files/job-result.js';
 import { scanFolder, statFile } from '../files/scan-folder.js';
 import { deleteExpired, deleteFiles, deleteUnclosed, evictOldest, newestEnd } from '../keep/delete-files.js';
@@ -66,7 +67,7 @@ export const runJob = ({
     return { outcome: { isDone: true, value: result.value }, memory: result.memory };
   } catch (fault) {
     const isOurs = fault instanceof AppError;
-    const code = isOurs ? fault.code : ((fault as NodeJS.ErrnoException | null)?.code ?? '');
+    const code = isOurs ? fault.code : codeOf(fault);
     const details = isOurs ? fault.details : {};
     return { outcome: { isDone: false, code, isOurs, message: messageOf(fault), details }, memory: [] };
   }

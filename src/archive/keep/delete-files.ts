@@ -1,7 +1,7 @@
 import { lstatSync, rmdirSync, statfsSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/errors.js';
-import { eachFolder, type FilePlace } from '../files/archive-folders.js';
+import { eachFolder, type FilePlace, placeKey } from '../files/archive-folders.js';
 import { parseBrokenName, parseRecordingName, parseUnclosedName } from '../files/file-name.js';
 import { brokenFileAt } from '../list/broken-files.js';
 import { type ClockEra, EraOrder } from './clock-eras.js';
@@ -31,9 +31,6 @@ export type Expiry = Deletions & {
 export type Space = { readonly bavail: number; readonly blocks: number; readonly bsize: number };
 
 type Candidate = FilePlace & { readonly era: number; readonly endMs: number };
-
-/** How `skip` names a file. */
-export const placeKey = ({ cameraId, fileName }: FilePlace): string => `${cameraId}/${fileName}`;
 
 /** When a closed recording ends by its name; null: it is open, or no recording. */
 const closedEndMs = (fileName: string): number | null => parseRecordingName(fileName)?.endMs ?? null;
@@ -124,6 +121,7 @@ export const deleteExpired = (input: {
   readonly limits: readonly ExpiryLimit[];
   readonly eras: readonly ClockEra[];
   readonly maxFiles: number;
+  /** Keys of places. */
   readonly skip: readonly string[];
 }): Expiry => {
   const round = new DeletionRound(input.archiveDir);

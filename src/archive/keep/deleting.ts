@@ -3,6 +3,7 @@ import { archiveError } from '../archive-error.js';
 import { folderOf } from '../files/archive-path.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { Recordings } from '../list/recordings.js';
+import { logDeletions } from './log-deletions.js';
 
 export type DeletingDeps = {
   readonly recordings: Pick<Recordings, 'list'>;
@@ -33,19 +34,14 @@ export class Deleting {
     let deletedCount = 0;
     let failedCount = 0;
     for (let first = 0; first < fileNames.length; first += FILES_A_JOB) {
-      const { deleted, failed } = await runner.run('deleteFiles', {
+      const round = await runner.run('deleteFiles', {
         archiveDir: this.#archiveDir,
         cameraId,
         fileNames: fileNames.slice(first, first + FILES_A_JOB),
       });
-      deletedCount += deleted.length;
-      failedCount += failed.length;
-      for (const { fileName } of deleted) {
-        log.info('deleted a recording', { camera_id: cameraId, file: fileName, reason: 'request' });
-      }
-      for (const { fileName, reason } of failed) {
-        log.warn('could not delete a recording', { camera_id: cameraId, file: fileName, reason });
-      }
+      deletedCount += round.deleted.length;
+      failedCount += round.failed.length;
+      logDeletions(log, round, 'request');
     }
     if (failedCount > 0)
       throw archiveError(

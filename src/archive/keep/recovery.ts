@@ -1,10 +1,9 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { LogFields, Logger } from '../../base/log.js';
-import type { FilePlace } from '../files/archive-folders.js';
+import { type FilePlace, placeKey } from '../files/archive-folders.js';
 import { folderOf } from '../files/archive-path.js';
 import type { JobRunner } from '../jobs/jobs.js';
-import { placeKey } from './delete-files.js';
 import type { Repair } from './repair-file.js';
 
 /** Knows the files that recorders have open now: those are never repaired. */

@@ -2,6 +2,7 @@ import { closeSync, constants, fsyncSync, ftruncateSync, lstatSync, renameSync }
 import { join } from 'node:path';
 import { syncFolder } from '../../base/durable-file.js';
 import { buildMfra } from '../../fmp4/random-access.js';
+import { codeOf, isDiskFull } from '../files/disk-fault.js';
 import { closedName, parseRecordingName } from '../files/file-name.js';
 import { endMsOf } from '../files/file-times.js';
 import { openRegular, readUpTo } from '../files/regular-file.js';
@@ -27,8 +28,6 @@ const gone: Repair = { outcome: 'gone', newName: '', ...nothingLost };
 /** A name can tell less than a day. */
 const MAX_LENGTH_MS = 86_399_000;
 const MAX_NAMES_TRIED = 1_000;
-
-const codeOf = (fault: unknown): string | undefined => (fault as NodeJS.ErrnoException).code;
 
 const isFree = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) === undefined;
 
@@ -56,7 +55,7 @@ const finishFile = (fd: number, fileBytes: number, stretch: Stretch, videoTrackI
       writeAll(fd, mfra, endBytes);
     } catch (fault) {
       // A full disk: the file plays without an index, too.
-      if (codeOf(fault) !== 'ENOSPC' && codeOf(fault) !== 'EDQUOT') throw fault;
+      if (!isDiskFull(fault)) throw fault;
       ftruncateSync(fd, endBytes);
     }
   }
@@ -84,7 +83,7 @@ const unlessUnreadable = <Result>(givesUp: boolean, work: () => Result): Result 
     return work();
   } catch (fault) {
     // EUCLEAN: the file system's own structures are damaged there.
-    if (givesUp && ['EIO', 'EUCLEAN'].includes(codeOf(fault) ?? '')) return null;
+    if (givesUp && ['EIO', 'EUCLEAN'].includes(codeOf(fault))) return null;
     throw fault;
   }
 };
@@ -168,7 +167,7 @@ const openToRepair = (path: string): Opened | null => {
     const { fd, stat } = openRegular(path, constants.O_RDWR);
     return { fd, fileBytes: stat.size };
   } catch (fault) {
-    const code = codeOf(fault) ?? '';
+    const code = codeOf(fault);
     if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL', 'EISDIR', 'ENXIO'].includes(code)) return null;
     throw fault;
   }

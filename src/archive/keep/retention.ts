@@ -1,12 +1,13 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
-import type { FilePlace } from '../files/archive-folders.js';
+import { type FilePlace, placeKey } from '../files/archive-folders.js';
 import { parseUnclosedName } from '../files/file-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { BrokenTotal } from '../list/broken-files.js';
 import { type ClockEra, ClockEras } from './clock-eras.js';
-import { type Deletions, type Expiry, placeKey } from './delete-files.js';
+import type { Deletions, Expiry } from './delete-files.js';
+import { logDeletions } from './log-deletions.js';
 import type { LiveFiles } from './recovery.js';
 import { TrustedTime } from './trusted-time.js';
 
@@ -276,16 +277,12 @@ export class Retention {
     this.#isShort = isShort;
   }
 
-  #report({ deleted, failed }: Deletions, reason: 'retention' | 'space' | 'request'): number {
-    const { log } = this.#deps;
-    for (const { cameraId, fileName } of deleted) {
-      log.info('deleted a recording', { camera_id: cameraId, file: fileName, reason });
-    }
-    for (const { cameraId, fileName, reason: fault } of failed) {
+  #report(round: Deletions, reason: 'retention' | 'space' | 'request'): number {
+    logDeletions(this.#deps.log, round, reason);
+    for (const place of round.failed) {
       this.counts.failed += 1;
-      if (this.#skip.size < MAX_SKIPPED) this.#skip.add(placeKey({ cameraId, fileName }));
-      log.warn('could not delete a recording', { camera_id: cameraId, file: fileName, reason: fault });
+      if (this.#skip.size < MAX_SKIPPED) this.#skip.add(placeKey(place));
     }
-    return deleted.length;
+    return round.deleted.length;
   }
 }

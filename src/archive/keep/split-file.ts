@@ -5,11 +5,10 @@ import { PartTable } from '../../fmp4/part-table.js';
 import { buildMfra } from '../../fmp4/random-access.js';
 import { withStartReason } from '../../fmp4/start-reason.js';
 import { readUpTo } from '../files/regular-file.js';
-import { padToBlock } from '../write/block-file.js';
+import { FILE_MODE, padToBlock } from '../write/block-file.js';
 import { BLOCK_BYTES } from '../write/direct-disk.js';
 import type { Stretch, Survey } from './survey-file.js';
 
-const FILE_MODE = 0o640;
 const COPY_BYTES = 1 << 20;
 
 /** Writes all of `bytes` at `offset`. */

@@ -1,7 +1,7 @@
 import type { FragmentInfo } from '../../fmp4/file-scanner.js';
 import { PartTable } from '../../fmp4/part-table.js';
 import { videoIndexOf } from '../files/file-times.js';
-import { FileWalk } from '../files/file-walk.js';
+import { FileWalk, PRFT_BYTES } from '../files/file-walk.js';
 import { MAX_HOLE_BYTES } from '../files/find-head.js';
 import { MAX_FRAGMENTS, type WholeFragment, WholeFragments } from './whole-fragments.js';
 
@@ -36,7 +36,6 @@ export type Survey = {
 const SUSPECT_MS = 30_000;
 /** With more holes than this a file is left to a person, too. */
 const MAX_STRETCHES = 100;
-const PRFT_BYTES = 32;
 const NAL_LENGTH_BYTES = 4;
 
 /** Whether each picture of a fragment begins with a NAL unit (its length, then its header) that can be one. */

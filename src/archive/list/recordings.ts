@@ -3,6 +3,7 @@ import { folderOf, readName } from '../files/archive-path.js';
 import { parseRecordingName } from '../files/file-name.js';
 import type { FileProgress, FilesInProgress } from '../files/file-progress.js';
 import { type FileStamp, type FolderScan, isSameStamp, stampAt } from '../files/scan-folder.js';
+import { forgetOldest } from '../forget-oldest.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { BrokenFile } from './broken-files.js';
 import { type Inspection, type InspectionRequest, nothingKnown } from './inspect-files.js';
@@ -156,12 +157,6 @@ export class Recordings {
   #remember(cameraId: string, files: KnownFiles): void {
     this.#known.delete(cameraId);
     if (files.size > 0) this.#known.set(cameraId, files);
-    let count = 0;
-    for (const known of this.#known.values()) count += known.size;
-    for (const [id, known] of this.#known) {
-      if (count <= this.#maxFiles || id === cameraId) break;
-      this.#known.delete(id);
-      count -= known.size;
-    }
+    forgetOldest(this.#known, ({ size }) => size, this.#maxFiles, cameraId);
   }
 }

@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { Moved } from '../files/job-result.js';
 import { type OpenedRecording, type RecordingSource, withRecording } from '../files/recording-source.js';
-import { visitFragments } from '../files/visit-fragments.js';
 import { PartCollector } from './part-collector.js';
 import { partsOfTable } from './parts-of-table.js';
 import type { PartColumns, RecordedParts } from './recorded-parts.js';
@@ -34,8 +33,7 @@ const walkParts = (recording: OpenedRecording, fromBytes: number): Moved<IndexPa
   const collector = new PartCollector(walk.scanner);
   const startedMs = performance.now();
   // With no whole part there would be no progress: the next job would begin where this one did.
-  const isAtEnd = visitFragments(
-    walk,
+  const isAtEnd = walk.readAll(
     (fragment) => collector.take(fragment),
     () => performance.now() - startedMs < BUDGET_MS || collector.parts.count === 0,
   );

@@ -1,6 +1,7 @@
 import { archiveError } from '../archive-error.js';
 import type { RecordingSource } from '../files/recording-source.js';
 import { type FileStamp, isSameStamp } from '../files/scan-folder.js';
+import { forgetOldest } from '../forget-oldest.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { Recording } from '../list/recording.js';
 import type { IndexPartsOutput } from './index-parts.js';
@@ -54,7 +55,7 @@ export class PartIndexes {
       entry.update = null;
     });
     await entry.update;
-    this.#forgetOldest(source.path);
+    forgetOldest(this.#entries, ({ weight }) => weight, this.#maxParts, source.path);
     return entry.parts;
   }
 
@@ -97,16 +98,6 @@ export class PartIndexes {
         throw archiveError('recording_unreadable', 'the recording has too many parts');
       }
       fromBytes = nextBytes;
-    }
-  }
-
-  #forgetOldest(path: string): void {
-    let count = 0;
-    for (const entry of this.#entries.values()) count += entry.weight;
-    for (const [oldest, { weight }] of this.#entries) {
-      if (count <= this.#maxParts || oldest === path) return;
-      this.#entries.delete(oldest);
-      count -= weight;
     }
   }
 }

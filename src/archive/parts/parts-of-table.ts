@@ -2,7 +2,6 @@ import type { PartTable } from '../../fmp4/part-table.js';
 import { videoIndexOf, wallMsAt } from '../files/file-times.js';
 import type { FileWalk } from '../files/file-walk.js';
 import type { OpenedRecording } from '../files/recording-source.js';
-import { visitFragments } from '../files/visit-fragments.js';
 import { PartCollector } from './part-collector.js';
 import { RecordedParts } from './recorded-parts.js';
 
@@ -38,11 +37,7 @@ export const partsOfTable = (recording: OpenedRecording): RecordedParts | null =
 const lastPart = (recording: OpenedRecording, moofOffset: number): RecordedParts | null => {
   const walk = recording.walk(moofOffset, recording.fileBytes);
   const collector = new PartCollector(walk.scanner);
-  visitFragments(
-    walk,
-    (fragment) => collector.take(fragment),
-    () => true,
-  );
+  walk.readAll((fragment) => collector.take(fragment));
   collector.finish();
   return collector.parts.count === 1 ? collector.parts : null;
 };

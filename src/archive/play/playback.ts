@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
-import { archiveError } from '../archive-error.js';
+import { archiveError, isGone } from '../archive-error.js';
 import type { Clip } from '../export/clip.js';
 import type { PartRange } from '../export/clip-layout.js';
 import { ClipPlanner } from '../export/clip-planner.js';
@@ -238,8 +238,6 @@ const requireSeq = (name: string, seq: number, { count }: RecordedParts): void =
   if (Number.isInteger(seq) && seq >= 0 && seq < count) return;
   throw archiveError('bad_seq', `${name} has to be a whole number from 0 to ${count - 1}`);
 };
-
-const isGone = (fault: unknown): boolean => fault instanceof AppError && fault.code === 'not_found';
 
 /** Tries once more, since a file may be closed, renamed or replaced between two looks at it. */
 const twice = async <Result>(work: () => Promise<Result>): Promise<Result> => {

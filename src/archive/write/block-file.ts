@@ -1,7 +1,9 @@
+import { codeOf } from '../files/disk-fault.js';
 import { BLOCK_BYTES, DIRECT_FLAGS, type DirectDisk } from './direct-disk.js';
 import { disk } from './disk.js';
 
-const FILE_MODE = 0o640;
+/** Of a recording. */
+export const FILE_MODE = 0o640;
 const BOX_HEAD_BYTES = 8;
 
 /** Ends a stage's content at a block's border, by a `free` box (ISO 14496-12 §8.1.2); returns where that is. */
@@ -49,7 +51,7 @@ export class BlockFile {
       await this.#writeAll(stage, lengthBytes, position);
     } catch (fault) {
       // Blocks of this disk are larger than anybody's, or its system takes O_DIRECT and does not mean it.
-      if (!this.isDirect || (fault as NodeJS.ErrnoException).code !== 'EINVAL') throw fault;
+      if (!this.isDirect || codeOf(fault) !== 'EINVAL') throw fault;
       this.#canDirect = false;
       this.isDirect = false;
       await this.#writeAll(stage, lengthBytes, position);

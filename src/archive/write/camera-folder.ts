@@ -1,3 +1,4 @@
+import { codeOf } from '../files/disk-fault.js';
 import { disk } from './disk.js';
 
 /** For anybody to read. */
@@ -8,7 +9,7 @@ export const makeFolder = async (folder: string): Promise<void> => {
   try {
     await disk.mkdir(folder);
   } catch (fault) {
-    if ((fault as NodeJS.ErrnoException).code !== 'EEXIST') throw fault;
+    if (codeOf(fault) !== 'EEXIST') throw fault;
     const found = await disk.lstat(folder);
     if (!found.isDirectory()) throw Object.assign(new Error(NO_FOLDER), { code: 'ENOTDIR' });
   }

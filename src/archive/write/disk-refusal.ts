@@ -1,5 +1,6 @@
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { codeOf, isDiskFull } from '../files/disk-fault.js';
 import { ROOT_LOST } from '../root-state.js';
 
 const FIRST_RETRY_MS = 1_000;
@@ -7,11 +8,9 @@ const LAST_RETRY_MS = 10_000;
 
 /** For people who see no more than this: what a disk's refusal comes down to. */
 const textOf = (fault: unknown): string => {
-  const code = (fault as NodeJS.ErrnoException).code ?? 'unknown error';
+  const code = codeOf(fault) || 'unknown error';
   if (code === ROOT_LOST || code === 'ENOTDIR') return messageOf(fault);
-  return code === 'ENOSPC' || code === 'EDQUOT'
-    ? 'the disk is full'
-    : `recordings can't be written (${code})`;
+  return isDiskFull(fault) ? 'the disk is full' : `recordings can't be written (${code})`;
 };
 
 /** That the disk refused, until it took something again, and how long it is left alone. Both ends are logged. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { VIDEO_TRACK_ID } from '../../fmp4/init-segment.js';
 import type { PartTable } from '../../fmp4/part-table.js';
 import { buildMfra } from '../../fmp4/random-access.js';
+import { isDiskFull } from '../files/disk-fault.js';
 import type { BlockFile } from './block-file.js';
 import { syncFolder } from './camera-folder.js';
 import { disk } from './disk.js';
@@ -24,8 +25,7 @@ const appendIndex = async ({ file, endBytes, parts }: UnfinishedFile): Promise<v
   try {
     await file.end(buildMfra(VIDEO_TRACK_ID, parts), endBytes);
   } catch (fault) {
-    const { code } = fault as NodeJS.ErrnoException;
-    if (code !== 'ENOSPC' && code !== 'EDQUOT') throw fault;
+    if (!isDiskFull(fault)) throw fault;
     await file.truncate(endBytes);
   }
 };

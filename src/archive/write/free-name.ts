@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { codeOf } from '../files/disk-fault.js';
 import { closedName, openName } from '../files/file-name.js';
 import { BlockFile } from './block-file.js';
 import type { DirectDisk } from './direct-disk.js';
@@ -10,8 +11,6 @@ export type NewFile = { readonly file: BlockFile; readonly name: string; readonl
 /** Seconds that a name is moved on where another file has it already. */
 const MAX_NAME_SHIFT_SEC = 60;
 const SECOND_MS = 1_000;
-
-const codeOf = (fault: unknown): string | undefined => (fault as NodeJS.ErrnoException).code;
 
 /** Makes a file under the first open name that is free: a second can see a file end and another begin. */
 export const createUnderFreeName = async (

@@ -1,4 +1,5 @@
 import type { Logger } from '../../base/log.js';
+import { placeKey } from '../files/archive-folders.js';
 import { FileProgress, type FilesInProgress } from '../files/file-progress.js';
 import { DiskGate, poolThreads, recorderShare } from './disk-gate.js';
 import type { RecorderFileState, RecorderNews } from './recorder-files.js';
@@ -29,8 +30,6 @@ type OpenFile = {
 type DeskWorker = { readonly seat: number; readonly files: Map<string, OpenFile> };
 
 const nothing: RecorderNews = { fileName: null, fault: null };
-
-const keyOf = (cameraId: string, fileName: string): string => `${cameraId}/${fileName}`;
 
 /** The main thread's view of all recorders: what each writes, and what they share. */
 export class RecordingDesk implements FilesInProgress {
@@ -89,7 +88,7 @@ export class RecordingDesk implements FilesInProgress {
     progress: SharedArrayBuffer | null = null,
   ): void {
     const files = this.#workers.get(workerName)?.files;
-    const key = keyOf(cameraId, fileName);
+    const key = placeKey({ cameraId, fileName });
     const file = files?.get(key) ?? { cameraId, fileName, count: 0, progress: null };
     file.count += state === 'made' ? 1 : -1;
     if (progress !== null) file.progress = new FileProgress(progress);
@@ -148,7 +147,7 @@ export class RecordingDesk implements FilesInProgress {
 
   /** A camera that moves may have its old file closed by one worker while another writes the next. */
   #openFiles(cameraId: string, fileName: string): OpenFile[] {
-    const key = keyOf(cameraId, fileName);
+    const key = placeKey({ cameraId, fileName });
     return [...this.#workers.values()].flatMap(({ files }) => files.get(key) ?? []);
   }
 }
