@@ -2,7 +2,7 @@ import type { FileScanner, FragmentInfo } from '../../fmp4/file-scanner.js';
 import type { MovieTrack } from '../../fmp4/movie-reader.js';
 import type { SampleColumns } from '../../fmp4/sample-columns.js';
 import type { RecordingSource } from '../files/recording-source.js';
-import type { RecordedParts } from '../parts/recorded-parts.js';
+import { type RecordedParts, TICKS_PER_MS } from '../parts/recorded-parts.js';
 
 /** Parts [first, end) of one recording. */
 export type PartRange = {
@@ -33,7 +33,6 @@ export type TrackKind = MovieTrack['kind'];
 /** Samples [first, end) of a track. */
 export type KeptSamples = { readonly columns: SampleColumns; readonly first: number; readonly end: number };
 
-const TICKS_PER_MS = 90;
 /** A gap that is briefer than this is the difference between two clocks. */
 const LEAST_GAP_TICKS = 100 * TICKS_PER_MS;
 

@@ -2,7 +2,7 @@ import { isGone } from '../archive-error.js';
 import type { RecordingSource } from '../files/recording-source.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { ClipPlan } from './finish-clip.js';
-import { MAX_CHUNK_BYTES, type ReadClipInput } from './read-clip.js';
+import { MAX_PIECE_BYTES, type ReadClipInput } from './read-clip.js';
 
 /** An MP4 that is made of recordings while it is read. */
 export type ClipFacts = {
@@ -19,7 +19,7 @@ export type ClipDeps = {
   readonly onClose: () => void;
 };
 
-type Chunk = { readonly bytes: Promise<Buffer>; readonly endByte: number };
+type Piece = { readonly bytes: Promise<Buffer>; readonly endByte: number };
 
 /**
  * A planned clip: its bytes are read piece by piece, in jobs, as they are wanted. Close it at the end. A file that
@@ -50,11 +50,11 @@ export class Clip {
   /** Bytes [startByte, endByte) of the clip; the next piece is read while the last one is sent. */
   async *read(startByte = 0, endByte = this.contentBytes): AsyncGenerator<Buffer, void, undefined> {
     const end = Math.min(endByte, this.contentBytes);
-    let ahead: Chunk | null = startByte < end ? this.#chunkAt(startByte, end) : null;
+    let ahead: Piece | null = startByte < end ? this.#pieceAt(startByte, end) : null;
     while (ahead !== null) {
       const bytes: Buffer = await ahead.bytes;
       if (this.#isClosed) throw new Error('the clip was closed while it was read');
-      ahead = ahead.endByte < end ? this.#chunkAt(ahead.endByte, end) : null;
+      ahead = ahead.endByte < end ? this.#pieceAt(ahead.endByte, end) : null;
       yield bytes;
     }
   }
@@ -66,8 +66,8 @@ export class Clip {
   }
 
   /** Starts to read from `startByte` on: a piece of the head, or of one file. */
-  #chunkAt(startByte: number, end: number): Chunk {
-    const limit = Math.min(end, startByte + MAX_CHUNK_BYTES);
+  #pieceAt(startByte: number, end: number): Piece {
+    const limit = Math.min(end, startByte + MAX_PIECE_BYTES);
     if (startByte < this.#head.length) {
       const endByte = Math.min(limit, this.#head.length);
       return { bytes: Promise.resolve(this.#head.subarray(startByte, endByte)), endByte };

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import type { FileScanner, FragmentInfo } from '../../fmp4/file-scanner.js';
 import { append, type GrowingColumn, growingF64, growingU32 } from '../../fmp4/growing-column.js';
 import { PlainMovie, type PlainMovieState } from '../../fmp4/plain-movie.js';
@@ -51,7 +52,6 @@ export type CollectClipOutput = {
 const BUDGET_MS = 1_500;
 /** A day of 60 pictures and 47 sounds a second: 80 MB while it is planned. */
 const MAX_CLIP_SAMPLES = 10_000_000;
-const CLOCK_HZ = 90_000;
 
 export const emptyClip = (): ClipState => ({
   movie: new PlainMovie().state,
@@ -77,7 +77,7 @@ export const memoryOf = ({
 
 export const kindsOf = ({ formats }: ClipState): TrackKind[] => formats.map(({ kind }) => kind);
 
-/** Job: adds the samples in a stretch of a recording. */
+/** Job: adds the samples of some parts of a recording. */
 export const collectClip = (input: CollectClipInput): Moved<CollectClipOutput> =>
   withRecording(input.source, (recording) => {
     const { fromBytes, endBytes, state, isNewFile } = input;
@@ -159,7 +159,7 @@ class ClipCollector {
     const videoHz = this.#scanner.movie!.tracks[video]!.timescaleHz;
     const sound = this.#scanner.movie!.tracks.find(({ kind }) => kind === 'audio');
     const scale = (sound?.timescaleHz ?? 1) / videoHz;
-    const endTicks = dtsTicks + (place.durationTicks * videoHz) / CLOCK_HZ;
+    const endTicks = dtsTicks + (place.durationTicks * videoHz) / VIDEO_CLOCK_HZ;
     const limits = {
       fromTicks: dtsTicks * scale,
       toTicks: place.isLast ? Number.POSITIVE_INFINITY : endTicks * scale,
@@ -172,7 +172,7 @@ class ClipCollector {
 
   /** From the file's time to the clip's, in which the first picture of the first file is at 0. */
   #shiftTicks({ firstPtsTicks, videoHz }: ClipFile, { timescaleHz }: PlainTrackSpec): number {
-    const seconds = this.#input.place.startTicks / CLOCK_HZ - firstPtsTicks / videoHz;
+    const seconds = this.#input.place.startTicks / VIDEO_CLOCK_HZ - firstPtsTicks / videoHz;
     return Math.round(seconds * timescaleHz);
   }
 }

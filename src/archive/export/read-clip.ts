@@ -19,7 +19,7 @@ export type ReadClipInput = {
 };
 
 /** What one answer may hold: callers ask for no more. */
-export const MAX_CHUNK_BYTES = 1 << 20;
+export const MAX_PIECE_BYTES = 1 << 20;
 /** What is read of a fragment at once: usual ones have half a megabyte. */
 const SCRATCH_BYTES = 2 << 20;
 /** One a thread, since new memory costs as much as reading into it. */
@@ -28,7 +28,7 @@ const scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
 /** Job: bytes of a clip that come from one recording. */
 export const readClip = (input: ReadClipInput): Moved<Uint8Array<ArrayBuffer>> =>
   withRecording(input.source, (recording) => {
-    if (input.lengthBytes > MAX_CHUNK_BYTES) throw new RangeError('a chunk over its limit');
+    if (input.lengthBytes > MAX_PIECE_BYTES) throw new RangeError('a piece over its limit');
     const reader = new SampleReader(recording, input.skipBytes, input.lengthBytes);
     const walk = recording.walk(0, recording.fileBytes);
     for (const offset of input.offsets) {

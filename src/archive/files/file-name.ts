@@ -58,7 +58,8 @@ export const parseRecordingName = (name: string): RecordingName | null => {
   return closedName(startMs, endMs) === name ? { startMs, endMs } : null;
 };
 
-const MAX_LENGTH_MS = 25 * 3_600_000;
+/** No recording is longer, whatever a file says. */
+export const MAX_LENGTH_MS = 25 * 3_600_000;
 
 /** When a file ends whose name doesn't say: its last write is as good as an end. */
 export const openEndMs = (startMs: number, lastWriteMs: number): number =>

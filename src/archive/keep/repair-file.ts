@@ -26,7 +26,7 @@ export type Repair = {
 const nothingLost = { cutBytes: 0, moreNames: [], lostBytes: 0, lostMs: 0 };
 const gone: Repair = { outcome: 'gone', newName: '', ...nothingLost };
 /** A name can tell less than a day. */
-const MAX_LENGTH_MS = 86_399_000;
+const MAX_NAMED_MS = 86_399_000;
 const MAX_NAMES_TRIED = 1_000;
 
 const isFree = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) === undefined;
@@ -67,7 +67,7 @@ const close = (folder: string, fileName: string, namedMs: number, stretch: Stret
   const { startMs, endMs: toldMs, durationMs } = stretch;
   const isToldRight = startMs !== null && Math.abs(startMs - namedMs) <= MAX_START_DIFFERENCE_MS;
   const endedMs = isToldRight ? endMsOf(startMs + durationMs, toldMs) : namedMs + durationMs;
-  const endMs = Math.min(endedMs, namedMs + MAX_LENGTH_MS);
+  const endMs = Math.min(endedMs, namedMs + MAX_NAMED_MS);
   return renameToFree(folder, fileName, (attempt) => closedName(namedMs, endMs + attempt * 1000));
 };
 

@@ -34,8 +34,8 @@ const copyRange = (
 ): void => {
   const buffer = Buffer.allocUnsafe(COPY_BYTES);
   for (let at = startBytes; at < endBytes; at += COPY_BYTES) {
-    const piece = readUpTo(from, buffer.subarray(0, Math.min(COPY_BYTES, endBytes - at)), at);
-    writeAll(to, piece, position + at - startBytes);
+    const bytes = readUpTo(from, buffer.subarray(0, Math.min(COPY_BYTES, endBytes - at)), at);
+    writeAll(to, bytes, position + at - startBytes);
   }
 };
 

@@ -3,6 +3,7 @@ import type { FileScanner, FragmentInfo } from '../../fmp4/file-scanner.js';
 import { videoIndexOf, videoSpanOf, wallMsAt } from '../files/file-times.js';
 import type { FileWalk } from '../files/file-walk.js';
 import { findHead, MAX_HOLE_BYTES } from '../files/find-head.js';
+import { BLOCK_BYTES } from '../write/direct-disk.js';
 
 /** A fragment of an unclosed file that is there from its head to its last byte. */
 export type WholeFragment = {
@@ -27,7 +28,7 @@ export type WholeFragment = {
 /** Twelve days of seconds; more is no recorder's work. */
 export const MAX_FRAGMENTS = 1 << 20;
 /** What fills a block between two fragments is less than this. */
-const MAX_FILL_BYTES = 2 * 4096;
+const MAX_FILL_BYTES = 2 * BLOCK_BYTES;
 /** A keyframe whose wall time is further from the stream's own begins another file. */
 const MAX_CLOCK_STEP_MS = 2_500;
 /** A name has whole seconds, and is moved on by up to a minute where it was taken. */

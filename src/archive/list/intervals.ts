@@ -1,7 +1,7 @@
 import type { StartReason } from '../../fmp4/start-reason.js';
 import type { Recording } from './recording.js';
 
-/** A stretch of time. */
+/** From one moment to another. */
 export type Span = { readonly startMs: number; readonly endMs: number };
 
 /**

@@ -1,5 +1,5 @@
 import type { StartReason } from '../../fmp4/start-reason.js';
-import { openEndMs, type RecordingName } from '../files/file-name.js';
+import { MAX_LENGTH_MS, openEndMs, type RecordingName } from '../files/file-name.js';
 import type { FileStamp } from '../files/scan-folder.js';
 import type { Inspection } from './inspect-files.js';
 
@@ -17,7 +17,6 @@ export type Recording = FileStamp & {
 
 /** A file whose own time is further from its name's was named by somebody else. */
 export const MAX_START_DIFFERENCE_MS = 5_000;
-const MAX_LENGTH_MS = 25 * 3_600_000;
 
 /** What its name alone says of a file's time. */
 const timesByName = (name: RecordingName, stamp: FileStamp): { startMs: number; endMs: number } => {

@@ -1,8 +1,7 @@
+import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import type { FileScanner, FragmentInfo } from '../../fmp4/file-scanner.js';
 import { videoIndexOf, wallMsAt } from '../files/file-times.js';
 import { RecordedParts } from './recorded-parts.js';
-
-const CLOCK_HZ = 90_000;
 
 /** Makes parts of a file's fragments, one after another: a part begins with each that opens with a keyframe. */
 export class PartCollector {
@@ -28,11 +27,11 @@ export class PartCollector {
   take(fragment: FragmentInfo): void {
     const index = videoIndexOf(this.#scanner);
     const samples = this.#scanner.columns[index];
-    const timescaleHz = this.#scanner.movie?.tracks[index]?.timescaleHz ?? CLOCK_HZ;
+    const timescaleHz = this.#scanner.movie?.tracks[index]?.timescaleHz ?? VIDEO_CLOCK_HZ;
     if (samples === undefined) return;
     const first = fragment.firstSamples[index]!;
     const end = fragment.endSamples[index]!;
-    const toTicks = (ticks: number): number => Math.round((ticks * CLOCK_HZ) / timescaleHz);
+    const toTicks = (ticks: number): number => Math.round((ticks * VIDEO_CLOCK_HZ) / timescaleHz);
     if (first < end && samples.isKey[first] === 1) {
       this.#begin(fragment, samples.dtsTicks[first]! + samples.compositionTicks[first]!, toTicks);
     }

@@ -1,11 +1,11 @@
+import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import type { PartTable } from '../../fmp4/part-table.js';
 import { videoIndexOf, wallMsAt } from '../files/file-times.js';
 import type { FileWalk } from '../files/file-walk.js';
 import type { OpenedRecording } from '../files/recording-source.js';
 import { PartCollector } from './part-collector.js';
-import { RecordedParts } from './recorded-parts.js';
+import { RecordedParts, TICKS_PER_MS } from './recorded-parts.js';
 
-const TICKS_PER_MS = 90;
 /** A camera's clock and the stream may drift apart by this between two parts whose wall time is read. */
 const MAX_DRIFT_MS = 50;
 /** Enough for a few dozen times that a camera's clock was set; a hostile file has one for each part. */
@@ -21,7 +21,8 @@ export const partsOfTable = (recording: OpenedRecording): RecordedParts | null =
   const track = walk.scanner.movie?.tracks[videoIndexOf(walk.scanner)];
   if (table === null || track === undefined) return null;
   const last = lastPart(recording, table.moofOffset[table.count - 1]!);
-  const toTicks = (part: number): number => Math.round((table.timeTicks[part]! * 90_000) / track.timescaleHz);
+  const toTicks = (part: number): number =>
+    Math.round((table.timeTicks[part]! * VIDEO_CLOCK_HZ) / track.timescaleHz);
   if (last === null || last.ptsTicks[0] !== toTicks(table.count - 1)) return null;
   const parts = new RecordedParts();
   for (let part = 0; part + 1 < table.count; part += 1) {

@@ -1,7 +1,9 @@
+import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import { MAX_START_DIFFERENCE_MS } from '../list/recording.js';
 
 const FIRST_CAPACITY = 64;
-const TICKS_PER_MS = 90;
+/** Of all times of parts. */
+export const TICKS_PER_MS = VIDEO_CLOCK_HZ / 1000;
 const DAY_MS = 86_400_000;
 
 /**

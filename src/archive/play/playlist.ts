@@ -1,3 +1,4 @@
+import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import type { RecordedParts } from '../parts/recorded-parts.js';
 
 /** Parts [first, end) of one file, whose times go on from one to the next. */
@@ -23,7 +24,6 @@ export type PlaylistOptions = {
 const EVENT_TARGET_SECONDS = 10;
 /** Wall time that follows from the durations as exactly as this isn't told again. */
 const WALL_TOLERANCE_MS = 5;
-const TICKS_PER_SECOND = 90_000;
 /** A day of GOPs of a second has 9 MB of lines, for each session its own. */
 const MAX_KNOWN_BYTES = 64 << 20;
 /** What the lines of a section take besides their text: key, list and buffers. */
@@ -35,7 +35,7 @@ const DISCONTINUITY = Buffer.from('#EXT-X-DISCONTINUITY\n');
 const ENDLIST = Buffer.from('#EXT-X-ENDLIST\n');
 
 const secondsOf = (parts: RecordedParts, part: number): number =>
-  (parts.endTicks[part]! - parts.ptsTicks[part]!) / TICKS_PER_SECOND;
+  (parts.endTicks[part]! - parts.ptsTicks[part]!) / VIDEO_CLOCK_HZ;
 
 /** The lines of a section, made once for each part. */
 class SectionLines {

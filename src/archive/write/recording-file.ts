@@ -219,7 +219,7 @@ export class RecordingFile {
     this.#settle(batch.splice(0, good.length), initBytes, paddedBytes - endBytes);
   }
 
-  /** Writes a fragment that is larger than a stage, piece by piece; if the ring has overwritten it, it stays. */
+  /** Writes a fragment that is larger than a stage, one stage after another; if the ring has overwritten it, it stays. */
   async #writeLarge(file: BlockFile, stage: Buffer, batch: Fragment[]): Promise<void> {
     const fragment = batch[0]!;
     let position = this.#wholeBytes;
