@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { closedName, openName, parseRecordingName } from '../../src/archive/files/file-name.js';
+import { closedName, openName, parseRecordingName } from '../../../src/archive/files/file-name.js';
 
 const at = (text: string): number => Date.parse(text);
 
