@@ -4,12 +4,12 @@ import { closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { JobPool, type JobPoolOptions } from '../../src/archive/jobs/job-pool.js';
-import { AppError } from '../../src/base/errors.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { tempFolder } from '../support/temp-folder.js';
-import { until } from '../support/until.js';
-import { writeClosed } from './recording-file.js';
+import { JobPool, type JobPoolOptions } from '../../../src/archive/jobs/job-pool.js';
+import { AppError } from '../../../src/base/errors.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { tempFolder } from '../../support/temp-folder.js';
+import { until } from '../../support/until.js';
+import { writeClosed } from '../recording-file.js';
 
 const options = { threads: 2, maxWaiting: 2, patienceMs: 1_000, deadlineMs: 1_000 };
 const entry = new URL('./hanging-tasks.js', import.meta.url);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import type { JobOutcome } from '../../src/archive/files/job-result.js';
-import type { JobRequest } from '../../src/archive/jobs/jobs.js';
-import { AppError } from '../../src/base/errors.js';
+import type { JobOutcome } from '../../../src/archive/files/job-result.js';
+import type { JobRequest } from '../../../src/archive/jobs/jobs.js';
+import { AppError } from '../../../src/base/errors.js';
 
 /**
  * An entry of job threads whose disk hangs: waiting for a child process can't be interrupted either. The child
