@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { coverageOf, type GapReason } from '../../src/archive/list/intervals.js';
-import type { Recording } from '../../src/archive/list/recording.js';
-import { Timeline } from '../../src/archive/list/timeline.js';
-import type { StartReason } from '../../src/fmp4/start-reason.js';
-import { FakeClock } from '../support/fake-clock.js';
+import { coverageOf, type GapReason } from '../../../src/archive/list/intervals.js';
+import type { Recording } from '../../../src/archive/list/recording.js';
+import { Timeline } from '../../../src/archive/list/timeline.js';
+import type { StartReason } from '../../../src/fmp4/start-reason.js';
+import { FakeClock } from '../../support/fake-clock.js';
 
 const stamp = { ino: 1, sizeBytes: 1, mtimeMs: 1, ctimeMs: 1 };
 

@@ -15,16 +15,16 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { openName } from '../../src/archive/files/file-name.js';
-import type { InspectionRequest } from '../../src/archive/list/inspect-files.js';
-import { Recordings } from '../../src/archive/list/recordings.js';
-import { Timeline } from '../../src/archive/list/timeline.js';
-import { countBytesRead } from '../support/bytes-read.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { tempFolder } from '../support/temp-folder.js';
-import { InlineRunner } from './inline-runner.js';
-import { nobodyWrites } from './nobody-writes.js';
-import { buildRecording, writeClosed, writeOpen } from './recording-file.js';
+import { openName } from '../../../src/archive/files/file-name.js';
+import type { InspectionRequest } from '../../../src/archive/list/inspect-files.js';
+import { Recordings } from '../../../src/archive/list/recordings.js';
+import { Timeline } from '../../../src/archive/list/timeline.js';
+import { countBytesRead } from '../../support/bytes-read.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { tempFolder } from '../../support/temp-folder.js';
+import { InlineRunner } from '../inline-runner.js';
+import { nobodyWrites } from '../nobody-writes.js';
+import { buildRecording, writeClosed, writeOpen } from '../recording-file.js';
 
 const START_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 125);
 
