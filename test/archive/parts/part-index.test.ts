@@ -3,15 +3,21 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { RecordingSource } from '../../src/archive/files/recording-source.js';
-import { indexParts } from '../../src/archive/parts/index-parts.js';
-import { PartIndexes } from '../../src/archive/parts/part-indexes.js';
-import type { PartColumns } from '../../src/archive/parts/recorded-parts.js';
-import { AppError } from '../../src/base/errors.js';
-import { fixtures } from '../support/fixtures.js';
-import { tempFolder } from '../support/temp-folder.js';
-import { CAMERA_ID, film, makeArchive, START_MS, textOf } from './filmed.js';
-import { buildRecording, FRAGMENT_MS, type TestRecording, writeClosed, writeOpen } from './recording-file.js';
+import type { RecordingSource } from '../../../src/archive/files/recording-source.js';
+import { indexParts } from '../../../src/archive/parts/index-parts.js';
+import { PartIndexes } from '../../../src/archive/parts/part-indexes.js';
+import type { PartColumns } from '../../../src/archive/parts/recorded-parts.js';
+import { AppError } from '../../../src/base/errors.js';
+import { fixtures } from '../../support/fixtures.js';
+import { tempFolder } from '../../support/temp-folder.js';
+import { CAMERA_ID, film, makeArchive, START_MS, textOf } from '../filmed.js';
+import {
+  buildRecording,
+  FRAGMENT_MS,
+  type TestRecording,
+  writeClosed,
+  writeOpen,
+} from '../recording-file.js';
 
 const sourceOf = (path: string, isOpen = false): RecordingSource => {
   const { ino, size, mtimeMs, ctimeMs } = statSync(path);
