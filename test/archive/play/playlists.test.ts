@@ -3,13 +3,13 @@ import { appendFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import * as HLS from 'hls-parser';
-import { closedName } from '../../src/archive/files/file-name.js';
-import { RecordedParts } from '../../src/archive/parts/recorded-parts.js';
-import { Playlists } from '../../src/archive/play/playlist.js';
-import { collectGarbage } from '../../src/base/collect-garbage.js';
-import { fixtures } from '../support/fixtures.js';
-import { until } from '../support/until.js';
-import { CAMERA_ID, film, makeArchive, START_MS, textOf } from './filmed.js';
+import { closedName } from '../../../src/archive/files/file-name.js';
+import { RecordedParts } from '../../../src/archive/parts/recorded-parts.js';
+import { Playlists } from '../../../src/archive/play/playlist.js';
+import { collectGarbage } from '../../../src/base/collect-garbage.js';
+import { fixtures } from '../../support/fixtures.js';
+import { until } from '../../support/until.js';
+import { CAMERA_ID, film, makeArchive, START_MS, textOf } from '../filmed.js';
 
 type MediaPlaylist = HLS.types.MediaPlaylist;
 
