@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Clip } from '../../src/archive/export/clip.js';
-import { closedName } from '../../src/archive/files/file-name.js';
-import { decodedHashes, packetsOf, runQuietly, sourceHashes } from '../fmp4/ffmpeg.js';
-import { readWithMediabunny, readWithMp4Box } from '../fmp4/third-party-readers.js';
-import { fixturePath, fixtures } from '../support/fixtures.js';
-import { generateVideo } from '../support/frame-generator.js';
-import { looped } from '../support/looped.js';
-import { tempFolder } from '../support/temp-folder.js';
-import { CAMERA_ID, film, makeArchive, START_MS } from './filmed.js';
+import type { Clip } from '../../../src/archive/export/clip.js';
+import { closedName } from '../../../src/archive/files/file-name.js';
+import { decodedHashes, packetsOf, runQuietly, sourceHashes } from '../../fmp4/ffmpeg.js';
+import { readWithMediabunny, readWithMp4Box } from '../../fmp4/third-party-readers.js';
+import { fixturePath, fixtures } from '../../support/fixtures.js';
+import { generateVideo } from '../../support/frame-generator.js';
+import { looped } from '../../support/looped.js';
+import { tempFolder } from '../../support/temp-folder.js';
+import { CAMERA_ID, film, makeArchive, START_MS } from '../filmed.js';
 
 const bytesOf = async (clip: Clip, startByte?: number, endByte?: number): Promise<Buffer> => {
   const pieces: Buffer[] = [];
