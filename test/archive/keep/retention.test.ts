@@ -12,16 +12,16 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { closedName, openName } from '../../src/archive/files/file-name.js';
-import type { JobRunner } from '../../src/archive/jobs/jobs.js';
-import { evictOldest } from '../../src/archive/keep/delete-files.js';
-import { Retention, type RetentionRule, type TimeMemory } from '../../src/archive/keep/retention.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { tempFolder } from '../support/temp-folder.js';
-import { until } from '../support/until.js';
-import { InlineRunner } from './inline-runner.js';
-import { logLines } from './log-lines.js';
-import { nobodyWrites } from './nobody-writes.js';
+import { closedName, openName } from '../../../src/archive/files/file-name.js';
+import type { JobRunner } from '../../../src/archive/jobs/jobs.js';
+import { evictOldest } from '../../../src/archive/keep/delete-files.js';
+import { Retention, type RetentionRule, type TimeMemory } from '../../../src/archive/keep/retention.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { tempFolder } from '../../support/temp-folder.js';
+import { until } from '../../support/until.js';
+import { InlineRunner } from '../inline-runner.js';
+import { logLines } from '../log-lines.js';
+import { nobodyWrites } from '../nobody-writes.js';
 import { smallDisk } from './small-disk.js';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 8, 30);
