@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { MonotonicMs } from '../../src/base/clock.js';
-import { Backoff } from '../../src/camera/fleet/backoff.js';
+import type { MonotonicMs } from '../../../src/base/clock.js';
+import { Backoff } from '../../../src/camera/fleet/backoff.js';
 
 const at = (ms: number): MonotonicMs => ms as MonotonicMs;
 const noJitter = (): number => 0.5;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CameraFeed } from '../../src/camera/fleet/cameras.js';
-import { RingReader } from '../../src/ring/reader.js';
-import { makeRing } from '../support/ring.js';
+import type { CameraFeed } from '../../../src/camera/fleet/cameras.js';
+import { RingReader } from '../../../src/ring/reader.js';
+import { makeRing } from '../../support/ring.js';
 import { cameraSettings, many, setUp } from './puppets.js';
 
 test('few cameras get a worker each', () => {

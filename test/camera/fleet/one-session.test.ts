@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cameraAt, Engine } from '../support/engine.js';
-import { FakeCamera } from '../support/fake-camera/fake-camera.js';
-import { fixtures } from '../support/fixtures.js';
+import { cameraAt, Engine } from '../../support/engine.js';
+import { FakeCamera } from '../../support/fake-camera/fake-camera.js';
+import { fixtures } from '../../support/fixtures.js';
 
 /** A camera that takes all of the second which a TEARDOWN may take, and how many sockets it had at each beginning. */
 const slowCamera = async () => {

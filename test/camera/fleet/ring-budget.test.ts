@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { RingBudget } from '../../src/camera/fleet/ring-budget.js';
-import { RingReader } from '../../src/ring/reader.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { KEY, makeRing, nalOf, seedsOf, type TestRing, writeFrame } from '../support/ring.js';
+import { RingBudget } from '../../../src/camera/fleet/ring-budget.js';
+import { RingReader } from '../../../src/ring/reader.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { KEY, makeRing, nalOf, seedsOf, type TestRing, writeFrame } from '../../support/ring.js';
 
 const MB = 1 << 20;
 

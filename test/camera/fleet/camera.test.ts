@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLogger } from '../../src/base/log.js';
-import { Camera, type CameraSettings } from '../../src/camera/fleet/camera.js';
-import { StartGate } from '../../src/camera/fleet/start-gate.js';
-import type { HeldOff } from '../../src/camera/fleet/suspects.js';
-import { FakeClock } from '../support/fake-clock.js';
+import { createLogger } from '../../../src/base/log.js';
+import { Camera, type CameraSettings } from '../../../src/camera/fleet/camera.js';
+import { StartGate } from '../../../src/camera/fleet/start-gate.js';
+import type { HeldOff } from '../../../src/camera/fleet/suspects.js';
+import { FakeClock } from '../../support/fake-clock.js';
 
 const settings: CameraSettings = {
   id: 'door',

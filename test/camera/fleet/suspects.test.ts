@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Cell, Suspects } from '../../src/camera/fleet/suspects.js';
-import { FakeClock } from '../support/fake-clock.js';
+import { type Cell, Suspects } from '../../../src/camera/fleet/suspects.js';
+import { FakeClock } from '../../support/fake-clock.js';
 
 const MINUTE_MS = 60_000;
 

@@ -1,11 +1,11 @@
-import { createLogger } from '../../src/base/log.js';
-import { ThreadStats } from '../../src/base/thread-stats.js';
-import type { CameraSettings } from '../../src/camera/fleet/camera.js';
-import { Cameras } from '../../src/camera/fleet/cameras.js';
-import type { CameraWorkerEvents, SpawnCameraWorker } from '../../src/camera/fleet/worker-thread.js';
-import type { FromCameraWorker, ToCameraWorker } from '../../src/camera/messages.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { NoOffice } from '../support/no-office.js';
+import { createLogger } from '../../../src/base/log.js';
+import { ThreadStats } from '../../../src/base/thread-stats.js';
+import type { CameraSettings } from '../../../src/camera/fleet/camera.js';
+import { Cameras } from '../../../src/camera/fleet/cameras.js';
+import type { CameraWorkerEvents, SpawnCameraWorker } from '../../../src/camera/fleet/worker-thread.js';
+import type { FromCameraWorker, ToCameraWorker } from '../../../src/camera/messages.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { NoOffice } from '../../support/no-office.js';
 
 /** Stands where a thread would: notes what it is told, says what the test wants. */
 export class Puppet {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { StartGate, type Ticket } from '../../src/camera/fleet/start-gate.js';
-import { FakeClock } from '../support/fake-clock.js';
+import { StartGate, type Ticket } from '../../../src/camera/fleet/start-gate.js';
+import { FakeClock } from '../../support/fake-clock.js';
 
 const ask = (gate: StartGate, host: string, count: number): { entered: number[]; tickets: Ticket[] } => {
   const entered: number[] = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LoadMeter } from '../../src/camera/fleet/load-meter.js';
-import { FakeClock } from '../support/fake-clock.js';
+import { LoadMeter } from '../../../src/camera/fleet/load-meter.js';
+import { FakeClock } from '../../support/fake-clock.js';
 
 test("a thread's load is that of the last ten seconds, and unknown while it starts or where nobody tells", () => {
   const clock = new FakeClock();

@@ -7,7 +7,7 @@ import {
   type ThreadLoad,
   type Wish,
   workersWanted,
-} from '../../src/camera/fleet/packing.js';
+} from '../../../src/camera/fleet/packing.js';
 
 const load = (cameras: number, changes: Partial<ThreadLoad> = {}): ThreadLoad => ({
   cameras,
