@@ -8,7 +8,7 @@ import { FakeCamera, type FakeCameraOptions } from '../support/fake-camera/fake-
 import { FakeClock } from '../support/fake-clock.js';
 import { fixtures } from '../support/fixtures.js';
 import { until } from '../support/until.js';
-import { WorkerProbe } from './worker-probe.js';
+import { WorkerProbe } from './ingest/worker-probe.js';
 
 /** What a camera was asked during a session with these quirks, and what the session told. */
 const session = async (

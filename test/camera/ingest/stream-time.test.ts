@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MonotonicMs } from '../../src/base/clock.js';
-import { collectGarbage } from '../../src/base/collect-garbage.js';
-import { StreamTime } from '../../src/camera/ingest/stream-time.js';
-import { FakeClock } from '../support/fake-clock.js';
+import type { MonotonicMs } from '../../../src/base/clock.js';
+import { collectGarbage } from '../../../src/base/collect-garbage.js';
+import { StreamTime } from '../../../src/camera/ingest/stream-time.js';
+import { FakeClock } from '../../support/fake-clock.js';
 
 /** Sessions of one camera, each with sound of the rate given and a second of frames; which audio tracks are still kept. */
 const play = (ratesHz: readonly number[]) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AppError } from '../../src/base/errors.js';
-import { chooseMedias } from '../../src/camera/ingest/choose-medias.js';
-import { parseSdp } from '../../src/rtsp/sdp.js';
+import { AppError } from '../../../src/base/errors.js';
+import { chooseMedias } from '../../../src/camera/ingest/choose-medias.js';
+import { parseSdp } from '../../../src/rtsp/sdp.js';
 
 /** A media by its control, with a direction or without. */
 const media = (control: string, kind: 'video' | 'audio', direction = ''): string[] => [

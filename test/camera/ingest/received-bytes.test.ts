@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCounters } from '../../src/ring/counters.js';
-import { ByteRelay } from '../support/byte-relay.js';
-import { FakeCamera, type FakeCameraOptions } from '../support/fake-camera/fake-camera.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { fixtures } from '../support/fixtures.js';
-import { until } from '../support/until.js';
+import { readCounters } from '../../../src/ring/counters.js';
+import { ByteRelay } from '../../support/byte-relay.js';
+import { FakeCamera, type FakeCameraOptions } from '../../support/fake-camera/fake-camera.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { fixtures } from '../../support/fixtures.js';
+import { until } from '../../support/until.js';
 import { WorkerProbe } from './worker-probe.js';
 
 const LOGIN = { user: 'admin', password: 'secret' };

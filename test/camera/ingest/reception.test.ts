@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WallMs } from '../../src/base/clock.js';
-import { type RingCounter, readCounters } from '../../src/ring/counters.js';
-import { BellListener } from '../../src/ring/doorbell.js';
-import { RingReader } from '../../src/ring/reader.js';
-import { FakeCamera } from '../support/fake-camera/fake-camera.js';
-import type { Faults } from '../support/fake-camera/faults.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { fixtures } from '../support/fixtures.js';
-import { until } from '../support/until.js';
+import type { WallMs } from '../../../src/base/clock.js';
+import { type RingCounter, readCounters } from '../../../src/ring/counters.js';
+import { BellListener } from '../../../src/ring/doorbell.js';
+import { RingReader } from '../../../src/ring/reader.js';
+import { FakeCamera } from '../../support/fake-camera/fake-camera.js';
+import type { Faults } from '../../support/fake-camera/faults.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { fixtures } from '../../support/fixtures.js';
+import { until } from '../../support/until.js';
 import { WorkerProbe } from './worker-probe.js';
 
 /** One packet a picture, or two: of each of its slices one. */

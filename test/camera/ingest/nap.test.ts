@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { test } from 'node:test';
-import { type NapNeed, NapPolicy } from '../../src/camera/ingest/nap.js';
-import { readCounters } from '../../src/ring/counters.js';
-import { RingReader } from '../../src/ring/reader.js';
-import { FakeCamera } from '../support/fake-camera/fake-camera.js';
-import { StreamFeed } from '../support/fake-camera/stream-feed.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { fixtures } from '../support/fixtures.js';
-import { generateVideo } from '../support/frame-generator.js';
-import { until } from '../support/until.js';
+import { type NapNeed, NapPolicy } from '../../../src/camera/ingest/nap.js';
+import { readCounters } from '../../../src/ring/counters.js';
+import { RingReader } from '../../../src/ring/reader.js';
+import { FakeCamera } from '../../support/fake-camera/fake-camera.js';
+import { StreamFeed } from '../../support/fake-camera/stream-feed.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { fixtures } from '../../support/fixtures.js';
+import { generateVideo } from '../../support/frame-generator.js';
+import { until } from '../../support/until.js';
 import { WorkerProbe } from './worker-probe.js';
 
 /** The nap after a tenth of a second with so many packets a second. */

@@ -1,11 +1,11 @@
-import type { Clock } from '../../src/base/clock.js';
-import { createLogger } from '../../src/base/log.js';
-import { IngestWorker } from '../../src/camera/ingest/ingest-worker.js';
-import type { CameraSource, FromCameraWorker } from '../../src/camera/messages.js';
-import { RingCeiling } from '../../src/ring/ceiling.js';
-import { BellListener } from '../../src/ring/doorbell.js';
-import { RingReader } from '../../src/ring/reader.js';
-import { accessUnitHash } from '../support/access-units.js';
+import type { Clock } from '../../../src/base/clock.js';
+import { createLogger } from '../../../src/base/log.js';
+import { IngestWorker } from '../../../src/camera/ingest/ingest-worker.js';
+import type { CameraSource, FromCameraWorker } from '../../../src/camera/messages.js';
+import { RingCeiling } from '../../../src/ring/ceiling.js';
+import { BellListener } from '../../../src/ring/doorbell.js';
+import { RingReader } from '../../../src/ring/reader.js';
+import { accessUnitHash } from '../../support/access-units.js';
 
 /** A camera worker in this thread, on the test's clock, all that it says is written down. The first camera is there already. */
 export class WorkerProbe {

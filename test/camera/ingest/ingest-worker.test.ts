@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCounters } from '../../src/ring/counters.js';
-import { accessUnitHash } from '../support/access-units.js';
-import { FakeCamera } from '../support/fake-camera/fake-camera.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { fixtures } from '../support/fixtures.js';
-import { until } from '../support/until.js';
+import { readCounters } from '../../../src/ring/counters.js';
+import { accessUnitHash } from '../../support/access-units.js';
+import { FakeCamera } from '../../support/fake-camera/fake-camera.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { fixtures } from '../../support/fixtures.js';
+import { until } from '../../support/until.js';
 import { WorkerProbe } from './worker-probe.js';
 
 /** A camera that sends when it is told to, and a session with it. */
