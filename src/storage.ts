@@ -3,7 +3,7 @@ import { ArchiveRoot } from './archive/archive-root.js';
 import { Accounts } from './auth/accounts.js';
 import { loadJwtSecret } from './auth/jwt-secret.js';
 import { Tokens } from './auth/tokens.js';
-import { ViewingSessions } from './auth/viewing-sessions.js';
+import { ViewingSessions } from './auth/viewers.js';
 import type { Clock } from './base/clock.js';
 import { AppError, messageOf } from './base/errors.js';
 import type { Logger } from './base/log.js';

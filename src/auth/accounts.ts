@@ -13,7 +13,7 @@ import {
   verifyPassword,
 } from './passwords.js';
 import type { Tokens } from './tokens.js';
-import type { ViewingSessions } from './viewing-sessions.js';
+import type { ViewingSessions } from './viewers.js';
 import { WorkGate } from './work-gate.js';
 
 export type { User } from '../store/users.js';

@@ -2,7 +2,7 @@ import { type Snapshot, type SnapshotFault, snapshotFaults } from '../store/snap
 import type { Store } from '../store/store.js';
 import { authError } from './auth-error.js';
 import { isPasswordHash } from './passwords.js';
-import type { ViewingSessions } from './viewing-sessions.js';
+import type { ViewingSessions } from './viewers.js';
 
 export type { Snapshot } from '../store/snapshot.js';
 

@@ -2,7 +2,7 @@ import { AppError } from '../base/errors.js';
 import { authError } from './auth-error.js';
 import { mayRole, type Permission } from './permissions.js';
 import type { Principal, Tokens } from './tokens.js';
-import type { EndReason, Hold, ViewingSessions } from './viewing-sessions.js';
+import type { EndReason, Hold, ViewingSessions } from './viewers.js';
 
 /** What a player wants to see, and what it has to show for it. */
 export type ViewingRequest = {

@@ -1,4 +1,4 @@
-import type { EndReason, Hold } from '../auth/viewing-sessions.js';
+import type { EndReason, Hold } from '../auth/viewers.js';
 
 /**
  * The place of a player with a connection of its own, held from its admission until it is released. Whoever

@@ -6,7 +6,7 @@ import { Accounts } from '../../src/auth/accounts.js';
 import { hashPassword } from '../../src/auth/passwords.js';
 import { restoreSnapshot } from '../../src/auth/restore.js';
 import { Tokens } from '../../src/auth/tokens.js';
-import { ViewingSessions } from '../../src/auth/viewing-sessions.js';
+import { ViewingSessions } from '../../src/auth/viewers.js';
 import { AppError } from '../../src/base/errors.js';
 import { createLogger } from '../../src/base/log.js';
 import type { SnapshotFault } from '../../src/store/snapshot.js';

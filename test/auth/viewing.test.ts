@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Tokens } from '../../src/auth/tokens.js';
+import { type EndReason, ViewingSessions } from '../../src/auth/viewers.js';
 import { ViewingGate, type ViewingRequest } from '../../src/auth/viewing-gate.js';
-import { type EndReason, ViewingSessions } from '../../src/auth/viewing-sessions.js';
 import { createLogger } from '../../src/base/log.js';
 import type { StoredUser } from '../../src/store/users.js';
 import { FakeClock } from '../support/fake-clock.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
-import type { EndReason } from '../../src/auth/viewing-sessions.js';
+import type { EndReason } from '../../src/auth/viewers.js';
 import type { HeldPlace } from '../../src/http/held-place.js';
 import { route } from '../../src/http/route.js';
 import { idParams } from '../../src/http/schemas.js';

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { WebSocket, WebSocketServer } from 'ws';
-import type { EndReason } from '../../src/auth/viewing-sessions.js';
+import type { EndReason } from '../../src/auth/viewers.js';
 import type { StreamUpgrade, UpgradeCall } from '../../src/http/upgrade.js';
 import { selfSignedCertificate } from '../support/fake-camera/certificate.js';
 import { until } from '../support/until.js';

@@ -1,6 +1,6 @@
 import { Tokens } from '../../src/auth/tokens.js';
+import { ViewingSessions } from '../../src/auth/viewers.js';
 import { ViewingGate } from '../../src/auth/viewing-gate.js';
-import { ViewingSessions } from '../../src/auth/viewing-sessions.js';
 import { createLogger } from '../../src/base/log.js';
 import { ForwardedNotice } from '../../src/http/forwarded-notice.js';
 import type { Route } from '../../src/http/route.js';

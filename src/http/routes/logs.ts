@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bearerTokenOf } from '../../auth/tokens.js';
-import type { ViewingSessions } from '../../auth/viewing-sessions.js';
+import type { ViewingSessions } from '../../auth/viewers.js';
 import type { Clock, Timer } from '../../base/clock.js';
 import { type LogHub, logLevelRanks, type RecordLevel } from '../../ops/log-hub.js';
 import { LogStream } from '../../ops/log-stream.js';
