@@ -77,7 +77,7 @@ const countThreads = (clock: Clock, stops: Stops): Threads => {
 const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls> => {
   const { audit, clock, hub, log, spawn, version } = deps;
   const storage = await openStorage(config, deps, stops);
-  const { store, tokens, sessions } = storage;
+  const { store, tokens, viewers } = storage;
   const threads = countThreads(clock, stops);
   const media = await startMedia(config, { clock, log, spawn, threads }, storage, stops);
   const operations = buildOperations(config, { clock, version, threads }, storage, media);
@@ -85,7 +85,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   await models.start();
   stops.push(() => models.stop());
 
-  const logRoutes = new LogRoutes({ hub, tokens, sessions, clock });
+  const logRoutes = new LogRoutes({ hub, tokens, viewers, clock });
   const routes = buildRoutes({ clock, version, storage, media, operations, models, log: logRoutes });
   const streams = new StreamAccess({ cameras: media.registry, gate: new ViewingGate(storage) });
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>

@@ -137,17 +137,17 @@ const activityOf = (outputs: readonly LiveOutput[], desk: RecordingDesk): Camera
 const endingsOf = (
   outputs: readonly LiveOutput[],
   { archive, desk }: Recording,
-  { store, sessions }: Storage,
+  { store, viewers }: Storage,
 ): CameraEvents => ({
   onRemoved: (id) => {
     for (const output of outputs) output.closeCamera(id);
     desk.forget(id);
-    sessions.endForCamera(id, 'camera_deleted');
+    viewers.endForCamera(id, 'camera_deleted');
     if (store.cameras.deleted.find(id)?.isPurged === true) archive.retention.sweepSoon();
   },
-  onLocked: (id) => sessions.endForCamera(id, 'access_withdrawn'),
-  // Players that poll are told when they ask; their sessions are good for its recordings still.
-  onDisabled: (id) => sessions.endConnections(id, 'access_withdrawn'),
+  onLocked: (id) => viewers.endForCamera(id, 'access_withdrawn'),
+  // Players that poll are told when they ask; their viewings are good for its recordings still.
+  onDisabled: (id) => viewers.endPlaces(id, 'access_withdrawn'),
 });
 
 /** Opens the archive and starts the cameras; the outputs show them as soon as somebody asks. */

@@ -44,7 +44,7 @@ export type RoutesDeps = {
 };
 
 const managementRoutes = ({ clock, storage, media, operations }: RoutesDeps): Route[] => {
-  const { store, sessions, tokens, accounts } = storage;
+  const { store, viewers, tokens, accounts } = storage;
   const { registry } = media;
   const onCamerasChanged = () => registry.reload();
   return [
@@ -59,7 +59,7 @@ const managementRoutes = ({ clock, storage, media, operations }: RoutesDeps): Ro
         export: () => store.exportAll(),
         faultsBetween: snapshotFaults,
         restore: (snapshot) => {
-          restoreSnapshot(snapshot, { store, sessions });
+          restoreSnapshot(snapshot, { store, viewers });
           registry.reload();
         },
       },
@@ -87,8 +87,8 @@ const webSocketUpgrade = (webSockets: WebSocketViews): StreamUpgrade => ({
   path: '/stream/ws/:id',
   summary: 'The live picture over a WebSocket',
   permission: 'live.watch',
-  handle: ({ cameraId, request, socket, head, hold }) =>
-    webSockets.accept(cameraId, request, socket, head, hold),
+  handle: ({ cameraId, request, socket, head, place }) =>
+    webSockets.accept(cameraId, request, socket, head, place),
 });
 
 /** All routes of the service, and the document that describes them. */

@@ -3,7 +3,7 @@ import { ArchiveRoot } from './archive/archive-root.js';
 import { Accounts } from './auth/accounts.js';
 import { loadJwtSecret } from './auth/jwt-secret.js';
 import { Tokens } from './auth/tokens.js';
-import { ViewingSessions } from './auth/viewers.js';
+import { Viewers } from './auth/viewers.js';
 import type { Clock } from './base/clock.js';
 import { AppError, messageOf } from './base/errors.js';
 import type { Logger } from './base/log.js';
@@ -24,7 +24,7 @@ export type StorageDeps = {
 export type Storage = {
   readonly store: Store;
   readonly root: ArchiveRoot;
-  readonly sessions: ViewingSessions;
+  readonly viewers: Viewers;
   readonly tokens: Tokens;
   readonly accounts: Accounts;
 };
@@ -87,11 +87,11 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   stops.push(() => store.close());
   const root = await openArchiveRoot(config, store, deps);
   stops.push(() => root.stop());
-  const sessions = new ViewingSessions({ clock, log });
+  const viewers = new Viewers({ clock, log });
   const { users, logins } = store;
   const secret = loadJwtSecret(config.dataDir, config.jwtSecret);
   const tokens = new Tokens(secret, { users, clock });
-  const accounts = new Accounts(secret, { users, logins, tokens, sessions, clock });
+  const accounts = new Accounts(secret, { users, logins, tokens, viewers, clock });
   await accounts.ensureAdmin(deps.showAdmin);
-  return { store, root, sessions, tokens, accounts };
+  return { store, root, viewers, tokens, accounts };
 };

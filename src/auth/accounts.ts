@@ -13,7 +13,7 @@ import {
   verifyPassword,
 } from './passwords.js';
 import type { Tokens } from './tokens.js';
-import type { ViewingSessions } from './viewers.js';
+import type { Viewers } from './viewers.js';
 import { WorkGate } from './work-gate.js';
 
 export type { User } from '../store/users.js';
@@ -29,7 +29,7 @@ export type AccountsDeps = {
   readonly users: UserTable;
   readonly logins: LoginTable;
   readonly tokens: Tokens;
-  readonly sessions: ViewingSessions;
+  readonly viewers: Viewers;
   readonly clock: Clock;
 };
 
@@ -37,7 +37,7 @@ export type AccountsDeps = {
 export class Accounts {
   readonly #users: UserTable;
   readonly #tokens: Tokens;
-  readonly #sessions: ViewingSessions;
+  readonly #viewers: Viewers;
   readonly #places: LoginPlaces;
   readonly #limiter: LoginLimiter;
   readonly #gate = new WorkGate({ maxRunning: HASHES_AT_ONCE, maxWaiting: HASHES_WAITING });
@@ -46,7 +46,7 @@ export class Accounts {
   constructor(secret: Buffer, deps: AccountsDeps) {
     this.#users = deps.users;
     this.#tokens = deps.tokens;
-    this.#sessions = deps.sessions;
+    this.#viewers = deps.viewers;
     this.#places = new LoginPlaces(secret, deps);
     this.#limiter = new LoginLimiter({
       clock: deps.clock,
@@ -121,14 +121,14 @@ export class Accounts {
       ...(password_hash === undefined ? {} : { password_hash }),
       ...(role === undefined ? {} : { role }),
     });
-    if (after.token_epoch !== before?.token_epoch) this.#sessions.endForUser(username);
+    if (after.token_epoch !== before?.token_epoch) this.#viewers.endForUser(username);
     return { username, role: after.role };
   }
 
   /** Ends the user's tokens and viewings; throws `not_found` or `last_admin`. */
   remove(username: string): void {
     this.#users.remove(username);
-    this.#sessions.endForUser(username);
+    this.#viewers.endForUser(username);
   }
 
   #hash(password: string): Promise<string> {

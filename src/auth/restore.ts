@@ -2,7 +2,7 @@ import { type Snapshot, type SnapshotFault, snapshotFaults } from '../store/snap
 import type { Store } from '../store/store.js';
 import { authError } from './auth-error.js';
 import { isPasswordHash } from './passwords.js';
-import type { ViewingSessions } from './viewers.js';
+import type { Viewers } from './viewers.js';
 
 export type { Snapshot } from '../store/snapshot.js';
 
@@ -14,17 +14,14 @@ const hashFaults = (snapshot: Snapshot): SnapshotFault[] =>
   );
 
 /**
- * Imports a backup whose records were checked for their shape, whole or not at all, and ends the viewings of all
- * who have lost their rights by it. Throws `bad_snapshot` with every fault in `details.errors`.
+ * Imports a backup whose records were checked for their shape, whole or not at all, and ends what
+ * anybody watches who lost the right by it. Throws `bad_snapshot` with every fault in `details.errors`.
  */
-export const restoreSnapshot = (
-  snapshot: Snapshot,
-  deps: { store: Store; sessions: ViewingSessions },
-): void => {
+export const restoreSnapshot = (snapshot: Snapshot, deps: { store: Store; viewers: Viewers }): void => {
   const errors = [...snapshotFaults(snapshot), ...hashFaults(snapshot)];
   if (errors.length > 0) throw authError('bad_snapshot', "the snapshot can't be imported", { errors });
   const { removedCameraIds, lockedCameraIds, revokedUsernames } = deps.store.importAll(snapshot);
-  for (const id of removedCameraIds) deps.sessions.endForCamera(id, 'camera_deleted');
-  for (const id of lockedCameraIds) deps.sessions.endForCamera(id, 'access_withdrawn');
-  for (const username of revokedUsernames) deps.sessions.endForUser(username);
+  for (const id of removedCameraIds) deps.viewers.endForCamera(id, 'camera_deleted');
+  for (const id of lockedCameraIds) deps.viewers.endForCamera(id, 'access_withdrawn');
+  for (const username of revokedUsernames) deps.viewers.endForUser(username);
 };

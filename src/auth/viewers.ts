@@ -4,69 +4,70 @@ import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { authError } from './auth-error.js';
 
-/** A session that isn't used this long has ended. */
+/** A viewing that isn't used this long has ended. */
 const IDLE_LIMIT_MS = 60_000;
 const LIFETIME_MS = 12 * 3_600_000;
 /** Walls and apps with thousands of viewers fit; the memory stays under 10 MB. */
-const MAX_SESSIONS = 20_000;
+const MAX_VIEWINGS = 20_000;
 
-/** Why a viewing was ended from our side. */
+/** Why a viewing or a place was ended from our side. */
 export type EndReason = 'camera_deleted' | 'access_withdrawn';
 
-/** A connection that is registered to be told when its viewing must end. */
-export type Hold = { release(): void };
+/** What lets a player in, request by request; its id goes into child addresses as `?session=`. */
+export type Viewing = { readonly id: string; readonly username: string };
 
-type Session = {
-  readonly id: string;
+/** What a connected player holds until it is released, so that it is told when it must end. */
+export type Place = { release(): void };
+
+type OpenViewing = Viewing & {
   readonly cameraId: string;
-  readonly username: string;
   readonly ticket: string;
   readonly openedMs: number;
   usedMs: number;
 };
 
-type Held = {
+type TakenPlace = {
   readonly cameraId: string | null;
   readonly username: string | null;
   readonly onEnd: (reason: EndReason) => void;
 };
 
-/** What finds the session that a token opened on a camera. The token itself is not kept. */
+/** What finds the viewing that a token opened on a camera. The token itself is not kept. */
 const ticketOf = (cameraId: string, token: string): string =>
   createHash('sha256').update(cameraId).update('\0').update(token).digest('base64');
 
 /**
- * Who is watching. Players that poll have a session: opened by a good token, alive while used at least once a
- * minute, 12 hours at most. Players with a connection of their own hold a place here as long as it lasts.
+ * Who is watching. Players that poll have a viewing: opened by a good token, alive while used at least once a
+ * minute, 12 hours at most. Players with a connection of their own have a place here as long as it lasts.
  */
-export class ViewingSessions {
+export class Viewers {
   readonly #clock: Clock;
   readonly #log: Logger;
   /** The one used longest ago comes first. */
-  readonly #sessions = new Map<string, Session>();
-  readonly #byTicket = new Map<string, Session>();
-  readonly #held = new Set<Held>();
+  readonly #viewings = new Map<string, OpenViewing>();
+  readonly #byTicket = new Map<string, OpenViewing>();
+  readonly #places = new Set<TakenPlace>();
 
   constructor(deps: { clock: Clock; log: Logger }) {
     this.#clock = deps.clock;
     this.#log = deps.log;
   }
 
-  /** Sessions in memory, of which some may have ended unnoticed. */
-  get size(): number {
-    return this.#sessions.size;
+  /** Viewings in memory, of which some may have ended unnoticed. */
+  get viewingCount(): number {
+    return this.#viewings.size;
   }
 
   /**
-   * The session of a token that was found good just now: the one it opened before, or a new one. Throws
-   * `too_many_viewings` when all places are taken by others.
+   * The viewing of a token that was found good just now: the one it opened before, or a new one. Throws
+   * `too_many_viewings` when there is no room beside those of others.
    */
-  open(cameraId: string, username: string, token: string): string {
-    const running = this.resume(cameraId, token);
-    if (running !== null) return running.sessionId;
+  openViewing(cameraId: string, username: string, token: string): Viewing {
+    const running = this.resumeViewing(cameraId, token);
+    if (running !== null) return running;
     this.#makeRoom(username);
     const nowMs = this.#clock.monotonicMs();
-    const session: Session = {
+    const viewing: OpenViewing = {
       id: randomBytes(24).toString('base64url'),
       cameraId,
       username,
@@ -74,100 +75,99 @@ export class ViewingSessions {
       openedMs: nowMs,
       usedMs: nowMs,
     };
-    this.#sessions.set(session.id, session);
-    this.#byTicket.set(session.ticket, session);
-    return session.id;
+    this.#viewings.set(viewing.id, viewing);
+    this.#byTicket.set(viewing.ticket, viewing);
+    return { id: viewing.id, username };
   }
 
-  /** The session that this very token opened on this camera, if it is alive: it goes on, even if the token expired. */
-  resume(cameraId: string, token: string): { sessionId: string; username: string } | null {
-    const session = this.#byTicket.get(ticketOf(cameraId, token));
-    if (session === undefined || !this.#use(session)) return null;
-    return { sessionId: session.id, username: session.username };
+  /** The viewing that this very token opened on this camera, if it is alive: it goes on, even if the token expired. */
+  resumeViewing(cameraId: string, token: string): Viewing | null {
+    return this.#used(this.#byTicket.get(ticketOf(cameraId, token)));
   }
 
-  /** Uses a session; who watches, or null if it has ended, never was, or is another camera's. */
-  touch(sessionId: string, cameraId: string): { username: string } | null {
-    const session = this.#sessions.get(sessionId);
-    if (session === undefined || session.cameraId !== cameraId || !this.#use(session)) return null;
-    return { username: session.username };
+  /** Uses a viewing; null if it has ended, never was, or is another camera's. */
+  useViewing(id: string, cameraId: string): Viewing | null {
+    const viewing = this.#viewings.get(id);
+    return viewing?.cameraId === cameraId ? this.#used(viewing) : null;
   }
 
   /**
-   * Registers a connection (WebSocket, WHEP, the log) until it is released. `onEnd` is called at once, and once, when
-   * it must end. `username` is null for a viewer of a camera without `token_auth`, `cameraId` where it shows none.
+   * Takes a place for a connection (WebSocket, WHEP, the log) until it is released. `onEnd` is called at once, and
+   * once, when it must end. `username` is null for a viewer of a camera without `token_auth`, `cameraId` where it
+   * shows none.
    */
-  hold(cameraId: string | null, username: string | null, onEnd: (reason: EndReason) => void): Hold {
-    const held = { cameraId, username, onEnd };
-    this.#held.add(held);
-    return { release: () => void this.#held.delete(held) };
+  takePlace(cameraId: string | null, username: string | null, onEnd: (reason: EndReason) => void): Place {
+    const place = { cameraId, username, onEnd };
+    this.#places.add(place);
+    return { release: () => void this.#places.delete(place) };
   }
 
   /** The camera was deleted, or `token_auth` was switched on: everybody who watches it must stop. */
   endForCamera(cameraId: string, reason: EndReason): void {
-    this.#end((viewing) => viewing.cameraId === cameraId, reason);
+    this.#end((viewer) => viewer.cameraId === cameraId, reason);
   }
 
   /** The user was deleted or has another role or password. */
   endForUser(username: string): void {
-    this.#end((viewing) => viewing.username === username, 'access_withdrawn');
+    this.#end((viewer) => viewer.username === username, 'access_withdrawn');
   }
 
   /** There is no live picture of the camera any more: whoever stays connected for it must stop. */
-  endConnections(cameraId: string, reason: EndReason): void {
-    this.#endHeld((viewing) => viewing.cameraId === cameraId, reason);
+  endPlaces(cameraId: string, reason: EndReason): void {
+    this.#endPlaces((place) => place.cameraId === cameraId, reason);
   }
 
-  #end(isMeant: (viewing: Session | Held) => boolean, reason: EndReason): void {
-    for (const session of this.#sessions.values()) if (isMeant(session)) this.#drop(session);
-    this.#endHeld(isMeant, reason);
+  #end(isMeant: (viewer: OpenViewing | TakenPlace) => boolean, reason: EndReason): void {
+    for (const viewing of this.#viewings.values()) if (isMeant(viewing)) this.#drop(viewing);
+    this.#endPlaces(isMeant, reason);
   }
 
-  #endHeld(isMeant: (viewing: Held) => boolean, reason: EndReason): void {
-    for (const held of [...this.#held]) {
+  #endPlaces(isMeant: (place: TakenPlace) => boolean, reason: EndReason): void {
+    for (const place of [...this.#places]) {
       // One that was released by another's `onEnd` is not told any more.
-      if (!isMeant(held) || !this.#held.delete(held)) continue;
+      if (!isMeant(place) || !this.#places.delete(place)) continue;
       try {
-        held.onEnd(reason);
+        place.onEnd(reason);
       } catch (thrown) {
         // The others must stop all the same.
         this.#log.error('a viewer could not be told to stop', {
-          camera_id: held.cameraId,
+          camera_id: place.cameraId,
           error: messageOf(thrown),
         });
       }
     }
   }
 
-  #use(session: Session): boolean {
-    if (!this.#isAlive(session)) {
-      this.#drop(session);
-      return false;
+  #used(viewing: OpenViewing | undefined): Viewing | null {
+    if (viewing === undefined) return null;
+    if (!this.#isAlive(viewing)) {
+      this.#drop(viewing);
+      return null;
     }
-    session.usedMs = this.#clock.monotonicMs();
-    this.#sessions.delete(session.id);
-    this.#sessions.set(session.id, session);
-    return true;
+    viewing.usedMs = this.#clock.monotonicMs();
+    this.#viewings.delete(viewing.id);
+    this.#viewings.set(viewing.id, viewing);
+    return { id: viewing.id, username: viewing.username };
   }
 
-  #isAlive(session: Session): boolean {
+  #isAlive(viewing: OpenViewing): boolean {
     const nowMs = this.#clock.monotonicMs();
-    return nowMs - session.usedMs <= IDLE_LIMIT_MS && nowMs - session.openedMs < LIFETIME_MS;
+    return nowMs - viewing.usedMs <= IDLE_LIMIT_MS && nowMs - viewing.openedMs < LIFETIME_MS;
   }
 
-  #drop(session: Session): void {
-    this.#sessions.delete(session.id);
-    this.#byTicket.delete(session.ticket);
+  #drop(viewing: OpenViewing): void {
+    this.#viewings.delete(viewing.id);
+    this.#byTicket.delete(viewing.ticket);
   }
 
-  /** Ended sessions stand at the head and go first; then a user's own oldest one, so nobody pushes others out. */
+  /** Ended viewings stand at the head and go first; then a user's own oldest one, so nobody pushes others out. */
   #makeRoom(username: string): void {
-    for (const session of this.#sessions.values()) {
-      if (this.#isAlive(session)) break;
-      this.#drop(session);
+    for (const viewing of this.#viewings.values()) {
+      if (this.#isAlive(viewing)) break;
+      this.#drop(viewing);
     }
-    if (this.#sessions.size < MAX_SESSIONS) return;
-    const own = [...this.#sessions.values()].find((session) => session.username === username);
+    if (this.#viewings.size < MAX_VIEWINGS) return;
+    const own = [...this.#viewings.values()].find((viewing) => viewing.username === username);
     if (own === undefined)
       throw authError('too_many_viewings', 'too many people are watching', { retryAfterSec: 60 });
     this.#drop(own);

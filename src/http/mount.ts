@@ -52,14 +52,14 @@ const send = async (reply: Reply, request: Request, response: Response): Promise
 
 /** Lets the caller in, or throws. */
 const enter = (route: RouteAccess, { tokens, streams }: Doorkeepers, request: Request): Entry => {
-  const nobody: Entry = { principal: null, viewing: null, hold: null };
+  const nobody: Entry = { principal: null, viewing: null, place: null };
   if (route.access === 'public') return nobody;
   if (route.permission === undefined)
     return { ...nobody, principal: authorize(tokens, request, route.access) };
   const { id } = validate(idParams, request.params);
   return route.access === 'stream'
     ? { ...nobody, viewing: streams.poll(request, id, route.permission) }
-    : { ...nobody, hold: streams.connect(request, id, route.permission) };
+    : { ...nobody, place: streams.connect(request, id, route.permission) };
 };
 
 /** Whoever had the right when the request began may have lost it while its body came in, for two minutes at most. */
@@ -129,7 +129,7 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers): RequestHandler => {
     try {
       reply = await answer(entry, note, request, response);
     } catch (thrown) {
-      entry.hold?.release();
+      entry.place?.release();
       const failure = auditedFailureOf(route, thrown);
       if (failure !== null) note?.failed(failure);
       throw thrown;

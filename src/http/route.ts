@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import type { Permission } from '../auth/permissions.js';
 import type { Principal } from '../auth/tokens.js';
-import type { Admission } from '../auth/viewing-gate.js';
+import type { AnyViewing } from '../auth/viewing-gate.js';
 import type { Access, WatchAccess } from './access.js';
 import type { AuditAction, AuditDetails } from './audit.js';
 import type { HeldPlace } from './held-place.js';
@@ -18,10 +18,10 @@ export type Call<By extends Access, Params, Query, Body> = {
   readonly body: Body;
   /** Whoever holds the access token that the route asks for. */
   readonly principal: By extends Permission ? Principal : null;
-  /** Of access `stream`: its `sessionId`, if any, goes into every child address as `?session=`. */
-  readonly viewing: By extends 'stream' ? Admission : null;
+  /** Of access `stream`: its id, if any, goes into every child address as `?session=`. */
+  readonly viewing: By extends 'stream' ? AnyViewing : null;
   /** Of access `connection`: the handler's to release, unless it throws. */
-  readonly hold: By extends 'connection' ? HeldPlace : null;
+  readonly place: By extends 'connection' ? HeldPlace : null;
   readonly clientAddress: string;
   /** Adds to the audit record of this request what its path doesn't say. */
   readonly note: (details: AuditDetails) => void;
@@ -99,8 +99,8 @@ export type RouteAccess =
 /** Who was let in, and how. */
 export type Entry = {
   readonly principal: Principal | null;
-  readonly viewing: Admission | null;
-  readonly hold: HeldPlace | null;
+  readonly viewing: AnyViewing | null;
+  readonly place: HeldPlace | null;
 };
 
 /** A call whose parts were checked by the route's own schemas. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { bearerTokenOf } from '../auth/tokens.js';
-import type { Admission, ViewingGate, ViewingRequest } from '../auth/viewing-gate.js';
+import type { AnyViewing, ViewingGate, ViewingRequest } from '../auth/viewing-gate.js';
 import { AppError } from '../base/errors.js';
 import { HeldPlace } from './held-place.js';
 import { httpError } from './problem.js';
@@ -14,7 +14,7 @@ export type WatchedCamera = { readonly tokenAuth: boolean; readonly isDisabled: 
 export type StreamAccessDeps = {
   /** Null where there is no such camera. */
   readonly cameras: { watched(cameraId: string): WatchedCamera | null };
-  readonly gate: Pick<ViewingGate, 'admitPoll' | 'admitConnection'>;
+  readonly gate: Pick<ViewingGate, 'viewingFor' | 'placeFor'>;
 };
 
 /** Enabling it is somebody's decision: asking more often brings nothing. */
@@ -40,12 +40,12 @@ export class StreamAccess {
   }
 
   /** Lets in one request. Throws `not_found`, `token_*`, `forbidden`, `too_many_viewings` or `no_picture`. */
-  poll(request: IncomingMessage, cameraId: string, permission: ViewingPermission): Admission {
+  poll(request: IncomingMessage, cameraId: string, permission: ViewingPermission): AnyViewing {
     const camera = this.#find(cameraId);
     const { tokenAuth } = camera;
-    const admission = this.#deps.gate.admitPoll({ cameraId, tokenAuth, permission, ...shownBy(request) });
+    const viewing = this.#deps.gate.viewingFor({ cameraId, tokenAuth, permission, ...shownBy(request) });
     this.#requirePicture(camera, permission);
-    return admission;
+    return viewing;
   }
 
   /** Lets in a connection, whose place must be released. Throws `not_found`, `token_*`, `forbidden` or `no_picture`. */
@@ -54,7 +54,7 @@ export class StreamAccess {
     const { tokenAuth } = camera;
     const { token } = shownBy(request);
     const place = new HeldPlace((onEnd) =>
-      this.#deps.gate.admitConnection({ cameraId, tokenAuth, permission, token }, onEnd),
+      this.#deps.gate.placeFor({ cameraId, tokenAuth, permission, token }, onEnd),
     );
     try {
       this.#requirePicture(camera, permission);

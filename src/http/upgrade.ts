@@ -14,7 +14,7 @@ import { validate } from './validate.js';
 export type UpgradeCall = {
   readonly cameraId: string;
   /** Released when the socket closes, or the handler throws; before that by whoever knows earlier. */
-  readonly hold: HeldPlace;
+  readonly place: HeldPlace;
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   /** What the client sent behind its request. */
@@ -124,18 +124,18 @@ class Upgrades {
     cameraId: string,
     connection: Pick<UpgradeCall, 'request' | 'socket' | 'head'>,
   ): Promise<void> {
-    const hold = this.#deps.streams.connect(connection.request, cameraId, permission);
-    connection.socket.once('close', () => hold.release());
+    const place = this.#deps.streams.connect(connection.request, cameraId, permission);
+    connection.socket.once('close', () => place.release());
     try {
-      await handle({ cameraId, hold, ...connection });
+      await handle({ cameraId, place, ...connection });
     } catch (thrown) {
-      hold.release();
+      place.release();
       throw thrown;
     }
   }
 }
 
-/** What a server calls for every request to become a WebSocket: admits it, or answers like to any request. */
+/** What a server calls for every request to become a WebSocket: lets it in, or answers like to any request. */
 export const createUpgradeListener = (
   upgrades: readonly StreamUpgrade[],
   deps: UpgradeDeps,

@@ -6,7 +6,7 @@ import { Accounts } from '../../src/auth/accounts.js';
 import { hashPassword } from '../../src/auth/passwords.js';
 import { restoreSnapshot } from '../../src/auth/restore.js';
 import { Tokens } from '../../src/auth/tokens.js';
-import { ViewingSessions } from '../../src/auth/viewers.js';
+import { Viewers } from '../../src/auth/viewers.js';
 import { AppError } from '../../src/base/errors.js';
 import { createLogger } from '../../src/base/log.js';
 import type { SnapshotFault } from '../../src/store/snapshot.js';
@@ -23,12 +23,12 @@ const setUp = (t: TestContext) => {
   t.after(() => store.close());
   const clock = new FakeClock();
   const { users } = store;
-  const sessions = new ViewingSessions({ clock, log: createLogger(() => undefined) });
+  const viewers = new Viewers({ clock, log: createLogger(() => undefined) });
   const secret = Buffer.alloc(32, 1);
   const tokens = new Tokens(secret, { users, clock });
-  const makeAccounts = () => new Accounts(secret, { users, logins: store.logins, tokens, sessions, clock });
+  const makeAccounts = () => new Accounts(secret, { users, logins: store.logins, tokens, viewers, clock });
   const accounts = makeAccounts();
-  return { folder, store, clock, sessions, tokens, accounts, makeAccounts };
+  return { folder, store, clock, viewers, tokens, accounts, makeAccounts };
 };
 
 const outcomeOf = (login: Promise<string>): Promise<string> =>
@@ -192,7 +192,7 @@ test('a flood of logins is refused beyond a bound instead of piling up', async (
 });
 
 test('another role or password, or deletion, ends tokens and viewings at once', async (t) => {
-  const { accounts, tokens, sessions } = setUp(t);
+  const { accounts, tokens, viewers } = setUp(t);
   await accounts.ensureAdmin(() => undefined);
   await accounts.create({ username: 'eve', password: 'correct horse', role: 'viewer' });
   let password = 'correct horse';
@@ -206,9 +206,9 @@ test('another role or password, or deletion, ends tokens and viewings at once', 
   ];
   for (const change of changes) {
     const token = await accounts.login('eve', password, 'a');
-    const session = sessions.open('gate', 'eve', token);
+    const { id } = viewers.openViewing('gate', 'eve', token);
     let isEnded = false;
-    sessions.hold('gate', 'eve', () => {
+    viewers.takePlace('gate', 'eve', () => {
       isEnded = true;
     });
     await accounts.update('eve', {});
@@ -216,7 +216,7 @@ test('another role or password, or deletion, ends tokens and viewings at once', 
     assert.equal(isEnded, false, 'an update that changes nothing ends nothing');
     await change();
     assert.throws(() => tokens.verifyAccess(token), { code: 'token_revoked' });
-    assert.equal(sessions.touch(session, 'gate'), null);
+    assert.equal(viewers.useViewing(id, 'gate'), null);
     assert.equal(isEnded, true);
   }
   await accounts.create({ username: 'eve', password: 'correct horse', role: 'viewer' });
@@ -263,7 +263,7 @@ test('bad passwords and impossible changes are refused and change nothing', asyn
 });
 
 test('a restore ends what the snapshot no longer allows, and a restored password still opens', async (t) => {
-  const { accounts, store, sessions, tokens } = setUp(t);
+  const { accounts, store, viewers, tokens } = setUp(t);
   await accounts.create({ username: 'root', password: 'correct horse', role: 'admin' });
   await accounts.create({ username: 'eve', password: 'correct horse', role: 'viewer' });
   for (const id of ['kept', 'locked', 'gone']) store.cameras.create(sampleCamera(id));
@@ -271,7 +271,7 @@ test('a restore ends what the snapshot no longer allows, and a restored password
   const ended: string[] = [];
   for (const id of ['kept', 'locked', 'gone'])
     for (const name of ['root', 'eve'])
-      sessions.hold(id, name, (reason) => ended.push(`${id} ${name} ${reason}`));
+      viewers.takePlace(id, name, (reason) => ended.push(`${id} ${name} ${reason}`));
   const { users } = store.exportAll();
   const snapshot = {
     cameras: [sampleCamera('kept'), sampleCamera('locked', { token_auth: true })],
@@ -279,7 +279,7 @@ test('a restore ends what the snapshot no longer allows, and a restored password
     folders: [],
     users: users.filter(({ username }) => username === 'root'),
   };
-  restoreSnapshot(snapshot, { store, sessions });
+  restoreSnapshot(snapshot, { store, viewers });
   assert.deepEqual(ended.sort(), [
     'gone eve camera_deleted',
     'gone root camera_deleted',
@@ -292,7 +292,7 @@ test('a restore ends what the snapshot no longer allows, and a restored password
 });
 
 test('a restore that would lock everybody out, or cost too much to log in, is refused with all faults', async (t) => {
-  const { store, sessions } = setUp(t);
+  const { store, viewers } = setUp(t);
   const hash = await hashPassword('correct horse');
   const user = (username: string, password_hash: string) =>
     ({ username, password_hash, role: 'admin' }) as const;
@@ -303,7 +303,7 @@ test('a restore that would lock everybody out, or cost too much to log in, is re
     user('a', hash),
   ];
   assert.throws(
-    () => restoreSnapshot({ cameras: [], tags: [], folders: [], users }, { store, sessions }),
+    () => restoreSnapshot({ cameras: [], tags: [], folders: [], users }, { store, viewers }),
     (thrown) => {
       assert.ok(thrown instanceof AppError);
       assert.equal(thrown.code, 'bad_snapshot');

@@ -20,7 +20,7 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
 import { startFakeOutputs } from './contract-fakes.js';
 
-/** How many viewings are kept at a time (auth/viewing-sessions.ts). */
+/** How many viewings are kept at a time (auth/viewers.ts). */
 const MAX_VIEWINGS = 20_000;
 
 let app: TestApp;
@@ -97,7 +97,8 @@ test('every stream asks for its camera, for a token where that asks, and for roo
   await app.asAdmin('PUT', '/api/cameras/open', { disabled: true });
   const { server } = fakes;
   // Of polling players, each has a place; of others there is none to run out of.
-  for (let count = 0; count < MAX_VIEWINGS; count++) server.sessions.open('elsewhere', 'eve', String(count));
+  for (let count = 0; count < MAX_VIEWINGS; count++)
+    server.viewers.openViewing('elsewhere', 'eve', String(count));
   for (const [method, path, operation] of watching) {
     const isArchive = path.startsWith('/hls/');
     const { status, headers, body } = isArchive
@@ -107,7 +108,7 @@ test('every stream asks for its camera, for a token where that asks, and for roo
     assert.equal(body.code, isArchive ? 'too_many_viewings' : 'no_picture');
     assert.ok(operation.responses['503']);
   }
-  server.sessions.endForUser('eve');
+  server.viewers.endForUser('eve');
   for (const id of ['locked', 'open']) await app.asAdmin('DELETE', `/api/cameras/${id}`);
 });
 

@@ -44,10 +44,10 @@ const routes = [
     bodyType: 'application/sdp',
     bodyLimitBytes: 1_000,
     answers: { 201: { description: 'The offer', contentType: 'application/sdp' } },
-    handle: ({ hold, body }) => {
+    handle: ({ place, body }) => {
       if (failure !== null) throw failure;
-      held.push(hold);
-      hold.onEnd((reason) => ends.push(reason));
+      held.push(place);
+      place.onEnd((reason) => ends.push(reason));
       return {
         status: 201,
         text: body.toUpperCase(),
@@ -66,7 +66,7 @@ after(() => server.stop());
 
 const poll = async (path: string, token?: string) => {
   const { status, body, headers } = await server.call('GET', path, token === undefined ? {} : { token });
-  return { status, code: body?.code, session: body?.sessionId, username: body?.username, headers };
+  return { status, code: body?.code, session: body?.id, username: body?.username, headers };
 };
 const offer = (
   path: string,
@@ -78,9 +78,9 @@ const offer = (
     ...options,
   });
 
-test('a camera without token_auth is open; one that asks for a token opens a session that outlives it', async () => {
+test('a camera without token_auth is open; one that asks for a token opens a viewing that outlives it', async () => {
   assert.deepEqual((await server.call('GET', '/stream/open/playlist')).body, {
-    sessionId: null,
+    id: null,
     username: null,
   });
   const token = server.streamToken('locked');
@@ -114,7 +114,7 @@ test('refused: no token, one of another camera, expired unused, forged, revoked;
   const eve = server.users.get('eve')!;
   const { session } = await poll(`${path}?token=${ofEve}`);
   server.users.set('eve', { ...eve, token_epoch: 'epoch-2' });
-  server.sessions.endForUser('eve');
+  server.viewers.endForUser('eve');
   assert.equal(await codeOf(`?token=${ofEve}`), 'token_revoked');
   assert.equal(await codeOf(`?session=${session}`), 'token_expired');
   server.users.set('eve', eve);
@@ -127,7 +127,7 @@ test('refused: no token, one of another camera, expired unused, forged, revoked;
   assert.equal(
     (await poll(`/stream/locked-2/playlist?session=${own}`)).status,
     401,
-    "another camera's session",
+    "another camera's viewing",
   );
 });
 
@@ -146,24 +146,24 @@ test('an unknown camera is a 404, a bad id a 400; a disabled one has recordings 
 });
 
 test('a place is held until it is released, told of its end, and given back when the handler throws', async () => {
-  const holds = () => {
+  const placesTaken = () => {
     ends.length = 0;
-    server.sessions.endForCamera('open', 'camera_deleted');
+    server.viewers.endForCamera('open', 'camera_deleted');
     return ends.length;
   };
   const made = await offer('/stream/open/offer');
   assert.deepEqual([made.status, made.text], [201, 'V=0 AN OFFER']);
   assert.equal(made.headers.get('location'), '/stream/open/offer/1');
-  assert.equal(holds(), 1);
-  assert.equal(holds(), 0, 'told once');
+  assert.equal(placesTaken(), 1);
+  assert.equal(placesTaken(), 0, 'told once');
   await offer('/stream/open/offer');
   held.at(-1)!.release();
-  assert.equal(holds(), 0);
+  assert.equal(placesTaken(), 0);
   let registered = 0;
-  const { hold } = server.sessions;
-  server.sessions.hold = (...parameters) => {
+  const { takePlace } = server.viewers;
+  server.viewers.takePlace = (...parameters) => {
     registered++;
-    const place = hold.apply(server.sessions, parameters);
+    const place = takePlace.apply(server.viewers, parameters);
     return {
       release: () => {
         registered--;
@@ -182,15 +182,18 @@ test('a place is held until it is released, told of its end, and given back when
   );
   assert.equal((await offer('/stream/off/offer')).status, 503);
   assert.equal(registered, 0);
-  server.sessions.hold = hold;
+  server.viewers.takePlace = takePlace;
   assert.equal((await offer('/stream/locked/offer')).status, 401);
   assert.equal((await offer('/stream/locked/offer', { token: server.streamToken('locked') })).status, 201);
 });
 
 test('an end that comes before anybody listens is told to whoever asks later', async () => {
   const { HeldPlace } = await import('../../src/http/held-place.js');
-  const place = new HeldPlace((onEnd) => ({ username: null, ...server.sessions.hold('open', null, onEnd) }));
-  server.sessions.endForCamera('open', 'access_withdrawn');
+  const place = new HeldPlace((onEnd) => ({
+    username: null,
+    ...server.viewers.takePlace('open', null, onEnd),
+  }));
+  server.viewers.endForCamera('open', 'access_withdrawn');
   const told: EndReason[] = [];
   place.onEnd((reason) => told.push(reason));
   assert.deepEqual(told, ['access_withdrawn']);

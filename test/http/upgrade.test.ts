@@ -21,7 +21,7 @@ const echo: StreamUpgrade = {
   handle: (call) => {
     trouble?.(call);
     sockets.handleUpgrade(call.request, call.socket, call.head, (socket) => {
-      call.hold.onEnd((reason: EndReason) => socket.close(closeCodes[reason]));
+      call.place.onEnd((reason: EndReason) => socket.close(closeCodes[reason]));
       socket.on('message', (data) => socket.send(`${call.cameraId}: ${String(data)}`));
     });
   },
@@ -33,12 +33,12 @@ const wsHeaders =
 let server: WebServer;
 let placesHeld = 0;
 
-const countPlaces = ({ sessions }: WebServer): void => {
-  const { hold } = sessions;
-  sessions.hold = (...parameters) => {
+const countPlaces = ({ viewers }: WebServer): void => {
+  const { takePlace } = viewers;
+  viewers.takePlace = (...parameters) => {
     placesHeld++;
     let isHeld = true;
-    const place = hold.apply(sessions, parameters);
+    const place = takePlace.apply(viewers, parameters);
     return {
       release: () => {
         if (isHeld) placesHeld--;
@@ -112,14 +112,14 @@ test('a viewer is let in, holds its place until it leaves, and is told when it m
   assert.equal(placesHeld, 3);
   anybody.terminate();
   await until('the place is free', () => placesHeld === 2);
-  server.sessions.endForUser('viewer');
+  server.viewers.endForUser('viewer');
   const codes = await Promise.all([known, withHeader].map((socket) => once(socket, 'close')));
   assert.deepEqual(
     codes.map(([code]) => code),
     [4403, 4403],
   );
   const other = await open('/stream/ws/open');
-  server.sessions.endForCamera('open', 'camera_deleted');
+  server.viewers.endForCamera('open', 'camera_deleted');
   assert.equal((await once(other, 'close'))[0], 4404);
   await until('all places are free', () => placesHeld === 0);
   assert.ok(server.reported.includes('GET /stream/ws/:id 101'));

@@ -27,7 +27,7 @@ test('a view ends when its viewer may not watch any more, even while its answer 
   await until('the second answer is being made', () => waiting.length === 1);
   assert.deepEqual(ended, []);
   server.cameras.set('open', { tokenAuth: true, isDisabled: false });
-  server.sessions.endForCamera('open', 'access_withdrawn');
+  server.viewers.endForCamera('open', 'access_withdrawn');
   assert.deepEqual(ended, ['open session-1']);
   waiting[0]!();
   await late;

@@ -1,5 +1,5 @@
 import { Tokens } from '../../src/auth/tokens.js';
-import { ViewingSessions } from '../../src/auth/viewers.js';
+import { Viewers } from '../../src/auth/viewers.js';
 import { ViewingGate } from '../../src/auth/viewing-gate.js';
 import { createLogger } from '../../src/base/log.js';
 import { ForwardedNotice } from '../../src/http/forwarded-notice.js';
@@ -19,7 +19,7 @@ export type WebServer = {
   readonly url: string;
   readonly clock: FakeClock;
   readonly tokens: Tokens;
-  readonly sessions: ViewingSessions;
+  readonly viewers: Viewers;
   /** Those that may be watched: `open`, `locked` (asks for tokens), `off` (disabled) and what a test adds. */
   readonly cameras: Map<string, WatchedCamera>;
   readonly users: Map<string, StoredUser>;
@@ -60,7 +60,7 @@ export const startWebServer = async (
     users: { find: (name) => users.get(name) ?? null },
     clock,
   });
-  const sessions = new ViewingSessions({ clock, log });
+  const viewers = new Viewers({ clock, log });
   const cameras = new Map<string, WatchedCamera>([
     ['open', { tokenAuth: false, isDisabled: false }],
     ['locked', { tokenAuth: true, isDisabled: false }],
@@ -68,7 +68,7 @@ export const startWebServer = async (
   ]);
   const streams = new StreamAccess({
     cameras: { watched: (id) => cameras.get(id) ?? null },
-    gate: new ViewingGate({ tokens, sessions }),
+    gate: new ViewingGate({ tokens, viewers }),
   });
   const reported: string[] = [];
   const deps = {
@@ -94,7 +94,7 @@ export const startWebServer = async (
     url: server.url,
     clock,
     tokens,
-    sessions,
+    viewers,
     cameras,
     users,
     reported,

@@ -203,8 +203,8 @@ const hlsRoutes = ({ clock, playback }: ArchiveRoutesDeps): Route[] => [
     params: idParams,
     query: z.object({ file: fileSchema }),
     answers: { 200: { description: 'A media playlist', contentType: PLAYLIST_TYPE } },
-    handle: async ({ params: { id }, query: { file }, viewing: { sessionId } }) =>
-      playlist(await playback.archivePlaylist(id, { fileName: checkedName(file), session: sessionId })),
+    handle: async ({ params: { id }, query: { file }, viewing }) =>
+      playlist(await playback.archivePlaylist(id, { fileName: checkedName(file), session: viewing.id })),
   }),
   route({
     method: 'get',
@@ -215,9 +215,9 @@ const hlsRoutes = ({ clock, playback }: ArchiveRoutesDeps): Route[] => [
     params: idParams,
     query: z.object({ from: instantSchema, to: instantSchema }),
     answers: { 200: { description: 'A media playlist', contentType: PLAYLIST_TYPE } },
-    handle: async ({ params: { id }, query, viewing: { sessionId } }) => {
+    handle: async ({ params: { id }, query, viewing }) => {
       const range = rangeOf(query, clock.wallMs(), MAX_PLAYED_DAYS);
-      return playlist(await playback.rangePlaylist(id, { ...range, session: sessionId }));
+      return playlist(await playback.rangePlaylist(id, { ...range, session: viewing.id }));
     },
   }),
   route({

@@ -24,12 +24,12 @@ const blockingQuery = z
   });
 
 type Watching = {
-  readonly viewing: { readonly sessionId: string | null };
+  readonly viewing: { readonly id: string | null };
   readonly clientAddress: string;
 };
 
 const viewerOf = ({ viewing, clientAddress }: Watching): HlsViewer => ({
-  session: viewing.sessionId,
+  session: viewing.id,
   clientAddress,
 });
 

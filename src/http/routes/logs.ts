@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { bearerTokenOf } from '../../auth/tokens.js';
-import type { ViewingSessions } from '../../auth/viewers.js';
+import type { Viewers } from '../../auth/viewers.js';
 import type { Clock, Timer } from '../../base/clock.js';
 import { type LogHub, logLevelRanks, type RecordLevel } from '../../ops/log-hub.js';
 import { LogStream } from '../../ops/log-stream.js';
@@ -18,7 +18,7 @@ export type LogRoutesDeps = {
   readonly hub: LogHub;
   readonly tokens: TokenVerifier;
   /** Told at once when a reader's rights are withdrawn. */
-  readonly sessions: Pick<ViewingSessions, 'hold'>;
+  readonly viewers: Pick<Viewers, 'takePlace'>;
   readonly clock: Clock;
 };
 
@@ -54,10 +54,10 @@ export class LogRoutes {
             }
             const stream = new LogStream({ level, cameraId }, { ...this.#deps, sink: response });
             this.#open.add(stream);
-            const hold = this.#deps.sessions.hold(null, principal.username, () => stream.close());
+            const place = this.#deps.viewers.takePlace(null, principal.username, () => stream.close());
             const expiry = this.#endWithToken(stream, bearerTokenOf(request.headers.authorization));
             response.once('close', () => {
-              hold.release();
+              place.release();
               expiry.cancel();
               this.#open.delete(stream);
             });

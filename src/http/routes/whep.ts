@@ -31,10 +31,12 @@ export const whepRoutes = ({ whep }: { readonly whep: WhepSource }): Route[] => 
     bodyLimitBytes: MAX_OFFER_BYTES,
     answers: { 201: { description: 'The SDP answer', contentType } },
     problems: [406, 429],
-    handle: async ({ params, body, hold, clientAddress }) => {
-      const { sessionId, answerSdp } = await whep.offer(params.id, body, clientAddress, () => hold.release());
+    handle: async ({ params, body, place, clientAddress }) => {
+      const { sessionId, answerSdp } = await whep.offer(params.id, body, clientAddress, () =>
+        place.release(),
+      );
       // At once, if the place was taken away while the answer was made.
-      hold.onEnd((reason) => whep.end(params.id, sessionId, reason));
+      place.onEnd((reason) => whep.end(params.id, sessionId, reason));
       const headers = { Location: `/stream/webrtc/whep/${params.id}/${sessionId}` };
       return { status: 201, text: answerSdp, contentType, headers };
     },

@@ -189,6 +189,6 @@ export class LiveHls implements LiveOutput {
   }
 }
 
-/** One viewer is a session; without sessions an address, which plays one kind of stream. */
+/** One viewer is a viewing (`?session=`); without one an address, which plays one kind of stream. */
 const keyOf = ({ session, clientAddress }: HlsViewer, kind: 'ts' | 'parts'): string =>
   session ?? `${clientAddress} ${kind}`;

@@ -6,7 +6,7 @@ import type { SegmentWindow } from './window.js';
 
 const seconds = (ticks: number): string => (ticks / VIDEO_CLOCK_HZ).toFixed(5);
 
-/** What is put behind each address in a playlist, so that a player takes its viewing session along. */
+/** What is put behind each address in a playlist, so that a player takes the id of its viewing along. */
 export const addressSuffix = (session: string | null): string =>
   session === null ? '' : `?session=${encodeURIComponent(session)}`;
 

@@ -15,7 +15,7 @@ import { type Drops, Viewer } from './viewer.js';
 
 export type WebSocketErrorCode = 'no_picture' | 'bad_request';
 
-/** A viewer's permission to watch: told when it ends, given back when the viewer has gone. */
+/** A viewer's place (auth/README.md): told when it must end, released when the viewer has gone. */
 export type ViewerPlace = {
   onEnd(listener: (reason: 'camera_deleted' | 'access_withdrawn') => void): void;
   release(): void;
