@@ -23,12 +23,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   models: ['base', 'store'],
   onvif: ['base'],
   auth: ['base', 'store'],
+  backup: ['base', 'store', 'auth'],
   ops: ['base'],
-  http: ['base', 'auth', 'camera', 'archive', 'live', 'models', 'detect', 'onvif', 'ops'],
+  http: ['base', 'auth', 'backup', 'camera', 'archive', 'live', 'models', 'detect', 'onvif', 'ops'],
 };
 const workersMayImport = ['base', 'ring', 'camera', 'archive', 'live', 'detect'];
 /** What a worker thread never loads, however indirectly: secrets and the database stay on the main thread. */
-const neverInWorkers = ['src/store/', 'src/auth/', 'src/http/'];
+const neverInWorkers = ['src/store/', 'src/auth/', 'src/backup/', 'src/http/'];
 const parts = ['storage', 'media', 'operations', 'routes', 'listeners', 'stops'].map(
   (name) => `src/${name}.ts`,
 );

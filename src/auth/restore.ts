@@ -1,12 +1,12 @@
-import { type Snapshot, type SnapshotFault, snapshotFaults } from '../store/snapshot.js';
-import type { Store } from '../store/store.js';
+import { type SnapshotFault, snapshotFaults } from '../store/snapshot.js';
+import type { Configuration, Store } from '../store/store.js';
 import { authError } from './auth-error.js';
 import { isPasswordHash } from './passwords.js';
 import type { Viewers } from './viewers.js';
 
-export type { Snapshot } from '../store/snapshot.js';
+export type { Configuration } from '../store/store.js';
 
-const hashFaults = (snapshot: Snapshot): SnapshotFault[] =>
+const hashFaults = (snapshot: Configuration): SnapshotFault[] =>
   snapshot.users.flatMap(({ password_hash }, index) =>
     isPasswordHash(password_hash)
       ? []
@@ -17,7 +17,7 @@ const hashFaults = (snapshot: Snapshot): SnapshotFault[] =>
  * Imports a backup whose records were checked for their shape, whole or not at all, and ends what
  * anybody watches who lost the right by it. Throws `bad_snapshot` with every fault in `details.errors`.
  */
-export const restoreSnapshot = (snapshot: Snapshot, deps: { store: Store; viewers: Viewers }): void => {
+export const restoreSnapshot = (snapshot: Configuration, deps: { store: Store; viewers: Viewers }): void => {
   const errors = [...snapshotFaults(snapshot), ...hashFaults(snapshot)];
   if (errors.length > 0) throw authError('bad_snapshot', "the snapshot can't be imported", { errors });
   const { removedCameraIds, lockedCameraIds, revokedUsernames } = deps.store.importAll(snapshot);

@@ -1,15 +1,6 @@
 import type { Camera } from './cameras.js';
 import type { Folder } from './folders.js';
 import type { Tag } from './tags.js';
-import type { UserRecord } from './users.js';
-
-/** Everything that was configured: the four lists of a backup. */
-export type Snapshot = {
-  readonly cameras: readonly Camera[];
-  readonly tags: readonly Tag[];
-  readonly folders: readonly Folder[];
-  readonly users: readonly UserRecord[];
-};
 
 /** What of a snapshot says how its records hang together. */
 export type SnapshotOutline = {

@@ -2,17 +2,24 @@ import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import { messageOf } from '../base/errors.js';
-import { CameraTable } from './cameras.js';
+import { type Camera, CameraTable } from './cameras.js';
 import { FactTable } from './facts.js';
-import { FolderTable } from './folders.js';
+import { type Folder, FolderTable } from './folders.js';
 import { LoginTable } from './logins.js';
 import { openDatabase } from './open-database.js';
-import { type Snapshot, snapshotFaults } from './snapshot.js';
 import { storeError } from './store-error.js';
-import { TagTable } from './tags.js';
+import { type Tag, TagTable } from './tags.js';
 import { TrafficTable } from './traffic.js';
 import { inTransaction } from './transaction.js';
-import { UserTable } from './users.js';
+import { type UserRecord, UserTable } from './users.js';
+
+/** Everything that was configured: the four lists of a backup. */
+export type Configuration = {
+  readonly cameras: readonly Camera[];
+  readonly tags: readonly Tag[];
+  readonly folders: readonly Folder[];
+  readonly users: readonly UserRecord[];
+};
 
 /** Whose rights to watch an import took away; the caller ends what they have open. */
 export type ImportEffects = {
@@ -65,7 +72,7 @@ export class Store {
   }
 
   /** All that was configured, as of one moment. */
-  exportAll(): Snapshot {
+  exportAll(): Configuration {
     return this.#db.transaction(() => ({
       cameras: this.cameras.list(),
       tags: this.tags.list(),
@@ -74,19 +81,19 @@ export class Store {
     }))();
   }
 
-  /** Replaces everything, or throws `bad_snapshot` with all faults in `details.errors` and changes nothing. */
-  importAll(snapshot: Snapshot): ImportEffects {
-    const errors = snapshotFaults(snapshot);
-    if (errors.length > 0)
-      throw storeError('bad_snapshot', "the snapshot can't be imported", { details: { errors } });
-    this.#refusePurged(snapshot);
+  /**
+   * Replaces everything by records that hang together. Throws `bad_snapshot`, with all faults in `details.errors`, where
+   * a camera can't come back yet; whatever it throws, nothing has changed.
+   */
+  importAll(wanted: Configuration): ImportEffects {
+    this.#refusePurged(wanted);
     return inTransaction(this.#db, () => {
       const cameras = this.cameras.list();
       const users = this.users.list().map(({ username }) => this.users.find(username));
-      this.cameras.replaceAll(snapshot.cameras);
-      this.tags.replaceAll(snapshot.tags);
-      this.folders.replaceAll(snapshot.folders);
-      this.users.replaceAll(snapshot.users);
+      this.cameras.replaceAll(wanted.cameras);
+      this.tags.replaceAll(wanted.tags);
+      this.folders.replaceAll(wanted.folders);
+      this.users.replaceAll(wanted.users);
       const nowOf = new Map(this.cameras.list().map((camera) => [camera.id, camera]));
       return {
         removedCameraIds: cameras.filter(({ id }) => !nowOf.has(id)).map(({ id }) => id),
@@ -103,7 +110,7 @@ export class Store {
   }
 
   /** Recordings that somebody ordered to be deleted don't come back with their camera. */
-  #refusePurged({ cameras }: Snapshot): void {
+  #refusePurged({ cameras }: Configuration): void {
     const errors = cameras.flatMap(({ id }, index) =>
       this.cameras.deleted.find(id)?.isPurged === true
         ? [{ path: `cameras[${index}].id`, message: 'its recordings are being deleted; try again soon' }]

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Camera } from '../../src/store/cameras.js';
 import type { Folder } from '../../src/store/folders.js';
-import type { Snapshot } from '../../src/store/snapshot.js';
+import type { Configuration } from '../../src/store/store.js';
 import type { Tag } from '../../src/store/tags.js';
 import { ROLES, type UserRecord } from '../../src/store/users.js';
 
@@ -77,8 +77,8 @@ const anyFolders: fc.Arbitrary<Folder[]> = fc
 const byKey = <T>(one: fc.Arbitrary<T>, selector: (value: T) => string): fc.Arbitrary<T[]> =>
   fc.uniqueArray(one, { selector, maxLength: 6 });
 
-/** Any snapshot that may be imported. */
-export const anySnapshot: fc.Arbitrary<Snapshot> = record<Snapshot>({
+/** Any configuration that may be imported. */
+export const anyConfiguration: fc.Arbitrary<Configuration> = record<Configuration>({
   cameras: byKey(anyCamera, ({ id }) => id),
   tags: byKey(record<Tag>({ id: anyId, name: anyText, color: fc.constant('#A0b1C2') }), ({ id }) => id),
   folders: anyFolders,
@@ -86,20 +86,20 @@ export const anySnapshot: fc.Arbitrary<Snapshot> = record<Snapshot>({
     record<UserRecord>({ username: anyId, password_hash: anyText, role: fc.constantFrom(...ROLES) }),
     ({ username }) => username,
   ),
-}).map((snapshot) => ({
-  ...snapshot,
+}).map((configuration) => ({
+  ...configuration,
   users: [
-    ...snapshot.users.filter(({ username }) => username !== 'admin'),
+    ...configuration.users.filter(({ username }) => username !== 'admin'),
     { username: 'admin', password_hash: 'hash', role: 'admin' as const },
   ],
 }));
 
 const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
 
-/** The snapshot in the order in which the store lists things. */
-export const sorted = (snapshot: Snapshot): Snapshot => ({
-  cameras: snapshot.cameras.toSorted(byId),
-  tags: snapshot.tags.toSorted(byId),
-  folders: snapshot.folders.toSorted(byId),
-  users: snapshot.users.toSorted((a, b) => (a.username < b.username ? -1 : 1)),
+/** The configuration in the order in which the store lists things. */
+export const sorted = (configuration: Configuration): Configuration => ({
+  cameras: configuration.cameras.toSorted(byId),
+  tags: configuration.tags.toSorted(byId),
+  folders: configuration.folders.toSorted(byId),
+  users: configuration.users.toSorted((a, b) => (a.username < b.username ? -1 : 1)),
 });

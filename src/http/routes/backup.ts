@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../auth/restore.js';
+import type { Configuration } from '../../auth/restore.js';
 import type { Clock } from '../../base/clock.js';
 import type { InputFault } from '../problem.js';
 import { type Route, route } from '../route.js';
@@ -8,11 +8,11 @@ import { importSchema, looseSnapshot, SNAPSHOT_VERSION, snapshotSchema } from '.
 export type BackupRoutesDeps = {
   readonly clock: Clock;
   readonly backup: {
-    export(): Snapshot;
+    export(): Configuration;
     /** What is wrong between the records, whatever is wrong within them. */
     faultsBetween(snapshot: ReturnType<typeof looseSnapshot>): readonly InputFault[];
     /** Whole or, if it throws, not at all. */
-    restore(snapshot: Snapshot): void;
+    restore(snapshot: Configuration): void;
   };
 };
 
