@@ -1,4 +1,5 @@
-import { restoreSnapshot } from './auth/restore.js';
+import { snapshotFaults } from './backup/check.js';
+import { restoreSnapshot } from './backup/restore.js';
 import type { Clock } from './base/clock.js';
 import type { Route } from './http/route.js';
 import { archiveRoutes } from './http/routes/archive.js';
@@ -23,7 +24,6 @@ import type { Models } from './models/models.js';
 import type { Operations } from './operations.js';
 import { MetricsPage } from './ops/metrics-page.js';
 import type { Storage } from './storage.js';
-import { snapshotFaults } from './store/snapshot.js';
 
 /** What the two listeners show. */
 export type Routes = {

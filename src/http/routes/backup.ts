@@ -1,4 +1,4 @@
-import type { Configuration } from '../../auth/restore.js';
+import type { Configuration } from '../../backup/restore.js';
 import type { Clock } from '../../base/clock.js';
 import type { InputFault } from '../problem.js';
 import { type Route, route } from '../route.js';

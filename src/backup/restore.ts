@@ -1,8 +1,8 @@
-import { type SnapshotFault, snapshotFaults } from '../store/snapshot.js';
+import { authError } from '../auth/auth-error.js';
+import { isPasswordHash } from '../auth/passwords.js';
+import type { Viewers } from '../auth/viewers.js';
 import type { Configuration, Store } from '../store/store.js';
-import { authError } from './auth-error.js';
-import { isPasswordHash } from './passwords.js';
-import type { Viewers } from './viewers.js';
+import { type SnapshotFault, snapshotFaults } from './check.js';
 
 export type { Configuration } from '../store/store.js';
 

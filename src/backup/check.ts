@@ -1,6 +1,6 @@
-import type { Camera } from './cameras.js';
-import type { Folder } from './folders.js';
-import type { Tag } from './tags.js';
+import type { Camera } from '../store/cameras.js';
+import type { Folder } from '../store/folders.js';
+import type { Tag } from '../store/tags.js';
 
 /** What of a snapshot says how its records hang together. */
 export type SnapshotOutline = {
