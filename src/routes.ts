@@ -1,5 +1,6 @@
-import { snapshotFaults } from './backup/check.js';
+import { faultsBetween } from './backup/check.js';
 import { restoreSnapshot } from './backup/restore.js';
+import { takeSnapshot } from './backup/snapshot.js';
 import type { Clock } from './base/clock.js';
 import type { Route } from './http/route.js';
 import { archiveRoutes } from './http/routes/archive.js';
@@ -54,12 +55,11 @@ const managementRoutes = ({ clock, storage, media, operations }: RoutesDeps): Ro
     ...folderRoutes({ folders: store.folders, onCamerasChanged }),
     ...userRoutes({ accounts }),
     ...backupRoutes({
-      clock,
       backup: {
-        export: () => store.exportAll(),
-        faultsBetween: snapshotFaults,
-        restore: (snapshot) => {
-          restoreSnapshot(snapshot, { store, viewers });
+        take: () => takeSnapshot(store, clock),
+        faultsBetween,
+        restore: (records) => {
+          restoreSnapshot(records, { store, viewers });
           registry.reload();
         },
       },

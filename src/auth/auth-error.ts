@@ -9,7 +9,6 @@ export type AuthErrorCode =
   | 'forbidden'
   | 'bad_credentials'
   | 'bad_password'
-  | 'bad_snapshot'
   | 'too_many_attempts'
   | 'too_many_viewings'
   | 'login_busy'

@@ -1,12 +1,11 @@
-import type { Camera } from '../store/cameras.js';
-import type { Folder } from '../store/folders.js';
-import type { Tag } from '../store/tags.js';
+import { isPasswordHash } from '../auth/passwords.js';
+import type { Configuration } from '../store/store.js';
 
 /** What of a snapshot says how its records hang together. */
-export type SnapshotOutline = {
-  readonly cameras: readonly Pick<Camera, 'id'>[];
-  readonly tags: readonly Pick<Tag, 'id'>[];
-  readonly folders: readonly Pick<Folder, 'id' | 'parent_id'>[];
+type Outline = {
+  readonly cameras: readonly { readonly id: string }[];
+  readonly tags: readonly { readonly id: string }[];
+  readonly folders: readonly { readonly id: string; readonly parent_id: string }[];
   readonly users: readonly { readonly username: string; readonly role: string }[];
 };
 
@@ -23,7 +22,7 @@ const repeated = (list: string, key: string, ids: readonly string[]): SnapshotFa
 };
 
 /** Ids of the folders that are their own ancestors: each path upwards is walked once. */
-const foldersInCycles = (folders: SnapshotOutline['folders']): Set<string> => {
+const foldersInCycles = (folders: Outline['folders']): Set<string> => {
   const parentOf = new Map(folders.map((folder) => [folder.id, folder.parent_id]));
   const walked = new Set<string>();
   const inCycle = new Set<string>();
@@ -42,7 +41,7 @@ const foldersInCycles = (folders: SnapshotOutline['folders']): Set<string> => {
   return inCycle;
 };
 
-const folderFaults = (folders: SnapshotOutline['folders']): SnapshotFault[] => {
+const folderFaults = (folders: Outline['folders']): SnapshotFault[] => {
   const ids = new Set(folders.map(({ id }) => id));
   const inCycle = foldersInCycles(folders);
   return folders.flatMap(({ id, parent_id }, index) => {
@@ -53,8 +52,34 @@ const folderFaults = (folders: SnapshotOutline['folders']): SnapshotFault[] => {
   });
 };
 
-/** Every fault between the records of a snapshot; that each record has the right shape was checked before. */
-export const snapshotFaults = (snapshot: SnapshotOutline): SnapshotFault[] => [
+const textOf = (item: unknown, name: string, fallback: string): string => {
+  const value: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, name) : undefined;
+  return typeof value === 'string' ? value : fallback;
+};
+
+const itemsOf = (input: unknown, list: string): unknown[] => {
+  const items: unknown = typeof input === 'object' && input !== null ? Reflect.get(input, list) : undefined;
+  return Array.isArray(items) ? items : [];
+};
+
+/**
+ * The outline of a snapshot, however broken its records are otherwise: so that all faults can be told at once. A
+ * record without an id gets one that is nobody else's.
+ */
+const outlineOf = (input: unknown): Outline => ({
+  cameras: itemsOf(input, 'cameras').map((item, index) => ({ id: textOf(item, 'id', `#${index}`) })),
+  tags: itemsOf(input, 'tags').map((item, index) => ({ id: textOf(item, 'id', `#${index}`) })),
+  folders: itemsOf(input, 'folders').map((item, index) => ({
+    id: textOf(item, 'id', `#${index}`),
+    parent_id: textOf(item, 'parent_id', ''),
+  })),
+  users: itemsOf(input, 'users').map((item, index) => ({
+    username: textOf(item, 'username', `#${index}`),
+    role: textOf(item, 'role', ''),
+  })),
+});
+
+const outlineFaults = (snapshot: Outline): SnapshotFault[] => [
   ...repeated(
     'cameras',
     'id',
@@ -80,3 +105,14 @@ export const snapshotFaults = (snapshot: SnapshotOutline): SnapshotFault[] => [
     ? []
     : [{ path: 'users', message: 'there must be at least one user with the role admin' }]),
 ];
+
+/** Every fault between the records of a snapshot, whatever is wrong within them. */
+export const faultsBetween = (snapshot: unknown): SnapshotFault[] => outlineFaults(outlineOf(snapshot));
+
+/** Password hashes that nobody could log in by, or that cost too much to check. */
+export const hashFaults = ({ users }: Pick<Configuration, 'users'>): SnapshotFault[] =>
+  users.flatMap(({ password_hash }, index) =>
+    isPasswordHash(password_hash)
+      ? []
+      : [{ path: `users[${index}].password_hash`, message: 'is not a password hash of this service' }],
+  );

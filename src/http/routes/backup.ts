@@ -1,25 +1,23 @@
-import type { Configuration } from '../../backup/restore.js';
-import type { Clock } from '../../base/clock.js';
+import type { Snapshot } from '../../backup/snapshot.js';
 import type { InputFault } from '../problem.js';
 import { type Route, route } from '../route.js';
 import { messageSchema } from '../schemas.js';
-import { importSchema, looseSnapshot, SNAPSHOT_VERSION, snapshotSchema } from '../snapshot-schema.js';
+import { importSchema, snapshotSchema } from '../snapshot-schema.js';
 
 export type BackupRoutesDeps = {
-  readonly clock: Clock;
   readonly backup: {
-    export(): Configuration;
+    take(): Snapshot;
     /** What is wrong between the records, whatever is wrong within them. */
-    faultsBetween(snapshot: ReturnType<typeof looseSnapshot>): readonly InputFault[];
+    faultsBetween(snapshot: unknown): readonly InputFault[];
     /** Whole or, if it throws, not at all. */
-    restore(snapshot: Configuration): void;
+    restore(records: Pick<Snapshot, 'cameras' | 'tags' | 'folders' | 'users'>): void;
   };
 };
 
 const IMPORT_LIMIT_BYTES = 64_000_000;
 
 /** The whole configuration, out and in again. */
-export const backupRoutes = ({ backup, clock }: BackupRoutesDeps): Route[] => [
+export const backupRoutes = ({ backup }: BackupRoutesDeps): Route[] => [
   route({
     method: 'get',
     path: '/api/system/backup/export',
@@ -27,14 +25,7 @@ export const backupRoutes = ({ backup, clock }: BackupRoutesDeps): Route[] => [
     audit: 'export_backup',
     summary: 'Everything that was configured: with passwords of cameras and hashes of users, so keep it safe',
     answers: { 200: { description: 'A snapshot', schema: snapshotSchema } },
-    handle: () => ({
-      status: 200,
-      body: {
-        version: SNAPSHOT_VERSION,
-        exported_at: new Date(clock.wallMs()).toISOString(),
-        ...backup.export(),
-      },
-    }),
+    handle: () => ({ status: 200, body: backup.take() }),
   }),
   route({
     method: 'post',
@@ -43,7 +34,7 @@ export const backupRoutes = ({ backup, clock }: BackupRoutesDeps): Route[] => [
     audit: 'restore_backup',
     summary: 'Replace everything by a snapshot, or nothing: then the faults are listed, 50 at most',
     body: importSchema,
-    furtherFaults: (input) => backup.faultsBetween(looseSnapshot(input)),
+    furtherFaults: (input) => backup.faultsBetween(input),
     bodyLimitBytes: IMPORT_LIMIT_BYTES,
     answers: { 200: { description: 'Done', schema: messageSchema } },
     problems: [503],

@@ -1,0 +1,18 @@
+import type { Clock } from '../base/clock.js';
+import type { Configuration, Store } from '../store/store.js';
+
+/** Of the backup's form; a change that older services can't read gets another number. */
+export const SNAPSHOT_VERSION = 1;
+
+/** A backup: everything that was configured, as of one moment. */
+export type Snapshot = Configuration & {
+  readonly version: typeof SNAPSHOT_VERSION;
+  readonly exported_at: string;
+};
+
+/** With passwords of cameras and hashes of users: whoever gets it must be allowed to have them. */
+export const takeSnapshot = (store: Pick<Store, 'exportAll'>, clock: Clock): Snapshot => ({
+  version: SNAPSHOT_VERSION,
+  exported_at: new Date(clock.wallMs()).toISOString(),
+  ...store.exportAll(),
+});
