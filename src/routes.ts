@@ -75,7 +75,8 @@ const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
   return [
     ...archiveRoutes({
       ...{ clock, cameras: registry },
-      ...{ recordings: requests, timeline: requests, playback: requests, deletions: requests },
+      ...{ recordings: requests, timeline: requests, playback: requests },
+      ...{ exports: requests, deletions: requests },
       deleted: { has: (id) => deleted.find(id) !== null },
     }),
     ...hlsRoutes({ hls }),

@@ -39,7 +39,15 @@ before(async () => {
   const timeline = { intervals: async () => ({ intervals: [], gaps: [], broken: [] }) };
   const cameras = { has: (id: string) => server.cameras.has(id) };
   server = await startWebServer(
-    archiveRoutes({ clock: systemClock, cameras, recordings, timeline, playback, ...noDeletions }),
+    archiveRoutes({
+      clock: systemClock,
+      cameras,
+      recordings,
+      timeline,
+      playback,
+      exports: playback,
+      ...noDeletions,
+    }),
   );
   browser = await launchChromium();
 });

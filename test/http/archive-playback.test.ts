@@ -18,7 +18,7 @@ const serve = async (t: TestContext) => {
   const timeline = new Timeline({ clock, recordings, whyNot: () => null });
   const cameras = { has: (id: string) => id === CAMERA_ID };
   const server = await startWebServer(
-    archiveRoutes({ clock, cameras, recordings, timeline, playback, ...noDeletions }),
+    archiveRoutes({ clock, cameras, recordings, timeline, playback, exports: playback, ...noDeletions }),
   );
   t.after(() => server.stop());
   server.cameras.set(CAMERA_ID, { tokenAuth: true, isDisabled: false });

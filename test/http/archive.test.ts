@@ -20,7 +20,8 @@ before(async () => {
   const clock = new FakeClock();
   server = await startWebServer(
     archiveRoutes({
-      ...{ clock, cameras, recordings: archive, timeline: archive, playback: archive, deletions: archive },
+      ...{ clock, cameras, recordings: archive, timeline: archive, playback: archive },
+      ...{ exports: archive, deletions: archive },
       deleted: { has: (id) => id === 'deleted' },
     }),
   );

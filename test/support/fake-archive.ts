@@ -1,13 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../src/base/errors.js';
 import type { Clip } from '../../src/http/clip-response.js';
-import type {
-  ClipSelection,
-  RecordingDeletions,
-  RecordingList,
-  RecordingPlayback,
-  RecordingTimeline,
-} from '../../src/http/routes/archive.js';
+import type { RecordingDeletions } from '../../src/http/routes/archive/deletion.js';
+import type { ClipSelection, RecordingExports } from '../../src/http/routes/archive/export.js';
+import type { RecordingList, RecordingTimeline } from '../../src/http/routes/archive/lists.js';
+import type { RecordingPlayback } from '../../src/http/routes/archive/playback.js';
 
 /** The only recording: two parts from 08:30:00.250 on. */
 export const FILE = '2026-11-21_08-30-00_to_08-30-04.mp4';
@@ -19,7 +16,9 @@ const startMs = Date.UTC(2026, 10, 21, 8, 30, 0, 250);
 export const clipContent = Buffer.alloc(CLIP_BYTES, Buffer.from(Array.from({ length: 251 }, (_, at) => at)));
 
 /** An archive in memory, which notes what it was asked and what of it was given back. */
-export class FakeArchive implements RecordingList, RecordingTimeline, RecordingPlayback, RecordingDeletions {
+export class FakeArchive
+  implements RecordingList, RecordingTimeline, RecordingPlayback, RecordingExports, RecordingDeletions
+{
   readonly asked: string[] = [];
   openClips = 0;
   readBytes = 0;

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import type { Clock } from '../../../base/clock.js';
+import { type Route, route } from '../../route.js';
+import { idParams } from '../../schemas.js';
+import { instantSchema, rangeOf } from '../../time-range.js';
+import { type KnownIds, knownCamera } from './known-camera.js';
+
+type Span = { readonly startMs: number; readonly endMs: number };
+
+/** The recordings that there are. */
+export type RecordingList = {
+  /** Sorted by start. */
+  list(cameraId: string): Promise<readonly (Span & { readonly fileName: string })[]>;
+};
+
+/** What was recorded when, and why not. */
+export type RecordingTimeline = {
+  intervals(
+    cameraId: string,
+    fromMs: number,
+    toMs: number,
+  ): Promise<{
+    readonly intervals: readonly Span[];
+    readonly gaps: readonly (Span & { readonly reason: string })[];
+    /** Files that were moved aside, since nothing in them can be played. */
+    readonly broken: readonly (Span & { readonly fileName: string; readonly sizeBytes: number })[];
+  }>;
+};
+
+export type ListRoutesDeps = {
+  readonly clock: Clock;
+  readonly cameras: KnownIds;
+  readonly recordings: RecordingList;
+  readonly timeline: RecordingTimeline;
+};
+
+const MAX_LISTED_DAYS = 31;
+
+const isoSchema = z.iso.datetime();
+const spanShape = { start: isoSchema, end: isoSchema };
+const intervalsSchema = z.array(z.strictObject({ ...spanShape, filename: z.string() }));
+const coverageSchema = z
+  .strictObject({
+    intervals: z.array(z.strictObject(spanShape)),
+    gaps: z.array(z.strictObject({ ...spanShape, reason: z.string() })),
+    broken: z
+      .array(z.strictObject({ ...spanShape, filename: z.string(), bytes: z.int().min(0) }))
+      .meta({ description: 'files that no one can play; they leave with the recordings of their time' }),
+  })
+  .meta({ id: 'Recordings' });
+
+const shownSpan = ({ startMs, endMs }: Span) => ({
+  start: new Date(startMs).toISOString(),
+  end: new Date(endMs).toISOString(),
+});
+
+/** What is there: for users of the interface. */
+export const listRoutes = ({ clock, cameras, recordings, timeline }: ListRoutesDeps): Route[] => [
+  route({
+    method: 'get',
+    path: '/api/cameras/:id/archive',
+    access: 'archive.read',
+    summary: 'The recordings of a camera; the last one may still be growing',
+    params: idParams,
+    answers: { 200: { description: 'Recordings, sorted by start', schema: intervalsSchema } },
+    problems: [404, 503],
+    handle: async ({ params }) => {
+      const found = await recordings.list(knownCamera(params.id, cameras));
+      const body = found.map((one) => ({ ...shownSpan(one), filename: one.fileName }));
+      return { status: 200, body };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/cameras/:id/recordings',
+    access: 'archive.read',
+    summary: 'When a camera was recorded, and why not: the last 24 hours, or 31 days at most',
+    params: idParams,
+    query: z.object({ from: instantSchema.optional(), to: instantSchema.optional() }),
+    answers: { 200: { description: 'Intervals and gaps', schema: coverageSchema } },
+    problems: [404, 503],
+    handle: async ({ params, query }) => {
+      const { fromMs, toMs } = rangeOf(query, clock.wallMs(), MAX_LISTED_DAYS);
+      const id = knownCamera(params.id, cameras);
+      const { intervals, gaps, broken } = await timeline.intervals(id, fromMs, toMs);
+      const body = {
+        intervals: intervals.map(shownSpan),
+        gaps: gaps.map((gap) => ({ ...shownSpan(gap), reason: gap.reason })),
+        broken: broken.map((one) => ({ ...shownSpan(one), filename: one.fileName, bytes: one.sizeBytes })),
+      };
+      return { status: 200, body };
+    },
+  }),
+];
