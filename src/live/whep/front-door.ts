@@ -14,18 +14,18 @@ const CHECKS_PER_MS = 0.5;
 const CHECKS_AT_ONCE_EACH = 50;
 const CHECKS_PER_MS_EACH = 0.004;
 
-type Known<Seat> = { readonly seat: Seat; readonly checks: TokenBucket };
+type Known<Session> = { readonly session: Session; readonly checks: TokenBucket };
 
 /**
  * The main thread's end of the UDP port that all sessions share. It hears the first check of each address and
  * passes it on to who has the session; that worker then ties a socket of its own to the address.
  */
-export class FrontDoor<Seat> {
+export class FrontDoor<Session> {
   readonly #range: PortRange;
   readonly #open: OpenUdpDoor;
   readonly #clock: Clock;
-  readonly #onCheck: (seat: Seat, datagram: Buffer, from: Remote) => void;
-  readonly #knownByUfrag = new Map<string, Known<Seat>>();
+  readonly #onCheck: (session: Session, datagram: Buffer, from: Remote) => void;
+  readonly #knownByUfrag = new Map<string, Known<Session>>();
   readonly #checks: TokenBucket;
   /** null: it wasn't tried, or not lately. */
   #door: Promise<UdpDoor | null> | null = null;
@@ -33,7 +33,7 @@ export class FrontDoor<Seat> {
   constructor(
     range: PortRange,
     deps: { readonly open: OpenUdpDoor; readonly clock: Clock },
-    onCheck: (seat: Seat, datagram: Buffer, from: Remote) => void,
+    onCheck: (session: Session, datagram: Buffer, from: Remote) => void,
   ) {
     this.#range = range;
     this.#open = deps.open;
@@ -50,10 +50,10 @@ export class FrontDoor<Seat> {
     return door.port;
   }
 
-  add(ufrag: string, seat: Seat): void {
+  add(ufrag: string, session: Session): void {
     const nowMs = this.#clock.monotonicMs();
     const checks = new TokenBucket(CHECKS_AT_ONCE_EACH, CHECKS_PER_MS_EACH, nowMs);
-    this.#knownByUfrag.set(ufrag, { seat, checks });
+    this.#knownByUfrag.set(ufrag, { session, checks });
   }
 
   delete(ufrag: string): void {
@@ -87,6 +87,6 @@ export class FrontDoor<Seat> {
     if (known === undefined || known.checks.available(nowMs) < 1 || this.#checks.available(nowMs) < 1) return;
     known.checks.take(1);
     this.#checks.take(1);
-    this.#onCheck(known.seat, datagram, from);
+    this.#onCheck(known.session, datagram, from);
   }
 }
