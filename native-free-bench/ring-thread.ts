@@ -3,6 +3,7 @@ import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../src/base/clock.js';
 import { Bell, BellListener } from '../src/ring/doorbell.js';
 import { frameFlag } from '../src/ring/frame-flag.js';
+import { FrameStamp } from '../src/ring/frame-stamp.js';
 import { RingReader } from '../src/ring/reader.js';
 import { RingWriter } from '../src/ring/writer.js';
 import { quantile } from './table.js';
@@ -40,6 +41,7 @@ const WARM_UP_MS = 1000;
 export class FrameSource {
   readonly #writer: RingWriter;
   readonly #received = Buffer.alloc(256 * 1024, 0x5a);
+  readonly #stamp = new FrameStamp();
   #at = 0;
   #number = 0;
 
@@ -58,8 +60,13 @@ export class FrameSource {
       this.#at += lengthBytes + 18;
     }
     writer.endNal();
-    const ticks = this.#number * 3600;
-    writer.commitVideo(ticks, ticks, 0, arrivalMs, this.#number % 50 === 0 ? frameFlag.key : 0);
+    const stamp = this.#stamp;
+    stamp.ptsTicks = this.#number * 3600;
+    stamp.dtsTicks = stamp.ptsTicks;
+    stamp.wallMs = 0;
+    stamp.arrivalMs = arrivalMs;
+    stamp.flags = this.#number % 50 === 0 ? frameFlag.key : 0;
+    writer.commitVideo(stamp);
     this.#number += 1;
   }
 }

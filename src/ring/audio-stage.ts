@@ -1,16 +1,11 @@
+import { FrameStamp } from './frame-stamp.js';
+
 const FIRST_BYTES = 4096;
 const MAX_BYTES = 65_536;
 const MAX_FRAMES = 128;
 
-/** The six numbers of a staged frame. */
-export type StagedFrame = {
-  start: number;
-  end: number;
-  ptsTicks: number;
-  wallMs: number;
-  arrivalMs: number;
-  flags: number;
-};
+/** Where a staged frame lies, and what its writer said of it. */
+export type StagedFrame = { start: number; end: number; readonly stamp: FrameStamp };
 
 /** Where audio waits while a video frame is open in the ring: at most 64 KB, which is seconds of it. */
 export class AudioStage {
@@ -24,15 +19,7 @@ export class AudioStage {
   }
 
   /** False: it is full, and the frame is lost. */
-  push(
-    source: Buffer,
-    start: number,
-    end: number,
-    ptsTicks: number,
-    wallMs: number,
-    arrivalMs: number,
-    flags: number,
-  ): boolean {
+  push(source: Buffer, start: number, end: number, stamp: Readonly<FrameStamp>): boolean {
     const usedBytes = this.#usedBytes + end - start;
     if (usedBytes > MAX_BYTES || this.#count === MAX_FRAMES) return false;
     if (usedBytes > this.bytes.length) this.#grow(usedBytes);
@@ -40,10 +27,10 @@ export class AudioStage {
     const frame = this.#frame();
     frame.start = this.#usedBytes;
     frame.end = usedBytes;
-    frame.ptsTicks = ptsTicks;
-    frame.wallMs = wallMs;
-    frame.arrivalMs = arrivalMs;
-    frame.flags = flags;
+    frame.stamp.ptsTicks = stamp.ptsTicks;
+    frame.stamp.wallMs = stamp.wallMs;
+    frame.stamp.arrivalMs = stamp.arrivalMs;
+    frame.stamp.flags = stamp.flags;
     this.#count += 1;
     this.#usedBytes = usedBytes;
     return true;
@@ -62,7 +49,7 @@ export class AudioStage {
   #frame(): StagedFrame {
     const known = this.#frames[this.#count];
     if (known !== undefined) return known;
-    const made = { start: 0, end: 0, ptsTicks: 0, wallMs: 0, arrivalMs: 0, flags: 0 };
+    const made = { start: 0, end: 0, stamp: new FrameStamp() };
     this.#frames.push(made);
     return made;
   }

@@ -6,6 +6,7 @@ import { counterIndex, type RingCounter } from './counters.js';
 import { Description } from './description.js';
 import { frameFlag } from './frame-flag.js';
 import { FrameRoom, type FrameRoomDeps } from './frame-room.js';
+import type { FrameStamp } from './frame-stamp.js';
 import {
   allocateRing,
   headerWord,
@@ -118,36 +119,28 @@ export class RingWriter {
     this.#publishStaged();
   }
 
-  /** Publishes the open frame; one without a NAL unit is no frame. `flags`: key, discontinuity, damaged. */
-  commitVideo(ptsTicks: number, dtsTicks: number, wallMs: number, arrivalMs: number, flags: number): void {
+  /** Publishes the open frame; one without a NAL unit is no frame. Flags: key, discontinuity, damaged. */
+  commitVideo(stamp: Readonly<FrameStamp>): void {
     this.endNal();
     const { lengthBytes } = this.#room;
     if (lengthBytes > 0) {
-      const allFlags = (flags & ~frameFlag.audio) | this.#owedFlags;
+      const flags = (stamp.flags & ~frameFlag.audio) | this.#owedFlags;
       this.#owedFlags = 0;
-      this.#publish(ptsTicks, dtsTicks, wallMs, arrivalMs, allFlags);
-      this.#countVideo(lengthBytes, ptsTicks, dtsTicks, arrivalMs, allFlags);
+      this.#publish(stamp, flags);
+      this.#countVideo(lengthBytes, stamp, flags);
     }
     this.#publishStaged();
   }
 
   /** Publishes a whole audio frame; while a video frame is open it waits for that one's end. */
-  writeAudio(
-    source: Buffer,
-    start: number,
-    end: number,
-    ptsTicks: number,
-    wallMs: number,
-    arrivalMs: number,
-    flags: number,
-  ): void {
+  writeAudio(source: Buffer, start: number, end: number, stamp: Readonly<FrameStamp>): void {
     const lengthBytes = end - start;
     if (lengthBytes <= 0) return;
     const isTaken =
       lengthBytes <= MAX_AUDIO_FRAME_BYTES &&
       (this.#room.lengthBytes > 0
-        ? this.#stage.push(source, start, end, ptsTicks, wallMs, arrivalMs, flags)
-        : this.#publishAudio(source, start, end, ptsTicks, wallMs, arrivalMs, flags));
+        ? this.#stage.push(source, start, end, stamp)
+        : this.#publishAudio(source, start, end, stamp));
     if (!isTaken) this.add('audioFramesDropped', 1);
   }
 
@@ -176,7 +169,7 @@ export class RingWriter {
     if (this.subscribers > 0) this.#deps.bell.markPublished();
   }
 
-  #publish(ptsTicks: number, dtsTicks: number, wallMs: number, arrivalMs: number, flags: number): void {
+  #publish(stamp: Readonly<FrameStamp>, flags: number): void {
     const room = this.#room;
     const sequence = this.#head;
     room.ensureSlot(sequence);
@@ -194,10 +187,10 @@ export class RingWriter {
     slots[at + slotWord.videoIndex] = this.#videoIndex;
     slots[at + slotWord.formatVersion] = this.description.formatVersion;
     const times = index * SLOT_TIMES;
-    slotTimes[times + slotTime.pts] = ptsTicks;
-    slotTimes[times + slotTime.dts] = dtsTicks;
-    slotTimes[times + slotTime.wall] = wallMs;
-    slotTimes[times + slotTime.arrival] = arrivalMs;
+    slotTimes[times + slotTime.pts] = stamp.ptsTicks;
+    slotTimes[times + slotTime.dts] = isVideo ? stamp.dtsTicks : stamp.ptsTicks;
+    slotTimes[times + slotTime.wall] = stamp.wallMs;
+    slotTimes[times + slotTime.arrival] = stamp.arrivalMs;
     Atomics.store(slots, at, sequence);
     if (isVideo) this.#videoIndex = (this.#videoIndex + 1) | 0;
     room.endFrame(isKey);
@@ -207,16 +200,11 @@ export class RingWriter {
     if (Atomics.load(header, headerWord.subscribers) > 0) this.#deps.bell.markPublished();
   }
 
-  #countVideo(
-    lengthBytes: number,
-    ptsTicks: number,
-    dtsTicks: number,
-    arrivalMs: number,
-    flags: number,
-  ): void {
+  #countVideo(lengthBytes: number, stamp: Readonly<FrameStamp>, flags: number): void {
+    const { arrivalMs } = stamp;
     // Named one by one: `add` looks its counter up by a string, which costs a frame more than all the rest here.
     const { counters } = this.#room.memory;
-    counters[counterIndex.lastVideoPtsTicks] = ptsTicks;
+    counters[counterIndex.lastVideoPtsTicks] = stamp.ptsTicks;
     counters[counterIndex.videoFrames]! += 1;
     counters[counterIndex.videoBytes]! += lengthBytes;
     counters[counterIndex.lastVideoArrivalMs] = arrivalMs;
@@ -228,20 +216,12 @@ export class RingWriter {
     }
     this.add('keyFrames', 1);
     this.set('lastKeyArrivalMs', arrivalMs);
-    this.#room.measureKey(lengthBytes, dtsTicks, arrivalMs, isDiscontinuity);
+    this.#room.measureKey(lengthBytes, stamp.dtsTicks, arrivalMs, isDiscontinuity);
   }
 
-  #publishAudio(
-    source: Buffer,
-    start: number,
-    end: number,
-    ptsTicks: number,
-    wallMs: number,
-    arrivalMs: number,
-    flags: number,
-  ): boolean {
+  #publishAudio(source: Buffer, start: number, end: number, stamp: Readonly<FrameStamp>): boolean {
     if (!this.#room.append(source, start, end)) return false;
-    this.#publish(ptsTicks, ptsTicks, wallMs, arrivalMs, (flags & ~frameFlag.key) | frameFlag.audio);
+    this.#publish(stamp, (stamp.flags & ~frameFlag.key) | frameFlag.audio);
     this.add('audioFrames', 1);
     this.add('audioBytes', end - start);
     this.#room.measure(end - start);
@@ -252,11 +232,8 @@ export class RingWriter {
     const stage = this.#stage;
     if (stage.count === 0) return;
     for (let i = 0; i < stage.count; i += 1) {
-      const frame = stage.at(i);
-      const { start, end, ptsTicks, wallMs, arrivalMs, flags } = frame;
-      if (!this.#publishAudio(stage.bytes, start, end, ptsTicks, wallMs, arrivalMs, flags)) {
-        this.add('audioFramesDropped', 1);
-      }
+      const { start, end, stamp } = stage.at(i);
+      if (!this.#publishAudio(stage.bytes, start, end, stamp)) this.add('audioFramesDropped', 1);
     }
     stage.clear();
   }

@@ -21,7 +21,7 @@ import { HeldFrames } from '../../src/ring/held-frames.js';
 import { RingMemory } from '../../src/ring/layout.js';
 import { RingWriter } from '../../src/ring/writer.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { makeRing } from '../support/ring.js';
+import { makeRing, stampOf } from '../support/ring.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { recorderRoot } from './opened-root.js';
@@ -176,8 +176,9 @@ const recordedCamera = (t: TestContext) => {
     }
     writer.endNal();
     nowMs += 40;
-    const ticks = (nowMs - 1_000_000) * 90;
-    writer.commitVideo(ticks, ticks, 1_700_000_000_000 + nowMs, nowMs as never, isKey ? frameFlag.key : 0);
+    const ptsTicks = (nowMs - 1_000_000) * 90;
+    const flags = isKey ? frameFlag.key : 0;
+    writer.commitVideo(stampOf({ ptsTicks, wallMs: 1_700_000_000_000 + nowMs, arrivalMs: nowMs, flags }));
   };
   const files = (): string[] =>
     readdirSync(join(archiveDir, 'door')).map((name) => join(archiveDir, 'door', name));

@@ -7,6 +7,7 @@ import { Recorders } from '../../src/archive/write/recorders.js';
 import { Bell } from '../../src/ring/doorbell.js';
 import { RingWriter } from '../../src/ring/writer.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { KEY, stampOf } from '../support/ring.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { logLines } from './log-lines.js';
 import { openedRoot } from './opened-root.js';
@@ -87,8 +88,9 @@ export const manyCameras = (t: TestContext, cameras: number, fileSeconds = 3600)
     writer.beginNal();
     writer.append(frame, 0, frame.length);
     writer.endNal();
-    const ticks = number * FRAME_MS * 90;
-    writer.commitVideo(ticks, ticks, clock.wallMs(), clock.monotonicMs(), isKey ? 1 : 0);
+    const ptsTicks = number * FRAME_MS * 90;
+    const [wallMs, arrivalMs, flags] = [clock.wallMs(), clock.monotonicMs(), isKey ? KEY : 0];
+    writer.commitVideo(stampOf({ ptsTicks, wallMs, arrivalMs, flags }));
   };
   const settle = async (): Promise<void> => {
     do {

@@ -9,7 +9,7 @@ import type { MovieTrack } from '../../src/fmp4/movie-reader.js';
 import type { RingWriter } from '../../src/ring/writer.js';
 import { runQuietly } from '../fmp4/ffmpeg.js';
 import { splitNals } from '../support/access-units.js';
-import { KEY } from '../support/ring.js';
+import { KEY, stampOf } from '../support/ring.js';
 
 export type SourceOptions = {
   readonly codec: 'h264' | 'h265';
@@ -158,7 +158,7 @@ export class SourceMovie {
     const wallMs = this.#firstWallMs + atMs + this.wallShiftMs;
     const arrivalMs = this.#firstMs + atMs;
     if (!isVideo) {
-      writer.writeAudio(bytes, 0, bytes.length, ptsTicks, wallMs, arrivalMs, 0);
+      writer.writeAudio(bytes, 0, bytes.length, stampOf({ ptsTicks, wallMs, arrivalMs }));
       return;
     }
     for (const nal of splitNals(bytes)) {
@@ -166,6 +166,6 @@ export class SourceMovie {
       writer.append(nal, 0, nal.length);
       writer.endNal();
     }
-    writer.commitVideo(ptsTicks, dtsTicks, wallMs, arrivalMs, isKey ? KEY : 0);
+    writer.commitVideo(stampOf({ ptsTicks, dtsTicks, wallMs, arrivalMs, flags: isKey ? KEY : 0 }));
   }
 }

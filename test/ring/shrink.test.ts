@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCounters } from '../../src/ring/counters.js';
 import { RingReader } from '../../src/ring/reader.js';
-import { copyOf, KEY, makeRing, nalOf, seedsOf, type TestRing, writeFrame } from '../support/ring.js';
+import {
+  copyOf,
+  KEY,
+  makeRing,
+  nalOf,
+  seedsOf,
+  stampOf,
+  type TestRing,
+  writeFrame,
+} from '../support/ring.js';
 
 const MB = 1 << 20;
 const range = (from: number, to: number): number[] =>
@@ -151,7 +160,7 @@ test('when the ceiling falls the next tick gives back what is above it; who keep
   ring.writer.trim();
   assert.equal(filming.capacityBytes, 4 * MB);
   ring.writer.append(nalOf(1500, 5_000), 2_000, 5_000);
-  ring.writer.commitVideo(1500 * 3600, 1500 * 3600, 0, 60_000, 0);
+  ring.writer.commitVideo(stampOf({ ptsTicks: 1500 * 3600, arrivalMs: 60_000 }));
   follow(ring, reader, seen);
   assert.deepEqual(seen, range(0, 1500));
   const behind = new RingReader(ring.rings[0]!, { start: 'latest-key' });

@@ -4,7 +4,17 @@ import { AppError } from '../../src/base/errors.js';
 import { readCounters } from '../../src/ring/counters.js';
 import { frameFlag } from '../../src/ring/frame-flag.js';
 import { RingReader } from '../../src/ring/reader.js';
-import { copyOf, KEY, makeRing, nalOf, prefixed, seedsOf, streamInfo, writeFrame } from '../support/ring.js';
+import {
+  copyOf,
+  KEY,
+  makeRing,
+  nalOf,
+  prefixed,
+  seedsOf,
+  stampOf,
+  streamInfo,
+  writeFrame,
+} from '../support/ring.js';
 
 const hasCode = (code: string) => (thrown: unknown) => thrown instanceof AppError && thrown.code === code;
 
@@ -19,7 +29,10 @@ test('a frame comes out as it went in, NAL units length-prefixed, with all its n
   writer.beginNal();
   for (let at = 0; at < slice.length; at += 1000) writer.append(slice, at, at + 1000);
   writer.endNal();
-  writer.commitVideo(3600.5, -7200, 1.7e12, 123.456, KEY | frameFlag.damaged);
+  const flags = KEY | frameFlag.damaged;
+  writer.commitVideo(
+    stampOf({ ptsTicks: 3600.5, dtsTicks: -7200, wallMs: 1.7e12, arrivalMs: 123.456, flags }),
+  );
   assert.equal(reader.next(), true);
   assert.deepEqual(copyOf(reader), prefixed(sei, slice));
   assert.equal(reader.isIntact(), true);
@@ -49,14 +62,14 @@ test('an abort leaves nothing, an empty NAL unit or frame is none', () => {
   writer.beginNal();
   writer.append(lost, 0, 50);
   writer.abort();
-  writer.commitVideo(0, 0, 0, 0, KEY);
+  writer.commitVideo(stampOf({ flags: KEY }));
   assert.equal(reader.next(), false);
   writer.beginNal();
   writer.append(kept, 0, kept.length);
   writer.endNal();
   writer.beginNal();
   writer.endNal();
-  writer.commitVideo(0, 0, 0, 0, KEY);
+  writer.commitVideo(stampOf({ flags: KEY }));
   assert.equal(reader.next(), true);
   assert.deepEqual(copyOf(reader), prefixed(kept));
 });
@@ -78,7 +91,7 @@ test('a frame over the limit is refused, however it is cut, and the next one is 
 test('audio waits for the open video frame and never splits it', () => {
   const { writer } = makeRing();
   const reader = new RingReader(writer.ring, { start: 'next' });
-  const audio = (seed: number) => writer.writeAudio(nalOf(seed, 300), 0, 300, seed, 0, 0, 0);
+  const audio = (seed: number) => writer.writeAudio(nalOf(seed, 300), 0, 300, stampOf({ ptsTicks: seed }));
   writeFrame(writer, nalOf(1, 100), { flags: KEY });
   audio(2);
   writer.beginNal();
@@ -87,7 +100,7 @@ test('audio waits for the open video frame and never splits it', () => {
   audio(4);
   assert.deepEqual(seedsOf(reader), [1, 2]);
   writer.append(nalOf(5, 3000), 1500, 3000);
-  writer.commitVideo(0, 0, 0, 0, 0);
+  writer.commitVideo(stampOf());
   writer.beginNal();
   writer.append(nalOf(5, 3000), 0, 1500);
   audio(6);
@@ -102,9 +115,9 @@ test('audio that finds no room is lost and counted, never an error', () => {
   const { writer } = makeRing();
   writer.beginNal();
   writer.append(nalOf(1, 100), 0, 100);
-  for (let i = 0; i < 200; i += 1) writer.writeAudio(nalOf(i, 1000), 0, 1000, 0, 0, 0, 0);
-  writer.commitVideo(0, 0, 0, 0, KEY);
-  writer.writeAudio(Buffer.alloc(100_000), 0, 100_000, 0, 0, 0, 0);
+  for (let i = 0; i < 200; i += 1) writer.writeAudio(nalOf(i, 1000), 0, 1000, stampOf());
+  writer.commitVideo(stampOf({ flags: KEY }));
+  writer.writeAudio(Buffer.alloc(100_000), 0, 100_000, stampOf());
   const { audioFrames, audioFramesDropped, audioBytes } = readCounters(writer.ring);
   assert.deepEqual(
     { audioFrames, audioFramesDropped, audioBytes },
@@ -234,7 +247,7 @@ test('what is put before a frame stands before its NAL units, wherever in the ri
     writer.append(nal, 0, nal.length);
     writer.endNal();
     assert.ok(writer.prepend(sets));
-    writer.commitVideo(i, i, 0, 0, KEY);
+    writer.commitVideo(stampOf({ ptsTicks: i, flags: KEY }));
     assert.ok(reader.next());
     assert.deepEqual(copyOf(reader), Buffer.concat([sets, prefixed(nal)]));
   }

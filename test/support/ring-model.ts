@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { GRAIN_BYTES } from '../../src/ring/layout.js';
 import { RingReader } from '../../src/ring/reader.js';
-import { KEY, makeRing, nalOf, prefixed, streamInfo, type TestRing } from './ring.js';
+import { KEY, makeRing, nalOf, prefixed, stampOf, streamInfo, type TestRing } from './ring.js';
 
 export type ModelOptions = {
   readonly dataBytes: number;
@@ -63,7 +63,9 @@ export class RingModel {
   }
 
   commit(isKey: boolean): void {
-    this.#ring.writer.commitVideo(this.#seed, 0, 0, this.#frames.length * 40, isKey ? KEY : 0);
+    const arrivalMs = this.#frames.length * 40;
+    const flags = isKey ? KEY : 0;
+    this.#ring.writer.commitVideo(stampOf({ ptsTicks: this.#seed, dtsTicks: 0, arrivalMs, flags }));
     if (this.#open.length > 0) {
       this.#frames.push({ bytes: prefixed(...this.#open), isVideo: true, isKey, info: this.#info });
     }
@@ -77,7 +79,7 @@ export class RingModel {
 
   audio(lengthBytes: number): void {
     const bytes = this.#nextNal(lengthBytes);
-    this.#ring.writer.writeAudio(bytes, 0, bytes.length, 0, 0, 0, 0);
+    this.#ring.writer.writeAudio(bytes, 0, bytes.length, stampOf());
     this.#staged.push(bytes);
     if (this.#open.length === 0) this.#frameIsOver();
   }

@@ -1,6 +1,7 @@
 import type { StreamInfo } from '../../src/codec/track.js';
 import type { RingOptions } from '../../src/ring/capacity.js';
 import { frameFlag } from '../../src/ring/frame-flag.js';
+import { FrameStamp } from '../../src/ring/frame-stamp.js';
 import type { RingReader } from '../../src/ring/reader.js';
 import { RingWriter } from '../../src/ring/writer.js';
 
@@ -33,6 +34,16 @@ export const nalOf = (seed: number, lengthBytes: number): Buffer => {
   return nal;
 };
 
+/** What isn't given is 0; a frame is decoded when it is shown. */
+export const stampOf = ({
+  ptsTicks = 0,
+  dtsTicks = ptsTicks,
+  wallMs = 0,
+  arrivalMs = 0,
+  flags = 0,
+}: Partial<FrameStamp> = {}): FrameStamp =>
+  Object.assign(new FrameStamp(), { ptsTicks, dtsTicks, wallMs, arrivalMs, flags });
+
 export type FrameNumbers = { dts?: number; arrivalMs?: number; flags?: number; packetBytes?: number };
 
 /** Writes a frame of one NAL unit in packets. False: it was refused and aborted. */
@@ -49,7 +60,7 @@ export const writeFrame = (
     }
   }
   writer.endNal();
-  writer.commitVideo(dts, dts, arrivalMs + 1000, arrivalMs, flags);
+  writer.commitVideo(stampOf({ ptsTicks: dts, wallMs: arrivalMs + 1000, arrivalMs, flags }));
   return true;
 };
 

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { frameFlag } from '../../src/ring/frame-flag.js';
+import { FrameStamp } from '../../src/ring/frame-stamp.js';
 import { RingWriter } from '../../src/ring/writer.js';
 import { CheckedFrames, control, type ProducerData } from '../support/ring-threads.js';
 
@@ -16,6 +17,7 @@ parentPort?.postMessage(writer.ring);
 while (Atomics.load(words, control.ready) < data.readers) Atomics.wait(words, control.stop, 0, 1);
 
 const frames = new CheckedFrames(data.mostFrameBytes);
+const stamp = new FrameStamp();
 const longGopFrames = data.longGopFrames ?? 0;
 let number = 0;
 for (; number < data.frames && Atomics.load(words, control.stop) === 0; number += 1) {
@@ -26,7 +28,12 @@ for (; number < data.frames && Atomics.load(words, control.stop) === 0; number +
   }
   writer.endNal();
   const isKey = number === 0 || (number >= longGopFrames && number % data.keyEvery === 0);
-  writer.commitVideo(number, number, 0, number * 40, isKey ? frameFlag.key : 0);
+  stamp.ptsTicks = number;
+  stamp.dtsTicks = number;
+  stamp.wallMs = 0;
+  stamp.arrivalMs = number * 40;
+  stamp.flags = isKey ? frameFlag.key : 0;
+  writer.commitVideo(stamp);
   if (data.restEvery > 0 && number % data.restEvery === 0) Atomics.wait(words, control.stop, 0, 1);
 }
 writer.close();

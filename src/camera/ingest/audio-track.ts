@@ -2,6 +2,7 @@ import type { Clock, MonotonicMs } from '../../base/clock.js';
 import type { AudioSink } from '../../codec/frame-sink.js';
 import type { AudioTrackInfo } from '../../codec/track.js';
 import { frameFlag } from '../../ring/frame-flag.js';
+import { FrameStamp } from '../../ring/frame-stamp.js';
 import type { RingWriter } from '../../ring/writer.js';
 import type { TrackTime } from './stream-time.js';
 
@@ -15,6 +16,7 @@ export class AudioTrack implements AudioSink {
   readonly #clock: Clock;
   readonly #ring: RingWriter;
   readonly #time: TrackTime;
+  readonly #stamp = new FrameStamp();
 
   constructor(info: AudioTrackInfo, deps: { clock: Clock; ring: RingWriter; time: TrackTime }) {
     this.info = info;
@@ -27,8 +29,12 @@ export class AudioTrack implements AudioSink {
     const { timeline, wall } = this.#time;
     const ptsTicks = timeline.place(rtpTimestamp, this.arrivalMs);
     wall.onFrame(ptsTicks, this.arrivalMs, this.#clock.wallMs());
-    const flags = frameFlag.audio | (timeline.discontinuity ? frameFlag.discontinuity : 0);
     this.lastFrameMs = this.arrivalMs;
-    this.#ring.writeAudio(source, start, end, ptsTicks, wall.wallMsAt(ptsTicks), this.arrivalMs, flags);
+    const stamp = this.#stamp;
+    stamp.flags = frameFlag.audio | (timeline.discontinuity ? frameFlag.discontinuity : 0);
+    stamp.ptsTicks = ptsTicks;
+    stamp.wallMs = wall.wallMsAt(ptsTicks);
+    stamp.arrivalMs = this.arrivalMs;
+    this.#ring.writeAudio(source, start, end, stamp);
   }
 }

@@ -5,6 +5,7 @@ import { withLengths } from '../../codec/nal.js';
 import { ParameterSets } from '../../codec/parameter-sets.js';
 import type { VideoCodec } from '../../codec/track.js';
 import { frameFlag } from '../../ring/frame-flag.js';
+import { FrameStamp } from '../../ring/frame-stamp.js';
 import type { RingWriter } from '../../ring/writer.js';
 import { type PromisedSound, SoundWatch } from './sound-watch.js';
 import type { TrackTime } from './stream-time.js';
@@ -39,6 +40,7 @@ export class VideoTrack implements VideoSink {
   readonly #sets: ParameterSets;
   readonly #sound: SoundWatch;
   readonly #order = new DecodeOrder();
+  readonly #stamp = new FrameStamp();
   #isInfoStale = true;
   /** The parameter sets as a frame brings them along. */
   #ownSets: Buffer = Buffer.alloc(0);
@@ -99,18 +101,17 @@ export class VideoTrack implements VideoSink {
     wall.onFrame(ptsTicks, this.arrivalMs, this.#clock.wallMs());
     if (timeline.discontinuity) this.#order.restart();
     if (timeline.jumpTicks !== 0) this.jumps++;
-    const flags =
+    const stamp = this.#stamp;
+    stamp.flags =
       (isKey ? frameFlag.key : 0) |
       (timeline.discontinuity ? frameFlag.discontinuity : 0) |
       // What was lost before the first frame of a session isn't missed by anybody.
       (this.lastFrameMs !== null && this.#isDamaged() ? frameFlag.damaged : 0);
-    this.#ring.commitVideo(
-      ptsTicks,
-      this.#order.place(ptsTicks),
-      wall.wallMsAt(ptsTicks),
-      this.arrivalMs,
-      flags,
-    );
+    stamp.ptsTicks = ptsTicks;
+    stamp.dtsTicks = this.#order.place(ptsTicks);
+    stamp.wallMs = wall.wallMsAt(ptsTicks);
+    stamp.arrivalMs = this.arrivalMs;
+    this.#ring.commitVideo(stamp);
     this.lastFrameMs = this.arrivalMs;
   }
 

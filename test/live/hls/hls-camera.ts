@@ -7,7 +7,7 @@ import { gopsOf, infoOf, type SourceFrame } from '../../mpegts/mux.js';
 import { splitNals } from '../../support/access-units.js';
 import type { AudioStream, VideoStream } from '../../support/elementary-stream.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { makeRing, type TestRing } from '../../support/ring.js';
+import { makeRing, stampOf, type TestRing } from '../../support/ring.js';
 
 const BEAT_MS = 50;
 
@@ -83,10 +83,11 @@ export class HlsCamera {
     const shift = turn * this.#turnSeconds() * hz;
     const frame = { ...source, ptsTicks: source.ptsTicks + shift, dtsTicks: source.dtsTicks + shift };
     const { writer } = this.ring;
+    const { ptsTicks, dtsTicks } = frame;
     const arrivalMs = this.#clock.monotonicMs();
     const wallMs = this.#clock.wallMs();
     if (frame.isAudio) {
-      writer.writeAudio(frame.bytes, 0, frame.bytes.length, frame.ptsTicks, wallMs, arrivalMs, 0);
+      writer.writeAudio(frame.bytes, 0, frame.bytes.length, stampOf({ ptsTicks, wallMs, arrivalMs }));
     } else {
       for (const nal of splitNals(frame.bytes)) {
         writer.beginNal();
@@ -95,7 +96,7 @@ export class HlsCamera {
       }
       const flags = (frame.isKey ? frameFlag.key : 0) | (this.#isBack ? frameFlag.discontinuity : 0);
       this.#isBack = false;
-      writer.commitVideo(frame.ptsTicks, frame.dtsTicks, wallMs, arrivalMs, flags);
+      writer.commitVideo(stampOf({ ptsTicks, dtsTicks, wallMs, arrivalMs, flags }));
     }
     this.sent.push(frame);
     this.#tellOfRing();

@@ -5,7 +5,7 @@ import { g711Track } from '../../../src/codec/audio-track.js';
 import { MergedReader } from '../../../src/live/hls/merged-reader.js';
 import { infoOf } from '../../mpegts/mux.js';
 import { fixtures } from '../../support/fixtures.js';
-import { KEY, makeRing, nalOf, type TestRing, writeFrame } from '../../support/ring.js';
+import { KEY, makeRing, nalOf, stampOf, type TestRing, writeFrame } from '../../support/ring.js';
 
 const AUDIO_HZ = 48_000;
 
@@ -23,7 +23,7 @@ const sendPicture = ({ writer }: TestRing, ms: number, flags = 0): void => {
 
 /** Audio of `ms` that arrives later. */
 const sendAudio = ({ writer }: TestRing, ms: number, arrivalMs: number): void => {
-  writer.writeAudio(nalOf(ms, 40), 0, 40, (ms * AUDIO_HZ) / 1000, 0, arrivalMs, 0);
+  writer.writeAudio(nalOf(ms, 40), 0, 40, stampOf({ ptsTicks: (ms * AUDIO_HZ) / 1000, arrivalMs }));
 };
 
 /** What comes out at a time: `v40` is the picture of 40 ms. */

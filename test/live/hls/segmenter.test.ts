@@ -13,7 +13,7 @@ import { frameFlag } from '../../../src/ring/frame-flag.js';
 import { RingReader } from '../../../src/ring/reader.js';
 import { infoOf } from '../../mpegts/mux.js';
 import { fixtures } from '../../support/fixtures.js';
-import { makeRing, nalOf, writeFrame } from '../../support/ring.js';
+import { makeRing, nalOf, stampOf, writeFrame } from '../../support/ring.js';
 import { addressesOf, parse } from './playlist-reader.js';
 
 type Frame = {
@@ -60,7 +60,7 @@ test('whatever a camera sends: playlists keep the rules, numbers go on, segments
         if (isOther) info += 1;
         writer.setStreamInfo(infos[info % infos.length]!);
         const flags = (isKey ? frameFlag.key : 0) | (isBroken ? frameFlag.discontinuity : 0);
-        if (isAudio) writer.writeAudio(nalOf(index, 40), 0, 40, (ticks * 48) / 90, 0, 0, 0);
+        if (isAudio) writer.writeAudio(nalOf(index, 40), 0, 40, stampOf({ ptsTicks: (ticks * 48) / 90 }));
         else writeFrame(writer, nalOf(index, 60), { dts: ticks, flags });
         while (reader.next()) segmenter.accept(reader, Number.NaN);
         const listed = window.listed();
@@ -93,7 +93,7 @@ test('sound that comes back before the picture does is not put behind the old on
   const window = new SegmentWindow(new Numbers(0 as WallMs));
   const segmenter = new Segmenter(window, false);
   const sendAudio = (ms: number, flags = 0): void =>
-    writer.writeAudio(nalOf(ms, 40), 0, 40, ms * 48, 0, 0, flags);
+    writer.writeAudio(nalOf(ms, 40), 0, 40, stampOf({ ptsTicks: ms * 48, flags }));
   const sendPicture = (ms: number, flags: number): void =>
     void writeFrame(writer, nalOf(ms, 60), { dts: ms * 90, flags });
   sendPicture(0, frameFlag.key);

@@ -12,7 +12,7 @@ import type { RingOptions } from '../../../src/ring/capacity.js';
 import { Bell } from '../../../src/ring/doorbell.js';
 import { frameFlag } from '../../../src/ring/frame-flag.js';
 import { RingWriter } from '../../../src/ring/writer.js';
-import { streamInfo } from '../../support/ring.js';
+import { stampOf, streamInfo } from '../../support/ring.js';
 import { until } from '../../support/until.js';
 import { type ClientOptions, WhepClient } from '../../support/whep-client.js';
 
@@ -82,14 +82,16 @@ export class TestCamera {
     }
     writer.endNal();
     const wallMs = 1_700_000_000_000 + ptsTicks / 90;
-    writer.commitVideo(ptsTicks, ptsTicks, wallMs, this.#clock.monotonicMs(), isKey ? frameFlag.key : 0);
+    const flags = isKey ? frameFlag.key : 0;
+    writer.commitVideo(stampOf({ ptsTicks, wallMs, arrivalMs: this.#clock.monotonicMs(), flags }));
     this.bell.ringIfNeeded();
   }
 
   /** One packet of sound that belongs to the newest frame's time. */
   writeAudio(bytes: Buffer, ptsTicks: number): void {
     const wallMs = 1_700_000_000_000 + ptsTicks / 8;
-    this.#writer.writeAudio(bytes, 0, bytes.length, ptsTicks, wallMs, this.#clock.monotonicMs(), 0);
+    const stamp = stampOf({ ptsTicks, wallMs, arrivalMs: this.#clock.monotonicMs() });
+    this.#writer.writeAudio(bytes, 0, bytes.length, stamp);
     this.bell.ringIfNeeded();
   }
 
