@@ -120,7 +120,7 @@ export class FrameRoom {
       if (cutsGop && this.#growFor(end, lengthBytes)) continue;
       if (lengthBytes + GRAIN_BYTES > dataBytes) return false;
       if (cutsGop) this.#giveUpGop();
-      this.#reserve(start, end);
+      this.#reserve(end);
       if (doesWrap) this.#wrap(start);
       this.#roomBytes = Math.min(
         (this.#reserved - start) >>> 0,
@@ -177,12 +177,13 @@ export class FrameRoom {
     this.memory.counters[counterIndex.cutGops]! += 1;
   }
 
-  /** Published before a byte is written, by a read-modify-write: no write may be seen ahead of it. */
-  #reserve(start: number, end: number): void {
+  /**
+   * Published before a byte is written, by a read-modify-write: no write may be seen ahead of it. The grain beside the
+   * frame fits into the data area, too: `#makeRoom` has refused a frame that leaves no room for it.
+   */
+  #reserve(end: number): void {
     if (((end - this.#reserved) | 0) <= 0) return;
-    const wanted = (end + GRAIN_BYTES) | 0;
-    const mostBytes = this.data.length;
-    const reserved = (wanted - start) >>> 0 > mostBytes ? (start + mostBytes) | 0 : wanted;
+    const reserved = (end + GRAIN_BYTES) | 0;
     this.#reserved = reserved;
     Atomics.exchange(this.memory.header, headerWord.reserved, reserved);
   }
