@@ -6,8 +6,8 @@ import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
 import { Cameras } from '../src/camera/fleet/cameras.js';
 import { spawnCameraWorker } from '../src/camera/fleet/worker-thread.js';
+import { openUdpDoor } from '../src/live/whep/door/udp-door.js';
 import { WhepService } from '../src/live/whep/service.js';
-import { openUdpDoor } from '../src/live/whep/udp-door.js';
 import { spawnWhepWorker } from '../src/live/whep/worker-thread.js';
 
 export type ToWhepEngine =

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { openUdpDoor } from '../../src/live/whep/udp-door.js';
+import { openUdpDoor } from '../../src/live/whep/door/udp-door.js';
 import { launchChromium } from '../support/browser/chromium.js';
 import { playWhep } from '../support/browser/whep-player.js';
 import type { AudioStream } from '../support/elementary-stream.js';

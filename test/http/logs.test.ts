@@ -31,7 +31,10 @@ test('the stream begins with the latest records and goes on with new ones', asyn
     recordsOf(events.text()).some((record) => JSON.stringify(record).includes('"route":"/api/tags"')),
   );
   for (const { time, level } of recordsOf(events.text()))
-    assert.ok(!Number.isNaN(Date.parse(time)) && ['debug', 'info', 'warn'].includes(level), `${time} ${level}`);
+    assert.ok(
+      !Number.isNaN(Date.parse(time)) && ['debug', 'info', 'warn'].includes(level),
+      `${time} ${level}`,
+    );
   events.close();
 });
 

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import type { Timer } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import type { LiveOutput } from '../live-output.js';
+import { FrontDoor } from './door/front-door.js';
+import type { OpenUdpDoor, PortRange } from './door/udp-door.js';
+import { WaitingRoom } from './door/waiting-room.js';
 import { whepError } from './errors.js';
-import { FrontDoor } from './front-door.js';
 import { type HostDeps, Hosts, type SessionMessage, type Watched } from './hosts.js';
-import type { OpenUdpDoor, PortRange } from './udp-door.js';
-import { WaitingRoom } from './waiting-room.js';
 
 export type WhepOptions = {
   /** Threads at most; the first is started by the first viewer. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { AppError } from '../../../src/base/errors.js';
 import type { StreamInfo } from '../../../src/codec/track.js';
 import { chooseTracks } from '../../../src/live/whep/choose-codecs.js';
-import { ownAddresses } from '../../../src/live/whep/own-addresses.js';
+import { ownAddresses } from '../../../src/live/whep/door/own-addresses.js';
 import { buildAnswer } from '../../../src/live/whep/sdp-answer.js';
 import { type Offer, parseOffer } from '../../../src/live/whep/sdp-offer.js';
 import { h264, pcmu } from './harness.js';

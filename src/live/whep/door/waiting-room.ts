@@ -1,5 +1,5 @@
-import { clientNetwork } from '../../base/client-address.js';
-import { whepError } from './errors.js';
+import { clientNetwork } from '../../../base/client-address.js';
+import { whepError } from '../errors.js';
 
 /** A page with a wall of cameras asks for all of them at once, and each is connected half a second later. */
 const MAX_WAITING_PER_ADDRESS = 50;

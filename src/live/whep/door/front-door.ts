@@ -1,8 +1,8 @@
-import type { Clock } from '../../base/clock.js';
-import { whepError } from './errors.js';
-import type { Remote } from './ice-lite.js';
-import { claimedUfrag } from './stun.js';
-import { TokenBucket } from './token-bucket.js';
+import type { Clock } from '../../../base/clock.js';
+import { whepError } from '../errors.js';
+import type { Remote } from '../ice-lite.js';
+import { claimedUfrag } from '../stun.js';
+import { TokenBucket } from '../token-bucket.js';
 import type { OpenUdpDoor, PortRange, UdpDoor } from './udp-door.js';
 
 /** Looking through a range that is full costs a socket a port: not for each who asks. */
