@@ -3,11 +3,11 @@ import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { Bells } from '../bells.js';
 import { CameraStream } from './camera-stream.js';
-import { chooseTracks } from './choose-codecs.js';
 import { loadDtls } from './dtls-endpoint.js';
 import { type WhepErrorCode, whepError } from './errors.js';
 import type { FromWhepWorker, ToWhepWorker, WhepWorkerOptions } from './messages.js';
-import { type OfferedMedia, parseOffer } from './sdp-offer.js';
+import { chooseTracks } from './sdp/choose-codecs.js';
+import { type OfferedMedia, parseOffer } from './sdp/sdp-offer.js';
 import { Session } from './session.js';
 import { SrtpBatch } from './srtp-batch.js';
 

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { AppError } from '../../../src/base/errors.js';
 import type { StreamInfo } from '../../../src/codec/track.js';
-import { chooseTracks } from '../../../src/live/whep/choose-codecs.js';
 import { ownAddresses } from '../../../src/live/whep/door/own-addresses.js';
-import { buildAnswer } from '../../../src/live/whep/sdp-answer.js';
-import { type Offer, parseOffer } from '../../../src/live/whep/sdp-offer.js';
+import { chooseTracks } from '../../../src/live/whep/sdp/choose-codecs.js';
+import { buildAnswer } from '../../../src/live/whep/sdp/sdp-answer.js';
+import { type Offer, parseOffer } from '../../../src/live/whep/sdp/sdp-offer.js';
 import { h264, pcmu } from './harness.js';
 
 const opus: NonNullable<StreamInfo['audio']> = {

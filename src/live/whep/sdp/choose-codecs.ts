@@ -1,5 +1,5 @@
-import type { AudioTrackInfo, StreamInfo, VideoTrackInfo } from '../../codec/track.js';
-import { whepError } from './errors.js';
+import type { AudioTrackInfo, StreamInfo, VideoTrackInfo } from '../../../codec/track.js';
+import { whepError } from '../errors.js';
 import type { Offer, OfferedFormat, OfferedMedia } from './sdp-offer.js';
 
 /** A media section that is answered, and the payload type that its track goes by. */

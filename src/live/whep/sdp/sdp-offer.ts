@@ -1,4 +1,4 @@
-import { whepError } from './errors.js';
+import { whepError } from '../errors.js';
 
 /** One payload type of a media section. */
 export type OfferedFormat = {
