@@ -7,10 +7,12 @@ import { AudioSender } from './audio-sender.js';
 import type { DtlsCertificate } from './certificate.js';
 import { DtlsEndpoint, loadDtls, type SessionKeys } from './dtls-endpoint.js';
 import { Feedback, type FeedbackTarget } from './feedback.js';
-import { IceLite, type Remote } from './ice-lite.js';
 import type { AxisMoment } from './media-axis.js';
-import { MediaSocket } from './media-socket.js';
 import type { PacketStore } from './packet-store.js';
+import { IceLite, type Remote } from './path/ice-lite.js';
+import { MediaSocket } from './path/media-socket.js';
+import type { TiedSocket } from './path/tied-socket.js';
+import { ViewerPath } from './path/viewer-path.js';
 import type { ChosenTracks } from './sdp/choose-codecs.js';
 import { buildAnswer } from './sdp/sdp-answer.js';
 import type { Offer } from './sdp/sdp-offer.js';
@@ -18,9 +20,7 @@ import { writeReports } from './sender-reports.js';
 import { SrtcpReceiver, SrtcpSender } from './srtcp.js';
 import { type SrtpBatch, SrtpStream } from './srtp-batch.js';
 import { SrtpKeys } from './srtp-keys.js';
-import type { TiedSocket } from './tied-socket.js';
 import { VideoSender } from './video-sender.js';
-import { ViewerPath } from './viewer-path.js';
 
 /** A viewer that doesn't say anything for so long is gone: browsers check every 2.5 s, others every 5 s. */
 const SILENCE_MS = 15_000;

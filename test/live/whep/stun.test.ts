@@ -8,7 +8,7 @@ import {
   parseBindingRequest,
   writeBindingRequest,
   writeBindingSuccess,
-} from '../../../src/live/whep/stun.js';
+} from '../../../src/live/whep/path/stun.js';
 import { bindingRequest } from '../../support/whep-client.js';
 
 const PASSWORD = 'a password of twenty-four';

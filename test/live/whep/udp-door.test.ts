@@ -3,7 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { openUdpDoor } from '../../../src/live/whep/door/udp-door.js';
-import { TiedSocket } from '../../../src/live/whep/tied-socket.js';
+import { TiedSocket } from '../../../src/live/whep/path/tied-socket.js';
 import { until } from '../../support/until.js';
 
 const bound = async (t: TestContext, type: 'udp4' | 'udp6'): Promise<Socket> => {

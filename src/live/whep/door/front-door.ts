@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.js';
 import { whepError } from '../errors.js';
-import type { Remote } from '../ice-lite.js';
-import { claimedUfrag } from '../stun.js';
+import type { Remote } from '../path/ice-lite.js';
+import { claimedUfrag } from '../path/stun.js';
 import { TokenBucket } from '../token-bucket.js';
 import type { OpenUdpDoor, PortRange, UdpDoor } from './udp-door.js';
 

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
-import type { Remote } from '../ice-lite.js';
-import { lookupNothing, sharedSocket } from '../tied-socket.js';
+import type { Remote } from '../path/ice-lite.js';
+import { lookupNothing, sharedSocket } from '../path/tied-socket.js';
 
 export type PortRange = { readonly first: number; readonly last: number };
 

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { addressBytes } from './door/ip-address.js';
+import { addressBytes } from '../door/ip-address.js';
 
 /**
  * STUN binding requests and their answers (RFC 8489), as ICE uses them (RFC 8445 §7).

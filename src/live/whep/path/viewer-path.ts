@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { MonotonicMs } from '../../base/clock.js';
+import type { MonotonicMs } from '../../../base/clock.js';
 import type { IceLite, Remote } from './ice-lite.js';
 import type { MediaSocket } from './media-socket.js';
 import type { TiedSocket } from './tied-socket.js';
