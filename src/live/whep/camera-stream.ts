@@ -5,8 +5,8 @@ import { hasReorderedFrames } from './display-order.js';
 import { FramePackets } from './frame-packets.js';
 import { type AxisMoment, MediaAxis } from './media-axis.js';
 import { PacketStore } from './packet-store.js';
+import { MAX_PACKET_BYTES } from './secure/srtp-batch.js';
 import type { Session } from './session.js';
-import { MAX_PACKET_BYTES } from './srtp-batch.js';
 import type { Progress } from './video-sender.js';
 
 const FIRST_FRAME_BYTES = 256 * 1024;

@@ -4,7 +4,7 @@ import { PacketWriter, RTP_HEADER_BYTES } from '../../rtp/packet-writer.js';
 import { H264Packetizer } from '../../rtp/packetize-h264.js';
 import { H265Packetizer } from '../../rtp/packetize-h265.js';
 import type { PacketStore } from './packet-store.js';
-import { MAX_PACKET_BYTES } from './srtp-batch.js';
+import { MAX_PACKET_BYTES } from './secure/srtp-batch.js';
 
 /** What both packetizers do. */
 type Packetizer = {

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import type { CameraFeed, CameraFeeds } from '../feeds.js';
-import { makeCertificate } from './certificate.js';
 import type { FromWhepWorker, WhepWorkerOptions } from './messages.js';
+import { makeCertificate } from './secure/certificate.js';
 import type { SpawnWhepWorker, WhepWorkerHandle } from './worker-thread.js';
 
 /** A worker thread, and the cameras that it serves. */

@@ -1,7 +1,7 @@
 import type { LogFields, LogLevel } from '../../base/log.js';
-import type { DtlsCertificate } from './certificate.js';
 import type { WhepErrorCode } from './errors.js';
 import type { Remote } from './path/ice-lite.js';
+import type { DtlsCertificate } from './secure/certificate.js';
 
 /** What a WHEP worker is started with. */
 export type WhepWorkerOptions = {

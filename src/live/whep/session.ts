@@ -4,8 +4,6 @@ import { messageOf } from '../../base/errors.js';
 import type { AudioCodec } from '../../codec/track.js';
 import type { ReportBlock } from '../../rtp/rtcp-writer.js';
 import { AudioSender } from './audio-sender.js';
-import type { DtlsCertificate } from './certificate.js';
-import { DtlsEndpoint, loadDtls, type SessionKeys } from './dtls-endpoint.js';
 import { Feedback, type FeedbackTarget } from './feedback.js';
 import type { AxisMoment } from './media-axis.js';
 import type { PacketStore } from './packet-store.js';
@@ -16,10 +14,12 @@ import { ViewerPath } from './path/viewer-path.js';
 import type { ChosenTracks } from './sdp/choose-codecs.js';
 import { buildAnswer } from './sdp/sdp-answer.js';
 import type { Offer } from './sdp/sdp-offer.js';
+import type { DtlsCertificate } from './secure/certificate.js';
+import { DtlsEndpoint, loadDtls, type SessionKeys } from './secure/dtls-endpoint.js';
+import { SrtcpReceiver, SrtcpSender } from './secure/srtcp.js';
+import { type SrtpBatch, SrtpStream } from './secure/srtp-batch.js';
+import { SrtpKeys } from './secure/srtp-keys.js';
 import { writeReports } from './sender-reports.js';
-import { SrtcpReceiver, SrtcpSender } from './srtcp.js';
-import { type SrtpBatch, SrtpStream } from './srtp-batch.js';
-import { SrtpKeys } from './srtp-keys.js';
 import { VideoSender } from './video-sender.js';
 
 /** A viewer that doesn't say anything for so long is gone: browsers check every 2.5 s, others every 5 s. */

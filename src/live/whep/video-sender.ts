@@ -4,9 +4,9 @@ import type { PacketStore } from './packet-store.js';
 import type { MediaSocket } from './path/media-socket.js';
 import { RepeatBudget } from './repeat-budget.js';
 import { RoundTrips } from './round-trips.js';
+import { MAX_PACKET_BYTES, type SrtpBatch, type SrtpStream } from './secure/srtp-batch.js';
 import { SendHistory } from './send-history.js';
 import { SendPace } from './send-pace.js';
-import { MAX_PACKET_BYTES, type SrtpBatch, type SrtpStream } from './srtp-batch.js';
 import { ViewerLink } from './viewer-link.js';
 
 /** After the first keyframe, until the viewer has all there was: in multiples of the stream's rate, and 4 Mbit/s. */

@@ -3,13 +3,13 @@ import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { Bells } from '../bells.js';
 import { CameraStream } from './camera-stream.js';
-import { loadDtls } from './dtls-endpoint.js';
 import { type WhepErrorCode, whepError } from './errors.js';
 import type { FromWhepWorker, ToWhepWorker, WhepWorkerOptions } from './messages.js';
 import { chooseTracks } from './sdp/choose-codecs.js';
 import { type OfferedMedia, parseOffer } from './sdp/sdp-offer.js';
+import { loadDtls } from './secure/dtls-endpoint.js';
+import { SrtpBatch } from './secure/srtp-batch.js';
 import { Session } from './session.js';
-import { SrtpBatch } from './srtp-batch.js';
 
 const TICK_MS = 1_000;
 /** Between two portions of what is paced, and of what a link takes. */

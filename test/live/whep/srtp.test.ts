@@ -3,10 +3,10 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { RtcpPacketConverter, RtcpRrPacket, SrtcpSession, SrtpSession } from 'werift';
-import { sha1Block, sha1Start } from '../../../src/live/whep/sha1.js';
-import { SrtcpReceiver, SrtcpSender } from '../../../src/live/whep/srtcp.js';
-import { MAX_PACKET_BYTES, SrtpBatch, SrtpStream } from '../../../src/live/whep/srtp-batch.js';
-import { SRTP_PROFILE, SrtpKeys } from '../../../src/live/whep/srtp-keys.js';
+import { sha1Block, sha1Start } from '../../../src/live/whep/secure/sha1.js';
+import { SrtcpReceiver, SrtcpSender } from '../../../src/live/whep/secure/srtcp.js';
+import { MAX_PACKET_BYTES, SrtpBatch, SrtpStream } from '../../../src/live/whep/secure/srtp-batch.js';
+import { SRTP_PROFILE, SrtpKeys } from '../../../src/live/whep/secure/srtp-keys.js';
 
 const hex = (text: string): Buffer => Buffer.from(text.replace(/\s/g, ''), 'hex');
 

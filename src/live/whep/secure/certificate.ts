@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import type { WallMs } from '../../base/clock.js';
+import type { WallMs } from '../../../base/clock.js';
 import {
   derBitString,
   derExplicit0,
