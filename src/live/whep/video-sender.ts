@@ -1,6 +1,6 @@
 import type { MonotonicMs } from '../../base/clock.js';
 import type { ReportBlock } from '../../rtp/rtcp-writer.js';
-import type { PacketStore } from './packet-store.js';
+import type { PacketStore } from './packets/packet-store.js';
 import type { MediaSocket } from './path/media-socket.js';
 import { RepeatBudget } from './repeat-budget.js';
 import { RoundTrips } from './round-trips.js';

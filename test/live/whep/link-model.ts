@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { MonotonicMs } from '../../../src/base/clock.js';
-import { PacketStore } from '../../../src/live/whep/packet-store.js';
+import { PacketStore } from '../../../src/live/whep/packets/packet-store.js';
 import { MAX_PACKET_BYTES, SrtpBatch, SrtpStream } from '../../../src/live/whep/secure/srtp-batch.js';
 import { SrtpKeys } from '../../../src/live/whep/secure/srtp-keys.js';
 import { VideoSender } from '../../../src/live/whep/video-sender.js';

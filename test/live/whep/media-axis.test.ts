@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MonotonicMs, Ticks, WallMs } from '../../../src/base/clock.js';
-import { MediaAxis } from '../../../src/live/whep/media-axis.js';
+import { MediaAxis } from '../../../src/live/whep/packets/media-axis.js';
 import { TICKS_PER_FRAME } from './harness.js';
 
 /** Places frames whose numbers are given, at 25 a second. */

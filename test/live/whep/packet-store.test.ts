@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PacketStore } from '../../../src/live/whep/packet-store.js';
+import { PacketStore } from '../../../src/live/whep/packets/packet-store.js';
 
 const FRAME_TICKS = 3_600;
 

@@ -1,13 +1,13 @@
-import type { Clock, MonotonicMs } from '../../base/clock.js';
-import type { StreamInfo } from '../../codec/track.js';
-import { RingReader } from '../../ring/reader.js';
+import type { Clock, MonotonicMs } from '../../../base/clock.js';
+import type { StreamInfo } from '../../../codec/track.js';
+import { RingReader } from '../../../ring/reader.js';
+import { MAX_PACKET_BYTES } from '../secure/srtp-batch.js';
+import type { Session } from '../session.js';
+import type { Progress } from '../video-sender.js';
 import { hasReorderedFrames } from './display-order.js';
 import { FramePackets } from './frame-packets.js';
 import { type AxisMoment, MediaAxis } from './media-axis.js';
 import { PacketStore } from './packet-store.js';
-import { MAX_PACKET_BYTES } from './secure/srtp-batch.js';
-import type { Session } from './session.js';
-import type { Progress } from './video-sender.js';
 
 const FIRST_FRAME_BYTES = 256 * 1024;
 const RTP_HEADER_BYTES = 12;

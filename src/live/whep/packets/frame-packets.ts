@@ -1,10 +1,10 @@
-import { beginsWithParameterSet, withLengths } from '../../codec/nal.js';
-import type { StreamInfo, VideoCodec } from '../../codec/track.js';
-import { PacketWriter, RTP_HEADER_BYTES } from '../../rtp/packet-writer.js';
-import { H264Packetizer } from '../../rtp/packetize-h264.js';
-import { H265Packetizer } from '../../rtp/packetize-h265.js';
+import { beginsWithParameterSet, withLengths } from '../../../codec/nal.js';
+import type { StreamInfo, VideoCodec } from '../../../codec/track.js';
+import { PacketWriter, RTP_HEADER_BYTES } from '../../../rtp/packet-writer.js';
+import { H264Packetizer } from '../../../rtp/packetize-h264.js';
+import { H265Packetizer } from '../../../rtp/packetize-h265.js';
+import { MAX_PACKET_BYTES } from '../secure/srtp-batch.js';
 import type { PacketStore } from './packet-store.js';
-import { MAX_PACKET_BYTES } from './secure/srtp-batch.js';
 
 /** What both packetizers do. */
 type Packetizer = {

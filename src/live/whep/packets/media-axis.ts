@@ -1,6 +1,6 @@
-import type { MonotonicMs } from '../../base/clock.js';
-import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
-import type { RingReader } from '../../ring/reader.js';
+import type { MonotonicMs } from '../../../base/clock.js';
+import { VIDEO_CLOCK_HZ } from '../../../codec/track.js';
+import type { RingReader } from '../../../ring/reader.js';
 
 const TICKS_PER_MS = VIDEO_CLOCK_HZ / 1000;
 /** Steps back up to this are frames out of order or a clock that was set a little. */

@@ -1,5 +1,5 @@
-import type { StreamInfo } from '../../codec/track.js';
-import { newestVideoTimes } from '../../ring/glance.js';
+import type { StreamInfo } from '../../../codec/track.js';
+import { newestVideoTimes } from '../../../ring/glance.js';
 
 /** Among so many video frames, B-frames show; no pattern of them is longer. */
 const ENOUGH_FRAMES = 16;

@@ -1,4 +1,4 @@
-import { MAX_PACKET_BYTES } from './secure/srtp-batch.js';
+import { MAX_PACKET_BYTES } from '../secure/srtp-batch.js';
 import { StreamRate } from './stream-rate.js';
 
 const FIRST_ARENA_BYTES = 1 << 20;

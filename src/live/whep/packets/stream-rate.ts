@@ -1,4 +1,4 @@
-import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { VIDEO_CLOCK_HZ } from '../../../codec/track.js';
 
 const WINDOW_TICKS = VIDEO_CLOCK_HZ;
 const TICKS_PER_MS = VIDEO_CLOCK_HZ / 1000;
