@@ -3,8 +3,6 @@ import type { Clock, MonotonicMs } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { AudioCodec } from '../../codec/track.js';
 import type { ReportBlock } from '../../rtp/rtcp-writer.js';
-import { AudioSender } from './audio-sender.js';
-import { Feedback, type FeedbackTarget } from './feedback.js';
 import type { AxisMoment } from './packets/media-axis.js';
 import type { PacketStore } from './packets/packet-store.js';
 import { IceLite, type Remote } from './path/ice-lite.js';
@@ -19,8 +17,10 @@ import { DtlsEndpoint, loadDtls, type SessionKeys } from './secure/dtls-endpoint
 import { SrtcpReceiver, SrtcpSender } from './secure/srtcp.js';
 import { type SrtpBatch, SrtpStream } from './secure/srtp-batch.js';
 import { SrtpKeys } from './secure/srtp-keys.js';
-import { writeReports } from './sender-reports.js';
-import { VideoSender } from './video-sender.js';
+import { AudioSender } from './send/audio-sender.js';
+import { Feedback, type FeedbackTarget } from './send/feedback.js';
+import { writeReports } from './send/sender-reports.js';
+import { VideoSender } from './send/video-sender.js';
 
 /** A viewer that doesn't say anything for so long is gone: browsers check every 2.5 s, others every 5 s. */
 const SILENCE_MS = 15_000;

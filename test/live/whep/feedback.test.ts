@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MonotonicMs } from '../../../src/base/clock.js';
-import { Feedback } from '../../../src/live/whep/feedback.js';
+import { Feedback } from '../../../src/live/whep/send/feedback.js';
 
 /** A generic NACK (RFC 4585 §6.2.1) for so many times seventeen packets, from `first` on. */
 const nack = (first: number, entries: number): Buffer => {

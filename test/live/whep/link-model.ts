@@ -3,7 +3,7 @@ import type { MonotonicMs } from '../../../src/base/clock.js';
 import { PacketStore } from '../../../src/live/whep/packets/packet-store.js';
 import { MAX_PACKET_BYTES, SrtpBatch, SrtpStream } from '../../../src/live/whep/secure/srtp-batch.js';
 import { SrtpKeys } from '../../../src/live/whep/secure/srtp-keys.js';
-import { VideoSender } from '../../../src/live/whep/video-sender.js';
+import { VideoSender } from '../../../src/live/whep/send/video-sender.js';
 import { seededRandom } from '../../support/seeded-random.js';
 import { ModelViewer } from './model-viewer.js';
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/clock.js';
 import { whepError } from '../errors.js';
 import type { Remote } from '../path/ice-lite.js';
 import { claimedUfrag } from '../path/stun.js';
-import { TokenBucket } from '../token-bucket.js';
+import { TokenBucket } from '../send/token-bucket.js';
 import type { OpenUdpDoor, PortRange, UdpDoor } from './udp-door.js';
 
 /** Looking through a range that is full costs a socket a port: not for each who asks. */

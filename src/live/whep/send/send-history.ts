@@ -1,4 +1,4 @@
-import type { PacketStore } from './packets/packet-store.js';
+import type { PacketStore } from '../packets/packet-store.js';
 
 /**
  * Frames that are sent once more get new times, all within less than a frame's time at 60 frames a second: those of

@@ -1,4 +1,4 @@
-import type { MonotonicMs } from '../../base/clock.js';
+import type { MonotonicMs } from '../../../base/clock.js';
 
 /** So many of something at once, so many a millisecond in the long run. */
 export class TokenBucket {

@@ -1,6 +1,6 @@
-import type { MonotonicMs } from '../../base/clock.js';
-import { parseRtcp, type RtcpHandler } from '../../rtp/rtcp.js';
-import type { ReportBlock } from '../../rtp/rtcp-writer.js';
+import type { MonotonicMs } from '../../../base/clock.js';
+import { parseRtcp, type RtcpHandler } from '../../../rtp/rtcp.js';
+import type { ReportBlock } from '../../../rtp/rtcp-writer.js';
 import { TokenBucket } from './token-bucket.js';
 
 /** What a viewer's RTCP asks for. */

@@ -1,4 +1,4 @@
-import type { MonotonicMs } from '../../base/clock.js';
+import type { MonotonicMs } from '../../../base/clock.js';
 
 /** Reports on their way at a time; a viewer answers each second, or each five. */
 const REMEMBERED = 8;

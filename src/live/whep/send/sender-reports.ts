@@ -1,8 +1,8 @@
-import type { MonotonicMs, WallMs } from '../../base/clock.js';
-import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
-import { writeSenderReport, writeSourceDescription } from '../../rtp/rtcp-writer.js';
+import type { MonotonicMs, WallMs } from '../../../base/clock.js';
+import { VIDEO_CLOCK_HZ } from '../../../codec/track.js';
+import { writeSenderReport, writeSourceDescription } from '../../../rtp/rtcp-writer.js';
+import type { AxisMoment } from '../packets/media-axis.js';
 import type { AudioSender } from './audio-sender.js';
-import type { AxisMoment } from './packets/media-axis.js';
 import type { VideoSender } from './video-sender.js';
 
 const REPORT_BYTES = 128;

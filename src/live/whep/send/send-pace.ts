@@ -1,5 +1,5 @@
-import type { MonotonicMs } from '../../base/clock.js';
-import { BATCH_PACKETS, MAX_PACKET_BYTES } from './secure/srtp-batch.js';
+import type { MonotonicMs } from '../../../base/clock.js';
+import { BATCH_PACKETS, MAX_PACKET_BYTES } from '../secure/srtp-batch.js';
 import { TokenBucket } from './token-bucket.js';
 
 /**

@@ -1,5 +1,5 @@
-import type { MonotonicMs } from '../../base/clock.js';
-import type { ReportBlock } from '../../rtp/rtcp-writer.js';
+import type { MonotonicMs } from '../../../base/clock.js';
+import type { ReportBlock } from '../../../rtp/rtcp-writer.js';
 import { RequestFlood } from './request-flood.js';
 import type { RoundTrips } from './round-trips.js';
 

@@ -1,4 +1,4 @@
-import type { MonotonicMs } from '../../base/clock.js';
+import type { MonotonicMs } from '../../../base/clock.js';
 import { TokenBucket } from './token-bucket.js';
 
 /** Repeats of lost packets: a lost keyframe at once, 5 Mbit/s in the long run. */

@@ -1,10 +1,10 @@
-import type { MonotonicMs } from '../../base/clock.js';
-import type { ReportBlock } from '../../rtp/rtcp-writer.js';
-import type { PacketStore } from './packets/packet-store.js';
-import type { MediaSocket } from './path/media-socket.js';
+import type { MonotonicMs } from '../../../base/clock.js';
+import type { ReportBlock } from '../../../rtp/rtcp-writer.js';
+import type { PacketStore } from '../packets/packet-store.js';
+import type { MediaSocket } from '../path/media-socket.js';
+import { MAX_PACKET_BYTES, type SrtpBatch, type SrtpStream } from '../secure/srtp-batch.js';
 import { RepeatBudget } from './repeat-budget.js';
 import { RoundTrips } from './round-trips.js';
-import { MAX_PACKET_BYTES, type SrtpBatch, type SrtpStream } from './secure/srtp-batch.js';
 import { SendHistory } from './send-history.js';
 import { SendPace } from './send-pace.js';
 import { ViewerLink } from './viewer-link.js';

@@ -1,6 +1,6 @@
-import type { AudioCodec } from '../../codec/track.js';
-import type { MediaSocket } from './path/media-socket.js';
-import type { SrtpBatch, SrtpStream } from './secure/srtp-batch.js';
+import type { AudioCodec } from '../../../codec/track.js';
+import type { MediaSocket } from '../path/media-socket.js';
+import type { SrtpBatch, SrtpStream } from '../secure/srtp-batch.js';
 
 /** Sends one viewer the camera's audio: each packet at once, and none twice. */
 export class AudioSender {
