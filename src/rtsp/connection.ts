@@ -17,12 +17,12 @@ export type ConnectionOptions = {
   readonly certificate: CertificatePolicy;
 };
 
-/** What the owner of a connection hears of; nothing after `destroy`. */
+/** What the owner of a connection hears of; nothing after `end`. */
 export interface ConnectionHandlers {
   onInterleaved(channel: number, buffer: Buffer, start: number, end: number): void;
   onRequest(request: RtspRequest): void;
   /** The connection is gone. Requests under way were rejected with the same error. */
-  onClose(error: RtspError): void;
+  onBroken(reason: RtspError): void;
 }
 
 export type ConnectionDeps = {
@@ -41,7 +41,7 @@ const MAX_QUEUED_BYTES = 65_536;
 
 /**
  * One RTSP connection: a socket, its parser, and the requests under way. However it ends, the socket is destroyed,
- * every request is rejected, and `onClose` is called once at most.
+ * every request is rejected, and `onBroken` is called once, unless it was the owner who ended it.
  */
 export class RtspConnection implements RtspParserHandler {
   readonly #options: ConnectionOptions;
@@ -166,12 +166,12 @@ export class RtspConnection implements RtspParserHandler {
   }
 
   /** Rejects the requests under way; the connection stays, for a TEARDOWN. */
-  cancelRequests(error: RtspError): void {
-    this.#pending.rejectAll(error);
+  rejectRequests(reason: RtspError): void {
+    this.#pending.rejectAll(reason);
   }
 
   /** Closes at once, without a word to the handlers. */
-  destroy(reason: RtspError = rtspError('aborted', 'the session was closed')): void {
+  end(reason: RtspError): void {
     if (this.#closedBy !== null) return;
     this.#closedBy = reason;
     this.#count(0);
@@ -179,7 +179,7 @@ export class RtspConnection implements RtspParserHandler {
     this.#socket?.destroy();
     this.#rejectConnect?.(reason);
     this.#rejectConnect = null;
-    this.cancelRequests(reason);
+    this.rejectRequests(reason);
   }
 
   #open(onConnected: () => void): Socket {
@@ -249,7 +249,7 @@ export class RtspConnection implements RtspParserHandler {
       cause: error.cause,
       details: { ...error.details, camera: this.#where, receivedBytes: this.#parser.fedBytes },
     });
-    this.destroy(located);
-    this.#deps.handlers.onClose(located);
+    this.end(located);
+    this.#deps.handlers.onBroken(located);
   }
 }

@@ -30,8 +30,8 @@ export type DialogueDeps = {
   readonly tracks: TrackHandler;
   /** The camera is treated otherwise than the standard has it, by this policy. */
   readonly onQuirk: (name: PolicyName) => void;
-  /** The connection is gone, or the camera wants us gone: once, before `close` or `destroy`. */
-  readonly onClose: (error: RtspError) => void;
+  /** It was ended by the camera, or by what that sent: once, and not after `end`. */
+  readonly onBroken: (reason: RtspError) => void;
 };
 
 const TEARDOWN_TIMEOUT_MS = 1_000;
@@ -59,8 +59,8 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
   #sessionUri: string;
   #contentBase: string | null = null;
   #keepalive: Keepalive | null = null;
-  #brokenBy: RtspError | null = null;
-  #isMuted = false;
+  #endedBy: RtspError | null = null;
+  #gone: Promise<void> | null = null;
 
   constructor(options: DialogueOptions, deps: DialogueDeps) {
     this.#options = options;
@@ -90,9 +90,9 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
     );
   }
 
-  /** Why the connection is gone, or null. */
-  get brokenBy(): RtspError | null {
-    return this.#brokenBy;
+  /** Why it is over, or null; the first reason counts. */
+  get endedBy(): RtspError | null {
+    return this.#endedBy;
   }
 
   /** By index of the medias given to `setup`. */
@@ -163,6 +163,7 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
   /** PLAY, and keepalives from its answer on. Packets may come before (quirk 14). RTP-Info is ignored (quirk 13). */
   async play(): Promise<void> {
     await this.#client.demand('PLAY', this.#sessionUri, [['Range', 'npt=0.000-']]);
+    this.#throwIfEnded();
     const methods = keepaliveMethods(this.#options.policies.keepalive, this.#public);
     if (methods.length === 0) return;
     this.#keepalive = new Keepalive(methods, this.#client.timeoutMs, {
@@ -174,7 +175,7 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
 
   /** Over UDP: the kinds of the tracks that stay silent; of all that play none, as a rule, and at once. */
   silentTracks(timeoutMs: number): Promise<ReadonlySet<MediaDescription['kind']>> {
-    if (this.#isMuted) this.#silent.clear();
+    if (this.#endedBy !== null) this.#silent.clear();
     return this.#silent.wait(timeoutMs);
   }
 
@@ -185,59 +186,40 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
     else this.#connection.writeInterleaved(track.rtcpChannel, packet);
   }
 
-  /** No handler is called from now on; what waits is rejected with `reason`. */
-  mute(reason: RtspError): void {
-    this.#isMuted = true;
-    this.#keepalive?.stop();
-    this.#silent.endWait();
-    this.#connection.cancelRequests(reason);
-  }
-
-  /** Ends a muted dialogue: TEARDOWN where there is a session, a second at most, then all sockets go. */
-  async close(): Promise<void> {
-    if (
-      this.#connection.isOpen &&
-      this.#client.sessionId !== null &&
-      this.#options.policies.teardown === 'always'
-    ) {
-      await this.#teardown();
-    }
-    this.destroy();
-  }
-
-  destroy(reason?: RtspError): void {
-    this.#isMuted = true;
-    this.#keepalive?.stop();
-    this.#silent.endWait();
-    this.#connection.destroy(reason);
-    for (const track of this.#live) track?.udp?.close();
+  /**
+   * The one end of it, and once: no handler is called from now on, and what waits is rejected with `reason`. Then
+   * TEARDOWN where there is a session, a second at most, or `silently` none; resolves when all sockets are gone.
+   */
+  end(reason: RtspError, manner: 'politely' | 'silently' = 'politely'): Promise<void> {
+    this.#endedBy ??= reason;
+    this.#gone ??= this.#leave(this.#endedBy, manner === 'politely');
+    return this.#gone;
   }
 
   /** For the connection. */
   onInterleaved(channel: number, buffer: Buffer, start: number, end: number): void {
-    if (!this.#isMuted) this.#channels.dispatch(this.#deps.tracks, channel, buffer, start, end);
+    if (this.#endedBy === null) this.#channels.dispatch(this.#deps.tracks, channel, buffer, start, end);
   }
 
   /** For the UDP sockets. */
   onUdpRtp(trackIndex: number, packet: Buffer): void {
-    if (this.#isMuted) return;
+    if (this.#endedBy !== null) return;
     this.#silent.onRtp(trackIndex);
     this.#guarded(() => this.#deps.tracks.onRtp(trackIndex, packet, 0, packet.length));
   }
 
   /** For the UDP sockets. */
   onUdpRtcp(trackIndex: number, packet: Buffer): void {
-    if (this.#isMuted) return;
+    if (this.#endedBy !== null) return;
     this.#silent.onRtcp(trackIndex);
     this.#guarded(() => this.#deps.tracks.onRtcp(trackIndex, packet, 0, packet.length));
   }
 
-  /** For the connection. */
-  onClose(error: RtspError): void {
-    if (this.#isMuted) return;
-    this.#brokenBy = error;
-    this.destroy(error);
-    this.#deps.onClose(error);
+  /** For the connection, which is gone, and for what ends it as surely: nobody is left to say goodbye to. */
+  onBroken(reason: RtspError): void {
+    if (this.#endedBy !== null) return;
+    void this.end(reason, 'silently');
+    this.#deps.onBroken(reason);
   }
 
   /** A camera's own requests: a client has little to say, but silence makes some cameras hang up. */
@@ -250,8 +232,19 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
     const [status, reason] = isKnown ? ([200, 'OK'] as const) : ([501, 'Not Implemented'] as const);
     this.#connection.respond(writeResponse(status, reason, headers));
     if (request.method === 'REDIRECT' || request.method === 'TEARDOWN') {
-      this.onClose(rtspError('closed_by_camera', `the camera ended the session (${request.method})`));
+      this.onBroken(rtspError('closed_by_camera', `the camera ended the session (${request.method})`));
     }
+  }
+
+  /** Up to the TEARDOWN it is done when this returns. */
+  async #leave(reason: RtspError, isPolite: boolean): Promise<void> {
+    this.#keepalive?.stop();
+    this.#silent.endWait();
+    this.#connection.rejectRequests(reason);
+    const hasSession = this.#connection.isOpen && this.#client.sessionId !== null;
+    if (isPolite && hasSession && this.#options.policies.teardown === 'always') await this.#teardown();
+    this.#connection.end(reason);
+    for (const track of this.#live) track?.udp?.close();
   }
 
   #teardown(): Promise<void> {
@@ -271,8 +264,8 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
   }
 
   /** It may have ended while we waited, or behind the answer that came in the same read. */
-  #throwIfMuted(): void {
-    if (this.#isMuted) throw this.#brokenBy ?? rtspError('aborted', 'the session was closed');
+  #throwIfEnded(): void {
+    if (this.#endedBy !== null) throw this.#endedBy;
   }
 
   /** One SETUP; an error is what the camera refused it with. */
@@ -281,11 +274,11 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
     const udp =
       transport === 'udp' ? await UdpTrack.bind(index, localAddress, this, this.#deps.counters) : null;
     try {
-      this.#throwIfMuted();
+      this.#throwIfEnded();
       const requested = udp?.ports ?? { rtp: index * 2, rtcp: index * 2 + 1 };
       const header = writeTransport(transport, requested);
       const response = await this.#client.request('SETUP', uri, [['Transport', header]]);
-      this.#throwIfMuted();
+      this.#throwIfEnded();
       const outcome = isOk(response)
         ? this.#takeTransport(index, requested, response, udp)
         : fromStatus('SETUP', response.status, response.reason, this.#connection.where);
@@ -330,7 +323,7 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
     try {
       deliver();
     } catch (error) {
-      this.onClose(rtspError('internal_error', "handling the camera's data failed", { cause: error }));
+      this.onBroken(rtspError('internal_error', "handling the camera's data failed", { cause: error }));
     }
   }
 }

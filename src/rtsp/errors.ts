@@ -19,7 +19,7 @@ export type RtspErrorCode =
   | 'bad_sdp'
   /** The camera answered with an error of its own, such as having no session left. */
   | 'server_error'
-  /** `close()` or the abort signal. */
+  /** `close()`. */
   | 'aborted'
   /** A handler of ours threw. */
   | 'internal_error';

@@ -29,7 +29,7 @@ export type RtspSessionOptions = {
 export interface RtspSessionHandlers extends TrackHandler {
   /** What came so far is over: the tracks begin anew, over `RtspSession.transport` as it is now. */
   onRestart(): void;
-  /** A session that played is over; once, and nothing is called after it. Not called for `close()` or abort. */
+  /** A session that played is over; once, and nothing is called after it. Not called for `close()`. */
   onEnd(reason: RtspError): void;
 }
 
@@ -39,7 +39,6 @@ export type RtspSessionDeps = {
   /** The worker's one read buffer, reused for the next read of any socket. */
   readonly readBuffer: Buffer;
   readonly handlers: RtspSessionHandlers;
-  readonly signal: AbortSignal;
 };
 
 const MAX_REDIRECTS = 5;
@@ -63,7 +62,6 @@ export class RtspSession {
   readonly #deps: RtspSessionDeps;
   readonly #policies: RtspPolicies;
   readonly #quirks: Set<PolicyName>;
-  readonly #onAbort = (): void => void this.close();
   #url: CameraUrl | null = null;
   #authenticator: Authenticator | null = null;
   #transport: Transport;
@@ -74,8 +72,8 @@ export class RtspSession {
   #endPause: (() => void) | null = null;
   #callsUnderWay = 0;
   #isPlaying = false;
+  /** Why it is over; the first reason counts. */
   #endedBy: RtspError | null = null;
-  #released: Promise<void> | null = null;
 
   constructor(options: RtspSessionOptions, deps: RtspSessionDeps) {
     this.#options = options;
@@ -83,8 +81,6 @@ export class RtspSession {
     this.#policies = { ...defaultPolicies, ...options.policies };
     this.#quirks = new Set(decidedOtherwise(this.#policies));
     this.#transport = options.transport;
-    deps.signal.addEventListener('abort', this.#onAbort, { once: true });
-    if (deps.signal.aborted) this.#endedBy = aborted();
   }
 
   /** What the media comes over; settled by the time the first packet is handed on, and when `play()` resolves. */
@@ -149,33 +145,36 @@ export class RtspSession {
 
   /** Ends the session: TEARDOWN, a second at most, then every socket is gone. No handler is called from now on. */
   close(): Promise<void> {
-    this.#endedBy ??= aborted();
-    return this.#release();
+    return this.#end(aborted());
   }
 
   /** Runs one step; when it fails the session is over, and everything is let go of before the caller hears of it. */
   async #call<T>(step: () => Promise<T>): Promise<T> {
-    if (this.#endedBy !== null) throw this.#endedBy;
+    this.#throwIfEnded();
     this.#callsUnderWay += 1;
     try {
       const result = await step();
       this.#throwIfOver();
       return result;
     } catch (thrown) {
-      this.#endedBy ??= isRtspError(thrown)
+      const reason = isRtspError(thrown)
         ? thrown
         : rtspError('internal_error', `the session failed: ${messageOf(thrown)}`, { cause: thrown });
-      await this.#release();
+      await this.#end(reason);
       throw this.#endedBy;
     } finally {
       this.#callsUnderWay -= 1;
     }
   }
 
+  #throwIfEnded(): void {
+    if (this.#endedBy !== null) throw this.#endedBy;
+  }
+
   /** A connection may break behind an answer that came in the same read. */
   #throwIfOver(): void {
-    const error = this.#endedBy ?? this.#dialogue?.brokenBy ?? null;
-    if (error !== null) throw error;
+    const reason = this.#endedBy ?? this.#dialogue?.endedBy ?? null;
+    if (reason !== null) throw reason;
   }
 
   #current(): RtspDialogue {
@@ -212,10 +211,10 @@ export class RtspSession {
     throw rtspError('protocol_error', `the camera redirects more than ${MAX_REDIRECTS} times`);
   }
 
-  /** A new dialogue in place of the one before. */
+  /** A new dialogue in place of the one before, which has no session to take leave of, or did. */
   #begin(url: CameraUrl): RtspDialogue {
-    if (this.#endedBy !== null) throw this.#endedBy;
-    this.#dialogue?.destroy();
+    this.#throwIfEnded();
+    void this.#dialogue?.end(aborted(), 'silently');
     this.#authenticator ??= new Authenticator(url.credentials);
     const { clock, readBuffer, handlers } = this.#deps;
     const dialogue = new RtspDialogue(
@@ -230,7 +229,7 @@ export class RtspSession {
         authenticator: this.#authenticator,
         tracks: handlers,
         onQuirk: (name) => void this.#quirks.add(name),
-        onClose: (error) => this.#onClose(error),
+        onBroken: (reason) => this.#onBroken(reason),
       },
     );
     this.#dialogue = dialogue;
@@ -272,12 +271,10 @@ export class RtspSession {
 
   /** A new connection with a new DESCRIBE (quirk 24) and the same tracks. */
   async #beginAnew(): Promise<void> {
-    const old = this.#current();
-    old.mute(aborted());
-    await old.close();
+    await this.#current().end(aborted());
+    this.#throwIfEnded();
     this.#deps.handlers.onRestart();
     await this.#pause(CAMERA_REST_MS);
-    this.#throwIfOver();
     await this.#open(this.#url ?? parseCameraUrl(this.#options.url));
     await this.#current().setup(this.#medias, this.#transport, this.#sessionControl);
   }
@@ -293,25 +290,17 @@ export class RtspSession {
     });
   }
 
-  /** A call under way hears of it by itself; a session that has ended has muted its dialogue. */
-  #onClose(error: RtspError): void {
+  /** The dialogue was ended by the camera, or by what it sent. A call under way hears of it by itself. */
+  #onBroken(reason: RtspError): void {
     if (this.#callsUnderWay > 0) return;
-    this.#endedBy = error;
-    void this.#release();
-    if (this.#isPlaying) this.#deps.handlers.onEnd(error);
+    void this.#end(reason);
+    if (this.#isPlaying) this.#deps.handlers.onEnd(reason);
   }
 
-  #release(): Promise<void> {
-    this.#released ??= this.#letGo(this.#endedBy ?? aborted());
-    return this.#released;
-  }
-
-  async #letGo(reason: RtspError): Promise<void> {
-    this.#deps.signal.removeEventListener('abort', this.#onAbort);
+  /** The one way in which a session ends, whoever ends it; see this folder's README. */
+  #end(reason: RtspError): Promise<void> {
+    this.#endedBy ??= reason;
     this.#endPause?.();
-    const dialogue = this.#dialogue;
-    if (dialogue === null) return;
-    dialogue.mute(reason);
-    await dialogue.close();
+    return this.#dialogue?.end(this.#endedBy) ?? Promise.resolve();
   }
 }

@@ -36,7 +36,6 @@ const watch = async (
       clock: systemClock,
       log: createLogger(() => {}),
       readBuffer: Buffer.alloc(262_144),
-      signal: new AbortController().signal,
       handlers: {
         onRtp: (trackIndex, buffer, start, end) => {
           if (trackIndex === 0) receiverNow().onRtp(buffer, start, end, systemClock.monotonicMs());

@@ -14,7 +14,6 @@ export class SessionProbe {
   /** The transport from then on, each time that receivers had to begin anew. */
   readonly restarts: string[] = [];
   readonly logs: string[] = [];
-  readonly abort = new AbortController();
   /** What `onRtp` does besides. */
   onRtp: () => void = () => {};
 
@@ -27,7 +26,6 @@ export class SessionProbe {
         this.logs.push(`${level} ${message} ${JSON.stringify(fields)}`);
       }),
       readBuffer: Buffer.alloc(262_144),
-      signal: this.abort.signal,
       handlers: {
         onRtp: (trackIndex, buffer, start, end) => {
           this.rtp.push({ trackIndex, payload: text(buffer, start, end) });

@@ -202,6 +202,26 @@ test('quirk 25: UDP without a packet in 4 s: anew with TCP, with a new DESCRIBE 
   assert.equal(clock.pendingTimers, 0);
 });
 
+test('closed amid a change of transport: one TEARDOWN, and nothing begins anew', async () => {
+  const clock = new FakeClock();
+  await using camera = await ScriptedCamera.start([
+    [options, describe, udpSetup(9), udpSetup(9), play, ['TEARDOWN', 'silence'], ['TEARDOWN', 'silence']],
+  ]);
+  const probe = new SessionProbe({ url: camera.url(), transport: 'udp' }, clock);
+  const outcome = rejection('aborted', probe.play());
+  await until('it waits', () => camera.methods.includes('PLAY') && clock.pendingTimers === 2);
+  clock.advance(4_000);
+  await until('the camera owes an answer', () => camera.methods.includes('TEARDOWN'));
+  const closed = probe.session.close();
+  clock.advance(1_000);
+  await closed;
+  await until('the socket is closed', () => camera.openSockets === 0);
+  assert.deepEqual(probe.restarts, []);
+  assert.equal(clock.pendingTimers, 0);
+  await outcome;
+  assert.equal(camera.methods.filter((method) => method === 'TEARDOWN').length, 1);
+});
+
 /** UDP, where the camera sends as `send` does once it plays; then what it says on the connections after it. */
 const overUdp = async (
   send: (peer: UdpCamera, camera: ScriptedCamera) => void,

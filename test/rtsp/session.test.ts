@@ -331,11 +331,13 @@ test('a playing session that breaks tells so once, and nothing after', async () 
 });
 
 test('a connection that breaks right behind the answer to PLAY is noticed', async () => {
+  const clock = new FakeClock();
   const text = `${String(play[1])}REDIRECT rtsp://x/ RTSP/1.0\r\nCSeq: 1\r\n\r\n`;
   await using camera = await ScriptedCamera.start([[...toPlay.slice(0, 4), ['PLAY', text]]]);
-  const probe = new SessionProbe({ url: camera.url(), transport: 'tcp' });
+  const probe = new SessionProbe({ url: camera.url(), transport: 'tcp' }, clock);
   await rejection('closed_by_camera', probe.play());
   assert.deepEqual(probe.ends, []);
+  assert.equal(clock.pendingTimers, 0);
 });
 
 test('an exception in a handler ends this session, and nothing else', async () => {
@@ -387,22 +389,23 @@ test('teardown policy never: the connection is just closed', async () => {
   assert.equal(camera.methods.at(-1), 'PLAY');
 });
 
-test('abort ends a step under way, at whatever point', async () => {
+test('close() ends a step under way, at whatever point', async () => {
   for (let steps = 0; steps < toPlay.length; steps++) {
     const script: Line[] = [...toPlay.slice(0, steps), [toPlay[steps]![0], 'silence'], teardown];
     await using camera = await ScriptedCamera.start([script]);
     const probe = new SessionProbe({ url: camera.url(), transport: 'tcp' });
     const outcome = rejection('aborted', probe.play());
     await until('it hangs there', () => camera.requests.length === steps + 1);
-    probe.abort.abort();
+    const closed = probe.session.close();
     await outcome;
+    await closed;
     await until('the socket is closed', () => camera.openSockets === 0);
     // Only from the first SETUP on is there a session to tear down.
     assert.equal(camera.methods.at(-1), steps > 2 ? 'TEARDOWN' : toPlay[steps]![0]);
     assert.deepEqual(probe.ends, []);
   }
   const before = new SessionProbe({ url: 'rtsp://127.0.0.1:1/', transport: 'tcp' });
-  before.abort.abort();
+  await before.session.close();
   await rejection('aborted', before.session.describe());
 });
 

@@ -44,7 +44,6 @@ export type IngestSessionDeps = {
 export class IngestSession implements RtspSessionHandlers {
   readonly #deps: IngestSessionDeps;
   readonly #rtsp: RtspSession;
-  readonly #cancel = new AbortController();
   #choice: MediaChoice | null = null;
   #reception: Reception | null = null;
   #isEnded = false;
@@ -70,7 +69,6 @@ export class IngestSession implements RtspSessionHandlers {
       log: deps.log,
       readBuffer: deps.readBuffer,
       handlers: this,
-      signal: this.#cancel.signal,
     });
   }
 
@@ -237,7 +235,6 @@ export class IngestSession implements RtspSessionHandlers {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#reception?.end();
-    this.#cancel.abort();
     void this.#closed();
     const code = fault instanceof AppError ? fault.code : 'internal_error';
     if (code === 'internal_error') {
