@@ -18,10 +18,15 @@ export type StreamCounters = {
   readonly packets: number;
   readonly packetsLost: number;
   readonly packetsLate: number;
+  readonly packetsDuplicate: number;
+  readonly packetsForeign: number;
   readonly malformedPackets: number;
   readonly damagedFrames: number;
   readonly oversizedFrames: number;
   readonly rtpJumps: number;
+  readonly undecodableFrames: number;
+  readonly garbageBytes: number;
+  readonly unsentPackets: number;
 };
 
 /** How a picture reaches a viewer. */

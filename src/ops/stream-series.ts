@@ -62,9 +62,30 @@ export const streamMetrics: readonly StreamMetric[] = [
   counter('svc_stream_packets_total', 'RTP packets received.', 'packets'),
   counter('svc_stream_packets_lost_total', 'RTP packets that never came.', 'packetsLost'),
   counter('svc_stream_packets_late_total', 'RTP packets that came too late to be used.', 'packetsLate'),
+  counter('svc_stream_packets_duplicate_total', 'RTP packets that came twice.', 'packetsDuplicate'),
+  counter(
+    'svc_stream_packets_foreign_total',
+    'Packets that were none of the stream: of another host, channel, source or payload type.',
+    'packetsForeign',
+  ),
   counter('svc_stream_malformed_packets_total', 'Packets that could not be read.', 'malformedPackets'),
   counter('svc_stream_damaged_frames_total', 'Frames passed on with a piece missing.', 'damagedFrames'),
   counter('svc_stream_oversized_frames_total', 'Frames dropped for their size.', 'oversizedFrames'),
+  counter(
+    'svc_stream_undecodable_frames_total',
+    'Frames dropped before the first keyframe of a session, or for want of parameter sets.',
+    'undecodableFrames',
+  ),
+  counter(
+    'svc_stream_garbage_bytes_total',
+    'Bytes passed over between RTSP messages and interleaved packets.',
+    'garbageBytes',
+  ),
+  counter(
+    'svc_stream_unsent_packets_total',
+    'RTCP packets and RTSP answers that could not be sent: the camera reads too slowly, or is out of reach.',
+    'unsentPackets',
+  ),
   counter(
     'svc_stream_audio_frames_dropped_total',
     'Audio frames without room to wait in.',

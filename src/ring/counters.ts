@@ -27,11 +27,15 @@ export const counterNames = [
   'packets',
   'packetsLost',
   'packetsLate',
+  'packetsDuplicate',
+  'packetsForeign',
   'malformedPackets',
   'damagedFrames',
   'oversizedFrames',
   'rtpJumps',
   'undecodableFrames',
+  'garbageBytes',
+  'unsentPackets',
 ] as const;
 
 export type RingCounter = (typeof counterNames)[number];

@@ -33,6 +33,11 @@ test('what operators need besides is there', async () => {
   const expected: Record<string, number> = {
     'svc_stream_frames_total{camera_id="front-door",media="audio"}': 3_000,
     'svc_stream_packets_lost_total{camera_id="front-door"}': 3,
+    'svc_stream_packets_duplicate_total{camera_id="front-door"}': 5,
+    'svc_stream_packets_foreign_total{camera_id="front-door"}': 6,
+    'svc_stream_undecodable_frames_total{camera_id="front-door"}': 11,
+    'svc_stream_garbage_bytes_total{camera_id="front-door"}': 12,
+    'svc_stream_unsent_packets_total{camera_id="front-door"}': 13,
     'svc_stream_bytes_per_second{camera_id="front-door"}': 500_000,
     'svc_stream_state{camera_id="yard.2",state="reconnecting"}': 1,
     'svc_viewers{camera_id="front-door",kind="websocket"}': 2,

@@ -19,10 +19,15 @@ export const sampleCounters = (changes: Partial<StreamCounters> = {}): StreamCou
   packets: 22_260,
   packetsLost: 3,
   packetsLate: 1,
+  packetsDuplicate: 5,
+  packetsForeign: 6,
   malformedPackets: 0,
   damagedFrames: 1,
   oversizedFrames: 0,
   rtpJumps: 0,
+  undecodableFrames: 11,
+  garbageBytes: 12,
+  unsentPackets: 13,
   ...changes,
 });
 

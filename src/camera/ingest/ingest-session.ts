@@ -9,6 +9,7 @@ import type { CameraSource, SessionFault, Waiting } from '../messages.js';
 import { policiesOf, quirkNames } from '../quirks.js';
 import { chooseMedias, type MediaChoice, mediasOf } from './choose-medias.js';
 import { Reception } from './reception.js';
+import { RingTally } from './ring-tally.js';
 import type { StreamTime } from './stream-time.js';
 
 /** No video frame for this long, and the camera counts as lost, whatever its sockets say. */
@@ -44,6 +45,7 @@ export type IngestSessionDeps = {
 export class IngestSession implements RtspSessionHandlers {
   readonly #deps: IngestSessionDeps;
   readonly #rtsp: RtspSession;
+  readonly #tally: RingTally;
   #choice: MediaChoice | null = null;
   #reception: Reception | null = null;
   #isEnded = false;
@@ -54,13 +56,12 @@ export class IngestSession implements RtspSessionHandlers {
   #waitsFor = '';
   #lastReportMs: MonotonicMs;
   #quirksTold = 0;
-  /** Of what the camera sent. */
-  #publishedBytes = 0;
-  /** The same, as far as it was looked at for news. */
+  /** Of what the camera sent, as far as it was looked at for news. */
   #noticedBytes = 0;
 
   constructor(source: CameraSource, deps: IngestSessionDeps) {
     this.#deps = deps;
+    this.#tally = new RingTally(deps.ring);
     this.#lastReportMs = deps.clock.monotonicMs();
     const { url, transport, quirks = {} } = source;
     const options = { url, transport, policies: policiesOf(quirks) };
@@ -109,7 +110,7 @@ export class IngestSession implements RtspSessionHandlers {
 
   async #closed(): Promise<void> {
     await this.#rtsp.close();
-    this.#publishBytes();
+    this.#publishCounters();
   }
 
   #tellQuirks(): void {
@@ -119,11 +120,13 @@ export class IngestSession implements RtspSessionHandlers {
     this.#deps.onQuirks(quirkNames(activeQuirks));
   }
 
-  /** Adds what came from the camera's sockets since the last call, whatever it was, to the counter in the ring. */
-  #publishBytes(): void {
-    const { receivedBytes } = this.#rtsp.counters;
-    this.#deps.ring.add('receivedBytes', receivedBytes - this.#publishedBytes);
-    this.#publishedBytes = receivedBytes;
+  /** Tells the ring what its sockets saw: all bytes from the camera, whatever they were, and what was none of its media. */
+  #publishCounters(): void {
+    const { counters } = this.#rtsp;
+    this.#tally.tell('receivedBytes', counters.receivedBytes);
+    this.#tally.tell('garbageBytes', counters.garbageBytes);
+    this.#tally.tell('packetsForeign', counters.unknownChannelFrames + counters.foreignUdpPackets);
+    this.#tally.tell('unsentPackets', counters.droppedWrites);
   }
 
   /** Every second: the stall watchdog, receiver reports, counters. */
@@ -134,7 +137,7 @@ export class IngestSession implements RtspSessionHandlers {
     reception?.video.settle(nowMs);
     this.#flush();
     if (this.#isEnded) return;
-    this.#publishBytes();
+    this.#publishCounters();
     this.#tellQuirks();
     reception?.publishCounters();
     this.#tellClockError();

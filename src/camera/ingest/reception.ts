@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import type { Clock, MonotonicMs, WallMs } from '../../base/clock.js';
-import type { RingCounter } from '../../ring/counters.js';
 import type { RingWriter } from '../../ring/writer.js';
 import { AacDepacketizer } from '../../rtp/depacketize-aac.js';
 import { AudioFrameDepacketizer } from '../../rtp/depacketize-audio.js';
@@ -12,6 +11,7 @@ import { aacFramingOf, hasDonl, spropNalsOf } from '../../rtsp/media-format.js';
 import type { MediaDescription } from '../../rtsp/sdp.js';
 import { AudioTrack } from './audio-track.js';
 import type { MediaChoice } from './choose-medias.js';
+import { RingTally } from './ring-tally.js';
 import type { StreamTime, TrackTime } from './stream-time.js';
 import { VideoTrack } from './video-track.js';
 
@@ -41,10 +41,11 @@ export class Reception {
   readonly #deps: ReceptionDeps;
   /** In the order in which their medias are set up. */
   readonly #tracks: readonly Track[];
-  readonly #counted = new Map<RingCounter, number>();
+  readonly #tally: RingTally;
 
   constructor(choice: MediaChoice, deps: ReceptionDeps) {
     this.#deps = deps;
+    this.#tally = new RingTally(deps.ring);
     const audioTime = choice.audio === null ? null : deps.time.audio(choice.audio.info.clockRateHz);
     const alignment = deps.time.beginSession(audioTime);
     const audio =
@@ -82,24 +83,28 @@ export class Reception {
 
   /** Adds what was counted since the last call to the counters in the ring's header. */
   publishCounters(): void {
-    let [packets, lost, late, malformed, damaged, oversized] = [0, 0, 0, 0, 0, 0];
+    let [packets, lost, late, duplicate, foreign, malformed, damaged, oversized] = [0, 0, 0, 0, 0, 0, 0, 0];
     for (const { receiver, depacketizer } of this.#tracks) {
       const { counters } = receiver;
       packets += counters.packets;
       lost += counters.lost;
       late += counters.late;
+      duplicate += counters.duplicates;
+      foreign += counters.foreign + counters.strays;
       malformed += counters.malformed + depacketizer.counters.malformedPackets;
       damaged += depacketizer.counters.damagedFrames;
       oversized += depacketizer.counters.oversizedFrames;
     }
-    this.#publish('packets', packets);
-    this.#publish('packetsLost', lost);
-    this.#publish('packetsLate', late);
-    this.#publish('malformedPackets', malformed);
-    this.#publish('damagedFrames', damaged);
-    this.#publish('oversizedFrames', oversized);
-    this.#publish('undecodableFrames', this.video.undecodableFrames);
-    this.#publish('rtpJumps', this.video.jumps);
+    this.#tally.tell('packets', packets);
+    this.#tally.tell('packetsLost', lost);
+    this.#tally.tell('packetsLate', late);
+    this.#tally.tell('packetsDuplicate', duplicate);
+    this.#tally.tell('packetsForeign', foreign);
+    this.#tally.tell('malformedPackets', malformed);
+    this.#tally.tell('damagedFrames', damaged);
+    this.#tally.tell('oversizedFrames', oversized);
+    this.#tally.tell('undecodableFrames', this.video.undecodableFrames);
+    this.#tally.tell('rtpJumps', this.video.jumps);
   }
 
   /** Forgets what is half-assembled; nothing is written to the ring after this. */
@@ -108,11 +113,6 @@ export class Reception {
     this.#deps.ring.abort();
     this.video.end();
     this.publishCounters();
-  }
-
-  #publish(counter: RingCounter, value: number): void {
-    this.#deps.ring.add(counter, value - (this.#counted.get(counter) ?? 0));
-    this.#counted.set(counter, value);
   }
 }
 

@@ -112,6 +112,22 @@ test('pictures before the first keyframe are life, too; they are counted, and it
   assert.equal(count('undecodableFrames'), nextKey - 1);
 });
 
+test('what comes and is none of the stream is counted', async () => {
+  const faults: Partial<Faults> = {
+    unknownChannel: true,
+    garbageBytes: 30,
+    foreignPayloadType: 'in-sequence',
+  };
+  await using session = await play('tcp', { faults });
+  const { count, pass, show } = session;
+  await show(2);
+  await pass(1_000);
+  assert.ok(count('garbageBytes') >= 30, `${count('garbageBytes')} bytes`);
+  // One on another channel, one of another payload type.
+  assert.ok(count('packetsForeign') >= 2, `${count('packetsForeign')} packets`);
+  assert.deepEqual([count('packetsDuplicate'), count('unsentPackets')], [0, 0]);
+});
+
 test('sound alone is no life', async () => {
   await using session = await play('udp');
   const { camera, count, said, pass, take } = session;
