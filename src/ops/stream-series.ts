@@ -69,7 +69,11 @@ export const streamMetrics: readonly StreamMetric[] = [
     'packetsForeign',
   ),
   counter('svc_stream_malformed_packets_total', 'Packets that could not be read.', 'malformedPackets'),
-  counter('svc_stream_damaged_frames_total', 'Frames passed on with a piece missing.', 'damagedFrames'),
+  counter(
+    'svc_stream_damaged_frames_total',
+    'Frames dropped since a piece of them was missing or broken.',
+    'damagedFrames',
+  ),
   counter('svc_stream_oversized_frames_total', 'Frames dropped for their size.', 'oversizedFrames'),
   counter(
     'svc_stream_undecodable_frames_total',
