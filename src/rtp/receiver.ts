@@ -45,7 +45,6 @@ export type TrackCounters = {
   foreign: number;
   /** Packets of another SSRC that weren't followed up. */
   strays: number;
-  ssrcChanges: number;
 };
 
 /** How long a gap may hold up packets over UDP. */
@@ -72,7 +71,6 @@ export class TrackReceiver implements PacketReceiver {
   #malformed = 0;
   #foreign = 0;
   #strays = 0;
-  #ssrcChanges = 0;
 
   constructor(options: TrackReceiverOptions, deps: TrackReceiverDeps) {
     this.#options = options;
@@ -107,7 +105,6 @@ export class TrackReceiver implements PacketReceiver {
       malformed: this.#malformed,
       foreign: this.#foreign,
       strays: this.#strays,
-      ssrcChanges: this.#ssrcChanges,
     };
   }
 
@@ -204,7 +201,6 @@ export class TrackReceiver implements PacketReceiver {
 
   #changeSource(ssrc: number): void {
     this.#ssrc = ssrc;
-    this.#ssrcChanges += 1;
     this.#deps.onSourceChange?.();
   }
 

@@ -156,7 +156,6 @@ export class RtspConnection implements RtspParserHandler {
 
   /** For the parser. */
   onRequest(request: RtspRequest): void {
-    this.#deps.counters.serverRequests += 1;
     this.#deps.handlers.onRequest(request);
   }
 

@@ -8,8 +8,6 @@ export type RtspCounters = {
   unknownChannelFrames: number;
   /** UDP packets from hosts other than the camera. */
   foreignUdpPackets: number;
-  /** Requests that the camera made. */
-  serverRequests: number;
   /** Answers that nobody waited for: doubled, or too late. */
   strayResponses: number;
   /** RTCP packets and answers not sent because the camera doesn't read. */
@@ -22,7 +20,6 @@ export const makeCounters = (): RtspCounters => ({
   garbageBytes: 0,
   unknownChannelFrames: 0,
   foreignUdpPackets: 0,
-  serverRequests: 0,
   strayResponses: 0,
   droppedWrites: 0,
 });

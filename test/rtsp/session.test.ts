@@ -409,7 +409,7 @@ test('close() ends a step under way, at whatever point', async () => {
   await rejection('aborted', before.session.describe());
 });
 
-test('requests of the camera are answered and counted', async () => {
+test('requests of the camera are answered', async () => {
   await using camera = await ScriptedCamera.start([[...toPlay, teardown]]);
   const probe = new SessionProbe({ url: camera.url(), transport: 'tcp' });
   await probe.play();
@@ -427,7 +427,6 @@ test('requests of the camera are answered and counted', async () => {
     'RTSP/1.0 200 OK',
     'RTSP/1.0 501 Not Implemented',
   ]);
-  assert.equal(probe.session.counters.serverRequests, 4);
   await probe.session.close();
 });
 

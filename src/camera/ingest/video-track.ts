@@ -31,8 +31,6 @@ export class VideoTrack implements VideoSink {
   lastUnitMs: MonotonicMs | null = null;
   /** Frames that nobody could decode: before the first keyframe, or before the parameter sets were known. */
   undecodableFrames = 0;
-  /** Times that the camera's clock jumped. */
-  jumps = 0;
   readonly #clock: Clock;
   readonly #ring: RingWriter;
   readonly #time: TrackTime;
@@ -41,6 +39,8 @@ export class VideoTrack implements VideoSink {
   readonly #sound: SoundWatch;
   readonly #order = new DecodeOrder();
   readonly #stamp = new FrameStamp();
+  /** Of sessions before this one. */
+  readonly #earlierJumps: number;
   #isInfoStale = true;
   /** The parameter sets as a frame brings them along. */
   #ownSets: Buffer = Buffer.alloc(0);
@@ -54,6 +54,7 @@ export class VideoTrack implements VideoSink {
     this.#isDamaged = deps.isDamaged;
     this.#sets = new ParameterSets(options.codec);
     this.#sound = new SoundWatch(options.audio);
+    this.#earlierJumps = deps.time.timeline.jumps;
   }
 
   beginNal(): void {
@@ -100,7 +101,6 @@ export class VideoTrack implements VideoSink {
     const ptsTicks = timeline.place(rtpTimestamp, this.arrivalMs);
     wall.onFrame(ptsTicks, this.arrivalMs, this.#clock.wallMs());
     if (timeline.discontinuity) this.#order.restart();
-    if (timeline.jumpTicks !== 0) this.jumps++;
     const stamp = this.#stamp;
     stamp.flags =
       (isKey ? frameFlag.key : 0) |
@@ -113,6 +113,11 @@ export class VideoTrack implements VideoSink {
     stamp.arrivalMs = this.arrivalMs;
     this.#ring.commitVideo(stamp);
     this.lastFrameMs = this.arrivalMs;
+  }
+
+  /** Times that the camera's clock jumped. */
+  get jumps(): number {
+    return this.#time.timeline.jumps - this.#earlierJumps;
   }
 
   /** What is missing before its first frame, for people to read; "" once frames come. */
