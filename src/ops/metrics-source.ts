@@ -24,6 +24,7 @@ export type StreamCounters = {
   readonly damagedFrames: number;
   readonly oversizedFrames: number;
   readonly rtpJumps: number;
+  readonly wallSteps: number;
   readonly undecodableFrames: number;
   readonly garbageBytes: number;
   readonly unsentPackets: number;

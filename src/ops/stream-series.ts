@@ -97,6 +97,11 @@ export const streamMetrics: readonly StreamMetric[] = [
   ),
   counter('svc_stream_discontinuities_total', 'Breaks in the media time of the stream.', 'discontinuities'),
   counter('svc_stream_time_jumps_total', 'Jumps of the RTP time that were smoothed out.', 'rtpJumps'),
+  counter(
+    'svc_stream_wall_steps_total',
+    'Times that the wall time of the stream stepped, since the clock of this machine was set.',
+    'wallSteps',
+  ),
   plain(
     'counter',
     'svc_stream_reconnects_total',

@@ -33,6 +33,7 @@ export const counterNames = [
   'damagedFrames',
   'oversizedFrames',
   'rtpJumps',
+  'wallSteps',
   'undecodableFrames',
   'garbageBytes',
   'unsentPackets',

@@ -38,6 +38,7 @@ test('what operators need besides is there', async () => {
     'svc_stream_undecodable_frames_total{camera_id="front-door"}': 11,
     'svc_stream_garbage_bytes_total{camera_id="front-door"}': 12,
     'svc_stream_unsent_packets_total{camera_id="front-door"}': 13,
+    'svc_stream_wall_steps_total{camera_id="front-door"}': 14,
     'svc_stream_bytes_per_second{camera_id="front-door"}': 500_000,
     'svc_stream_state{camera_id="yard.2",state="reconnecting"}': 1,
     'svc_viewers{camera_id="front-door",kind="websocket"}': 2,

@@ -25,6 +25,7 @@ export const sampleCounters = (changes: Partial<StreamCounters> = {}): StreamCou
   damagedFrames: 1,
   oversizedFrames: 0,
   rtpJumps: 0,
+  wallSteps: 14,
   undecodableFrames: 11,
   garbageBytes: 12,
   unsentPackets: 13,

@@ -105,6 +105,7 @@ export class Reception {
     this.#tally.tell('oversizedFrames', oversized);
     this.#tally.tell('undecodableFrames', this.video.undecodableFrames);
     this.#tally.tell('rtpJumps', this.video.jumps);
+    this.#tally.tell('wallSteps', this.video.wallSteps);
   }
 
   /** Forgets what is half-assembled; nothing is written to the ring after this. */

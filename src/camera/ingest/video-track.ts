@@ -40,7 +40,7 @@ export class VideoTrack implements VideoSink {
   readonly #order = new DecodeOrder();
   readonly #stamp = new FrameStamp();
   /** Of sessions before this one. */
-  readonly #earlierJumps: number;
+  readonly #earlier: { readonly jumps: number; readonly wallSteps: number };
   #isInfoStale = true;
   /** The parameter sets as a frame brings them along. */
   #ownSets: Buffer = Buffer.alloc(0);
@@ -54,7 +54,7 @@ export class VideoTrack implements VideoSink {
     this.#isDamaged = deps.isDamaged;
     this.#sets = new ParameterSets(options.codec);
     this.#sound = new SoundWatch(options.audio);
-    this.#earlierJumps = deps.time.timeline.jumps;
+    this.#earlier = { jumps: deps.time.timeline.jumps, wallSteps: deps.time.wall.steps };
   }
 
   beginNal(): void {
@@ -117,7 +117,12 @@ export class VideoTrack implements VideoSink {
 
   /** Times that the camera's clock jumped. */
   get jumps(): number {
-    return this.#time.timeline.jumps - this.#earlierJumps;
+    return this.#time.timeline.jumps - this.#earlier.jumps;
+  }
+
+  /** Times that wall time stepped, the host's clock having been set. */
+  get wallSteps(): number {
+    return this.#time.wall.steps - this.#earlier.wallSteps;
   }
 
   /** What is missing before its first frame, for people to read; "" once frames come. */

@@ -128,6 +128,22 @@ test('what comes and is none of the stream is counted', async () => {
   assert.deepEqual([count('packetsDuplicate'), count('unsentPackets')], [0, 0]);
 });
 
+test('a clock of the host that is set shows as a step of wall time, once, and in its own session alone', async () => {
+  await using session = await play('tcp');
+  const { clock, connect, count, pass, probe, show } = session;
+  await show(3);
+  clock.setWall(clock.wallMs() + 3_600_000);
+  await pass(40);
+  await show(3);
+  await pass(1_000);
+  assert.equal(count('wallSteps'), 1);
+  probe.disconnect();
+  await connect();
+  await show(2);
+  await pass(1_000);
+  assert.equal(count('wallSteps'), 1);
+});
+
 test('sound alone is no life', async () => {
   await using session = await play('udp');
   const { camera, count, said, pass, take } = session;
