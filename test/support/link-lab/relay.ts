@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
-/** Steps of RTP time below this are those of pictures that are shown once more (src/live/whep/send-history.ts). */
+/** Steps of RTP time below this are those of pictures that are shown once more (src/live/whep/send/send-history.ts). */
 const OLD_PICTURE_STEP_TICKS = 1_000;
 
 /** What went to the viewer; of it, what went for the second time: packets, and pictures under new numbers. */
