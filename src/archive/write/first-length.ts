@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 const LEAST_SHARE = 0.5;
 
 /**
- * How long a file may get that goes on where no other one ended. Cameras that begin together, with the service, the
+ * How long a file may get that begins for any reason but that the one before was long enough. Cameras that begin together, with the service, the
  * network or the disk, would roll over together ever after: hundreds of files to close and sync at once. So each has
  * its own share of the usual length first, the same each time.
  */
