@@ -26,7 +26,7 @@ export type CameraSettingsStore = {
 export type CameraRemoval = { readonly isPurged: boolean };
 
 /** How many watch, by the way the picture takes. */
-export type Viewers = { readonly websocket: number; readonly hls: number; readonly whep: number };
+export type ViewerCounts = { readonly websocket: number; readonly hls: number; readonly whep: number };
 
 /** One camera in figures, for metrics and statistics. */
 export type CameraFigures = {
@@ -38,7 +38,7 @@ export type CameraFigures = {
   readonly ringBytes: number;
   readonly fps: number;
   readonly bitrateKbps: number;
-  readonly viewers: Viewers;
+  readonly viewers: ViewerCounts;
   readonly isRecording: boolean;
   readonly unrecordedFrames: number;
   readonly reconnects: number;
@@ -47,7 +47,7 @@ export type CameraFigures = {
 
 /** What the readers of a camera's ring tell of themselves. */
 export type CameraActivity = {
-  viewers(cameraId: string): Viewers;
+  viewers(cameraId: string): ViewerCounts;
   isRecording(cameraId: string): boolean;
   /** Frames that came while the camera was recorded, and could not be. */
   unrecordedFrames(cameraId: string): number;
@@ -126,6 +126,11 @@ export class CameraRegistry {
   /** A supervisor has news. */
   touch(): void {
     this.#revision++;
+  }
+
+  /** Of all cameras, sorted. */
+  get ids(): string[] {
+    return [...this.#entries.keys()];
   }
 
   /** Sorted by id. `showsPasswords`: whether `url` is shown as it is. */

@@ -21,31 +21,36 @@ export const listAnswers = (description: string, item: z.ZodType): Readonly<Reco
   304: { description: 'The list that the client has', contentType: null },
 });
 
-/** A list as text. It may be kept, but is asked for anew each time; what one user sees is no other's. */
-export const listText = (text: string | Buffer, headers: Readonly<Record<string, string>> = {}): Reply => {
-  const digest = createHash('sha256').update(text).digest('base64url').slice(0, 22);
+/** A list as text. Nobody keeps it unasked, since it may hold passwords; a client that did is told if it is still good. */
+export const listText = (text: string | Buffer, link: string | null = null): Reply => {
+  const digest = createHash('sha256')
+    .update(text)
+    .update(link ?? '')
+    .digest('base64url')
+    .slice(0, 22);
   return {
     status: 200,
     text,
     contentType: 'application/json; charset=utf-8',
-    headers: { ...headers, ETag: `"${digest}"`, 'Cache-Control': 'private, no-cache', Vary: 'Authorization' },
+    headers: { ETag: `"${digest}"`, ...(link !== null && { Link: link }) },
   };
 };
 
-/** The part of a list that is asked for; `items` are sorted by `keyOf`. */
+/** The part of a list that is asked for; `items` are sorted by `keyOf`, and shown as `viewOf` says. */
 export const listPage = <Item>(
   path: string,
   items: readonly Item[],
   keyOf: (item: Item) => string,
   { limit, cursor }: Page,
+  viewOf: (item: Item) => unknown = (item) => item,
 ): Reply => {
   const behind = cursor === undefined ? items : items.filter((item) => keyOf(item) > cursor);
   const shown = limit === undefined ? behind : behind.slice(0, limit);
   const last = shown.at(-1);
+  const isEnd = last === undefined || shown.length === behind.length;
   // RFC 8288.
-  const link =
-    last === undefined || shown.length === behind.length
-      ? {}
-      : { Link: `<${path}?limit=${limit}&cursor=${encodeURIComponent(keyOf(last))}>; rel="next"` };
-  return listText(JSON.stringify(shown), link);
+  const link = isEnd
+    ? null
+    : `<${path}?limit=${limit}&cursor=${encodeURIComponent(keyOf(last))}>; rel="next"`;
+  return listText(JSON.stringify(shown.map(viewOf)), link);
 };

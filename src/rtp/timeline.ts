@@ -46,8 +46,6 @@ export class Timeline {
   readonly clockRateHz: number;
   /** Of the frame placed last: its time doesn't follow from the one before. */
   discontinuity = false;
-  /** Of the frame placed last: how far the camera's clock was off when it jumped, else 0. */
-  jumpTicks = 0;
   /** Times that the camera's clock jumped while it was streaming. */
   jumps = 0;
   /** Times that the track's time began anew, or may have: at a session, a jump, another source. */
@@ -77,12 +75,11 @@ export class Timeline {
     this.#axis = axis;
   }
 
-  /** The time of the frame that arrived now; sets `discontinuity` and `jumpTicks`. */
+  /** The time of the frame that arrived now; sets `discontinuity`. */
   place(rtpTimestamp: number, arrivalMs: MonotonicMs): Ticks {
     const state = this.#state;
     this.#state = 'running';
     this.discontinuity = state === 'restart';
-    this.jumpTicks = 0;
     if (state === 'new' || state === 'restart') this.#anchor(arrivalMs);
     else this.#continue(rtpTimestamp, arrivalMs, state === 'source');
     this.#lastRtp = rtpTimestamp;
@@ -197,7 +194,6 @@ export class Timeline {
       if (isJump) {
         this.discontinuity = true;
         this.jumps += 1;
-        this.jumpTicks = this.#lastPts + step - pts;
       }
       this.#lastPts = pts;
       this.#backlogTicks = 0;

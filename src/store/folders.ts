@@ -89,8 +89,12 @@ export class FolderTable {
   #checkParent({ id, parent_id }: Folder): void {
     if (parent_id !== '' && parent_id !== id && this.#sql.one.get(parent_id) === undefined)
       throw storeError('unknown_parent', `there is no folder ${parent_id} to be the parent`);
-    for (let above = parent_id; above !== ''; above = this.#sql.one.get(above)?.parent_id ?? '') {
+    // A file that somebody else wrote to may have a circle already.
+    const seen = new Set<string>();
+    for (let above = parent_id; above !== '' && !seen.has(above); ) {
       if (above === id) throw storeError('folder_cycle', `the folder ${id} can't be its own parent`);
+      seen.add(above);
+      above = this.#sql.one.get(above)?.parent_id ?? '';
     }
   }
 }

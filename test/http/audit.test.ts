@@ -84,6 +84,8 @@ test('each change says who made it, of what, and which fields', async () => {
     happened('admin', 'delete_camera', { camera_id: 'door' });
     await as(admin, 'POST', '/api/tags', { id: 't', name: 'Tag', color: '#aAbB09' });
     happened('admin', 'create_tag', { target: 't' });
+    await as(admin, 'PUT', '/api/tags/t', { id: 't', name: 'Tag', color: '#000000' });
+    happened('admin', 'update_tag', { target: 't', fields: ['color'] });
     await as(admin, 'DELETE', '/api/tags/t');
     happened('admin', 'delete_tag', { target: 't' });
     await as(admin, 'POST', '/api/folders', { id: 'f', name: 'Folder' });

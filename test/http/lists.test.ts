@@ -54,7 +54,11 @@ test('who has the list already is told so, until it is another one', async () =>
   await app.asAdmin('PUT', '/api/tags/a', { name: 'another' });
   const after = await get('/api/tags', { 'if-none-match': before });
   assert.equal(after.status, 200);
-  assert.match(after.headers.get('cache-control') ?? '', /private, no-cache/);
+  const [page] = [await get('/api/tags?limit=5')];
+  await app.asAdmin('POST', '/api/tags', { id: 'zz', name: 'x', color: '#000000' });
+  const same = await get('/api/tags?limit=5', { 'if-none-match': page.headers.get('etag') ?? '' });
+  assert.equal(await page.text(), await same.text(), 'the page is the same, but is the last no more');
+  assert.deepEqual([same.status, page.headers.get('link'), same.headers.has('link')], [200, null, true]);
 });
 
 test('a list that hides passwords is another one than the one that shows them', async () => {
@@ -65,6 +69,7 @@ test('a list that hides passwords is another one than the one that shows them', 
     const hidden = await get(path, { 'if-none-match': shown.headers.get('etag') ?? '""' }, app.tokens.viewer);
     assert.equal(hidden.status, 200);
     assert.match(await shown.text(), /s3cret/);
+    assert.equal(shown.headers.get('cache-control'), 'no-store');
     assert.doesNotMatch(await hidden.text(), /s3cret/);
   }
 });

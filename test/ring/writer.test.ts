@@ -18,6 +18,14 @@ import {
 
 const hasCode = (code: string) => (thrown: unknown) => thrown instanceof AppError && thrown.code === code;
 
+test('there is room for every counter', () => {
+  const counters = Object.entries(readCounters(makeRing().writer.ring));
+  assert.deepEqual(
+    counters.filter(([, count]) => typeof count !== 'number'),
+    [],
+  );
+});
+
 test('a frame comes out as it went in, NAL units length-prefixed, with all its numbers', () => {
   const { writer } = makeRing();
   const reader = new RingReader(writer.ring, { start: 'next' });

@@ -5,7 +5,7 @@ import { disk } from './disk.js';
 const NO_FOLDER = "the camera's folder is a link or a file: put a folder there, or mount a disk";
 
 /** Never the folders above it, nor through a link, which could lead anywhere: who reads and deletes follows none. */
-export const makeFolder = async (folder: string): Promise<void> => {
+export const makeCameraFolder = async (folder: string): Promise<void> => {
   try {
     await disk.mkdir(folder);
   } catch (fault) {
@@ -16,7 +16,7 @@ export const makeFolder = async (folder: string): Promise<void> => {
 };
 
 /** Makes the names in a folder last. */
-export const syncFolder = async (folder: string): Promise<void> => {
+export const syncCameraFolder = async (folder: string): Promise<void> => {
   const descriptor = await disk.open(folder, 'r');
   try {
     await disk.fsync(descriptor);

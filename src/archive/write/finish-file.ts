@@ -4,7 +4,7 @@ import type { PartTable } from '../../fmp4/part-table.js';
 import { buildMfra } from '../../fmp4/random-access.js';
 import { isDiskFull } from '../files/disk-fault.js';
 import type { BlockFile } from './block-file.js';
-import { syncFolder } from './camera-folder.js';
+import { syncCameraFolder } from './camera-folder.js';
 import { disk } from './disk.js';
 import { giveClosedName } from './free-name.js';
 
@@ -45,5 +45,5 @@ export const finishFile = async (unfinished: UnfinishedFile): Promise<void> => {
   } finally {
     await file.close();
   }
-  await syncFolder(folder);
+  await syncCameraFolder(folder);
 };

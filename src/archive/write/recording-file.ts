@@ -3,7 +3,7 @@ import { FileProgress } from '../files/file-progress.js';
 import { endMsOf } from '../files/file-times.js';
 import type { RecorderRoot } from '../root-state.js';
 import { type BlockFile, padToBlock } from './block-file.js';
-import { makeFolder } from './camera-folder.js';
+import { makeCameraFolder } from './camera-folder.js';
 import { type DirectDisk, STAGE_BYTES } from './direct-disk.js';
 import type { DiskQueue } from './disk-queue.js';
 import { finishFile } from './finish-file.js';
@@ -308,7 +308,7 @@ export class RecordingFile {
   async #open(): Promise<BlockFile> {
     const { folder, root } = this.#options;
     await root.assertThere();
-    await makeFolder(folder);
+    await makeCameraFolder(folder);
     const { file, name, startWallMs } = await createUnderFreeName(folder, this.#startWallMs, this.#direct);
     this.#startWallMs = startWallMs;
     this.#name = name;

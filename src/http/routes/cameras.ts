@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { mayRole, type Role } from '../../auth/permissions.js';
 import type { Principal } from '../../auth/tokens.js';
@@ -6,6 +5,7 @@ import { AppError } from '../../base/errors.js';
 import type { CameraRegistry } from '../../camera/registry.js';
 import type { CameraView } from '../../camera/runtime-fields.js';
 import { cameraChangesSchema, cameraSchema, newCameraSchema } from '../camera-schemas.js';
+import { changedNames } from '../changed-names.js';
 import { listAnswers, listPage, listText, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
 import { invalidInput } from '../problem.js';
@@ -30,20 +30,20 @@ class ListText {
   readonly #registry: CameraRegistry;
   readonly #showsPasswords: boolean;
   #revision = -1;
-  #text: Buffer = Buffer.alloc(0);
+  #reply: Reply | null = null;
 
   constructor(registry: CameraRegistry, showsPasswords: boolean) {
     this.#registry = registry;
     this.#showsPasswords = showsPasswords;
   }
 
-  get(): Buffer {
+  get(): Reply {
     const { revision } = this.#registry;
-    if (revision !== this.#revision) {
-      this.#text = Buffer.from(JSON.stringify(this.#registry.list(this.#showsPasswords)));
+    if (this.#reply === null || revision !== this.#revision) {
+      this.#reply = listText(Buffer.from(JSON.stringify(this.#registry.list(this.#showsPasswords))));
       this.#revision = revision;
     }
-    return this.#text;
+    return this.#reply;
   }
 }
 
@@ -60,16 +60,11 @@ const listRoute = (registry: CameraRegistry): Route => {
     handle: ({ principal, query }) => {
       const showsPasswords = seesPasswords(principal.role);
       if (query.limit === undefined && query.cursor === undefined)
-        return listText((showsPasswords ? whole : masked).get());
-      return listPage('/api/cameras', registry.list(showsPasswords), ({ id }) => id, query);
+        return (showsPasswords ? whole : masked).get();
+      const viewOf = (id: string): CameraView => registry.get(id, showsPasswords);
+      return listPage('/api/cameras', registry.ids, (id) => id, query, viewOf);
     },
   });
-};
-
-/** Which of the fields that were sent are others now: many clients send back all that they got. */
-const changedNames = (sent: Partial<CameraView>, before: CameraView, after: CameraView): string[] => {
-  const names = Object.keys(sent) as (keyof CameraView)[];
-  return names.filter((name) => !isDeepStrictEqual(before[name], after[name])).sort();
 };
 
 /** Cameras: the list, and what changes it. */

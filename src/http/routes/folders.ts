@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { changedNames } from '../changed-names.js';
 import { listAnswers, listPage, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
 import { invalidInput } from '../problem.js';
@@ -57,8 +58,10 @@ export const folderRoutes = ({ folders, onCamerasChanged }: FolderRoutesDeps): R
       if (id !== undefined && id !== params.id)
         throw invalidInput([{ path: 'id', message: 'the id of a folder can not be changed' }]);
       const present = withoutAbsent(changes);
-      note({ fields: Object.keys(present).sort() });
-      return { status: 200, body: folders.update(params.id, present) };
+      const before = folders.list().find((known) => known.id === params.id);
+      const after = folders.update(params.id, present);
+      note({ fields: changedNames(present, before, after) });
+      return { status: 200, body: after };
     },
   }),
   route({

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { changedNames } from '../changed-names.js';
 import { listAnswers, listPage, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
 import { invalidInput } from '../problem.js';
@@ -57,8 +58,10 @@ export const tagRoutes = ({ tags, onCamerasChanged }: TagRoutesDeps): Route[] =>
       if (id !== undefined && id !== params.id)
         throw invalidInput([{ path: 'id', message: 'the id of a tag can not be changed' }]);
       const present = withoutAbsent(changes);
-      note({ fields: Object.keys(present).sort() });
-      return { status: 200, body: tags.update(params.id, present) };
+      const before = tags.list().find((known) => known.id === params.id);
+      const after = tags.update(params.id, present);
+      note({ fields: changedNames(present, before, after) });
+      return { status: 200, body: after };
     },
   }),
   route({

@@ -27,10 +27,10 @@ export type WhepDeps = HostDeps & {
 export type WhepSession = { readonly sessionId: string; readonly answerSdp: string };
 
 /** One session, from its offer to its end. */
-type Session = {
+type OpenSession = {
   readonly id: string;
   readonly iceUfrag: string;
-  readonly watched: Watched<Session>;
+  readonly watched: Watched<OpenSession>;
   readonly timer: Timer;
   readonly onEnd: (reason: string) => void;
   isAnswered: boolean;
@@ -48,9 +48,9 @@ export class WhepService implements LiveOutput {
   readonly kind = 'whep';
   readonly #options: WhepOptions;
   readonly #deps: WhepDeps;
-  readonly #hosts: Hosts<Session>;
-  readonly #sessions = new Map<string, Session>();
-  readonly #door: FrontDoor<Session>;
+  readonly #hosts: Hosts<OpenSession>;
+  readonly #sessions = new Map<string, OpenSession>();
+  readonly #door: FrontDoor<OpenSession>;
   readonly #waiting = new WaitingRoom();
   readonly #dropped = new Map<string, number>();
   #stopping: Promise<void> | null = null;
@@ -58,7 +58,7 @@ export class WhepService implements LiveOutput {
   constructor(options: WhepOptions, deps: WhepDeps) {
     this.#options = options;
     this.#deps = deps;
-    this.#hosts = new Hosts<Session>(options.workerCount, deps, {
+    this.#hosts = new Hosts<OpenSession>(options.workerCount, deps, {
       onMessage: (message) => this.#onMessage(message),
       onGone: (sessions, reason) => {
         for (const session of sessions) this.#endSession(session, reason);
@@ -93,7 +93,7 @@ export class WhepService implements LiveOutput {
       const timer = this.#deps.clock.after(ANSWER_TIMEOUT_MS, () =>
         this.#turnOut(session, 'it took too long to answer'),
       );
-      const session: Session = {
+      const session: OpenSession = {
         ...{ id: sessionId, watched, timer, onEnd, isAnswered: false, isConnected: false },
         iceUfrag: randomBytes(6).toString('base64url'),
         settle: (outcome) => (outcome instanceof AppError ? reject(outcome) : resolve(outcome)),
@@ -148,7 +148,7 @@ export class WhepService implements LiveOutput {
   }
 
   /** The camera in a worker that takes the session; one that finds none waits for nothing. */
-  #watchedFor(cameraId: string, udpPort: number, sessionId: string): Watched<Session> {
+  #watchedFor(cameraId: string, udpPort: number, sessionId: string): Watched<OpenSession> {
     try {
       return this.#hosts.watched(cameraId, udpPort);
     } catch (fault) {
@@ -170,13 +170,13 @@ export class WhepService implements LiveOutput {
     else this.#endSession(session, message.reason);
   }
 
-  #enter(session: Session): void {
+  #enter(session: OpenSession): void {
     this.#sessions.set(session.id, session);
     this.#door.add(session.iceUfrag, session);
     this.#hosts.enter(session.watched, session);
   }
 
-  #accept(session: Session, sdp: string): void {
+  #accept(session: OpenSession, sdp: string): void {
     session.timer.cancel();
     session.isAnswered = true;
     const { cameraId, host } = session.watched;
@@ -184,24 +184,24 @@ export class WhepService implements LiveOutput {
     session.settle(sdp);
   }
 
-  #connect(session: Session): void {
+  #connect(session: OpenSession): void {
     this.#waiting.leave(session.id);
     session.isConnected = true;
     this.#deps.onChange();
   }
 
-  #refuse(session: Session, fault: AppError): void {
+  #refuse(session: OpenSession, fault: AppError): void {
     this.#remove(session);
     session.settle(fault);
   }
 
-  #turnOut(session: Session | undefined, reason: string): void {
+  #turnOut(session: OpenSession | undefined, reason: string): void {
     if (session === undefined) return;
     session.watched.host.worker.send({ type: 'end', sessionId: session.id, reason });
     this.#endSession(session, reason);
   }
 
-  #endSession(session: Session, reason: string): void {
+  #endSession(session: OpenSession, reason: string): void {
     if (!this.#sessions.has(session.id)) return;
     this.#remove(session);
     if (!session.isAnswered) {
@@ -213,7 +213,7 @@ export class WhepService implements LiveOutput {
     if (session.isConnected) this.#deps.onChange();
   }
 
-  #remove(session: Session): void {
+  #remove(session: OpenSession): void {
     session.timer.cancel();
     this.#sessions.delete(session.id);
     this.#waiting.leave(session.id);
