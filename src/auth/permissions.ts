@@ -8,6 +8,7 @@ export type { Role } from '../store/users.js';
  */
 const table = {
   'live.watch': ['viewer', 'operator', 'admin', 'service'],
+  /** Lists, playback and exports. */
   'archive.read': ['viewer', 'operator', 'admin', 'service'],
   'archive.delete': ['operator', 'admin', 'service'],
   'stream-tokens.issue': ['viewer', 'operator', 'admin', 'service'],
