@@ -1,3 +1,4 @@
+import { poolThreads } from './archive/write/disk-gate.js';
 import { ViewingGate } from './auth/viewing-gate.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
@@ -99,7 +100,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   );
   const publicCameras = store.cameras.list().filter(({ token_auth }) => !token_auth).length;
   warnOfExposure(log, { host: config.host, publicCameras });
-  warnOfFewThreads(log, process.env);
+  warnOfFewThreads(log, poolThreads(process.env));
   stops.push(() => logRoutes.close());
   stops.push(() => media.webSockets.stop());
   stops.push(() => media.hls.stop());
