@@ -1,5 +1,6 @@
 import { AppError } from '../base/errors.js';
 import { parseCameraUrl, redactUrl } from '../rtsp/url.js';
+import type { CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
 
 const MASK = '***';
 
@@ -16,13 +17,14 @@ export const isCameraUrl = (text: string): boolean => {
 /** The host that handshakes are counted for. */
 export const hostOf = (url: string): string => parseCameraUrl(url).host;
 
-const passwordOf = (url: string): string => parseCameraUrl(url).credentials?.password ?? '';
+const passwordOf = (url: string): string =>
+  url === '' ? '' : (parseCameraUrl(url).credentials?.password ?? '');
 
 /**
  * The URL to store where a client sends one that it may have been shown with its password masked: the mask stands
  * for what is stored. Throws `bad_url` if nothing is stored that it could stand for.
  */
-export const keepPassword = (url: string, storedUrl: string): string => {
+const keepPassword = (url: string, storedUrl: string): string => {
   if (url === storedUrl || !url.includes(MASK)) return url;
   if (url === redactUrl(storedUrl)) return storedUrl;
   const password = passwordOf(storedUrl);
@@ -32,3 +34,17 @@ export const keepPassword = (url: string, storedUrl: string): string => {
     throw new AppError('bad_url', 'the url has a masked password: send the real one, or leave url out');
   return whole;
 };
+
+/** Changes with the passwords that their masks stand for. Throws `bad_url` as above. */
+export const keepPasswords = (changes: CameraChanges, stored: StoredCamera): CameraChanges => ({
+  ...changes,
+  ...(changes.url === undefined ? {} : { url: keepPassword(changes.url, stored.url) }),
+  ...(changes.sub_url === undefined ? {} : { sub_url: keepPassword(changes.sub_url, stored.sub_url) }),
+});
+
+/** The camera as whoever may see no passwords sees it. */
+export const withoutPasswords = (stored: StoredCamera): StoredCamera => ({
+  ...stored,
+  url: redactUrl(stored.url),
+  sub_url: stored.sub_url === '' ? '' : redactUrl(stored.sub_url),
+});

@@ -2,9 +2,8 @@ import type { Clock, Timer } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { type RingCounters, readCounters } from '../ring/counters.js';
-import { redactUrl } from '../rtsp/url.js';
 import type { CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
-import { hostOf, keepPassword } from './camera-url.js';
+import { hostOf, keepPasswords, withoutPasswords } from './camera-url.js';
 import type { CameraSettings, CameraState } from './fleet/camera.js';
 import type { Cameras } from './fleet/cameras.js';
 import type { ThreadLosses } from './fleet/fleet.js';
@@ -133,7 +132,7 @@ export class CameraRegistry {
     return [...this.#entries.keys()];
   }
 
-  /** Sorted by id. `showsPasswords`: whether `url` is shown as it is. */
+  /** Sorted by id. `showsPasswords`: whether its addresses are shown as they are. */
   list(showsPasswords: boolean): CameraView[] {
     return [...this.#entries.values()].map((entry) => this.#view(entry, showsPasswords));
   }
@@ -179,8 +178,7 @@ export class CameraRegistry {
   /** Changes the fields that are present; throws `not_found`. Only another source restarts the stream. */
   update(id: string, changes: CameraChanges): void {
     const before = this.#entry(id).stored;
-    const url = changes.url === undefined ? {} : { url: keepPassword(changes.url, before.url) };
-    const stored = this.#deps.settings.update(id, { ...changes, ...url });
+    const stored = this.#deps.settings.update(id, keepPasswords(changes, before));
     this.#replace(stored);
     this.#deps.cameras.set(this.#settingsOf(stored));
   }
@@ -279,8 +277,8 @@ export class CameraRegistry {
   }
 
   #view({ stored, gauge }: Entry, showsPasswords: boolean): CameraView {
-    const url = showsPasswords ? stored.url : redactUrl(stored.url);
-    return { ...stored, url, ...this.#runtimeOf(stored, gauge) };
+    const shown = showsPasswords ? stored : withoutPasswords(stored);
+    return { ...shown, ...this.#runtimeOf(stored, gauge) };
   }
 
   #figuresOf({ stored: { id }, gauge }: Entry): CameraFigures {

@@ -50,9 +50,11 @@ const quirksSchema = z
   } satisfies Record<QuirkName, z.ZodType>)
   .meta({ id: 'CameraQuirks', description: 'in what the camera is to be treated otherwise; {}: in nothing' });
 
+const cameraUrl = text(2_048).refine(isCameraUrl, 'must be an rtsp:// or rtsps:// address');
+
 /** What of a camera can be set; a backup has exactly these fields. */
 const settings = {
-  url: text(2_048).refine(isCameraUrl, 'must be an rtsp:// or rtsps:// address'),
+  url: cameraUrl,
   record: z.boolean(),
   retention_days: z.int().min(0).max(MAX_RETENTION_DAYS),
   tags: z.array(idSchema).max(MAX_TAGS),
@@ -67,6 +69,12 @@ const settings = {
   disabled: z.boolean(),
   detect: z.boolean(),
   quirks: quirksSchema,
+  sub_url: z.union([z.literal(''), cameraUrl], 'must be an rtsp:// or rtsps:// address, or empty').meta({
+    description: 'a smaller stream of the same camera; empty: none',
+  }),
+  on_demand: z
+    .boolean()
+    .meta({ description: 'whether it is connected only while somebody wants its frames' }),
 };
 
 /** Everything but id and url has a default. */
@@ -87,6 +95,8 @@ const withDefaults = {
   disabled: settings.disabled.default(false),
   detect: settings.detect.default(false),
   quirks: settings.quirks.default({}),
+  sub_url: settings.sub_url.default(''),
+  on_demand: settings.on_demand.default(false),
 };
 
 /** A camera as a backup holds it; a setting that is younger than the backup gets its default. */

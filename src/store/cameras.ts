@@ -18,7 +18,7 @@ export type CameraQuirks = {
 
 export type QuirkName = keyof CameraQuirks;
 
-/** The stored settings of a camera, spelled as in the JSON interface. `url` may hold credentials: never log it. */
+/** The stored settings of a camera, spelled as in the JSON interface. `url` and `sub_url` may hold credentials: never log them. */
 export type Camera = {
   readonly id: string;
   readonly url: string;
@@ -40,12 +40,16 @@ export type Camera = {
   readonly disabled: boolean;
   readonly detect: boolean;
   readonly quirks: CameraQuirks;
+  /** A smaller stream of the same camera; "" for none. */
+  readonly sub_url: string;
+  /** Connected only while somebody wants its frames. */
+  readonly on_demand: boolean;
 };
 
 /** What an update may change: the fields that are present. */
 export type CameraChanges = Partial<Omit<Camera, 'id'>>;
 
-type Flag = 'record' | 'lazy_hls' | 'token_auth' | 'disabled' | 'detect';
+type Flag = 'record' | 'lazy_hls' | 'token_auth' | 'disabled' | 'detect' | 'on_demand';
 type CameraRow = Omit<Camera, 'tags' | 'quirks' | Flag> & Record<Flag, number> & { readonly quirks: string };
 type TagRow = { camera_id: string; tag_id: string };
 
@@ -65,6 +69,8 @@ const columns: readonly (keyof CameraRow)[] = [
   'disabled',
   'detect',
   'quirks',
+  'sub_url',
+  'on_demand',
 ];
 
 const toRow = (camera: Camera): CameraRow => {
@@ -77,6 +83,7 @@ const toRow = (camera: Camera): CameraRow => {
     disabled: Number(camera.disabled),
     detect: Number(camera.detect),
     quirks: JSON.stringify(camera.quirks),
+    on_demand: Number(camera.on_demand),
   };
 };
 
@@ -97,6 +104,8 @@ const fromRow = (row: CameraRow, tags: readonly string[]): Camera => ({
   disabled: row.disabled === 1,
   detect: row.detect === 1,
   quirks: JSON.parse(row.quirks) as CameraQuirks,
+  sub_url: row.sub_url,
+  on_demand: row.on_demand === 1,
 });
 
 const prepare = (db: Database.Database) => ({

@@ -5,9 +5,18 @@ import { facts } from './migrations/003-facts.js';
 import { logins } from './migrations/004-logins.js';
 import { deletedCameras } from './migrations/005-deleted-cameras.js';
 import { quirks } from './migrations/006-quirks.js';
+import { subStream } from './migrations/007-sub-stream.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
-export const steps: readonly string[] = [configuration, traffic, facts, logins, deletedCameras, quirks];
+export const steps: readonly string[] = [
+  configuration,
+  traffic,
+  facts,
+  logins,
+  deletedCameras,
+  quirks,
+  subStream,
+];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */
 export const APPLICATION_ID = 0x46_72_6d_67;

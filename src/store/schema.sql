@@ -20,7 +20,9 @@ CREATE TABLE cameras (
   traffic_limit INTEGER NOT NULL CHECK (traffic_limit >= 0), -- megabytes (10^6 bytes) a calendar month, UTC; 0 is no cap
   disabled INTEGER NOT NULL CHECK (disabled IN (0, 1)),      -- not connected at all
   detect INTEGER NOT NULL CHECK (detect IN (0, 1)),          -- run the detector on its keyframes
-  quirks TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(quirks)) -- JSON object: in what it is to be treated otherwise
+  quirks TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(quirks)), -- JSON object: in what it is to be treated otherwise
+  sub_url TEXT NOT NULL DEFAULT '',        -- its smaller stream, as url, never logged either; '' for none
+  on_demand INTEGER NOT NULL DEFAULT 0 CHECK (on_demand IN (0, 1)) -- connected only while somebody wants its frames
 ) STRICT;
 
 -- The tags of each camera, in the order in which the client gave them.

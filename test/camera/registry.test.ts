@@ -28,6 +28,8 @@ const stored = (id: string, changes: Partial<StoredCamera> = {}): StoredCamera =
   disabled: false,
   detect: false,
   quirks: {},
+  sub_url: '',
+  on_demand: false,
   ...changes,
 });
 

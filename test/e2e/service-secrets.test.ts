@@ -38,7 +38,7 @@ test('no output shows a planted password, token or hash: log, errors, metrics, e
     `rtsp://127.0.0.1:9/live?user=root&password=${canaries[2]}`,
   ];
   for (const [index, url] of urls.entries()) {
-    const { status } = await asAdmin('POST', '/api/cameras', { id: `camera-${index}`, url });
+    const { status } = await asAdmin('POST', '/api/cameras', { id: `camera-${index}`, url, sub_url: url });
     assert.equal(status, 201);
     keep(await asAdmin('POST', '/api/cameras', { id: `camera-${index}`, url }));
     keep(await asAdmin('POST', '/api/cameras', { id: 'bad', url: url.replace('rtsp:', 'http:') }));

@@ -29,6 +29,8 @@ const fill = async (target: TestApp): Promise<void> => {
       traffic_limit: 500,
       detect: true,
       quirks: { certificate: 'verify', user_agent: 'Mozilla/5.0', keepalive: 'set_parameter' },
+      sub_url: 'rtsp://user:p%40ss@127.0.0.1:554/sub',
+      on_demand: true,
     }),
     await target.asAdmin('POST', '/api/cameras', { id: 'cam.2', url: 'rtsps://127.0.0.1/2', disabled: true }),
   ];

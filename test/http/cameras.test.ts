@@ -37,6 +37,8 @@ test('a camera that is added gets every default, and begins to connect', async (
     disabled: false,
     detect: false,
     quirks: {},
+    sub_url: '',
+    on_demand: false,
     state: 'connecting',
     fps: 0,
     bitrate: 0,
@@ -174,6 +176,27 @@ test('a viewer sees no password, and a masked url that comes back keeps the real
   assert.deepEqual([nothingBehind.status, nothingBehind.body.code], [400, 'bad_url']);
 });
 
+test('a sub_url is kept, shown and masked as url is, apart from it', async () => {
+  const subUrl = 'rtsp://sub:h1dden@127.0.0.1:9/2';
+  const made = await app.asAdmin('POST', '/api/cameras', { id: 'a', url, sub_url: subUrl, on_demand: true });
+  assert.deepEqual([made.status, made.body.sub_url, made.body.on_demand], [201, subUrl, true]);
+  const [seen] = (await app.call('GET', '/api/cameras', { token: app.tokens.viewer })).body;
+  assert.equal(seen.sub_url, 'rtsp://sub:***@127.0.0.1:9/2');
+  assert.equal(
+    (await app.call('GET', '/api/cameras/a', { token: app.tokens.operator })).body.sub_url,
+    subUrl,
+  );
+  const put = async (sub_url: string) => {
+    const { status, body } = await app.asAdmin('PUT', '/api/cameras/a', { sub_url });
+    return status === 200 ? body.sub_url : [status, body.code];
+  };
+  assert.equal(await put('rtsp://sub:***@127.0.0.1:9/2'), subUrl);
+  assert.equal(await put('rtsp://sub:***@127.0.0.1:9/3'), 'rtsp://sub:h1dden@127.0.0.1:9/3');
+  assert.equal(await put(''), '');
+  assert.deepEqual(await put('rtsp://sub:***@127.0.0.1:9/3'), [400, 'bad_url'], 'nothing it could stand for');
+  assert.equal((await app.asAdmin('GET', '/api/cameras/a')).body.url, url);
+});
+
 test('bad input is refused by field', async () => {
   const faultsOf = async (fields: object): Promise<string[]> => {
     const { status, body } = await app.asAdmin('POST', '/api/cameras', { id: 'a', url, ...fields });
@@ -186,6 +209,8 @@ test('bad input is refused by field', async () => {
     [{ url: 'http://127.0.0.1/' }, 'url'],
     [{ url: 'rtsp://' }, 'url'],
     [{ url: `rtsp://h/${'x'.repeat(2_048)}` }, 'url'],
+    [{ sub_url: 'http://127.0.0.1/' }, 'sub_url'],
+    [{ on_demand: 'yes' }, 'on_demand'],
     [{ retention_days: -1 }, 'retention_days'],
     [{ retention_days: 1.5 }, 'retention_days'],
     [{ tags: ['ok', '-bad'] }, 'tags[1]'],

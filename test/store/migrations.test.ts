@@ -92,6 +92,8 @@ test('what version 1 held is all there in the newest', (t) => {
         disabled: false,
         detect: true,
         quirks: {},
+        sub_url: '',
+        on_demand: false,
       },
     ],
     tags: [{ id: 'a', name: 'A', color: '#aabbcc' }],

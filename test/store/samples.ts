@@ -23,6 +23,8 @@ export const sampleCamera = (id: string, changes: Partial<Camera> = {}): Camera 
   disabled: false,
   detect: false,
   quirks: {},
+  sub_url: '',
+  on_demand: false,
   ...changes,
 });
 
@@ -58,6 +60,11 @@ export const anyCamera: fc.Arbitrary<Camera> = record<Camera>({
     },
     { requiredKeys: [], noNullPrototype: true },
   ),
+  sub_url: fc.oneof(
+    fc.constant(''),
+    anyText.map((text) => `rtsp://${text}`),
+  ),
+  on_demand: fc.boolean(),
 });
 
 /** Folders that form a tree, in any order: each has a parent among those made before it, or none. */
