@@ -2,17 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { MonotonicMs } from '../../src/base/clock.js';
-import { Answers } from '../../src/live/websocket/answers.js';
-import { AttentiveTime } from '../../src/live/websocket/attentive-time.js';
-import {
-  PING_BYTES,
-  toAnnexB,
-  videoMessageBytes,
-  writePing,
-  writeVideoHead,
-} from '../../src/live/websocket/message.js';
+import { toAnnexB } from '../../src/codec/annex-b.js';
+import { Answers } from '../../src/live/answers.js';
+import { AttentiveTime } from '../../src/live/attentive-time.js';
+import { PING_BYTES, writePing } from '../../src/live/socket-frame.js';
+import { Timestamps } from '../../src/live/timestamps.js';
+import { videoMessageBytes, writeVideoHead } from '../../src/live/websocket/message.js';
 import { SpareTurns } from '../../src/live/websocket/spare-turns.js';
-import { Timestamps } from '../../src/live/websocket/timestamps.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { prefixed } from '../support/ring.js';
 

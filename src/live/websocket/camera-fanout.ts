@@ -1,14 +1,14 @@
 import { readCounters } from '../../ring/counters.js';
 import { RingReader } from '../../ring/reader.js';
+import { PING_EVERY_MS } from '../answers.js';
+import type { AttentiveTime } from '../attentive-time.js';
 import type { Bells } from '../bells.js';
 import type { CameraFeed } from '../feeds.js';
-import { PING_EVERY_MS } from './answers.js';
-import type { AttentiveTime } from './attentive-time.js';
+import { Timestamps } from '../timestamps.js';
 import { CatchUp, type CatchUpDeps } from './catch-up.js';
 import { ConfigMessages } from './config-messages.js';
 import type { FrameMessages } from './frame-messages.js';
 import type { SpareTurns } from './spare-turns.js';
-import { Timestamps } from './timestamps.js';
 import type { Viewer } from './viewer.js';
 
 /** Where no frames flow, this often a viewer is asked whether it is still there. */

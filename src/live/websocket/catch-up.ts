@@ -1,10 +1,10 @@
 import type { RingReader } from '../../ring/reader.js';
-import { PING_EVERY_MS } from './answers.js';
-import type { AttentiveTime } from './attentive-time.js';
+import { PING_EVERY_MS } from '../answers.js';
+import type { AttentiveTime } from '../attentive-time.js';
+import type { Timestamps } from '../timestamps.js';
 import type { ConfigMessages } from './config-messages.js';
 import type { FrameMessages } from './frame-messages.js';
 import type { SpareTurns } from './spare-turns.js';
-import type { Timestamps } from './timestamps.js';
 import type { Viewer } from './viewer.js';
 
 /** With so much pending the rest waits in the ring, where it costs nothing. */

@@ -1,5 +1,7 @@
+import { toAnnexB } from '../../codec/annex-b.js';
 import type { RingReader } from '../../ring/reader.js';
-import { PING_BYTES, toAnnexB, videoMessageBytes, writePing, writeVideoHead } from './message.js';
+import { PING_BYTES, writePing } from '../socket-frame.js';
+import { videoMessageBytes, writeVideoHead } from './message.js';
 
 /** Most frames fit; a larger one gets memory of its own. */
 const SCRATCH_BYTES = 64 << 10;

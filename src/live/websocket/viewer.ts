@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { WebSocket } from 'ws';
-import { Answers } from './answers.js';
-import { PING_BYTES, writePing } from './message.js';
+import { Answers } from '../answers.js';
+import { PING_BYTES, writePing } from '../socket-frame.js';
 
 /** More than this behind is slow. */
 const MAX_LAG_MS = 1_000;

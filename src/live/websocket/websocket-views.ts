@@ -1,56 +1,26 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '../../base/clock.js';
 import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { AttentiveTime } from '../attentive-time.js';
 import { Bells } from '../bells.js';
 import type { CameraFeeds } from '../feeds.js';
+import { closeCode, Handshakes } from '../handshakes.js';
 import type { LiveOutput } from '../live-output.js';
-import { AttentiveTime } from './attentive-time.js';
+import { OpenSockets } from '../open-sockets.js';
+import type { ViewerPlace } from '../viewer-place.js';
 import { CameraFanout } from './camera-fanout.js';
 import { FrameMessages } from './frame-messages.js';
 import { SpareTurns } from './spare-turns.js';
 import { type Drops, Viewer } from './viewer.js';
 
-export type WebSocketErrorCode = 'no_picture' | 'bad_request';
-
-/** A viewer's place (auth/README.md): told when it must end, released when the viewer has gone. */
-export type ViewerPlace = {
-  onEnd(listener: (reason: 'camera_deleted' | 'access_withdrawn') => void): void;
-  release(): void;
-};
-
-/** Close codes that viewers can rely on (RFC 6455 §7.4; 4000 and up are ours). */
-const closeCode = {
-  serviceStops: 1001,
-  internalError: 1011,
-  tryAgainLater: 1013,
-  accessWithdrawn: 4403,
-  cameraDeleted: 4404,
-} as const;
+export type WebSocketErrorCode = 'no_picture';
 
 /** What takes nothing for this long is closed. */
 const STALL_LIMIT_MS = 30_000;
 const TICK_MS = 250;
-/** Viewers send pongs and pings; whatever else they say is ignored, up to this size. */
-const MAX_RECEIVED_BYTES = 64 << 10;
-/**
- * For the other end to answer a close frame. One that stood still answers old pings first when it wakes: a socket that
- * is gone by then would reset the connection, and what was said last is lost.
- */
-const CLOSE_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 1_500;
-
-const serverOptions = {
-  noServer: true,
-  clientTracking: false,
-  // Video doesn't get smaller, and a shared message is sent to all as it is.
-  perMessageDeflate: false,
-  skipUTF8Validation: true,
-  maxPayload: MAX_RECEIVED_BYTES,
-  closeTimeout: CLOSE_TIMEOUT_MS,
-};
 
 type Watched = { readonly fanout: CameraFanout; unfollow: () => void };
 
@@ -61,7 +31,8 @@ export class WebSocketViews implements LiveOutput {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #onChange: () => void;
-  readonly #server: WebSocketServer;
+  /** Viewers send pongs and pings; whatever else they say is ignored. */
+  readonly #handshakes = new Handshakes({ isTextRead: false });
   readonly #time: AttentiveTime;
   readonly #spareTurns: SpareTurns;
   readonly #bells = new Bells();
@@ -71,7 +42,7 @@ export class WebSocketViews implements LiveOutput {
   /** Of every camera that was ever watched: the counts only grow, as long as the camera is known. */
   readonly #drops = new Map<string, Drops>();
   /** All that haven't closed, also those that are no viewers any more. */
-  readonly #open = new Set<WebSocket>();
+  readonly #open: OpenSockets;
   #ticker: Timer | null = null;
   #stopping: Promise<void> | null = null;
 
@@ -88,7 +59,7 @@ export class WebSocketViews implements LiveOutput {
     this.#onChange = deps.onChange ?? (() => {});
     this.#time = new AttentiveTime(deps.clock);
     this.#spareTurns = new SpareTurns(deps.clock);
-    this.#server = new WebSocketServer(serverOptions);
+    this.#open = new OpenSockets(deps.clock);
   }
 
   /**
@@ -101,7 +72,7 @@ export class WebSocketViews implements LiveOutput {
       if (this.#stopping !== null) throw noPicture('the service is stopping');
       const { fanout } = this.#watch(cameraId);
       if (!fanout.hasPicture) throw noPicture('the camera has sent no picture yet');
-      this.#upgrade(request, socket, head, (webSocket) => {
+      this.#handshakes.upgrade(request, socket, head, (webSocket) => {
         isAccepted = true;
         this.#add(cameraId, fanout, webSocket, socket, place);
       });
@@ -139,19 +110,7 @@ export class WebSocketViews implements LiveOutput {
     for (const cameraId of [...this.#watched.keys()]) {
       this.#endAll(cameraId, closeCode.serviceStops, 'the service is stopping');
     }
-    if (this.#open.size === 0) return;
-    await new Promise<void>((resolve) => {
-      const cutOff = this.#clock.after(STOP_TIMEOUT_MS, () => {
-        for (const webSocket of this.#open) webSocket.terminate();
-      });
-      for (const webSocket of this.#open) {
-        webSocket.once('close', () => {
-          if (this.#open.size > 0) return;
-          cutOff.cancel();
-          resolve();
-        });
-      }
-    });
+    await this.#open.gone();
   }
 
   #watch(cameraId: string): Watched {
@@ -189,23 +148,6 @@ export class WebSocketViews implements LiveOutput {
     this.#ticker = null;
   }
 
-  /** The handshake is done before this returns, or refused by an error. */
-  #upgrade(
-    request: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    onOpen: (webSocket: WebSocket) => void,
-  ): void {
-    let fault: Error | null = null;
-    const onFault = (error: Error): void => {
-      fault = error;
-    };
-    this.#server.once('wsClientError', onFault);
-    this.#server.handleUpgrade(request, socket, head, onOpen);
-    this.#server.off('wsClientError', onFault);
-    if (fault !== null) throw badRequest(fault);
-  }
-
   #add(
     cameraId: string,
     fanout: CameraFanout,
@@ -220,7 +162,6 @@ export class WebSocketViews implements LiveOutput {
       this.#leaveIfUnwatched(cameraId);
     };
     webSocket.on('close', () => {
-      this.#open.delete(webSocket);
       place.release();
       leave();
       this.#onChange();
@@ -270,6 +211,3 @@ export class WebSocketViews implements LiveOutput {
 const end = ({ webSocket }: Viewer, code: number, reason: string): void => webSocket.close(code, reason);
 
 const noPicture = (message: string): AppError<WebSocketErrorCode> => new AppError('no_picture', message);
-
-const badRequest = (cause: Error): AppError<WebSocketErrorCode> =>
-  new AppError('bad_request', `the WebSocket handshake failed: ${cause.message}`, { cause });

@@ -1,4 +1,4 @@
-import type { Clock, MonotonicMs } from '../../base/clock.js';
+import type { Clock, MonotonicMs } from '../base/clock.js';
 
 /** No look at the clock counts for more than this. */
 const MAX_STEP_MS = 400;

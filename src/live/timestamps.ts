@@ -1,4 +1,4 @@
-import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { VIDEO_CLOCK_HZ } from '../codec/track.js';
 
 const US_PER_TICK = 1_000_000 / VIDEO_CLOCK_HZ;
 

@@ -1,4 +1,4 @@
-import { PING_PAYLOAD_BYTES } from './message.js';
+import { PING_PAYLOAD_BYTES } from './socket-frame.js';
 
 /** At most one ping in this time; also how coarsely a viewer's lag is known. */
 export const PING_EVERY_MS = 250;
