@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { launchChromium } from '../support/browser/chromium.js';
-import { type HlsStats, playHls } from '../support/browser/hls-player.js';
+import { assertNoErrors, type HlsStats, playHls } from '../support/browser/hls-player.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixtures } from '../support/fixtures.js';
 import { startService } from '../support/service.js';
@@ -9,10 +9,12 @@ import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
 const PLAYED_SECONDS = 8;
+/** Until the playlist is as long as a delta update asks for. */
+const LONGER_SECONDS = 24;
 /** A busy machine may be late with anything. */
 const DEADLINE_MS = 60_000;
 
-test('hls.js in Chromium plays both outputs of a camera that asks for a token, with B-frames and AAC', async (t) => {
+test('hls.js in Chromium plays both outputs of a camera that asks for a token, and takes parts where it may choose, with B-frames and AAC', async (t) => {
   await using camera = await FakeCamera.start({
     mounts: { '/main': { video: fixtures.h264BFrames(), audio: fixtures.aac() } },
   });
@@ -27,26 +29,35 @@ test('hls.js in Chromium plays both outputs of a camera that asks for a token, w
   const viewersNow = async (): Promise<number> =>
     (await service.call('GET', '/api/cameras', { token })).body[0].viewers;
 
-  const play = async (playlist: string): Promise<HlsStats> => {
+  const play = async (playlist: string, seconds = PLAYED_SECONDS): Promise<HlsStats> => {
     const { body } = await service.call('GET', '/api/cameras/door/stream-token', { token });
     const url = `${service.url}/stream/hls/door/${playlist}?token=${body.token}`;
     await using player = await playHls(browser, url);
     const options = { deadlineMs: DEADLINE_MS };
     const first = await player.until('it plays', ({ framesDecoded }) => framesDecoded > 0, options);
-    const isDone = ({ currentTime }: HlsStats) => currentTime > first.currentTime + PLAYED_SECONDS;
+    const isDone = ({ currentTime }: HlsStats) => currentTime > first.currentTime + seconds;
     const stats = await player.until('it has played for a while', isDone, options);
     assert.ok((await viewersNow()) > 0);
     return stats;
   };
 
-  const [whole, parts] = await Promise.all([play('index.m3u8'), play('ll.m3u8')]);
-  for (const stats of [whole, parts]) {
+  const [whole, parts, chosen] = await Promise.all([
+    play('stream.m3u8'),
+    play('ll.m3u8'),
+    play('index.m3u8', LONGER_SECONDS),
+  ]);
+  for (const stats of [whole, parts, chosen]) {
     assert.deepEqual(stats.fatalErrors, []);
     assert.deepEqual([stats.videoWidth, stats.videoHeight, stats.isLive], [320, 180, true]);
     assert.equal(stats.buffered.length, 1, 'there is no hole');
   }
-  assert.deepEqual(whole.subtitleTracks, ['AI Detections']);
-  assert.ok(parts.latencySeconds < 6, `${parts.latencySeconds} s behind`);
+  for (const { latencySeconds } of [parts, chosen])
+    assert.ok(latencySeconds < 6, `${latencySeconds} s behind`);
+  assert.deepEqual(chosen.subtitleTracks, ['AI Detections']);
+  assert.equal(chosen.levelsPlayed.length, 1, 'it stays with the variant that it began with');
+  assert.match(chosen.levelsPlayed[0]!, /\/ll\.m3u8\?session=/);
+  assertNoErrors(chosen);
+  assert.ok(chosen.deltaUpdates > 0, 'it reads delta updates');
   assert.ok(whole.latencySeconds < 20, `${whole.latencySeconds} s behind`);
   await until('the viewers are gone', async () => (await viewersNow()) === 0, { deadlineMs: 30_000 });
   assert.equal(await service.stop(), 0);

@@ -52,6 +52,6 @@ test('hls.js in Chromium plays a camera whose sound is announced and missing, be
     const { text } = await service.call('GET', '/stream/hls/door/stream.m3u8');
     return !text.includes('#EXT-X-DISCONTINUITY\n');
   });
-  await play('index.m3u8');
+  await play('stream.m3u8');
   assert.equal(await service.stop(), 0);
 });

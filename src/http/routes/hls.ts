@@ -15,9 +15,13 @@ const segmentParams = idParams.extend({ segment: z.string().max(64) });
 
 const sequence = z.string().regex(/^\d{1,15}$/, 'must be a whole number');
 
-/** RFC 8216bis §6.2.5.2: a part is one of a segment's. */
-const blockingQuery = z
-  .object({ _HLS_msn: sequence.optional(), _HLS_part: sequence.optional() })
+/** RFC 8216bis §6.2.5: a part is one of a segment's; there is nothing beside segments that `v2` would skip. */
+const deliveryQuery = z
+  .object({
+    _HLS_msn: sequence.optional(),
+    _HLS_part: sequence.optional(),
+    _HLS_skip: z.enum(['YES', 'v2']).optional(),
+  })
   .refine(({ _HLS_msn, _HLS_part }) => _HLS_part === undefined || _HLS_msn !== undefined, {
     path: ['_HLS_part'],
     message: 'needs _HLS_msn',
@@ -45,7 +49,8 @@ export const hlsRoutes = ({ hls }: { readonly hls: LiveHlsSource }): Route[] => 
     method: 'get',
     path: '/stream/hls/:id/index.m3u8',
     ...watched,
-    summary: 'The master manifest; the first request waits for the first segment, 10 s at most',
+    summary:
+      'The master manifest of both kinds of stream; the first request waits for the first segment, 10 s at most',
     params: idParams,
     answers: playlistAnswer('The manifest'),
     handle: async (call) => playlist(await hls.master(call.params.id, viewerOf(call))),
@@ -72,15 +77,15 @@ export const hlsRoutes = ({ hls }: { readonly hls: LiveHlsSource }): Route[] => 
     method: 'get',
     path: '/stream/hls/:id/ll.m3u8',
     ...watched,
-    summary: 'Low-latency HLS: fragmented MP4 in parts, with blocking reload',
+    summary: 'Low-latency HLS: fragmented MP4 in parts, with blocking reload and delta updates',
     params: idParams,
-    query: blockingQuery,
+    query: deliveryQuery,
     answers: playlistAnswer('The playlist, once it has the part that was asked for'),
     handle: async (call) => {
-      const { _HLS_msn, _HLS_part } = call.query;
+      const { _HLS_msn, _HLS_part, _HLS_skip } = call.query;
       const part = _HLS_part === undefined ? null : Number(_HLS_part);
       const wanted = _HLS_msn === undefined ? null : { segment: Number(_HLS_msn), part };
-      return playlist(await hls.lowLatency(call.params.id, viewerOf(call), wanted));
+      return playlist(await hls.lowLatency(call.params.id, viewerOf(call), wanted, _HLS_skip !== undefined));
     },
   }),
   route({

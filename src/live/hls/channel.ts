@@ -126,10 +126,10 @@ export class Channel {
     return this.#pollers.count(this.#deps.clock.monotonicMs(), withinMs);
   }
 
-  /** Somebody asked for something. */
-  note(viewerKey: string): void {
+  /** Somebody asked for something; `viewerKey`: who, if that plays. */
+  note(viewerKey: string | null): void {
     this.#askedMs = this.#deps.clock.monotonicMs();
-    this.#pollers.note(viewerKey, this.#askedMs);
+    if (viewerKey !== null) this.#pollers.note(viewerKey, this.#askedMs);
   }
 
   /** Wakes the channel and waits for a first segment. Throws `no_picture` or `not_found`. */

@@ -5,8 +5,9 @@ import type { CameraFeeds } from '../feeds.js';
 import type { LiveOutput } from '../live-output.js';
 import { Channel, hlsError } from './channel.js';
 import { lowLatencyPlaylist } from './ll-playlist.js';
-import { parseName } from './names.js';
-import { addressSuffix, masterPlaylist, subtitleFile, subtitlePlaylist, videoPlaylist } from './playlists.js';
+import { masterPlaylist } from './master-playlist.js';
+import { type FileName, parseName } from './names.js';
+import { addressSuffix, subtitleFile, subtitlePlaylist, videoPlaylist } from './playlists.js';
 import { TsMaker } from './ts-maker.js';
 import { Numbers } from './window.js';
 
@@ -55,8 +56,8 @@ export class LiveHls implements LiveOutput {
 
   /** `index.m3u8`, once there is something to play. Throws `not_found` or `no_picture`, as all that follow. */
   async master(cameraId: string, viewer: HlsViewer): Promise<string> {
-    await this.#ask(cameraId, viewer, 'ts').ready();
-    return masterPlaylist(addressSuffix(viewer.session));
+    const window = await this.#ask(cameraId, viewer, 'beside').ready();
+    return masterPlaylist(window, addressSuffix(viewer.session));
   }
 
   /** `stream.m3u8`. */
@@ -67,14 +68,22 @@ export class LiveHls implements LiveOutput {
 
   /** `subs.m3u8`. */
   async subtitles(cameraId: string, viewer: HlsViewer): Promise<string> {
-    const window = await this.#ask(cameraId, viewer, 'ts').readyToPlay();
+    const window = await this.#ask(cameraId, viewer, 'beside').readyToPlay();
     return subtitlePlaylist(window, addressSuffix(viewer.session));
   }
 
-  /** `ll.m3u8`; `wanted`: not before that is in it. Throws `bad_request` if that is too far ahead. */
-  async lowLatency(cameraId: string, viewer: HlsViewer, wanted: BlockingReload | null): Promise<string> {
+  /**
+   * `ll.m3u8`; `wanted`: not before that is in it. Throws `bad_request` if that is too far ahead. `isDelta`: the viewer
+   * has read it lately (`_HLS_skip`).
+   */
+  async lowLatency(
+    cameraId: string,
+    viewer: HlsViewer,
+    wanted: BlockingReload | null,
+    isDelta = false,
+  ): Promise<string> {
     const window = await this.#ask(cameraId, viewer, 'parts').readyFor(wanted);
-    return lowLatencyPlaylist(window, addressSuffix(viewer.session));
+    return lowLatencyPlaylist(window, addressSuffix(viewer.session), isDelta);
   }
 
   /** Whatever the playlists name. A camera that rests has no files, and is not woken. */
@@ -83,8 +92,7 @@ export class LiveHls implements LiveOutput {
     const channel = this.#channels.get(cameraId);
     if (file === null || channel === undefined || !channel.isAwake)
       throw hlsError('not_found', `there is no file ${name}`);
-    const isTs = file.kind === 'ts' || file.kind === 'subtitles';
-    channel.note(keyOf(viewer, isTs ? 'ts' : 'parts'));
+    channel.note(keyOf(viewer, kindOf(file)));
     switch (file.kind) {
       case 'ts':
         return { contentType: 'video/mp2t', pieces: [channel.ts(file.segment)] };
@@ -131,7 +139,7 @@ export class LiveHls implements LiveOutput {
     this.#channels.clear();
   }
 
-  #ask(cameraId: string, viewer: HlsViewer, kind: 'ts' | 'parts'): Channel {
+  #ask(cameraId: string, viewer: HlsViewer, kind: PlayedKind): Channel {
     const channel = this.#channel(cameraId);
     channel.note(keyOf(viewer, kind));
     this.#wake(channel);
@@ -189,6 +197,16 @@ export class LiveHls implements LiveOutput {
   }
 }
 
-/** One viewer is a viewing (`?session=`); without one an address, which plays one kind of stream. */
-const keyOf = ({ session, clientAddress }: HlsViewer, kind: 'ts' | 'parts'): string =>
-  session ?? `${clientAddress} ${kind}`;
+/** `beside`: what players of either kind read, too. */
+type PlayedKind = 'ts' | 'parts' | 'beside';
+
+const kindOf = ({ kind }: FileName): PlayedKind => {
+  if (kind === 'subtitles') return 'beside';
+  return kind === 'ts' ? 'ts' : 'parts';
+};
+
+/** One viewer is a viewing (`?session=`); without one an address, which plays one kind of stream. Null: it plays none. */
+const keyOf = ({ session, clientAddress }: HlsViewer, kind: PlayedKind): string | null => {
+  if (session !== null) return session;
+  return kind === 'beside' ? null : `${clientAddress} ${kind}`;
+};

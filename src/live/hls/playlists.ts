@@ -10,18 +10,6 @@ const seconds = (ticks: number): string => (ticks / VIDEO_CLOCK_HZ).toFixed(5);
 export const addressSuffix = (session: string | null): string =>
   session === null ? '' : `?session=${encodeURIComponent(session)}`;
 
-/** The master manifest. */
-export const masterPlaylist = (suffix: string): string =>
-  [
-    '#EXTM3U',
-    '#EXT-X-VERSION:6',
-    '#EXT-X-MEDIA:TYPE=SUBTITLES,GROUP-ID="subs",NAME="AI Detections",DEFAULT=YES,AUTOSELECT=YES,FORCED=NO,' +
-      `LANGUAGE="en",URI="subs.m3u8${suffix}"`,
-    '#EXT-X-STREAM-INF:BANDWIDTH=4000000,SUBTITLES="subs"',
-    `stream.m3u8${suffix}`,
-    '',
-  ].join('\n');
-
 /** The tags with which a media playlist begins. */
 export const playlistHead = (window: SegmentWindow, first: Segment, version: number): string[] => {
   const before = first.discontinuities - (first.start.isDiscontinuity ? 1 : 0);

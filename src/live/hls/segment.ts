@@ -24,7 +24,9 @@ export type Part = {
 
 export type SegmentStart = {
   readonly head: Head;
-  /** The first picture's, which is a keyframe's wherever the camera sends them often enough. */
+  /** Whether it begins with a keyframe, as it does wherever the camera sends them often enough. */
+  readonly isKey: boolean;
+  /** The first picture's. */
   readonly ptsTicks: number;
   readonly dtsTicks: number;
   readonly wallMs: number;

@@ -137,12 +137,12 @@ export class Segmenter {
     }
     const head = this.#head!;
     const isDiscontinuity = this.#isBroken || (before !== null && before.init !== head.init);
-    const { ptsTicks, dtsTicks, wallMs } = reader;
+    const { isKey, ptsTicks, dtsTicks, wallMs } = reader;
     if (isDiscontinuity || before === null) {
       this.#stage.restart(head);
       this.#runStartSec = ptsTicks / VIDEO_CLOCK_HZ;
     }
-    this.#window.begin({ head, ptsTicks, dtsTicks, wallMs, isDiscontinuity });
+    this.#window.begin({ head, isKey, ptsTicks, dtsTicks, wallMs, isDiscontinuity });
     this.#isBroken = false;
     this.#isAudioBroken = false;
     this.#isOpen = true;

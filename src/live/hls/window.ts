@@ -3,9 +3,11 @@ import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import { type InitSegment, type Part, Segment, type SegmentStart } from './segment.js';
 
 /** Segments in a playlist. */
-export const LISTED_SEGMENTS = 6;
+const LISTED_SEGMENTS = 6;
+/** In that of parts: a delta update leaves out what lies before the last six (RFC 8216bis §4.4.3.8). */
+const LISTED_BESIDE_PARTS = 8;
 /** A player may ask for a segment after it has left the playlist that it read (RFC 8216 §6.2.2). */
-const HELD_SEGMENTS = 8;
+const HELD_SEGMENTS = 10;
 /** Whatever a camera sends, its window takes no more than this and a segment. */
 const MAX_WINDOW_BYTES = 96 << 20;
 /** What segments are cut to, where the camera's keyframes allow it. */
@@ -68,6 +70,11 @@ export class SegmentWindow {
   /** The segments of a playlist, oldest first. */
   listed(): readonly Segment[] {
     return this.#complete.slice(-LISTED_SEGMENTS);
+  }
+
+  /** The whole segments of the playlist of parts. */
+  listedBesideParts(): readonly Segment[] {
+    return this.#complete.slice(-LISTED_BESIDE_PARTS);
   }
 
   begin(start: SegmentStart): void {

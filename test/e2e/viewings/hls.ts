@@ -17,6 +17,10 @@ const lastFile = (playlist: string): string => {
 const taggedUri = (playlist: string, tag: string): string =>
   [...playlist.matchAll(new RegExp(`^#EXT-X-${tag}:.*URI="([^"]+)"`, 'gm'))].at(-1)?.[1] ?? '';
 
+/** The MPEG-TS variant of a master manifest. */
+const segmentsOf = (master: string): string =>
+  linesOf(master).find((line) => line.startsWith('stream.m3u8')) ?? '';
+
 type Opened = { readonly base: string; readonly master: string };
 
 const openMaster = async (wall: Wall, visitor: Visitor): Promise<Opened> => {
@@ -29,7 +33,7 @@ const openMaster = async (wall: Wall, visitor: Visitor): Promise<Opened> => {
 /** Plays MPEG-TS as hls.js does, then stops polling. */
 const play: Viewing = async (wall, visitor) => {
   const { base, master } = await openMaster(wall, visitor);
-  const stream = base + lastFile(master);
+  const stream = base + segmentsOf(master);
   for (let poll = 0; poll < 3; poll += 1) {
     const [video, subtitles] = await Promise.all([
       visitor.read(stream),
@@ -47,7 +51,7 @@ const play: Viewing = async (wall, visitor) => {
 /** Is cut off while a segment comes. */
 const cutSegment: Viewing = async (wall, visitor) => {
   const { base, master } = await openMaster(wall, visitor);
-  const video = await visitor.read(base + lastFile(master));
+  const video = await visitor.read(base + segmentsOf(master));
   await visitor.cut(base + lastFile(video));
 };
 

@@ -144,7 +144,9 @@ test('viewers are told apart by session, or else by address and kind of stream',
   await first;
   assert.equal(hls.viewers('door'), 1);
   await hls.subtitles('door', viewer);
-  assert.equal(hls.viewers('door'), 1, 'one player reads both playlists');
+  await hls.master('door', { session: null, clientAddress: '192.0.2.9' });
+  await hls.subtitles('door', { session: null, clientAddress: '192.0.2.9' });
+  assert.equal(hls.viewers('door'), 1, 'subtitles are read beside either kind');
   await hls.lowLatency('door', viewer, null);
   await hls.video('door', { ...viewer, session: 'one' });
   await hls.lowLatency('door', { ...viewer, session: 'one' }, null);

@@ -140,3 +140,30 @@ test('a change of codec brings another init segment behind a discontinuity', asy
   assert.ok((await fileBytes(hls, `init_${FIRST}.mp4`)).includes('avc1'));
   hls.stop();
 });
+
+test('a delta update leaves out what lies beyond six target durations, and says so', async () => {
+  const { hls, camera } = await playing(7.5);
+  const whole = await hls.lowLatency('door', viewer, null);
+  assert.match(whole, /CAN-BLOCK-RELOAD=YES,CAN-SKIP-UNTIL=12,/);
+  // Nothing is that far back yet: then the playlist comes whole.
+  assert.equal(await hls.lowLatency('door', viewer, null, true), whole);
+  camera.play(14);
+  const all = await hls.lowLatency('door', viewer, null);
+  const delta = await hls.lowLatency('door', viewer, null, true);
+  const [, skipped] = /#EXT-X-SKIP:SKIPPED-SEGMENTS=(\d+)\n/.exec(delta)!;
+  const filesOf = (text: string): string[] => text.split('\n').filter((line) => /^segment_/.test(line));
+  assert.equal(filesOf(all).length, 8);
+  assert.deepEqual(filesOf(delta), filesOf(all).slice(Number(skipped)));
+  const { segments, mediaSequenceBase } = parse(all);
+  assert.match(delta, new RegExp(`#EXT-X-MEDIA-SEQUENCE:${mediaSequenceBase}\n`));
+  const listedSeconds = segments
+    .slice(Number(skipped))
+    .reduce(
+      (sum, { duration, parts }) => sum + (duration || parts.reduce((s, p) => s + (p.duration ?? 0), 0)),
+      0,
+    );
+  assert.ok(listedSeconds >= 12 && listedSeconds < 14, `${listedSeconds} s are listed`);
+  // The first one that is listed says where its head is, though players know.
+  assert.ok(delta.indexOf('#EXT-X-MAP') < delta.indexOf('segment_'));
+  hls.stop();
+});

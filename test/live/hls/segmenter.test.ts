@@ -73,7 +73,8 @@ test('whatever a camera sends: playlists keep the rules, numbers go on, segments
       if (first === undefined) return;
       assert.equal(addressesOf(parse(videoPlaylist(window, ''))).length, window.listed().length);
       // Parts between frames that come and go as they like aren't all as long as players are promised.
-      assert.match(lowLatencyPlaylist(window, ''), /^#EXTM3U\n/);
+      for (const isDelta of [false, true])
+        assert.match(lowLatencyPlaylist(window, '', isDelta), /^#EXTM3U\n/);
       for (const segment of window.listed()) {
         assert.ok(segment.durationTicks! > 0);
         assert.ok(tsMaker.make(segment).length % 188 === 0);

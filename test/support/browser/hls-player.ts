@@ -15,6 +15,10 @@ export type HlsStats = VideoStats & {
   readonly fragmentsLoaded: number;
   /** Fatal media errors that `recoverMediaError` mended. */
   readonly recoveries: number;
+  /** Playlists that came without the segments that it knew, and were put together. */
+  readonly deltaUpdates: number;
+  /** Addresses of the variants that it played, in turn. */
+  readonly levelsPlayed: readonly string[];
   /** Seconds behind the live edge. */
   readonly latencySeconds: number;
   /** Wall time of the picture by EXT-X-PROGRAM-DATE-TIME, ms since 1970. */

@@ -9,6 +9,8 @@ const stalls = [];
 const cues = [];
 let fragmentsLoaded = 0;
 let recoveries = 0;
+let deltaUpdates = 0;
+const levelsPlayed = [];
 
 const STARVED_SECONDS = 0.5;
 
@@ -32,6 +34,10 @@ hls.on(Hls.Events.ERROR, (_, { type, details, fatal, reason, response, buffer })
 hls.on(Hls.Events.FRAG_LOADED, (_, { frag }) => {
   if (frag.type === 'main') fragmentsLoaded += 1;
 });
+hls.on(Hls.Events.LEVEL_UPDATED, (_, { details }) => {
+  if (details.skippedSegments > 0 && !details.deltaUpdateFailed) deltaUpdates += 1;
+});
+hls.on(Hls.Events.LEVEL_SWITCHED, (_, { level }) => levelsPlayed.push(hls.levels[level].uri));
 hls.on(Hls.Events.MANIFEST_PARSED, () => {
   if (options.autoplay) view.video.play().catch((error) => minorErrors.push(String(error)));
 });
@@ -61,6 +67,8 @@ window.player = {
     })),
     fragmentsLoaded,
     recoveries,
+    deltaUpdates,
+    levelsPlayed,
     latencySeconds: hls.latency,
     playingDateMs: hls.playingDate?.getTime() ?? null,
     subtitleTracks: hls.subtitleTracks.map(({ name }) => name),
