@@ -1,12 +1,13 @@
 import type { Clock } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
+import { Turns, type TurnsOptions } from '../base/turns.js';
+import { archiveError } from './archive-error.js';
 import type { Clip } from './export/clip.js';
 import type { Deleting } from './keep/deleting.js';
 import type { Recording } from './list/recording.js';
 import type { Recordings } from './list/recordings.js';
 import type { Timeline, TimelineSpan } from './list/timeline.js';
 import type { ArchiveSegment, ClipSelection, Playback } from './play/playback.js';
-import { Turns, type TurnsOptions } from './turns.js';
 
 export type ArchiveRequestsDeps = {
   readonly recordings: Pick<Recordings, 'list'>;
@@ -35,8 +36,8 @@ export class ArchiveRequests {
 
   constructor(deps: ArchiveRequestsDeps) {
     this.#deps = deps;
-    this.#turns = new Turns(TURNS, deps);
-    this.#deletionTurns = new Turns(DELETION_TURNS, deps);
+    this.#turns = new Turns(TURNS, { clock: deps.clock, busy });
+    this.#deletionTurns = new Turns(DELETION_TURNS, { clock: deps.clock, busy });
   }
 
   list(cameraId: string): Promise<readonly Recording[]> {
@@ -85,3 +86,5 @@ export class ArchiveRequests {
     }
   }
 }
+
+const busy = () => archiveError('archive_busy', 'the archive has too much to do; try again');

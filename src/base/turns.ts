@@ -1,5 +1,4 @@
-import type { Clock, Timer } from '../base/clock.js';
-import { archiveError } from './archive-error.js';
+import type { Clock, Timer } from './clock.js';
 
 export type TurnsOptions = {
   /** So many are at work at the same time. */
@@ -10,6 +9,12 @@ export type TurnsOptions = {
   readonly patienceMs: number;
 };
 
+export type TurnsDeps = {
+  readonly clock: Pick<Clock, 'after'>;
+  /** What those are told whose turn would come too late. */
+  readonly busy: () => Error;
+};
+
 type Waiting = { readonly begin: () => void; readonly timer: Timer };
 
 /**
@@ -18,21 +23,30 @@ type Waiting = { readonly begin: () => void; readonly timer: Timer };
  */
 export class Turns {
   readonly #options: TurnsOptions;
-  readonly #clock: Pick<Clock, 'after'>;
+  readonly #deps: TurnsDeps;
   /** Those who wait, by lane; the first lane's turn is next. */
   readonly #lanes = new Map<string, Waiting[]>();
   #waiting = 0;
   #running = 0;
 
-  constructor(options: TurnsOptions, deps: { readonly clock: Pick<Clock, 'after'> }) {
+  constructor(options: TurnsOptions, deps: TurnsDeps) {
     this.#options = options;
-    this.#clock = deps.clock;
+    this.#deps = deps;
   }
 
-  /** Does the work when it is its turn; throws `archive_busy` where that would take too long. */
-  async run<Result>(lane: string, work: () => Promise<Result>): Promise<Result> {
+  /** Those who wait. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /**
+   * Does the work when it is its turn; throws what `busy` says where that would take too long, and the signal's reason
+   * where nobody wants it any more before it has begun.
+   */
+  async run<Result>(lane: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    signal?.throwIfAborted();
     if (this.#running < this.#options.atOnce) this.#running += 1;
-    else await this.#wait(lane);
+    else await this.#wait(lane, signal);
     try {
       return await work();
     } finally {
@@ -40,18 +54,27 @@ export class Turns {
     }
   }
 
-  #wait(lane: string): Promise<void> {
+  #wait(lane: string, signal: AbortSignal | undefined): Promise<void> {
     const { maxWaiting, maxInLane, patienceMs } = this.#options;
+    const { clock, busy } = this.#deps;
     const queue = this.#lanes.get(lane) ?? [];
     if (this.#waiting >= maxWaiting || queue.length >= maxInLane) return Promise.reject(busy());
     return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
+      const giveUp = (reason: unknown): void => {
         queue.splice(queue.indexOf(waiting), 1);
         this.#waiting -= 1;
         if (queue.length === 0) this.#lanes.delete(lane);
-        reject(busy());
+        waiting.timer.cancel();
+        signal?.removeEventListener('abort', onAbort);
+        reject(reason);
       };
-      const waiting: Waiting = { begin: resolve, timer: this.#clock.after(patienceMs, giveUp) };
+      const onAbort = (): void => giveUp(signal?.reason);
+      const begin = (): void => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      const waiting: Waiting = { begin, timer: clock.after(patienceMs, () => giveUp(busy())) };
+      signal?.addEventListener('abort', onAbort);
       queue.push(waiting);
       this.#lanes.set(lane, queue);
       this.#waiting += 1;
@@ -74,5 +97,3 @@ export class Turns {
     first?.begin();
   }
 }
-
-const busy = () => archiveError('archive_busy', 'the archive has too much to do; try again');
