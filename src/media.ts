@@ -17,6 +17,8 @@ import { openUdpDoor } from './live/whep/door/udp-door.js';
 import { WhepService } from './live/whep/service.js';
 import { spawnWhepWorker } from './live/whep/worker-thread.js';
 import type { Threads } from './ops/threads.js';
+import { DecoderProcess } from './pictures/decoder-process.js';
+import { Pictures } from './pictures/pictures.js';
 import type { Stops } from './stops.js';
 import type { Storage } from './storage.js';
 import type { Store } from './store/store.js';
@@ -34,6 +36,7 @@ export type Media = Recording & {
   readonly webSockets: WebSocketViews;
   readonly hls: LiveHls;
   readonly whep: WhepService;
+  readonly pictures: Pictures;
 };
 
 type Recording = { readonly archive: Archive; readonly desk: RecordingDesk };
@@ -133,14 +136,29 @@ const activityOf = (outputs: readonly LiveOutput[], desk: RecordingDesk): Camera
   };
 };
 
+/** Pictures of the cameras; ffmpeg is started when the first one is wanted. */
+const buildPictures = (
+  { ffmpegPath }: Config,
+  feeds: Cameras,
+  { clock, log }: MediaDeps,
+  stops: Stops,
+): Pictures => {
+  const decoder = new DecoderProcess(ffmpegPath, { clock, log });
+  stops.push(() => decoder.stop());
+  const atOnce = Math.min(Math.max(Math.floor(availableParallelism() / 2), 2), 4);
+  return new Pictures({ atOnce }, { clock, log, feeds, decoder });
+};
+
 /** Ends what was allowed of a camera until now. */
 const endingsOf = (
   outputs: readonly LiveOutput[],
+  pictures: Pictures,
   { archive, desk }: Recording,
   { store, viewers }: Storage,
 ): CameraEvents => ({
   onRemoved: (id) => {
     for (const output of outputs) output.closeCamera(id);
+    pictures.forget(id);
     desk.forget(id);
     viewers.endForCamera(id, 'camera_deleted');
     if (store.cameras.deleted.find(id)?.isPurged === true) archive.retention.sweepSoon();
@@ -177,12 +195,13 @@ export const startMedia = async (
       collectGarbage: () => threads.collectGarbage(),
     },
   );
+  const pictures = buildPictures(config, cameras, deps, stops);
   /** Filled in before the registry starts. */
   const outputs: LiveOutput[] = [];
   const registry = new CameraRegistry({
     ...{ clock, log, cameras, settings: store.cameras, traffic: store.traffic },
     activity: activityOf(outputs, desk),
-    events: endingsOf(outputs, recording, storage),
+    events: endingsOf(outputs, pictures, recording, storage),
   });
   const onChange = (): void => registry.touch();
   camerasChanged.on(onChange);
@@ -202,5 +221,5 @@ export const startMedia = async (
   stops.push(() => registry.stop());
   stops.push(() => whep.stop());
   registry.start();
-  return { registry, webSockets, hls, whep, ...recording };
+  return { registry, webSockets, hls, whep, pictures, ...recording };
 };

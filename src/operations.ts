@@ -18,7 +18,7 @@ export const buildOperations = (
   config: Config,
   { clock, version, threads }: OperationsDeps,
   { store, root }: Storage,
-  { registry, archive, desk }: Media,
+  { registry, archive, desk, pictures }: Media,
 ): Operations => {
   const probe = new ArchiveProbe(config.archiveDir, { clock, root });
   // A disk that takes a small file may still have no room for a second of video.
@@ -44,6 +44,7 @@ export const buildOperations = (
       components: () => health.components(),
       storage: () => probe.storage(),
       brokenRecordings: () => archive.retention.broken,
+      pictures: () => pictures.figures,
     },
   });
   const ringBytes = () => cameras().reduce((sum, camera) => sum + camera.ringBytes, 0);

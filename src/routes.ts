@@ -14,6 +14,7 @@ import type { LogRoutes } from './http/routes/logs.js';
 import { metricsRoutes } from './http/routes/metrics.js';
 import { modelRoutes } from './http/routes/models.js';
 import { withOpenApi } from './http/routes/openapi.js';
+import { snapshotRoutes } from './http/routes/snapshot.js';
 import { statsRoutes } from './http/routes/stats.js';
 import { tagRoutes } from './http/routes/tags.js';
 import { userRoutes } from './http/routes/users.js';
@@ -69,7 +70,7 @@ const managementRoutes = ({ clock, storage, media, operations }: RoutesDeps): Ro
 };
 
 const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
-  const { registry, archive, hls, whep } = media;
+  const { registry, archive, hls, whep, pictures } = media;
   const { deleted } = storage.store.cameras;
   const { requests } = archive;
   return [
@@ -81,6 +82,7 @@ const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
     }),
     ...hlsRoutes({ hls }),
     ...whepRoutes({ whep }),
+    ...snapshotRoutes({ pictures }),
   ];
 };
 

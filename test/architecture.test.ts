@@ -20,14 +20,27 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   archive: ['base', 'codec', 'ring', 'fmp4', 'mpegts'],
   live: ['base', 'codec', 'ring', 'rtp', 'mpegts', 'fmp4'],
   detect: ['base', 'codec', 'ring'],
+  pictures: ['base', 'codec', 'ring'],
   models: ['base', 'store'],
   onvif: ['base'],
   auth: ['base', 'store'],
   backup: ['base', 'store', 'auth'],
   ops: ['base'],
-  http: ['base', 'auth', 'backup', 'camera', 'archive', 'live', 'models', 'detect', 'onvif', 'ops'],
+  http: [
+    'base',
+    'auth',
+    'backup',
+    'camera',
+    'archive',
+    'live',
+    'pictures',
+    'models',
+    'detect',
+    'onvif',
+    'ops',
+  ],
 };
-const workersMayImport = ['base', 'ring', 'camera', 'archive', 'live', 'detect'];
+const workersMayImport = ['base', 'ring', 'camera', 'archive', 'live', 'pictures', 'detect'];
 /** What a worker thread never loads, however indirectly: secrets and the database stay on the main thread. */
 const neverInWorkers = ['src/store/', 'src/auth/', 'src/backup/', 'src/http/'];
 const parts = ['storage', 'media', 'operations', 'routes', 'listeners', 'stops'].map(

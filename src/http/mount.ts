@@ -118,6 +118,7 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers): RequestHandler => {
       body: validate(route.body ?? nothing, body, route.furtherFaults),
       ...entry,
       clientAddress: request.ip ?? '',
+      onGone: (listener) => void response.once('close', listener),
       note: (details) => note?.add(details),
     });
   };

@@ -3,6 +3,7 @@ import { archiveErrorStatus } from '../archive/archive-error.js';
 import { AppError } from '../base/errors.js';
 import { whepErrorStatus } from '../live/whep/errors.js';
 import { modelErrorStatus } from '../models/errors.js';
+import { pictureErrorStatus } from '../pictures/errors.js';
 
 /** One thing that is wrong with the input, and where: `path` is empty for the input as a whole. */
 export type InputFault = { readonly path: string; readonly message: string };
@@ -62,6 +63,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   ...modelErrorStatus,
   ...archiveErrorStatus,
   ...whepErrorStatus,
+  ...pictureErrorStatus,
 };
 
 /** An answer with more would be larger than any question. */

@@ -23,6 +23,8 @@ export type Call<By extends Access, Params, Query, Body> = {
   /** Of access `connection`: the handler's to release, unless it throws. */
   readonly place: By extends 'connection' ? HeldPlace : null;
   readonly clientAddress: string;
+  /** Calls back when the client has gone, or has its answer. */
+  readonly onGone: (listener: () => void) => void;
   /** Adds to the audit record of this request what its path doesn't say. */
   readonly note: (details: AuditDetails) => void;
 };

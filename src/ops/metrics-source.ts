@@ -67,6 +67,15 @@ export type FleetFigures = {
 /** Room of the file system that holds the archive. */
 export type Storage = { readonly freeBytes: number; readonly totalBytes: number };
 
+/** Pictures that were made of keyframes for snapshots. */
+export type PictureFigures = {
+  readonly decoded: number;
+  /** Those of which none could be made, by why. */
+  readonly failed: Readonly<Record<string, number>>;
+  /** Those that wait for their turn. */
+  readonly waiting: number;
+};
+
 /** What the metrics need of the rest of the service. Called at a scrape, never between two. */
 export interface MetricsSource {
   readonly threads: Threads;
@@ -78,4 +87,5 @@ export interface MetricsSource {
   storage(): Promise<Storage | null>;
   /** Recordings that were moved aside, as of the last look at the archive. */
   brokenRecordings(): { readonly files: number; readonly bytes: number };
+  pictures(): PictureFigures;
 }

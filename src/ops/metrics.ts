@@ -27,6 +27,9 @@ export class Metrics {
   readonly #ringBudget: CollectedGauge;
   readonly #ringUsed: CollectedGauge;
   readonly #ringCeiling: CollectedGauge;
+  readonly #pictures: CollectedCounter;
+  readonly #pictureFailures: CollectedCounter;
+  readonly #picturesWaiting: CollectedGauge;
   readonly #requests: Histogram;
   readonly #loginFailures: Counter;
 
@@ -71,6 +74,19 @@ export class Metrics {
     this.#ringCeiling = new CollectedGauge(this.#register, {
       name: 'svc_ring_ceiling_bytes',
       help: 'How large one ring may be now; it falls when all of them want more than the budget.',
+    });
+    this.#pictures = new CollectedCounter(this.#register, {
+      name: 'svc_pictures_decoded_total',
+      help: 'Keyframes that were decoded for snapshots.',
+    });
+    this.#pictureFailures = new CollectedCounter(this.#register, {
+      name: 'svc_picture_failures_total',
+      help: 'Keyframes of which no picture could be made.',
+      labelNames: ['reason'],
+    });
+    this.#picturesWaiting = new CollectedGauge(this.#register, {
+      name: 'svc_pictures_waiting',
+      help: 'Snapshots that wait until others are decoded.',
     });
     this.#requests = new Histogram({
       name: 'svc_http_request_duration_seconds',
@@ -124,6 +140,7 @@ export class Metrics {
     this.#brokenFiles.lines = [line(files)];
     this.#brokenBytes.lines = [line(bytes)];
     this.#collectFleet();
+    this.#collectPictures();
     this.#streams.collect(this.#source.cameras(), this.#clock.monotonicMs());
     this.#process.collect(this.#source.threads);
     return this.#register.metrics();
@@ -135,5 +152,12 @@ export class Metrics {
     this.#ringBudget.lines = [line(rings.budgetBytes)];
     this.#ringUsed.lines = [line(rings.usedBytes)];
     this.#ringCeiling.lines = [line(rings.ceilingBytes)];
+  }
+
+  #collectPictures(): void {
+    const { decoded, failed, waiting } = this.#source.pictures();
+    this.#pictures.lines = [line(decoded)];
+    this.#pictureFailures.lines = Object.entries(failed).map(([reason, count]) => line(count, { reason }));
+    this.#picturesWaiting.lines = [line(waiting)];
   }
 }

@@ -2,8 +2,10 @@ import { archiveError } from '../../src/archive/archive-error.js';
 import { authError } from '../../src/auth/auth-error.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
 import { hlsRoutes } from '../../src/http/routes/hls.js';
+import { type PictureSource, snapshotRoutes } from '../../src/http/routes/snapshot.js';
 import { userRoutes } from '../../src/http/routes/users.js';
 import { type WhepSource, whepRoutes } from '../../src/http/routes/whep.js';
+import type { Picture } from '../../src/pictures/picture.js';
 import { HlsCamera, makeHls } from '../live/hls/hls-camera.js';
 import { FakeArchive } from '../support/fake-archive.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -34,6 +36,16 @@ export class FakeWhep implements WhepSource {
   }
 }
 
+/** Pictures without ffmpeg: there is one, or none, as the test says. */
+export class FakePictures implements PictureSource {
+  refusal: Error | null = null;
+
+  async live(): Promise<Picture> {
+    if (this.refusal !== null) throw this.refusal;
+    return { jpeg: Buffer.from('a picture'), etag: '"p"', takenMs: 0 };
+  }
+}
+
 /**
  * The service's own routes over outputs of the test's own: a camera that has a picture, without a worker; an archive
  * and accounts that are too busy.
@@ -41,6 +53,7 @@ export class FakeWhep implements WhepSource {
 export const startFakeOutputs = async (): Promise<{
   readonly server: WebServer;
   readonly whep: FakeWhep;
+  readonly pictures: FakePictures;
   /** Lets the camera `open` send. */
   readonly play: (seconds: number) => void;
   readonly stop: () => Promise<void>;
@@ -50,10 +63,12 @@ export const startFakeOutputs = async (): Promise<{
   const camera = new HlsCamera(clock, fixtures.h264High());
   rig.cameras.set('open', camera);
   const whep = new FakeWhep();
+  const pictures = new FakePictures();
   const archive = new FakeArchive();
   const server = await startWebServer([
     ...hlsRoutes({ hls: rig.hls }),
     ...whepRoutes({ whep }),
+    ...snapshotRoutes({ pictures }),
     ...archiveRoutes({
       clock,
       cameras: { has: () => true },
@@ -75,6 +90,7 @@ export const startFakeOutputs = async (): Promise<{
   return {
     server,
     whep,
+    pictures,
     play: (seconds) => camera.play(seconds),
     stop: async () => {
       rig.hls.stop();

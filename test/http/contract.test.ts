@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { whepError } from '../../src/live/whep/errors.js';
+import { pictureError } from '../../src/pictures/errors.js';
 import { writeClosed } from '../archive/recording-file.js';
 import { addressesOf, parse } from '../live/hls/playlist-reader.js';
 import { CountingOrigin } from '../models/counting-origin.js';
@@ -349,6 +350,23 @@ test('a WebRTC session is opened, refused, and ended by the address that its ans
   assert.equal((await server.call('DELETE', `${path}/a-secret`)).status, 200);
   assert.deepEqual(whep.ended, ['open a-secret']);
   assert.equal((await server.call('DELETE', `${path}/a-secret`)).status, 404);
+});
+
+test('a snapshot is a picture, the one that the client has, or why there is none', async () => {
+  const { server, pictures } = fakes;
+  const path = '/api/cameras/open/snapshot.jpg';
+  const { status, headers } = await server.call('GET', path);
+  assert.deepEqual([status, headers.get('content-type')], [200, 'image/jpeg']);
+  const known = { 'if-none-match': headers.get('etag') ?? '' };
+  assert.equal((await server.call('GET', path, { headers: known })).status, 304);
+  for (const [code, refusal] of [
+    ['ffmpeg_missing', 501],
+    ['picture_undecodable', 502],
+    ['pictures_busy', 503],
+  ] as const) {
+    pictures.refusal = pictureError(code, 'refused');
+    assert.equal((await server.call('GET', path)).status, refusal);
+  }
 });
 
 test('the archive is listed, played and exported, or says what is wrong', async () => {

@@ -31,6 +31,9 @@ test('what operators need besides is there', async () => {
   metrics.loginFailed('credentials');
   const text = await metrics.exposition();
   const expected: Record<string, number> = {
+    svc_pictures_decoded_total: 21,
+    'svc_picture_failures_total{reason="too_slow"}': 2,
+    svc_pictures_waiting: 4,
     'svc_stream_frames_total{camera_id="front-door",media="audio"}': 3_000,
     'svc_stream_packets_lost_total{camera_id="front-door"}': 3,
     'svc_stream_packets_duplicate_total{camera_id="front-door"}': 5,

@@ -69,5 +69,6 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
     components: async () => ({ database: true, archive: true, router: false }),
     storage: async () => ({ freeBytes: 40e9, totalBytes: 100e9 }),
     brokenRecordings: () => ({ files: 2, bytes: 5e6 }),
+    pictures: () => ({ decoded: 21, failed: { missing: 0, too_slow: 2 }, waiting: 4 }),
   };
 };

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { pictureError } from '../../pictures/errors.js';
+import type { Pictures } from '../../pictures/pictures.js';
+import { type Route, route } from '../route.js';
+import { idParams } from '../schemas.js';
+
+const contentType = 'image/jpeg';
+const MIN_WIDTH = 16;
+const MAX_WIDTH = 3_840;
+
+const widthSchema = z.coerce
+  .number()
+  .int()
+  .min(MIN_WIDTH)
+  .max(MAX_WIDTH)
+  .meta({ description: 'at most so many pixels wide; where nothing is said, as wide as it is shown' });
+
+/** What of pictures the route uses. */
+export type PictureSource = Pick<Pictures, 'live'>;
+
+/** One picture of a camera. */
+export const snapshotRoutes = ({ pictures }: { readonly pictures: PictureSource }): Route[] => [
+  route({
+    method: 'get',
+    path: '/api/cameras/:id/snapshot.jpg',
+    access: 'stream',
+    permission: 'live.watch',
+    summary: 'The newest keyframe as JPEG; Picture-Time says when it was taken',
+    params: idParams,
+    query: z.object({ width: widthSchema.optional() }),
+    answers: {
+      200: { description: 'The picture', contentType },
+      304: { description: 'The picture that the client has', contentType: null },
+    },
+    problems: [501, 502],
+    handle: async ({ params: { id }, query: { width = null }, onGone }) => {
+      const gone = new AbortController();
+      onGone(() => gone.abort(pictureError('pictures_busy', 'the client did not wait')));
+      const { jpeg, etag, takenMs } = await pictures.live(id, width, gone.signal);
+      const headers = {
+        ETag: etag,
+        'Cache-Control': 'private, max-age=1',
+        'Picture-Time': new Date(takenMs).toISOString(),
+      };
+      return { status: 200, text: jpeg, contentType, headers };
+    },
+  }),
+];

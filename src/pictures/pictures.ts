@@ -1,0 +1,142 @@
+import type { Clock } from '../base/clock.js';
+import { AppError } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import { Turns, type TurnsOptions } from '../base/turns.js';
+import { type PictureErrorCode, pictureError, picturesBusy } from './errors.js';
+import type { Keyframe } from './keyframe.js';
+import { LiveKeyframes, type RingFeeds } from './live-keyframes.js';
+import type { DecodeFault, DecodeJob, DecodeOutcome } from './messages.js';
+import { type Picture, pictureOf } from './picture.js';
+import { PictureCache } from './picture-cache.js';
+import { SharedWork } from './shared-work.js';
+
+export type PicturesOptions = {
+  /** Pictures that are decoded at the same time. */
+  readonly atOnce: number;
+};
+
+export type PicturesDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly feeds: RingFeeds;
+  readonly decoder: { decode(job: DecodeJob): Promise<DecodeOutcome> };
+};
+
+/** What was done since the start, and what waits now. */
+export type PictureFigures = {
+  readonly decoded: number;
+  readonly failed: Readonly<Record<DecodeFault['fault'], number>>;
+  readonly waiting: number;
+};
+
+/** Cameras take turns, so that whoever asks for one of them in a thousand sizes holds up nobody else. */
+const TURNS: Omit<TurnsOptions, 'atOnce'> = { maxWaiting: 256, maxInLane: 16, patienceMs: 10_000 };
+/** Those who wait for a camera's picture, and those who wait for their turn. */
+const MAX_WANTED = 1_024;
+const MAX_CACHE_BYTES = 32 << 20;
+/** No camera's picture is made more often in one size. */
+const LIVE_FOR_MS = 1_000;
+
+/** Pictures of cameras as JPEG: one decoding for all who ask for the same at about the same time. */
+export class Pictures {
+  readonly #deps: PicturesDeps;
+  readonly #turns: Turns;
+  readonly #live: LiveKeyframes;
+  readonly #shared = new SharedWork<Picture>();
+  readonly #cache = new PictureCache(MAX_CACHE_BYTES);
+  readonly #failed = { missing: 0, unstartable: 0, too_slow: 0, undecodable: 0 };
+  /** The cameras whose last picture couldn't be made: the log tells of each once. */
+  readonly #failing = new Set<string>();
+  #decoded = 0;
+
+  constructor({ atOnce }: PicturesOptions, deps: PicturesDeps) {
+    this.#deps = deps;
+    this.#turns = new Turns({ ...TURNS, atOnce }, { clock: deps.clock, busy: picturesBusy });
+    this.#live = new LiveKeyframes(deps);
+  }
+
+  /** For metrics. */
+  get figures(): PictureFigures {
+    return { decoded: this.#decoded, failed: { ...this.#failed }, waiting: this.#turns.waiting };
+  }
+
+  /**
+   * The newest keyframe of a camera, `maxWidth` wide at most. Waits for it where there is none yet, 10 s at most, and no
+   * longer than somebody wants it. Throws a PictureErrorCode, or the signal's reason.
+   */
+  async live(cameraId: string, maxWidth: number | null, signal: AbortSignal): Promise<Picture> {
+    const key = `${cameraId} live ${maxWidth}`;
+    const kept = this.#cache.get(key);
+    if (kept !== null && this.#deps.clock.monotonicMs() < kept.goodUntilMs) return pictureIn(kept.outcome);
+    if (this.#shared.count >= MAX_WANTED) throw picturesBusy();
+    return this.#shared.run(key, signal, async (wanted) => {
+      const keyframe = await this.#live.newest(cameraId, wanted);
+      return pictureIn(await this.#made(key, cameraId, keyframe, maxWidth, wanted));
+    });
+  }
+
+  /** The camera is deleted. */
+  forget(cameraId: string): void {
+    this.#cache.forget(cameraId);
+    this.#failing.delete(cameraId);
+  }
+
+  async #made(
+    key: string,
+    cameraId: string,
+    keyframe: Keyframe,
+    maxWidth: number | null,
+    signal: AbortSignal,
+  ): Promise<Picture | AppError> {
+    const kept = this.#cache.get(key);
+    const isSame = kept?.keyframe === keyframe.name && !(kept.outcome instanceof AppError);
+    const outcome = isSame
+      ? kept.outcome
+      : await this.#turns.run(cameraId, () => this.#decode(cameraId, keyframe, maxWidth), signal);
+    const goodUntilMs = this.#deps.clock.monotonicMs() + LIVE_FOR_MS;
+    this.#cache.set(key, cameraId, { keyframe: keyframe.name, outcome, goodUntilMs });
+    return outcome;
+  }
+
+  async #decode(
+    cameraId: string,
+    { codec, annexB, takenMs }: Keyframe,
+    maxWidth: number | null,
+  ): Promise<Picture | AppError> {
+    const outcome = await this.#deps.decoder.decode({ codec, maxWidth, annexB });
+    if ('jpeg' in outcome) {
+      this.#decoded += 1;
+      this.#failing.delete(cameraId);
+      return pictureOf(outcome.jpeg, takenMs);
+    }
+    const { fault, detail } = outcome;
+    this.#failed[fault] += 1;
+    if (!this.#failing.has(cameraId)) {
+      this.#failing.add(cameraId);
+      this.#deps.log.warn('a picture could not be decoded', { camera_id: cameraId, fault, detail });
+    }
+    return errorOf(fault);
+  }
+}
+
+const pictureIn = (outcome: Picture | AppError): Picture => {
+  if (outcome instanceof AppError) throw outcome;
+  return outcome;
+};
+
+/** What ffmpeg said of it is in the log. */
+const errorOf = (fault: DecodeFault['fault']): AppError<PictureErrorCode> => {
+  switch (fault) {
+    case 'missing':
+      return pictureError(
+        'ffmpeg_missing',
+        'pictures need ffmpeg, which is not there: install the package ffmpeg, or name the program in FFMPEG_PATH',
+      );
+    case 'unstartable':
+      return pictureError('pictures_busy', 'no process could be started to decode the picture');
+    case 'too_slow':
+      return pictureError('picture_undecodable', 'ffmpeg took too long to decode what the camera sent');
+    case 'undecodable':
+      return pictureError('picture_undecodable', 'ffmpeg can make no picture of what the camera sent');
+  }
+};

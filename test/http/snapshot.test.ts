@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createLogger } from '../../src/base/log.js';
+import { type PictureSource, snapshotRoutes } from '../../src/http/routes/snapshot.js';
+import { Pictures } from '../../src/pictures/pictures.js';
+import { feedsOf, HlsCamera } from '../live/hls/hls-camera.js';
+import { HeldDecoder } from '../pictures/held-decoder.js';
+import { fixtures } from '../support/fixtures.js';
+import { until } from '../support/until.js';
+import { startWebServer, type WebServer } from '../support/web-server.js';
+
+const decoder = new HeldDecoder();
+const cameras = new Map<string, HlsCamera>();
+let server: WebServer;
+let pictures: Pictures;
+
+/** Routes are declared before the server's clock is there. */
+const source: PictureSource = { live: (...asked) => pictures.live(...asked) };
+
+before(async () => {
+  server = await startWebServer(snapshotRoutes({ pictures: source }));
+  const { clock } = server;
+  for (const id of ['open', 'locked', 'dark', 'off'])
+    cameras.set(id, new HlsCamera(clock, fixtures.h264High()));
+  server.cameras.set('dark', { tokenAuth: false, isDisabled: false });
+  pictures = new Pictures(
+    { atOnce: 1 },
+    { clock, log: createLogger(() => {}), feeds: feedsOf(cameras), decoder },
+  );
+});
+after(() => server.stop());
+
+const path = (id: string, query = ''): string => `/api/cameras/${id}/snapshot.jpg${query}`;
+
+/** Asks, and lets the decoder make the picture if it is asked to. */
+const picture = async (id: string, query = '', headers: Record<string, string> = {}) => {
+  cameras.get(id)?.play(2);
+  const asked = server.call('GET', path(id, query), { headers });
+  let isAnswered = false;
+  void asked.finally(() => (isAnswered = true));
+  await until('there is an answer', () => {
+    if (decoder.running > 0) decoder.end({ jpeg: Buffer.from('a picture') });
+    return isAnswered;
+  });
+  return await asked;
+};
+
+test('a picture is sent with its time and a tag, which a client that has it may show', async () => {
+  const { status, headers, text } = await picture('open');
+  assert.deepEqual([status, text], [200, 'a picture']);
+  assert.equal(headers.get('content-type'), 'image/jpeg');
+  assert.equal(headers.get('cache-control'), 'private, max-age=1');
+  const takenMs = Date.parse(headers.get('picture-time') ?? '');
+  assert.ok(server.clock.wallMs() - takenMs < 2_000);
+  const again = await picture('open', '', { 'if-none-match': headers.get('etag') ?? '' });
+  assert.deepEqual([again.status, again.text], [304, '']);
+  const head = await server.call('HEAD', path('open'));
+  assert.deepEqual([head.status, head.headers.get('content-length')], [200, '9']);
+});
+
+test('a width goes to the decoder, and nothing that is none', async () => {
+  assert.equal((await picture('open', '?width=640')).status, 200);
+  assert.equal(decoder.jobs.at(-1)?.maxWidth, 640);
+  for (const width of ['', '15', '3841', '-640', '640.5', '640x', 'iw', '640:1', "0'", '1e9', 'NaN']) {
+    const { status, body } = await picture('open', `?width=${encodeURIComponent(width)}`);
+    assert.deepEqual([status, body.errors?.[0].path], [400, 'width'], width);
+  }
+});
+
+test('whoever may watch the camera may have its picture, and nobody else', async () => {
+  assert.equal((await picture('unknown')).status, 404);
+  assert.equal((await picture('locked')).status, 401);
+  const elsewhere = server.streamToken('open');
+  assert.equal((await picture('locked', `?token=${elsewhere}`)).status, 401);
+  const token = server.streamToken('locked');
+  assert.equal((await picture('locked', `?token=${token}`)).status, 200);
+  server.clock.advance(61_000);
+  assert.equal((await picture('locked', `?token=${token}`)).status, 401, 'nobody watched for a minute');
+  const access = server.accessToken('viewer');
+  assert.equal((await picture('locked', `?token=${access}`)).status, 200);
+  assert.equal((await picture('locked', '', { authorization: `Bearer ${access}` })).status, 200);
+});
+
+test('stills that are asked for again and again go on with the token of the first', async () => {
+  const query = `?token=${server.streamToken('locked')}`;
+  for (let asked = 0; asked < 40; asked += 1) assert.equal((await picture('locked', query)).status, 200);
+});
+
+test('a camera without a picture is a 503 that says when to come back', async () => {
+  const off = await server.call('GET', path('off'));
+  assert.deepEqual([off.status, off.body.code, off.headers.get('retry-after')], [503, 'no_picture', '60']);
+  const asked = server.call('GET', path('dark'));
+  await until('it is waited for', () => cameras.get('dark')!.listeners.size === 1);
+  server.clock.advance(10_000);
+  const { status, body, headers } = await asked;
+  assert.deepEqual([status, body.code, headers.get('retry-after')], [503, 'no_picture', '5']);
+});
+
+test('a client that leaves is waited with no longer', async () => {
+  const leaving = new AbortController();
+  const left = fetch(new URL(path('dark'), server.url), { signal: leaving.signal });
+  await until('it is waited for', () => cameras.get('dark')!.listeners.size === 1);
+  leaving.abort();
+  await assert.rejects(left);
+  await until('nobody waits', () => cameras.get('dark')!.listeners.size === 0);
+});
+
+test('what keeps ffmpeg from making a picture is told, and nothing of what it said', async () => {
+  for (const [fault, status, code] of [
+    ['missing', 501, 'ffmpeg_missing'],
+    ['undecodable', 502, 'picture_undecodable'],
+    ['too_slow', 502, 'picture_undecodable'],
+    ['unstartable', 503, 'pictures_busy'],
+  ] as const) {
+    cameras.get('open')!.play(2);
+    const asked = server.call('GET', path('open'));
+    await until('it is decoded', () => decoder.running === 1);
+    decoder.end({ fault, detail: 'said by ffmpeg' });
+    const { body, text, headers } = await asked;
+    assert.deepEqual([body.status, body.code], [status, code]);
+    assert.doesNotMatch(text, /said by/);
+    assert.equal(headers.has('retry-after'), status === 503);
+    if (status === 501) assert.match(body.detail, /install .*ffmpeg.*FFMPEG_PATH/);
+  }
+});
