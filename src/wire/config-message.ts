@@ -1,0 +1,53 @@
+import { annexBBytes, writeAnnexB } from '../codec/annex-b.js';
+import type { AudioTrackInfo, VideoTrackInfo } from '../codec/track.js';
+
+const TYPE = 0x11;
+const HEAD_BYTES = 16;
+/** A stream that doesn't say how many frames it holds back for display order. */
+export const UNKNOWN_REORDER_DEPTH = 255;
+
+type Facts = {
+  readonly stream: number;
+  readonly reorderDepth: number;
+  readonly width: number;
+  readonly height: number;
+  readonly rate: number;
+  readonly codecString: string;
+};
+
+const withHead = (facts: Facts, descriptionBytes: number): { message: Buffer; start: number } => {
+  const { stream, reorderDepth, width, height, rate, codecString } = facts;
+  const codecBytes = Buffer.byteLength(codecString, 'latin1');
+  const start = HEAD_BYTES + codecBytes;
+  const message = Buffer.allocUnsafeSlow(start + descriptionBytes);
+  message[0] = TYPE;
+  message[1] = reorderDepth;
+  message.writeUInt16BE(codecBytes, 2);
+  message.writeUInt32BE(stream, 4);
+  message.writeUInt16BE(width, 8);
+  message.writeUInt16BE(height, 10);
+  message.writeUInt32BE(rate, 12);
+  message.write(codecString, HEAD_BYTES, 'latin1');
+  return { message, start };
+};
+
+/** What a decoder has to know of pictures: the parameter sets come in the order in which it wants them. */
+export const videoConfigMessage = (stream: number, info: VideoTrackInfo): Buffer => {
+  const { vps, sps, pps, width, height, codecString } = info;
+  const sets = [...vps, ...sps, ...pps];
+  const reorderDepth = info.reorderDepth ?? UNKNOWN_REORDER_DEPTH;
+  const rate = Math.round((info.frameRateHz ?? 0) * 1000);
+  const facts = { stream, reorderDepth, width, height, rate, codecString };
+  const { message, start } = withHead(facts, annexBBytes(sets));
+  writeAnnexB(message, start, sets);
+  return message;
+};
+
+/** What a decoder has to know of sound: in the place of the picture's width are its channels. */
+export const soundConfigMessage = (stream: number, info: AudioTrackInfo): Buffer => {
+  const { channels, clockRateHz: rate, codecString, config } = info;
+  const facts = { stream, reorderDepth: 0, width: channels, height: 0, rate, codecString };
+  const { message, start } = withHead(facts, config.length);
+  message.set(config, start);
+  return message;
+};
