@@ -15,6 +15,7 @@ import { metricsRoutes } from './http/routes/metrics.js';
 import { modelRoutes } from './http/routes/models.js';
 import { withOpenApi } from './http/routes/openapi.js';
 import { snapshotRoutes } from './http/routes/snapshot.js';
+import { sessionRoutes } from './http/routes/session.js';
 import { statsRoutes } from './http/routes/stats.js';
 import { tagRoutes } from './http/routes/tags.js';
 import { userRoutes } from './http/routes/users.js';
@@ -46,11 +47,12 @@ export type RoutesDeps = {
 };
 
 const managementRoutes = ({ clock, storage, media, operations }: RoutesDeps): Route[] => {
-  const { store, viewers, tokens, accounts } = storage;
+  const { store, viewers, tokens, sessions, accounts } = storage;
   const { registry } = media;
   const onCamerasChanged = () => registry.reload();
   return [
     ...loginRoutes({ accounts, onLoginFailure: (reason) => operations.metrics.loginFailed(reason) }),
+    ...sessionRoutes({ sessions }),
     ...cameraRoutes({ registry, tokens }),
     ...tagRoutes({ tags: store.tags, onCamerasChanged }),
     ...folderRoutes({ folders: store.folders, onCamerasChanged }),

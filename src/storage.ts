@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { ArchiveRoot } from './archive/archive-root.js';
 import { Accounts } from './auth/accounts.js';
 import { loadJwtSecret } from './auth/jwt-secret.js';
+import { Sessions } from './auth/sessions.js';
 import { Tokens } from './auth/tokens.js';
 import { Viewers } from './auth/viewers.js';
 import type { Clock } from './base/clock.js';
@@ -26,6 +27,7 @@ export type Storage = {
   readonly root: ArchiveRoot;
   readonly viewers: Viewers;
   readonly tokens: Tokens;
+  readonly sessions: Sessions;
   readonly accounts: Accounts;
 };
 
@@ -91,7 +93,8 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   const { users, logins } = store;
   const secret = loadJwtSecret(config.dataDir, config.jwtSecret);
   const tokens = new Tokens(secret, { users, clock });
-  const accounts = new Accounts(secret, { users, logins, tokens, viewers, clock });
+  const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
+  const accounts = new Accounts(secret, { users, logins, tokens, sessions, viewers, clock });
   await accounts.ensureAdmin(deps.showAdmin);
-  return { store, root, viewers, tokens, accounts };
+  return { store, root, viewers, tokens, sessions, accounts };
 };

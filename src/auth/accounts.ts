@@ -12,6 +12,7 @@ import {
   isWeakHash,
   verifyPassword,
 } from './passwords.js';
+import type { HeldSession, Sessions } from './sessions.js';
 import type { Tokens } from './tokens.js';
 import type { Viewers } from './viewers.js';
 import { WorkGate } from './work-gate.js';
@@ -29,6 +30,7 @@ export type AccountsDeps = {
   readonly users: UserTable;
   readonly logins: LoginTable;
   readonly tokens: Tokens;
+  readonly sessions: Sessions;
   readonly viewers: Viewers;
   readonly clock: Clock;
 };
@@ -37,6 +39,7 @@ export type AccountsDeps = {
 export class Accounts {
   readonly #users: UserTable;
   readonly #tokens: Tokens;
+  readonly #sessions: Sessions;
   readonly #viewers: Viewers;
   readonly #places: LoginPlaces;
   readonly #limiter: LoginLimiter;
@@ -46,6 +49,7 @@ export class Accounts {
   constructor(secret: Buffer, deps: AccountsDeps) {
     this.#users = deps.users;
     this.#tokens = deps.tokens;
+    this.#sessions = deps.sessions;
     this.#viewers = deps.viewers;
     this.#places = new LoginPlaces(secret, deps);
     this.#limiter = new LoginLimiter({
@@ -59,21 +63,17 @@ export class Accounts {
    * last two with `details.retryAfterSec`.
    */
   async login(username: string, password: string, address: string): Promise<string> {
-    this.#limiter.check(address, username);
-    return this.#gate.run(async () => {
-      // Again, now that it is its turn: those before it may have failed.
-      const attempt = this.#limiter.begin(address, username);
-      let isFailure = false;
-      try {
-        const user = await this.#authenticate(username, password);
-        isFailure = user === null;
-        if (user === null) throw authError('bad_credentials', 'the username or the password is wrong');
-        await this.#welcome(user, password, address);
-        return this.#tokens.issueAccess(user);
-      } finally {
-        attempt.end(isFailure);
-      }
-    });
+    return this.#tokens.issueAccess(await this.#enter(username, password, address));
+  }
+
+  /** The same, and a session for the browser that it came from: null where none could be begun. */
+  async signIn(
+    username: string,
+    password: string,
+    address: string,
+    { isRemembered }: { readonly isRemembered: boolean },
+  ): Promise<{ token: string; session: HeldSession | null }> {
+    return this.#sessions.begin(await this.#enter(username, password, address), isRemembered);
   }
 
   /**
@@ -134,6 +134,25 @@ export class Accounts {
   #hash(password: string): Promise<string> {
     checkPasswordRule(password);
     return this.#gate.run(() => hashPassword(password));
+  }
+
+  /** Whose password this is. Throws as `login` does. */
+  #enter(username: string, password: string, address: string): Promise<StoredUser> {
+    this.#limiter.check(address, username);
+    return this.#gate.run(async () => {
+      // Again, now that it is its turn: those before it may have failed.
+      const attempt = this.#limiter.begin(address, username);
+      let isFailure = false;
+      try {
+        const user = await this.#authenticate(username, password);
+        isFailure = user === null;
+        if (user === null) throw authError('bad_credentials', 'the username or the password is wrong');
+        await this.#welcome(user, password, address);
+        return user;
+      } finally {
+        attempt.end(isFailure);
+      }
+    });
   }
 
   async #authenticate(username: string, password: string): Promise<StoredUser | null> {

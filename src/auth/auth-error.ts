@@ -8,6 +8,8 @@ export type AuthErrorCode =
   | 'token_revoked'
   | 'forbidden'
   | 'bad_credentials'
+  | 'session_missing'
+  | 'session_ended'
   | 'bad_password'
   | 'too_many_attempts'
   | 'too_many_viewings'

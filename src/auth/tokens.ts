@@ -21,6 +21,8 @@ export type Principal = {
   readonly role: Role;
   /** Of the user; see StoredUser. */
   readonly epoch: string;
+  /** Of the browser's session that the token came of, if it came of one. */
+  readonly sessionId: string | null;
 };
 
 /** Where the users of today are found. */
@@ -51,8 +53,13 @@ export class Tokens {
   }
 
   /** Good for an hour on every endpoint that the role may use. */
-  issueAccess(user: StoredUser): string {
-    const claims = { role: user.role, jti: randomUUID(), epoch: user.token_epoch };
+  issueAccess(user: StoredUser, sessionId: string | null = null): string {
+    const claims = {
+      role: user.role,
+      jti: randomUUID(),
+      epoch: user.token_epoch,
+      ...(sessionId !== null && { sid: sessionId }),
+    };
     return this.#sign(ACCESS, user.username, claims, ACCESS_TOKEN_LIFETIME_SEC);
   }
 
@@ -107,7 +114,13 @@ export class Tokens {
     const user = this.#users.find(textClaim(claims, 'sub'));
     if (user === null || user.token_epoch !== textClaim(claims, 'epoch'))
       throw authError('token_revoked', 'the token was withdrawn: log in again');
-    return { username: user.username, role: user.role, epoch: user.token_epoch };
+    const { sid } = claims as { sid?: unknown };
+    return {
+      username: user.username,
+      role: user.role,
+      epoch: user.token_epoch,
+      sessionId: typeof sid === 'string' ? sid : null,
+    };
   }
 
   #nowSec(): number {

@@ -4,11 +4,11 @@ import { bearerTokenOf, type Principal } from '../auth/tokens.js';
 import { httpError } from './problem.js';
 
 /**
- * Who may use a route: everybody, the roles that have a permission, or whoever may watch the camera `:id`. The
- * latter is open to all unless the camera has `token_auth`. `stream` lets in one request of a player that polls,
- * `connection` holds a place for a player that stays.
+ * Who may use a route: everybody, a page of ours whose browser is signed in (`session`), the roles that have a
+ * permission, or whoever may watch the camera `:id`. The latter is open to all unless the camera has `token_auth`.
+ * `stream` lets in one request of a player that polls, `connection` holds a place for a player that stays.
  */
-export type Access = 'public' | Permission | WatchAccess;
+export type Access = 'public' | 'session' | Permission | WatchAccess;
 export type WatchAccess = 'stream' | 'connection';
 
 /** Tells who holds an access token; throws where nobody does. */
@@ -31,3 +31,7 @@ export const authorize = (tokens: TokenVerifier, request: Request, permission: P
     throw httpError('forbidden', `the role ${principal.role} may not do this`);
   return principal;
 };
+
+/** The permission that a route's role must have, where a role decides. */
+export const rolePermissionOf = ({ access }: { readonly access: Access }): Permission | null =>
+  access === 'public' || access === 'session' || isWatchAccess(access) ? null : access;

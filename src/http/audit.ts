@@ -5,6 +5,8 @@ import type { Logger } from '../base/log.js';
 /** What the audit log tells of: each route that changes something, or hands out what was recorded or configured. */
 export type AuditAction =
   | 'login'
+  | 'renew_session'
+  | 'end_session'
   | 'create_camera'
   | 'update_camera'
   | 'delete_camera'

@@ -2,13 +2,14 @@ import type { Express, Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
 import { isNoneMatch } from '../base/byte-range.js';
 import type { Logger } from '../base/log.js';
-import { authorize, type TokenVerifier } from './access.js';
+import { authorize, rolePermissionOf, type TokenVerifier } from './access.js';
 import { type AuditDetails, AuditNote } from './audit.js';
 import { createBodyReader, DEFAULT_BODY_LIMIT_BYTES } from './body.js';
 import { sendPieces } from './paced-write.js';
 import { httpError, problemOf } from './problem.js';
 import type { Content, Entry, Reply, Route, RouteAccess } from './route.js';
 import { idParams } from './schemas.js';
+import { authorizeSession } from './session-access.js';
 import type { StreamAccess } from './stream-access.js';
 import { validate } from './validate.js';
 
@@ -52,8 +53,9 @@ const send = async (reply: Reply, request: Request, response: Response): Promise
 
 /** Lets the caller in, or throws. */
 const enter = (route: RouteAccess, { tokens, streams }: Doorkeepers, request: Request): Entry => {
-  const nobody: Entry = { principal: null, viewing: null, place: null };
+  const nobody: Entry = { principal: null, session: null, viewing: null, place: null };
   if (route.access === 'public') return nobody;
+  if (route.access === 'session') return { ...nobody, session: authorizeSession(request) };
   if (route.permission === undefined)
     return { ...nobody, principal: authorize(tokens, request, route.access) };
   const { id } = validate(idParams, request.params);
@@ -64,7 +66,8 @@ const enter = (route: RouteAccess, { tokens, streams }: Doorkeepers, request: Re
 
 /** Whoever had the right when the request began may have lost it while its body came in, for two minutes at most. */
 const stillMay = (route: RouteAccess, { tokens }: Doorkeepers, request: Request): void => {
-  if (route.access !== 'public' && route.permission === undefined) authorize(tokens, request, route.access);
+  const permission = rolePermissionOf(route);
+  if (permission !== null) authorize(tokens, request, permission);
 };
 
 /** Why it failed, if that is audited: of what failed by our own fault a part may have been done. */
@@ -119,6 +122,7 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers): RequestHandler => {
       ...entry,
       clientAddress: request.ip ?? '',
       onGone: (listener) => void response.once('close', listener),
+      isSecure: request.secure,
       note: (details) => note?.add(details),
     });
   };

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { Permission } from '../auth/permissions.js';
-import { roles, rolesOf, type WatchAccess } from './access.js';
+import { rolePermissionOf, roles, rolesOf, type WatchAccess } from './access.js';
 import type { Answer, Route } from './route.js';
 import { problemSchema } from './schemas.js';
 
@@ -38,10 +38,8 @@ const headersOf = (names: readonly string[]): Json =>
     ? {}
     : { headers: Object.fromEntries(names.map((name) => [name, { schema: { type: 'string' } }])) };
 
-const permissionOf = (route: Route): Permission | null => {
-  if (route.access === 'public') return null;
-  return route.permission === undefined ? route.access : route.permission;
-};
+const permissionOf = (route: Route): Permission | null =>
+  route.permission === undefined ? rolePermissionOf(route) : route.permission;
 
 /** Statuses of errors that a route can end with: those of its nature, and those that it names. */
 export const problemStatusesOf = (route: Route): number[] => {
@@ -51,6 +49,8 @@ export const problemStatusesOf = (route: Route): number[] => {
   const permission = permissionOf(route);
   if (permission !== null) statuses.add(401);
   if (permission !== null && rolesOf(permission).length < roles.length) statuses.add(403);
+  // No session; and a page that isn't ours.
+  if (route.access === 'session') for (const status of [401, 403]) statuses.add(status);
   // No such camera; and it has no picture, or too many watch.
   if (route.permission !== undefined) for (const status of [404, 503]) statuses.add(status);
   return [...statuses].sort((a, b) => a - b);
@@ -100,6 +100,9 @@ const parametersOf = (
   }));
 };
 
+const sessionDescription =
+  'For pages of this very service: their browser sends the cookie that it got when somebody logged in with `remember`.';
+
 /** The schemes that open a stream; the empty one: a camera without `token_auth` is open to all. */
 const watchSecurity: Readonly<Record<WatchAccess, readonly Json[]>> = {
   stream: [{}, { bearer: [] }, { streamToken: [] }, { viewingSession: [] }],
@@ -107,6 +110,7 @@ const watchSecurity: Readonly<Record<WatchAccess, readonly Json[]>> = {
 };
 
 const securityOf = (route: Route): Json => {
+  if (route.access === 'session') return { description: sessionDescription, security: [{ session: [] }] };
   const permission = permissionOf(route);
   if (permission === null) return { security: [] };
   const allowed = rolesOf(permission).join(', ');
@@ -163,6 +167,7 @@ export const openApiOf = (routes: readonly Route[], version: string): Json => {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         streamToken: { type: 'apiKey', in: 'query', name: 'token' },
+        session: { type: 'apiKey', in: 'cookie', name: 'framering_session' },
         viewingSession: { type: 'apiKey', in: 'query', name: 'session' },
       },
     },

@@ -24,6 +24,7 @@ export type HttpErrorCode =
   | 'invalid_json'
   | 'bad_request'
   | 'forbidden'
+  | 'wrong_origin'
   | 'route_not_found'
   | 'method_not_allowed'
   | 'body_too_large'
@@ -42,11 +43,14 @@ const statusOfCode: Readonly<Record<string, number>> = {
   folder_cycle: 400,
   unknown_parent: 400,
   bad_credentials: 401,
+  session_missing: 401,
+  session_ended: 401,
   token_missing: 401,
   token_expired: 401,
   token_invalid: 401,
   token_revoked: 401,
   forbidden: 403,
+  wrong_origin: 403,
   not_found: 404,
   route_not_found: 404,
   method_not_allowed: 405,

@@ -18,6 +18,8 @@ export type Call<By extends Access, Params, Query, Body> = {
   readonly body: Body;
   /** Whoever holds the access token that the route asks for. */
   readonly principal: By extends Permission ? Principal : null;
+  /** Of access `session`: the secret that the browser holds. */
+  readonly session: By extends 'session' ? string : null;
   /** Of access `stream`: its id, if any, goes into every child address as `?session=`. */
   readonly viewing: By extends 'stream' ? AnyViewing : null;
   /** Of access `connection`: the handler's to release, unless it throws. */
@@ -25,6 +27,8 @@ export type Call<By extends Access, Params, Query, Body> = {
   readonly clientAddress: string;
   /** Calls back when the client has gone, or has its answer. */
   readonly onGone: (listener: () => void) => void;
+  /** Whether it came by TLS, to us or to a proxy that is trusted. */
+  readonly isSecure: boolean;
   /** Adds to the audit record of this request what its path doesn't say. */
   readonly note: (details: AuditDetails) => void;
 };
@@ -101,6 +105,7 @@ export type RouteAccess =
 /** Who was let in, and how. */
 export type Entry = {
   readonly principal: Principal | null;
+  readonly session: string | null;
   readonly viewing: AnyViewing | null;
   readonly place: HeldPlace | null;
 };

@@ -6,6 +6,7 @@ import { logins } from './migrations/004-logins.js';
 import { deletedCameras } from './migrations/005-deleted-cameras.js';
 import { quirks } from './migrations/006-quirks.js';
 import { subStream } from './migrations/007-sub-stream.js';
+import { sessions } from './migrations/008-sessions.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
 export const steps: readonly string[] = [
@@ -16,6 +17,7 @@ export const steps: readonly string[] = [
   deletedCameras,
   quirks,
   subStream,
+  sessions,
 ];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */

@@ -87,3 +87,16 @@ CREATE TABLE deleted_cameras (
   retention_days INTEGER NOT NULL CHECK (retention_days >= 0), -- as the camera had it: so long its recordings are kept
   is_purged INTEGER NOT NULL CHECK (is_purged IN (0, 1)) -- whether all of its recordings are to go at once
 ) STRICT, WITHOUT ROWID;
+
+-- Sessions of browsers. A row goes with its user, with another role or password, and with an import, which replaces
+-- all users.
+CREATE TABLE sessions (
+  id TEXT NOT NULL PRIMARY KEY,            -- random; no secret: access tokens that come of it name it
+  secret_hash BLOB NOT NULL UNIQUE,        -- SHA-256 of what the cookie holds; never that itself
+  username TEXT NOT NULL REFERENCES users (username) ON DELETE CASCADE, -- whose
+  is_remembered INTEGER NOT NULL CHECK (is_remembered IN (0, 1)), -- whether it outlives the browser
+  used_ms INTEGER NOT NULL                 -- wall time of its last use, to within ten minutes
+) STRICT, WITHOUT ROWID;
+
+-- Another password ends the sessions of its user.
+CREATE INDEX sessions_by_user ON sessions (username);

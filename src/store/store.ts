@@ -7,6 +7,7 @@ import { FactTable } from './facts.js';
 import { type Folder, FolderTable } from './folders.js';
 import { LoginTable } from './logins.js';
 import { openDatabase } from './open-database.js';
+import { SessionTable } from './sessions.js';
 import { storeError } from './store-error.js';
 import { type Tag, TagTable } from './tags.js';
 import { TrafficTable } from './traffic.js';
@@ -52,6 +53,7 @@ export class Store {
   readonly traffic: TrafficTable;
   readonly facts: FactTable;
   readonly logins: LoginTable;
+  readonly sessions: SessionTable;
   readonly #path: string;
   readonly #db: Database.Database;
   /** Of the file that is open: one that was moved away or deleted takes writes, but loses them. */
@@ -69,6 +71,7 @@ export class Store {
     this.traffic = new TrafficTable(this.#db);
     this.facts = new FactTable(this.#db);
     this.logins = new LoginTable(this.#db);
+    this.sessions = new SessionTable(this.#db);
   }
 
   /** All that was configured, as of one moment. */

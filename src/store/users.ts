@@ -37,6 +37,9 @@ const prepare = (db: Database.Database) => ({
   renewHash: db.prepare<[{ username: string; before: string; after: string }]>(
     'UPDATE users SET password_hash = @after WHERE username = @username AND password_hash = @before',
   ),
+  endSessions: db.prepare<[{ username: string; kept: string | null }]>(
+    'DELETE FROM sessions WHERE username = @username AND id IS NOT @kept',
+  ),
   remove: db.prepare<[string]>('DELETE FROM users WHERE username = ?'),
   removeAll: db.prepare<[]>('DELETE FROM users'),
 });
@@ -80,14 +83,19 @@ export class UserTable {
     });
   }
 
-  /** A new epoch begins if the role or the password hash is another one. Throws `not_found` or `last_admin`. */
-  update(username: string, changes: UserChanges): StoredUser {
+  /**
+   * A new epoch begins if the role or the password hash is another one; then the user's sessions end, but the one that
+   * is kept. Throws `not_found` or `last_admin`.
+   */
+  update(username: string, changes: UserChanges, keptSessionId: string | null = null): StoredUser {
     return inTransaction(this.#db, () => {
       const before = this.#get(username);
       const wanted = { ...before, ...changes, username };
       if (wanted.role !== 'admin') this.#keepAnAdmin(before, 'demoted');
       const changed = { ...wanted, token_epoch: epochAfter(before, wanted) };
       this.#sql.change.run(changed);
+      if (changed.token_epoch !== before.token_epoch)
+        this.#sql.endSessions.run({ username, kept: keptSessionId });
       return changed;
     });
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Accounts } from '../../src/auth/accounts.js';
 import { hashPassword } from '../../src/auth/passwords.js';
+import { Sessions } from '../../src/auth/sessions.js';
 import { Tokens } from '../../src/auth/tokens.js';
 import { Viewers } from '../../src/auth/viewers.js';
 import type { AppError } from '../../src/base/errors.js';
@@ -23,7 +24,9 @@ const setUp = (t: TestContext) => {
   const viewers = new Viewers({ clock, log: createLogger(() => undefined) });
   const secret = Buffer.alloc(32, 1);
   const tokens = new Tokens(secret, { users, clock });
-  const makeAccounts = () => new Accounts(secret, { users, logins: store.logins, tokens, viewers, clock });
+  const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
+  const makeAccounts = () =>
+    new Accounts(secret, { users, logins: store.logins, tokens, sessions, viewers, clock });
   const accounts = makeAccounts();
   return { folder, store, clock, viewers, tokens, accounts, makeAccounts };
 };

@@ -37,7 +37,10 @@ test('an access token carries the claims that were promised, for one hour', () =
   assert.equal(exp, (iat as number) + 3_600);
   assert.equal(typeof jti, 'string');
   assert.notEqual(claimsOf(tokens.issueAccess(eve))['jti'], jti);
-  assert.deepEqual(tokens.verifyAccess(access), { username: 'eve', role: 'viewer', epoch: 'epoch-1' });
+  const principal = { username: 'eve', role: 'viewer', epoch: 'epoch-1', sessionId: null };
+  assert.deepEqual(tokens.verifyAccess(access), principal);
+  const ofSession = tokens.issueAccess(eve, 'session-1');
+  assert.deepEqual(tokens.verifyAccess(ofSession), { ...principal, sessionId: 'session-1' });
   clock.advance(3_599_000);
   tokens.verifyAccess(access);
   clock.advance(1_000);

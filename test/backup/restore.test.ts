@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Accounts } from '../../src/auth/accounts.js';
 import { hashPassword } from '../../src/auth/passwords.js';
+import { Sessions } from '../../src/auth/sessions.js';
 import { Tokens } from '../../src/auth/tokens.js';
 import { Viewers } from '../../src/auth/viewers.js';
 import type { SnapshotFault } from '../../src/backup/check.js';
@@ -85,11 +86,13 @@ test('a restore ends what the snapshot no longer allows, and a restored password
   const clock = new FakeClock();
   const secret = Buffer.alloc(32, 1);
   const tokens = new Tokens(secret, { users, clock });
-  const accounts = new Accounts(secret, { users, logins, tokens, viewers, clock });
+  const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
+  const accounts = new Accounts(secret, { users, logins, tokens, sessions, viewers, clock });
   await accounts.create({ username: 'root', password: 'correct horse', role: 'admin' });
   await accounts.create({ username: 'eve', password: 'correct horse', role: 'viewer' });
   for (const id of ['kept', 'locked', 'gone']) store.cameras.create(sampleCamera(id));
-  const token = await accounts.login('root', 'correct horse', 'a');
+  const signedIn = await accounts.signIn('root', 'correct horse', 'a', { isRemembered: true });
+  const { token, session } = signedIn;
   const ended: string[] = [];
   for (const id of ['kept', 'locked', 'gone'])
     for (const name of ['root', 'eve'])
@@ -108,6 +111,7 @@ test('a restore ends what the snapshot no longer allows, and a restored password
     'locked root access_withdrawn',
   ]);
   assert.equal(tokens.verifyAccess(token).username, 'root', 'who stays the same stays logged in');
+  assert.throws(() => sessions.renew(session!.secret), { code: 'session_ended' });
   await accounts.login('root', 'correct horse', 'a');
 });
 

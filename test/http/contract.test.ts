@@ -13,11 +13,12 @@ import { openEvents } from '../support/api-client.js';
 import {
   checkAnswers,
   type Document,
+  isBySession,
   isWatching,
   type Operation,
   operationsOf,
 } from '../support/contract.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.js';
 import { until } from '../support/until.js';
 import { startFakeOutputs } from './contract-fakes.js';
 
@@ -60,7 +61,7 @@ test('every route asks for its token, role and input', async () => {
     if (!isPublic && !isWatching(operation)) {
       assert.equal((await app.call(method, url, { ...(body && { body }) })).status, 401, `${method} ${path}`);
     }
-    if (operation.responses['403'] !== undefined) {
+    if (operation.responses['403'] !== undefined && !isBySession(operation)) {
       const statuses = await Promise.all(
         [app.tokens.viewer, app.tokens.service].map(
           async (token) => (await app.call(method, url, { token, ...(body && { body }) })).status,
@@ -203,6 +204,20 @@ test('things are made, changed, found missing and removed', async () => {
   assert.deepEqual([query.status, query.body.errors[0].path], [400, 'level']);
 });
 
+test('a browser that is signed in gets tokens until it signs out, and no other page does', async () => {
+  const body = { username: 'admin', password: app.adminPassword, remember: true };
+  const login = await app.call('POST', '/api/login', { body });
+  const [cookie = ''] = (login.headers.get('set-cookie') ?? '').split(';');
+  const as = (method: string, headers: Record<string, string>) =>
+    app.call(method, '/api/session', { headers: { cookie, ...headers } });
+  const own = { origin: app.url };
+  for (const method of ['POST', 'DELETE']) {
+    assert.equal((await as(method, {})).status, 403);
+    assert.equal((await as(method, own)).status, 200);
+    assert.equal((await as(method, { ...own, cookie: '' })).status, 401);
+  }
+});
+
 test('lists are told to be the same, and asked for in pages that there can be', async () => {
   const token = app.tokens.admin;
   for (const path of ['/api/cameras', '/api/tags', '/api/folders', '/api/users']) {
@@ -233,6 +248,10 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
       ...(path === 'tags' && { color: '#aAbB09' }),
     });
   const { body: snapshot } = await app.asAdmin('GET', '/api/system/backup/export');
+  const login = await app.call('POST', '/api/login', {
+    body: { username: 'viewer', password: USER_PASSWORD, remember: false },
+  });
+  const headers = { cookie: login.headers.get('set-cookie')?.split(';')[0] ?? '', origin: app.url };
   const mend = breakDisk();
   t.after(mend);
   const writes: readonly [method: string, path: string, body?: unknown][] = [
@@ -256,6 +275,8 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
     assert.equal(problem.code, 'database_unavailable');
     assert.ok(Number(headers.get('retry-after')) > 0);
   }
+  assert.equal((await app.call('POST', '/api/session', { headers })).status, 200);
+  assert.equal((await app.call('DELETE', '/api/session', { headers })).status, 503);
   const ready = await until('the service is not ready', async () => {
     const answer = await app.call('GET', '/readyz');
     return answer.status === 503 && answer;

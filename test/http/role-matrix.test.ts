@@ -29,6 +29,9 @@ const bad = ['401', '401', '401', '401'] as const;
 const watching = ['401', 'ok', 'ok', 'ok', 'ok', '401', '401', '401', 'ok'] as const;
 const table: readonly Row[] = [
   ['POST', '/api/login', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
+  // By cookie alone.
+  ['POST', '/api/session', '401', '401', '401', '401', '401', ...bad],
+  ['DELETE', '/api/session', '401', '401', '401', '401', '401', ...bad],
   ['GET', '/livez', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/readyz', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/metrics', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
@@ -108,9 +111,10 @@ const outcomeOf = async (method: string, path: string, caller: Caller): Promise<
   // An empty object is refused by every schema (400) after the rights were checked, so nothing is changed.
   const body = method === 'POST' ? {} : method === 'PUT' ? { surely: 'unknown' } : undefined;
   const { status, headers } = await app.call(method, path, { token, ...(body && { body }) });
-  if (status === 401 && caller !== 'none')
+  if (path === '/api/session') assert.equal(headers.get('www-authenticate'), 'Bearer');
+  else if (status === 401 && caller !== 'none')
     assert.match(headers.get('www-authenticate') ?? '', /invalid_token/);
-  if (status === 401 && caller === 'none') assert.equal(headers.get('www-authenticate'), 'Bearer');
+  else if (status === 401) assert.equal(headers.get('www-authenticate'), 'Bearer');
   // Whoever was let in may hear that something is not there or not ready, but not that the service failed.
   const isRefused = status === 401 || status === 403;
   return isRefused || (status >= 500 && status !== 503) ? String(status) : 'ok';

@@ -27,6 +27,10 @@ export const operationsOf = (document: Document): [method: string, path: string,
 export const isWatching = ({ security }: Operation): boolean =>
   security.some((scheme) => Object.keys(scheme).length === 0);
 
+/** Whether an operation is for browsers that are signed in. */
+export const isBySession = ({ security }: Operation): boolean =>
+  security.some((scheme) => 'session' in scheme);
+
 /** The documented path that a called one belongs to; the first that fits, as in the service. */
 const templateOf = (document: Document, called: string): string | undefined => {
   const path = called.split('?')[0]!;
