@@ -11,11 +11,12 @@ import { healthRoutes } from './http/routes/health.js';
 import { hlsRoutes } from './http/routes/hls.js';
 import { loginRoutes } from './http/routes/login.js';
 import type { LogRoutes } from './http/routes/logs.js';
+import { meRoutes } from './http/routes/me.js';
 import { metricsRoutes } from './http/routes/metrics.js';
 import { modelRoutes } from './http/routes/models.js';
 import { withOpenApi } from './http/routes/openapi.js';
-import { snapshotRoutes } from './http/routes/snapshot.js';
 import { sessionRoutes } from './http/routes/session.js';
+import { snapshotRoutes } from './http/routes/snapshot.js';
 import { statsRoutes } from './http/routes/stats.js';
 import { tagRoutes } from './http/routes/tags.js';
 import { userRoutes } from './http/routes/users.js';
@@ -53,6 +54,7 @@ const managementRoutes = ({ clock, storage, media, operations }: RoutesDeps): Ro
   return [
     ...loginRoutes({ accounts, onLoginFailure: (reason) => operations.metrics.loginFailed(reason) }),
     ...sessionRoutes({ sessions }),
+    ...meRoutes({ accounts, preferences: store.preferences }),
     ...cameraRoutes({ registry, tokens }),
     ...tagRoutes({ tags: store.tags, onCamerasChanged }),
     ...folderRoutes({ folders: store.folders, onCamerasChanged }),

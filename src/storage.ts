@@ -90,11 +90,11 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   const root = await openArchiveRoot(config, store, deps);
   stops.push(() => root.stop());
   const viewers = new Viewers({ clock, log });
-  const { users, logins } = store;
+  const { users, logins, facts } = store;
   const secret = loadJwtSecret(config.dataDir, config.jwtSecret);
   const tokens = new Tokens(secret, { users, clock });
   const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
-  const accounts = new Accounts(secret, { users, logins, tokens, sessions, viewers, clock });
+  const accounts = new Accounts(secret, { users, logins, facts, tokens, sessions, viewers, clock });
   await accounts.ensureAdmin(deps.showAdmin);
   return { store, root, viewers, tokens, sessions, accounts };
 };

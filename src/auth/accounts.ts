@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
+import type { FactTable } from '../store/facts.js';
 import type { LoginTable } from '../store/logins.js';
 import type { Role, StoredUser, User, UserTable } from '../store/users.js';
 import { authError } from './auth-error.js';
@@ -13,7 +14,7 @@ import {
   verifyPassword,
 } from './passwords.js';
 import type { HeldSession, Sessions } from './sessions.js';
-import type { Tokens } from './tokens.js';
+import type { Principal, Tokens } from './tokens.js';
 import type { Viewers } from './viewers.js';
 import { WorkGate } from './work-gate.js';
 
@@ -29,15 +30,19 @@ export type AccountChanges = { readonly password?: string; readonly role?: Role 
 export type AccountsDeps = {
   readonly users: UserTable;
   readonly logins: LoginTable;
+  readonly facts: Pick<FactTable, 'text' | 'setText'>;
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly viewers: Viewers;
   readonly clock: Clock;
 };
 
+const badCredentials = (): AppError => authError('bad_credentials', 'the username or the password is wrong');
+
 /** The users: their logins and their passwords. Whoever loses rights here stops watching at once. */
 export class Accounts {
   readonly #users: UserTable;
+  readonly #facts: AccountsDeps['facts'];
   readonly #tokens: Tokens;
   readonly #sessions: Sessions;
   readonly #viewers: Viewers;
@@ -48,6 +53,7 @@ export class Accounts {
   /** `secret` keys what is kept of addresses. */
   constructor(secret: Buffer, deps: AccountsDeps) {
     this.#users = deps.users;
+    this.#facts = deps.facts;
     this.#tokens = deps.tokens;
     this.#sessions = deps.sessions;
     this.#viewers = deps.viewers;
@@ -86,9 +92,17 @@ export class Accounts {
     const password = generatePassword();
     const password_hash = await hashPassword(password);
     show({ username, password });
-    if (this.#users.find(username) === null) this.#users.create({ username, password_hash, role: 'admin' });
-    else this.#users.update(username, { password_hash, role: 'admin' });
+    const admin =
+      this.#users.find(username) === null
+        ? this.#users.create({ username, password_hash, role: 'admin' })
+        : this.#users.update(username, { password_hash, role: 'admin' });
+    this.#facts.setText('first_admin_epoch', admin.token_epoch);
     return true;
+  }
+
+  /** Whether the password is still the one that `ensureAdmin` made, which stood on a console. */
+  mustChangePassword(username: string): boolean {
+    return this.#users.find(username)?.token_epoch === this.#facts.text('first_admin_epoch');
   }
 
   has(username: string): boolean {
@@ -125,6 +139,27 @@ export class Accounts {
     return { username, role: after.role };
   }
 
+  /**
+   * Another password for whoever knows the old one: a token of it. All others of the user end, with what is watched by
+   * them, and all sessions but the one that this token came of. Throws `wrong_password`, `bad_password`,
+   * `token_revoked`, or as `login` does.
+   */
+  async changePassword(
+    { username, epoch, sessionId }: Principal,
+    { old, wanted }: { readonly old: string; readonly wanted: string },
+    address: string,
+  ): Promise<string> {
+    checkPasswordRule(wanted);
+    await this.#enter(username, old, address, () => authError('wrong_password', 'the old password is wrong'));
+    const password_hash = await this.#hash(wanted);
+    // Two may have come at once: the first one counts.
+    if (this.#users.find(username)?.token_epoch !== epoch)
+      throw authError('token_revoked', 'the token was withdrawn meanwhile: log in again');
+    const after = this.#users.update(username, { password_hash }, sessionId);
+    this.#viewers.endForUser(username);
+    return this.#tokens.issueAccess(after, sessionId);
+  }
+
   /** Ends the user's tokens and viewings; throws `not_found` or `last_admin`. */
   remove(username: string): void {
     this.#users.remove(username);
@@ -136,8 +171,13 @@ export class Accounts {
     return this.#gate.run(() => hashPassword(password));
   }
 
-  /** Whose password this is. Throws as `login` does. */
-  #enter(username: string, password: string, address: string): Promise<StoredUser> {
+  /** Whose password this is. Throws as `login` does, or what a wrong one is to be called. */
+  #enter(
+    username: string,
+    password: string,
+    address: string,
+    wrong: () => AppError = badCredentials,
+  ): Promise<StoredUser> {
     this.#limiter.check(address, username);
     return this.#gate.run(async () => {
       // Again, now that it is its turn: those before it may have failed.
@@ -146,7 +186,7 @@ export class Accounts {
       try {
         const user = await this.#authenticate(username, password);
         isFailure = user === null;
-        if (user === null) throw authError('bad_credentials', 'the username or the password is wrong');
+        if (user === null) throw wrong();
         await this.#welcome(user, password, address);
         return user;
       } finally {

@@ -11,6 +11,7 @@ export type AuthErrorCode =
   | 'session_missing'
   | 'session_ended'
   | 'bad_password'
+  | 'wrong_password'
   | 'too_many_attempts'
   | 'too_many_viewings'
   | 'login_busy'

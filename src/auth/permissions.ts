@@ -7,6 +7,8 @@ export type { Role } from '../store/users.js';
  * out stream tokens; it sees neither the list of cameras nor anything of the system.
  */
 const table = {
+  /** To see who one is, change the own password, and keep what pages need. */
+  'account.own': ['viewer', 'operator', 'admin', 'service'],
   'live.watch': ['viewer', 'operator', 'admin', 'service'],
   /** Lists, playback and exports. */
   'archive.read': ['viewer', 'operator', 'admin', 'service'],
@@ -34,3 +36,7 @@ export const PERMISSIONS = Object.keys(table) as readonly Permission[];
 /** Whether a role may do it; what isn't in the table is refused. */
 export const mayRole = (role: Role, permission: Permission): boolean =>
   (table[permission] as readonly Role[]).includes(role);
+
+/** All that a role may do. */
+export const permissionsOf = (role: Role): readonly Permission[] =>
+  PERMISSIONS.filter((permission) => mayRole(role, permission));

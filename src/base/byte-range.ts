@@ -21,6 +21,13 @@ export const parseByteRange = (
   return first >= sizeBytes ? 'unsatisfiable' : { first, last: Math.min(last, sizeBytes - 1) };
 };
 
+/** Whether an If-Match header names the strong `etag`; a weak one is never the same (RFC 9110, section 13.1.1). */
+export const isMatch = (header: string, etag: string): boolean => {
+  if (header.trim() === '*') return true;
+  const named: readonly string[] = header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+  return named.includes(etag);
+};
+
 /** Whether an If-None-Match header names the strong `etag`; W/ in front of it makes no difference here. */
 export const isNoneMatch = (header: string | undefined, etag: string): boolean => {
   if (header === undefined) return true;

@@ -7,6 +7,7 @@ export type AuditAction =
   | 'login'
   | 'renew_session'
   | 'end_session'
+  | 'change_password'
   | 'create_camera'
   | 'update_camera'
   | 'delete_camera'

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express';
 
-const ALLOWED_HEADERS = 'Authorization, Content-Type, If-None-Match, If-Range, Last-Event-ID, Range';
+const ALLOWED_HEADERS =
+  'Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range';
 const EXPOSED_HEADERS =
   'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Link, Location, Picture-Time, Retry-After, X-Request-Id';
 const PREFLIGHT_MAX_AGE_SEC = 600;

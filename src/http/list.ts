@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { entityTagOf, taggedText } from './entity-tag.js';
 import type { Answer, Reply } from './route.js';
 import { idSchema } from './schemas.js';
 
@@ -22,19 +22,8 @@ export const listAnswers = (description: string, item: z.ZodType): Readonly<Reco
 });
 
 /** A list as text. Nobody keeps it unasked, since it may hold passwords; a client that did is told if it is still good. */
-export const listText = (text: string | Buffer, link: string | null = null): Reply => {
-  const digest = createHash('sha256')
-    .update(text)
-    .update(link ?? '')
-    .digest('base64url')
-    .slice(0, 22);
-  return {
-    status: 200,
-    text,
-    contentType: 'application/json; charset=utf-8',
-    headers: { ETag: `"${digest}"`, ...(link !== null && { Link: link }) },
-  };
-};
+export const listText = (text: string | Buffer, link: string | null = null): Reply =>
+  taggedText(text, entityTagOf(text, link ?? ''), link === null ? {} : { Link: link });
 
 /** The part of a list that is asked for; `items` are sorted by `keyOf`, and shown as `viewOf` says. */
 export const listPage = <Item>(

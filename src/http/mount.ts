@@ -41,7 +41,8 @@ const send = async (reply: Reply, request: Request, response: Response): Promise
   response.setHeader('Cache-Control', 'no-store');
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
   const etag = reply.headers?.['ETag'];
-  if (etag !== undefined && !isNoneMatch(request.headers['if-none-match'], etag)) {
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (isRead && etag !== undefined && !isNoneMatch(request.headers['if-none-match'], etag)) {
     response.statusCode = 304;
     response.end();
     return;
@@ -108,6 +109,9 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers): RequestHandler => {
     request: Request,
     response: Response,
   ): Promise<Reply> => {
+    const ifMatch = request.headers['if-match'];
+    if (route.isConditional && ifMatch === undefined)
+      throw httpError('precondition_required', 'If-Match must say which state of it is to be changed');
     let body: unknown;
     if (route.body !== undefined) {
       body = await readBody(request, response);
@@ -120,6 +124,7 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers): RequestHandler => {
       query: validate(route.query ?? nothing, request.query),
       body: validate(route.body ?? nothing, body, route.furtherFaults),
       ...entry,
+      ifMatch: ifMatch ?? '',
       clientAddress: request.ip ?? '',
       onGone: (listener) => void response.once('close', listener),
       isSecure: request.secure,

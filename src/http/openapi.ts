@@ -45,6 +45,8 @@ const permissionOf = (route: Route): Permission | null =>
 export const problemStatusesOf = (route: Route): number[] => {
   const statuses = new Set(route.problems ?? []);
   if (route.params !== undefined || route.query !== undefined) statuses.add(400);
+  // RFC 9110, section 15.5.13, and RFC 6585, section 3.
+  if (route.isConditional) for (const status of [412, 428]) statuses.add(status);
   if (route.body !== undefined) for (const status of [400, 413, 415]) statuses.add(status);
   const permission = permissionOf(route);
   if (permission !== null) statuses.add(401);
@@ -120,10 +122,19 @@ const securityOf = (route: Route): Json => {
   return { description, security: watchSecurity[route.access] };
 };
 
+const ifMatchParameter: Json = {
+  name: 'If-Match',
+  in: 'header',
+  required: true,
+  description: 'The ETag of what is to be changed',
+  schema: { type: 'string' },
+};
+
 const operationOf = (route: Route, components: Components): Json => {
   const parameters = [
     ...parametersOf('path', route.params, components),
     ...parametersOf('query', route.query, components),
+    ...(route.isConditional ? [ifMatchParameter] : []),
   ];
   return {
     operationId: `${route.method}${route.path.replaceAll(/[^A-Za-z0-9]+([A-Za-z0-9]?)/g, (_, next: string) => next.toUpperCase())}`,

@@ -28,6 +28,8 @@ export type HttpErrorCode =
   | 'route_not_found'
   | 'method_not_allowed'
   | 'body_too_large'
+  | 'precondition_failed'
+  | 'precondition_required'
   | 'unsupported_media_type'
   | 'upgrade_required'
   | 'no_picture';
@@ -50,15 +52,18 @@ const statusOfCode: Readonly<Record<string, number>> = {
   token_invalid: 401,
   token_revoked: 401,
   forbidden: 403,
+  wrong_password: 403,
   wrong_origin: 403,
   not_found: 404,
   route_not_found: 404,
   method_not_allowed: 405,
   exists: 409,
   last_admin: 409,
+  precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,
   upgrade_required: 426,
+  precondition_required: 428,
   too_many_attempts: 429,
   login_busy: 429,
   database_unavailable: 503,

@@ -24,6 +24,8 @@ export type Call<By extends Access, Params, Query, Body> = {
   readonly viewing: By extends 'stream' ? AnyViewing : null;
   /** Of access `connection`: the handler's to release, unless it throws. */
   readonly place: By extends 'connection' ? HeldPlace : null;
+  /** Of a conditional route: what the client says that it knows. */
+  readonly ifMatch: string;
   readonly clientAddress: string;
   /** Calls back when the client has gone, or has its answer. */
   readonly onGone: (listener: () => void) => void;
@@ -64,6 +66,8 @@ type Declaration<Params, Query, Body> = {
   /** The media type that the body must have, which is then given to the schema as text. JSON where nothing is said. */
   readonly bodyType?: string;
   readonly bodyLimitBytes?: number;
+  /** Whether it replaces something only as its client knows it: If-Match must be sent. */
+  readonly isConditional?: true;
   /** What else is wrong with a body that the schema refuses. */
   readonly furtherFaults?: (body: unknown) => readonly InputFault[];
   /** Success answers by status. */

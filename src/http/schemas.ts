@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checkPasswordRule } from '../auth/passwords.js';
 
 /** Ids of cameras, tags and folders, and usernames. */
 export const idSchema = z
@@ -22,6 +23,21 @@ export const problemSchema = z
     errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
   })
   .meta({ id: 'Problem' });
+
+const isPasswordLong = (password: string): boolean => {
+  try {
+    checkPasswordRule(password);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A password that somebody is to have from now on. */
+export const newPasswordSchema = z
+  .string()
+  .refine(isPasswordLong, 'must have 8 to 256 characters')
+  .meta({ minLength: 8, maxLength: 256, format: 'password', writeOnly: true });
 
 /** The answer to a deletion or an import. */
 export const messageSchema = z.object({ message: z.string() }).meta({ id: 'Message' });

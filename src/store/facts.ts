@@ -1,7 +1,12 @@
 import type Database from 'better-sqlite3';
 
 /** What the service has to remember of itself. */
-export type FactName = 'archive_time_ms' | 'archive_clock_eras' | 'archive_id' | 'archive_dir';
+export type FactName =
+  | 'archive_time_ms'
+  | 'archive_clock_eras'
+  | 'archive_id'
+  | 'archive_dir'
+  | 'first_admin_epoch';
 
 const prepare = (db: Database.Database) => ({
   one: db.prepare<[FactName], string>('SELECT value FROM facts WHERE name = ?').pluck(),

@@ -7,6 +7,7 @@ import { deletedCameras } from './migrations/005-deleted-cameras.js';
 import { quirks } from './migrations/006-quirks.js';
 import { subStream } from './migrations/007-sub-stream.js';
 import { sessions } from './migrations/008-sessions.js';
+import { preferences } from './migrations/009-preferences.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
 export const steps: readonly string[] = [
@@ -18,6 +19,7 @@ export const steps: readonly string[] = [
   quirks,
   subStream,
   sessions,
+  preferences,
 ];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */

@@ -100,3 +100,9 @@ CREATE TABLE sessions (
 
 -- Another password ends the sessions of its user.
 CREATE INDEX sessions_by_user ON sessions (username);
+
+-- What pages keep for each user; no reference to users, so that an import of the same users keeps it.
+CREATE TABLE preferences (
+  username TEXT NOT NULL PRIMARY KEY,      -- whose
+  content TEXT NOT NULL CHECK (json_valid(content)) -- a JSON object, which pages alone understand
+) STRICT;

@@ -7,6 +7,7 @@ import { FactTable } from './facts.js';
 import { type Folder, FolderTable } from './folders.js';
 import { LoginTable } from './logins.js';
 import { openDatabase } from './open-database.js';
+import { PreferenceTable } from './preferences.js';
 import { SessionTable } from './sessions.js';
 import { storeError } from './store-error.js';
 import { type Tag, TagTable } from './tags.js';
@@ -54,6 +55,7 @@ export class Store {
   readonly facts: FactTable;
   readonly logins: LoginTable;
   readonly sessions: SessionTable;
+  readonly preferences: PreferenceTable;
   readonly #path: string;
   readonly #db: Database.Database;
   /** Of the file that is open: one that was moved away or deleted takes writes, but loses them. */
@@ -72,6 +74,7 @@ export class Store {
     this.facts = new FactTable(this.#db);
     this.logins = new LoginTable(this.#db);
     this.sessions = new SessionTable(this.#db);
+    this.preferences = new PreferenceTable(this.#db);
   }
 
   /** All that was configured, as of one moment. */

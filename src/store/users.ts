@@ -41,6 +41,9 @@ const prepare = (db: Database.Database) => ({
     'DELETE FROM sessions WHERE username = @username AND id IS NOT @kept',
   ),
   remove: db.prepare<[string]>('DELETE FROM users WHERE username = ?'),
+  forgetPreferences: db.prepare<[]>(
+    'DELETE FROM preferences WHERE username NOT IN (SELECT username FROM users)',
+  ),
   removeAll: db.prepare<[]>('DELETE FROM users'),
 });
 
@@ -110,6 +113,7 @@ export class UserTable {
     inTransaction(this.#db, () => {
       this.#keepAnAdmin(this.#get(username), 'deleted');
       this.#sql.remove.run(username);
+      this.#sql.forgetPreferences.run();
     });
   }
 
@@ -122,6 +126,7 @@ export class UserTable {
         const old = before.get(user.username);
         this.#sql.add.run({ ...user, token_epoch: old === undefined ? newEpoch() : epochAfter(old, user) });
       }
+      this.#sql.forgetPreferences.run();
     });
   }
 

@@ -26,7 +26,15 @@ const setUp = (t: TestContext) => {
   const tokens = new Tokens(secret, { users, clock });
   const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
   const makeAccounts = () =>
-    new Accounts(secret, { users, logins: store.logins, tokens, sessions, viewers, clock });
+    new Accounts(secret, {
+      users,
+      logins: store.logins,
+      facts: store.facts,
+      tokens,
+      sessions,
+      viewers,
+      clock,
+    });
   const accounts = makeAccounts();
   return { folder, store, clock, viewers, tokens, accounts, makeAccounts };
 };

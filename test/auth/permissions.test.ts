@@ -18,6 +18,7 @@ const matrix: readonly (readonly [what: string, permission: Permission, cells: s
   ['4.2: GET stream-token, and for service as decided', 'stream-tokens.issue', 'yes yes yes yes'],
   ['4.3: GET /api/tags, any user', 'tags.read', 'yes yes yes yes'],
   ['4.3: GET /api/folders, any user', 'folders.read', 'yes yes yes yes'],
+  ['decided: GET /api/me and what is below it', 'account.own', 'yes yes yes yes'],
   ['decided: DELETE /api/cameras/:id/archive', 'archive.delete', 'no yes yes yes'],
   ['decided: `url` shows a viewer no password', 'camera-credentials.read', 'no yes yes yes'],
 ];

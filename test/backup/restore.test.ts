@@ -82,12 +82,12 @@ test('a snapshot with faults is refused with all of them, and nothing changes', 
 
 test('a restore ends what the snapshot no longer allows, and a restored password still opens', async (t) => {
   const { store, viewers, restore } = setUp(t);
-  const { users, logins } = store;
+  const { users, logins, facts } = store;
   const clock = new FakeClock();
   const secret = Buffer.alloc(32, 1);
   const tokens = new Tokens(secret, { users, clock });
   const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
-  const accounts = new Accounts(secret, { users, logins, tokens, sessions, viewers, clock });
+  const accounts = new Accounts(secret, { users, logins, facts, tokens, sessions, viewers, clock });
   await accounts.create({ username: 'root', password: 'correct horse', role: 'admin' });
   await accounts.create({ username: 'eve', password: 'correct horse', role: 'viewer' });
   for (const id of ['kept', 'locked', 'gone']) store.cameras.create(sampleCamera(id));

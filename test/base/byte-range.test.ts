@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isNoneMatch, parseByteRange } from '../../src/base/byte-range.js';
+import { isMatch, isNoneMatch, parseByteRange } from '../../src/base/byte-range.js';
 
 test('a Range header means what RFC 9110 says', () => {
   const cases: [string | undefined, ReturnType<typeof parseByteRange>][] = [
@@ -50,4 +50,11 @@ test('If-None-Match', () => {
     ['', true],
   ];
   for (const [header, expected] of cases) assert.equal(isNoneMatch(header, '"a-1"'), expected, header);
+});
+
+test('an If-Match header names a strong tag, or anything', () => {
+  for (const header of ['*', ' * ', '"a"', '"b", "a"', 'W/"a","a"'])
+    assert.equal(isMatch(header, '"a"'), true, header);
+  for (const header of ['', 'a', '"b"', 'W/"a"', '"a', '"b" , W/"a"'])
+    assert.equal(isMatch(header, '"a"'), false, header);
 });

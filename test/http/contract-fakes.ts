@@ -2,6 +2,7 @@ import { archiveError } from '../../src/archive/archive-error.js';
 import { authError } from '../../src/auth/auth-error.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
 import { hlsRoutes } from '../../src/http/routes/hls.js';
+import { meRoutes } from '../../src/http/routes/me.js';
 import { type PictureSource, snapshotRoutes } from '../../src/http/routes/snapshot.js';
 import { userRoutes } from '../../src/http/routes/users.js';
 import { type WhepSource, whepRoutes } from '../../src/http/routes/whep.js';
@@ -82,6 +83,10 @@ export const startFakeOutputs = async (): Promise<{
       },
       exports: { clip: tooMuch },
       deletions: { deleteWithin: tooMuch },
+    }),
+    ...meRoutes({
+      accounts: { mustChangePassword: () => false, changePassword: busy },
+      preferences: { textOf: () => '{}', put: () => undefined },
     }),
     ...userRoutes({ accounts: { list: busy, create: busy, update: busy, remove: busy } }),
   ]);

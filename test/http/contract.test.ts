@@ -13,7 +13,7 @@ import { openEvents } from '../support/api-client.js';
 import {
   checkAnswers,
   type Document,
-  isBySession,
+  isForSomeRoles,
   isWatching,
   type Operation,
   operationsOf,
@@ -61,7 +61,7 @@ test('every route asks for its token, role and input', async () => {
     if (!isPublic && !isWatching(operation)) {
       assert.equal((await app.call(method, url, { ...(body && { body }) })).status, 401, `${method} ${path}`);
     }
-    if (operation.responses['403'] !== undefined && !isBySession(operation)) {
+    if (isForSomeRoles(operation)) {
       const statuses = await Promise.all(
         [app.tokens.viewer, app.tokens.service].map(
           async (token) => (await app.call(method, url, { token, ...(body && { body }) })).status,
@@ -127,14 +127,18 @@ test('every body is bounded, must be JSON, and must fit', async () => {
     if (requestBody?.content['application/json'] === undefined) continue;
     const url = withId(path, 'some-id');
     const send = (body: unknown, type = 'application/json') =>
-      app.call(method, url, { token: app.tokens.admin, body, headers: { 'content-type': type } });
+      app.call(method, url, {
+        token: app.tokens.admin,
+        body,
+        headers: { 'content-type': type, 'if-match': '*' },
+      });
     const isImport = path.endsWith('/import');
     const outcomes = [
       await send('a=b', 'application/x-www-form-urlencoded'),
       await send(isImport ? Buffer.alloc(64_000_001, ' ') : big),
       await send('{"half":'),
       await send('[]'),
-      await send({ id: 7, surely: 'unknown' }),
+      await send(path.endsWith('/preferences') ? 7 : { id: 7, surely: 'unknown' }),
     ].map(({ status, body }) => `${status} ${body.code}`);
     assert.deepEqual(
       outcomes,
@@ -192,6 +196,9 @@ test('things are made, changed, found missing and removed', async () => {
     ['GET', '/readyz', undefined, 200],
     ['GET', '/metrics', undefined, 200],
     ['POST', '/api/login', { username: 'admin', password: app.adminPassword }, 200],
+    ['GET', '/api/me', undefined, 200],
+    ['GET', '/api/me/preferences', undefined, 200],
+    ['PUT', '/api/me/preferences', {}, 428],
   ];
   for (const [method, path, body, status] of steps) {
     const answer = await app.asAdmin(method, path, body);
@@ -218,15 +225,26 @@ test('a browser that is signed in gets tokens until it signs out, and no other p
   }
 });
 
+test('what is replaced must be known', async () => {
+  const { viewer: token } = app.tokens;
+  const replace = async (path: string, body: object, etag: string) =>
+    (await app.call('PUT', path, { token, body, headers: { 'if-match': etag } })).status;
+  assert.equal(await replace('/api/me/preferences', {}, '"another"'), 412);
+  assert.equal(await replace('/api/me/preferences', {}, '*'), 200);
+  const passwords = { old: USER_PASSWORD, new: USER_PASSWORD };
+  const changed = await app.call('PUT', '/api/me/password', { token: app.tokens.service, body: passwords });
+  assert.equal(changed.status, 200);
+});
+
 test('lists are told to be the same, and asked for in pages that there can be', async () => {
   const token = app.tokens.admin;
-  for (const path of ['/api/cameras', '/api/tags', '/api/folders', '/api/users']) {
+  for (const path of ['/api/cameras', '/api/tags', '/api/folders', '/api/users', '/api/me/preferences']) {
     // Figures of cameras may change from one moment to the next.
     await until('nothing has changed', async () => {
       const etag = (await app.call('GET', path, { token })).headers.get('etag') ?? '';
       return (await app.call('GET', path, { token, headers: { 'if-none-match': etag } })).status === 304;
     });
-    assert.equal((await app.asAdmin('GET', `${path}?limit=0`)).status, 400);
+    if (!path.startsWith('/api/me')) assert.equal((await app.asAdmin('GET', `${path}?limit=0`)).status, 400);
   }
 });
 
@@ -267,10 +285,20 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
     ['POST', '/api/users', { username: 'eve', password: '12345678', role: 'viewer' }],
     ['PUT', '/api/users/viewer', { role: 'operator' }],
     ['DELETE', '/api/users/viewer'],
+    ['PUT', '/api/me/password', { old: app.adminPassword, new: '12345678' }],
+    ['PUT', '/api/me/preferences', { theme: 'dark' }],
     ['POST', '/api/system/backup/import', { ...snapshot, tags: [] }],
   ];
   for (const [method, path, body] of writes) {
-    const { status, headers, body: problem } = await app.asAdmin(method, path, body);
+    const {
+      status,
+      headers,
+      body: problem,
+    } = await app.call(method, path, {
+      token: app.tokens.admin,
+      body,
+      headers: { 'if-match': '*' },
+    });
     assert.equal(status, 503, `${method} ${path}`);
     assert.equal(problem.code, 'database_unavailable');
     assert.ok(Number(headers.get('retry-after')) > 0);
@@ -290,19 +318,22 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
 
 test('too many logins and password changes are a 429 that says when to come back', async () => {
   const wrong = { username: 'mallory', password: 'not the password' };
-  const statuses: number[] = [];
-  for (let tries = 0; tries < 11; tries++) {
+  const guess = await app.asAdmin('PUT', '/api/me/password', { old: 'not the password', new: '12345678' });
+  const statuses: number[] = [guess.status];
+  for (let tries = 0; tries < 10; tries++) {
     const { status, headers } = await app.call('POST', '/api/login', { body: wrong });
     statuses.push(status);
     if (status === 429) assert.ok(Number(headers.get('retry-after')) > 0);
   }
-  assert.deepEqual(statuses, [...Array(10).fill(401), 429]);
+  assert.deepEqual(statuses, [403, ...Array(9).fill(401), 429]);
   const { server } = fakes;
   const token = server.accessToken('boss');
   const account = { username: 'late', password: '12345678', role: 'viewer' };
   const made = await server.call('POST', '/api/users', { token, body: account });
   const changed = await server.call('PUT', '/api/users/viewer', { token, body: { password: '12345678' } });
-  for (const { status, headers } of [made, changed]) {
+  const passwords = { old: '12345678', new: '12345678' };
+  const own = await server.call('PUT', '/api/me/password', { token, body: passwords });
+  for (const { status, headers } of [made, changed, own]) {
     assert.deepEqual([status, headers.get('retry-after')], [429, '2']);
   }
 });

@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats';
 import type { SeenCall } from './test-app.js';
 
 export type Operation = {
+  readonly description?: string;
   readonly security: readonly object[];
   readonly requestBody?: { readonly content: Readonly<Record<string, object>> };
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
@@ -27,9 +28,9 @@ export const operationsOf = (document: Document): [method: string, path: string,
 export const isWatching = ({ security }: Operation): boolean =>
   security.some((scheme) => Object.keys(scheme).length === 0);
 
-/** Whether an operation is for browsers that are signed in. */
-export const isBySession = ({ security }: Operation): boolean =>
-  security.some((scheme) => 'session' in scheme);
+/** Whether some roles may use an operation and others not. */
+export const isForSomeRoles = ({ description = '' }: Operation): boolean =>
+  description.startsWith('Roles: ') && description !== 'Roles: viewer, operator, admin, service.';
 
 /** The documented path that a called one belongs to; the first that fits, as in the service. */
 const templateOf = (document: Document, called: string): string | undefined => {

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { checkPasswordRule } from '../../auth/passwords.js';
 import type { Role } from '../../auth/permissions.js';
 import { roles } from '../access.js';
 import { listAnswers, listPage, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
 import { invalidInput } from '../problem.js';
 import { type Route, route } from '../route.js';
-import { idSchema, messageSchema } from '../schemas.js';
+import { idSchema, messageSchema, newPasswordSchema } from '../schemas.js';
 
 type User = { readonly username: string; readonly role: Role };
 
@@ -21,28 +20,14 @@ export type UserRoutesDeps = {
 
 const userSchema = z.strictObject({ username: idSchema, role: z.enum(roles) }).meta({ id: 'User' });
 
-const isPasswordLong = (password: string): boolean => {
-  try {
-    checkPasswordRule(password);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-const newPassword = z
-  .string()
-  .refine(isPasswordLong, 'must have 8 to 256 characters')
-  .meta({ minLength: 8, maxLength: 256, format: 'password', writeOnly: true });
-
 const newUserSchema = z
-  .strictObject({ username: idSchema, password: newPassword, role: z.enum(roles) })
+  .strictObject({ username: idSchema, password: newPasswordSchema, role: z.enum(roles) })
   .meta({ id: 'NewUser' });
 
 const userChangesSchema = z
   .strictObject({
     username: idSchema.optional(),
-    password: newPassword.optional(),
+    password: newPasswordSchema.optional(),
     role: z.enum(roles).optional(),
   })
   .meta({ id: 'UserChanges' });
