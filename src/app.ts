@@ -5,9 +5,10 @@ import type { Logger } from './base/log.js';
 import { ThreadStats } from './base/thread-stats.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import type { Config } from './config.js';
+import { buildHappenings } from './happenings.js';
 import { ForwardedNotice } from './http/forwarded-notice.js';
 import type { RequestObserver } from './http/request-report.js';
-import { LogRoutes } from './http/routes/logs.js';
+import { ServerSentStreams } from './http/server-sent.js';
 import { StreamAccess } from './http/stream-access.js';
 import { listen, type Urls } from './listeners.js';
 import { startMedia } from './media.js';
@@ -81,13 +82,17 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const { store, tokens, viewers } = storage;
   const threads = countThreads(clock, stops);
   const media = await startMedia(config, { clock, log, spawn, threads }, storage, stops);
-  const operations = buildOperations(config, { clock, version, threads }, storage, media);
+  const events = buildHappenings({ clock, log }, storage, media, stops);
+  const operations = buildOperations(config, { clock, version, threads, events }, storage, media);
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
   stops.push(() => models.stop());
 
-  const logRoutes = new LogRoutes({ hub, tokens, viewers, clock });
-  const routes = buildRoutes({ clock, version, storage, media, operations, models, log: logRoutes });
+  const serverSent = new ServerSentStreams({ tokens, viewers, clock });
+  const routes = buildRoutes({
+    ...{ clock, version, storage, media, operations, models },
+    ...{ log: hub, events, serverSent },
+  });
   const streams = new StreamAccess({ cameras: media.registry, gate: new ViewingGate(storage) });
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
     operations.metrics.requestDone(route, method, status, durationSec);
@@ -101,7 +106,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const publicCameras = store.cameras.list().filter(({ token_auth }) => !token_auth).length;
   warnOfExposure(log, { host: config.host, publicCameras });
   warnOfFewThreads(log, poolThreads(process.env));
-  stops.push(() => logRoutes.close());
+  stops.push(() => serverSent.close());
   stops.push(() => media.webSockets.stop());
   stops.push(() => media.hls.stop());
   return urls;

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Archive } from './archive/archive.js';
 import type { RetentionRule } from './archive/keep/retention.js';
+import type { RecorderFileState } from './archive/write/recorder-files.js';
 import { RecordingDesk } from './archive/write/recording-desk.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
@@ -39,7 +40,12 @@ export type Media = Recording & {
   readonly pictures: Pictures;
 };
 
-type Recording = { readonly archive: Archive; readonly desk: RecordingDesk };
+type Recording = {
+  readonly archive: Archive;
+  readonly desk: RecordingDesk;
+  /** A file was begun; or it is written no more. */
+  readonly recordingFiles: Signal<[cameraId: string, fileName: string, state: RecorderFileState]>;
+};
 
 const rulesOf = (cameras: Store['cameras']): RetentionRule[] => [
   ...cameras.list().map(({ id, retention_days }) => ({
@@ -63,9 +69,10 @@ const openArchive = async (
   const { archiveDir, recordFileSeconds: fileSeconds, storageMinFreePercent: minFreePercent } = config;
   const fileLeft = new Signal<[cameraId: string, fileName: string]>();
   const diskRefused = new Signal();
+  const recordingFiles: Recording['recordingFiles'] = new Signal();
   const desk = new RecordingDesk(
     { archiveDir, fileSeconds, root: root.state.memory },
-    { log, recover: fileLeft.emit, onRefused: diskRefused.emit },
+    { log, recover: fileLeft.emit, onRefused: diskRefused.emit, onFile: recordingFiles.emit },
   );
   const archive = new Archive(
     { archiveDir, minFreePercent },
@@ -95,7 +102,7 @@ const openArchive = async (
   });
   stops.push(() => archive.stop());
   await archive.start();
-  return { archive, desk };
+  return { archive, desk, recordingFiles };
 };
 
 /** Worker threads are part of the statistics from their first figures to their end. */

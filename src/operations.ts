@@ -1,5 +1,6 @@
 import type { Clock } from './base/clock.js';
 import type { Config } from './config.js';
+import type { EventHub } from './events/event-hub.js';
 import type { Media } from './media.js';
 import { ArchiveProbe } from './ops/archive-probe.js';
 import { Health } from './ops/health.js';
@@ -8,7 +9,12 @@ import { Stats } from './ops/stats.js';
 import type { Threads } from './ops/threads.js';
 import type { Storage } from './storage.js';
 
-export type OperationsDeps = { readonly clock: Clock; readonly version: string; readonly threads: Threads };
+export type OperationsDeps = {
+  readonly clock: Clock;
+  readonly version: string;
+  readonly threads: Threads;
+  readonly events: EventHub;
+};
 
 /** What is seen of the service from outside. */
 export type Operations = { readonly health: Health; readonly metrics: Metrics; readonly stats: Stats };
@@ -16,7 +22,7 @@ export type Operations = { readonly health: Health; readonly metrics: Metrics; r
 /** Builds what watches over the service. */
 export const buildOperations = (
   config: Config,
-  { clock, version, threads }: OperationsDeps,
+  { clock, version, threads, events }: OperationsDeps,
   { store, root }: Storage,
   { registry, archive, desk, pictures }: Media,
 ): Operations => {
@@ -45,6 +51,7 @@ export const buildOperations = (
       storage: () => probe.storage(),
       brokenRecordings: () => archive.retention.broken,
       pictures: () => pictures.figures,
+      events: () => ({ readers: events.listenerCount, told: events.counts }),
     },
   });
   const ringBytes = () => cameras().reduce((sum, camera) => sum + camera.ringBytes, 0);

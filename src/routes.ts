@@ -2,15 +2,17 @@ import { faultsBetween } from './backup/check.js';
 import { restoreSnapshot } from './backup/restore.js';
 import { takeSnapshot } from './backup/snapshot.js';
 import type { Clock } from './base/clock.js';
+import type { EventHub } from './events/event-hub.js';
 import type { Route } from './http/route.js';
 import { archiveRoutes } from './http/routes/archive.js';
 import { backupRoutes } from './http/routes/backup.js';
 import { cameraRoutes } from './http/routes/cameras.js';
+import { eventRoutes } from './http/routes/events.js';
 import { folderRoutes } from './http/routes/folders.js';
 import { healthRoutes } from './http/routes/health.js';
 import { hlsRoutes } from './http/routes/hls.js';
 import { loginRoutes } from './http/routes/login.js';
-import type { LogRoutes } from './http/routes/logs.js';
+import { logRoutes } from './http/routes/logs.js';
 import { meRoutes } from './http/routes/me.js';
 import { metricsRoutes } from './http/routes/metrics.js';
 import { modelRoutes } from './http/routes/models.js';
@@ -21,11 +23,13 @@ import { statsRoutes } from './http/routes/stats.js';
 import { tagRoutes } from './http/routes/tags.js';
 import { userRoutes } from './http/routes/users.js';
 import { whepRoutes } from './http/routes/whep.js';
+import type { ServerSentStreams } from './http/server-sent.js';
 import { type StreamUpgrade, upgradeRoutes } from './http/upgrade.js';
 import type { WebSocketViews } from './live/websocket/websocket-views.js';
 import type { Media } from './media.js';
 import type { Models } from './models/models.js';
 import type { Operations } from './operations.js';
+import type { LogHub } from './ops/log-hub.js';
 import { MetricsPage } from './ops/metrics-page.js';
 import type { Storage } from './storage.js';
 
@@ -44,7 +48,9 @@ export type RoutesDeps = {
   readonly media: Media;
   readonly operations: Operations;
   readonly models: Models;
-  readonly log: LogRoutes;
+  readonly log: LogHub;
+  readonly events: EventHub;
+  readonly serverSent: ServerSentStreams;
 };
 
 const managementRoutes = ({ clock, storage, media, operations }: RoutesDeps): Route[] => {
@@ -106,7 +112,8 @@ export const buildRoutes = (deps: RoutesDeps): Routes => {
   const probes = [...healthRoutes(operations), ...metricsRoutes({ page })];
   const routes = [
     ...managementRoutes(deps),
-    ...deps.log.routes(),
+    ...logRoutes({ hub: deps.log, streams: deps.serverSent, clock }),
+    ...eventRoutes({ hub: deps.events, streams: deps.serverSent, clock }),
     ...modelRoutes({ models: deps.models }),
     ...viewingRoutes(deps),
     ...upgradeRoutes(upgrades),

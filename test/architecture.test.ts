@@ -26,6 +26,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   onvif: ['base'],
   auth: ['base', 'store'],
   backup: ['base', 'store', 'auth'],
+  // An event says what one must be allowed to hear of it.
+  events: ['base', 'auth'],
   ops: ['base'],
   http: [
     'base',
@@ -39,12 +41,13 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'detect',
     'onvif',
     'ops',
+    'events',
   ],
 };
 const workersMayImport = ['base', 'ring', 'camera', 'archive', 'live', 'pictures', 'detect'];
 /** What a worker thread never loads, however indirectly: secrets and the database stay on the main thread. */
 const neverInWorkers = ['src/store/', 'src/auth/', 'src/backup/', 'src/http/'];
-const parts = ['storage', 'media', 'operations', 'routes', 'listeners', 'stops'].map(
+const parts = ['storage', 'media', 'operations', 'happenings', 'routes', 'listeners', 'stops'].map(
   (name) => `src/${name}.ts`,
 );
 const roots = ['src/main.ts', 'src/app.ts', ...parts, 'src/config.ts'];

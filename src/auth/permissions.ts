@@ -23,6 +23,8 @@ const table = {
   'folders.read': ['viewer', 'operator', 'admin', 'service'],
   'folders.edit': ['operator', 'admin', 'service'],
   'stats.read': ['viewer', 'operator', 'admin'],
+  /** What happens, of what the role may see. */
+  'events.read': ['viewer', 'operator', 'admin'],
   'logs.read': ['operator', 'admin'],
   'users.manage': ['admin'],
   'backup.manage': ['admin'],

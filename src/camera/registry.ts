@@ -76,7 +76,12 @@ export type RegistryDeps = {
 const SAMPLE_EVERY_MS = 1_000;
 const BYTES_PER_MB = 1_000_000;
 
-type Entry = { stored: StoredCamera; readonly gauge: StreamGauge };
+type Entry = {
+  stored: StoredCamera;
+  /** The same for whoever may not read its password. */
+  masked: StoredCamera;
+  readonly gauge: StreamGauge;
+};
 
 /**
  * All cameras as the interface knows them: stored settings joined with what supervisors and rings say now.
@@ -142,6 +147,16 @@ export class CameraRegistry {
     return this.#view(this.#entry(id), showsPasswords);
   }
 
+  /** By id: what each camera does. */
+  *runtimes(): Iterable<readonly [id: string, runtime: RuntimeFields]> {
+    for (const { stored, gauge } of this.#entries.values()) yield [stored.id, this.#runtimeOf(stored, gauge)];
+  }
+
+  /** By id: what is stored of each camera, without passwords; the same object until it is changed. */
+  *maskedSettings(): Iterable<readonly [id: string, masked: StoredCamera]> {
+    for (const { masked } of this.#entries.values()) yield [masked.id, masked];
+  }
+
   /** All cameras in figures. */
   figures(): CameraFigures[] {
     return [...this.#entries.values()].map((entry) => this.#figuresOf(entry));
@@ -202,7 +217,10 @@ export class CameraRegistry {
     for (const stored of sorted) {
       const known = before.get(stored.id);
       before.delete(stored.id);
-      this.#entries.set(stored.id, known ?? { stored, gauge: new StreamGauge() });
+      this.#entries.set(
+        stored.id,
+        known ?? { stored, masked: withoutPasswords(stored), gauge: new StreamGauge() },
+      );
       this.#replace(stored);
     }
     for (const id of before.keys()) this.#forget(id);
@@ -213,7 +231,10 @@ export class CameraRegistry {
     const entry = this.#entry(stored.id);
     const isLocked = stored.token_auth && !entry.stored.token_auth;
     const isDisabled = stored.disabled && !entry.stored.disabled;
-    entry.stored = stored;
+    if (entry.stored !== stored) {
+      entry.stored = stored;
+      entry.masked = withoutPasswords(stored);
+    }
     this.#revision++;
     if (isLocked) this.#deps.events.onLocked(stored.id);
     if (isDisabled) this.#deps.events.onDisabled(stored.id);
@@ -276,9 +297,8 @@ export class CameraRegistry {
     });
   }
 
-  #view({ stored, gauge }: Entry, showsPasswords: boolean): CameraView {
-    const shown = showsPasswords ? stored : withoutPasswords(stored);
-    return { ...shown, ...this.#runtimeOf(stored, gauge) };
+  #view({ stored, masked, gauge }: Entry, showsPasswords: boolean): CameraView {
+    return { ...(showsPasswords ? stored : masked), ...this.#runtimeOf(stored, gauge) };
   }
 
   #figuresOf({ stored: { id }, gauge }: Entry): CameraFigures {

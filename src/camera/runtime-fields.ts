@@ -47,3 +47,17 @@ export const runtimeFieldNames = [
   'dropped_frames',
   'quirks_active',
 ] as const satisfies readonly (keyof RuntimeFields)[];
+
+/** Those that change when something happens; the others are figures, which change all the time. */
+export const eventFieldNames = [
+  'state',
+  'last_error',
+  'codec',
+  'resolution',
+  'width',
+  'height',
+  'audio_codec',
+  'viewers',
+  'recording',
+  'quirks_active',
+] as const satisfies readonly (keyof RuntimeFields)[];

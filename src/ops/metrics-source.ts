@@ -88,4 +88,6 @@ export interface MetricsSource {
   /** Recordings that were moved aside, as of the last look at the archive. */
   brokenRecordings(): { readonly files: number; readonly bytes: number };
   pictures(): PictureFigures;
+  /** Who reads what happens, and how often each topic was told of while somebody did. */
+  events(): { readonly readers: number; readonly told: Readonly<Record<string, number>> };
 }

@@ -23,6 +23,8 @@ export class Metrics {
   readonly #brokenFiles: CollectedGauge;
   readonly #brokenBytes: CollectedGauge;
   readonly #components: CollectedGauge;
+  readonly #eventReaders: CollectedGauge;
+  readonly #events: CollectedCounter;
   readonly #threadsLost: CollectedCounter;
   readonly #ringBudget: CollectedGauge;
   readonly #ringUsed: CollectedGauge;
@@ -57,6 +59,15 @@ export class Metrics {
       name: 'svc_component_up',
       help: '1 while the component that readiness depends on is well, else 0.',
       labelNames: ['component'],
+    });
+    this.#eventReaders = new CollectedGauge(this.#register, {
+      name: 'svc_event_readers',
+      help: 'Clients that are told of what happens.',
+    });
+    this.#events = new CollectedCounter(this.#register, {
+      name: 'svc_events_total',
+      help: 'Events while somebody read them, each counted once however many did.',
+      labelNames: ['topic'],
     });
     this.#threadsLost = new CollectedCounter(this.#register, {
       name: 'svc_camera_threads_lost_total',
@@ -139,6 +150,9 @@ export class Metrics {
     const { files, bytes } = this.#source.brokenRecordings();
     this.#brokenFiles.lines = [line(files)];
     this.#brokenBytes.lines = [line(bytes)];
+    const { readers, told } = this.#source.events();
+    this.#eventReaders.lines = [line(readers)];
+    this.#events.lines = Object.entries(told).map(([topic, count]) => line(count, { topic }));
     this.#collectFleet();
     this.#collectPictures();
     this.#streams.collect(this.#source.cameras(), this.#clock.monotonicMs());

@@ -58,6 +58,7 @@ export class Store {
   readonly preferences: PreferenceTable;
   readonly #path: string;
   readonly #db: Database.Database;
+  readonly #totalChanges: Database.Statement<[], number>;
   /** Of the file that is open: one that was moved away or deleted takes writes, but loses them. */
   readonly #inode: number;
 
@@ -66,6 +67,7 @@ export class Store {
     this.#path = path;
     this.#db = openDatabase(path);
     this.#inode = statSync(path).ino;
+    this.#totalChanges = this.#db.prepare<[], number>('SELECT total_changes()').pluck();
     this.cameras = new CameraTable(this.#db);
     this.tags = new TagTable(this.#db);
     this.folders = new FolderTable(this.#db);
@@ -75,6 +77,11 @@ export class Store {
     this.logins = new LoginTable(this.#db);
     this.sessions = new SessionTable(this.#db);
     this.preferences = new PreferenceTable(this.#db);
+  }
+
+  /** Another number after each write, of whatever. */
+  get revision(): number {
+    return this.#totalChanges.get()!;
   }
 
   /** All that was configured, as of one moment. */

@@ -25,6 +25,9 @@ import { startFakeOutputs } from './contract-fakes.js';
 /** How many viewings are kept at a time (auth/viewers.ts). */
 const MAX_VIEWINGS = 20_000;
 
+/** They go on for as long as their reader stays. */
+const eventStreams = ['/api/logs/stream', '/api/events/stream'];
+
 let app: TestApp;
 let fakes: Awaited<ReturnType<typeof startFakeOutputs>>;
 let origin: CountingOrigin;
@@ -62,10 +65,10 @@ test('every route asks for its token, role and input', async () => {
       assert.equal((await app.call(method, url, { ...(body && { body }) })).status, 401, `${method} ${path}`);
     }
     if (isForSomeRoles(operation)) {
+      const { viewer, service } = app.tokens;
+      const who = eventStreams.includes(path) ? [service] : [viewer, service];
       const statuses = await Promise.all(
-        [app.tokens.viewer, app.tokens.service].map(
-          async (token) => (await app.call(method, url, { token, ...(body && { body }) })).status,
-        ),
+        who.map(async (token) => (await app.call(method, url, { token, ...(body && { body }) })).status),
       );
       assert.ok(statuses.includes(403), `${method} ${path} refuses a viewer or a service`);
     }
@@ -209,6 +212,8 @@ test('things are made, changed, found missing and removed', async () => {
   assert.deepEqual(restored.body, { message: 'backup restored successfully' });
   const query = await app.asAdmin('GET', '/api/logs/stream?level=loud');
   assert.deepEqual([query.status, query.body.errors[0].path], [400, 'level']);
+  const topic = await app.asAdmin('GET', '/api/events/stream?topic=cameras,gossip');
+  assert.deepEqual([topic.status, topic.body.errors[0].path], [400, 'topic']);
 });
 
 test('a browser that is signed in gets tokens until it signs out, and no other page does', async () => {
@@ -468,16 +473,18 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   await app.asAdmin('DELETE', '/api/cameras/yard');
 });
 
-test('the log stream answers with events', async () => {
-  const events = await openEvents(app.url, '/api/logs/stream', app.tokens.operator);
-  events.close();
-  assert.equal(events.status, 200);
+test('streams of events answer with events', async () => {
+  for (const path of eventStreams) {
+    const events = await openEvents(app.url, path, app.tokens.operator);
+    events.close();
+    assert.equal(events.status, 200);
+  }
 });
 
 test('every answer is what the document says, and every documented status was seen', () => {
   const unseen = checkAnswers(document, [...app.seen, ...fakes.server.seen]);
   assert.deepEqual(
-    unseen.filter((answer) => answer !== 'GET /api/logs/stream 200'),
+    unseen.filter((answer) => !eventStreams.some((path) => answer === `GET ${path} 200`)),
     [],
   );
 });

@@ -59,6 +59,7 @@ const table: readonly Row[] = [
   ['GET', '/api/cameras/matrix/export', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/stats', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/logs/stream', '401', '403', 'ok', 'ok', '403', ...bad],
+  ['GET', '/api/events/stream', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/cameras', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['POST', '/api/cameras', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix', '401', 'ok', 'ok', 'ok', '403', ...bad],
@@ -107,7 +108,7 @@ after(() => app.stop());
 
 const outcomeOf = async (method: string, path: string, caller: Caller): Promise<string> => {
   const token = tokens[caller];
-  if (path === '/api/logs/stream') {
+  if (path === '/api/logs/stream' || path === '/api/events/stream') {
     const events = await openEvents(app.url, path, token);
     events.close();
     return events.status === 200 ? 'ok' : String(events.status);

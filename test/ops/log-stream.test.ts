@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { type Clock, systemClock } from '../../src/base/clock.js';
 import { LogHub } from '../../src/ops/log-hub.js';
 import { LogStream } from '../../src/ops/log-stream.js';
 import { createProcessLog } from '../../src/ops/process-log.js';
+import { SlowClient, settled } from '../support/slow-client.js';
 
 const all = { level: null, cameraId: null };
 
@@ -15,27 +15,8 @@ const record = (msg: string, more: Record<string, unknown> = {}): string =>
 const messagesOf = (lines: readonly { line: string }[]): string[] =>
   lines.map(({ line }) => (JSON.parse(line) as { msg: string }).msg);
 
-/** A client that takes what it is sent only when it is told to. */
-class SlowClient extends Writable {
-  text = '';
-  #take: (() => void) | null = null;
-  #isOpen = false;
-
-  constructor() {
-    super({ highWaterMark: 1_000 });
-  }
-
-  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
-    this.text += chunk.toString();
-    if (this.#isOpen) setImmediate(done);
-    else this.#take = done;
-  }
-
-  open(): void {
-    this.#isOpen = true;
-    this.#take?.();
-  }
-
+/** The records that a client got. */
+class LogReader extends SlowClient {
   get records(): Record<string, unknown>[] {
     return [...this.text.matchAll(/^event: log\ndata: (.*)\n\n/gm)].map(([, json]) => JSON.parse(json!));
   }
@@ -55,14 +36,6 @@ const tickingClock = () => {
     for (const callback of callbacks) callback();
   };
   return { clock, tick, count: () => callbacks.size };
-};
-
-/** Until what is written has arrived, and what follows from that is done. */
-const settled = async (...clients: SlowClient[]): Promise<void> => {
-  for (let turns = 0; turns < 3; turns++) {
-    await new Promise((resolve) => setImmediate(resolve));
-    if (clients.some((client) => client.writableLength > 0)) turns = 0;
-  }
 };
 
 test('the hub keeps the last 100, filtered by level and above and by camera', () => {
@@ -95,7 +68,7 @@ test('a client gets the last records on connect, then the new ones that pass its
   const hub = new LogHub();
   hub.push(record('before', { camera_id: 'a' }));
   hub.push(record('other', { camera_id: 'b' }));
-  const client = new SlowClient();
+  const client = new LogReader();
   client.open();
   const stream = new LogStream(
     { level: null, cameraId: 'a' },
@@ -119,8 +92,8 @@ test('a client gets the last records on connect, then the new ones that pass its
 test('a slow client loses records, is told how many and where, and delays nobody', async () => {
   const hub = new LogHub();
   const { clock } = tickingClock();
-  const slow = new SlowClient();
-  const quick = new SlowClient();
+  const slow = new LogReader();
+  const quick = new LogReader();
   quick.open();
   new LogStream(all, { hub, sink: slow, clock });
   new LogStream(all, { hub, sink: quick, clock });
@@ -152,7 +125,7 @@ test('a slow client loses records, is told how many and where, and delays nobody
 test('a comment every period; a client that takes nothing for four of them is cut off', async () => {
   const hub = new LogHub();
   const { clock, tick, count } = tickingClock();
-  const client = new SlowClient();
+  const client = new LogReader();
   client.open();
   new LogStream(all, { hub, sink: client, clock });
   tick();
@@ -163,7 +136,7 @@ test('a comment every period; a client that takes nothing for four of them is cu
   await settled();
   assert.equal(count(), 0, 'a client that goes away is forgotten');
 
-  const dead = new SlowClient();
+  const dead = new LogReader();
   new LogStream(all, { hub, sink: dead, clock });
   hub.push(record('x'.repeat(2_000)));
   for (let period = 0; period < 4; period++) {

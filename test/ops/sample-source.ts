@@ -70,5 +70,6 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
     storage: async () => ({ freeBytes: 40e9, totalBytes: 100e9 }),
     brokenRecordings: () => ({ files: 2, bytes: 5e6 }),
     pictures: () => ({ decoded: 21, failed: { missing: 0, too_slow: 2 }, waiting: 4 }),
+    events: () => ({ readers: 2, told: { cameras: 9, config: 0 } }),
   };
 };

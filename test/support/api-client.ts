@@ -54,10 +54,15 @@ export type EventReader = {
 };
 
 /** Opens a stream of server-sent events and collects what it says. */
-export const openEvents = (baseUrl: string, path: string, token: string | null): Promise<EventReader> =>
+export const openEvents = (
+  baseUrl: string,
+  path: string,
+  token: string | null,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<EventReader> =>
   new Promise((resolve, reject) => {
     const request = httpRequest(new URL(path, baseUrl), {
-      headers: token === null ? {} : { authorization: `Bearer ${token}` },
+      headers: { ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) },
       agent: false,
     });
     request.once('error', reject);

@@ -14,6 +14,8 @@ export type RecordingDeskDeps = {
   readonly recover: (cameraId: string, fileName: string) => void;
   /** The disk refused what a recorder wrote: perhaps it is full. */
   readonly onRefused: () => void;
+  /** A file was begun; or it is written no more. */
+  readonly onFile?: (cameraId: string, fileName: string, state: RecorderFileState) => void;
 };
 
 type Desk = { readonly fileName: string | null; readonly fault: string | null };
@@ -68,6 +70,7 @@ export class RecordingDesk implements FilesInProgress {
     for (const { cameraId, fileName } of worker.files.values()) {
       this.#deps.log.warn('a recording lost its writer', { camera_id: cameraId, file: fileName });
       this.#deps.recover(cameraId, fileName);
+      this.#deps.onFile?.(cameraId, fileName, 'left');
     }
   }
 
@@ -95,6 +98,7 @@ export class RecordingDesk implements FilesInProgress {
     if (file.count > 0) files?.set(key, file);
     else files?.delete(key);
     if (state === 'left') this.#deps.recover(cameraId, fileName);
+    this.#deps.onFile?.(cameraId, fileName, state);
   }
 
   /** The camera's worker died. */
