@@ -37,6 +37,8 @@ export type Media = Recording & {
   readonly webSockets: WebSocketViews;
   readonly hls: LiveHls;
   readonly whep: WhepService;
+  /** Once a second, when the cameras were looked at. */
+  readonly beat: Signal;
   readonly pictures: Pictures;
 };
 
@@ -205,7 +207,9 @@ export const startMedia = async (
   const pictures = buildPictures(config, cameras, deps, stops);
   /** Filled in before the registry starts. */
   const outputs: LiveOutput[] = [];
+  const beat = new Signal();
   const registry = new CameraRegistry({
+    onSampled: beat.emit,
     ...{ clock, log, cameras, settings: store.cameras, traffic: store.traffic },
     activity: activityOf(outputs, desk),
     events: endingsOf(outputs, pictures, recording, storage),
@@ -228,5 +232,5 @@ export const startMedia = async (
   stops.push(() => registry.stop());
   stops.push(() => whep.stop());
   registry.start();
-  return { registry, webSockets, hls, whep, pictures, ...recording };
+  return { registry, beat, webSockets, hls, whep, pictures, ...recording };
 };

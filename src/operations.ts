@@ -1,9 +1,13 @@
+import { uptime } from 'node:os';
 import type { Clock } from './base/clock.js';
+import type { Signal } from './base/signal.js';
 import type { Config } from './config.js';
 import type { EventHub } from './events/event-hub.js';
 import type { Media } from './media.js';
 import { ArchiveProbe } from './ops/archive-probe.js';
 import { Health } from './ops/health.js';
+import { History } from './ops/history.js';
+import { historySeries } from './ops/history-series.js';
 import { Metrics } from './ops/metrics.js';
 import { Stats } from './ops/stats.js';
 import type { Threads } from './ops/threads.js';
@@ -17,14 +21,35 @@ export type OperationsDeps = {
 };
 
 /** What is seen of the service from outside. */
-export type Operations = { readonly health: Health; readonly metrics: Metrics; readonly stats: Stats };
+export type Operations = {
+  readonly health: Health;
+  readonly metrics: Metrics;
+  readonly stats: Stats;
+  readonly history: History;
+};
+
+/** Asking the disk costs a thread of the pool for a moment. */
+const BEATS_PER_LOOK = 10;
+
+/** The room that is left, looked at now and then. */
+const freeBytesOf = (probe: ArchiveProbe, beat: Signal): (() => number) => {
+  let beats = 0;
+  let freeBytes = Number.NaN;
+  beat.on(() => {
+    if (beats++ % BEATS_PER_LOOK !== 0) return;
+    void probe.storage().then((storage) => {
+      freeBytes = storage?.freeBytes ?? Number.NaN;
+    });
+  });
+  return () => freeBytes;
+};
 
 /** Builds what watches over the service. */
 export const buildOperations = (
   config: Config,
   { clock, version, threads, events }: OperationsDeps,
   { store, root }: Storage,
-  { registry, archive, desk, pictures }: Media,
+  { registry, archive, desk, pictures, beat }: Media,
 ): Operations => {
   const probe = new ArchiveProbe(config.archiveDir, { clock, root });
   // A disk that takes a small file may still have no room for a second of video.
@@ -56,5 +81,14 @@ export const buildOperations = (
   });
   const ringBytes = () => cameras().reduce((sum, camera) => sum + camera.ringBytes, 0);
   const stats = new Stats(version, { clock, source: { threads, cameras, ringBytes } });
-  return { health, metrics, stats };
+  const history = new History(
+    historySeries({
+      addUp: (into) => registry.addUp(into),
+      lagSeconds: () => threads.lagSeconds('main'),
+      freeBytes: freeBytesOf(probe, beat),
+    }),
+    { clock, uptimeMs: () => uptime() * 1_000 },
+  );
+  beat.on(() => history.sample());
+  return { health, metrics, stats, history };
 };

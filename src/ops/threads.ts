@@ -38,6 +38,13 @@ export class Threads {
     }));
   }
 
+  /** How late a thread's timer came since its start, all together; NaN where it publishes nothing. */
+  lagSeconds(name: string): number {
+    for (const entry of this.#entries)
+      if (entry.name === name && entry.shared !== null) return readThreadFigures(entry.shared).lagSumSeconds;
+    return Number.NaN;
+  }
+
   /** Asks all of them to collect their garbage. */
   collectGarbage(): void {
     for (const { shared } of this.#entries) if (shared !== null) askToCollect(shared);

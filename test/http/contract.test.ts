@@ -195,6 +195,8 @@ test('things are made, changed, found missing and removed', async () => {
     ['DELETE', '/api/users/eve', undefined, 404],
     ['DELETE', '/api/users/admin', undefined, 409],
     ['GET', '/api/stats', undefined, 200],
+    ['GET', '/api/stats/history', undefined, 200],
+    ['GET', '/api/stats/history?span=week', undefined, 400],
     ['GET', '/livez', undefined, 200],
     ['GET', '/readyz', undefined, 200],
     ['GET', '/metrics', undefined, 200],

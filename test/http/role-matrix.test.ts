@@ -58,6 +58,7 @@ const table: readonly Row[] = [
   ['GET', '/api/cameras/matrix/recordings', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix/export', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/stats', '401', 'ok', 'ok', 'ok', '403', ...bad],
+  ['GET', '/api/stats/history', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/logs/stream', '401', '403', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/events/stream', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/cameras', '401', 'ok', 'ok', 'ok', '403', ...bad],

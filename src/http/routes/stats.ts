@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { type HistoryAnswer, type Span, spans } from '../../ops/history.js';
 import { type Route, route } from '../route.js';
+import { instantSchema } from '../time-range.js';
 
 const statsSchema = z
   .object({
@@ -19,10 +21,36 @@ const statsSchema = z
   })
   .meta({ id: 'Stats' });
 
-export type StatsRoutesDeps = { readonly stats: { record(): z.infer<typeof statsSchema> } };
+const historySchema = z
+  .object({
+    span: z.enum(spans),
+    step_sec: z.int(),
+    from: z.iso.datetime().meta({ description: 'of the first sample, by the clock of today' }),
+    series: z.record(z.string(), z.array(z.number().nullable())).meta({
+      description:
+        'null: not known, since the machine slept, the service was held up, or it can not be told here',
+    }),
+  })
+  .meta({ id: 'StatsHistory' });
+
+const historyQuery = z.object({
+  span: z
+    .enum(spans)
+    .default('hour')
+    .meta({ description: 'the last hour by second, or the last day by minute' }),
+  from: instantSchema.optional().meta({ description: 'samples from here on; all if absent' }),
+  series: z.string().max(1_024).optional().meta({ description: 'names, separated by commas; all if absent' }),
+});
+
+export type StatsRoutesDeps = {
+  readonly stats: { record(): z.infer<typeof statsSchema> };
+  readonly history: {
+    read(span: Span, fromMs: number | null, names: readonly string[] | null): HistoryAnswer;
+  };
+};
 
 /** Figures of the whole process. */
-export const statsRoutes = ({ stats }: StatsRoutesDeps): Route[] => [
+export const statsRoutes = ({ stats, history }: StatsRoutesDeps): Route[] => [
   route({
     method: 'get',
     path: '/api/stats',
@@ -30,5 +58,17 @@ export const statsRoutes = ({ stats }: StatsRoutesDeps): Route[] => [
     summary: 'Runtime statistics',
     answers: { 200: { description: 'Statistics', schema: statsSchema } },
     handle: () => ({ status: 200, body: stats.record() }),
+  }),
+  route({
+    method: 'get',
+    path: '/api/stats/history',
+    access: 'stats.read',
+    summary: 'What dashboards show over time: counts as rates, and all cameras together',
+    query: historyQuery,
+    answers: { 200: { description: 'Samples, the oldest first', schema: historySchema } },
+    handle: ({ query: { span, from = null, series } }) => ({
+      status: 200,
+      body: history.read(span, from, series?.split(',') ?? null),
+    }),
   }),
 ];
