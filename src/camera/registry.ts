@@ -2,7 +2,8 @@ import type { Clock, Timer } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { type RingCounters, readCounters } from '../ring/counters.js';
-import type { CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
+import type { CameraBatch, CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
+import { type BatchFault, faultsOfBatch, type KnownCameras } from './batch.js';
 import { hostOf, keepPasswords, withoutPasswords } from './camera-url.js';
 import type { CameraSettings, CameraState } from './fleet/camera.js';
 import type { Cameras } from './fleet/cameras.js';
@@ -19,6 +20,8 @@ export type CameraSettingsStore = {
   create(camera: StoredCamera): StoredCamera;
   update(id: string, changes: CameraChanges): StoredCamera;
   remove(id: string, options: CameraRemoval): void;
+  changeMany(batch: CameraBatch): void;
+  readonly deleted: { find(id: string): CameraRemoval | null };
 };
 
 /** Whether all that the camera recorded goes with it. */
@@ -240,6 +243,28 @@ export class CameraRegistry {
     this.#deps.settings.remove(id, removal);
     this.#entries.delete(id);
     this.#forget(id);
+  }
+
+  /** Every reason why a batch can't be made, as a client sent it, beside the form of its parts. */
+  faultsOfBatch(input: unknown): BatchFault[] {
+    return faultsOfBatch(input, this.#known);
+  }
+
+  /** Makes all of these changes or, if it throws, none; only cameras whose source changed are interrupted. */
+  changeMany(batch: CameraBatch): void {
+    const update = batch.update.map(({ id, changes }) => ({
+      id,
+      changes: keepPasswords(changes, this.#entry(id).stored),
+    }));
+    this.#deps.settings.changeMany({ ...batch, update });
+    this.reload();
+  }
+
+  get #known(): KnownCameras {
+    return {
+      find: (id) => this.#entries.get(id)?.stored ?? null,
+      isGoing: (id) => this.#deps.settings.deleted.find(id)?.isPurged === true,
+    };
   }
 
   /** Takes over what is stored after it was changed elsewhere: an import, a tag or a folder that went. */

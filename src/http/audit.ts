@@ -11,6 +11,7 @@ export type AuditAction =
   | 'create_camera'
   | 'update_camera'
   | 'delete_camera'
+  | 'change_cameras'
   | 'delete_recordings'
   | 'create_tag'
   | 'update_tag'

@@ -150,3 +150,27 @@ export const cameraSchema = z
     }),
   } satisfies Record<keyof CameraView, z.ZodType>)
   .meta({ id: 'Camera' });
+
+/** What may be changed at once. */
+export const MAX_BATCH = 1_000;
+
+/** Changes of many cameras that are made together, or not at all. */
+export const cameraBatchSchema = z
+  .strictObject({
+    create: z.array(newCameraSchema).max(MAX_BATCH).default([]),
+    update: z
+      .array(cameraChangesSchema)
+      .max(MAX_BATCH)
+      .default([])
+      .meta({ description: 'each with its id, and the fields that change' }),
+    delete: z.array(idSchema).max(MAX_BATCH).default([]),
+  })
+  .superRefine(({ create, update, delete: removed }, context) => {
+    const total = create.length + update.length + removed.length;
+    if (total === 0 || total > MAX_BATCH)
+      context.addIssue({ code: 'custom', message: `must name 1 to ${MAX_BATCH} cameras` });
+    for (const [index, { id }] of update.entries())
+      if (id === undefined)
+        context.addIssue({ code: 'custom', path: ['update', index, 'id'], message: 'must say which camera' });
+  })
+  .meta({ id: 'CameraBatch' });

@@ -122,7 +122,7 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers): RequestHandler => {
     return await route.handle({
       params,
       query: validate(route.query ?? nothing, request.query),
-      body: validate(route.body ?? nothing, body, route.furtherFaults),
+      body: validate(route.body ?? nothing, body, route.furtherFaults, route.maxListedFaults),
       ...entry,
       ifMatch: ifMatch ?? '',
       clientAddress: request.ip ?? '',

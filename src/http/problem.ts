@@ -75,7 +75,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   ...pictureErrorStatus,
 };
 
-/** An answer with more would be larger than any question. */
+/** An answer with more would be larger than most questions; who asks for more has a route that lists more. */
 const MAX_LISTED_ERRORS = 50;
 
 /** How long a client is asked to wait where the error itself doesn't say. */
@@ -89,8 +89,10 @@ export const httpError = (
 ): AppError<HttpErrorCode> => new AppError(code, message, { details });
 
 /** A 400 that lists what is wrong with the input. */
-export const invalidInput = (errors: readonly InputFault[]): AppError<HttpErrorCode> =>
-  httpError('invalid_input', summaryOf(errors), { errors });
+export const invalidInput = (
+  errors: readonly InputFault[],
+  maxListed: number = MAX_LISTED_ERRORS,
+): AppError<HttpErrorCode> => httpError('invalid_input', summaryOf(errors), { errors, maxListed });
 
 const summaryOf = (errors: readonly InputFault[]): string => {
   const [first] = errors;
@@ -120,18 +122,21 @@ export const problemOf = (
     const problem = problemOfStatus(500, 'internal_error', 'the service failed; its log has the details');
     return { problem, headers: {} };
   }
-  const { errors } = thrown.details as { errors?: readonly InputFault[] };
+  const { errors, maxListed = MAX_LISTED_ERRORS } = thrown.details as {
+    errors?: readonly InputFault[];
+    maxListed?: number;
+  };
   const problem = problemOfStatus(status, thrown.code, thrown.message);
   return {
-    problem: errors === undefined ? problem : withErrors(problem, errors),
+    problem: errors === undefined ? problem : withErrors(problem, errors, maxListed),
     headers: headersOf(status, thrown),
   };
 };
 
-const withErrors = (problem: Problem, errors: readonly InputFault[]): Problem => {
-  if (errors.length <= MAX_LISTED_ERRORS) return { ...problem, errors };
-  const detail = `${problem.detail}; the first ${MAX_LISTED_ERRORS} of ${errors.length} faults are listed`;
-  return { ...problem, detail, errors: errors.slice(0, MAX_LISTED_ERRORS) };
+const withErrors = (problem: Problem, errors: readonly InputFault[], maxListed: number): Problem => {
+  if (errors.length <= maxListed) return { ...problem, errors };
+  const detail = `${problem.detail}; the first ${maxListed} of ${errors.length} faults are listed`;
+  return { ...problem, detail, errors: errors.slice(0, maxListed) };
 };
 
 const headersOf = (status: number, thrown: AppError): Record<string, string> => {

@@ -70,6 +70,8 @@ type Declaration<Params, Query, Body> = {
   readonly isConditional?: true;
   /** What else is wrong with a body that the schema refuses. */
   readonly furtherFaults?: (body: unknown) => readonly InputFault[];
+  /** How many faults of a body are listed, where it takes many things at once. */
+  readonly maxListedFaults?: number;
   /** Success answers by status. */
   readonly answers: Readonly<Record<number, Answer>>;
   /** Statuses of errors besides those that follow from access, input and method. */

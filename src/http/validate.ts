@@ -20,8 +20,9 @@ export const validate = <T>(
   schema: z.ZodType<T>,
   value: unknown,
   further: (value: unknown) => readonly InputFault[] = () => [],
+  maxListedFaults?: number,
 ): T => {
   const result = schema.safeParse(value);
-  if (!result.success) throw invalidInput([...faultsOf(result.error), ...further(value)]);
+  if (!result.success) throw invalidInput([...faultsOf(result.error), ...further(value)], maxListedFaults);
   return result.data;
 };

@@ -49,6 +49,15 @@ export type Camera = {
 /** What an update may change: the fields that are present. */
 export type CameraChanges = Partial<Omit<Camera, 'id'>>;
 
+/** Changes that are made together. */
+export type CameraBatch = {
+  readonly create: readonly Camera[];
+  readonly update: readonly { readonly id: string; readonly changes: CameraChanges }[];
+  readonly remove: readonly string[];
+  /** Whether all that those recorded which are removed goes with them. */
+  readonly isPurged: boolean;
+};
+
 type Flag = 'record' | 'lazy_hls' | 'token_auth' | 'disabled' | 'detect' | 'on_demand';
 type CameraRow = Omit<Camera, 'tags' | 'quirks' | Flag> & Record<Flag, number> & { readonly quirks: string };
 type TagRow = { camera_id: string; tag_id: string };
@@ -196,6 +205,15 @@ export class CameraTable {
     inTransaction(this.#db, () => {
       this.deleted.add(id, { isPurged });
       if (this.#sql.remove.run(id).changes === 0) throw unknown(id);
+    });
+  }
+
+  /** All of these changes or, if one of them throws, none. */
+  changeMany({ create, update, remove, isPurged }: CameraBatch): void {
+    inTransaction(this.#db, () => {
+      for (const camera of create) this.create(camera);
+      for (const { id, changes } of update) this.update(id, changes);
+      for (const id of remove) this.remove(id, { isPurged });
     });
   }
 

@@ -63,6 +63,7 @@ const table: readonly Row[] = [
   ['GET', '/api/events/stream', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/cameras', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['POST', '/api/cameras', '401', '403', 'ok', 'ok', 'ok', ...bad],
+  ['POST', '/api/cameras/bulk', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['PUT', '/api/cameras/matrix', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['DELETE', '/api/cameras/matrix', '401', '403', 'ok', 'ok', 'ok', ...bad],

@@ -4,13 +4,19 @@ import type { Principal } from '../../auth/tokens.js';
 import { AppError } from '../../base/errors.js';
 import type { CameraRegistry } from '../../camera/registry.js';
 import type { CameraView } from '../../camera/runtime-fields.js';
-import { cameraChangesSchema, cameraSchema, newCameraSchema } from '../camera-schemas.js';
+import {
+  cameraBatchSchema,
+  cameraChangesSchema,
+  cameraSchema,
+  MAX_BATCH,
+  newCameraSchema,
+} from '../camera-schemas.js';
 import { changedNames } from '../changed-names.js';
 import { listAnswers, listPage, listText, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
 import { invalidInput } from '../problem.js';
 import { type Reply, type Route, route } from '../route.js';
-import { idParams, messageSchema, tokenSchema } from '../schemas.js';
+import { idParams, idSchema, messageSchema, tokenSchema } from '../schemas.js';
 
 export type CameraRoutesDeps = {
   readonly registry: CameraRegistry;
@@ -19,6 +25,8 @@ export type CameraRoutesDeps = {
 
 /** The longest comment and a hundred tags fit, every character escaped, and the runtime fields that come back. */
 const LIMIT_BYTES = 131_072;
+
+const removalQuery = z.object({ recordings: z.enum(['keep', 'delete']).default('keep') });
 
 const seesPasswords = (role: Role): boolean => mayRole(role, 'camera-credentials.read');
 
@@ -67,6 +75,45 @@ const listRoute = (registry: CameraRegistry): Route => {
   });
 };
 
+/** A thousand cameras, with their runtime fields. */
+const BATCH_LIMIT_BYTES = 1_000_000;
+/** A fault or two for each. */
+const MAX_BATCH_FAULTS = 2 * MAX_BATCH;
+
+const batchRoute = (registry: CameraRegistry): Route =>
+  route({
+    method: 'post',
+    path: '/api/cameras/bulk',
+    access: 'cameras.edit',
+    audit: 'change_cameras',
+    summary: `Add, change and remove up to ${MAX_BATCH} cameras, all or nothing: then every fault is listed, as create[3].url`,
+    query: removalQuery,
+    body: cameraBatchSchema,
+    bodyLimitBytes: BATCH_LIMIT_BYTES,
+    furtherFaults: (input) => registry.faultsOfBatch(input),
+    maxListedFaults: MAX_BATCH_FAULTS,
+    answers: {
+      200: {
+        description: 'Those that were added and changed, whole, and the ids of those that were removed',
+        schema: z.object({ cameras: z.array(cameraSchema), deleted: z.array(idSchema) }),
+      },
+    },
+    problems: [503],
+    handle: ({ body: { create, update, delete: removed }, query: { recordings }, principal, note }) => {
+      const faults = registry.faultsOfBatch({ create, update, delete: removed });
+      if (faults.length > 0) throw invalidInput(faults, MAX_BATCH_FAULTS);
+      const isPurged = recordings === 'delete';
+      // The schema has asked for each id.
+      const changes = update.map(({ id = '', ...sent }) => ({ id, changes: withoutAbsent(sent) }));
+      const [created, updated] = [create.map(({ id }) => id), changes.map(({ id }) => id)];
+      note({ created, updated, deleted: removed, ...(isPurged && { recordings: 'deleted' }) });
+      registry.changeMany({ create, update: changes, remove: removed, isPurged });
+      const showsPasswords = seesPasswords(principal.role);
+      const cameras = [...created, ...updated].map((id) => registry.get(id, showsPasswords));
+      return { status: 200, body: { cameras, deleted: removed } };
+    },
+  });
+
 /** Cameras: the list, and what changes it. */
 export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] => {
   const shown = (status: number, id: string, { role }: Principal): Reply => ({
@@ -75,6 +122,7 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
   });
   return [
     listRoute(registry),
+    batchRoute(registry),
     route({
       method: 'get',
       path: '/api/cameras/:id',
@@ -131,7 +179,7 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
       summary:
         'Stop a camera and remove it; its recordings stay as long as it kept them, unless they are to go along',
       params: idParams,
-      query: z.object({ recordings: z.enum(['keep', 'delete']).default('keep') }),
+      query: removalQuery,
       answers: { 200: { description: 'Done', schema: messageSchema } },
       problems: [404, 503],
       handle: ({ params, query: { recordings }, note }) => {
