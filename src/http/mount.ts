@@ -5,6 +5,7 @@ import type { Logger } from '../base/log.js';
 import { authorize, rolePermissionOf, type TokenVerifier } from './access.js';
 import { type AuditDetails, AuditNote } from './audit.js';
 import { createBodyReader, DEFAULT_BODY_LIMIT_BYTES } from './body.js';
+import { Compression, encodedTag, encodingFor, forgetEncodings, isCompressible } from './compression.js';
 import { sendPieces } from './paced-write.js';
 import { httpError, problemOf } from './problem.js';
 import type { Content, Entry, Reply, Route, RouteAccess } from './route.js';
@@ -29,25 +30,45 @@ const piecesOf = (content: Content): readonly Buffer[] => {
   return Buffer.isBuffer(content) ? [content] : content;
 };
 
-/** Sends what a handler answered. Node leaves the body out for HEAD. */
-const send = async (reply: Reply, request: Request, response: Response): Promise<void> => {
+/** Sends what a handler answered, compressed where that pays. Node leaves the body out for HEAD. */
+const send = async (
+  reply: Reply,
+  request: Request,
+  response: Response,
+  compression: Compression,
+): Promise<void> => {
   if ('write' in reply) {
     await reply.write(request, response);
     return;
   }
   const content = 'text' in reply ? reply.text : JSON.stringify(reply.body);
-  const pieces = piecesOf(content);
+  const contentType = 'text' in reply ? reply.contentType : 'application/json; charset=utf-8';
+  let pieces = piecesOf(content);
   response.statusCode = reply.status;
   response.setHeader('Cache-Control', 'no-store');
   for (const [name, value] of Object.entries(reply.headers ?? {})) response.setHeader(name, value);
+  const isWorthIt = isCompressible(contentType, totalBytes(pieces));
+  if (isWorthIt) response.vary('Accept-Encoding');
+  const encoding = isWorthIt ? encodingFor(request) : null;
   const etag = reply.headers?.['ETag'];
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && etag !== undefined && !isNoneMatch(request.headers['if-none-match'], etag)) {
+    if (encoding !== null) response.setHeader('ETag', encodedTag(etag, encoding));
     response.statusCode = 304;
     response.end();
     return;
   }
-  response.setHeader('Content-Type', 'text' in reply ? reply.contentType : 'application/json; charset=utf-8');
+  const [only] = pieces;
+  const compressed =
+    encoding === null || only === undefined || pieces.length > 1
+      ? null
+      : await compression.of(only, encoding);
+  if (compressed !== null && encoding !== null) {
+    pieces = [compressed];
+    response.setHeader('Content-Encoding', encoding);
+    if (etag !== undefined) response.setHeader('ETag', encodedTag(etag, encoding));
+  }
+  response.setHeader('Content-Type', contentType);
   response.setHeader('Content-Length', totalBytes(pieces));
   await sendPieces(pieces, response);
 };
@@ -101,7 +122,7 @@ const noteOf = (
       });
 
 /** Who may, then what is sent, then whether it fits: nobody makes us read a body who may not send one. */
-const handlerOf = (route: Route, doorkeepers: Doorkeepers): RequestHandler => {
+const handlerOf = (route: Route, doorkeepers: Doorkeepers, compression: Compression): RequestHandler => {
   const readBody = createBodyReader(route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES, route.bodyType);
   const answer = async (
     entry: Entry,
@@ -133,6 +154,7 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers): RequestHandler => {
   };
   return async (request, response) => {
     response.locals['route'] = route.path;
+    forgetEncodings(request.headers);
     const entry = enter(route, doorkeepers, request);
     const note = noteOf(route, doorkeepers, entry, request, response);
     let reply: Reply;
@@ -148,7 +170,7 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers): RequestHandler => {
     const isChange = route.method !== 'get';
     if (isChange) note?.done();
     try {
-      await send(reply, request, response);
+      await send(reply, request, response, compression);
     } finally {
       // Of a download that was cut, a part is out all the same.
       const isOut = request.method !== 'HEAD' && response.headersSent && response.statusCode < 300;
@@ -167,9 +189,10 @@ const allowOf = (routes: readonly Route[]): string => {
 
 /** Mounts declared routes, and answers other methods of their paths. */
 export const mountRoutes = (app: Express, routes: readonly Route[], doorkeepers: Doorkeepers): void => {
+  const compression = new Compression();
   for (const path of new Set(routes.map((route) => route.path))) {
     const ofPath = routes.filter((route) => route.path === path);
-    for (const route of ofPath) app[route.method](path, handlerOf(route, doorkeepers));
+    for (const route of ofPath) app[route.method](path, handlerOf(route, doorkeepers, compression));
     const allow = allowOf(ofPath);
     app.all(path, (request, response) => {
       response.locals['route'] = path;
