@@ -184,16 +184,19 @@ const allowOf = (routes: readonly Route[]): string => {
   const methods = routes.flatMap(({ method }) =>
     method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()],
   );
-  return [...methods, 'OPTIONS'].join(', ');
+  return [...new Set(methods), 'OPTIONS'].join(', ');
 };
+
+/** Whether a path, which may be a declared one, is one of a route: `/api/cameras/bulk` may be the camera `bulk`, too. */
+const covers = (route: Route, path: string): boolean =>
+  new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`).test(path);
 
 /** Mounts declared routes, and answers other methods of their paths. */
 export const mountRoutes = (app: Express, routes: readonly Route[], doorkeepers: Doorkeepers): void => {
   const compression = new Compression();
+  for (const route of routes) app[route.method](route.path, handlerOf(route, doorkeepers, compression));
   for (const path of new Set(routes.map((route) => route.path))) {
-    const ofPath = routes.filter((route) => route.path === path);
-    for (const route of ofPath) app[route.method](path, handlerOf(route, doorkeepers, compression));
-    const allow = allowOf(ofPath);
+    const allow = allowOf(routes.filter((route) => covers(route, path)));
     app.all(path, (request, response) => {
       response.locals['route'] = path;
       if (request.method !== 'OPTIONS')

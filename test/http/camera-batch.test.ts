@@ -113,9 +113,18 @@ test('a thousand at once, with a fault in each, and no more than that', async ()
   assert.equal((await bulk({ delete: create.map(({ id }) => id) })).status, 200);
 });
 
+test('a camera may be called bulk all the same', async () => {
+  assert.equal((await bulk({ create: [{ id: 'bulk', url, disabled: true }] })).status, 200);
+  assert.equal((await app.asAdmin('GET', '/api/cameras/bulk')).body.id, 'bulk');
+  const { headers } = await app.call('OPTIONS', '/api/cameras/bulk');
+  assert.equal(headers.get('allow'), 'POST, GET, HEAD, PUT, DELETE, OPTIONS');
+  assert.equal((await app.asAdmin('DELETE', '/api/cameras/bulk')).status, 200);
+});
+
 test('recordings go along only where that is asked for, and keep their camera from coming back before they are gone', async () => {
-  assert.equal((await bulk({ delete: ['a'] }, '?recordings=delete')).status, 200);
-  const again = await bulk({ create: [{ id: 'a', url }] });
+  await bulk({ create: [{ id: 'purged', url }] });
+  assert.equal((await bulk({ delete: ['purged'] }, '?recordings=delete')).status, 200);
+  const again = await bulk({ create: [{ id: 'purged', url }] });
   if (again.status !== 200) assert.match(again.text, /create\[0\]\.id.*recordings are being deleted/);
   assert.equal((await bulk({ delete: ['b'] }, '?recordings=maybe')).status, 400);
 });
