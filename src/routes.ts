@@ -87,7 +87,8 @@ const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
     ...archiveRoutes({
       ...{ clock, cameras: registry },
       ...{ recordings: requests, timeline: requests, playback: requests },
-      ...{ exports: requests, deletions: requests },
+      ...{ frames: requests, exports: requests, deletions: requests },
+      viewers: storage.viewers,
       deleted: { has: (id) => deleted.find(id) !== null },
     }),
     ...hlsRoutes({ hls }),

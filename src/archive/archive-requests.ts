@@ -3,6 +3,8 @@ import { AppError } from '../base/errors.js';
 import { Turns, type TurnsOptions } from '../base/turns.js';
 import { archiveError } from './archive-error.js';
 import type { Clip } from './export/clip.js';
+import type { FrameReading } from './frames/frame-reading.js';
+import type { Frames } from './frames/frames.js';
 import type { Deleting } from './keep/deleting.js';
 import type { Recording } from './list/recording.js';
 import type { Recordings } from './list/recordings.js';
@@ -13,6 +15,7 @@ export type ArchiveRequestsDeps = {
   readonly recordings: Pick<Recordings, 'list'>;
   readonly timeline: Pick<Timeline, 'intervals'>;
   readonly playback: Playback;
+  readonly frames: Pick<Frames, 'read'>;
   readonly deletions: Pick<Deleting, 'deleteWithin'>;
   readonly clock: Clock;
 };
@@ -65,6 +68,11 @@ export class ArchiveRequests {
 
   deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<number> {
     return this.#deletionTurns.run(cameraId, () => this.#deps.deletions.deleteWithin(cameraId, fromMs, toMs));
+  }
+
+  /** What is to be read is found in turn; the reading has turns of its own. */
+  frames(...wanted: Parameters<Frames['read']>): Promise<FrameReading> {
+    return this.#turns.run(wanted[0], () => this.#deps.frames.read(...wanted));
   }
 
   /** Clips have turns of their own. */

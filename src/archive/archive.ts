@@ -3,6 +3,7 @@ import type { Logger } from '../base/log.js';
 import { ArchiveRequests } from './archive-requests.js';
 import type { ArchiveRoot } from './archive-root.js';
 import type { FilesInProgress } from './files/file-progress.js';
+import { Frames } from './frames/frames.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './jobs/job-pool.js';
 import { Deleting } from './keep/deleting.js';
 import { type LiveFiles, Recovery } from './keep/recovery.js';
@@ -10,6 +11,7 @@ import { Retention, type RetentionRule, type TimeMemory } from './keep/retention
 import type { GapReason } from './list/intervals.js';
 import { Recordings } from './list/recordings.js';
 import { Timeline } from './list/timeline.js';
+import { RecordingLocator } from './play/locator.js';
 import { Playback } from './play/playback.js';
 
 export type ArchiveOptions = { readonly archiveDir: string; readonly minFreePercent: number };
@@ -57,9 +59,11 @@ export class Archive {
     this.#deletions = deleter;
     const recordings = new Recordings(options, { runner, live });
     const timeline = new Timeline({ clock, recordings, whyNot });
-    const playback = new Playback(options, { recordings, runner, clock });
+    const locator = new RecordingLocator(options, { recordings, runner });
+    const playback = new Playback({ locator, runner, clock });
+    const frames = new Frames({ clock, locator, runner, whyNot });
     const deletions = new Deleting(options, { recordings, runner: deleter, log });
-    this.requests = new ArchiveRequests({ clock, recordings, timeline, playback, deletions });
+    this.requests = new ArchiveRequests({ clock, recordings, timeline, playback, frames, deletions });
     this.recovery = new Recovery(options, {
       ...{ clock, log, live },
       ...{ runner: this.#repairs, quickRunner: runner },

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { closedName, openName } from '../../src/archive/files/file-name.js';
 import type { FilesInProgress } from '../../src/archive/files/file-progress.js';
+import { Frames } from '../../src/archive/frames/frames.js';
 import { Recordings } from '../../src/archive/list/recordings.js';
+import { RecordingLocator } from '../../src/archive/play/locator.js';
 import { Playback } from '../../src/archive/play/playback.js';
-import type { WallMs } from '../../src/base/clock.js';
+import { systemClock, type WallMs } from '../../src/base/clock.js';
 import { VIDEO_TRACK_ID } from '../../src/fmp4/init-segment.js';
 import { PartTable } from '../../src/fmp4/part-table.js';
 import { buildMfra } from '../../src/fmp4/random-access.js';
@@ -82,7 +84,9 @@ export const makeArchive = (
   const recordings = new Recordings({ archiveDir }, { runner, live });
   const time = { nowMs: START_MS + 86_400_000 };
   const clock = { wallMs: () => time.nowMs as WallMs };
-  const playback = new Playback({ archiveDir }, { recordings, runner, clock });
+  const locator = new RecordingLocator({ archiveDir }, { recordings, runner });
+  const playback = new Playback({ locator, runner, clock });
+  const frames = new Frames({ clock: { ...systemClock, ...clock }, locator, runner, whyNot: () => null });
   const put = (fileName: string, bytes: Buffer): string => {
     writeFileSync(join(folder, fileName), bytes);
     return fileName;
@@ -93,6 +97,7 @@ export const makeArchive = (
     runner,
     recordings,
     playback,
+    frames,
     time,
     put,
     putClosed: ({ bytes, startMs, endMs }: ReturnType<typeof film>): string =>

@@ -9,6 +9,7 @@ import { repairFile } from '../../src/archive/keep/repair-file.js';
 import { coverageOf } from '../../src/archive/list/intervals.js';
 import type { Recording } from '../../src/archive/list/recording.js';
 import { Recordings } from '../../src/archive/list/recordings.js';
+import { RecordingLocator } from '../../src/archive/play/locator.js';
 import { Playback } from '../../src/archive/play/playback.js';
 import type { WallMs } from '../../src/base/clock.js';
 import { scanFile } from '../fmp4/fragmented-file.js';
@@ -188,7 +189,11 @@ const datesIn = async (archiveDir: string, recordings: readonly Recording[]): Pr
   const runner = new InlineRunner();
   const finder = new Recordings({ archiveDir }, { runner, live: nobodyWrites });
   const clock = { wallMs: () => START_MS as WallMs };
-  const playback = new Playback({ archiveDir }, { recordings: finder, runner, clock });
+  const playback = new Playback({
+    locator: new RecordingLocator({ archiveDir }, { recordings: finder, runner }),
+    runner,
+    clock,
+  });
   const dates: number[] = [];
   for (const { fileName } of recordings) {
     const playlist = HLS.parse(textOf(await playback.archivePlaylist('door', { fileName, session: null })));

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { closedName, openName } from '../../src/archive/files/file-name.js';
 import { JobPool } from '../../src/archive/jobs/job-pool.js';
 import { Recordings } from '../../src/archive/list/recordings.js';
+import { RecordingLocator } from '../../src/archive/play/locator.js';
 import { Playback } from '../../src/archive/play/playback.js';
 import { systemClock } from '../../src/base/clock.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
@@ -16,7 +17,7 @@ import { launchChromium } from '../support/browser/chromium.js';
 import { assertShows, decodePictures, findShown } from '../support/browser/decoded-pictures.js';
 import { type HlsStats, playHls } from '../support/browser/hls-player.js';
 import { playVideoFile } from '../support/browser/video-player.js';
-import { noDeletions } from '../support/fake-archive.js';
+import { noDeletions, noFrames } from '../support/fake-archive.js';
 import { fixturePath, fixtures } from '../support/fixtures.js';
 import { looped } from '../support/looped.js';
 import { startWebServer, type WebServer } from '../support/web-server.js';
@@ -35,7 +36,11 @@ let browser: Browser;
 before(async () => {
   mkdirSync(folder);
   const recordings = new Recordings({ archiveDir }, { runner: pool, live: nobodyWrites });
-  const playback = new Playback({ archiveDir }, { recordings, runner: pool, clock: systemClock });
+  const playback = new Playback({
+    locator: new RecordingLocator({ archiveDir }, { recordings, runner: pool }),
+    runner: pool,
+    clock: systemClock,
+  });
   const timeline = { intervals: async () => ({ intervals: [], gaps: [], broken: [] }) };
   const cameras = { has: (id: string) => server.cameras.has(id) };
   server = await startWebServer(
@@ -47,6 +52,7 @@ before(async () => {
       playback,
       exports: playback,
       ...noDeletions,
+      ...noFrames,
     }),
   );
   browser = await launchChromium();

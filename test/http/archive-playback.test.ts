@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { Timeline } from '../../src/archive/list/timeline.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
 import { CAMERA_ID, film, makeArchive, START_MS } from '../archive/filmed.js';
-import { noDeletions } from '../support/fake-archive.js';
+import { noDeletions, noFrames } from '../support/fake-archive.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { fixtures } from '../support/fixtures.js';
 import { startWebServer } from '../support/web-server.js';
@@ -18,7 +18,16 @@ const serve = async (t: TestContext) => {
   const timeline = new Timeline({ clock, recordings, whyNot: () => null });
   const cameras = { has: (id: string) => id === CAMERA_ID };
   const server = await startWebServer(
-    archiveRoutes({ clock, cameras, recordings, timeline, playback, exports: playback, ...noDeletions }),
+    archiveRoutes({
+      clock,
+      cameras,
+      recordings,
+      timeline,
+      playback,
+      exports: playback,
+      ...noDeletions,
+      ...noFrames,
+    }),
   );
   t.after(() => server.stop());
   server.cameras.set(CAMERA_ID, { tokenAuth: true, isDisabled: false });

@@ -21,7 +21,8 @@ before(async () => {
   server = await startWebServer(
     archiveRoutes({
       ...{ clock, cameras, recordings: archive, timeline: archive, playback: archive },
-      ...{ exports: archive, deletions: archive },
+      ...{ frames: archive, exports: archive, deletions: archive },
+      viewers: { takePlace: (...taken) => server.viewers.takePlace(...taken) },
       deleted: { has: (id) => id === 'deleted' },
     }),
   );

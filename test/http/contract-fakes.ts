@@ -81,6 +81,8 @@ export const startFakeOutputs = async (): Promise<{
         rangePlaylist: (...asked) => archive.rangePlaylist(...asked),
         segment: (...asked) => archive.segment(...asked),
       },
+      frames: { frames: tooMuch },
+      viewers: { takePlace: () => ({ release: () => {} }) },
       exports: { clip: tooMuch },
       deletions: { deleteWithin: tooMuch },
     }),

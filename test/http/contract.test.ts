@@ -105,7 +105,7 @@ test('every stream asks for its camera, for a token where that asks, and for roo
   for (let count = 0; count < MAX_VIEWINGS; count++)
     server.viewers.openViewing('elsewhere', 'eve', String(count));
   for (const [method, path, operation] of watching) {
-    const isArchive = path.startsWith('/hls/');
+    const isArchive = path.startsWith('/hls/') || path.startsWith('/stream/archive/');
     const { status, headers, body } = isArchive
       ? await server.call(method, withId(path, 'locked'), { token: server.streamToken('locked') })
       : await app.call(method, withId(path, 'open'));
@@ -448,6 +448,7 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   assert.equal((await deleteWithin('from=never', app.tokens.operator)).status, 400);
   assert.match((await get(`/hls/yard/archive.m3u8?file=${file}`)).text, /segment\.ts/);
   assert.match((await get(`/hls/yard/range.m3u8?${when}`)).text, /segment\.ts/);
+  assert.equal((await get(`/stream/archive/yard/frames?${when}`)).status, 200);
   const segment = `/hls/yard/segment.ts?file=${file}&seq=0`;
   const etag = (await get(segment)).headers.get('etag') ?? '';
   assert.equal((await get(segment, { 'if-none-match': etag })).status, 304);

@@ -53,6 +53,7 @@ const table: readonly Row[] = [
   ['PUT', '/api/me/password', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/me/preferences', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['PUT', '/api/me/preferences', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
+  ['GET', '/stream/archive/streamed/frames', ...watching],
   ['GET', '/api/cameras/matrix/archive', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['DELETE', '/api/cameras/matrix/archive', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix/recordings', '401', 'ok', 'ok', 'ok', 'ok', ...bad],

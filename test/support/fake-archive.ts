@@ -1,8 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../src/base/errors.js';
 import type { Clip } from '../../src/http/clip-response.js';
+import type { FrameReading } from '../../src/http/frames-response.js';
 import type { RecordingDeletions } from '../../src/http/routes/archive/deletion.js';
 import type { ClipSelection, RecordingExports } from '../../src/http/routes/archive/export.js';
+import type { FramesWanted, RecordedFrames } from '../../src/http/routes/archive/frames.js';
 import type { RecordingList, RecordingTimeline } from '../../src/http/routes/archive/lists.js';
 import type { RecordingPlayback } from '../../src/http/routes/archive/playback.js';
 
@@ -17,7 +19,13 @@ export const clipContent = Buffer.alloc(CLIP_BYTES, Buffer.from(Array.from({ len
 
 /** An archive in memory, which notes what it was asked and what of it was given back. */
 export class FakeArchive
-  implements RecordingList, RecordingTimeline, RecordingPlayback, RecordingExports, RecordingDeletions
+  implements
+    RecordingList,
+    RecordingTimeline,
+    RecordingPlayback,
+    RecordedFrames,
+    RecordingExports,
+    RecordingDeletions
 {
   readonly asked: string[] = [];
   openClips = 0;
@@ -84,6 +92,19 @@ export class FakeArchive
     };
   }
 
+  async frames(cameraId: string, wanted: FramesWanted, viewer: string): Promise<FrameReading> {
+    this.#note(`frames ${cameraId} ${JSON.stringify(wanted)} ${viewer}`);
+    this.openClips++;
+    let isClosed = false;
+    return {
+      read: () => this.#read(0, this.contentBytes),
+      close: () => {
+        if (!isClosed) this.openClips--;
+        isClosed = true;
+      },
+    };
+  }
+
   async *#read(startByte: number, endByte: number): AsyncGenerator<Buffer> {
     const end = Math.min(endByte, this.endsAtByte);
     for (let at = startByte; at < end; at += CHUNK_BYTES) {
@@ -112,4 +133,10 @@ export class FakeArchive
 export const noDeletions = {
   deleted: { has: () => false },
   deletions: { deleteWithin: () => Promise.resolve(0) },
+};
+
+/** For those who look at whole pictures alone. */
+export const noFrames = {
+  frames: { frames: () => Promise.reject(new AppError('not_found', 'nothing was recorded in this time')) },
+  viewers: { takePlace: () => ({ release: () => {} }) },
 };

@@ -6,6 +6,7 @@ import { findUnclosed } from '../files/archive-folders.js';
 import { codeOf } from '../files/disk-fault.js';
 import { type JobOutcome, Moved } from '../files/job-result.js';
 import { scanFolder, statFile } from '../files/scan-folder.js';
+import { readFrames } from '../frames/read-frames.js';
 import { deleteExpired, deleteFiles, deleteUnclosed, evictOldest, newestEnd } from '../keep/delete-files.js';
 import { repairFile } from '../keep/repair-file.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
@@ -35,6 +36,7 @@ export const jobs = {
   collectClip,
   finishClip,
   readClip,
+  readFrames,
 };
 
 export type Jobs = typeof jobs;

@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { closedName } from '../../../src/archive/files/file-name.js';
 import { JobPool } from '../../../src/archive/jobs/job-pool.js';
 import { Recordings } from '../../../src/archive/list/recordings.js';
+import { RecordingLocator } from '../../../src/archive/play/locator.js';
 import { Playback } from '../../../src/archive/play/playback.js';
 import { systemClock } from '../../../src/base/clock.js';
 import { FragmentBuilder } from '../../../src/fmp4/fragment.js';
@@ -67,7 +68,14 @@ const makeArchive = (t: TestContext) => {
   );
   t.after(() => runner.stop());
   const recordings = new Recordings({ archiveDir }, { runner, live: nobodyWrites });
-  return { folder, playback: new Playback({ archiveDir }, { recordings, runner, clock: systemClock }) };
+  return {
+    folder,
+    playback: new Playback({
+      locator: new RecordingLocator({ archiveDir }, { recordings, runner }),
+      runner,
+      clock: systemClock,
+    }),
+  };
 };
 
 test('a day with sound is exported, in bounded memory', async (t) => {

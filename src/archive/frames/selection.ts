@@ -1,0 +1,61 @@
+import type { Gap } from '../list/intervals.js';
+import type { Gops } from './gops.js';
+
+/** What is wanted of a time. */
+export type FramesWanted = {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Keyframes alone. */
+  readonly keysOnly: boolean;
+  /** Of keyframes those at or before each step of so many ms from `fromMs` on, none twice; null: all. */
+  readonly everyMs: number | null;
+  /** Newest first: GOPs one after another, each of them as it is decoded. */
+  readonly isBackwards: boolean;
+};
+
+/** A step of an answer: some GOPs of one file, by their numbers, or that nothing was recorded. */
+export type Step = { readonly gops: Gops; readonly numbers: readonly number[] } | { readonly gap: Gap };
+
+type Chosen = Extract<Step, { gops: Gops }>;
+
+/** Of all keyframes in order, those that are the newest one at a step. */
+const spaced = (files: readonly Chosen[], { fromMs, toMs }: FramesWanted, everyMs: number): Chosen[] => {
+  const next = (file: number, at: number): number => {
+    const { gops, numbers } = files[file]!;
+    if (at + 1 < numbers.length) return gops.wallMs(numbers[at + 1]!);
+    const following = files[file + 1];
+    return following === undefined ? toMs : following.gops.wallMs(following.numbers[0]!);
+  };
+  return files.map(({ gops, numbers }, file) => ({
+    gops,
+    numbers: numbers.filter((gop, at) => {
+      const sinceMs = Math.max(gops.wallMs(gop) - fromMs, 0);
+      const stepMs = fromMs + Math.ceil(sinceMs / everyMs) * everyMs;
+      return stepMs < Math.min(next(file, at), toMs);
+    }),
+  }));
+};
+
+/** The steps of an answer: gaps stand where they were, between the files. Empty: nothing was recorded. */
+export const stepsOf = (
+  located: readonly Gops[],
+  gaps: readonly Gap[],
+  wanted: FramesWanted,
+): readonly Step[] => {
+  const { fromMs, toMs, everyMs, isBackwards } = wanted;
+  const all = located
+    .map((gops) => ({ gops, numbers: gops.between(fromMs, toMs) }))
+    .filter(({ numbers }) => numbers.length > 0);
+  if (all.length === 0) return [];
+  const steps: Step[] = [];
+  let told = 0;
+  for (const file of everyMs === null ? all : spaced(all, wanted, everyMs)) {
+    while (told < gaps.length && gaps[told]!.endMs <= file.gops.recording.startMs) {
+      steps.push({ gap: gaps[told]! });
+      told += 1;
+    }
+    steps.push(isBackwards ? { ...file, numbers: file.numbers.toReversed() } : file);
+  }
+  steps.push(...gaps.slice(told).map((gap) => ({ gap })));
+  return isBackwards ? steps.toReversed() : steps;
+};
