@@ -1,5 +1,6 @@
 export type VideoCodec = 'h264' | 'h265';
-export type AudioCodec = 'aac' | 'pcmu' | 'pcma' | 'opus';
+/** FLAC is what recordings keep of G.711: no camera sends it. */
+export type AudioCodec = 'aac' | 'pcmu' | 'pcma' | 'opus' | 'flac';
 
 /** All video tracks run on the 90 kHz clock (RFC 6184 §5.1, RFC 7798 §4.1). */
 export const VIDEO_CLOCK_HZ = 90_000;
@@ -29,9 +30,9 @@ export type AudioTrackInfo = {
   readonly codec: AudioCodec;
   readonly clockRateHz: number;
   readonly channels: number;
-  /** AAC: the AudioSpecificConfig; else empty. */
+  /** AAC: the AudioSpecificConfig; FLAC: STREAMINFO; else empty. */
   readonly config: Uint8Array;
-  /** RFC 6381: `mp4a.40.2`, `opus`, `ulaw`, `alaw`. */
+  /** RFC 6381: `mp4a.40.2`, `opus`, `fLaC`, `ulaw`, `alaw`. */
   readonly codecString: string;
 };
 

@@ -52,6 +52,7 @@ const codecs: Readonly<Record<string, { codec: VideoCodec | AudioCodec; configBo
   hev1: { codec: 'h265', configBox: 'hvcC' },
   mp4a: { codec: 'aac', configBox: 'esds' },
   Opus: { codec: 'opus', configBox: '' },
+  fLaC: { codec: 'flac', configBox: 'dfLa' },
   ulaw: { codec: 'pcmu', configBox: '' },
   alaw: { codec: 'pcma', configBox: '' },
 };

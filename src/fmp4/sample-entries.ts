@@ -105,6 +105,13 @@ export const dOps = (channels: number): Buffer =>
     u8(0), // ChannelMappingFamily
   );
 
+const LAST_METADATA_BLOCK = 0x80;
+const STREAMINFO = 0;
+
+/** FLAC Specific Box (Encapsulation of FLAC in ISOBMFF §3.3.2). */
+export const dfLa = (streamInfo: Uint8Array): Buffer =>
+  fullBox('dfLa', 0, 0, u8(LAST_METADATA_BLOCK | STREAMINFO), u24(streamInfo.length), streamInfo);
+
 const LAYOUT_MONO = 0x64_0001;
 const LAYOUT_STEREO = 0x65_0002;
 const LAYOUT_UNKNOWN = 0xffff_0000;
@@ -131,6 +138,8 @@ export const audioSampleEntryOf = (track: AudioTrackInfo): Buffer => {
       return mp4a(track);
     case 'opus':
       return audioSampleEntry('Opus', track, dOps(track.channels));
+    case 'flac':
+      return audioSampleEntry('fLaC', track, dfLa(track.config));
     case 'pcmu':
       return audioSampleEntry('ulaw', track, chan(track.channels));
     case 'pcma':

@@ -12,6 +12,8 @@ export type RingReaderOptions = {
    * a reader before this one has left word that it was there already.
    */
   readonly start: 'latest-key' | 'next' | 'unmarked-key';
+  /** Sound as the camera sends it, or as files hold it; the same where there is but one. */
+  readonly sound?: 'sent' | 'kept';
 };
 
 /** A writer would have to lap the whole ring this often during one call for it to come back empty. */
@@ -46,6 +48,9 @@ export class RingReader {
   /** Video frames that this reader has dropped since its first frame. */
   droppedFrames = 0;
 
+  /** The flag of sound that isn't for this reader. */
+  readonly #unwanted: number;
+  #isUnwanted = false;
   #memory: RingMemory;
   #cursor: number;
   /** What may come next: any frame, or a keyframe alone. */
@@ -65,6 +70,7 @@ export class RingReader {
   #isSubscribed = false;
 
   constructor(ring: SharedArrayBuffer, options: RingReaderOptions) {
+    this.#unwanted = options.sound === 'kept' ? frameFlag.sentOnly : frameFlag.keptOnly;
     this.#memory = new RingMemory(ring);
     this.#seeks = options.start === 'next' ? 'first-key' : 'newest-key';
     this.#cursor = this.#firstCursor(options.start);
@@ -83,7 +89,7 @@ export class RingReader {
       if (!this.#load(this.#cursor)) {
         this.#seeks = 'newest-key';
         overruns += 1;
-      } else if (this.#seeks === 'first-key' && !this.isKey) {
+      } else if (this.#isUnwanted || (this.#seeks === 'first-key' && !this.isKey)) {
         this.#cursor = (this.#cursor + 1) | 0;
       } else {
         this.#deliver();
@@ -311,6 +317,7 @@ export class RingReader {
     this.sequence = sequence;
     this.isKey = (flags & frameFlag.key) !== 0;
     this.isAudio = (flags & frameFlag.audio) !== 0;
+    this.#isUnwanted = (flags & this.#unwanted) !== 0;
     this.isVideo = !this.isAudio;
     this.discontinuity = (flags & frameFlag.discontinuity) !== 0;
     this.damaged = (flags & frameFlag.damaged) !== 0;

@@ -222,9 +222,11 @@ export class RingWriter {
   #publishAudio(source: Buffer, start: number, end: number, stamp: Readonly<FrameStamp>): boolean {
     if (!this.#room.append(source, start, end)) return false;
     this.#publish(stamp, (stamp.flags & ~frameFlag.key) | frameFlag.audio);
+    this.#room.measure(end - start);
+    // The camera sent it once.
+    if ((stamp.flags & frameFlag.keptOnly) !== 0) return true;
     this.add('audioFrames', 1);
     this.add('audioBytes', end - start);
-    this.#room.measure(end - start);
     return true;
   }
 

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MonotonicMs } from '../../src/base/clock.js';
+import { readCounters } from '../../src/ring/counters.js';
 import { frameFlag } from '../../src/ring/frame-flag.js';
 import { RingReader } from '../../src/ring/reader.js';
 import type { RingWriter } from '../../src/ring/writer.js';
-import { copyOf, KEY, makeRing, nalOf, seedsOf, writeFrame } from '../support/ring.js';
+import { copyOf, KEY, makeRing, nalOf, seedsOf, stampOf, writeFrame } from '../support/ring.js';
 
 /** A ring of fixed size that holds about ten frames of 20 KB. */
 const small = { dataBytes: 262_144, maxDataBytes: 262_144, maxFrameBytes: 65_536 };
@@ -202,4 +203,32 @@ test("moving to another camera's ring starts anew, with a discontinuity", () => 
   assert.equal(reader.discontinuity, false);
   assert.equal(reader.droppedFrames, 0);
   assert.equal(frameFlag.discontinuity, 2);
+});
+
+test('sound that is there twice is read as it is sent, or as it is kept', () => {
+  const { writer } = makeRing();
+  const sent = new RingReader(writer.ring, { start: 'next' });
+  const kept = new RingReader(writer.ring, { start: 'next', sound: 'kept' });
+  const write = (seed: number, flags: number): void =>
+    writer.writeAudio(nalOf(seed, 8), 0, 8, stampOf({ ptsTicks: seed, flags }));
+  writeFrame(writer, nalOf(1, 50), { flags: KEY });
+  write(2, frameFlag.sentOnly);
+  write(3, frameFlag.sentOnly);
+  write(4, frameFlag.keptOnly);
+  writeFrame(writer, nalOf(5, 50));
+  write(6, frameFlag.keptOnly);
+  write(7, 0);
+  write(8, frameFlag.sentOnly);
+  const read = (reader: RingReader): number[] => {
+    const seeds: number[] = [];
+    while (reader.next()) seeds.push(copyOf(reader)!.readInt32LE(reader.isVideo ? 4 : 0));
+    return seeds;
+  };
+  assert.deepEqual(read(sent), [1, 2, 3, 5, 7, 8]);
+  assert.deepEqual(read(kept), [1, 4, 5, 6, 7]);
+  assert.deepEqual([sent.droppedFrames, kept.droppedFrames], [0, 0]);
+  assert.deepEqual([sent.backlogFrames, kept.backlogFrames], [0, 0]);
+  assert.equal(readCounters(writer.ring).audioFrames, 4, 'the camera sent four');
+  writer.close();
+  assert.deepEqual([sent.ended, kept.ended], [true, true]);
 });

@@ -1,5 +1,7 @@
-import type { StreamInfo } from '../../codec/track.js';
+import type { AudioTrackInfo, StreamInfo } from '../../codec/track.js';
 import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { keptSound } from '../../flac/flac-track.js';
+import { blockSamplesAt } from '../../flac/stream-info.js';
 import { FragmentBuilder } from '../../fmp4/fragment.js';
 import type { FragmentTrackOptions } from '../../fmp4/fragment-track.js';
 import { AUDIO_TRACK_ID, VIDEO_TRACK_ID } from '../../fmp4/init-segment.js';
@@ -30,13 +32,16 @@ export type Fragment = {
 const VIDEO = 0;
 const AUDIO = 1;
 const USUAL_FRAME_TICKS = VIDEO_CLOCK_HZ / 25;
-const USUAL_AUDIO_FRAME = { aac: 1024, opus: 960, pcmu: 160, pcma: 160 } as const;
+const OPUS_FRAME_TICKS = 960;
+const AAC_FRAME_TICKS = 1024;
 
-/** What of a stream is recorded: MP4 knows no G.711 that browsers would play, so such audio is left out. */
-export const recordable = (info: StreamInfo): StreamInfo => {
-  const codec = info.audio?.codec;
-  return codec === 'aac' || codec === 'opus' ? info : { ...info, audio: null };
+const usualAudioTicks = ({ codec, clockRateHz }: AudioTrackInfo): number => {
+  if (codec === 'flac') return blockSamplesAt(clockRateHz);
+  return codec === 'opus' ? OPUS_FRAME_TICKS : AAC_FRAME_TICKS;
 };
+
+/** What of a stream is recorded. */
+export const recordable = (info: StreamInfo): StreamInfo => ({ ...info, audio: keptSound(info.audio) });
 
 const tracksFor = ({ audio }: StreamInfo, originTicks: number): FragmentTrackOptions[] => {
   const video: FragmentTrackOptions = {
@@ -52,7 +57,7 @@ const tracksFor = ({ audio }: StreamInfo, originTicks: number): FragmentTrackOpt
       trackId: AUDIO_TRACK_ID,
       kind: 'audio',
       originTicks: Math.round((originTicks * audio.clockRateHz) / VIDEO_CLOCK_HZ),
-      usualDurationTicks: USUAL_AUDIO_FRAME[audio.codec],
+      usualDurationTicks: usualAudioTicks(audio),
     },
   ];
 };

@@ -20,7 +20,7 @@ export class Recorder {
   constructor(options: RecorderOptions, ring: SharedArrayBuffer, deps: RecorderDeps) {
     this.#log = deps.log;
     this.#files = new RecorderFiles(options, deps);
-    this.#reader = new RingReader(ring, { start: 'unmarked-key' });
+    this.#reader = new RingReader(ring, { start: 'unmarked-key', sound: 'kept' });
   }
 
   /** The ring was replaced; what is collected still lies in the old one, and a fragment has one guard. */

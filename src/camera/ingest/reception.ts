@@ -41,6 +41,7 @@ export class Reception {
   readonly #deps: ReceptionDeps;
   /** In the order in which their medias are set up. */
   readonly #tracks: readonly Track[];
+  readonly #audio: AudioTrack | null;
   readonly #tally: RingTally;
 
   constructor(choice: MediaChoice, deps: ReceptionDeps) {
@@ -56,6 +57,7 @@ export class Reception {
       alignment?.onVideoReport(wallMs, rtp),
     );
     this.video = video.arrival;
+    this.#audio = audio?.arrival ?? null;
     this.#tracks = audio === null ? [video] : [video, audio];
   }
 
@@ -111,6 +113,7 @@ export class Reception {
   /** Forgets what is half-assembled; nothing is written to the ring after this. */
   end(): void {
     for (const { depacketizer } of this.#tracks) depacketizer.reset();
+    this.#audio?.end();
     this.#deps.ring.abort();
     this.video.end();
     this.publishCounters();

@@ -1,15 +1,12 @@
 import type { MonotonicMs, Ticks } from '../../base/clock.js';
-import { type AudioTrackInfo, VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { keptSound } from '../../flac/flac-track.js';
 import { RingReader } from '../../ring/reader.js';
 
 /** How long a frame waits for frames of the other track that belong before it. */
 const MAX_WAIT_MS = 250;
 /** A keyframe older than this is what a camera that is away has left: nobody is shown it as live. */
 const MAX_START_AGE_MS = 15_000;
-
-/** Audio that either output can carry; G.711 is left out. */
-export const carriedAudio = (audio: AudioTrackInfo | null): AudioTrackInfo | null =>
-  audio?.codec === 'aac' || audio?.codec === 'opus' ? audio : null;
 
 /**
  * A camera's frames in the order of their times. Cameras send audio later than the pictures it belongs to; a part
@@ -31,7 +28,7 @@ export class MergedReader {
     const video = new RingReader(ring, { start: 'latest-key' });
     const start = video.lagMs(nowMs) > MAX_START_AGE_MS ? 'next' : 'latest-key';
     this.#video = start === 'next' ? new RingReader(ring, { start }) : video;
-    this.#audio = new RingReader(ring, { start });
+    this.#audio = new RingReader(ring, { start, sound: 'kept' });
   }
 
   /** Video frames that were overwritten before they were read. */
@@ -86,7 +83,7 @@ export class MergedReader {
   #describe(video: RingReader): void {
     if (video.formatVersion === this.#formatVersion) return;
     this.#formatVersion = video.formatVersion;
-    this.#audioClockHz = carriedAudio(video.formatInfo()?.audio ?? null)?.clockRateHz ?? 0;
+    this.#audioClockHz = keptSound(video.formatInfo()?.audio ?? null)?.clockRateHz ?? 0;
   }
 }
 

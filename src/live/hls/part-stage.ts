@@ -1,4 +1,5 @@
-import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { type AudioTrackInfo, VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { blockSamplesAt } from '../../flac/stream-info.js';
 import { FragmentBuilder } from '../../fmp4/fragment.js';
 import { AUDIO_TRACK_ID, VIDEO_TRACK_ID } from '../../fmp4/init-segment.js';
 import { START_OFFSET_TICKS } from '../../mpegts/timestamp.js';
@@ -10,6 +11,9 @@ const AUDIO = 1;
 const USUAL_FRAME_TICKS = VIDEO_CLOCK_HZ / 25;
 /** Of an AAC frame; Opus packets of 20 ms are about as long. */
 const USUAL_AUDIO_TICKS = 1024;
+
+const usualAudioTicks = ({ codec, clockRateHz }: AudioTrackInfo): number =>
+  codec === 'flac' ? blockSamplesAt(clockRateHz) : USUAL_AUDIO_TICKS;
 
 /** Times begin where those of MPEG-TS do, so no track's is ever below zero. */
 const builderFor = ({ info: { video, audio } }: Head): FragmentBuilder => {
@@ -25,7 +29,7 @@ const builderFor = ({ info: { video, audio } }: Head): FragmentBuilder => {
   const originTicks = (-START_OFFSET_TICKS * audio.clockRateHz) / VIDEO_CLOCK_HZ;
   return new FragmentBuilder([
     ...tracks,
-    { trackId: AUDIO_TRACK_ID, kind: 'audio', originTicks, usualDurationTicks: USUAL_AUDIO_TICKS },
+    { trackId: AUDIO_TRACK_ID, kind: 'audio', originTicks, usualDurationTicks: usualAudioTicks(audio) },
   ]);
 };
 

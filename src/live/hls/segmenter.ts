@@ -1,7 +1,7 @@
 import { isSameSound, type StreamInfo, VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import { keptSound } from '../../flac/flac-track.js';
 import { buildInitSegment } from '../../fmp4/init-segment.js';
 import type { RingReader } from '../../ring/reader.js';
-import { carriedAudio } from './merged-reader.js';
 import { PartStage } from './part-stage.js';
 import type { Head } from './segment.js';
 import { PART_TICKS, type SegmentWindow, TARGET_DURATION_SEC } from './window.js';
@@ -96,7 +96,7 @@ export class Segmenter {
     const version = reader.formatVersion;
     if (version !== this.#audioVersion) {
       this.#audioVersion = version;
-      const audio = carriedAudio(reader.formatInfo()?.audio ?? null);
+      const audio = keptSound(reader.formatInfo()?.audio ?? null);
       this.#audioClockHz = audio?.clockRateHz ?? 1;
       this.#isAudioFit = audio !== null && isSameSound(audio, this.#head?.info.audio ?? null);
     }
@@ -155,7 +155,7 @@ export class Segmenter {
   #describe(info: StreamInfo, { formatVersion }: RingReader): boolean {
     // Another ring counts its formats anew, and what comes from it is broken off.
     if (formatVersion === this.#formatVersion && this.#head !== null && !this.#isBroken) return true;
-    const playable = { video: info.video, audio: carriedAudio(info.audio) };
+    const playable = { video: info.video, audio: keptSound(info.audio) };
     const bytes = initSegmentOf(playable);
     if (bytes === null) return false;
     this.#formatVersion = formatVersion;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import type { AudioTrackInfo } from '../../../src/codec/track.js';
 import { demux } from '../../mpegts/demuxer.js';
@@ -9,21 +10,29 @@ import { FIRST, fileBytes, HlsCamera, makeHls, viewer } from './hls-camera.js';
 const SAMPLES = 960;
 
 /** Frames of 20 ms that no decoder is asked to play. */
-const streamOf = (codec: 'opus' | 'pcmu', clockRateHz: number): AudioStream => {
+const opusStream = (): AudioStream => {
+  const clockRateHz = 48_000;
   const track: AudioTrackInfo = {
-    codec,
+    codec: 'opus',
     clockRateHz,
     channels: 1,
     config: new Uint8Array(0),
-    codecString: codec,
+    codecString: 'opus',
   };
   const frames = Array.from({ length: 200 }, (_, index) => ({
     bytes: Buffer.alloc(60, index),
     isKey: true,
-    ptsTicks: (index * SAMPLES * clockRateHz) / 48_000,
-    dtsTicks: (index * SAMPLES * clockRateHz) / 48_000,
+    ptsTicks: index * SAMPLES,
+    dtsTicks: index * SAMPLES,
   }));
   return { kind: 'audio', track, clockRateHz, durationTicks: clockRateHz * 4, frames };
+};
+
+const pcmOf = (input: Buffer, format: readonly string[]): Buffer => {
+  const args = ['-v', 'error', ...format, '-i', '-', '-map', '0:a', '-f', 's16le', '-'];
+  const { stdout, stderr } = spawnSync('ffmpeg', args, { input });
+  assert.equal(`${stderr}`, '');
+  return stdout;
 };
 
 const outputsWith = async (audio: AudioStream): Promise<{ init: Buffer; mp4: Buffer; ts: Buffer }> => {
@@ -44,15 +53,25 @@ const outputsWith = async (audio: AudioStream): Promise<{ init: Buffer; mp4: Buf
 };
 
 test('Opus goes into fMP4 and is left out of MPEG-TS; the video goes on', async () => {
-  const { init, mp4, ts } = await outputsWith(streamOf('opus', 48_000));
+  const { init, mp4, ts } = await outputsWith(opusStream());
   assert.ok(init.includes('Opus'));
   assert.ok(mp4.includes(Buffer.alloc(60, 50)), 'the second second is there');
   assert.deepEqual([demux(ts).streams.size, demux(ts).pes.length], [1, 30]);
 });
 
-test('G.711 is left out of both; the video goes on', async () => {
-  const { init, mp4, ts } = await outputsWith(streamOf('pcmu', 8_000));
-  assert.ok(!init.includes('soun'));
-  assert.ok(!mp4.includes(Buffer.alloc(60, 50)));
-  assert.equal(demux(ts).pes.length, 30);
+test('G.711 goes into fMP4 as FLAC, sample by sample, and is left out of MPEG-TS', async () => {
+  for (const [audio, format] of [
+    [fixtures.pcmu(), 'mulaw'],
+    [fixtures.pcma(), 'alaw'],
+  ] as const) {
+    const { init, mp4, ts } = await outputsWith(audio);
+    assert.ok(init.includes('fLaC') && init.includes('dfLa'));
+    const heard = pcmOf(Buffer.concat([init, mp4]), ['-f', 'mp4']);
+    const sent = Buffer.concat(audio.frames.map(({ bytes }) => bytes));
+    const meant = pcmOf(sent, ['-f', format, '-ar', '8000']);
+    // The segment ends before the sound does, at the end of a block.
+    assert.ok(heard.length > 1.8 * 16_000, `${heard.length} bytes of sound`);
+    assert.ok(heard.equals(meant.subarray(0, heard.length)));
+    assert.equal(demux(ts).pes.length, 30);
+  }
 });

@@ -1,4 +1,6 @@
+import type { Ticks } from '../../../src/base/clock.js';
 import { createLogger } from '../../../src/base/log.js';
+import { type FlacSink, SoundBlocks } from '../../../src/flac/sound-blocks.js';
 import type { CameraFeed, CameraFeeds } from '../../../src/live/feeds.js';
 import { LiveHls } from '../../../src/live/hls/live-hls.js';
 import { Numbers } from '../../../src/live/hls/window.js';
@@ -12,7 +14,7 @@ import { makeRing, stampOf, type TestRing } from '../../support/ring.js';
 const BEAT_MS = 50;
 
 /** A camera's ring that a fixture is written to, over and over, in the time of a fake clock. */
-export class HlsCamera {
+export class HlsCamera implements FlacSink {
   ring: TestRing = makeRing();
   /** Frames written so far, as they were sent. */
   readonly sent: SourceFrame[] = [];
@@ -21,6 +23,8 @@ export class HlsCamera {
   readonly #video: VideoStream;
   readonly #audio: AudioStream | null;
   readonly #frames: readonly SourceFrame[];
+  /** As ingest has them. */
+  readonly #blocks: SoundBlocks | null;
   #next = 0;
   /** Seconds of media time that are written. */
   #seconds = 0;
@@ -32,6 +36,7 @@ export class HlsCamera {
     this.#video = video;
     this.#audio = audio;
     this.#frames = gopsOf(video, audio).flat();
+    this.#blocks = audio === null ? null : SoundBlocks.of(audio.track, this);
     this.ring.writer.setStreamInfo(infoOf(video, audio?.track ?? null));
   }
 
@@ -52,6 +57,12 @@ export class HlsCamera {
     this.#next = turnsDone * this.#frames.length;
     this.#seconds = turnsDone * this.#turnSeconds();
     this.#isBack = true;
+  }
+
+  flacFrame(bytes: Buffer, lengthBytes: number, ptsTicks: Ticks): void {
+    const arrivalMs = this.#clock.monotonicMs();
+    const stamp = stampOf({ ptsTicks, wallMs: this.#clock.wallMs(), arrivalMs, flags: frameFlag.keptOnly });
+    this.ring.writer.writeAudio(bytes, 0, lengthBytes, stamp);
   }
 
   /** Tells everybody that the camera is gone. */
@@ -87,7 +98,9 @@ export class HlsCamera {
     const arrivalMs = this.#clock.monotonicMs();
     const wallMs = this.#clock.wallMs();
     if (frame.isAudio) {
-      writer.writeAudio(frame.bytes, 0, frame.bytes.length, stampOf({ ptsTicks, wallMs, arrivalMs }));
+      const flags = this.#blocks === null ? 0 : frameFlag.sentOnly;
+      writer.writeAudio(frame.bytes, 0, frame.bytes.length, stampOf({ ptsTicks, wallMs, arrivalMs, flags }));
+      this.#blocks?.add(frame.bytes, 0, frame.bytes.length, ptsTicks as Ticks, false);
     } else {
       for (const nal of splitNals(frame.bytes)) {
         writer.beginNal();

@@ -16,6 +16,8 @@ export type VideoStats = {
   readonly error: string | null;
   readonly framesDecoded: number;
   readonly framesDropped: number;
+  /** Null where the browser doesn't tell. */
+  readonly soundBytesDecoded: number | null;
   /** What is there to play, in seconds: one range if there is no hole. */
   readonly buffered: readonly (readonly [number, number])[];
   /** Times where it stood still for want of media, after the first picture and not while seeking. */

@@ -36,6 +36,7 @@ export const videoStats = ({ video, waits }) => {
     error: video.error === null ? null : `${video.error.code} ${video.error.message}`,
     framesDecoded: quality.totalVideoFrames,
     framesDropped: quality.droppedVideoFrames,
+    soundBytesDecoded: video.webkitAudioDecodedByteCount ?? null,
     buffered: Array.from({ length: video.buffered.length }, (_, i) => [
       video.buffered.start(i),
       video.buffered.end(i),
