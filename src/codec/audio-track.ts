@@ -31,6 +31,15 @@ export const g711Track = (codec: 'pcmu' | 'pcma', clockRateHz: number, channels:
   codecString: codec === 'pcmu' ? 'ulaw' : 'alaw',
 });
 
+/** PCM of 16 bits, the higher byte first (RFC 3551 §4.5.11). */
+export const l16Track = (clockRateHz: number, channels: number): AudioTrackInfo => ({
+  codec: 'l16',
+  clockRateHz,
+  channels: channelsOf(channels),
+  config: noConfig,
+  codecString: 'twos',
+});
+
 /** An Opus track: always 48 kHz and two channels on the wire, whatever is inside (RFC 7587 §4.1, §7). */
 export const opusTrack = (): AudioTrackInfo => ({
   codec: 'opus',

@@ -22,6 +22,6 @@ export interface VideoSink {
 
 /** Where an audio depacketizer puts its frames: whole ones, in place, valid during the call only. */
 export interface AudioSink {
-  /** `source[start, end)` is one AAC access unit, one Opus packet, or one run of G.711 samples. */
+  /** `source[start, end)` is one AAC access unit, one Opus packet, or one run of G.711 or L16 samples. */
   frame(source: Buffer, start: number, end: number, rtpTimestamp: number): void;
 }

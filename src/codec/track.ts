@@ -1,6 +1,6 @@
 export type VideoCodec = 'h264' | 'h265';
-/** FLAC is what recordings keep of G.711: no camera sends it. */
-export type AudioCodec = 'aac' | 'pcmu' | 'pcma' | 'opus' | 'flac';
+/** L16 is PCM of 16 bits. FLAC is what recordings keep of that and of G.711: no camera sends it. */
+export type AudioCodec = 'aac' | 'pcmu' | 'pcma' | 'l16' | 'opus' | 'flac';
 
 /** All video tracks run on the 90 kHz clock (RFC 6184 §5.1, RFC 7798 §4.1). */
 export const VIDEO_CLOCK_HZ = 90_000;
@@ -32,7 +32,7 @@ export type AudioTrackInfo = {
   readonly channels: number;
   /** AAC: the AudioSpecificConfig; FLAC: STREAMINFO; else empty. */
   readonly config: Uint8Array;
-  /** RFC 6381: `mp4a.40.2`, `opus`, `fLaC`, `ulaw`, `alaw`. */
+  /** RFC 6381: `mp4a.40.2`, `opus`, `fLaC`, `ulaw`, `alaw`, `twos`. */
   readonly codecString: string;
 };
 

@@ -29,6 +29,7 @@ const codesOf = (decode: (code: number) => number): SampleBytes => {
 const uncoded: Partial<Record<AudioCodec, SampleBytes>> = {
   pcmu: codesOf(muLawSample),
   pcma: codesOf(aLawSample),
+  l16: { bytes: 2, read: (source, at) => ((source[at]! << 24) >> 16) | source[at + 1]! },
 };
 
 /** Null: it is coded in a manner that MP4 carries as it is. */

@@ -55,6 +55,7 @@ const codecs: Readonly<Record<string, { codec: VideoCodec | AudioCodec; configBo
   fLaC: { codec: 'flac', configBox: 'dfLa' },
   ulaw: { codec: 'pcmu', configBox: '' },
   alaw: { codec: 'pcma', configBox: '' },
+  twos: { codec: 'l16', configBox: '' },
 };
 
 const readerIn = (box: BoxCursor): ByteReader => new ByteReader(box.bytes, box.start, box.end);

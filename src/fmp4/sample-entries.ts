@@ -131,7 +131,7 @@ export const chan = (channels: number): Buffer =>
 export const videoSampleEntry = (track: VideoTrackInfo): Buffer =>
   track.codec === 'h264' ? avc1(track) : hvc1(track);
 
-/** The sample entry of the audio track; G.711 under the names that QuickTime registered. */
+/** The sample entry of the audio track; G.711 and PCM under the names that QuickTime registered. */
 export const audioSampleEntryOf = (track: AudioTrackInfo): Buffer => {
   switch (track.codec) {
     case 'aac':
@@ -144,6 +144,8 @@ export const audioSampleEntryOf = (track: AudioTrackInfo): Buffer => {
       return audioSampleEntry('ulaw', track, chan(track.channels));
     case 'pcma':
       return audioSampleEntry('alaw', track, chan(track.channels));
+    case 'l16':
+      return audioSampleEntry('twos', track, chan(track.channels));
     default:
       return assertNever(track.codec);
   }

@@ -2,7 +2,7 @@ import type { AudioSink } from '../codec/frame-sink.js';
 import type { Depacketizer, DepacketizerCounters } from './depacketizer.js';
 import type { RtpPacket } from './packet.js';
 
-/** Opus (RFC 7587 §4.2) and G.711 (RFC 3551 §4.5.14): a packet's payload is a frame as it stands. */
+/** Opus (RFC 7587 §4.2), G.711 and L16 (RFC 3551 §4.5.14, §4.5.11): a packet's payload is a frame as it stands. */
 export class AudioFrameDepacketizer implements Depacketizer {
   readonly counters: Readonly<DepacketizerCounters> = {
     damagedFrames: 0,

@@ -1,5 +1,5 @@
 import { parseAacConfig } from '../codec/aac.js';
-import { aacTrack, g711Track, opusTrack } from '../codec/audio-track.js';
+import { aacTrack, g711Track, l16Track, opusTrack } from '../codec/audio-track.js';
 import { endWithoutZeros, isParameterSetH264, isParameterSetH265, nalTypeOf } from '../codec/nal.js';
 import { AnnexBCursor, findStartCode } from '../codec/nal-cursor.js';
 import type { AudioTrackInfo, VideoCodec } from '../codec/track.js';
@@ -76,6 +76,8 @@ export const audioTrackOf = (media: MediaDescription): AudioTrackInfo | null => 
       return g711Track('pcmu', media.clockRateHz, media.channels);
     case 'PCMA':
       return g711Track('pcma', media.clockRateHz, media.channels);
+    case 'L16':
+      return l16Track(media.clockRateHz, media.channels);
     case 'OPUS':
       return opusTrack();
     default:

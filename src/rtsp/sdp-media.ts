@@ -42,7 +42,7 @@ const staticMappings: Readonly<Record<number, Mapping>> = {
 /** What we can take in, by the kind of media: a video whose first format is 0 (PCMU) has another behind it. */
 const usableEncodings: Readonly<Record<string, ReadonlySet<string>>> = {
   video: new Set(['H264', 'H265', 'HEVC']),
-  audio: new Set(['MPEG4-GENERIC', 'PCMU', 'PCMA', 'OPUS']),
+  audio: new Set(['MPEG4-GENERIC', 'PCMU', 'PCMA', 'L16', 'OPUS']),
 };
 
 const DYNAMIC_FROM = 96;

@@ -3,21 +3,22 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Ticks } from '../../src/base/clock.js';
-import { g711Track } from '../../src/codec/audio-track.js';
+import { g711Track, l16Track } from '../../src/codec/audio-track.js';
 import { keptSound } from '../../src/flac/flac-track.js';
 import { SoundBlocks } from '../../src/flac/sound-blocks.js';
 import { decodeFlacFrame, type FlacFrame } from './flac-decoder.js';
 
 type Block = FlacFrame & { readonly ptsTicks: number; readonly isDiscontinuity: boolean };
 
-const opened = (codec: 'pcmu' | 'pcma', clockRateHz = 8000, channels = 1) => {
+const opened = (codec: 'pcmu' | 'pcma' | 'l16', clockRateHz = 8000, channels = 1) => {
   const blocks: Block[] = [];
   const sink = {
     flacFrame: (bytes: Buffer, lengthBytes: number, ptsTicks: Ticks, isDiscontinuity: boolean): void => {
       blocks.push({ ...decodeFlacFrame(bytes.subarray(0, lengthBytes)), ptsTicks, isDiscontinuity });
     },
   };
-  const stage = SoundBlocks.of(g711Track(codec, clockRateHz, channels), sink)!;
+  const track = codec === 'l16' ? l16Track(clockRateHz, channels) : g711Track(codec, clockRateHz, channels);
+  const stage = SoundBlocks.of(track, sink)!;
   const add = (bytes: Buffer, ptsTicks: number, isDiscontinuity = false): void =>
     stage.add(bytes, 0, bytes.length, ptsTicks as Ticks, isDiscontinuity);
   return { blocks, stage, add };
@@ -91,6 +92,16 @@ test('channels stay apart, and what is left of a sample is left out', () => {
       [32, -8],
     ],
   );
+});
+
+test('PCM of 16 bits is read with the higher byte first', () => {
+  const { blocks, add, stage } = opened('l16', 16_000);
+  const samples = Array.from({ length: 40 }, (_, at) => (at - 20) * 1638);
+  const bytes = Buffer.alloc(80);
+  for (const [at, sample] of samples.entries()) bytes.writeInt16BE(sample, at * 2);
+  add(bytes, 0);
+  stage.flush();
+  assert.deepEqual(blocks[0]!.channels, [samples]);
 });
 
 test('whatever packets come, no sample is lost or made up, and times rise', () => {

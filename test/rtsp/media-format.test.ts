@@ -86,13 +86,14 @@ test('AAC without a config, or with a broken one, is LC as the rtpmap has it', (
   assert.equal(audioTrackOf(media('audio', 'MPEG4-GENERIC/8000', 'mode=CELP-cbr')), null);
 });
 
-test('G.711 and Opus; what no output carries is left out', () => {
+test('G.711, L16 and Opus; what no output carries is left out', () => {
   const facts = (rtpmap: string) => {
     const track = audioTrackOf(media('audio', rtpmap));
     return track && [track.codec, track.clockRateHz, track.channels, track.codecString];
   };
   assert.deepEqual(facts('PCMU/8000'), ['pcmu', 8000, 1, 'ulaw']);
   assert.deepEqual(facts('PCMA/16000/1'), ['pcma', 16_000, 1, 'alaw']);
+  assert.deepEqual(facts('L16/44100/2'), ['l16', 44_100, 2, 'twos']);
   assert.deepEqual(facts('opus/48000/2'), ['opus', 48_000, 2, 'opus']);
   assert.equal(facts('G723/8000'), null);
   assert.equal(facts('MP4A-LATM/16000'), null);
