@@ -6,6 +6,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { archive } from './archive.js';
 import type { Bench, BenchOptions, BenchResult } from './bench.js';
 import { depacketize } from './depacketize.js';
+import { flac } from './flac.js';
 import { fmp4 } from './fmp4.js';
 import { ingest } from './ingest.js';
 import { mpegts } from './mpegts.js';
@@ -23,6 +24,7 @@ const benches = [
   ring,
   mpegts,
   fmp4,
+  flac,
   ingest,
   recording,
   archive,

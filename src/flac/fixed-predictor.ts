@@ -30,11 +30,10 @@ export const bestOrder = (samples: Int32Array, count: number): number => {
   }
   let order = 0;
   let least = sum0;
-  for (const [other, sum] of [sum1, sum2, sum3, sum4].entries()) {
-    if (sum >= least) continue;
-    least = sum;
-    order = other + 1;
-  }
+  if (sum1 < least) [order, least] = [1, sum1];
+  if (sum2 < least) [order, least] = [2, sum2];
+  if (sum3 < least) [order, least] = [3, sum3];
+  if (sum4 < least) order = 4;
   return order;
 };
 
