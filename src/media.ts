@@ -149,13 +149,14 @@ const activityOf = (outputs: readonly LiveOutput[], desk: RecordingDesk): Camera
 const buildPictures = (
   { ffmpegPath }: Config,
   feeds: Cameras,
+  archive: Archive,
   { clock, log }: MediaDeps,
   stops: Stops,
 ): Pictures => {
   const decoder = new DecoderProcess(ffmpegPath, { clock, log });
   stops.push(() => decoder.stop());
   const atOnce = Math.min(Math.max(Math.floor(availableParallelism() / 2), 2), 4);
-  return new Pictures({ atOnce }, { clock, log, feeds, decoder });
+  return new Pictures({ atOnce }, { clock, log, feeds, archive: archive.requests, decoder });
 };
 
 /** Ends what was allowed of a camera until now. */
@@ -204,7 +205,7 @@ export const startMedia = async (
       collectGarbage: () => threads.collectGarbage(),
     },
   );
-  const pictures = buildPictures(config, cameras, deps, stops);
+  const pictures = buildPictures(config, cameras, recording.archive, deps, stops);
   /** Filled in before the registry starts. */
   const outputs: LiveOutput[] = [];
   const beat = new Signal();

@@ -81,9 +81,12 @@ const enter = (route: RouteAccess, { tokens, streams }: Doorkeepers, request: Re
   if (route.permission === undefined)
     return { ...nobody, principal: authorize(tokens, request, route.access) };
   const { id } = validate(idParams, request.params);
+  const { permissionWith = {} } = route;
+  const field = Object.keys(permissionWith).find((name) => request.query[name] !== undefined);
+  const permission = permissionWith[field ?? ''] ?? route.permission;
   return route.access === 'stream'
-    ? { ...nobody, viewing: streams.poll(request, id, route.permission) }
-    : { ...nobody, place: streams.connect(request, id, route.permission) };
+    ? { ...nobody, viewing: streams.poll(request, id, permission) }
+    : { ...nobody, place: streams.connect(request, id, permission) };
 };
 
 /** Whoever had the right when the request began may have lost it while its body came in, for two minutes at most. */

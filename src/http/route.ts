@@ -88,9 +88,15 @@ type Audited =
   | { readonly method: 'get'; readonly audit?: AuditAction }
   | { readonly method: Exclude<Method, 'get'>; readonly audit: AuditAction | null };
 
+type PermissionWith = Readonly<Record<string, ViewingPermission>>;
+
 /** What a viewer must be allowed, where a camera's `token_auth` asks; such a path names the camera as `:id`. */
 type Watched<By extends Access> = By extends WatchAccess
-  ? { readonly permission: ViewingPermission }
+  ? {
+      readonly permission: ViewingPermission;
+      /** Instead of it where the query has a field of this name: what is then shown is something else. */
+      readonly permissionWith?: PermissionWith;
+    }
   : { readonly permission?: never };
 
 export type RouteSpec<By extends Access, Params, Query, Body> = Declaration<Params, Query, Body> & {
@@ -106,7 +112,11 @@ export type Route = Declaration<unknown, unknown, unknown> & {
 /** A route's access, with the permission that it needs. */
 export type RouteAccess =
   | { readonly access: Exclude<Access, WatchAccess>; readonly permission?: never }
-  | { readonly access: WatchAccess; readonly permission: ViewingPermission };
+  | {
+      readonly access: WatchAccess;
+      readonly permission: ViewingPermission;
+      readonly permissionWith?: PermissionWith;
+    };
 
 /** Who was let in, and how. */
 export type Entry = {

@@ -8,6 +8,7 @@ import { LiveKeyframes, type RingFeeds } from './live-keyframes.js';
 import type { DecodeFault, DecodeJob, DecodeOutcome } from './messages.js';
 import { type Picture, pictureOf } from './picture.js';
 import { PictureCache } from './picture-cache.js';
+import { type FrameArchive, recordedKeyframe } from './recorded-keyframe.js';
 import { SharedWork } from './shared-work.js';
 
 export type PicturesOptions = {
@@ -15,10 +16,14 @@ export type PicturesOptions = {
   readonly atOnce: number;
 };
 
+/** A picture of a recording; `isSettled`: another will never be nearer to the moment that was asked for. */
+export type ArchivedPicture = Picture & { readonly isSettled: boolean };
+
 export type PicturesDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly feeds: RingFeeds;
+  readonly archive: FrameArchive;
   readonly decoder: { decode(job: DecodeJob): Promise<DecodeOutcome> };
 };
 
@@ -29,6 +34,14 @@ export type PictureFigures = {
   readonly waiting: number;
 };
 
+type Wanted = {
+  readonly cameraId: string;
+  readonly moment: string;
+  readonly maxWidth: number | null;
+  readonly goodForMs: number;
+  readonly find: (signal: AbortSignal) => Promise<Keyframe>;
+};
+
 /** Cameras take turns, so that whoever asks for one of them in a thousand sizes holds up nobody else. */
 const TURNS: Omit<TurnsOptions, 'atOnce'> = { maxWaiting: 256, maxInLane: 16, patienceMs: 10_000 };
 /** Those who wait for a camera's picture, and those who wait for their turn. */
@@ -36,6 +49,10 @@ const MAX_WANTED = 1_024;
 const MAX_CACHE_BYTES = 32 << 20;
 /** No camera's picture is made more often in one size. */
 const LIVE_FOR_MS = 1_000;
+/** Recordings are looked at again after this long: they may be deleted. */
+const ARCHIVED_FOR_MS = 60_000;
+/** By then what was recorded at a moment is in the archive, and stays the last before it. */
+const SETTLED_AFTER_MS = 300_000;
 
 /** Pictures of cameras as JPEG: one decoding for all who ask for the same at about the same time. */
 export class Pictures {
@@ -64,15 +81,27 @@ export class Pictures {
    * The newest keyframe of a camera, `maxWidth` wide at most. Waits for it where there is none yet, 10 s at most, and no
    * longer than somebody wants it. Throws a PictureErrorCode, or the signal's reason.
    */
-  async live(cameraId: string, maxWidth: number | null, signal: AbortSignal): Promise<Picture> {
-    const key = `${cameraId} live ${maxWidth}`;
-    const kept = this.#cache.get(key);
-    if (kept !== null && this.#deps.clock.monotonicMs() < kept.goodUntilMs) return pictureIn(kept.outcome);
-    if (this.#shared.count >= MAX_WANTED) throw picturesBusy();
-    return this.#shared.run(key, signal, async (wanted) => {
-      const keyframe = await this.#live.newest(cameraId, wanted);
-      return pictureIn(await this.#made(key, cameraId, keyframe, maxWidth, wanted));
-    });
+  live(cameraId: string, maxWidth: number | null, signal: AbortSignal): Promise<Picture> {
+    const find = (wanted: AbortSignal): Promise<Keyframe> => this.#live.newest(cameraId, wanted);
+    return this.#picture({ cameraId, moment: 'live', goodForMs: LIVE_FOR_MS, maxWidth, find }, signal);
+  }
+
+  /** The recorded keyframe at this moment, or the last one before it. Throws what the archive throws, too. */
+  async archived(
+    cameraId: string,
+    atMs: number,
+    maxWidth: number | null,
+    signal: AbortSignal,
+  ): Promise<ArchivedPicture> {
+    const isSettled = atMs < this.#deps.clock.wallMs() - SETTLED_AFTER_MS;
+    const goodForMs = isSettled ? ARCHIVED_FOR_MS : LIVE_FOR_MS;
+    const find = async (): Promise<Keyframe> => {
+      const keyframe = await recordedKeyframe(this.#deps.archive, cameraId, atMs);
+      if (keyframe === null) throw errorOf('undecodable');
+      return keyframe;
+    };
+    const wanted = { cameraId, moment: String(atMs), goodForMs, maxWidth, find };
+    return { ...(await this.#picture(wanted, signal)), isSettled };
   }
 
   /** The camera is deleted. */
@@ -81,11 +110,20 @@ export class Pictures {
     this.#failing.delete(cameraId);
   }
 
+  async #picture(wanted: Wanted, signal: AbortSignal): Promise<Picture> {
+    const key = `${wanted.cameraId} ${wanted.moment} ${wanted.maxWidth}`;
+    const kept = this.#cache.get(key);
+    if (kept !== null && this.#deps.clock.monotonicMs() < kept.goodUntilMs) return pictureIn(kept.outcome);
+    if (this.#shared.count >= MAX_WANTED) throw picturesBusy();
+    return this.#shared.run(key, signal, async (over) =>
+      pictureIn(await this.#made(key, wanted, await wanted.find(over), over)),
+    );
+  }
+
   async #made(
     key: string,
-    cameraId: string,
+    { cameraId, maxWidth, goodForMs }: Wanted,
     keyframe: Keyframe,
-    maxWidth: number | null,
     signal: AbortSignal,
   ): Promise<Picture | AppError> {
     const kept = this.#cache.get(key);
@@ -93,7 +131,8 @@ export class Pictures {
     const outcome = isSame
       ? kept.outcome
       : await this.#turns.run(cameraId, () => this.#decode(cameraId, keyframe, maxWidth), signal);
-    const goodUntilMs = this.#deps.clock.monotonicMs() + LIVE_FOR_MS;
+    const keptForMs = outcome instanceof AppError ? LIVE_FOR_MS : goodForMs;
+    const goodUntilMs = this.#deps.clock.monotonicMs() + keptForMs;
     this.#cache.set(key, cameraId, { keyframe: keyframe.name, outcome, goodUntilMs });
     return outcome;
   }

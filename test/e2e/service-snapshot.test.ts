@@ -26,9 +26,12 @@ test('snapshots of real cameras: the right pictures, few decodings, and nothing 
   t.after(() => service.process.kill('SIGKILL'));
   const token = await service.login('admin', service.adminPassword);
   for (const id of Object.keys(streams))
-    await service.call('POST', '/api/cameras', { token, body: { id, url: camera.url(`/${id}`) } });
-  const snapshot = async (id: string) => {
-    const response = await fetch(new URL(`/api/cameras/${id}/snapshot.jpg`, service.url));
+    await service.call('POST', '/api/cameras', {
+      token,
+      body: { id, url: camera.url(`/${id}`), record: true },
+    });
+  const snapshot = async (id: string, query = '') => {
+    const response = await fetch(new URL(`/api/cameras/${id}/snapshot.jpg${query}`, service.url));
     return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()), response };
   };
 
@@ -36,18 +39,33 @@ test('snapshots of real cameras: the right pictures, few decodings, and nothing 
   symlinkSync(execFileSync('which', ['ffmpeg'], { encoding: 'utf8' }).trim(), ffmpegPath);
   await until('it is found', async () => (await snapshot('door')).status === 200);
 
-  for (const [id, name] of [
+  const files = [
     ['door', 'h264-high.264'],
     ['yard', 'h265-main.265'],
-  ] as const) {
+  ] as const;
+  const keys = Array.from({ length: 4 }, (_, key) => key * FRAMES_PER_GOP);
+  for (const [id, name] of files) {
     const { status, bytes, response } = await snapshot(id);
     assert.equal(status, 200);
     assert.equal(factsOf(bytes), 'mjpeg,320,180,1:1');
     const ageMs = Date.now() - Date.parse(response.headers.get('picture-time') ?? '');
     assert.ok(ageMs > -1_000 && ageMs < 30_000, `it is ${ageMs} ms old`);
-    const keys = Array.from({ length: 4 }, (_, key) => key * FRAMES_PER_GOP);
     const likeness = keys.map((picture) => psnrOf(folder, bytes, fixturePath(name), picture));
     assert.equal(likeness.filter((db) => db > 32).length, 1, `it is one of four keyframes: ${likeness}`);
+  }
+
+  for (const [id, name] of files) {
+    const at = new Date().toISOString();
+    const recorded = await until('it is recorded', async () => {
+      const answer = await snapshot(id, `?at=${at}&width=160`);
+      return answer.status === 200 && answer;
+    });
+    assert.equal(factsOf(recorded.bytes), 'mjpeg,160,90,1:1');
+    const takenMs = Date.parse(recorded.response.headers.get('picture-time') ?? '');
+    assert.ok(takenMs <= Date.parse(at), 'it was taken at that moment, or before');
+    const likeness = keys.map((key) => psnrOf(folder, recorded.bytes, fixturePath(name), key, 'gray'));
+    assert.ok(Math.max(...likeness) > 32, `it is one of four keyframes: ${likeness}`);
+    assert.equal((await snapshot(id, '?at=2020-01-01')).status, 404);
   }
 
   const decoded = async (): Promise<number> =>

@@ -7,6 +7,7 @@ import { type PictureSource, snapshotRoutes } from '../../src/http/routes/snapsh
 import { userRoutes } from '../../src/http/routes/users.js';
 import { type WhepSource, whepRoutes } from '../../src/http/routes/whep.js';
 import type { Picture } from '../../src/pictures/picture.js';
+import type { ArchivedPicture } from '../../src/pictures/pictures.js';
 import { HlsCamera, makeHls } from '../live/hls/hls-camera.js';
 import { FakeArchive } from '../support/fake-archive.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -44,6 +45,10 @@ export class FakePictures implements PictureSource {
   async live(): Promise<Picture> {
     if (this.refusal !== null) throw this.refusal;
     return { jpeg: Buffer.from('a picture'), etag: '"p"', takenMs: 0 };
+  }
+
+  async archived(): Promise<ArchivedPicture> {
+    return { ...(await this.live()), isSettled: true };
   }
 }
 

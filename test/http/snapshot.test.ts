@@ -4,18 +4,23 @@ import { createLogger } from '../../src/base/log.js';
 import { type PictureSource, snapshotRoutes } from '../../src/http/routes/snapshot.js';
 import { Pictures } from '../../src/pictures/pictures.js';
 import { feedsOf, HlsCamera } from '../live/hls/hls-camera.js';
+import { FakeKeyframes } from '../pictures/fake-keyframes.js';
 import { HeldDecoder } from '../pictures/held-decoder.js';
 import { fixtures } from '../support/fixtures.js';
 import { until } from '../support/until.js';
 import { startWebServer, type WebServer } from '../support/web-server.js';
 
 const decoder = new HeldDecoder();
+const archive = new FakeKeyframes();
 const cameras = new Map<string, HlsCamera>();
 let server: WebServer;
 let pictures: Pictures;
 
 /** Routes are declared before the server's clock is there. */
-const source: PictureSource = { live: (...asked) => pictures.live(...asked) };
+const source: PictureSource = {
+  live: (...asked) => pictures.live(...asked),
+  archived: (...asked) => pictures.archived(...asked),
+};
 
 before(async () => {
   server = await startWebServer(snapshotRoutes({ pictures: source }));
@@ -25,7 +30,7 @@ before(async () => {
   server.cameras.set('dark', { tokenAuth: false, isDisabled: false });
   pictures = new Pictures(
     { atOnce: 1 },
-    { clock, log: createLogger(() => {}), feeds: feedsOf(cameras), decoder },
+    { clock, log: createLogger(() => {}), feeds: feedsOf(cameras), archive, decoder },
   );
 });
 after(() => server.stop());
@@ -122,4 +127,25 @@ test('what keeps ffmpeg from making a picture is told, and nothing of what it sa
     assert.equal(headers.has('retry-after'), status === 503);
     if (status === 501) assert.match(body.detail, /install .*ffmpeg.*FFMPEG_PATH/);
   }
+});
+
+test('a moment is that of the archive, for whoever may play recordings', async () => {
+  const at = '2026-11-20T08:30:00.250Z';
+  const { status, headers } = await picture('open', `?at=${at}&width=64`);
+  assert.equal(status, 200);
+  assert.equal(headers.get('picture-time'), '2026-11-20T08:29:59.850Z');
+  assert.equal(headers.get('cache-control'), 'private, max-age=3600');
+  assert.deepEqual(archive.asked, [`open ${Date.parse(at)}`]);
+  assert.equal((await picture('off', `?at=${at}`)).status, 200, 'a disabled camera has recordings');
+  assert.equal((await picture('locked', `?at=${at}`)).status, 401);
+  assert.equal((await picture('locked', `?at=${at}&token=${server.streamToken('locked')}`)).status, 200);
+  const now = new Date(server.clock.wallMs()).toISOString();
+  const recent = await picture('open', `?at=${now}`);
+  assert.equal(recent.headers.get('cache-control'), 'private, max-age=1');
+  for (const wrong of ['', 'now', '2026-02-30T00:00:00Z', '0']) {
+    const { status, body } = await picture('off', `?at=${wrong}`);
+    assert.deepEqual([status, body.errors?.[0].path], [400, 'at'], wrong);
+  }
+  archive.isDeleted = true;
+  assert.equal((await picture('open', '?at=2020-01-01')).status, 404);
 });

@@ -8,6 +8,7 @@ import { joinAnnexB } from '../support/annex-b.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { fixtures } from '../support/fixtures.js';
 import { until } from '../support/until.js';
+import { FakeKeyframes } from './fake-keyframes.js';
 import { HeldDecoder } from './held-decoder.js';
 
 /** Two cameras with a keyframe a second. */
@@ -23,11 +24,12 @@ const setUp = ({ atOnce = 2 } = {}) => {
   const log = createLogger((level, message, fields) =>
     records.push(`${level} ${message} ${fields['fault']}`),
   );
-  const pictures = new Pictures({ atOnce }, { clock, log, feeds: feedsOf(cameras), decoder });
+  const archive = new FakeKeyframes();
+  const pictures = new Pictures({ atOnce }, { clock, log, feeds: feedsOf(cameras), archive, decoder });
   const ask = (id = 'door', width: number | null = null, signal = new AbortController().signal) =>
     pictures.live(id, width, signal);
   const running = (count: number) => until(`${count} are decoded`, () => decoder.running === count);
-  return { clock, cameras, door, decoder, records, pictures, ask, running };
+  return { clock, cameras, door, archive, decoder, records, pictures, ask, running };
 };
 
 test('all who ask at the same time, and for a second longer, get one decoding of the newest keyframe', async () => {
@@ -218,4 +220,56 @@ test('pictures are kept in bounded memory, and none of a camera that is deleted'
   await made(100);
   pictures.forget('door');
   await made(400);
+});
+
+const DAY_MS = 86_400_000;
+
+test('the recorded keyframe of a moment is decoded once, and looked for again a minute later', async () => {
+  const { clock, archive, decoder, pictures, running } = setUp();
+  const atMs = clock.wallMs() - DAY_MS;
+  const ask = () => pictures.archived('door', atMs, 64, new AbortController().signal);
+  const asked = Array.from({ length: 20 }, ask);
+  await running(1);
+  decoder.end();
+  const all = await Promise.all(asked);
+  assert.equal(new Set(all.map(({ jpeg }) => jpeg)).size, 1);
+  assert.deepEqual([all[0]!.takenMs, all[0]!.isSettled], [atMs - 400, true]);
+  const { codec, maxWidth, annexB } = decoder.jobs[0]!;
+  assert.deepEqual([codec, maxWidth], ['h264', 64]);
+  const { parameterSets, frames } = fixtures.h264High();
+  const nals = splitNals(frames[0]!.bytes);
+  assert.ok(joinAnnexB([...parameterSets, ...nals]).equals(annexB));
+  assert.deepEqual(archive.asked, [`door ${atMs}`]);
+  clock.advance(59_000);
+  await ask();
+  assert.equal(archive.asked.length, 1);
+  clock.advance(2_000);
+  assert.equal((await ask()).jpeg, all[0]!.jpeg);
+  assert.deepEqual([archive.asked.length, decoder.jobs.length], [2, 1]);
+  clock.advance(61_000);
+  archive.isDeleted = true;
+  await assert.rejects(ask(), { code: 'not_found' });
+});
+
+test('a moment that recordings may yet come to is looked for each second', async () => {
+  const { clock, archive, decoder, pictures, running } = setUp();
+  const ask = () => pictures.archived('door', clock.wallMs() - 1_000, null, new AbortController().signal);
+  const asked = ask();
+  await running(1);
+  decoder.end();
+  assert.equal((await asked).isSettled, false);
+  clock.advance(1_001);
+  const again = ask();
+  await running(1);
+  decoder.end();
+  await again;
+  assert.equal(archive.asked.length, 2);
+});
+
+test('a damaged keyframe of a recording is told of without ffmpeg', async () => {
+  const { archive, decoder, pictures } = setUp();
+  archive.isDamaged = true;
+  const asked = pictures.archived('door', 0, null, new AbortController().signal);
+  await assert.rejects(asked, { code: 'picture_undecodable' });
+  assert.deepEqual([decoder.jobs.length, archive.open], [0, 0]);
 });

@@ -3,6 +3,7 @@ import { pictureError } from '../../pictures/errors.js';
 import type { Pictures } from '../../pictures/pictures.js';
 import { type Route, route } from '../route.js';
 import { idParams } from '../schemas.js';
+import { instantSchema } from '../time-range.js';
 
 const contentType = 'image/jpeg';
 const MIN_WIDTH = 16;
@@ -16,7 +17,7 @@ const widthSchema = z.coerce
   .meta({ description: 'at most so many pixels wide; where nothing is said, as wide as it is shown' });
 
 /** What of pictures the route uses. */
-export type PictureSource = Pick<Pictures, 'live'>;
+export type PictureSource = Pick<Pictures, 'live' | 'archived'>;
 
 /** One picture of a camera. */
 export const snapshotRoutes = ({ pictures }: { readonly pictures: PictureSource }): Route[] => [
@@ -25,22 +26,28 @@ export const snapshotRoutes = ({ pictures }: { readonly pictures: PictureSource 
     path: '/api/cameras/:id/snapshot.jpg',
     access: 'stream',
     permission: 'live.watch',
-    summary: 'The newest keyframe as JPEG; Picture-Time says when it was taken',
+    permissionWith: { at: 'archive.read' },
+    summary:
+      'The newest keyframe as JPEG, or the last one recorded until a moment; Picture-Time says when it was taken',
     params: idParams,
-    query: z.object({ width: widthSchema.optional() }),
+    query: z.object({ at: instantSchema.optional(), width: widthSchema.optional() }),
     answers: {
       200: { description: 'The picture', contentType },
       304: { description: 'The picture that the client has', contentType: null },
     },
     problems: [501, 502],
-    handle: async ({ params: { id }, query: { width = null }, onGone }) => {
+    handle: async ({ params: { id }, query: { at, width = null }, onGone }) => {
       const gone = new AbortController();
       onGone(() => gone.abort(pictureError('pictures_busy', 'the client did not wait')));
-      const { jpeg, etag, takenMs } = await pictures.live(id, width, gone.signal);
+      const { jpeg, etag, takenMs, isSettled } =
+        at === undefined
+          ? { ...(await pictures.live(id, width, gone.signal)), isSettled: false }
+          : await pictures.archived(id, at, width, gone.signal);
       const headers = {
         ETag: etag,
-        'Cache-Control': 'private, max-age=1',
-        'Picture-Time': new Date(takenMs).toISOString(),
+        'Cache-Control': `private, max-age=${isSettled ? 3_600 : 1}`,
+        // Up to the millisecond: asked for as `at`, it names this picture again.
+        'Picture-Time': new Date(Math.ceil(takenMs)).toISOString(),
       };
       return { status: 200, text: jpeg, contentType, headers };
     },
