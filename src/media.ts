@@ -9,6 +9,7 @@ import { Signal } from './base/signal.js';
 import { Cameras } from './camera/fleet/cameras.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import { type CameraActivity, type CameraEvents, CameraRegistry } from './camera/registry.js';
+import { Trials } from './camera/trial/trials.js';
 import type { Config } from './config.js';
 import { LiveHls } from './live/hls/live-hls.js';
 import type { LiveOutput } from './live/live-output.js';
@@ -37,6 +38,7 @@ export type Media = Recording & {
   readonly webSockets: WebSocketViews;
   readonly hls: LiveHls;
   readonly whep: WhepService;
+  readonly trials: Trials;
   /** Once a second, when the cameras were looked at. */
   readonly beat: Signal;
   readonly pictures: Pictures;
@@ -233,5 +235,7 @@ export const startMedia = async (
   stops.push(() => registry.stop());
   stops.push(() => whep.stop());
   registry.start();
-  return { registry, beat, webSockets, hls, whep, pictures, ...recording };
+  const trials = new Trials({ clock, log, spawn: counted(deps.spawn, threads), office: desk });
+  stops.push(() => trials.stop());
+  return { registry, beat, trials, webSockets, hls, whep, pictures, ...recording };
 };

@@ -6,6 +6,7 @@ import type { EventHub } from './events/event-hub.js';
 import type { Route } from './http/route.js';
 import { archiveRoutes } from './http/routes/archive.js';
 import { backupRoutes } from './http/routes/backup.js';
+import { cameraTestRoutes } from './http/routes/camera-tests.js';
 import { cameraRoutes } from './http/routes/cameras.js';
 import { eventRoutes } from './http/routes/events.js';
 import { folderRoutes } from './http/routes/folders.js';
@@ -61,6 +62,7 @@ const managementRoutes = ({ clock, storage, media, operations }: RoutesDeps): Ro
     ...loginRoutes({ accounts, onLoginFailure: (reason) => operations.metrics.loginFailed(reason) }),
     ...sessionRoutes({ sessions }),
     ...meRoutes({ accounts, preferences: store.preferences }),
+    ...cameraTestRoutes({ tests: media.trials }),
     ...cameraRoutes({ registry, tokens }),
     ...tagRoutes({ tags: store.tags, onCamerasChanged }),
     ...folderRoutes({ folders: store.folders, onCamerasChanged }),

@@ -17,7 +17,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   flac: ['base', 'codec'],
   rtsp: ['base', 'codec', 'rtp'],
   store: ['base'],
-  camera: ['base', 'codec', 'flac', 'ring', 'rtp', 'rtsp', 'store'],
+  camera: ['base', 'codec', 'flac', 'ring', 'rtp', 'rtsp', 'store', 'wire'],
   wire: ['base', 'codec'],
   archive: ['base', 'codec', 'flac', 'ring', 'fmp4', 'mpegts', 'wire'],
   live: ['base', 'codec', 'flac', 'ring', 'rtp', 'mpegts', 'fmp4', 'wire'],

@@ -16,6 +16,8 @@ const table = {
   'stream-tokens.issue': ['viewer', 'operator', 'admin', 'service'],
   'cameras.list': ['viewer', 'operator', 'admin'],
   'cameras.edit': ['operator', 'admin', 'service'],
+  /** To connect to one that isn't configured. */
+  'cameras.test': ['operator', 'admin', 'service'],
   /** To see the password in a camera's `url`. */
   'camera-credentials.read': ['operator', 'admin', 'service'],
   'tags.read': ['viewer', 'operator', 'admin', 'service'],

@@ -12,6 +12,7 @@ export type AuditAction =
   | 'update_camera'
   | 'delete_camera'
   | 'change_cameras'
+  | 'test_camera'
   | 'delete_recordings'
   | 'create_tag'
   | 'update_tag'

@@ -174,3 +174,30 @@ export const cameraBatchSchema = z
         context.addIssue({ code: 'custom', path: ['update', index, 'id'], message: 'must say which camera' });
   })
   .meta({ id: 'CameraBatch' });
+
+/** A camera that is to be tried before it is configured. */
+export const cameraTestSchema = z
+  .strictObject({ url: settings.url, transport: withDefaults.transport })
+  .meta({ id: 'CameraTest' });
+
+/** How it answered. */
+export const cameraTestResultSchema = z
+  .object({
+    ok: z.boolean(),
+    code: z
+      .string()
+      .regex(/^[a-z_]+$/)
+      .meta({
+        description: 'ok, or why not: unauthorized, not_found, unsupported_codec, timeout, no_keyframe, …',
+      }),
+    detail: z.string().meta({ description: 'what to do about it' }),
+    codec: z.string(),
+    width: z.int(),
+    height: z.int(),
+    fps: z.number(),
+    keyframe_ms: z.int().nullable().meta({ description: 'null: there was but one while it was looked at' }),
+    reorder: z.int().nullable().meta({ description: 'frames held back for display order; null: not said' }),
+    audio_codec: z.string(),
+    test_id: z.string().meta({ description: 'for its pictures, once within a minute' }),
+  })
+  .meta({ id: 'CameraTestResult' });

@@ -66,6 +66,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   precondition_required: 428,
   too_many_attempts: 429,
   login_busy: 429,
+  tests_busy: 429,
   database_unavailable: 503,
   too_many_viewings: 503,
   no_picture: 503,

@@ -20,6 +20,8 @@ const matrix: readonly (readonly [what: string, permission: Permission, cells: s
   ['4.3: GET /api/folders, any user', 'folders.read', 'yes yes yes yes'],
   ['decided: GET /api/me and what is below it', 'account.own', 'yes yes yes yes'],
   ['decided: DELETE /api/cameras/:id/archive', 'archive.delete', 'no yes yes yes'],
+  ['decided: POST /api/cameras/test', 'cameras.test', 'no yes yes yes'],
+  ['decided: GET /api/events/stream', 'events.read', 'yes yes yes no'],
   ['decided: `url` shows a viewer no password', 'camera-credentials.read', 'no yes yes yes'],
 ];
 

@@ -1,6 +1,8 @@
 import { archiveError } from '../../src/archive/archive-error.js';
 import { authError } from '../../src/auth/auth-error.js';
+import { AppError } from '../../src/base/errors.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
+import { type CameraTestRoutesDeps, cameraTestRoutes } from '../../src/http/routes/camera-tests.js';
 import { hlsRoutes } from '../../src/http/routes/hls.js';
 import { meRoutes } from '../../src/http/routes/me.js';
 import { type PictureSource, snapshotRoutes } from '../../src/http/routes/snapshot.js';
@@ -20,6 +22,16 @@ const busy = (): never => {
 
 const tooMuch = (): Promise<never> =>
   Promise.reject(archiveError('archive_busy', 'too much to do', { retryAfterSec: 3 }));
+
+/** Tests of cameras that answer at once, or are too many. */
+const fakeTests: CameraTestRoutesDeps['tests'] = {
+  test: async ({ url }) => {
+    if (url.includes('busy')) throw new AppError('tests_busy', 'too many', { details: { retryAfterSec: 2 } });
+    const seen = { codec: 'h264', width: 640, height: 360, fps: 25, keyframe_ms: 2_000, reorder: 0 };
+    return { ok: true, code: 'ok', detail: '', ...seen, audio_codec: '', test_id: 't1' };
+  },
+  take: () => [Buffer.alloc(8)],
+};
 
 /** WebRTC sessions without WebRTC: answers or refuses as the test says, and notes what was ended. */
 export class FakeWhep implements WhepSource {
@@ -95,6 +107,7 @@ export const startFakeOutputs = async (): Promise<{
       accounts: { mustChangePassword: () => false, changePassword: busy },
       preferences: { textOf: () => '{}', put: () => undefined },
     }),
+    ...cameraTestRoutes({ tests: fakeTests }),
     ...userRoutes({ accounts: { list: busy, create: busy, update: busy, remove: busy } }),
   ]);
   const boss = { username: 'boss', role: 'admin', password_hash: 'h', token_epoch: 'epoch-1' } as const;

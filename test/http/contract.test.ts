@@ -21,6 +21,7 @@ import {
 import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.js';
 import { until } from '../support/until.js';
 import { startFakeOutputs } from './contract-fakes.js';
+import { stepsOf } from './contract-steps.js';
 
 /** How many viewings are kept at a time (auth/viewers.ts). */
 const MAX_VIEWINGS = 20_000;
@@ -158,55 +159,7 @@ test('every body is bounded, must be JSON, and must fit', async () => {
 });
 
 test('things are made, changed, found missing and removed', async () => {
-  const camera = { id: 'camera-1', url: 'rtsp://root:s3cret@127.0.0.1/1', disabled: true };
-  const steps: readonly [method: string, path: string, body: unknown, status: number][] = [
-    ['POST', '/api/cameras', camera, 201],
-    ['POST', '/api/cameras', camera, 409],
-    ['GET', '/api/cameras', undefined, 200],
-    ['GET', '/api/cameras/camera-1', undefined, 200],
-    ['GET', '/api/cameras/unknown', undefined, 404],
-    ['PUT', '/api/cameras/camera-1', { comment: 'door' }, 200],
-    ['PUT', '/api/cameras/unknown', { comment: 'door' }, 404],
-    ['POST', '/api/cameras/bulk', { update: [{ id: 'camera-1', comment: 'yard' }] }, 200],
-    ['GET', '/api/cameras/camera-1/stream-token', undefined, 200],
-    ['GET', '/api/cameras/unknown/stream-token', undefined, 404],
-    ['DELETE', '/api/cameras/camera-1', undefined, 200],
-    ['DELETE', '/api/cameras/camera-1', undefined, 404],
-    ['POST', '/api/tags', { id: 't', name: 'Tag', color: '#aAbB09' }, 201],
-    ['POST', '/api/tags', { id: 't', name: 'Tag', color: '#aAbB09' }, 409],
-    ['GET', '/api/tags', undefined, 200],
-    ['PUT', '/api/tags/t', { name: 'Other' }, 200],
-    ['PUT', '/api/tags/unknown', { name: 'Other' }, 404],
-    ['DELETE', '/api/tags/t', undefined, 200],
-    ['DELETE', '/api/tags/t', undefined, 404],
-    ['POST', '/api/folders', { id: 'f', name: 'Folder' }, 201],
-    ['POST', '/api/folders', { id: 'f', name: 'Folder' }, 409],
-    ['GET', '/api/folders', undefined, 200],
-    ['PUT', '/api/folders/f', { name: 'Other' }, 200],
-    ['PUT', '/api/folders/unknown', { name: 'Other' }, 404],
-    ['DELETE', '/api/folders/f', undefined, 200],
-    ['DELETE', '/api/folders/f', undefined, 404],
-    ['POST', '/api/users', { username: 'eve', password: '12345678', role: 'viewer' }, 201],
-    ['POST', '/api/users', { username: 'eve', password: '12345678', role: 'viewer' }, 409],
-    ['GET', '/api/users', undefined, 200],
-    ['PUT', '/api/users/eve', { role: 'operator' }, 200],
-    ['PUT', '/api/users/nobody', { role: 'operator' }, 404],
-    ['PUT', '/api/users/admin', { role: 'viewer' }, 409],
-    ['DELETE', '/api/users/eve', undefined, 200],
-    ['DELETE', '/api/users/eve', undefined, 404],
-    ['DELETE', '/api/users/admin', undefined, 409],
-    ['GET', '/api/stats', undefined, 200],
-    ['GET', '/api/stats/history', undefined, 200],
-    ['GET', '/api/stats/history?span=week', undefined, 400],
-    ['GET', '/livez', undefined, 200],
-    ['GET', '/readyz', undefined, 200],
-    ['GET', '/metrics', undefined, 200],
-    ['POST', '/api/login', { username: 'admin', password: app.adminPassword }, 200],
-    ['GET', '/api/me', undefined, 200],
-    ['GET', '/api/me/preferences', undefined, 200],
-    ['PUT', '/api/me/preferences', {}, 428],
-  ];
-  for (const [method, path, body, status] of steps) {
+  for (const [method, path, body, status] of stepsOf(app.adminPassword)) {
     const answer = await app.asAdmin(method, path, body);
     assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
   }
@@ -345,6 +298,17 @@ test('too many logins and password changes are a 429 that says when to come back
   for (const { status, headers } of [made, changed, own]) {
     assert.deepEqual([status, headers.get('retry-after')], [429, '2']);
   }
+});
+
+test('a camera is tested, refused for want of room, and shown', async () => {
+  const { server } = fakes;
+  const token = server.accessToken('boss');
+  const tested = (url: string) => server.call('POST', '/api/cameras/test', { token, body: { url } });
+  assert.equal((await tested('rtsp://127.0.0.1/1')).body.ok, true);
+  const busy = await tested('rtsp://busy/1');
+  assert.deepEqual([busy.status, busy.headers.get('retry-after')], [429, '2']);
+  assert.equal((await server.call('GET', '/api/cameras/test/t1/frames', { token })).status, 200);
+  assert.equal((await app.asAdmin('GET', '/api/cameras/test/t1/frames')).status, 404);
 });
 
 test('model files: whole, in part, unchanged, missing, and from an origin that fails', async () => {

@@ -65,6 +65,8 @@ const table: readonly Row[] = [
   ['GET', '/api/cameras', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['POST', '/api/cameras', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['POST', '/api/cameras/bulk', '401', '403', 'ok', 'ok', 'ok', ...bad],
+  ['POST', '/api/cameras/test', '401', '403', 'ok', 'ok', 'ok', ...bad],
+  ['GET', '/api/cameras/test/matrix/frames', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['PUT', '/api/cameras/matrix', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['DELETE', '/api/cameras/matrix', '401', '403', 'ok', 'ok', 'ok', ...bad],

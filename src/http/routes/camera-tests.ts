@@ -1,0 +1,49 @@
+import { hostOf } from '../../camera/camera-url.js';
+import type { TrialResult } from '../../camera/trial/trials.js';
+import { cameraTestResultSchema, cameraTestSchema } from '../camera-schemas.js';
+import { type Route, route } from '../route.js';
+import { idParams } from '../schemas.js';
+
+export type CameraTestRoutesDeps = {
+  readonly tests: {
+    test(
+      source: { readonly url: string; readonly transport: 'tcp' | 'udp' },
+      username: string,
+    ): Promise<TrialResult>;
+    take(id: string, username: string): readonly Buffer[];
+  };
+};
+
+/** Cameras that are tried before they are configured. */
+export const cameraTestRoutes = ({ tests }: CameraTestRoutesDeps): Route[] => [
+  route({
+    method: 'post',
+    path: '/api/cameras/test',
+    access: 'cameras.test',
+    audit: 'test_camera',
+    summary: 'Connect to a camera that is not configured, for 10 s at most: what it sends, or why not',
+    body: cameraTestSchema,
+    answers: { 200: { description: 'How it answered, well or not', schema: cameraTestResultSchema } },
+    problems: [429],
+    handle: async ({ body, principal, note }) => {
+      note({ target: hostOf(body.url) });
+      const result = await tests.test(body, principal.username);
+      note({ result: result.code });
+      return { status: 200, body: result };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/api/cameras/test/:id/frames',
+    access: 'cameras.test',
+    summary:
+      'What a test saw, from a keyframe on: messages as of recordings, each behind its length in 32 bits',
+    params: idParams,
+    answers: { 200: { description: 'Messages', contentType: 'application/octet-stream' } },
+    problems: [404],
+    handle: ({ params, principal }) => ({
+      ...{ status: 200, text: tests.take(params.id, principal.username) },
+      contentType: 'application/octet-stream',
+    }),
+  }),
+];
