@@ -65,6 +65,7 @@ const polledPaths = (cameraId: string, file: string): string[] => {
       'part_0_0.m4s',
       'init_1.mp4',
     ].map((name) => `/stream/hls/${cameraId}/${name}`),
+    `/api/cameras/${cameraId}/snapshot.jpg`,
     `/hls/${cameraId}/archive.m3u8?file=${file}`,
     `/hls/${cameraId}/range.m3u8?from=${from}&to=${to}`,
     `/hls/${cameraId}/segment.ts?file=${file}&seq=0`,

@@ -110,7 +110,7 @@ describe('who may watch', { concurrency: true }, () => {
   const refuses = async (shown: Shown, code: RegExp): Promise<void> => {
     const { statuses, codes } = await knock(service, seen('guarded'), shown);
     assert.deepEqual(new Set(Object.values(statuses)), new Set([401]), JSON.stringify(statuses));
-    assert.equal(Object.keys(statuses).length, 12);
+    assert.equal(Object.keys(statuses).length, 13);
     for (const told of codes) assert.match(told, code);
   };
   const refusesToken = async (token: string, code: RegExp): Promise<void> => {
