@@ -19,6 +19,7 @@ import type { LogHub } from './ops/log-hub.js';
 import { warnOfFewThreads } from './ops/thread-pool.js';
 import { Threads } from './ops/threads.js';
 import { buildRoutes } from './routes.js';
+import { serviceFacts } from './service-facts.js';
 import { Stops } from './stops.js';
 import { openStorage } from './storage.js';
 
@@ -89,9 +90,10 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   stops.push(() => models.stop());
 
   const serverSent = new ServerSentStreams({ tokens, viewers, clock });
+  const service = serviceFacts(config, version);
   const routes = buildRoutes({
     ...{ clock, version, storage, media, operations, models },
-    ...{ log: hub, events, serverSent },
+    ...{ log: hub, events, serverSent, service },
   });
   const streams = new StreamAccess({ cameras: media.registry, gate: new ViewingGate(storage) });
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>

@@ -12,6 +12,7 @@ import { eventRoutes } from './http/routes/events.js';
 import { folderRoutes } from './http/routes/folders.js';
 import { healthRoutes } from './http/routes/health.js';
 import { hlsRoutes } from './http/routes/hls.js';
+import { layoutRoutes } from './http/routes/layouts.js';
 import { loginRoutes } from './http/routes/login.js';
 import { logRoutes } from './http/routes/logs.js';
 import { meRoutes } from './http/routes/me.js';
@@ -19,6 +20,7 @@ import { metricsRoutes } from './http/routes/metrics.js';
 import { modelRoutes } from './http/routes/models.js';
 import { withOpenApi } from './http/routes/openapi.js';
 import { sessionRoutes } from './http/routes/session.js';
+import { type ServiceFacts, settingRoutes } from './http/routes/settings.js';
 import { snapshotRoutes } from './http/routes/snapshot.js';
 import { statsRoutes } from './http/routes/stats.js';
 import { tagRoutes } from './http/routes/tags.js';
@@ -32,6 +34,7 @@ import type { Models } from './models/models.js';
 import type { Operations } from './operations.js';
 import type { LogHub } from './ops/log-hub.js';
 import { MetricsPage } from './ops/metrics-page.js';
+import { machineTimeZone } from './service-facts.js';
 import type { Storage } from './storage.js';
 
 /** What the two listeners show. */
@@ -52,16 +55,24 @@ export type RoutesDeps = {
   readonly log: LogHub;
   readonly events: EventHub;
   readonly serverSent: ServerSentStreams;
+  /** How it was started. */
+  readonly service: Omit<ServiceFacts, 'time_zone'>;
 };
 
-const managementRoutes = ({ clock, storage, media, operations }: RoutesDeps): Route[] => {
+const managementRoutes = ({ clock, storage, media, operations, service }: RoutesDeps): Route[] => {
   const { store, viewers, tokens, sessions, accounts } = storage;
   const { registry } = media;
   const onCamerasChanged = () => registry.reload();
+  const timeZone = (): string => store.settings.all().time_zone || machineTimeZone();
   return [
     ...loginRoutes({ accounts, onLoginFailure: (reason) => operations.metrics.loginFailed(reason) }),
     ...sessionRoutes({ sessions }),
-    ...meRoutes({ accounts, preferences: store.preferences }),
+    ...meRoutes({ accounts, preferences: store.preferences, timeZone }),
+    ...layoutRoutes({ layouts: store.layouts }),
+    ...settingRoutes({
+      settings: store.settings,
+      service: () => ({ ...service, time_zone: timeZone() }),
+    }),
     ...cameraTestRoutes({ tests: media.trials }),
     ...cameraRoutes({ registry, tokens }),
     ...tagRoutes({ tags: store.tags, onCamerasChanged }),

@@ -24,11 +24,16 @@ const table = {
   'tags.edit': ['operator', 'admin', 'service'],
   'folders.read': ['viewer', 'operator', 'admin', 'service'],
   'folders.edit': ['operator', 'admin', 'service'],
+  /** Walls, and the own layouts of them. */
+  'wall.open': ['viewer', 'operator', 'admin'],
+  /** To change what all see. */
+  'layouts.share': ['operator', 'admin'],
   'stats.read': ['viewer', 'operator', 'admin'],
   /** What happens, of what the role may see. */
   'events.read': ['viewer', 'operator', 'admin'],
   'logs.read': ['operator', 'admin'],
   'users.manage': ['admin'],
+  'settings.manage': ['admin'],
   'backup.manage': ['admin'],
 } as const satisfies Readonly<Record<string, readonly Role[]>>;
 

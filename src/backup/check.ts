@@ -7,6 +7,7 @@ type Outline = {
   readonly tags: readonly { readonly id: string }[];
   readonly folders: readonly { readonly id: string; readonly parent_id: string }[];
   readonly users: readonly { readonly username: string; readonly role: string }[];
+  readonly layouts: readonly { readonly id: string; readonly owner: string; readonly shared: boolean }[];
 };
 
 /** One thing that is wrong with a snapshot, and where, such as `folders[3].parent_id`. */
@@ -77,7 +78,22 @@ const outlineOf = (input: unknown): Outline => ({
     username: textOf(item, 'username', `#${index}`),
     role: textOf(item, 'role', ''),
   })),
+  layouts: itemsOf(input, 'layouts').map((item, index) => ({
+    id: textOf(item, 'id', `#${index}`),
+    owner: textOf(item, 'owner', ''),
+    shared: typeof item === 'object' && item !== null && Reflect.get(item, 'shared') === true,
+  })),
 });
+
+/** What is shared may be nobody's. */
+const ownerFaults = ({ layouts, users }: Outline): SnapshotFault[] => {
+  const usernames = new Set(users.map(({ username }) => username));
+  return layouts.flatMap(({ owner, shared }, index) =>
+    usernames.has(owner) || (shared && owner === '')
+      ? []
+      : [{ path: `layouts[${index}].owner`, message: `there is no user ${owner} in the snapshot` }],
+  );
+};
 
 const outlineFaults = (snapshot: Outline): SnapshotFault[] => [
   ...repeated(
@@ -104,6 +120,12 @@ const outlineFaults = (snapshot: Outline): SnapshotFault[] => [
   ...(snapshot.users.some(({ role }) => role === 'admin')
     ? []
     : [{ path: 'users', message: 'there must be at least one user with the role admin' }]),
+  ...repeated(
+    'layouts',
+    'id',
+    snapshot.layouts.map(({ id }) => id),
+  ),
+  ...ownerFaults(snapshot),
 ];
 
 /** Every fault between the records of a snapshot, whatever is wrong within them. */

@@ -1,6 +1,6 @@
 import type { Viewers } from '../auth/viewers.js';
 import { AppError } from '../base/errors.js';
-import type { Configuration, Store } from '../store/store.js';
+import type { ImportedConfiguration, Store } from '../store/store.js';
 import { faultsBetween, hashFaults } from './check.js';
 
 /** What this folder throws; the store adds its own where a camera can't come back yet. */
@@ -10,7 +10,10 @@ export type BackupErrorCode = 'bad_snapshot';
  * Imports the records of a snapshot whose shape was checked, whole or not at all, and ends what anybody watches who
  * lost the right by it. Throws `bad_snapshot` with every fault in `details.errors`.
  */
-export const restoreSnapshot = (records: Configuration, deps: { store: Store; viewers: Viewers }): void => {
+export const restoreSnapshot = (
+  records: ImportedConfiguration,
+  deps: { store: Store; viewers: Viewers },
+): void => {
   const errors = [...faultsBetween(records), ...hashFaults(records)];
   if (errors.length > 0)
     throw new AppError<BackupErrorCode>('bad_snapshot', "the snapshot can't be imported", {

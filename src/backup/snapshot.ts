@@ -2,7 +2,10 @@ import type { Clock } from '../base/clock.js';
 import type { Configuration, Store } from '../store/store.js';
 
 /** Of the backup's form; a change that older services can't read gets another number. */
-export const SNAPSHOT_VERSION = 1;
+export const SNAPSHOT_VERSION = 2;
+
+/** Those that can be imported; of the first, layouts and settings are no part. */
+export const READABLE_VERSIONS = [1, SNAPSHOT_VERSION] as const;
 
 /** A backup: everything that was configured, as of one moment. */
 export type Snapshot = Configuration & {

@@ -23,6 +23,10 @@ export type AuditAction =
   | 'create_user'
   | 'update_user'
   | 'delete_user'
+  | 'create_layout'
+  | 'update_layout'
+  | 'delete_layout'
+  | 'update_settings'
   | 'export_recording'
   | 'export_backup'
   | 'restore_backup';

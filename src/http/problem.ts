@@ -59,6 +59,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   method_not_allowed: 405,
   exists: 409,
   last_admin: 409,
+  too_many_layouts: 409,
   precondition_failed: 412,
   body_too_large: 413,
   unsupported_media_type: 415,

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { isPasswordHash } from '../auth/passwords.js';
-import { SNAPSHOT_VERSION } from '../backup/snapshot.js';
+import { READABLE_VERSIONS, SNAPSHOT_VERSION } from '../backup/snapshot.js';
 import { roles } from './access.js';
 import { storedCameraSchema } from './camera-schemas.js';
+import { storedLayoutSchema } from './layout-schemas.js';
+import { storedSettingsSchema } from './routes/settings.js';
 import { folderSchema, idSchema, tagSchema } from './schemas.js';
 
 const storedUserSchema = z
@@ -20,16 +22,28 @@ const lists = {
   users: z.array(storedUserSchema),
 };
 
+/** What the first version did not have. */
+const since2 = { layouts: z.array(storedLayoutSchema), settings: storedSettingsSchema };
+
 /** What an export answers. */
 export const snapshotSchema = z
-  .strictObject({ version: z.literal(SNAPSHOT_VERSION), exported_at: z.iso.datetime(), ...lists })
+  .strictObject({
+    version: z.literal(SNAPSHOT_VERSION),
+    exported_at: z.iso.datetime(),
+    ...lists,
+    ...since2,
+  })
   .meta({ id: 'Snapshot' });
 
-/** What an import takes: an export, or the four lists alone. */
+/** What an import takes: an export of today or of former days, or the four lists alone. */
 export const importSchema = z
   .strictObject({
-    version: z.literal(SNAPSHOT_VERSION, `must be ${SNAPSHOT_VERSION}`).default(SNAPSHOT_VERSION),
+    version: z
+      .literal(READABLE_VERSIONS, `must be ${READABLE_VERSIONS.join(' or ')}`)
+      .default(SNAPSHOT_VERSION),
     exported_at: z.string().optional(),
     ...lists,
+    layouts: since2.layouts.optional(),
+    settings: since2.settings.optional(),
   })
   .meta({ id: 'SnapshotImport' });

@@ -8,6 +8,7 @@ import { quirks } from './migrations/006-quirks.js';
 import { subStream } from './migrations/007-sub-stream.js';
 import { sessions } from './migrations/008-sessions.js';
 import { preferences } from './migrations/009-preferences.js';
+import { layouts } from './migrations/010-layouts.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
 export const steps: readonly string[] = [
@@ -20,6 +21,7 @@ export const steps: readonly string[] = [
   subStream,
   sessions,
   preferences,
+  layouts,
 ];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */

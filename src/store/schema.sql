@@ -106,3 +106,27 @@ CREATE TABLE preferences (
   username TEXT NOT NULL PRIMARY KEY,      -- whose
   content TEXT NOT NULL CHECK (json_valid(content)) -- a JSON object, which pages alone understand
 ) STRICT;
+
+-- Walls of cameras. No references: cameras, folders and tags may be gone or not there yet, and an import of the same users
+-- keeps theirs.
+CREATE TABLE layouts (
+  id TEXT NOT NULL PRIMARY KEY,            -- random
+  owner TEXT NOT NULL,                     -- whose; '' if that user is gone, which shared ones outlive
+  name TEXT NOT NULL,                      -- shown to people
+  shared INTEGER NOT NULL CHECK (shared IN (0, 1)), -- whether everybody sees it
+  grid TEXT NOT NULL,                      -- how the wall is divided, such as 3x3 or 1+7
+  source TEXT NOT NULL CHECK (json_valid(source)), -- JSON object: by hand, or all cameras of a folder or tag
+  tiles TEXT NOT NULL CHECK (json_valid(tiles)), -- JSON array: which camera stands where
+  tour_sec INTEGER NOT NULL CHECK (tour_sec >= 0), -- how long each page is shown; 0: until somebody turns it
+  enlarge_on_event INTEGER NOT NULL CHECK (enlarge_on_event IN (0, 1)), -- whether a camera with an event becomes large
+  CHECK (shared = 1 OR owner <> '')
+) STRICT;
+
+-- Deleting a user takes along what nobody else sees.
+CREATE INDEX layouts_by_owner ON layouts (owner);
+
+-- What an admin set of the service while it runs.
+CREATE TABLE settings (
+  name TEXT NOT NULL PRIMARY KEY,          -- which of them, see settings.ts
+  value TEXT NOT NULL                      -- as text
+) STRICT, WITHOUT ROWID;

@@ -6,6 +6,7 @@ export type StoreErrorCode =
   | 'exists'
   | 'not_found'
   | 'last_admin'
+  | 'too_many_layouts'
   | 'unknown_parent'
   | 'folder_cycle'
   | 'bad_snapshot'

@@ -5,23 +5,31 @@ import { messageOf } from '../base/errors.js';
 import { type Camera, CameraTable } from './cameras.js';
 import { FactTable } from './facts.js';
 import { type Folder, FolderTable } from './folders.js';
+import { type Layout, LayoutTable } from './layouts.js';
 import { LoginTable } from './logins.js';
 import { openDatabase } from './open-database.js';
 import { PreferenceTable } from './preferences.js';
 import { SessionTable } from './sessions.js';
+import { type Settings, SettingTable } from './settings.js';
 import { storeError } from './store-error.js';
 import { type Tag, TagTable } from './tags.js';
 import { TrafficTable } from './traffic.js';
 import { inTransaction } from './transaction.js';
 import { type UserRecord, UserTable } from './users.js';
 
-/** Everything that was configured: the four lists of a backup. */
+/** Everything that was configured: what a backup holds. */
 export type Configuration = {
   readonly cameras: readonly Camera[];
   readonly tags: readonly Tag[];
   readonly folders: readonly Folder[];
   readonly users: readonly UserRecord[];
+  readonly layouts: readonly Layout[];
+  readonly settings: Settings;
 };
+
+/** What an import brings. Backups of former days know of no layouts and settings: then those that are there stay. */
+export type ImportedConfiguration = Omit<Configuration, 'layouts' | 'settings'> &
+  Partial<Pick<Configuration, 'layouts' | 'settings'>>;
 
 /** Whose rights to watch an import took away; the caller ends what they have open. */
 export type ImportEffects = {
@@ -56,6 +64,8 @@ export class Store {
   readonly logins: LoginTable;
   readonly sessions: SessionTable;
   readonly preferences: PreferenceTable;
+  readonly layouts: LayoutTable;
+  readonly settings: SettingTable;
   readonly #path: string;
   readonly #db: Database.Database;
   readonly #totalChanges: Database.Statement<[], number>;
@@ -77,6 +87,8 @@ export class Store {
     this.logins = new LoginTable(this.#db);
     this.sessions = new SessionTable(this.#db);
     this.preferences = new PreferenceTable(this.#db);
+    this.layouts = new LayoutTable(this.#db);
+    this.settings = new SettingTable(this.#db);
   }
 
   /** Another number after each write, of whatever. */
@@ -91,6 +103,8 @@ export class Store {
       tags: this.tags.list(),
       folders: this.folders.list(),
       users: this.users.records(),
+      layouts: this.layouts.records(),
+      settings: this.settings.all(),
     }))();
   }
 
@@ -98,7 +112,7 @@ export class Store {
    * Replaces everything by records that hang together. Throws `bad_snapshot`, with all faults in `details.errors`, where
    * a camera can't come back yet; whatever it throws, nothing has changed.
    */
-  importAll(wanted: Configuration): ImportEffects {
+  importAll(wanted: ImportedConfiguration): ImportEffects {
     this.#refusePurged(wanted);
     return inTransaction(this.#db, () => {
       const cameras = this.cameras.list();
@@ -107,6 +121,8 @@ export class Store {
       this.tags.replaceAll(wanted.tags);
       this.folders.replaceAll(wanted.folders);
       this.users.replaceAll(wanted.users);
+      if (wanted.layouts !== undefined) this.layouts.replaceAll(wanted.layouts);
+      if (wanted.settings !== undefined) this.settings.update(wanted.settings);
       const nowOf = new Map(this.cameras.list().map((camera) => [camera.id, camera]));
       return {
         removedCameraIds: cameras.filter(({ id }) => !nowOf.has(id)).map(({ id }) => id),
@@ -123,7 +139,7 @@ export class Store {
   }
 
   /** Recordings that somebody ordered to be deleted don't come back with their camera. */
-  #refusePurged({ cameras }: Configuration): void {
+  #refusePurged({ cameras }: ImportedConfiguration): void {
     const errors = cameras.flatMap(({ id }, index) =>
       this.cameras.deleted.find(id)?.isPurged === true
         ? [{ path: `cameras[${index}].id`, message: 'its recordings are being deleted; try again soon' }]

@@ -41,9 +41,12 @@ const prepare = (db: Database.Database) => ({
     'DELETE FROM sessions WHERE username = @username AND id IS NOT @kept',
   ),
   remove: db.prepare<[string]>('DELETE FROM users WHERE username = ?'),
-  forgetPreferences: db.prepare<[]>(
+  /** What goes with a user, and what is nobody's from now on. */
+  forgetGone: [
     'DELETE FROM preferences WHERE username NOT IN (SELECT username FROM users)',
-  ),
+    'DELETE FROM layouts WHERE shared = 0 AND owner NOT IN (SELECT username FROM users)',
+    "UPDATE layouts SET owner = '' WHERE owner NOT IN (SELECT username FROM users)",
+  ].map((sql) => db.prepare<[]>(sql)),
   removeAll: db.prepare<[]>('DELETE FROM users'),
 });
 
@@ -113,7 +116,7 @@ export class UserTable {
     inTransaction(this.#db, () => {
       this.#keepAnAdmin(this.#get(username), 'deleted');
       this.#sql.remove.run(username);
-      this.#sql.forgetPreferences.run();
+      for (const forget of this.#sql.forgetGone) forget.run();
     });
   }
 
@@ -126,7 +129,7 @@ export class UserTable {
         const old = before.get(user.username);
         this.#sql.add.run({ ...user, token_epoch: old === undefined ? newEpoch() : epochAfter(old, user) });
       }
-      this.#sql.forgetPreferences.run();
+      for (const forget of this.#sql.forgetGone) forget.run();
     });
   }
 

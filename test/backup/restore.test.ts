@@ -10,7 +10,7 @@ import type { SnapshotFault } from '../../src/backup/check.js';
 import { restoreSnapshot } from '../../src/backup/restore.js';
 import { AppError } from '../../src/base/errors.js';
 import { createLogger } from '../../src/base/log.js';
-import { type Configuration, Store } from '../../src/store/store.js';
+import { type ImportedConfiguration, Store } from '../../src/store/store.js';
 import { sampleCamera } from '../store/samples.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -20,9 +20,9 @@ const setUp = (t: TestContext) => {
   const store = new Store(join(tempFolder(t), 'framering.db'));
   t.after(() => store.close());
   const viewers = new Viewers({ clock: new FakeClock(), log: createLogger(() => undefined) });
-  const restore = (wanted: Configuration): void => restoreSnapshot(wanted, { store, viewers });
+  const restore = (wanted: ImportedConfiguration): void => restoreSnapshot(wanted, { store, viewers });
   /** The faults that a configuration is refused with. */
-  const faultsOf = (wanted: Configuration): readonly SnapshotFault[] => {
+  const faultsOf = (wanted: ImportedConfiguration): readonly SnapshotFault[] => {
     try {
       restore(wanted);
     } catch (thrown) {

@@ -105,6 +105,7 @@ export const startFakeOutputs = async (): Promise<{
     }),
     ...meRoutes({
       accounts: { mustChangePassword: () => false, changePassword: busy },
+      timeZone: () => 'UTC',
       preferences: { textOf: () => '{}', put: () => undefined },
     }),
     ...cameraTestRoutes({ tests: fakeTests }),

@@ -49,4 +49,10 @@ export const stepsOf = (adminPassword: string): readonly Step[] => [
   ['GET', '/api/me', undefined, 200],
   ['GET', '/api/me/preferences', undefined, 200],
   ['PUT', '/api/me/preferences', {}, 428],
+  ['GET', '/api/layouts', undefined, 200],
+  ['GET', '/api/layouts/unknown', undefined, 404],
+  ['PUT', '/api/layouts/unknown', {}, 428],
+  ['DELETE', '/api/layouts/unknown', undefined, 404],
+  ['GET', '/api/settings', undefined, 200],
+  ['PUT', '/api/settings', { time_zone: 'UTC' }, 200],
 ];

@@ -197,9 +197,43 @@ test('what is replaced must be known', async () => {
   assert.equal(changed.status, 200);
 });
 
+test('layouts are made, changed as they are known, shared by who may, bounded, and removed', async () => {
+  const as = async (who: 'viewer' | 'operator', method: string, path: string, body?: object, etag = '*') => {
+    const sent = { token: app.tokens[who], ...(body && { body }), headers: { 'if-match': etag } };
+    const { status, body: layout } = await app.call(method, `/api/layouts${path}`, sent);
+    return { status, id: layout.id as string };
+  };
+  const { id, status } = await as('operator', 'POST', '', { name: 'wall', shared: true });
+  assert.equal(status, 201);
+  const path = `/${id}`;
+  const token = app.tokens.operator;
+  const etag = (await app.call('GET', `/api/layouts${path}`, { token })).headers.get('etag') ?? '';
+  const headers = { 'if-none-match': etag };
+  assert.equal((await app.call('GET', `/api/layouts${path}`, { token, headers })).status, 304);
+  for (const [step, expected] of [
+    [await as('viewer', 'POST', '', { name: 'wall', shared: true }), 403],
+    [await as('viewer', 'PUT', path, { name: 'x' }), 403],
+    [await as('viewer', 'DELETE', path), 403],
+    [await as('operator', 'PUT', path, { name: 'x' }, '"another"'), 412],
+    [await as('operator', 'PUT', path, { name: 'x' }, etag), 200],
+    [await as('operator', 'PUT', '/unknown', { name: 'x' }), 404],
+    [await as('operator', 'DELETE', path), 200],
+  ] as const)
+    assert.equal(step.status, expected);
+  for (let count = 0; count < 100; count++) await as('operator', 'POST', '', { name: 'wall' });
+  assert.equal((await as('operator', 'POST', '', { name: 'wall' })).status, 409);
+});
+
 test('lists are told to be the same, and asked for in pages that there can be', async () => {
   const token = app.tokens.admin;
-  for (const path of ['/api/cameras', '/api/tags', '/api/folders', '/api/users', '/api/me/preferences']) {
+  for (const path of [
+    '/api/cameras',
+    '/api/tags',
+    '/api/folders',
+    '/api/users',
+    '/api/layouts',
+    '/api/me/preferences',
+  ]) {
     // Figures of cameras may change from one moment to the next.
     await until('nothing has changed', async () => {
       const etag = (await app.call('GET', path, { token })).headers.get('etag') ?? '';
@@ -226,6 +260,7 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
       name: 'K',
       ...(path === 'tags' && { color: '#aAbB09' }),
     });
+  const wall = `/api/layouts/${(await app.asAdmin('POST', '/api/layouts', { name: 'wall' })).body.id}`;
   const { body: snapshot } = await app.asAdmin('GET', '/api/system/backup/export');
   const login = await app.call('POST', '/api/login', {
     body: { username: 'viewer', password: USER_PASSWORD, remember: false },
@@ -249,6 +284,10 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
     ['DELETE', '/api/users/viewer'],
     ['PUT', '/api/me/password', { old: app.adminPassword, new: '12345678' }],
     ['PUT', '/api/me/preferences', { theme: 'dark' }],
+    ['POST', '/api/layouts', { name: 'other' }],
+    ['PUT', wall, { name: 'other' }],
+    ['DELETE', wall],
+    ['PUT', '/api/settings', { time_zone: 'Asia/Tokyo' }],
     ['POST', '/api/system/backup/import', { ...snapshot, tags: [] }],
   ];
   for (const [method, path, body] of writes) {

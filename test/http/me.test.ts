@@ -31,6 +31,7 @@ test('everybody is told who they are, and what they may do', async () => {
       username: role,
       role,
       permissions: PERMISSIONS.filter((permission) => mayRole(role, permission)),
+      time_zone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       must_change_password: role === 'admin',
     });
   }

@@ -7,7 +7,14 @@ import { tempFolder } from '../support/temp-folder.js';
 import { anyConfiguration, sampleCamera, sorted } from './samples.js';
 
 const admin = { username: 'admin', password_hash: 'hash-a', role: 'admin' } as const;
-const empty: Configuration = { cameras: [], tags: [], folders: [], users: [admin] };
+const empty: Configuration = {
+  cameras: [],
+  tags: [],
+  folders: [],
+  users: [admin],
+  layouts: [],
+  settings: { time_zone: '' },
+};
 
 const openStore = (t: TestContext): Store => {
   const store = new Store(join(tempFolder(t), 'framering.db'));

@@ -104,6 +104,8 @@ test('what version 1 held is all there in the newest', (t) => {
       { id: 'yard', name: 'Yard', parent_id: 'site' },
     ],
     users: [{ username: 'admin', password_hash: 'hash', role: 'admin' }],
+    layouts: [],
+    settings: { time_zone: '' },
   });
   assert.equal(store.users.find('admin')?.token_epoch, 'epoch-1', 'an upgrade logs nobody out');
 });

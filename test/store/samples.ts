@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Camera } from '../../src/store/cameras.js';
 import type { Folder } from '../../src/store/folders.js';
+import type { Layout } from '../../src/store/layouts.js';
 import type { Configuration } from '../../src/store/store.js';
 import type { Tag } from '../../src/store/tags.js';
 import { ROLES, type UserRecord } from '../../src/store/users.js';
@@ -81,6 +82,22 @@ const anyFolders: fc.Arbitrary<Folder[]> = fc
   )
   .chain((folders) => fc.shuffledSubarray(folders, { minLength: folders.length }));
 
+const anyLayout: fc.Arbitrary<Layout> = record<Layout>({
+  id: anyId,
+  // Who is there in any configuration.
+  owner: fc.constant('admin'),
+  name: anyText,
+  shared: fc.boolean(),
+  grid: fc.constantFrom('1x1', '6x6', '1+7'),
+  source: fc.oneof(
+    fc.constant({ kind: 'hand' as const }),
+    record({ kind: fc.constantFrom('folder' as const, 'tag' as const), id: anyId }),
+  ),
+  tiles: fc.array(record({ camera_id: fc.oneof(fc.constant(''), anyId) }), { maxLength: 5 }),
+  tour_sec: fc.nat(),
+  enlarge_on_event: fc.boolean(),
+});
+
 const byKey = <T>(one: fc.Arbitrary<T>, selector: (value: T) => string): fc.Arbitrary<T[]> =>
   fc.uniqueArray(one, { selector, maxLength: 6 });
 
@@ -93,6 +110,8 @@ export const anyConfiguration: fc.Arbitrary<Configuration> = record<Configuratio
     record<UserRecord>({ username: anyId, password_hash: anyText, role: fc.constantFrom(...ROLES) }),
     ({ username }) => username,
   ),
+  layouts: byKey(anyLayout, ({ id }) => id),
+  settings: record({ time_zone: anyText }),
 }).map((configuration) => ({
   ...configuration,
   users: [
@@ -109,4 +128,6 @@ export const sorted = (configuration: Configuration): Configuration => ({
   tags: configuration.tags.toSorted(byId),
   folders: configuration.folders.toSorted(byId),
   users: configuration.users.toSorted((a, b) => (a.username < b.username ? -1 : 1)),
+  layouts: configuration.layouts.toSorted(byId),
+  settings: configuration.settings,
 });

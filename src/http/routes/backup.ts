@@ -1,8 +1,12 @@
 import type { Snapshot } from '../../backup/snapshot.js';
+import { withoutAbsent } from '../optional.js';
 import type { InputFault } from '../problem.js';
 import { type Route, route } from '../route.js';
 import { messageSchema } from '../schemas.js';
 import { importSchema, snapshotSchema } from '../snapshot-schema.js';
+
+type RestoredRecords = Pick<Snapshot, 'cameras' | 'tags' | 'folders' | 'users'> &
+  Partial<Pick<Snapshot, 'layouts' | 'settings'>>;
 
 export type BackupRoutesDeps = {
   readonly backup: {
@@ -10,7 +14,7 @@ export type BackupRoutesDeps = {
     /** What is wrong between the records, whatever is wrong within them. */
     faultsBetween(snapshot: unknown): readonly InputFault[];
     /** Whole or, if it throws, not at all. */
-    restore(records: Pick<Snapshot, 'cameras' | 'tags' | 'folders' | 'users'>): void;
+    restore(records: RestoredRecords): void;
   };
 };
 
@@ -39,14 +43,15 @@ export const backupRoutes = ({ backup }: BackupRoutesDeps): Route[] => [
     answers: { 200: { description: 'Done', schema: messageSchema } },
     problems: [503],
     handle: ({ body, note }) => {
-      const { cameras, tags, folders, users } = body;
+      const { cameras, tags, folders, users, layouts, settings } = body;
       note({
         cameras: cameras.length,
         tags: tags.length,
         folders: folders.length,
         users: users.length,
+        ...(layouts && { layouts: layouts.length }),
       });
-      backup.restore({ cameras, tags, folders, users });
+      backup.restore({ cameras, tags, folders, users, ...withoutAbsent({ layouts, settings }) });
       return { status: 200, body: { message: 'backup restored successfully' } };
     },
   }),

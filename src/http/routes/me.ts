@@ -17,6 +17,8 @@ export type MeRoutesDeps = {
       address: string,
     ): Promise<string>;
   };
+  /** That of the site. */
+  readonly timeZone: () => string;
   readonly preferences: { textOf(username: string): string; put(username: string, text: string): void };
 };
 
@@ -28,6 +30,7 @@ const meSchema = z
     username: idSchema,
     role: z.enum(roles),
     permissions: z.array(z.enum(PERMISSIONS as [string, ...string[]])),
+    time_zone: z.string().describe('the zone that times are shown in, a setting of the site'),
     must_change_password: z
       .boolean()
       .describe('whether the password is still the one that was made at the first start'),
@@ -41,7 +44,7 @@ const passwordChange = z
 const preferences = jsonObject(MAX_PREFERENCES_DEPTH).meta({ id: 'Preferences' });
 
 /** Who asks: what they may do, their password, and what pages keep for them. */
-export const meRoutes = ({ accounts, preferences: kept }: MeRoutesDeps): Route[] => [
+export const meRoutes = ({ accounts, preferences: kept, timeZone }: MeRoutesDeps): Route[] => [
   route({
     method: 'get',
     path: '/api/me',
@@ -54,6 +57,7 @@ export const meRoutes = ({ accounts, preferences: kept }: MeRoutesDeps): Route[]
         username,
         role,
         permissions: permissionsOf(role),
+        time_zone: timeZone(),
         must_change_password: accounts.mustChangePassword(username),
       },
     }),

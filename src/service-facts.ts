@@ -1,0 +1,32 @@
+import { X509Certificate } from 'node:crypto';
+import type { Config } from './config.js';
+import type { ServiceFacts } from './http/routes/settings.js';
+
+/** The zone that times are shown in where none is set: the machine's. */
+export const machineTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const certificateFacts = (cert: Buffer, isSelfSigned: boolean): ServiceFacts['https'] => {
+  const { fingerprint256, validTo } = new X509Certificate(cert);
+  return {
+    self_signed: isSelfSigned,
+    fingerprint_sha256: fingerprint256,
+    not_after: new Date(validTo).toISOString(),
+  };
+};
+
+/** What an admin may know of how the service was started: nothing secret, and no paths. */
+export const serviceFacts = (config: Config, version: string): Omit<ServiceFacts, 'time_zone'> => ({
+  version,
+  https: config.tls === null ? null : certificateFacts(config.tls.cert, false),
+  trust_proxy: config.trustProxy !== false,
+  cors_origins: [...config.corsOrigins],
+  log_level: config.logLevel,
+  record_file_seconds: config.recordFileSeconds,
+  storage_min_free_percent: config.storageMinFreePercent,
+  cameras_per_worker: config.camerasPerWorker,
+  ring_memory_mb: config.ringMemoryMb,
+  webrtc_udp_ports: config.webrtcUdpPorts,
+  webrtc_public_ips: [...config.webrtcPublicIps],
+  max_connections: config.maxConnections,
+  max_connections_per_ip: config.maxConnectionsPerAddress,
+});
