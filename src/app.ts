@@ -19,6 +19,7 @@ import type { LogHub } from './ops/log-hub.js';
 import { warnOfFewThreads } from './ops/thread-pool.js';
 import { Threads } from './ops/threads.js';
 import { buildRoutes } from './routes.js';
+import { openCertificate } from './served-tls.js';
 import { serviceFacts } from './service-facts.js';
 import { Stops } from './stops.js';
 import { openStorage } from './storage.js';
@@ -90,7 +91,8 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   stops.push(() => models.stop());
 
   const serverSent = new ServerSentStreams({ tokens, viewers, clock });
-  const service = serviceFacts(config, version);
+  const certificate = openCertificate(config, { clock, log }, stops);
+  const service = () => serviceFacts(config, version, certificate);
   const routes = buildRoutes({
     ...{ clock, version, storage, media, operations, models },
     ...{ log: hub, events, serverSent, service },
@@ -102,7 +104,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const urls = await listen(
     config,
     routes,
-    { clock, forwarded, log, audit, tokens, streams, onRequest },
+    { clock, forwarded, log, audit, tokens, streams, onRequest, certificate },
     stops,
   );
   const publicCameras = store.cameras.list().filter(({ token_auth }) => !token_auth).length;

@@ -28,6 +28,8 @@ export type Config = {
   readonly webrtcPublicIps: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
+  /** Whether the service makes a certificate for itself. */
+  readonly tlsSelfSigned: boolean;
   /** Express's `trust proxy`: a hop count, a boolean, or a list of addresses. */
   readonly trustProxy: boolean | number | string;
   readonly maxConnections: number;
@@ -147,6 +149,15 @@ const tlsOf = (env: Environment): Config['tls'] => {
   return { cert: pemOf('TLS_CERT', certPath), key: pemOf('TLS_KEY', keyPath) };
 };
 
+const tlsSelfSignedOf = (env: Environment): boolean => {
+  const text = textOf(env, 'TLS_SELF_SIGNED') ?? 'false';
+  if (text !== 'true' && text !== 'false') throw bad('TLS_SELF_SIGNED', text, 'it must be true or false');
+  const isGiven = textOf(env, 'TLS_CERT') !== null || textOf(env, 'TLS_KEY') !== null;
+  if (text === 'true' && isGiven)
+    throw bad('TLS_SELF_SIGNED', text, 'TLS_CERT and TLS_KEY name a certificate already');
+  return text === 'true';
+};
+
 const pemOf = (name: string, path: string): Buffer => {
   let content: Buffer;
   try {
@@ -212,6 +223,7 @@ export const readConfig = (env: Environment): Config => {
     webrtcPublicIps: webrtcPublicIpsOf(env),
     corsOrigins: corsOriginsOf(env),
     tls: tlsOf(env),
+    tlsSelfSigned: tlsSelfSignedOf(env),
     trustProxy: trustProxyOf(env),
     maxConnections: integerOf(env, 'MAX_CONNECTIONS', 10_000, 16, 1_000_000),
     maxConnectionsPerAddress: integerOf(env, 'MAX_CONNECTIONS_PER_IP', 1_000, 4, 1_000_000),

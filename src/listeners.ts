@@ -8,6 +8,7 @@ import { ConnectionCaps, connectionLimit } from './http/connection-caps.js';
 import type { Route } from './http/route.js';
 import { HttpServer, type ListenOptions, type ServerGuard } from './http/server.js';
 import { StalledResponses } from './http/stalled-responses.js';
+import type { ServedCertificate } from './http/tls/served-certificate.js';
 import { createUpgradeListener, type UpgradeListener } from './http/upgrade.js';
 import { createWebApp, isTrustedProxy, type WebAppDeps } from './http/web-app.js';
 import type { Routes } from './routes.js';
@@ -35,10 +36,10 @@ const guardsOf = (
 export const listen = async (
   config: Config,
   routes: Routes,
-  deps: WebAppDeps & { readonly clock: Clock },
+  deps: WebAppDeps & { readonly clock: Clock; readonly certificate: ServedCertificate | null },
   stops: Stops,
 ): Promise<Urls> => {
-  const { corsOrigins, trustProxy, tls } = config;
+  const { corsOrigins, trustProxy } = config;
   const servers: HttpServer[] = [];
   stops.push(async () => void (await Promise.all(servers.map((server) => server.close()))));
   const open = async (
@@ -47,7 +48,9 @@ export const listen = async (
     onUpgrade: UpgradeListener | null,
     at: ListenOptions,
   ): Promise<string> => {
-    const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps: at.tls !== null }, deps);
+    // Once told to insist on HTTPS, a browser lets nobody past a certificate that it doesn't know, such as the next one.
+    const isHttps = at.tls !== null && !at.tls.isSelfSigned;
+    const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps }, deps);
     const server = await HttpServer.listen(at, app, onUpgrade, guardsOf(config, listener, app, deps));
     servers.push(server);
     return server.url;
@@ -55,7 +58,7 @@ export const listen = async (
   const onUpgrade = createUpgradeListener(routes.upgrades, deps);
   const url = await open('service', routes.all, onUpgrade, {
     ...{ host: config.host, hostVariable: 'HOST' },
-    ...{ port: config.port, portVariable: 'PORT', tls },
+    ...{ port: config.port, portVariable: 'PORT', tls: deps.certificate },
   });
   const metricsUrl = await open('monitoring', routes.probes, null, {
     ...{ host: config.metricsHost, hostVariable: 'METRICS_HOST' },

@@ -56,7 +56,7 @@ export type RoutesDeps = {
   readonly events: EventHub;
   readonly serverSent: ServerSentStreams;
   /** How it was started. */
-  readonly service: Omit<ServiceFacts, 'time_zone'>;
+  readonly service: () => Omit<ServiceFacts, 'time_zone'>;
 };
 
 const managementRoutes = ({ clock, storage, media, operations, service }: RoutesDeps): Route[] => {
@@ -71,7 +71,7 @@ const managementRoutes = ({ clock, storage, media, operations, service }: Routes
     ...layoutRoutes({ layouts: store.layouts }),
     ...settingRoutes({
       settings: store.settings,
-      service: () => ({ ...service, time_zone: timeZone() }),
+      service: () => ({ ...service(), time_zone: timeZone() }),
     }),
     ...cameraTestRoutes({ tests: media.trials }),
     ...cameraRoutes({ registry, tokens }),

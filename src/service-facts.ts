@@ -1,12 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import type { Config } from './config.js';
 import type { ServiceFacts } from './http/routes/settings.js';
+import type { ServedCertificate } from './http/tls/served-certificate.js';
 
 /** The zone that times are shown in where none is set: the machine's. */
 export const machineTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-const certificateFacts = (cert: Buffer, isSelfSigned: boolean): ServiceFacts['https'] => {
-  const { fingerprint256, validTo } = new X509Certificate(cert);
+const certificateFacts = ({ pair, isSelfSigned }: ServedCertificate): ServiceFacts['https'] => {
+  const { fingerprint256, validTo } = new X509Certificate(pair.cert);
   return {
     self_signed: isSelfSigned,
     fingerprint_sha256: fingerprint256,
@@ -15,9 +16,13 @@ const certificateFacts = (cert: Buffer, isSelfSigned: boolean): ServiceFacts['ht
 };
 
 /** What an admin may know of how the service was started: nothing secret, and no paths. */
-export const serviceFacts = (config: Config, version: string): Omit<ServiceFacts, 'time_zone'> => ({
+export const serviceFacts = (
+  config: Config,
+  version: string,
+  certificate: ServedCertificate | null,
+): Omit<ServiceFacts, 'time_zone'> => ({
   version,
-  https: config.tls === null ? null : certificateFacts(config.tls.cert, false),
+  https: certificate === null ? null : certificateFacts(certificate),
   trust_proxy: config.trustProxy !== false,
   cors_origins: [...config.corsOrigins],
   log_level: config.logLevel,

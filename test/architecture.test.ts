@@ -48,9 +48,17 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 const workersMayImport = ['base', 'ring', 'camera', 'archive', 'live', 'pictures', 'detect'];
 /** What a worker thread never loads, however indirectly: secrets and the database stay on the main thread. */
 const neverInWorkers = ['src/store/', 'src/auth/', 'src/backup/', 'src/http/'];
-const parts = ['storage', 'media', 'operations', 'happenings', 'routes', 'listeners', 'stops', 'service-facts'].map(
-  (name) => `src/${name}.ts`,
-);
+const parts = [
+  'storage',
+  'media',
+  'operations',
+  'happenings',
+  'routes',
+  'listeners',
+  'stops',
+  'service-facts',
+  'served-tls',
+].map((name) => `src/${name}.ts`);
 const roots = ['src/main.ts', 'src/app.ts', ...parts, 'src/config.ts'];
 
 const repo = join(import.meta.dirname, '../..');

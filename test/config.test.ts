@@ -32,6 +32,7 @@ test('nothing set: the defaults', () => {
       webrtcPublicIps: [],
       corsOrigins: [],
       tls: null,
+      tlsSelfSigned: false,
       trustProxy: false,
       maxConnections: 10_000,
       maxConnectionsPerAddress: 1_000,
@@ -137,6 +138,15 @@ test('TLS takes two PEM files or none', () => {
   writeFileSync(pem, '-----BEGIN CERTIFICATE-----\n');
   writeFileSync(other, 'hello');
   assert.ok(readConfig({ TLS_CERT: pem, TLS_KEY: pem }).tls);
+  assert.equal(readConfig({ TLS_SELF_SIGNED: 'true' }).tlsSelfSigned, true);
+  assert.equal(readConfig({ TLS_SELF_SIGNED: 'false', TLS_CERT: pem, TLS_KEY: pem }).tlsSelfSigned, false);
+  for (const given of [{ TLS_CERT: pem, TLS_KEY: pem }, { TLS_CERT: pem }, { TLS_KEY: pem }])
+    assert.throws(() => readConfig({ TLS_SELF_SIGNED: 'true', ...given }), /TLS_/);
+  assert.throws(
+    () => readConfig({ TLS_SELF_SIGNED: 'true', TLS_CERT: pem, TLS_KEY: pem }),
+    /TLS_SELF_SIGNED.*TLS_CERT/,
+  );
+  assert.throws(() => readConfig({ TLS_SELF_SIGNED: 'yes' }), /TLS_SELF_SIGNED="yes" can't be used/);
   assert.throws(() => readConfig({ TLS_CERT: pem }), /TLS_KEY is missing/);
   assert.throws(() => readConfig({ TLS_CERT: pem, TLS_KEY: other }), /TLS_KEY=.*PEM/);
   assert.throws(() => readConfig({ TLS_CERT: pem, TLS_KEY: join(folder, 'none') }), /can't be read/);

@@ -8,7 +8,7 @@ const ipv4Tail = /^(.*:)(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
 const hexOf = (high: string, low: string): string => ((Number(high) << 8) | Number(low)).toString(16);
 
 /** The eight groups of an IPv6 address in any of its spellings; null for everything else. */
-const groupsOf = (address: string): number[] | null => {
+export const ipv6Groups = (address: string): number[] | null => {
   if (!isIPv6(address)) return null;
   const [bare = ''] = address.split('%', 1);
   const text = bare.replace(
@@ -35,7 +35,7 @@ const withoutPort = (address: string): string => {
 /** An IPv4 client of a dual-stack socket is the same client (RFC 4291, section 2.5.5.2). */
 export const plainAddress = (given: string): string => {
   const address = withoutPort(given);
-  const groups = groupsOf(address);
+  const groups = ipv6Groups(address);
   if (groups === null || !isMapped(groups)) return address;
   return groups
     .slice(6)
@@ -49,7 +49,7 @@ export const plainAddress = (given: string): string => {
  */
 export const clientNetwork = (given: string): string => {
   const address = withoutPort(given);
-  const groups = groupsOf(address);
+  const groups = ipv6Groups(address);
   if (groups === null) return address;
   if (isMapped(groups)) return plainAddress(address);
   const prefix = groups.slice(0, 4).map((group) => group.toString(16));

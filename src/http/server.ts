@@ -10,6 +10,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { AppError, messageOf } from '../base/errors.js';
 import { problemOfStatus } from './problem.js';
+import type { ServedCertificate } from './tls/served-certificate.js';
 import type { UpgradeListener } from './upgrade.js';
 import { UpgradedSockets } from './upgraded-sockets.js';
 
@@ -20,7 +21,7 @@ export type ListenOptions = {
   /** The variables that say so, for whoever must mend them. */
   readonly hostVariable: string;
   readonly portVariable: string;
-  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
+  readonly tls: ServedCertificate | null;
 };
 
 /** Sees to it that clients don't take too much. */
@@ -80,9 +81,13 @@ const socketsOf = (server: Server): ReadonlySet<Socket> => {
   return open;
 };
 
-const createSecureServer = (tls: NonNullable<ListenOptions['tls']>, app: RequestListener): Server => {
+const createSecureServer = (tls: ServedCertificate, app: RequestListener): Server => {
   try {
-    return createTlsServer({ ...bounds, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...tls }, app);
+    const options = { ...bounds, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...tls.pair };
+    const server = createTlsServer(options, app);
+    // Connections that are open go on with the one that they were shown.
+    tls.renewed.on((pair) => server.setSecureContext(pair));
+    return server;
   } catch (cause) {
     const message = `TLS_CERT and TLS_KEY can't be used together: ${messageOf(cause)}`;
     throw new AppError('bad_config', message, { cause });

@@ -20,6 +20,7 @@ import {
 } from '../support/contract.js';
 import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.js';
 import { until } from '../support/until.js';
+import { callLayouts, callReplacements, callSessions } from './contract-accounts.js';
 import { startFakeOutputs } from './contract-fakes.js';
 import { stepsOf } from './contract-steps.js';
 
@@ -76,6 +77,7 @@ test('every route asks for its token, role and input', async () => {
     if (operation.parameters?.some((parameter) => parameter.in === 'path')) {
       const { status, body: problem } = await app.call(method, withId(path, '-bad-'), {
         token: app.tokens.admin,
+        headers: { 'if-match': '*' },
         ...(body && { body }),
       });
       assert.equal(status, 400, `${method} ${path}`);
@@ -172,57 +174,13 @@ test('things are made, changed, found missing and removed', async () => {
   assert.deepEqual([topic.status, topic.body.errors[0].path], [400, 'topic']);
 });
 
-test('a browser that is signed in gets tokens until it signs out, and no other page does', async () => {
-  const body = { username: 'admin', password: app.adminPassword, remember: true };
-  const login = await app.call('POST', '/api/login', { body });
-  const [cookie = ''] = (login.headers.get('set-cookie') ?? '').split(';');
-  const as = (method: string, headers: Record<string, string>) =>
-    app.call(method, '/api/session', { headers: { cookie, ...headers } });
-  const own = { origin: app.url };
-  for (const method of ['POST', 'DELETE']) {
-    assert.equal((await as(method, {})).status, 403);
-    assert.equal((await as(method, own)).status, 200);
-    assert.equal((await as(method, { ...own, cookie: '' })).status, 401);
-  }
-});
+test('a browser that is signed in gets tokens until it signs out, and no other page does', () =>
+  callSessions(app));
 
-test('what is replaced must be known', async () => {
-  const { viewer: token } = app.tokens;
-  const replace = async (path: string, body: object, etag: string) =>
-    (await app.call('PUT', path, { token, body, headers: { 'if-match': etag } })).status;
-  assert.equal(await replace('/api/me/preferences', {}, '"another"'), 412);
-  assert.equal(await replace('/api/me/preferences', {}, '*'), 200);
-  const passwords = { old: USER_PASSWORD, new: USER_PASSWORD };
-  const changed = await app.call('PUT', '/api/me/password', { token: app.tokens.service, body: passwords });
-  assert.equal(changed.status, 200);
-});
+test('what is replaced must be known', () => callReplacements(app));
 
-test('layouts are made, changed as they are known, shared by who may, bounded, and removed', async () => {
-  const as = async (who: 'viewer' | 'operator', method: string, path: string, body?: object, etag = '*') => {
-    const sent = { token: app.tokens[who], ...(body && { body }), headers: { 'if-match': etag } };
-    const { status, body: layout } = await app.call(method, `/api/layouts${path}`, sent);
-    return { status, id: layout.id as string };
-  };
-  const { id, status } = await as('operator', 'POST', '', { name: 'wall', shared: true });
-  assert.equal(status, 201);
-  const path = `/${id}`;
-  const token = app.tokens.operator;
-  const etag = (await app.call('GET', `/api/layouts${path}`, { token })).headers.get('etag') ?? '';
-  const headers = { 'if-none-match': etag };
-  assert.equal((await app.call('GET', `/api/layouts${path}`, { token, headers })).status, 304);
-  for (const [step, expected] of [
-    [await as('viewer', 'POST', '', { name: 'wall', shared: true }), 403],
-    [await as('viewer', 'PUT', path, { name: 'x' }), 403],
-    [await as('viewer', 'DELETE', path), 403],
-    [await as('operator', 'PUT', path, { name: 'x' }, '"another"'), 412],
-    [await as('operator', 'PUT', path, { name: 'x' }, etag), 200],
-    [await as('operator', 'PUT', '/unknown', { name: 'x' }), 404],
-    [await as('operator', 'DELETE', path), 200],
-  ] as const)
-    assert.equal(step.status, expected);
-  for (let count = 0; count < 100; count++) await as('operator', 'POST', '', { name: 'wall' });
-  assert.equal((await as('operator', 'POST', '', { name: 'wall' })).status, 409);
-});
+test('layouts are made, changed as they are known, shared by who may, bounded, and removed', () =>
+  callLayouts(app));
 
 test('lists are told to be the same, and asked for in pages that there can be', async () => {
   const token = app.tokens.admin;
