@@ -21,6 +21,7 @@ import { spawnWhepWorker } from './live/whep/worker-thread.js';
 import type { Threads } from './ops/threads.js';
 import { DecoderProcess } from './pictures/decoder-process.js';
 import { Pictures } from './pictures/pictures.js';
+import { sourceKeysOf } from './ring/source-key.js';
 import type { Stops } from './stops.js';
 import type { Storage } from './storage.js';
 import type { Store } from './store/store.js';
@@ -131,10 +132,15 @@ const counted =
     return { ...worker, stop: () => worker.stop().finally(() => forget()) };
   };
 
+const sumOver = (cameraId: string, count: (source: string) => number): number =>
+  sourceKeysOf(cameraId).reduce((sum, source) => sum + count(source), 0);
+
 /** What the readers of the rings report. */
 const activityOf = (outputs: readonly LiveOutput[], desk: RecordingDesk): CameraActivity => {
-  const viewersBy = (kind: LiveOutput['kind'], cameraId: string): number =>
-    outputs.find((output) => output.kind === kind)?.viewers(cameraId) ?? 0;
+  const viewersBy = (kind: LiveOutput['kind'], cameraId: string): number => {
+    const output = outputs.find((other) => other.kind === kind);
+    return sumOver(cameraId, (source) => output?.viewers(source) ?? 0);
+  };
   return {
     viewers: (cameraId) => ({
       websocket: viewersBy('websocket', cameraId),
@@ -143,7 +149,8 @@ const activityOf = (outputs: readonly LiveOutput[], desk: RecordingDesk): Camera
     }),
     isRecording: (cameraId) => desk.isRecording(cameraId),
     unrecordedFrames: (cameraId) => desk.lostFrames(cameraId),
-    droppedFrames: (cameraId) => outputs.reduce((sum, output) => sum + output.droppedFrames(cameraId), 0),
+    droppedFrames: (cameraId) =>
+      sumOver(cameraId, (source) => outputs.reduce((sum, output) => sum + output.droppedFrames(source), 0)),
   };
 };
 
@@ -169,9 +176,11 @@ const endingsOf = (
   { store, viewers }: Storage,
 ): CameraEvents => ({
   onRemoved: (id) => {
-    for (const output of outputs) output.closeCamera(id);
+    for (const source of sourceKeysOf(id)) {
+      for (const output of outputs) output.closeCamera(source);
+      desk.forget(source);
+    }
     pictures.forget(id);
-    desk.forget(id);
     viewers.endForCamera(id, 'camera_deleted');
     if (store.cameras.deleted.find(id)?.isPurged === true) archive.retention.sweepSoon();
   },

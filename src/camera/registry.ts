@@ -2,15 +2,17 @@ import type { Clock, Timer } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { type RingCounters, readCounters } from '../ring/counters.js';
+import { type StreamName, sourceKey } from '../ring/source-key.js';
 import type { CameraBatch, CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
 import { type BatchFault, faultsOfBatch, type KnownCameras } from './batch.js';
-import { hostOf, keepPasswords, withoutPasswords } from './camera-url.js';
-import type { CameraSettings, CameraState } from './fleet/camera.js';
+import { keepPasswords, withoutPasswords } from './camera-url.js';
+import type { CameraState } from './fleet/camera.js';
 import type { Cameras } from './fleet/cameras.js';
 import type { ThreadLosses } from './fleet/fleet.js';
 import type { RingFigures } from './fleet/ring-budget.js';
 import { setQuirks } from './quirks.js';
-import type { CameraView, RuntimeFields } from './runtime-fields.js';
+import { type CameraView, pictureFields, type RuntimeFields, subFields } from './runtime-fields.js';
+import { sourcesOf } from './sources.js';
 import { StreamGauge } from './stream-gauge.js';
 import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
 
@@ -35,8 +37,11 @@ export type CameraFigures = {
   readonly cameraId: string;
   readonly state: CameraState;
   readonly isStreaming: boolean;
-  /** null while the camera has no ring. */
+  /** Of the main stream; null while it has no ring. */
   readonly counters: RingCounters | null;
+  /** What has come from the camera since the service started, by both streams. */
+  readonly receivedBytes: number;
+  /** Of both streams. */
   readonly ringBytes: number;
   readonly fps: number;
   readonly bitrateKbps: number;
@@ -47,7 +52,7 @@ export type CameraFigures = {
   readonly bufferDrops: number;
 };
 
-/** What the readers of a camera's ring tell of themselves. */
+/** What the readers of a camera's rings tell of themselves, those of both streams together. */
 export type CameraActivity = {
   viewers(cameraId: string): ViewerCounts;
   isRecording(cameraId: string): boolean;
@@ -96,10 +101,22 @@ const BYTES_PER_MB = 1_000_000;
 
 type Entry = {
   stored: StoredCamera;
-  /** The same for whoever may not read its password. */
+  /** The same for whoever may not read its passwords. */
   masked: StoredCamera;
+  readonly subKey: string;
   readonly gauge: StreamGauge;
+  readonly subGauge: StreamGauge;
+  receivedBytes: number;
 };
+
+const entryOf = (stored: StoredCamera): Entry => ({
+  stored,
+  masked: withoutPasswords(stored),
+  subKey: sourceKey(stored.id, 'sub'),
+  gauge: new StreamGauge(),
+  subGauge: new StreamGauge(),
+  receivedBytes: 0,
+});
 
 /**
  * All cameras as the interface knows them: stored settings joined with what supervisors and rings say now.
@@ -168,7 +185,7 @@ export class CameraRegistry {
 
   /** By id: what each camera does. */
   *runtimes(): Iterable<readonly [id: string, runtime: RuntimeFields]> {
-    for (const { stored, gauge } of this.#entries.values()) yield [stored.id, this.#runtimeOf(stored, gauge)];
+    for (const entry of this.#entries.values()) yield [entry.stored.id, this.#runtimeOf(entry)];
   }
 
   /** By id: what is stored of each camera, without passwords; the same object until it is changed. */
@@ -189,7 +206,7 @@ export class CameraRegistry {
     into.receivedBytes = this.#receivedBytes;
     into.streaming = into.recording = into.fps = into.droppedFrames = into.unrecordedFrames = 0;
     viewers.websocket = viewers.hls = viewers.whep = 0;
-    for (const [id, { gauge }] of this.#entries) {
+    for (const [id, { gauge, subGauge }] of this.#entries) {
       const { websocket, hls, whep } = activity.viewers(id);
       viewers.websocket += websocket;
       viewers.hls += hls;
@@ -197,7 +214,7 @@ export class CameraRegistry {
       if (cameras.get(id)?.status().state === 'streaming') into.streaming++;
       if (activity.isRecording(id)) into.recording++;
       into.fps += gauge.fps;
-      into.droppedFrames += (gauge.counters?.oversizedFrames ?? 0) + activity.droppedFrames(id);
+      into.droppedFrames += oversizedOf(gauge) + oversizedOf(subGauge) + activity.droppedFrames(id);
       into.unrecordedFrames += activity.unrecordedFrames(id);
     }
   }
@@ -215,7 +232,15 @@ export class CameraRegistry {
   /** The cameras whose HLS is cut whether somebody watches or not. */
   alwaysOnHls(): string[] {
     const stored = [...this.#entries.values()].map((entry) => entry.stored);
-    return stored.filter(({ lazy_hls, disabled }) => !lazy_hls && !disabled).map(({ id }) => id);
+    return stored
+      .filter(({ lazy_hls, disabled, on_demand }) => !lazy_hls && !disabled && !on_demand)
+      .map(({ id }) => id);
+  }
+
+  /** The key of the source that shows one of a camera's streams: without a sub-stream, that is its main one. */
+  sourceOf(id: string, stream: StreamName): string {
+    const hasSub = (this.#entries.get(id)?.stored.sub_url ?? '') !== '';
+    return sourceKey(id, hasSub ? stream : 'main');
   }
 
   /** What decides who may watch it; null where there is no such camera. */
@@ -235,7 +260,8 @@ export class CameraRegistry {
     const before = this.#entry(id).stored;
     const stored = this.#deps.settings.update(id, keepPasswords(changes, before));
     this.#replace(stored);
-    this.#deps.cameras.set(this.#settingsOf(stored));
+    for (const settings of this.#sourcesOf(stored)) this.#deps.cameras.set(settings);
+    if (stored.sub_url === '') this.#deps.cameras.remove(sourceKey(id, 'sub'));
   }
 
   /** Throws `not_found`. */
@@ -279,14 +305,11 @@ export class CameraRegistry {
     for (const stored of sorted) {
       const known = before.get(stored.id);
       before.delete(stored.id);
-      this.#entries.set(
-        stored.id,
-        known ?? { stored, masked: withoutPasswords(stored), gauge: new StreamGauge() },
-      );
+      this.#entries.set(stored.id, known ?? entryOf(stored));
       this.#replace(stored);
     }
     for (const id of before.keys()) this.#forget(id);
-    this.#deps.cameras.replaceAll(sorted.map((stored) => this.#settingsOf(stored)));
+    this.#deps.cameras.replaceAll(sorted.flatMap((stored) => this.#sourcesOf(stored)));
   }
 
   #replace(stored: StoredCamera): void {
@@ -304,6 +327,7 @@ export class CameraRegistry {
 
   #forget(id: string): void {
     this.#deps.cameras.remove(id);
+    this.#deps.cameras.remove(sourceKey(id, 'sub'));
     this.#meter.forget(id);
     this.#revision++;
     this.#deps.events.onRemoved(id);
@@ -315,15 +339,8 @@ export class CameraRegistry {
     return entry;
   }
 
-  #settingsOf(stored: StoredCamera): CameraSettings {
-    return {
-      id: stored.id,
-      source: { url: stored.url, transport: stored.transport, quirks: stored.quirks },
-      host: hostOf(stored.url),
-      disabled: stored.disabled,
-      isRecorded: stored.record,
-      isTrafficLimited: this.#isOverLimit(stored),
-    };
+  #sourcesOf(stored: StoredCamera): ReturnType<typeof sourcesOf> {
+    return sourcesOf(stored, this.#isOverLimit(stored));
   }
 
   #isOverLimit({ id, traffic_limit }: StoredCamera): boolean {
@@ -342,31 +359,36 @@ export class CameraRegistry {
     this.#deps.onSampled?.();
   }
 
-  #sample({ stored: { id }, gauge }: Entry): void {
-    const { cameras, clock } = this.#deps;
-    const isStreaming = cameras.get(id)?.status().state === 'streaming';
-    const ring = cameras.ring(id);
-    const bytes = gauge.sample(ring, isStreaming, clock.monotonicMs());
+  #sample(entry: Entry): void {
+    const { id } = entry.stored;
+    const bytes = this.#sampleSource(id, entry.gauge) + this.#sampleSource(entry.subKey, entry.subGauge);
+    entry.receivedBytes += bytes;
     this.#receivedBytes += bytes;
     this.#meter.add(id, bytes);
+  }
+
+  #sampleSource(key: string, gauge: StreamGauge): number {
+    const { cameras, clock } = this.#deps;
+    const isStreaming = cameras.get(key)?.status().state === 'streaming';
+    return gauge.sample(cameras.ring(key), isStreaming, clock.monotonicMs());
   }
 
   #holdLimit(stored: StoredCamera): void {
     const isOver = this.#isOverLimit(stored);
     const known = this.#deps.cameras.get(stored.id)?.settings;
     if (known === undefined || known.isTrafficLimited === isOver) return;
-    this.#deps.cameras.set({ ...known, isTrafficLimited: isOver });
+    for (const settings of sourcesOf(stored, isOver)) this.#deps.cameras.set(settings);
     this.#deps.log.warn(isOver ? 'camera is over its traffic limit' : 'camera may send again', {
       camera_id: stored.id,
       traffic_limit_mb: stored.traffic_limit,
     });
   }
 
-  #view({ stored, masked, gauge }: Entry, showsPasswords: boolean): CameraView {
-    return { ...(showsPasswords ? stored : masked), ...this.#runtimeOf(stored, gauge) };
+  #view(entry: Entry, showsPasswords: boolean): CameraView {
+    return { ...(showsPasswords ? entry.stored : entry.masked), ...this.#runtimeOf(entry) };
   }
 
-  #figuresOf({ stored: { id }, gauge }: Entry): CameraFigures {
+  #figuresOf({ stored: { id }, subKey, gauge, receivedBytes }: Entry): CameraFigures {
     const { activity, cameras } = this.#deps;
     const ring = cameras.ring(id);
     const status = cameras.get(id)?.status();
@@ -376,7 +398,8 @@ export class CameraRegistry {
       state,
       isStreaming: state === 'streaming',
       counters: ring === null ? null : readCounters(ring),
-      ringBytes: ring?.byteLength ?? 0,
+      receivedBytes,
+      ringBytes: (ring?.byteLength ?? 0) + (cameras.ring(subKey)?.byteLength ?? 0),
       fps: gauge.fps,
       bitrateKbps: gauge.bitrateKbps,
       viewers: activity.viewers(id),
@@ -387,28 +410,30 @@ export class CameraRegistry {
     };
   }
 
-  #runtimeOf({ id, quirks }: StoredCamera, { fps, bitrateKbps, info, counters }: StreamGauge): RuntimeFields {
+  #runtimeOf(entry: Entry): RuntimeFields {
     const { activity, cameras, clock } = this.#deps;
+    const { gauge, subGauge } = entry;
+    const { id, quirks } = entry.stored;
     const status = cameras.get(id)?.status();
+    const subStatus = cameras.get(entry.subKey)?.status();
     const since = status?.streamingSinceMs ?? null;
     const { websocket, hls, whep } = activity.viewers(id);
-    const { width, height } = info?.video ?? { width: 0, height: 0 };
     return {
       state: status?.state ?? 'disabled',
-      fps,
-      bitrate: bitrateKbps,
-      codec: info?.video.codec ?? '',
-      resolution: width > 0 ? `${width}x${height}` : '',
-      width,
-      height,
+      ...pictureFields(gauge),
       uptime_sec: since === null ? 0 : Math.floor((clock.monotonicMs() - since) / 1000),
       traffic_used_mb: Math.round(this.#meter.usedBytes(id) / 1000) / 1000,
       last_error: status?.lastError ?? '',
-      audio_codec: info?.audio?.codec ?? '',
+      audio_codec: gauge.info?.audio?.codec ?? '',
       viewers: websocket + hls + whep,
       recording: activity.isRecording(id),
-      dropped_frames: (counters?.oversizedFrames ?? 0) + activity.droppedFrames(id),
-      quirks_active: [...new Set([...setQuirks(quirks), ...(status?.quirks ?? [])])].sort(),
+      dropped_frames: oversizedOf(gauge) + oversizedOf(subGauge) + activity.droppedFrames(id),
+      quirks_active: [
+        ...new Set([...setQuirks(quirks), ...(status?.quirks ?? []), ...(subStatus?.quirks ?? [])]),
+      ].sort(),
+      sub: subStatus === undefined ? null : subFields(subStatus, subGauge),
     };
   }
 }
+
+const oversizedOf = ({ counters }: StreamGauge): number => counters?.oversizedFrames ?? 0;

@@ -1,9 +1,9 @@
 import type { QuirkName, Camera as StoredCamera } from '../store/cameras.js';
-import type { CameraState } from './fleet/camera.js';
+import type { CameraState, CameraStatus } from './fleet/camera.js';
+import type { StreamGauge } from './stream-gauge.js';
 
-/** What is known of a camera while the service runs; never stored. Spelled as in the JSON interface. */
-export type RuntimeFields = {
-  readonly state: CameraState;
+/** What one of a camera's streams looks like. */
+type PictureFields = {
   readonly fps: number;
   /** kbit/s. */
   readonly bitrate: number;
@@ -13,6 +13,17 @@ export type RuntimeFields = {
   readonly resolution: string;
   readonly width: number;
   readonly height: number;
+};
+
+/** A camera's sub-stream. */
+export type SubFields = PictureFields & { readonly state: CameraState; readonly last_error: string };
+
+/**
+ * What is known of a camera while the service runs; never stored. Spelled as in the JSON interface. What isn't
+ * in `sub` is said of the main stream, but viewers, drops and traffic are counted of both.
+ */
+export type RuntimeFields = PictureFields & {
+  readonly state: CameraState;
   readonly uptime_sec: number;
   readonly traffic_used_mb: number;
   /** "" when fine. */
@@ -24,7 +35,21 @@ export type RuntimeFields = {
   readonly dropped_frames: number;
   /** Of `quirks`: those that ask for something else than the default, and those that the camera turned out to need. */
   readonly quirks_active: readonly QuirkName[];
+  /** null: there is no `sub_url`. */
+  readonly sub: SubFields | null;
 };
+
+export const pictureFields = ({ fps, bitrateKbps, info }: StreamGauge): PictureFields => {
+  const { codec, width, height } = info?.video ?? { codec: '', width: 0, height: 0 };
+  const resolution = width > 0 ? `${width}x${height}` : '';
+  return { fps, bitrate: bitrateKbps, codec, resolution, width, height };
+};
+
+export const subFields = ({ state, lastError }: CameraStatus, gauge: StreamGauge): SubFields => ({
+  state,
+  last_error: lastError,
+  ...pictureFields(gauge),
+});
 
 /** A camera as the interface shows it. */
 export type CameraView = StoredCamera & RuntimeFields;
@@ -46,6 +71,7 @@ export const runtimeFieldNames = [
   'recording',
   'dropped_frames',
   'quirks_active',
+  'sub',
 ] as const satisfies readonly (keyof RuntimeFields)[];
 
 /** Those that change when something happens; the others are figures, which change all the time. */

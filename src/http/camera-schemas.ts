@@ -126,21 +126,34 @@ export const cameraChangesSchema = z
   .transform(withoutRuntime)
   .meta({ id: 'CameraChanges' });
 
+/** What is shown of each of a camera's streams. */
+const streamFields = {
+  state: z.enum([
+    'connecting',
+    'streaming',
+    'reconnecting',
+    'error',
+    'disabled',
+    'traffic_limited',
+    'standby',
+  ]),
+  fps: z.number(),
+  bitrate: z.int().meta({ description: 'kbit/s over the last 5 s' }),
+  codec: z.string(),
+  resolution: z.string(),
+  width: z.int(),
+  height: z.int(),
+  last_error: z.string(),
+};
+
 /** A camera as it is shown. */
 export const cameraSchema = z
   .strictObject({
     id: idSchema,
     ...settings,
-    state: z.enum(['connecting', 'streaming', 'reconnecting', 'error', 'disabled', 'traffic_limited']),
-    fps: z.number(),
-    bitrate: z.int().meta({ description: 'kbit/s over the last 5 s' }),
-    codec: z.string(),
-    resolution: z.string(),
-    width: z.int(),
-    height: z.int(),
+    ...streamFields,
     uptime_sec: z.int(),
     traffic_used_mb: z.number().meta({ description: 'this calendar month, UTC' }),
-    last_error: z.string(),
     audio_codec: z.string(),
     viewers: z.int(),
     recording: z.boolean(),
@@ -148,6 +161,7 @@ export const cameraSchema = z
     quirks_active: z.array(quirksSchema.keyof()).meta({
       description: 'names of quirks that count: set otherwise than the default, or found out by the session',
     }),
+    sub: z.strictObject(streamFields).nullable().meta({ description: 'the stream of sub_url; null: none' }),
   } satisfies Record<keyof CameraView, z.ZodType>)
   .meta({ id: 'Camera' });
 

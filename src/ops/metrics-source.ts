@@ -14,7 +14,6 @@ export type StreamCounters = {
   readonly cutGops: number;
   /** Monotonic milliseconds, 0 before the first. */
   readonly lastVideoArrivalMs: number;
-  readonly receivedBytes: number;
   readonly packets: number;
   readonly packetsLost: number;
   readonly packetsLate: number;
@@ -34,13 +33,16 @@ export type StreamCounters = {
 export const viewerKinds = ['websocket', 'hls', 'whep'] as const;
 export type ViewerKind = (typeof viewerKinds)[number];
 
-/** One camera as of now; asked for at a scrape only. */
+/** One camera as of now; asked for at a scrape only. Viewers and drops are those of both streams. */
 export type CameraFigures = {
   readonly cameraId: string;
   /** As the camera list shows it. */
   readonly state: string;
-  /** Null while the camera has no ring. */
+  /** Of the main stream; null while it has no ring. */
   readonly counters: StreamCounters | null;
+  /** By both streams. */
+  readonly receivedBytes: number;
+  /** Of both streams. */
   readonly ringBytes: number;
   readonly fps: number;
   readonly bitrateKbps: number;

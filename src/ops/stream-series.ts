@@ -40,8 +40,9 @@ const byMedia = (
   ],
 });
 
-/** A disabled camera is off on purpose: without this series no alert asks for it. */
-const online: Read = ({ state }) => (state === 'disabled' ? null : Number(state === 'streaming'));
+/** A camera that is off on purpose, or that nobody wants: without this series no alert asks for it. */
+const online: Read = ({ state }) =>
+  state === 'disabled' || state === 'standby' ? null : Number(state === 'streaming');
 
 const lastFrameAge: Read = ({ counters }, nowMs) =>
   counters === null || counters.lastVideoArrivalMs === 0
@@ -50,14 +51,20 @@ const lastFrameAge: Read = ({ counters }, nowMs) =>
 
 /** Everything that is measured of each camera. */
 export const streamMetrics: readonly StreamMetric[] = [
-  plain('gauge', 'svc_stream_online', '1 while frames flow, else 0; absent for a disabled camera.', online),
+  plain(
+    'gauge',
+    'svc_stream_online',
+    '1 while frames flow, else 0; absent for a camera that is disabled or on standby.',
+    online,
+  ),
   byMedia('svc_stream_frames_total', 'Frames received whole.', 'videoFrames', 'audioFrames'),
   counter('svc_stream_keyframes_total', 'Keyframes received.', 'keyFrames'),
   byMedia('svc_stream_media_bytes_total', 'Bytes of the frames received.', 'videoBytes', 'audioBytes'),
-  counter(
+  plain(
+    'counter',
     'svc_stream_received_bytes_total',
-    'Bytes that came from the camera: media, RTSP, RTCP, TLS, wanted or not.',
-    'receivedBytes',
+    'Bytes that came from the camera by its streams: media, RTSP, RTCP, TLS, wanted or not.',
+    (camera) => camera.receivedBytes,
   ),
   counter('svc_stream_packets_total', 'RTP packets received.', 'packets'),
   counter('svc_stream_packets_lost_total', 'RTP packets that never came.', 'packetsLost'),

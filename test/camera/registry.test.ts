@@ -1,132 +1,7 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { createLogger } from '../../src/base/log.js';
-import { Cameras } from '../../src/camera/fleet/cameras.js';
-import type { FromCameraWorker, ToCameraWorker } from '../../src/camera/messages.js';
-import { CameraRegistry } from '../../src/camera/registry.js';
-import type { Camera as StoredCamera } from '../../src/store/cameras.js';
-import { Store } from '../../src/store/store.js';
+import { test } from 'node:test';
 import { FakeClock } from '../support/fake-clock.js';
-import { NoOffice } from '../support/no-office.js';
-import { KEY, makeRing, nalOf, streamInfo, type TestRing, writeFrame } from '../support/ring.js';
-import { tempFolder } from '../support/temp-folder.js';
-
-const stored = (id: string, changes: Partial<StoredCamera> = {}): StoredCamera => ({
-  id,
-  url: `rtsp://user:secret@${id}.local/1`,
-  record: false,
-  retention_days: 7,
-  tags: [],
-  folder_id: '',
-  comment: '',
-  sim_phone: '',
-  sim_iccid: '',
-  lazy_hls: true,
-  transport: 'tcp',
-  token_auth: false,
-  traffic_limit: 0,
-  disabled: false,
-  detect: false,
-  quirks: {},
-  sub_url: '',
-  on_demand: false,
-  ...changes,
-});
-
-/** A registry on a real store and a real supervisor, with the test in the place of the workers. */
-const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFolder(t)}/registry.db`) => {
-  /** How long a worker's thread needs to start. */
-  const threads = { startMs: 0 };
-  const store = new Store(path);
-  t.after(() => store.close());
-  const told: ToCameraWorker[] = [];
-  const events: string[] = [];
-  let say: (message: FromCameraWorker) => void = () => {};
-  let die: () => void = () => {};
-  const cameras = new Cameras(
-    { camerasPerWorker: 'auto', coreCount: 1 },
-    {
-      clock,
-      log: createLogger(() => {}),
-      onChange: () => registry.touch(),
-      recordings: new NoOffice(),
-      spawn: (_name, { onMessage, onLost }) => {
-        say = onMessage;
-        die = () => onLost('killed by the test');
-        const ready = () => onMessage({ type: 'ready', bell: new SharedArrayBuffer(8) });
-        if (threads.startMs === 0) ready();
-        else clock.after(threads.startMs, ready);
-        return { send: (message) => told.push(message), stop: () => Promise.resolve(), kill: () => {} };
-      },
-    },
-  );
-  const registry: CameraRegistry = new CameraRegistry({
-    clock,
-    log: createLogger(() => {}),
-    cameras,
-    settings: store.cameras,
-    traffic: store.traffic,
-    activity: {
-      viewers: () => ({ websocket: 1, hls: 2, whep: 3 }),
-      isRecording: () => true,
-      unrecordedFrames: () => 0,
-      droppedFrames: () => 5,
-    },
-    events: {
-      onRemoved: (id) => events.push(`removed ${id}`),
-      onLocked: (id) => events.push(`locked ${id}`),
-      onDisabled: (id) => events.push(`disabled ${id}`),
-    },
-  });
-  registry.start();
-  const attemptOf = (cameraId: string): number =>
-    Math.max(
-      0,
-      ...told.map((message) =>
-        message.type === 'connect' && message.cameraId === cameraId ? message.attempt : 0,
-      ),
-    );
-  /** The camera's worker has a ring for it, new or taken over, and frames flow. */
-  const stream = (cameraId: string, takenOver?: SharedArrayBuffer): TestRing => {
-    const ring = makeRing({}, takenOver);
-    ring.writer.setStreamInfo(streamInfo(1));
-    say({ type: 'ring', cameraId, ring: ring.writer.ring });
-    say({ type: 'playing', cameraId, attempt: attemptOf(cameraId) });
-    say({ type: 'streaming', cameraId, attempt: attemptOf(cameraId) });
-    return ring;
-  };
-  const lose = (cameraId: string): void =>
-    say({
-      type: 'ended',
-      cameraId,
-      attempt: attemptOf(cameraId),
-      fault: { code: 'closed', message: 'went away' },
-    });
-  return {
-    clock,
-    store,
-    path,
-    cameras,
-    registry,
-    threads,
-    told,
-    events,
-    stream,
-    lose,
-    say: (message: FromCameraWorker) => say(message),
-    die: () => die(),
-    attemptOf,
-  };
-};
-
-/** 25 frames of 1000 bytes with the second that passes meanwhile, and as many bytes on the wire as said. */
-const secondOf = (ring: TestRing, clock: FakeClock, wireBytes = 26_000): void => {
-  for (let frame = 0; frame < 25; frame++) {
-    writeFrame(ring.writer, nalOf(frame, 996), { dts: frame * 3_600, flags: frame === 0 ? KEY : 0 });
-  }
-  ring.writer.add('receivedBytes', wireBytes);
-  clock.advance(1_000);
-};
+import { secondOf, setUp, stored } from './registry-rig.js';
 
 test('live figures come from the ring: rates over 5 s, facts of the stream, traffic', (t) => {
   const { clock, registry, stream, lose } = setUp(t);
@@ -154,6 +29,7 @@ test('live figures come from the ring: rates over 5 s, facts of the stream, traf
       recording: true,
       dropped_frames: 5,
       quirks_active: [],
+      sub: null,
     },
   );
   clock.advance(5_000);

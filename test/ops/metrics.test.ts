@@ -71,11 +71,16 @@ test('what operators need besides is there', async () => {
   assert.ok(Math.abs(startedAgo - process.uptime()) < 2, `started ${startedAgo} s ago`);
 });
 
-test('a disabled camera has no online series, so that no alert asks for it', async () => {
+test('a camera that is disabled or on standby has no online series, so that no alert asks for it', async () => {
   const source = sampleSource();
-  source.list = [sampleCamera('off', { state: 'disabled', counters: null })];
+  source.list = [
+    sampleCamera('off', { state: 'disabled', counters: null }),
+    sampleCamera('sim', { state: 'standby', counters: null }),
+  ];
   const text = await metricsOf(source).exposition();
   assert.equal(seriesValue(text, 'svc_stream_online{camera_id="off"}'), null);
+  assert.equal(seriesValue(text, 'svc_stream_online{camera_id="sim"}'), null);
+  assert.equal(seriesValue(text, 'svc_stream_state{camera_id="sim",state="standby"}'), 1);
   assert.equal(seriesValue(text, 'svc_stream_last_frame_age_seconds{camera_id="off"}'), null);
   assert.equal(seriesValue(text, 'svc_stream_state{camera_id="off",state="disabled"}'), 1);
 });

@@ -1,4 +1,4 @@
-import type { RecordingOffice } from '../../src/camera/fleet/cameras.js';
+import type { RecordingOffice } from '../../src/camera/fleet/recording-office.js';
 
 /** For tests in which nothing is recorded: notes what it hears. */
 export class NoOffice implements RecordingOffice {

@@ -1,5 +1,6 @@
 import type { Clock, MonotonicMs, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
+import { sourceFields } from '../../ring/source-key.js';
 import type { QuirkName } from '../../store/cameras.js';
 import type { CameraSource, SessionFault, Waiting } from '../messages.js';
 import { isSameSource } from '../quirks.js';
@@ -7,16 +8,14 @@ import { Backoff } from './backoff.js';
 import type { StartGate, Ticket } from './start-gate.js';
 import type { HeldOff } from './suspects.js';
 
-export type CameraState =
-  | 'connecting'
-  | 'streaming'
-  | 'reconnecting'
-  | 'error'
-  | 'disabled'
-  | 'traffic_limited';
+export type CameraState = 'connecting' | 'streaming' | 'reconnecting' | 'error' | RestState;
 
-/** What the supervisor needs to know of a camera; everything else about it never touches the stream. */
+/** Why a camera is not to be connected. */
+export type RestState = 'disabled' | 'traffic_limited' | 'standby';
+
+/** What the supervisor needs to know of one source of a camera; everything else never touches the stream. */
 export type CameraSettings = {
+  /** The key of the source. */
   readonly id: string;
   readonly source: CameraSource;
   /** For the limit of handshakes per host. */
@@ -25,12 +24,14 @@ export type CameraSettings = {
   readonly isRecorded: boolean;
   /** Over its monthly cap: it rests until that is raised or the month ends. */
   readonly isTrafficLimited?: boolean;
+  /** It rests, too, while it is neither recorded nor wanted. */
+  readonly isOnDemand?: boolean;
 };
 
-/** The state of a camera that is not to be connected, or null. */
-export const restStateOf = (settings: CameraSettings): 'disabled' | 'traffic_limited' | null => {
+const restStateOf = (settings: CameraSettings, isWanted: boolean): RestState | null => {
   if (settings.disabled) return 'disabled';
-  return settings.isTrafficLimited === true ? 'traffic_limited' : null;
+  if (settings.isTrafficLimited === true) return 'traffic_limited';
+  return settings.isOnDemand === true && !settings.isRecorded && !isWanted ? 'standby' : null;
 };
 
 /** The camera's place in a worker thread, as its supervisor sees it. */
@@ -92,6 +93,7 @@ export class Camera {
   readonly #backoff: Backoff;
   readonly #onChange: () => void;
   #settings: CameraSettings;
+  #isWanted: boolean;
   #slot: CameraSlot | null = null;
   #phase: Phase = { name: 'idle' };
   #state: CameraState = 'disabled';
@@ -111,6 +113,8 @@ export class Camera {
       gate: StartGate;
       placement: CameraPlacement;
       random?: () => number;
+      /** Somebody wants its frames. */
+      isWanted?: boolean;
       /** What `status` answers is another than before. */
       onChange?: () => void;
     },
@@ -118,16 +122,22 @@ export class Camera {
     this.id = settings.id;
     this.#settings = settings;
     this.#clock = deps.clock;
-    this.#log = deps.log.child({ camera_id: settings.id });
+    this.#isWanted = deps.isWanted ?? false;
+    this.#log = deps.log.child(sourceFields(settings.id));
     this.#gate = deps.gate;
     this.#placement = deps.placement;
     this.#backoff = new Backoff(deps.random);
     this.#onChange = deps.onChange ?? (() => {});
-    this.#state = restStateOf(settings) ?? 'connecting';
+    this.#state = this.restState ?? 'connecting';
   }
 
   get settings(): CameraSettings {
     return this.#settings;
+  }
+
+  /** Its state as long as it is not to be connected, or null. */
+  get restState(): RestState | null {
+    return restStateOf(this.#settings, this.#isWanted);
   }
 
   status(): CameraStatus {
@@ -141,16 +151,27 @@ export class Camera {
   }
 
   start(): void {
-    if (restStateOf(this.#settings) === null) this.#begin();
+    if (this.restState === null) this.#begin();
   }
 
   /** Takes new settings; the stream is interrupted only if its source changed, or whether it is to rest. */
   update(settings: CameraSettings): void {
-    const before = this.#settings;
+    const before = this.restState;
+    const isUnmoved = isSameSource(this.#settings.source, settings.source);
     this.#settings = settings;
-    const isUnmoved = isSameSource(before.source, settings.source);
-    const rest = restStateOf(settings);
-    if (rest === restStateOf(before) && (isUnmoved || rest !== null)) return;
+    this.#settle(before, isUnmoved);
+  }
+
+  /** Whether somebody wants its frames: what is on demand connects for that, and rests without. */
+  want(isWanted: boolean): void {
+    const before = this.restState;
+    this.#isWanted = isWanted;
+    this.#settle(before, true);
+  }
+
+  #settle(before: RestState | null, isUnmoved: boolean): void {
+    const rest = this.restState;
+    if (rest === before && (isUnmoved || rest !== null)) return;
     if (rest !== null) {
       this.stop();
       this.#show(rest);

@@ -1,46 +1,19 @@
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { closeLeftRing } from '../../ring/replacement.js';
-import type { RecordingFileState, RecordingNews } from '../messages.js';
+import { sourceFields } from '../../ring/source-key.js';
+import type { RecordingNews } from '../messages.js';
 import { Camera, type CameraSettings, type CameraSlot } from './camera.js';
 import { Departures } from './departures.js';
 import { Fleet, type Host, type HostMessage, type ThreadLosses } from './fleet.js';
+import { type CameraFeed, type FeedListener, Followers } from './followers.js';
 import { Housing, type Lodger } from './housing.js';
 import type { CamerasPerWorker } from './packing.js';
+import type { RecordingOffice } from './recording-office.js';
 import { RingBudget, type RingFigures } from './ring-budget.js';
 import { StartGate } from './start-gate.js';
 import { Suspects } from './suspects.js';
 import type { CameraWorker, SpawnCameraWorker } from './worker-thread.js';
-
-/** Where a reader finds a camera's frames: its ring, and the bell of the worker that fills it. */
-export type CameraFeed = { readonly ring: SharedArrayBuffer; readonly bell: SharedArrayBuffer };
-
-/**
- * Called with the present feed, if there is one, and whenever the ring or its worker is replaced; null: the camera
- * is gone. One that is only switched off has its ring closed, and a new one when it is switched on again.
- */
-export type FeedListener = (feed: CameraFeed | null) => void;
-
-/** Recordings are made in the workers: what these are told at their start, and who hears of it. */
-export interface RecordingOffice {
-  /** For the recorders of a new worker. */
-  openWorker(workerName: string): Readonly<Record<string, unknown>>;
-  /** The worker has ended, in whatever way. */
-  closeWorker(workerName: string): void;
-  onNews(cameraId: string, news: RecordingNews): void;
-  /** Video frames of the camera could not be recorded. */
-  onLost(cameraId: string, frames: number): void;
-  /** What becomes of a file that a worker writes, though the camera may have left it. */
-  onFile(
-    workerName: string,
-    cameraId: string,
-    fileName: string,
-    state: RecordingFileState,
-    progress: SharedArrayBuffer | null,
-  ): void;
-  /** The camera's worker died. */
-  onWorkerLost(cameraId: string): void;
-}
 
 export type CamerasOptions = {
   readonly camerasPerWorker: CamerasPerWorker;
@@ -56,11 +29,11 @@ type Seat = Lodger & {
   isOpen: boolean;
   /** The attempt whose session may still write to the ring, until the worker says that it ended. */
   openAttempt: number | null;
-  readonly listeners: Set<FeedListener>;
 };
 
 /**
- * All cameras of the service and the worker threads they live in. A camera changes its worker only while it is
+ * All sources of all cameras and the worker threads they live in: for most of what is in here each is a camera of its
+ * own, and its key stands where an id would. A camera changes its worker only while it is
  * away (its socket can't move between threads), and takes its ring along, so readers notice nothing but a gap.
  */
 export class Cameras {
@@ -75,6 +48,7 @@ export class Cameras {
   readonly #budget: RingBudget;
   readonly #housing: Housing;
   readonly #departures: Departures;
+  readonly #followers: Followers;
   #stopping: Promise<void> | null = null;
 
   constructor(
@@ -101,6 +75,12 @@ export class Cameras {
       collectGarbage: deps.collectGarbage ?? (() => {}),
     });
     this.#departures = new Departures(deps.clock);
+    this.#followers = new Followers({
+      clock: deps.clock,
+      has: (key) => this.#seats.has(key),
+      feed: (key) => feedOf(this.#seats.get(key)),
+      onWish: (key, isWanted) => this.#seats.get(key)?.camera.want(isWanted),
+    });
     this.#fleet = new Fleet({
       clock: deps.clock,
       log: deps.log,
@@ -170,20 +150,21 @@ export class Cameras {
     if (seat === undefined) return;
     seat.camera.stop();
     this.#seats.delete(cameraId);
-    for (const listener of seat.listeners) listener(null);
+    this.#followers.onRemoved(cameraId);
   }
 
-  /** Follows the camera's feed; returns the function that stops following. */
-  follow(cameraId: string, listener: FeedListener): () => void {
-    const seat = this.#seats.get(cameraId);
-    if (seat === undefined) {
-      listener(null);
-      return () => {};
-    }
-    seat.listeners.add(listener);
-    const feed = feedOf(seat);
-    if (feed !== null) listener(feed);
-    return () => void seat.listeners.delete(listener);
+  /**
+   * Follows the feed of a source, which is wanted as long as somebody does that; returns the function that stops
+   * following. Whoever follows a sub-stream gets the main stream while there is none.
+   */
+  follow(key: string, listener: FeedListener): () => void {
+    return this.#followers.follow(key, listener);
+  }
+
+  /** Whether the source is connected because somebody follows it: then its frames don't come at once. */
+  isOnDemand(key: string): boolean {
+    const settings = this.#seats.get(this.#followers.sourceOf(key))?.camera.settings;
+    return settings?.isOnDemand === true && !settings.isRecorded;
   }
 
   /** Ends every session and every worker. */
@@ -193,6 +174,7 @@ export class Cameras {
   }
 
   async #stopOnce(): Promise<void> {
+    this.#followers.stop();
     for (const { camera } of this.#seats.values()) camera.stop();
     await this.#fleet.ended();
   }
@@ -217,6 +199,7 @@ export class Cameras {
       log: this.#log,
       gate: this.#gate,
       onChange: this.#onChange,
+      isWanted: this.#followers.isWanted(settings.id),
       placement: {
         heldOff: (cameraId) => this.#suspects.heldOff(cameraId),
         slotFor: (cameraId) => this.#slotFor(cameraId),
@@ -224,7 +207,8 @@ export class Cameras {
       },
     });
     const lodger: Lodger = { camera, host: null, ring: null, watchedMs: null };
-    this.#seats.set(settings.id, { ...lodger, isOpen: false, openAttempt: null, listeners: new Set() });
+    this.#seats.set(settings.id, { ...lodger, isOpen: false, openAttempt: null });
+    this.#followers.onAdded(settings.id);
     return camera;
   }
 
@@ -270,7 +254,7 @@ export class Cameras {
   /** Whoever is cleared goes back to the others, one camera a round: it has to connect anew for that. */
   #clearSuspects(): void {
     for (const id of this.#suspects.clear())
-      this.#log.info('camera is no longer suspected of ending its thread', { camera_id: id });
+      this.#log.info('camera is no longer suspected of ending its thread', sourceFields(id));
     const left = this.#fleet.hosts.find(({ cell }) => cell !== null && !this.#suspects.isCell(cell));
     if (left === undefined) return;
     if (this.#fleet.open.length < this.#housing.wanted) {
@@ -358,7 +342,7 @@ export class Cameras {
     switch (message.type) {
       case 'ring':
         this.#setRing(seat, message.ring);
-        for (const listener of seat.listeners) listener(feedOf(seat));
+        this.#followers.onFeed(message.cameraId);
         break;
       case 'recording':
         this.#recordings.onNews(message.cameraId, message.news);
@@ -383,7 +367,8 @@ export class Cameras {
   }
 }
 
-const feedOf = (seat: Seat): CameraFeed | null => {
-  const bell = seat.host?.bell ?? null;
-  return seat.ring === null || bell === null ? null : { ring: seat.ring, bell };
+const feedOf = (seat: Seat | undefined): CameraFeed | null => {
+  const bell = seat?.host?.bell ?? null;
+  const ring = seat?.ring ?? null;
+  return ring === null || bell === null ? null : { ring, bell };
 };

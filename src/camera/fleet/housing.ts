@@ -1,6 +1,6 @@
 import type { Clock, MonotonicMs } from '../../base/clock.js';
 import { subscribersOf } from '../../ring/glance.js';
-import { type Camera, restStateOf } from './camera.js';
+import type { Camera } from './camera.js';
 import type { Fleet, Host } from './fleet.js';
 import {
   type CamerasPerWorker,
@@ -44,7 +44,7 @@ export class Housing {
   /** Threads that there should be, besides those for suspects. */
   get wanted(): number {
     const { fleet, lodgers } = this.#deps;
-    const enabled = [...lodgers.values()].filter(({ camera }) => restStateOf(camera.settings) === null);
+    const enabled = [...lodgers.values()].filter(({ camera }) => camera.restState === null);
     const cpuShare = fleet.open.reduce((sum, { load }) => sum + (load.measured?.cpuShare ?? 0), 0);
     const { camerasPerWorker, coreCount } = this.#options;
     return workersWanted(enabled.length, camerasPerWorker, coreCount, cpuShare);

@@ -3,6 +3,7 @@ import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import type { RingCeiling } from '../../ring/ceiling.js';
 import { Bell } from '../../ring/doorbell.js';
+import { sourceFields } from '../../ring/source-key.js';
 import type { FromCameraWorker, ToCameraWorker } from '../messages.js';
 import { Ingest } from './ingest.js';
 import { type NapNeed, NapPolicy } from './nap.js';
@@ -113,7 +114,7 @@ export class IngestWorker {
       { cameraId, ring },
       {
         clock: this.#clock,
-        log: this.#log.child({ camera_id: cameraId }),
+        log: this.#log.child(sourceFields(cameraId)),
         readBuffer: this.#readBuffer,
         bell: this.#bell,
         ceiling: this.#ceiling,
@@ -169,7 +170,7 @@ export class IngestWorker {
       try {
         camera.tick();
       } catch (fault) {
-        this.#log.error('tick failed', { camera_id: cameraId, reason: messageOf(fault) });
+        this.#log.error('tick failed', { ...sourceFields(cameraId), reason: messageOf(fault) });
       }
     }
   }

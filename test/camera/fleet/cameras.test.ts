@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CameraFeed } from '../../../src/camera/fleet/cameras.js';
+import type { CameraFeed } from '../../../src/camera/fleet/followers.js';
 import { RingReader } from '../../../src/ring/reader.js';
 import { makeRing } from '../../support/ring.js';
 import { cameraSettings, many, setUp } from './puppets.js';
