@@ -28,7 +28,6 @@ import { userRoutes } from './http/routes/users.js';
 import { whepRoutes } from './http/routes/whep.js';
 import type { ServerSentStreams } from './http/server-sent.js';
 import { type StreamUpgrade, upgradeRoutes } from './http/upgrade.js';
-import type { WebSocketViews } from './live/websocket/websocket-views.js';
 import type { Media } from './media.js';
 import type { Models } from './models/models.js';
 import type { Operations } from './operations.js';
@@ -104,24 +103,24 @@ const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
       viewers: storage.viewers,
       deleted: { has: (id) => deleted.find(id) !== null },
     }),
-    ...hlsRoutes({ hls }),
-    ...whepRoutes({ whep }),
+    ...hlsRoutes({ hls, sources: registry }),
+    ...whepRoutes({ whep, sources: registry }),
     ...snapshotRoutes({ pictures }),
   ];
 };
 
-const webSocketUpgrade = (webSockets: WebSocketViews): StreamUpgrade => ({
+const webSocketUpgrade = ({ webSockets, registry }: Media): StreamUpgrade => ({
   path: '/stream/ws/:id',
   summary: 'The live picture over a WebSocket',
   permission: 'live.watch',
-  handle: ({ cameraId, request, socket, head, place }) =>
-    webSockets.accept(cameraId, request, socket, head, place),
+  handle: ({ cameraId, stream, request, socket, head, place }) =>
+    webSockets.accept(registry.sourceOf(cameraId, stream), request, socket, head, place),
 });
 
 /** All routes of the service, and the document that describes them. */
 export const buildRoutes = (deps: RoutesDeps): Routes => {
   const { clock, version, operations } = deps;
-  const upgrades = [webSocketUpgrade(deps.media.webSockets)];
+  const upgrades = [webSocketUpgrade(deps.media)];
   const page = new MetricsPage(operations.metrics, clock);
   const probes = [...healthRoutes(operations), ...metricsRoutes({ page })];
   const routes = [

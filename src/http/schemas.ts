@@ -12,6 +12,18 @@ export const idSchema = z
 /** What names one thing in a path. */
 export const idParams = z.object({ id: idSchema });
 
+/** Which of a camera's streams a viewer asks for. */
+export const streamQuery = z.object({
+  stream: z.enum(['main', 'sub']).default('main').meta({
+    description: 'sub: the smaller stream of the camera, if it has one; else both are the same',
+  }),
+});
+
+export type StreamName = z.infer<typeof streamQuery>['stream'];
+
+/** Knows the source of frames that a name means. */
+export type StreamSources = { sourceOf(cameraId: string, stream: StreamName): string };
+
 /** RFC 9457. */
 export const problemSchema = z
   .object({

@@ -6,13 +6,14 @@ import type { HeldPlace } from './held-place.js';
 import { httpError, problemOf } from './problem.js';
 import { type ReportDeps, reportFault, reportRequest, requestIdOf } from './request-report.js';
 import { type Route, route } from './route.js';
-import { idParams } from './schemas.js';
+import { idParams, type StreamName, streamQuery } from './schemas.js';
 import type { StreamAccess, ViewingPermission } from './stream-access.js';
 import { validate } from './validate.js';
 
 /** A viewer that was let in and whose handshake is well formed, but not answered yet. */
 export type UpgradeCall = {
   readonly cameraId: string;
+  readonly stream: StreamName;
   /** Released when the socket closes, or the handler throws; before that by whoever knows earlier. */
   readonly place: HeldPlace;
   readonly request: IncomingMessage;
@@ -80,6 +81,12 @@ const cameraIdIn = (encoded: string): string => {
   return validate(idParams, { id }).id;
 };
 
+const streamIn = (url: string): StreamName => {
+  const queryAt = url.indexOf('?');
+  const query = new URLSearchParams(queryAt === -1 ? '' : url.slice(queryAt));
+  return validate(streamQuery, Object.fromEntries(query)).stream;
+};
+
 class Upgrades {
   readonly #doors: readonly { readonly pattern: RegExp; readonly upgrade: StreamUpgrade }[];
   readonly #deps: UpgradeDeps;
@@ -105,7 +112,8 @@ class Upgrades {
       if (door === undefined) throw httpError('route_not_found', 'there is no WebSocket at this path');
       checkHandshake(request);
       const cameraId = cameraIdIn(door.pattern.exec(path)?.[1] ?? '');
-      await this.#handOver(door.upgrade, cameraId, { request, socket, head });
+      const stream = streamIn(request.url ?? '');
+      await this.#handOver(door.upgrade, { cameraId, stream, request, socket, head });
     } catch (thrown) {
       const refusal = problemOf(thrown);
       status = refusal.problem.status;
@@ -119,15 +127,11 @@ class Upgrades {
   }
 
   /** The place lasts as long as the socket, whatever becomes of either. */
-  async #handOver(
-    { permission, handle }: StreamUpgrade,
-    cameraId: string,
-    connection: Pick<UpgradeCall, 'request' | 'socket' | 'head'>,
-  ): Promise<void> {
-    const place = this.#deps.streams.connect(connection.request, cameraId, permission);
-    connection.socket.once('close', () => place.release());
+  async #handOver({ permission, handle }: StreamUpgrade, call: Omit<UpgradeCall, 'place'>): Promise<void> {
+    const place = this.#deps.streams.connect(call.request, call.cameraId, permission);
+    call.socket.once('close', () => place.release());
     try {
-      await handle({ cameraId, place, ...connection });
+      await handle({ ...call, place });
     } catch (thrown) {
       place.release();
       throw thrown;
@@ -154,6 +158,7 @@ export const upgradeRoutes = (upgrades: readonly StreamUpgrade[]): Route[] =>
       permission,
       summary,
       params: idParams,
+      query: streamQuery,
       answers: { 101: { description: 'The WebSocket', contentType: null } },
       problems: [426],
       handle: () => {

@@ -4,12 +4,12 @@ export type LiveKind = 'websocket' | 'hls' | 'whep';
 /** One of these ways, as whoever counts and ends viewers sees it. */
 export type LiveOutput = {
   readonly kind: LiveKind;
-  /** How many watch a camera. */
-  viewers(cameraId: string): number;
-  /** Frames that slow viewers of the camera have missed. */
-  droppedFrames(cameraId: string): number;
-  /** The camera is deleted: whoever watches is told, and nothing is remembered of it. */
-  closeCamera(cameraId: string): void;
+  /** How many watch a source of a camera (`ring/source-key.ts`). */
+  viewers(source: string): number;
+  /** Frames that slow viewers of the source have missed. */
+  droppedFrames(source: string): number;
+  /** The camera of the source is deleted: whoever watches is told, and nothing is remembered of it. */
+  closeCamera(source: string): void;
   /** Ends all. */
   stop(): void | Promise<void>;
 };

@@ -16,6 +16,10 @@ export const streamVersionOf = (ring: SharedArrayBuffer): number =>
 export const streamInfoOf = (ring: SharedArrayBuffer, version: number): StreamInfo | null =>
   loadStreamInfo(new RingMemory(ring), version);
 
+/** Whether it is open still if there is sound beside the pictures. */
+export const awaitsSoundOf = (ring: SharedArrayBuffer): boolean =>
+  Atomics.load(new RingMemory(ring).header, headerWord.awaitsSound) === 1;
+
 /** Readers in other threads that wait for this ring's frames. */
 export const subscribersOf = (ring: SharedArrayBuffer): number =>
   Atomics.load(new RingMemory(ring).header, headerWord.subscribers);

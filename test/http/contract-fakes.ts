@@ -10,6 +10,7 @@ import { userRoutes } from '../../src/http/routes/users.js';
 import { type WhepSource, whepRoutes } from '../../src/http/routes/whep.js';
 import type { Picture } from '../../src/pictures/picture.js';
 import type { ArchivedPicture } from '../../src/pictures/pictures.js';
+import { sourceKey } from '../../src/ring/source-key.js';
 import { HlsCamera, makeHls } from '../live/hls/hls-camera.js';
 import { FakeArchive } from '../support/fake-archive.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -82,10 +83,11 @@ export const startFakeOutputs = async (): Promise<{
   rig.cameras.set('open', camera);
   const whep = new FakeWhep();
   const pictures = new FakePictures();
+  const sources = { sourceOf: sourceKey };
   const archive = new FakeArchive();
   const server = await startWebServer([
-    ...hlsRoutes({ hls: rig.hls }),
-    ...whepRoutes({ whep }),
+    ...hlsRoutes({ hls: rig.hls, sources }),
+    ...whepRoutes({ whep, sources }),
     ...snapshotRoutes({ pictures }),
     ...archiveRoutes({
       clock,

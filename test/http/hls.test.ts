@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { hlsRoutes, type LiveHlsSource } from '../../src/http/routes/hls.js';
+import { sourceKey } from '../../src/ring/source-key.js';
 import { FIRST, HlsCamera, type HlsRig, makeHls } from '../live/hls/hls-camera.js';
 import { addressesOf, parse } from '../live/hls/playlist-reader.js';
 import { fixtures } from '../support/fixtures.js';
@@ -21,9 +22,9 @@ const hls: LiveHlsSource = {
 };
 
 before(async () => {
-  server = await startWebServer(hlsRoutes({ hls }));
+  server = await startWebServer(hlsRoutes({ hls, sources: { sourceOf: sourceKey } }));
   rig = makeHls(server.clock);
-  for (const id of ['open', 'locked']) {
+  for (const id of ['open', 'locked', sourceKey('locked', 'sub')]) {
     const camera = new HlsCamera(server.clock, fixtures.h264High(), fixtures.aac());
     cameras.set(id, camera);
     rig.cameras.set(id, camera);
@@ -96,6 +97,22 @@ test('a token opens a viewing that outlives it, by the session or by the very ad
   assert.equal((await server.call('GET', `/stream/hls/locked/index.m3u8?token=${unused}`)).status, 401);
 });
 
+test('the sub-stream is played by its name, through a token, a session, and every child address', async () => {
+  const sub = sourceKey('locked', 'sub');
+  const token = server.streamToken('locked');
+  const master = await opened(sub, `/stream/hls/locked/index.m3u8?stream=sub&token=${token}`);
+  const child = /\n(stream\.m3u8\?session=[A-Za-z0-9_-]+&stream=sub)\n/.exec(master.text)![1]!;
+  const video = await opened(sub, `/stream/hls/locked/${child}`);
+  const query = child.slice(child.indexOf('?'));
+  const addresses = addressesOf(parse(video.text));
+  assert.ok(addresses.length > 0 && addresses.every((address) => address.endsWith(`.ts${query}`)));
+  assert.equal((await server.call('GET', `/stream/hls/locked/${addresses[0]}`)).status, 200);
+  const watchers = () => [rig.hls.viewers('locked'), rig.hls.viewers(sub)];
+  const [ofMain] = watchers();
+  await server.call('GET', `/stream/hls/locked/${addresses[0]}`);
+  assert.deepEqual(watchers(), [ofMain, 1]);
+});
+
 test('what can not be answered says why', async () => {
   const statusOf = async (path: string) => {
     const { status, body, headers } = await server.call('GET', `/stream/hls/${path}`);
@@ -105,6 +122,8 @@ test('what can not be answered says why', async () => {
   assert.equal(await statusOf('unknown/index.m3u8'), '404 not_found null');
   assert.equal(await statusOf(`open/segment_${FIRST + 99999}.ts`), '404 not_found null');
   assert.equal(await statusOf('open/nonsense'), '404 not_found null');
+  assert.equal(await statusOf('open/stream.m3u8?stream=third'), '400 invalid_input null');
+  assert.equal(await statusOf('open/stream.m3u8?stream='), '400 invalid_input null');
   assert.equal(await statusOf(`open/${'x'.repeat(65)}`), '400 invalid_input null');
   assert.equal(await statusOf(`open/ll.m3u8?_HLS_msn=${FIRST + 99999}`), '400 bad_request null');
   assert.equal(await statusOf('open/ll.m3u8?_HLS_msn=-1'), '400 invalid_input null');

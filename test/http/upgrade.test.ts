@@ -23,7 +23,7 @@ const echo: StreamUpgrade = {
     trouble?.(call);
     sockets.handleUpgrade(call.request, call.socket, call.head, (socket) => {
       call.place.onEnd((reason: EndReason) => socket.close(closeCodes[reason]));
-      socket.on('message', (data) => socket.send(`${call.cameraId}: ${String(data)}`));
+      socket.on('message', (data) => socket.send(`${call.cameraId} ${call.stream}: ${String(data)}`));
     });
   },
 };
@@ -109,7 +109,7 @@ test('a viewer is let in, holds its place until it leaves, and is told when it m
   ]);
   anybody.send('hello');
   const [answer] = await once(anybody, 'message');
-  assert.equal(String(answer), 'open: hello');
+  assert.equal(String(answer), 'open main: hello');
   assert.equal(placesHeld, 3);
   anybody.terminate();
   await until('the place is free', () => placesHeld === 2);
@@ -125,6 +125,17 @@ test('a viewer is let in, holds its place until it leaves, and is told when it m
   await until('all places are free', () => placesHeld === 0);
   assert.ok(server.reported.includes('GET /stream/ws/:id 101'));
   assert.ok(!server.logText().includes(token));
+});
+
+test('a viewer says which stream it wants, by a name that there is', async () => {
+  const sub = await open('/stream/ws/open?stream=sub');
+  sub.send('hello');
+  const [answer] = await once(sub, 'message');
+  assert.equal(String(answer), 'open sub: hello');
+  sub.terminate();
+  for (const bad of ['third', '', 'SUB', 'sub&stream=x'])
+    assert.equal(await refused(`/stream/ws/open?stream=${bad}`), '400 invalid_input');
+  await until('the place is free', () => placesHeld === 0);
 });
 
 test('whoever may not watch is told so in plain HTTP', async () => {

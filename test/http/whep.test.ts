@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type WhepSource, whepRoutes } from '../../src/http/routes/whep.js';
+import { sourceKey } from '../../src/ring/source-key.js';
 import { until } from '../support/until.js';
 import { startWebServer } from '../support/web-server.js';
 
@@ -19,7 +20,7 @@ test('a view ends when its viewer may not watch any more, even while its answer 
     },
     end: (cameraId, sessionId) => ended.push(`${cameraId} ${sessionId}`) > 0,
   };
-  const server = await startWebServer(whepRoutes({ whep }));
+  const server = await startWebServer(whepRoutes({ whep, sources: { sourceOf: sourceKey } }));
   t.after(() => server.stop());
   const offer = () => server.call('POST', '/stream/webrtc/whep/open', { body: 'v=0', headers: contentType });
   assert.equal((await offer()).status, 201);
@@ -33,4 +34,26 @@ test('a view ends when its viewer may not watch any more, even while its answer 
   await late;
   assert.deepEqual(ended, ['open session-1', 'open session-2']);
   assert.equal((await offer()).status, 401);
+});
+
+test('?stream=sub asks for the smaller stream; the session ends by the camera alone', async (t) => {
+  const asked: string[] = [];
+  const whep: WhepSource = {
+    offer: async (source) => {
+      asked.push(source);
+      return { sessionId: 'a-session', answerSdp: 'v=0' };
+    },
+    end: (cameraId) => asked.push(`end ${cameraId}`) > 0,
+  };
+  const server = await startWebServer(whepRoutes({ whep, sources: { sourceOf: sourceKey } }));
+  t.after(() => server.stop());
+  const offer = (query: string) =>
+    server.call('POST', `/stream/webrtc/whep/open${query}`, { body: 'v=0', headers: contentType });
+  const { headers } = await offer('?stream=sub');
+  await offer('?stream=main');
+  await offer('');
+  await server.call('DELETE', headers.get('location') ?? '');
+  assert.deepEqual(asked, ['open/sub', 'open', 'open', 'end open']);
+  const refused = await offer('?stream=third');
+  assert.deepEqual([refused.status, refused.body.errors[0].path], [400, 'stream']);
 });

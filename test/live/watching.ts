@@ -26,6 +26,7 @@ type Listener = (feed: CameraFeed | null) => void;
 export class TestCamera {
   readonly bell = new Bell();
   framesWritten = 0;
+  isOnDemand = false;
   writer: RingWriter;
   readonly #options: Partial<RingOptions>;
   readonly #listeners = new Set<Listener>();
@@ -67,6 +68,11 @@ export class TestCamera {
     this.#firstDts = -this.framesWritten * TICKS_PER_FRAME;
     this.writer = this.#makeRing();
     this.describe(1);
+  }
+
+  /** Nobody wanted it; `restart` wakes it. */
+  sleep(): void {
+    this.#feed = null;
   }
 
   delete(): void {
@@ -134,6 +140,7 @@ export class Watching {
           listener(null);
           return () => {};
         },
+        isOnDemand: (source) => this.cameras.get(source)?.isOnDemand === true,
       },
     });
     server.on('upgrade', (request, socket, head) => {

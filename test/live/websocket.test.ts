@@ -64,6 +64,41 @@ test('a camera that has sent no picture, or is unknown, is refused before the up
   assert.equal(watching.clock.pendingTimers, 0);
 });
 
+test('whoever wakes a camera on demand stays, and gets its first picture however late its ring comes', async () => {
+  await using watching = await Watching.start();
+  const camera = watching.addCamera('sim');
+  camera.isOnDemand = true;
+  camera.sleep();
+  const viewers = [watching.watch('sim'), watching.watch('sim')];
+  await until('both are let in', () => watching.views.viewers('sim') === 2);
+  for (let tick = 0; tick < 36; tick += 1) watching.clock.advance(250);
+  camera.restart();
+  camera.write(true);
+  camera.write(false);
+  for (const viewer of viewers) await viewer.untilFrame(1);
+  for (let tick = 0; tick < 20; tick += 1) watching.clock.advance(250);
+  camera.write(false);
+  for (const viewer of viewers) {
+    await viewer.untilFrame(2);
+    assert.deepEqual([viewer.numbers, viewer.configs.length, viewer.closedWith], [[0, 1, 2], 1, null]);
+  }
+});
+
+test('whoever gets no picture of a camera on demand in 10 s is told to try again later', async () => {
+  await using watching = await Watching.start();
+  const camera = watching.addCamera('sim');
+  camera.isOnDemand = true;
+  const viewer = watching.watch('sim');
+  await until('it is let in', () => watching.views.viewers('sim') === 1);
+  camera.write(false);
+  for (let tick = 0; tick < 39; tick += 1) watching.clock.advance(250);
+  assert.equal(watching.views.viewers('sim'), 1);
+  watching.clock.advance(250);
+  await until('it is told', () => viewer.closedWith !== null);
+  assert.deepEqual([viewer.closedWith, viewer.configs.length, viewer.numbers], [1013, 0, []]);
+  assert.deepEqual([camera.followers, watching.places.size], [0, 0]);
+});
+
 test('a request that is no WebSocket handshake is refused, and holds no place', async () => {
   await using watching = await Watching.start();
   watching.addCamera('door').write(true);

@@ -154,7 +154,8 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
       path: '/api/cameras/:id',
       access: 'cameras.edit',
       audit: 'update_camera',
-      summary: 'Change the fields that are sent; only another url, transport or quirks interrupt the stream',
+      summary:
+        'Change the fields that are sent; only another url, sub_url, transport or quirks interrupt a stream',
       params: idParams,
       body: cameraChangesSchema,
       bodyLimitBytes: LIMIT_BYTES,

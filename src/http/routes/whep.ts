@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { AppError } from '../../base/errors.js';
 import type { WhepService } from '../../live/whep/service.js';
 import { type Route, route } from '../route.js';
-import { idParams, idSchema, messageSchema } from '../schemas.js';
+import { idParams, idSchema, messageSchema, type StreamSources, streamQuery } from '../schemas.js';
 
 const contentType = 'application/sdp';
 /** Browsers' offers have 3 to 10 KB. */
@@ -16,8 +16,10 @@ const sessionParams = z.object({
 /** What of WHEP the routes use. */
 export type WhepSource = Pick<WhepService, 'offer' | 'end'>;
 
+export type WhepRoutesDeps = { readonly whep: WhepSource; readonly sources: StreamSources };
+
 /** WebRTC by WHEP: one offer, one answer, and an address that ends the session. */
-export const whepRoutes = ({ whep }: { readonly whep: WhepSource }): Route[] => [
+export const whepRoutes = ({ whep, sources }: WhepRoutesDeps): Route[] => [
   route({
     method: 'post',
     path: '/stream/webrtc/whep/:id',
@@ -26,15 +28,15 @@ export const whepRoutes = ({ whep }: { readonly whep: WhepSource }): Route[] => 
     audit: null,
     summary: 'Answers an SDP offer; Location is what ends the session',
     params: idParams,
+    query: streamQuery,
     body: z.string('must be an SDP offer'),
     bodyType: contentType,
     bodyLimitBytes: MAX_OFFER_BYTES,
     answers: { 201: { description: 'The SDP answer', contentType } },
     problems: [406, 429],
-    handle: async ({ params, body, place, clientAddress }) => {
-      const { sessionId, answerSdp } = await whep.offer(params.id, body, clientAddress, () =>
-        place.release(),
-      );
+    handle: async ({ params, query, body, place, clientAddress }) => {
+      const source = sources.sourceOf(params.id, query.stream);
+      const { sessionId, answerSdp } = await whep.offer(source, body, clientAddress, () => place.release());
       // At once, if the place was taken away while the answer was made.
       place.onEnd((reason) => whep.end(params.id, sessionId, reason));
       const headers = { Location: `/stream/webrtc/whep/${params.id}/${sessionId}` };

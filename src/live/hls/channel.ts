@@ -1,6 +1,7 @@
 import type { Clock, MonotonicMs } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { cameraIdOf, sourceFields } from '../../ring/source-key.js';
 import type { CameraFeed, CameraFeeds } from '../feeds.js';
 import { MergedReader } from './merged-reader.js';
 import { Pollers } from './pollers.js';
@@ -48,7 +49,7 @@ export type ChannelDeps = {
 /** One camera's live HLS: rests until it is woken, and again when nobody asks any more. */
 export class Channel {
   readonly numbers: Numbers;
-  readonly #cameraId: string;
+  readonly #source: string;
   readonly #deps: ChannelDeps;
   readonly #window: SegmentWindow;
   readonly #waiting: Waiting;
@@ -65,8 +66,8 @@ export class Channel {
   #isGone = false;
   #droppedFrames = 0;
 
-  constructor(cameraId: string, numbers: Numbers, deps: ChannelDeps) {
-    this.#cameraId = cameraId;
+  constructor(source: string, numbers: Numbers, deps: ChannelDeps) {
+    this.#source = source;
     this.numbers = numbers;
     this.#deps = deps;
     this.#window = new SegmentWindow(numbers);
@@ -93,7 +94,7 @@ export class Channel {
     this.#askedMs = this.#deps.clock.monotonicMs();
     // The listener may be called before `follow` has returned.
     this.#unfollow = () => {};
-    const unfollow = this.#deps.feeds.follow(this.#cameraId, (feed) => this.#onFeed(feed));
+    const unfollow = this.#deps.feeds.follow(this.#source, (feed) => this.#onFeed(feed));
     if (this.#isGone) unfollow();
     else this.#unfollow = unfollow;
   }
@@ -110,7 +111,7 @@ export class Channel {
 
   /** Takes what has come since the last turn. `isLazy`: it may rest when nobody asks. */
   turn(nowMs: MonotonicMs, isLazy: boolean): void {
-    if (isLazy && nowMs - this.#askedMs > IDLE_AFTER_MS && this.#waiting.count === 0) {
+    if (isLazy && nowMs - this.#askedMs > this.#idleAfterMs() && this.#waiting.count === 0) {
       this.rest();
       return;
     }
@@ -122,8 +123,7 @@ export class Channel {
   }
 
   viewers(): number {
-    const withinMs = Math.max(VIEWER_GONE_MS, this.#window.targetDurationSec * 2_000);
-    return this.#pollers.count(this.#deps.clock.monotonicMs(), withinMs);
+    return this.#pollers.count(this.#deps.clock.monotonicMs(), this.#goneAfterMs());
   }
 
   /** Somebody asked for something; `viewerKey`: who, if that plays. */
@@ -137,7 +137,9 @@ export class Channel {
     this.wake();
     const hasSegment = (): boolean => this.#window.latest !== null;
     if (this.#isGone || !(await this.#waiting.until(hasSegment, FIRST_SEGMENT_WAIT_MS)) || !hasSegment())
-      throw this.#isGone ? hlsError('not_found', `there is no camera ${this.#cameraId}`) : noPicture();
+      throw this.#isGone
+        ? hlsError('not_found', `there is no camera ${cameraIdOf(this.#source)}`)
+        : noPicture();
     return this.#window;
   }
 
@@ -211,6 +213,15 @@ export class Channel {
     return segment;
   }
 
+  #goneAfterMs(): number {
+    return Math.max(VIEWER_GONE_MS, this.#window.targetDurationSec * 2_000);
+  }
+
+  /** A camera that is connected for us alone is not to be paid for without a viewer. */
+  #idleAfterMs(): number {
+    return this.#deps.feeds.isOnDemand(this.#source) ? this.#goneAfterMs() : IDLE_AFTER_MS;
+  }
+
   #onFeed(feed: CameraFeed | null): void {
     if (feed === null) {
       this.#isGone = true;
@@ -254,7 +265,7 @@ export class Channel {
     this.#droppedFrames += this.#reader?.droppedFrames ?? 0;
     const refusedFrames = this.#segmenter?.refusedFrames ?? 0;
     if (refusedFrames > 0) {
-      const fields = { camera_id: this.#cameraId, frames: refusedFrames };
+      const fields = { ...sourceFields(this.#source), frames: refusedFrames };
       this.#deps.log.warn('live HLS had to leave frames out', fields);
     }
     this.#reader = null;

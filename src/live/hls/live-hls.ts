@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { type StreamName, sourceFields } from '../../ring/source-key.js';
 import type { CameraFeeds } from '../feeds.js';
 import type { LiveOutput } from '../live-output.js';
 import { Channel, hlsError } from './channel.js';
@@ -27,7 +28,12 @@ export type LiveHlsDeps = {
 };
 
 /** Who asks: what is told apart as one viewer, and what goes into the addresses that it is given. */
-export type HlsViewer = { readonly session: string | null; readonly clientAddress: string };
+export type HlsViewer = {
+  readonly session: string | null;
+  readonly clientAddress: string;
+  /** As the viewer named it: without a sub-stream, both names mean the main one. */
+  readonly stream: StreamName;
+};
 
 /** What a player of parts wants to wait for: `_HLS_msn` and `_HLS_part`. */
 export type BlockingReload = { readonly segment: number; readonly part: number | null };
@@ -55,21 +61,21 @@ export class LiveHls implements LiveOutput {
   }
 
   /** `index.m3u8`, once there is something to play. Throws `not_found` or `no_picture`, as all that follow. */
-  async master(cameraId: string, viewer: HlsViewer): Promise<string> {
-    const window = await this.#ask(cameraId, viewer, 'beside').ready();
-    return masterPlaylist(window, addressSuffix(viewer.session));
+  async master(source: string, viewer: HlsViewer): Promise<string> {
+    const window = await this.#ask(source, viewer, 'beside').ready();
+    return masterPlaylist(window, addressSuffix(viewer.session, viewer.stream));
   }
 
   /** `stream.m3u8`. */
-  async video(cameraId: string, viewer: HlsViewer): Promise<string> {
-    const window = await this.#ask(cameraId, viewer, 'ts').readyToPlay();
-    return videoPlaylist(window, addressSuffix(viewer.session));
+  async video(source: string, viewer: HlsViewer): Promise<string> {
+    const window = await this.#ask(source, viewer, 'ts').readyToPlay();
+    return videoPlaylist(window, addressSuffix(viewer.session, viewer.stream));
   }
 
   /** `subs.m3u8`. */
-  async subtitles(cameraId: string, viewer: HlsViewer): Promise<string> {
-    const window = await this.#ask(cameraId, viewer, 'beside').readyToPlay();
-    return subtitlePlaylist(window, addressSuffix(viewer.session));
+  async subtitles(source: string, viewer: HlsViewer): Promise<string> {
+    const window = await this.#ask(source, viewer, 'beside').readyToPlay();
+    return subtitlePlaylist(window, addressSuffix(viewer.session, viewer.stream));
   }
 
   /**
@@ -77,19 +83,19 @@ export class LiveHls implements LiveOutput {
    * has read it lately (`_HLS_skip`).
    */
   async lowLatency(
-    cameraId: string,
+    source: string,
     viewer: HlsViewer,
     wanted: BlockingReload | null,
     isDelta = false,
   ): Promise<string> {
-    const window = await this.#ask(cameraId, viewer, 'parts').readyFor(wanted);
-    return lowLatencyPlaylist(window, addressSuffix(viewer.session), isDelta);
+    const window = await this.#ask(source, viewer, 'parts').readyFor(wanted);
+    return lowLatencyPlaylist(window, addressSuffix(viewer.session, viewer.stream), isDelta);
   }
 
   /** Whatever the playlists name. A camera that rests has no files, and is not woken. */
-  async file(cameraId: string, name: string, viewer: HlsViewer): Promise<HlsFile> {
+  async file(source: string, name: string, viewer: HlsViewer): Promise<HlsFile> {
     const file = parseName(name);
-    const channel = this.#channels.get(cameraId);
+    const channel = this.#channels.get(source);
     if (file === null || channel === undefined || !channel.isAwake)
       throw hlsError('not_found', `there is no file ${name}`);
     channel.note(keyOf(viewer, kindOf(file)));
@@ -113,20 +119,20 @@ export class LiveHls implements LiveOutput {
   }
 
   /** Players that have asked for something lately. */
-  viewers(cameraId: string): number {
-    return this.#channels.get(cameraId)?.viewers() ?? 0;
+  viewers(source: string): number {
+    return this.#channels.get(source)?.viewers() ?? 0;
   }
 
   /** Video frames that were overwritten before they were cut. */
-  droppedFrames(cameraId: string): number {
-    return this.#channels.get(cameraId)?.droppedFrames ?? 0;
+  droppedFrames(source: string): number {
+    return this.#channels.get(source)?.droppedFrames ?? 0;
   }
 
   /** The camera is deleted: its segments go, and whoever waits for one is told. */
-  closeCamera(cameraId: string): void {
-    const channel = this.#channels.get(cameraId);
+  closeCamera(source: string): void {
+    const channel = this.#channels.get(source);
     if (channel === undefined) return;
-    this.#channels.delete(cameraId);
+    this.#channels.delete(source);
     this.#spent.follow(channel.numbers);
     channel.rest();
   }
@@ -139,22 +145,22 @@ export class LiveHls implements LiveOutput {
     this.#channels.clear();
   }
 
-  #ask(cameraId: string, viewer: HlsViewer, kind: PlayedKind): Channel {
-    const channel = this.#channel(cameraId);
+  #ask(source: string, viewer: HlsViewer, kind: PlayedKind): Channel {
+    const channel = this.#channel(source);
     channel.note(keyOf(viewer, kind));
     this.#wake(channel);
     return channel;
   }
 
-  #channel(cameraId: string): Channel {
-    const known = this.#channels.get(cameraId);
+  #channel(source: string): Channel {
+    const known = this.#channels.get(source);
     if (known !== undefined) return known;
     const { clock, log, feeds } = this.#deps;
     const numbers = new Numbers(clock.wallMs());
     numbers.follow(this.#spent);
-    const onGone = (): void => this.closeCamera(cameraId);
-    const channel = new Channel(cameraId, numbers, { clock, log, feeds, tsMaker: this.#tsMaker, onGone });
-    this.#channels.set(cameraId, channel);
+    const onGone = (): void => this.closeCamera(source);
+    const channel = new Channel(source, numbers, { clock, log, feeds, tsMaker: this.#tsMaker, onGone });
+    this.#channels.set(source, channel);
     return channel;
   }
 
@@ -166,7 +172,7 @@ export class LiveHls implements LiveOutput {
 
   #keepAwake(): void {
     this.#alwaysOn = new Set(this.#deps.alwaysOn());
-    for (const cameraId of this.#alwaysOn) this.#wake(this.#channel(cameraId));
+    for (const source of this.#alwaysOn) this.#wake(this.#channel(source));
   }
 
   #onBeat(): void {
@@ -174,18 +180,18 @@ export class LiveHls implements LiveOutput {
     const nowMs = this.#deps.clock.monotonicMs();
     let index = 0;
     let awake = 0;
-    for (const [cameraId, channel] of this.#channels) {
+    for (const [source, channel] of this.#channels) {
       index += 1;
       if (!channel.isAwake) continue;
       awake += 1;
       const isItsTurn = (this.#beats + index) % BEATS_A_TURN === 0;
       if (!isItsTurn && !channel.wantsParts(nowMs)) continue;
       try {
-        channel.turn(nowMs, !this.#alwaysOn.has(cameraId));
+        channel.turn(nowMs, !this.#alwaysOn.has(source));
       } catch (fault) {
         // One camera's trouble stays its own: it begins anew when somebody asks.
         this.#deps.log.error('live HLS of a camera failed', {
-          camera_id: cameraId,
+          ...sourceFields(source),
           fault: fault instanceof Error ? fault.stack : messageOf(fault),
         });
         channel.rest();

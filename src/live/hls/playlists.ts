@@ -1,14 +1,19 @@
 import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import { toTimestamp } from '../../mpegts/timestamp.js';
+import type { StreamName } from '../../ring/source-key.js';
 import { names } from './names.js';
 import type { Segment } from './segment.js';
 import type { SegmentWindow } from './window.js';
 
 const seconds = (ticks: number): string => (ticks / VIDEO_CLOCK_HZ).toFixed(5);
 
-/** What is put behind each address in a playlist, so that a player takes the id of its viewing along. */
-export const addressSuffix = (session: string | null): string =>
-  session === null ? '' : `?session=${encodeURIComponent(session)}`;
+/** What is put behind each address in a playlist: a player takes along the id of its viewing, and which stream it plays. */
+export const addressSuffix = (session: string | null, stream: StreamName): string => {
+  const query = new URLSearchParams();
+  if (session !== null) query.set('session', session);
+  if (stream !== 'main') query.set('stream', stream);
+  return query.size === 0 ? '' : `?${query}`;
+};
 
 /** The tags with which a media playlist begins. */
 export const playlistHead = (window: SegmentWindow, first: Segment, version: number): string[] => {

@@ -74,7 +74,7 @@ export class CameraFanout {
       this.#unlisten();
       this.#unlisten = this.#deps.bells.listen(feed.bell, () => this.pump());
     }
-    if (this.#reader === null) this.#reader = this.#open(feed.ring);
+    if (this.#reader === null) this.#start(feed.ring);
     else this.#follow(this.#reader, feed.ring);
   }
 
@@ -131,6 +131,12 @@ export class CameraFanout {
     this.#unlisten();
     this.#reader?.unsubscribe();
     this.#reader = null;
+  }
+
+  /** What is in the ring already goes to those who have waited for it, too. */
+  #start(ring: SharedArrayBuffer): void {
+    this.#reader = this.#open(ring);
+    for (const viewer of this.#viewers) this.#catchUp(viewer);
   }
 
   #open(ring: SharedArrayBuffer): RingReader {

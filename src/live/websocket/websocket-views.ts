@@ -4,9 +4,11 @@ import type { WebSocket } from 'ws';
 import type { Clock, Timer } from '../../base/clock.js';
 import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { sourceFields } from '../../ring/source-key.js';
 import { AttentiveTime } from '../attentive-time.js';
 import { Bells } from '../bells.js';
 import type { CameraFeeds } from '../feeds.js';
+import { FIRST_PICTURE_WAIT_MS } from '../first-pictures.js';
 import { closeCode, Handshakes } from '../handshakes.js';
 import type { LiveOutput } from '../live-output.js';
 import { OpenSockets } from '../open-sockets.js';
@@ -22,7 +24,12 @@ export type WebSocketErrorCode = 'no_picture';
 const STALL_LIMIT_MS = 30_000;
 const TICK_MS = 250;
 
-type Watched = { readonly fanout: CameraFanout; unfollow: () => void };
+type Watched = {
+  readonly fanout: CameraFanout;
+  /** Who waits for the first picture, and until when. */
+  readonly awaiting: Map<Viewer, number>;
+  unfollow: () => void;
+};
 
 /** All WebSocket viewers of all cameras. */
 export class WebSocketViews implements LiveOutput {
@@ -64,40 +71,42 @@ export class WebSocketViews implements LiveOutput {
 
   /**
    * Upgrades a request that was let in, and shows the camera. Before anything is written to the socket it throws
-   * `no_picture` or `bad_request`; then, and when the viewer has gone, the place is released.
+   * `no_picture` or `bad_request`; then, and when the viewer has gone, the place is released. Of a camera that is
+   * connected for its viewers the first picture is waited for instead.
    */
-  accept(cameraId: string, request: IncomingMessage, socket: Duplex, head: Buffer, place: ViewerPlace): void {
+  accept(source: string, request: IncomingMessage, socket: Duplex, head: Buffer, place: ViewerPlace): void {
     let isAccepted = false;
     try {
       if (this.#stopping !== null) throw noPicture('the service is stopping');
-      const { fanout } = this.#watch(cameraId);
-      if (!fanout.hasPicture) throw noPicture('the camera has sent no picture yet');
+      const watched = this.#watch(source);
+      if (!watched.fanout.hasPicture && !this.#feeds.isOnDemand(source))
+        throw noPicture('the camera has sent no picture yet');
       this.#handshakes.upgrade(request, socket, head, (webSocket) => {
         isAccepted = true;
-        this.#add(cameraId, fanout, webSocket, socket, place);
+        this.#add(source, watched, webSocket, socket, place);
       });
     } finally {
       if (!isAccepted) {
         place.release();
-        this.#leaveIfUnwatched(cameraId);
+        this.#leaveIfUnwatched(source);
       }
     }
   }
 
   /** How many watch a camera. */
-  viewers(cameraId: string): number {
-    return this.#watched.get(cameraId)?.fanout.viewers.length ?? 0;
+  viewers(source: string): number {
+    return this.#watched.get(source)?.fanout.viewers.length ?? 0;
   }
 
   /** Frames that the camera's viewers lost because they were slow; never falls while the camera is known. */
-  droppedFrames(cameraId: string): number {
-    return this.#drops.get(cameraId)?.frames ?? 0;
+  droppedFrames(source: string): number {
+    return this.#drops.get(source)?.frames ?? 0;
   }
 
   /** The camera was deleted. */
-  closeCamera(cameraId: string): void {
-    this.#endAll(cameraId, closeCode.cameraDeleted, 'the camera was deleted');
-    this.#drops.delete(cameraId);
+  closeCamera(source: string): void {
+    this.#endAll(source, closeCode.cameraDeleted, 'the camera was deleted');
+    this.#drops.delete(source);
   }
 
   /** Tells every viewer, and waits until they have gone, or cuts them off. */
@@ -107,14 +116,14 @@ export class WebSocketViews implements LiveOutput {
   }
 
   async #stopOnce(): Promise<void> {
-    for (const cameraId of [...this.#watched.keys()]) {
-      this.#endAll(cameraId, closeCode.serviceStops, 'the service is stopping');
+    for (const source of [...this.#watched.keys()]) {
+      this.#endAll(source, closeCode.serviceStops, 'the service is stopping');
     }
     await this.#open.gone();
   }
 
-  #watch(cameraId: string): Watched {
-    const known = this.#watched.get(cameraId);
+  #watch(source: string): Watched {
+    const known = this.#watched.get(source);
     if (known !== undefined) return known;
     const fanout = new CameraFanout({
       time: this.#time,
@@ -122,25 +131,25 @@ export class WebSocketViews implements LiveOutput {
       bells: this.#bells,
       frames: this.#frames,
       onFault: (fault) => {
-        this.#log.error('websocket viewers failed', { camera_id: cameraId, reason: messageOf(fault) });
-        this.#endAll(cameraId, closeCode.internalError, 'the service failed');
+        this.#log.error('websocket viewers failed', { ...sourceFields(source), reason: messageOf(fault) });
+        this.#endAll(source, closeCode.internalError, 'the service failed');
       },
     });
-    const watched: Watched = { fanout, unfollow: () => {} };
-    this.#watched.set(cameraId, watched);
+    const watched: Watched = { fanout, awaiting: new Map(), unfollow: () => {} };
+    this.#watched.set(source, watched);
     // Before the feed: of an unknown camera it is gone at once.
     this.#ticker ??= this.#clock.every(TICK_MS, () => this.#tick());
-    watched.unfollow = this.#feeds.follow(cameraId, (feed) => {
-      if (feed === null) this.closeCamera(cameraId);
+    watched.unfollow = this.#feeds.follow(source, (feed) => {
+      if (feed === null) this.closeCamera(source);
       else fanout.moveTo(feed);
     });
     return watched;
   }
 
-  #leaveIfUnwatched(cameraId: string): void {
-    const watched = this.#watched.get(cameraId);
+  #leaveIfUnwatched(source: string): void {
+    const watched = this.#watched.get(source);
     if (watched === undefined || watched.fanout.viewers.length > 0) return;
-    this.#watched.delete(cameraId);
+    this.#watched.delete(source);
     watched.unfollow();
     watched.fanout.close();
     if (this.#watched.size > 0) return;
@@ -149,17 +158,18 @@ export class WebSocketViews implements LiveOutput {
   }
 
   #add(
-    cameraId: string,
-    fanout: CameraFanout,
+    source: string,
+    { fanout, awaiting }: Watched,
     webSocket: WebSocket,
     socket: Duplex,
     place: ViewerPlace,
   ): void {
-    const viewer = new Viewer(webSocket, socket, this.#dropsOf(cameraId));
+    const viewer = new Viewer(webSocket, socket, this.#dropsOf(source));
     this.#open.add(webSocket);
     const leave = (): void => {
       fanout.remove(viewer);
-      this.#leaveIfUnwatched(cameraId);
+      awaiting.delete(viewer);
+      this.#leaveIfUnwatched(source);
     };
     webSocket.on('close', () => {
       place.release();
@@ -174,36 +184,46 @@ export class WebSocketViews implements LiveOutput {
       else end(viewer, closeCode.accessWithdrawn, 'access was withdrawn');
       leave();
     });
-    if (webSocket.readyState === webSocket.OPEN) fanout.add(viewer);
+    if (webSocket.readyState === webSocket.OPEN) {
+      if (!fanout.hasPicture) awaiting.set(viewer, this.#time.nowMs() + FIRST_PICTURE_WAIT_MS);
+      fanout.add(viewer);
+    }
     this.#onChange();
   }
 
-  #dropsOf(cameraId: string): Drops {
-    const drops = this.#drops.get(cameraId) ?? { frames: 0 };
-    this.#drops.set(cameraId, drops);
+  #dropsOf(source: string): Drops {
+    const drops = this.#drops.get(source) ?? { frames: 0 };
+    this.#drops.set(source, drops);
     return drops;
   }
 
-  #endAll(cameraId: string, code: number, reason: string): void {
-    const fanout = this.#watched.get(cameraId)?.fanout;
+  #endAll(source: string, code: number, reason: string): void {
+    const fanout = this.#watched.get(source)?.fanout;
     for (const viewer of [...(fanout?.viewers ?? [])]) {
       fanout?.remove(viewer);
       end(viewer, code, reason);
     }
-    this.#leaveIfUnwatched(cameraId);
+    this.#leaveIfUnwatched(source);
   }
 
   #tick(): void {
     const nowMs = this.#time.nowMs();
-    for (const [cameraId, { fanout }] of [...this.#watched]) {
+    for (const [source, { fanout, awaiting }] of [...this.#watched]) {
       fanout.tick(nowMs);
+      if (awaiting.size > 0 && fanout.hasPicture) awaiting.clear();
+      for (const [viewer, untilMs] of awaiting) {
+        if (nowMs < untilMs) continue;
+        awaiting.delete(viewer);
+        fanout.remove(viewer);
+        end(viewer, closeCode.tryAgainLater, 'no picture came in 10 s');
+      }
       for (const viewer of [...fanout.viewers]) {
         if (viewer.answers.lagMs(nowMs) <= STALL_LIMIT_MS) continue;
-        this.#log.info('a websocket viewer takes nothing', { camera_id: cameraId });
+        this.#log.info('a websocket viewer takes nothing', { ...sourceFields(source) });
         fanout.remove(viewer);
         end(viewer, closeCode.tryAgainLater, 'nothing was taken for 30 s');
       }
-      this.#leaveIfUnwatched(cameraId);
+      this.#leaveIfUnwatched(source);
     }
   }
 }

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Timer } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
+import { cameraIdOf, sourceFields } from '../../ring/source-key.js';
+import { FirstPictures } from '../first-pictures.js';
 import type { LiveOutput } from '../live-output.js';
 import { FrontDoor } from './door/front-door.js';
 import type { OpenUdpDoor, PortRange } from './door/udp-door.js';
@@ -52,12 +54,14 @@ export class WhepService implements LiveOutput {
   readonly #sessions = new Map<string, OpenSession>();
   readonly #door: FrontDoor<OpenSession>;
   readonly #waiting = new WaitingRoom();
+  readonly #firstPictures: FirstPictures;
   readonly #dropped = new Map<string, number>();
   #stopping: Promise<void> | null = null;
 
   constructor(options: WhepOptions, deps: WhepDeps) {
     this.#options = options;
     this.#deps = deps;
+    this.#firstPictures = new FirstPictures(deps.feeds, deps.clock);
     this.#hosts = new Hosts<OpenSession>(options.workerCount, deps, {
       onMessage: (message) => this.#onMessage(message),
       onGone: (sessions, reason) => {
@@ -72,7 +76,7 @@ export class WhepService implements LiveOutput {
   }
 
   /**
-   * Answers a viewer's offer; `address` is whose it is. `onEnd` is called once when a session that was answered is
+   * Answers a viewer's offer, when the source has a picture if it is connected for us; `address` is whose it is. `onEnd` is called once when a session that was answered is
    * over, whoever ended it. Throws a WhepErrorCode.
    */
   async offer(
@@ -82,6 +86,7 @@ export class WhepService implements LiveOutput {
     onEnd: (reason: string) => void,
   ): Promise<WhepSession> {
     const udpPort = await this.#door.port();
+    await this.#firstPictures.of(cameraId);
     if (this.#stopping !== null) throw whepError('whep_unavailable', 'the service is stopping');
     if (this.#sessions.size >= MAX_SESSIONS)
       throw whepError('too_many_sessions', 'too many people are watching');
@@ -111,7 +116,7 @@ export class WhepService implements LiveOutput {
   /** Ends a session of a camera. False: there is none by this name. */
   end(cameraId: string, sessionId: string, reason: string): boolean {
     const session = this.#sessions.get(sessionId);
-    if (session === undefined || session.watched.cameraId !== cameraId) return false;
+    if (session === undefined || cameraIdOf(session.watched.cameraId) !== cameraId) return false;
     this.#turnOut(session, reason);
     return true;
   }
@@ -142,6 +147,7 @@ export class WhepService implements LiveOutput {
   }
 
   async #stopOnce(): Promise<void> {
+    this.#firstPictures.stop();
     for (const session of [...this.#sessions.values()]) this.#endSession(session, 'the service stops');
     await this.#hosts.stop();
     await this.#door.close();
@@ -180,7 +186,7 @@ export class WhepService implements LiveOutput {
     session.timer.cancel();
     session.isAnswered = true;
     const { cameraId, host } = session.watched;
-    this.#deps.log.info('WHEP session opened', { camera_id: cameraId, worker: host.name });
+    this.#deps.log.info('WHEP session opened', { ...sourceFields(cameraId), worker: host.name });
     session.settle(sdp);
   }
 
@@ -208,7 +214,7 @@ export class WhepService implements LiveOutput {
       session.settle(whepError('whep_unavailable', reason));
       return;
     }
-    this.#deps.log.info('WHEP session ended', { camera_id: session.watched.cameraId, reason });
+    this.#deps.log.info('WHEP session ended', { ...sourceFields(session.watched.cameraId), reason });
     session.onEnd(reason);
     if (session.isConnected) this.#deps.onChange();
   }

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { sourceFields } from '../../ring/source-key.js';
 import { Bells } from '../bells.js';
 import { type WhepErrorCode, whepError } from './errors.js';
 import type { FromWhepWorker, ToWhepWorker, WhepWorkerOptions } from './messages.js';
@@ -115,7 +116,10 @@ export class WhepWorker {
     } catch (thrown) {
       const isOurs = thrown instanceof AppError;
       if (!isOurs)
-        this.#log.error('an offer could not be answered', { camera_id: cameraId, reason: messageOf(thrown) });
+        this.#log.error('an offer could not be answered', {
+          ...sourceFields(cameraId),
+          reason: messageOf(thrown),
+        });
       const code = isOurs ? (thrown.code as WhepErrorCode) : 'whep_unavailable';
       const message = isOurs ? thrown.message : 'the session could not be opened';
       this.#send({ type: 'refused', sessionId, code, message });
@@ -189,7 +193,7 @@ export class WhepWorker {
     try {
       work();
     } catch (fault) {
-      const fields = { camera_id: stream.cameraId, reason: messageOf(fault) };
+      const fields = { ...sourceFields(stream.cameraId), reason: messageOf(fault) };
       this.#log.error('frames could not be sent', fields);
       endAll(stream, 'internal error');
     }

@@ -2,7 +2,7 @@ import type { Ticks } from '../../../src/base/clock.js';
 import { createLogger } from '../../../src/base/log.js';
 import { type FlacSink, SoundBlocks } from '../../../src/flac/sound-blocks.js';
 import type { CameraFeed, CameraFeeds } from '../../../src/live/feeds.js';
-import { LiveHls } from '../../../src/live/hls/live-hls.js';
+import { type HlsViewer, LiveHls } from '../../../src/live/hls/live-hls.js';
 import { Numbers } from '../../../src/live/hls/window.js';
 import { frameFlag } from '../../../src/ring/frame-flag.js';
 import { gopsOf, infoOf, type SourceFrame } from '../../mpegts/mux.js';
@@ -18,6 +18,7 @@ export class HlsCamera implements FlacSink {
   ring: TestRing = makeRing();
   /** Frames written so far, as they were sent. */
   readonly sent: SourceFrame[] = [];
+  isOnDemand = false;
   readonly listeners = new Set<(feed: CameraFeed | null) => void>();
   readonly #clock: FakeClock;
   readonly #video: VideoStream;
@@ -128,6 +129,7 @@ export const feedsOf = (cameras: ReadonlyMap<string, HlsCamera>): CameraFeeds =>
     listener({ ring: camera.ring.rings.at(-1)!, bell: new SharedArrayBuffer(128) });
     return () => void camera.listeners.delete(listener);
   },
+  isOnDemand: (source) => cameras.get(source)?.isOnDemand === true,
 });
 
 export type HlsRig = {
@@ -150,7 +152,7 @@ export const makeHls = (clock = new FakeClock()): HlsRig => {
   return { clock, cameras, hls, errors, alwaysOn };
 };
 
-export const viewer = { session: null, clientAddress: '192.0.2.1' };
+export const viewer: HlsViewer = { session: null, clientAddress: '192.0.2.1', stream: 'main' };
 
 /** What a channel begins to count with that is asked for before the clock moves. */
 export const FIRST = new Numbers(new FakeClock().wallMs()).segment;

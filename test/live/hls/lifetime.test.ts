@@ -144,14 +144,14 @@ test('viewers are told apart by session, or else by address and kind of stream',
   await first;
   assert.equal(hls.viewers('door'), 1);
   await hls.subtitles('door', viewer);
-  await hls.master('door', { session: null, clientAddress: '192.0.2.9' });
-  await hls.subtitles('door', { session: null, clientAddress: '192.0.2.9' });
+  await hls.master('door', { ...viewer, clientAddress: '192.0.2.9' });
+  await hls.subtitles('door', { ...viewer, clientAddress: '192.0.2.9' });
   assert.equal(hls.viewers('door'), 1, 'subtitles are read beside either kind');
   await hls.lowLatency('door', viewer, null);
   await hls.video('door', { ...viewer, session: 'one' });
   await hls.lowLatency('door', { ...viewer, session: 'one' }, null);
   await hls.video('door', { ...viewer, session: 'two' });
-  await hls.video('door', { session: null, clientAddress: '192.0.2.2' });
+  await hls.video('door', { ...viewer, clientAddress: '192.0.2.2' });
   assert.equal(hls.viewers('door'), 5);
   camera.play(9);
   await hls.video('door', { ...viewer, session: 'two' });
@@ -215,5 +215,20 @@ test('whoever asks for a segment that is on its way to somebody is sent the same
   const pieceOf = async (name: string) => (await hls.file('door', name, viewer)).pieces[0];
   const held = await Promise.all(names.map(pieceOf));
   for (const [index, name] of names.entries()) assert.equal(await pieceOf(name), held[index], name);
+  hls.stop();
+});
+
+test('a camera that is connected for its viewers is let go of as soon as they have gone', async () => {
+  const { clock, cameras, hls } = makeHls();
+  const camera = new HlsCamera(clock, fixtures.h264High());
+  camera.isOnDemand = true;
+  cameras.set('sim', camera);
+  const first = hls.video('sim', viewer);
+  camera.play(4.5);
+  await first;
+  camera.play(5);
+  assert.deepEqual([camera.listeners.size, hls.viewers('sim')], [1, 1]);
+  camera.play(6);
+  assert.deepEqual([camera.listeners.size, hls.viewers('sim')], [0, 0]);
   hls.stop();
 });

@@ -144,3 +144,21 @@ test('a camera that comes back goes on with a discontinuity, which is counted as
   assert.ok(segments.every(({ discontinuity }) => !discontinuity));
   hls.stop();
 });
+
+test('who plays the sub-stream takes its name along, beside the session', async () => {
+  const { clock, cameras, hls } = makeHls();
+  const camera = new HlsCamera(clock, fixtures.h264High());
+  cameras.set('door/sub', camera);
+  const sub = { ...viewer, stream: 'sub' } as const;
+  const asked = [hls.master('door/sub', { ...sub, session: 'abc' }), hls.video('door/sub', sub)] as const;
+  camera.play(5);
+  const children = (await asked[0]).split('\n').filter((line) => line.includes('.m3u8?'));
+  assert.equal(children.length, 3);
+  for (const child of children) assert.match(child, /\.m3u8\?session=abc&stream=sub"?$/);
+  const addresses = addressesOf(parse(await asked[1]));
+  assert.ok(addresses.length > 0 && addresses.every((address) => address.endsWith('.ts?stream=sub')));
+  const parts = await hls.lowLatency('door/sub', sub, null);
+  const uris = [...parts.matchAll(/URI="([^"]+)"/g)].map((match) => match[1]!);
+  assert.ok(uris.length > 3 && uris.every((uri) => uri.endsWith('?stream=sub')));
+  hls.stop();
+});

@@ -9,6 +9,8 @@ import type { Remote } from '../../../src/live/whep/path/ice-lite.js';
 import { WhepService } from '../../../src/live/whep/service.js';
 import type { WhepWorkerEvents } from '../../../src/live/whep/worker-thread.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { KEY, makeRing, nalOf, streamInfo, writeFrame } from '../../support/ring.js';
+import { until } from '../../support/until.js';
 import { bindingRequest } from '../../support/whep-client.js';
 
 type Offered = Extract<ToWhepWorker, { type: 'offer' }>;
@@ -22,6 +24,8 @@ const makeService = (workerCount = 2, openDoor: OpenUdpDoor = openFakeDoor, own 
   const workers: Hired[] = [];
   const listeners = new Map<string, (feed: CameraFeed | null) => void>();
   const machine = { hasThreads: true };
+  /** The feeds of cameras on demand, once they are there. */
+  const woken = new Map<string, CameraFeed>();
   const feed: CameraFeed = { ring: new SharedArrayBuffer(8), bell: new SharedArrayBuffer(8) };
   const whep = new WhepService(
     { workerCount, udpPorts: { first: 1, last: 2 }, addresses: () => [...own] },
@@ -34,9 +38,12 @@ const makeService = (workerCount = 2, openDoor: OpenUdpDoor = openFakeDoor, own 
       feeds: {
         follow: (cameraId, listener) => {
           listeners.set(cameraId, listener);
-          listener(cameraId === 'dark' ? null : feed);
+          const shown = cameraId.startsWith('sim') ? woken.get(cameraId) : feed;
+          if (cameraId === 'dark') listener(null);
+          else if (shown !== undefined) listener(shown);
           return () => void listeners.delete(cameraId);
         },
+        isOnDemand: (source) => source.startsWith('sim'),
       },
       spawn: (_name, _options, events) => {
         if (!machine.hasThreads) throw new Error('no thread');
@@ -71,7 +78,7 @@ const makeService = (workerCount = 2, openDoor: OpenUdpDoor = openFakeDoor, own 
   const connect = (sessionId: string): void => {
     for (const { events } of workers) events.onMessage({ type: 'connected', sessionId });
   };
-  return { clock, workers, listeners, whep, watch, connect, ended, offered, machine };
+  return { clock, workers, listeners, whep, watch, connect, ended, offered, machine, answerAll, woken };
 };
 
 /** An offer waits for the port, even where that is open already. */
@@ -302,4 +309,50 @@ test('where all ports are taken, that is found once in five seconds, not by each
   await watch('door');
   assert.equal(tries, 2);
   await whep.stop();
+});
+
+test('an offer to a camera on demand wakes it, and is answered when it can be described, sound and all', async () => {
+  const { clock, listeners, whep, workers, answerAll, woken } = makeService(1);
+  const offer = () => whep.offer('sim', 'v=0', '192.0.2.1', () => {});
+  const offers = [offer(), offer()];
+  await turn();
+  const show = listeners.get('sim')!;
+  const { writer } = makeRing();
+  const bell = new SharedArrayBuffer(128);
+  const heard = (): number =>
+    workers.flatMap(({ told }) => told).filter(({ type }) => type === 'offer').length;
+  clock.advance(3_000);
+  woken.set('sim', { ring: writer.ring, bell });
+  show({ ring: writer.ring, bell });
+  writer.setStreamInfo(streamInfo(1), true);
+  clock.advance(1_000);
+  assert.equal(heard(), 0, 'there is no picture');
+  writeFrame(writer, nalOf(0, 600), { dts: 0, flags: KEY });
+  clock.advance(100);
+  await turn();
+  assert.equal(heard(), 0, 'there may be sound');
+  writer.setStreamInfo(streamInfo(1));
+  clock.advance(100);
+  // The feed is followed anew by the worker that answers.
+  const answered = Promise.all(offers);
+  await until('both are offered', () => heard() === 2);
+  answerAll();
+  assert.equal((await answered).length, 2);
+  await whep.stop();
+});
+
+test('who gets no picture of a camera on demand in 10 s is told to come back; so is who waits when the service stops', async () => {
+  const { clock, listeners, whep, workers } = makeService(1);
+  const first = codeOf(whep.offer('sim', 'v=0', '192.0.2.1', () => {}));
+  await turn();
+  assert.equal(listeners.has('sim'), true);
+  clock.advance(10_000);
+  assert.equal(await first, 'no_picture');
+  assert.equal(listeners.has('sim'), false, 'nobody wants it any more');
+  assert.equal(workers.flatMap(({ told }) => told).filter(({ type }) => type === 'offer').length, 0);
+  const second = codeOf(whep.offer('sim', 'v=0', '192.0.2.1', () => {}));
+  await turn();
+  await whep.stop();
+  assert.equal(await second, 'whep_unavailable');
+  assert.equal(clock.pendingTimers, 0);
 });
