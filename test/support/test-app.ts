@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from '../../src/app.js';
-import { systemClock } from '../../src/base/clock.js';
+import { type Clock, systemClock } from '../../src/base/clock.js';
 import type { SpawnCameraWorker } from '../../src/camera/fleet/worker-thread.js';
 import type { ToCameraWorker } from '../../src/camera/messages.js';
 import { readConfig } from '../../src/config.js';
@@ -54,6 +54,9 @@ export type TestAppOptions = {
   readonly dataDir?: string;
   /** Password hashes take their time: a test that needs no other roles can do without. */
   readonly withUsers?: boolean;
+  readonly clock?: Clock;
+  /** Threads in the place of silent ones. */
+  readonly spawn?: SpawnCameraWorker;
 };
 
 const makeUsers = async (call: TestApp['call'], adminPassword: string): Promise<Record<RoleName, string>> => {
@@ -69,7 +72,7 @@ const makeUsers = async (call: TestApp['call'], adminPassword: string): Promise<
   return Object.fromEntries(await Promise.all(roleNames.map(tokenOf))) as Record<RoleName, string>;
 };
 
-/** The whole service in this process, on free ports, without worker threads. */
+/** The whole service in this process, on free ports, without worker threads unless the test has some. */
 export const startTestApp = async (options: TestAppOptions = {}): Promise<TestApp> => {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'framering-app-'));
   const config = readConfig({
@@ -93,12 +96,12 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
   let adminPassword = '';
   const told: ToCameraWorker[] = [];
   const app = await App.start(config, {
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     log,
     audit,
     hub,
     version: '1.2.3-test',
-    spawn: silentWorkers(told),
+    spawn: options.spawn ?? silentWorkers(told),
     showAdmin: ({ password }) => {
       adminPassword = password;
     },
