@@ -75,6 +75,11 @@ export class RecordingService {
     return this.service.process;
   }
 
+  /** The admin's. */
+  get token(): string {
+    return this.#token;
+  }
+
   /** Starts the service, for the first time or again. */
   async run(): Promise<void> {
     this.service = await startService(this.#env);
