@@ -111,6 +111,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   warnOfExposure(log, { host: config.host, publicCameras });
   warnOfFewThreads(log, poolThreads(process.env));
   stops.push(() => serverSent.close());
+  stops.push(() => media.walls.stop());
   stops.push(() => media.webSockets.stop());
   stops.push(() => media.hls.stop());
   return urls;

@@ -11,8 +11,10 @@ import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import { type CameraActivity, type CameraEvents, CameraRegistry } from './camera/registry.js';
 import { Trials } from './camera/trial/trials.js';
 import type { Config } from './config.js';
+import { problemOf } from './http/problem.js';
 import { LiveHls } from './live/hls/live-hls.js';
 import type { LiveOutput } from './live/live-output.js';
+import { Walls } from './live/wall/walls.js';
 import { WebSocketViews } from './live/websocket/websocket-views.js';
 import { ownAddresses } from './live/whep/door/own-addresses.js';
 import { openUdpDoor } from './live/whep/door/udp-door.js';
@@ -37,6 +39,7 @@ export type MediaDeps = {
 export type Media = Recording & {
   readonly registry: CameraRegistry;
   readonly webSockets: WebSocketViews;
+  readonly walls: Walls;
   readonly hls: LiveHls;
   readonly whep: WhepService;
   readonly trials: Trials;
@@ -144,6 +147,7 @@ const activityOf = (outputs: readonly LiveOutput[], desk: RecordingDesk): Camera
   return {
     viewers: (cameraId) => ({
       websocket: viewersBy('websocket', cameraId),
+      wall: viewersBy('wall', cameraId),
       hls: viewersBy('hls', cameraId),
       whep: viewersBy('whep', cameraId),
     }),
@@ -229,6 +233,11 @@ export const startMedia = async (
   const onChange = (): void => registry.touch();
   camerasChanged.on(onChange);
   const webSockets = new WebSocketViews({ feeds: cameras, clock, log, onChange });
+  const walls = new Walls({
+    ...{ feeds: cameras, clock, log, onChange },
+    problemOf: (thrown) => problemOf(thrown).problem,
+    sourceOf: (cameraId, stream) => registry.sourceOf(cameraId, stream),
+  });
   const hls = new LiveHls({ clock, log, feeds: cameras, alwaysOn: () => registry.alwaysOnHls() });
   const whep = new WhepService(
     {
@@ -238,7 +247,7 @@ export const startMedia = async (
     },
     { feeds: cameras, clock, log, threads, onChange, spawn: spawnWhepWorker, openDoor: openUdpDoor },
   );
-  outputs.push(webSockets, hls, whep);
+  outputs.push(webSockets, walls, hls, whep);
   stops.push(() => cameras.stop());
   stops.push(() => desk.hasten());
   stops.push(() => registry.stop());
@@ -246,5 +255,5 @@ export const startMedia = async (
   registry.start();
   const trials = new Trials({ clock, log, spawn: counted(deps.spawn, threads), office: desk });
   stops.push(() => trials.stop());
-  return { registry, beat, trials, webSockets, hls, whep, pictures, ...recording };
+  return { registry, beat, trials, webSockets, walls, hls, whep, pictures, ...recording };
 };

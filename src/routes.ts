@@ -25,9 +25,11 @@ import { snapshotRoutes } from './http/routes/snapshot.js';
 import { statsRoutes } from './http/routes/stats.js';
 import { tagRoutes } from './http/routes/tags.js';
 import { userRoutes } from './http/routes/users.js';
+import { wallRoutes } from './http/routes/wall.js';
 import { whepRoutes } from './http/routes/whep.js';
 import type { ServerSentStreams } from './http/server-sent.js';
 import { type StreamUpgrade, upgradeRoutes } from './http/upgrade.js';
+import type { Walls } from './live/wall/walls.js';
 import type { Media } from './media.js';
 import type { Models } from './models/models.js';
 import type { Operations } from './operations.js';
@@ -77,6 +79,7 @@ const managementRoutes = ({ clock, storage, media, operations, service }: Routes
     ...tagRoutes({ tags: store.tags, onCamerasChanged }),
     ...folderRoutes({ folders: store.folders, onCamerasChanged }),
     ...userRoutes({ accounts }),
+    ...wallRoutes({ tokens }),
     ...backupRoutes({
       backup: {
         take: () => takeSnapshot(store, clock),
@@ -110,6 +113,7 @@ const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
 };
 
 const webSocketUpgrade = ({ webSockets, registry }: Media): StreamUpgrade => ({
+  kind: 'camera',
   path: '/stream/ws/:id',
   summary: 'The live picture over a WebSocket',
   permission: 'live.watch',
@@ -117,10 +121,17 @@ const webSocketUpgrade = ({ webSockets, registry }: Media): StreamUpgrade => ({
     webSockets.accept(registry.sourceOf(cameraId, stream), request, socket, head, place),
 });
 
+const wallUpgrade = (walls: Walls): StreamUpgrade => ({
+  kind: 'wall',
+  path: '/stream/wall',
+  summary: 'The live pictures of up to 64 tiles over one WebSocket',
+  handle: ({ visitor, request, socket, head }) => walls.accept(request, socket, head, visitor),
+});
+
 /** All routes of the service, and the document that describes them. */
 export const buildRoutes = (deps: RoutesDeps): Routes => {
   const { clock, version, operations } = deps;
-  const upgrades = [webSocketUpgrade(deps.media)];
+  const upgrades = [webSocketUpgrade(deps.media), wallUpgrade(deps.media.walls)];
   const page = new MetricsPage(operations.metrics, clock);
   const probes = [...healthRoutes(operations), ...metricsRoutes({ page })];
   const routes = [

@@ -6,14 +6,16 @@ import { authError } from './auth-error.js';
 
 export const ACCESS_TOKEN_LIFETIME_SEC = 3_600;
 export const STREAM_TOKEN_LIFETIME_SEC = 60;
+export const WALL_TOKEN_LIFETIME_SEC = 60;
 
 /** Ours have about 300 characters; longer ones aren't even decoded. */
 const MAX_TOKEN_CHARACTERS = 2_048;
 
-/** The claim `aud` tells the two kinds of token apart: one is never taken for the other. */
+/** The claim `aud` tells the kinds of token apart: one is never taken for the other. */
 const ACCESS = 'access';
 const STREAM = 'stream';
-type Audience = typeof ACCESS | typeof STREAM;
+const WALL = 'wall';
+type Audience = typeof ACCESS | typeof STREAM | typeof WALL;
 
 /** Who asks: a user as of now, not as of when the token was made. */
 export type Principal = {
@@ -40,7 +42,7 @@ const textClaim = (claims: jwt.JwtPayload, name: string): string => {
 export const bearerTokenOf = (authorization: string | undefined): string | null =>
   /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1] ?? null;
 
-/** Makes and checks access tokens and stream tokens: JWT, HS256 and nothing else. */
+/** Makes and checks access tokens, stream tokens and wall tokens: JWT, HS256 and nothing else. */
 export class Tokens {
   readonly #key: KeyObject;
   readonly #users: UserLookup;
@@ -70,6 +72,12 @@ export class Tokens {
     return this.#sign(STREAM, principal.username, claims, STREAM_TOKEN_LIFETIME_SEC);
   }
 
+  /** Good for a minute to open a wall. */
+  issueWall(principal: Principal): string {
+    const claims = { wall: true, jti: randomUUID(), epoch: principal.epoch };
+    return this.#sign(WALL, principal.username, claims, WALL_TOKEN_LIFETIME_SEC);
+  }
+
   /** Who holds this access token; throws `token_missing`, `_expired`, `_revoked` or `_invalid`. */
   verifyAccess(token: string | null): Principal {
     const claims = this.#verify(token, ACCESS);
@@ -82,6 +90,18 @@ export class Tokens {
     if (claims.aud === STREAM && textClaim(claims, 'stream_id') !== cameraId)
       throw invalid('the token is for another camera');
     return this.#principalOf(claims);
+  }
+
+  /** Who may open a wall with this token; throws the same. */
+  verifyWall(token: string | null): Principal {
+    return this.#principalOf(this.#verify(token, WALL));
+  }
+
+  /** A user's role as of now; throws `token_revoked` where the user is gone. */
+  roleOf(username: string): Role {
+    const user = this.#users.find(username);
+    if (user === null) throw authError('token_revoked', 'there is no such user any more');
+    return user.role;
   }
 
   #sign(audience: Audience, subject: string, claims: object, lifetimeSec: number): string {

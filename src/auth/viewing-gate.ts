@@ -65,6 +65,24 @@ export class ViewingGate {
     return { username, ...this.#viewers.takePlace(request.cameraId, username, onEnd) };
   }
 
+  /** Lets somebody in to a wall, which is a place of its own. Throws `token_*` or `forbidden`. */
+  wallFor(token: string | null, onEnd: (reason: EndReason) => void): Place & { readonly username: string } {
+    const { username, role } = this.#tokens.verifyWall(token);
+    if (!mayRole(role, 'wall.open')) throw authError('forbidden', 'your role may not open a wall');
+    return { username, ...this.#viewers.takePlace(null, username, onEnd) };
+  }
+
+  /** Lets whoever has a wall see a camera in it, by what the user may do now. Throws `token_revoked` or `forbidden`. */
+  tileFor(
+    username: string,
+    { cameraId, tokenAuth, permission }: Pick<ViewingRequest, 'cameraId' | 'tokenAuth' | 'permission'>,
+    onEnd: (reason: EndReason) => void,
+  ): Place & { readonly username: string } {
+    if (tokenAuth && !mayRole(this.#tokens.roleOf(username), permission))
+      throw authError('forbidden', 'your role may not watch this');
+    return { username, ...this.#viewers.takePlace(cameraId, username, onEnd) };
+  }
+
   #verify({ token, cameraId, permission }: Omit<ViewingRequest, 'session'>): Principal {
     const principal = this.#tokens.verifyForCamera(token, cameraId);
     if (!mayRole(principal.role, permission)) throw authError('forbidden', 'your role may not watch this');

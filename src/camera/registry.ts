@@ -30,7 +30,13 @@ export type CameraSettingsStore = {
 export type CameraRemoval = { readonly isPurged: boolean };
 
 /** How many watch, by the way the picture takes. */
-export type ViewerCounts = { readonly websocket: number; readonly hls: number; readonly whep: number };
+export type ViewerCounts = {
+  readonly websocket: number;
+  /** Tiles of walls. */
+  readonly wall: number;
+  readonly hls: number;
+  readonly whep: number;
+};
 
 /** One camera in figures, for metrics and statistics. */
 export type CameraFigures = {
@@ -417,7 +423,7 @@ export class CameraRegistry {
     const status = cameras.get(id)?.status();
     const subStatus = cameras.get(entry.subKey)?.status();
     const since = status?.streamingSinceMs ?? null;
-    const { websocket, hls, whep } = activity.viewers(id);
+    const viewers = activity.viewers(id);
     return {
       state: status?.state ?? 'disabled',
       ...pictureFields(gauge),
@@ -425,7 +431,7 @@ export class CameraRegistry {
       traffic_used_mb: Math.round(this.#meter.usedBytes(id) / 1000) / 1000,
       last_error: status?.lastError ?? '',
       audio_codec: gauge.info?.audio?.codec ?? '',
-      viewers: websocket + hls + whep,
+      viewers: viewers.websocket + viewers.wall + viewers.hls + viewers.whep,
       recording: activity.isRecording(id),
       dropped_frames: oversizedOf(gauge) + oversizedOf(subGauge) + activity.droppedFrames(id),
       quirks_active: [

@@ -4,11 +4,13 @@ import { bearerTokenOf, type Principal } from '../auth/tokens.js';
 import { httpError } from './problem.js';
 
 /**
- * Who may use a route: everybody, a page of ours whose browser is signed in (`session`), the roles that have a
- * permission, or whoever may watch the camera `:id`. The latter is open to all unless the camera has `token_auth`.
- * `stream` lets in one request of a player that polls, `connection` holds a place for a player that stays.
+/**
+ * Who may use a route: everybody, a page of ours whose browser is signed in (`session`), whoever holds a wall token
+ * (`wall`), the roles that have a permission, or whoever may watch the camera `:id`. The latter is open to all unless
+ * the camera has `token_auth`. `stream` lets in one request of a player that polls, `connection` holds a place for a
+ * player that stays.
  */
-export type Access = 'public' | 'session' | Permission | WatchAccess;
+export type Access = 'public' | 'session' | 'wall' | Permission | WatchAccess;
 export type WatchAccess = 'stream' | 'connection';
 
 /** Tells who holds an access token; throws where nobody does. */
@@ -34,4 +36,4 @@ export const authorize = (tokens: TokenVerifier, request: Request, permission: P
 
 /** The permission that a route's role must have, where a role decides. */
 export const rolePermissionOf = ({ access }: { readonly access: Access }): Permission | null =>
-  access === 'public' || access === 'session' || isWatchAccess(access) ? null : access;
+  access === 'public' || access === 'session' || access === 'wall' || isWatchAccess(access) ? null : access;

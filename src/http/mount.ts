@@ -78,6 +78,10 @@ const enter = (route: RouteAccess, { tokens, streams }: Doorkeepers, request: Re
   const nobody: Entry = { principal: null, session: null, viewing: null, place: null };
   if (route.access === 'public') return nobody;
   if (route.access === 'session') return { ...nobody, session: authorizeSession(request) };
+  if (route.access === 'wall') {
+    streams.openWall(request).release();
+    return nobody;
+  }
   if (route.permission === undefined)
     return { ...nobody, principal: authorize(tokens, request, route.access) };
   const { id } = validate(idParams, request.params);

@@ -49,7 +49,7 @@ export const problemStatusesOf = (route: Route): number[] => {
   if (route.isConditional) for (const status of [412, 428]) statuses.add(status);
   if (route.body !== undefined) for (const status of [400, 413, 415]) statuses.add(status);
   const permission = permissionOf(route);
-  if (permission !== null) statuses.add(401);
+  if (permission !== null || route.access === 'wall') statuses.add(401);
   if (permission !== null && rolesOf(permission).length < roles.length) statuses.add(403);
   // No session; and a page that isn't ours.
   if (route.access === 'session') for (const status of [401, 403]) statuses.add(status);
@@ -113,6 +113,8 @@ const watchSecurity: Readonly<Record<WatchAccess, readonly Json[]>> = {
 
 const securityOf = (route: Route): Json => {
   if (route.access === 'session') return { description: sessionDescription, security: [{ session: [] }] };
+  if (route.access === 'wall')
+    return { description: 'Asks for a token of `/api/wall-token`.', security: [{ wallToken: [] }] };
   const permission = permissionOf(route);
   if (permission === null) return { security: [] };
   const allowed = rolesOf(permission).join(', ');
@@ -179,6 +181,7 @@ export const openApiOf = (routes: readonly Route[], version: string): Json => {
         bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         streamToken: { type: 'apiKey', in: 'query', name: 'token' },
         session: { type: 'apiKey', in: 'cookie', name: 'framering_session' },
+        wallToken: { type: 'apiKey', in: 'query', name: 'token' },
         viewingSession: { type: 'apiKey', in: 'query', name: 'session' },
       },
     },

@@ -70,6 +70,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   tests_busy: 429,
   database_unavailable: 503,
   too_many_viewings: 503,
+  too_many_walls: 503,
   no_picture: 503,
   ...modelErrorStatus,
   ...archiveErrorStatus,

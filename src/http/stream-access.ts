@@ -4,6 +4,7 @@ import type { AnyViewing, ViewingGate, ViewingRequest } from '../auth/viewing-ga
 import { AppError } from '../base/errors.js';
 import { HeldPlace } from './held-place.js';
 import { httpError } from './problem.js';
+import { WallVisitor } from './wall-visitor.js';
 
 /** What a viewer may be let in to. */
 export type ViewingPermission = ViewingRequest['permission'];
@@ -14,7 +15,7 @@ export type WatchedCamera = { readonly tokenAuth: boolean; readonly isDisabled: 
 export type StreamAccessDeps = {
   /** Null where there is no such camera. */
   readonly cameras: { watched(cameraId: string): WatchedCamera | null };
-  readonly gate: Pick<ViewingGate, 'viewingFor' | 'placeFor'>;
+  readonly gate: Pick<ViewingGate, 'viewingFor' | 'placeFor' | 'wallFor' | 'tileFor'>;
 };
 
 /** Enabling it is somebody's decision: asking more often brings nothing. */
@@ -56,6 +57,28 @@ export class StreamAccess {
     const place = new HeldPlace((onEnd) =>
       this.#deps.gate.placeFor({ cameraId, tokenAuth, permission, token }, onEnd),
     );
+    return this.#withPicture(place, camera, permission);
+  }
+
+  /** Lets in a page that shows walls, which must be released. Throws `token_*` or `forbidden`. */
+  openWall(request: IncomingMessage): WallVisitor {
+    const { token } = shownBy(request);
+    const place = new HeldPlace((onEnd) => this.#deps.gate.wallFor(token, onEnd));
+    return new WallVisitor(place, (username, cameraId) => this.#connectTile(username, cameraId));
+  }
+
+  /** Lets somebody's wall show a camera, as `connect` does. */
+  #connectTile(username: string, cameraId: string): HeldPlace {
+    const permission = 'live.watch';
+    const camera = this.#find(cameraId);
+    const { tokenAuth } = camera;
+    const place = new HeldPlace((onEnd) =>
+      this.#deps.gate.tileFor(username, { cameraId, tokenAuth, permission }, onEnd),
+    );
+    return this.#withPicture(place, camera, permission);
+  }
+
+  #withPicture(place: HeldPlace, camera: WatchedCamera, permission: ViewingPermission): HeldPlace {
     try {
       this.#requirePicture(camera, permission);
     } catch (thrown) {

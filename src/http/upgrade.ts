@@ -9,27 +9,46 @@ import { type Route, route } from './route.js';
 import { idParams, type StreamName, streamQuery } from './schemas.js';
 import type { StreamAccess, ViewingPermission } from './stream-access.js';
 import { validate } from './validate.js';
+import type { WallVisitor } from './wall-visitor.js';
 
-/** A viewer that was let in and whose handshake is well formed, but not answered yet. */
-export type UpgradeCall = {
-  readonly cameraId: string;
-  readonly stream: StreamName;
-  /** Released when the socket closes, or the handler throws; before that by whoever knows earlier. */
-  readonly place: HeldPlace;
+/** A request whose handshake is well formed, but not answered yet. */
+type Connection = {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
   /** What the client sent behind its request. */
   readonly head: Buffer;
 };
 
-/** A declared WebSocket of a camera. */
-export type StreamUpgrade = {
+/** A viewer of a camera that was let in. */
+export type UpgradeCall = Connection & {
+  readonly cameraId: string;
+  readonly stream: StreamName;
+  /** Released when the socket closes, or the handler throws; before that by whoever knows earlier. */
+  readonly place: HeldPlace;
+};
+
+/** A page that was let in, and released like a viewer. */
+export type WallCall = Connection & { readonly visitor: WallVisitor };
+
+/** A declared WebSocket; what its `handle` throws before it wrote anything is answered like any error. */
+export type StreamUpgrade = CameraUpgrade | WallUpgrade;
+
+type CameraUpgrade = {
+  readonly kind: 'camera';
   /** With `:id` for the camera. */
   readonly path: string;
   readonly summary: string;
   readonly permission: ViewingPermission;
-  /** Takes the socket over. What it throws before it wrote anything is answered like any error. */
+  /** Takes the socket over. */
   readonly handle: (call: UpgradeCall) => void | Promise<void>;
+};
+
+type WallUpgrade = {
+  readonly kind: 'wall';
+  readonly path: string;
+  readonly summary: string;
+  /** Takes the socket over. */
+  readonly handle: (call: WallCall) => void | Promise<void>;
 };
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -111,9 +130,9 @@ class Upgrades {
     try {
       if (door === undefined) throw httpError('route_not_found', 'there is no WebSocket at this path');
       checkHandshake(request);
-      const cameraId = cameraIdIn(door.pattern.exec(path)?.[1] ?? '');
-      const stream = streamIn(request.url ?? '');
-      await this.#handOver(door.upgrade, { cameraId, stream, request, socket, head });
+      const connection = { request, socket, head };
+      if (door.upgrade.kind === 'wall') await this.#openWall(door.upgrade, connection);
+      else await this.#handOver(door.upgrade, cameraIdIn(door.pattern.exec(path)?.[1] ?? ''), connection);
     } catch (thrown) {
       const refusal = problemOf(thrown);
       status = refusal.problem.status;
@@ -126,12 +145,26 @@ class Upgrades {
     reportRequest(this.#deps, requestId, { method, route, status, durationSec });
   }
 
-  /** The place lasts as long as the socket, whatever becomes of either. */
-  async #handOver({ permission, handle }: StreamUpgrade, call: Omit<UpgradeCall, 'place'>): Promise<void> {
-    const place = this.#deps.streams.connect(call.request, call.cameraId, permission);
-    call.socket.once('close', () => place.release());
+  async #handOver({ permission, handle }: CameraUpgrade, cameraId: string, by: Connection): Promise<void> {
+    const stream = streamIn(by.request.url ?? '');
+    const place = this.#deps.streams.connect(by.request, cameraId, permission);
+    await this.#held(place, by, () => handle({ cameraId, stream, place, ...by }));
+  }
+
+  async #openWall({ handle }: WallUpgrade, by: Connection): Promise<void> {
+    const visitor = this.#deps.streams.openWall(by.request);
+    await this.#held(visitor, by, () => handle({ visitor, ...by }));
+  }
+
+  /** A place lasts as long as the socket, whatever becomes of either. */
+  async #held(
+    place: { release(): void },
+    { socket }: Connection,
+    handle: () => void | Promise<void>,
+  ): Promise<void> {
+    socket.once('close', () => place.release());
     try {
-      await handle({ ...call, place });
+      await handle();
     } catch (thrown) {
       place.release();
       throw thrown;
@@ -150,19 +183,24 @@ export const createUpgradeListener = (
 
 /** The same paths for those who ask without upgrading, and for the document. */
 export const upgradeRoutes = (upgrades: readonly StreamUpgrade[]): Route[] =>
-  upgrades.map(({ path, summary, permission }) =>
-    route({
+  upgrades.map((upgrade) => {
+    const asked = {
       method: 'get',
-      path,
-      access: 'connection',
-      permission,
-      summary,
-      params: idParams,
-      query: streamQuery,
+      path: upgrade.path,
+      summary: upgrade.summary,
       answers: { 101: { description: 'The WebSocket', contentType: null } },
       problems: [426],
       handle: () => {
         throw httpError('upgrade_required', 'this is a WebSocket');
       },
-    }),
-  );
+    } as const;
+    return upgrade.kind === 'wall'
+      ? route({ ...asked, access: 'wall' })
+      : route({
+          ...asked,
+          access: 'connection',
+          permission: upgrade.permission,
+          params: idParams,
+          query: streamQuery,
+        });
+  });

@@ -70,6 +70,24 @@ test('a stream token is no access token, an access token opens any stream', () =
   assert.equal(tokens.verifyForCamera(access, 'any').username, 'eve');
 });
 
+test('a wall token opens walls alone, for one minute, and nothing else opens one', () => {
+  const { users, tokens, access, clock } = setUp();
+  const principal = tokens.verifyAccess(access);
+  const token = tokens.issueWall(principal);
+  const { sub, wall, iat, exp } = claimsOf(token);
+  assert.deepEqual([sub, wall, Number(exp) - Number(iat)], ['eve', true, 60]);
+  assert.equal(tokens.verifyWall(token).username, 'eve');
+  assert.throws(() => tokens.verifyAccess(token), { code: 'token_invalid' });
+  assert.throws(() => tokens.verifyForCamera(token, 'gate'), { code: 'token_invalid' });
+  for (const other of [access, tokens.issueStream(principal, 'gate')])
+    assert.throws(() => tokens.verifyWall(other), { code: 'token_invalid' });
+  users.set('eve', { ...eve, token_epoch: 'epoch-2' });
+  assert.throws(() => tokens.verifyWall(token), { code: 'token_revoked' });
+  users.set('eve', eve);
+  clock.advance(60_000);
+  assert.throws(() => tokens.verifyWall(token), { code: 'token_expired' });
+});
+
 test('tokens stop at once when their user is deleted or has another epoch', () => {
   const { tokens, users, access } = setUp();
   const stream = tokens.issueStream(tokens.verifyAccess(access), 'gate');

@@ -125,6 +125,8 @@ test('the address of a WebSocket says what it is to who asks without upgrading',
   const { status, headers } = await app.call('GET', '/stream/ws/plain');
   assert.deepEqual([status, headers.get('upgrade')], [426, 'websocket']);
   await app.asAdmin('DELETE', '/api/cameras/plain');
+  const { body } = await app.call('GET', '/api/wall-token', { token: app.tokens.viewer });
+  assert.equal((await app.call('GET', `/stream/wall?token=${body.token}`)).status, 426);
 });
 
 test('every body is bounded, must be JSON, and must fit', async () => {

@@ -38,6 +38,9 @@ const table: readonly Row[] = [
   ['GET', '/api/openapi.json', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/models/matrix.onnx', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/stream/ws/streamed', ...watching],
+  ['GET', '/api/wall-token', '401', 'ok', 'ok', 'ok', '403', ...bad],
+  // Of all tokens a wall's own alone.
+  ['GET', '/stream/wall', '401', '401', '401', '401', '401', ...bad],
   ['POST', '/stream/webrtc/whep/streamed', ...watching],
   ['DELETE', '/stream/webrtc/whep/streamed/matrix', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/stream/hls/streamed/index.m3u8', ...watching],

@@ -16,6 +16,7 @@ const closeCodes = { camera_deleted: 4404, access_withdrawn: 4403 } as const;
 let trouble: ((call: UpgradeCall) => void) | null = null;
 
 const echo: StreamUpgrade = {
+  kind: 'camera',
   path: '/stream/ws/:id',
   summary: 'Says what it hears',
   permission: 'live.watch',

@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import { test } from 'node:test';
 import { nalOf } from '../support/ring.js';
 import { until } from '../support/until.js';
-import { FRAME_MS, Watching } from './watching.js';
+import { FRAME_MS } from './test-camera.js';
+import { Watching } from './watching.js';
 
 const SECOND = 1000 / FRAME_MS;
 

@@ -45,6 +45,7 @@ test('what operators need besides is there', async () => {
     'svc_stream_bytes_per_second{camera_id="front-door"}': 500_000,
     'svc_stream_state{camera_id="yard.2",state="reconnecting"}': 1,
     'svc_viewers{camera_id="front-door",kind="websocket"}': 2,
+    'svc_viewers{camera_id="front-door",kind="wall"}': 3,
     'svc_recording{camera_id="front-door"}': 1,
     'svc_component_up{component="router"}': 0,
     'svc_login_failures_total{reason="credentials"}': 1,

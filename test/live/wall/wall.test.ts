@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { until } from '../../support/until.js';
+import { FRAME_MS } from '../test-camera.js';
+import { numberOf, WallRig } from './wall-rig.js';
+
+const numbersFrom = (first: number, count: number): number[] =>
+  Array.from({ length: count }, (_, at) => first + at);
+
+test('a page gets each tile described, its newest keyframe, and all that follows', async () => {
+  await using rig = await WallRig.start();
+  const [door, yard] = [rig.addCamera('door'), rig.addCamera('yard')];
+  for (let frame = 0; frame < 25; frame += 1) {
+    door.write(frame % 10 === 0, 30_000);
+    yard.write(frame % 10 === 0);
+  }
+  const page = await rig.open();
+  const rev = page.show([
+    { tile: 1, camera: 'door' },
+    { tile: 2, camera: 'yard' },
+  ]);
+  await rig.run(400);
+  for (let frame = 25; frame < 60; frame += 1) {
+    door.write(frame % 10 === 0, frame === 30 ? 90_000 : 600);
+    yard.write(frame % 10 === 0);
+    await rig.run(FRAME_MS);
+  }
+  const [first, second] = [page.tile(1), page.tile(2)];
+  assert.deepEqual([first?.['rev'], first?.['mode'], first?.['sound']], [rev, 'all', null]);
+  assert.notEqual(first?.['stream'], second?.['stream']);
+  for (const tile of [first, second]) {
+    const frames = page.framesOf(tile?.['stream']);
+    assert.deepEqual(frames.map(numberOf), numbersFrom(20, 40));
+    assert.deepEqual(
+      frames.map(({ index }) => index),
+      numbersFrom(20, 40),
+    );
+    assert.deepEqual(frames.filter(({ isKey }) => isKey).map(numberOf), [20, 30, 40, 50]);
+    const config = page.configs.find(({ stream }) => stream === tile?.['stream']);
+    assert.deepEqual(
+      [config?.width, config?.height, config?.rate, config?.codec],
+      [1920, 1080, 25_000, 'avc1.64001f'],
+    );
+    assert.deepEqual(
+      config?.bytes,
+      Buffer.concat([Buffer.of(0, 0, 0, 1), Buffer.alloc(20, 1), Buffer.of(0, 0, 0, 1, 0x68, 1)]),
+    );
+  }
+  assert.equal(page.frames.find((frame) => numberOf(frame) === 30)?.bytes.length, 90_004);
+  assert.deepEqual([rig.walls.viewers('door'), rig.walls.droppedFrames('door')], [1, 0]);
+  assert.deepEqual(page.faults, []);
+});
+
+test('two tiles of one stream get its frames once, two pages the same number', async () => {
+  await using rig = await WallRig.start();
+  const camera = rig.addCamera('door');
+  camera.write(true);
+  const [page, other] = [await rig.open(), await rig.open()];
+  page.show([
+    { tile: 1, camera: 'door' },
+    { tile: 2, camera: 'door', mode: 'key' },
+  ]);
+  other.show([{ tile: 9, camera: 'door', stream: 'sub' }]);
+  await rig.run(100);
+  camera.write(false);
+  await rig.run(100);
+  assert.equal(page.tile(1)?.['stream'], page.tile(2)?.['stream']);
+  assert.equal(
+    page.tile(1)?.['stream'],
+    other.tile(9)?.['stream'],
+    'without a sub-stream that is the main one',
+  );
+  assert.deepEqual(
+    [page.frames.map(numberOf), other.frames.map(numberOf)],
+    [
+      [0, 1],
+      [0, 1],
+    ],
+  );
+  assert.equal(rig.walls.viewers('door'), 3);
+});
+
+test('of keyframes alone a tile gets the newest one at once; all frames follow gaplessly when it wants them', async () => {
+  await using rig = await WallRig.start();
+  const camera = rig.addCamera('door');
+  for (let frame = 0; frame < 15; frame += 1) camera.write(frame % 10 === 0);
+  const page = await rig.open();
+  page.show([{ tile: 1, camera: 'door', mode: 'key' }]);
+  await rig.run(100);
+  for (let frame = 15; frame < 25; frame += 1) camera.write(frame % 10 === 0);
+  await rig.run(100);
+  assert.deepEqual(page.frames.map(numberOf), [10, 20]);
+  page.show([{ tile: 1, camera: 'door', mode: 'all' }]);
+  await rig.run(100);
+  camera.write(false);
+  await rig.run(100);
+  assert.deepEqual(page.frames.map(numberOf), [10, 20, 21, 22, 23, 24, 25]);
+  page.show([{ tile: 1, camera: 'door', mode: 'off' }]);
+  await rig.run(100);
+  camera.write(true);
+  await rig.run(100);
+  assert.equal(page.frames.length, 7);
+  assert.deepEqual([page.tile(1)?.['mode'], page.tile(1)?.['stream']], ['off', null]);
+  assert.deepEqual(
+    [rig.walls.viewers('door'), rig.walls.droppedFrames('door'), page.textsOf('lost')],
+    [0, 0, []],
+  );
+  assert.equal(camera.followers, 0);
+});
+
+test('a tile goes over to another stream with its keyframe, is told before, and keeps the old one until then', async () => {
+  await using rig = await WallRig.start();
+  const main = rig.addCamera('door');
+  const sub = rig.addCamera('door/sub');
+  main.write(true);
+  const page = await rig.open();
+  page.show([{ tile: 1, camera: 'door' }]);
+  await rig.run(100);
+  const before = page.tile(1)?.['stream'];
+  const rev = page.show([{ tile: 1, camera: 'door', stream: 'sub' }]);
+  for (let frame = 1; frame < 8; frame += 1) {
+    main.write(false);
+    await rig.run(FRAME_MS);
+  }
+  assert.deepEqual(
+    [page.tile(1)?.['rev'], page.tile(1)?.['stream']],
+    [rev, before],
+    'it has no keyframe yet',
+  );
+  assert.equal(rig.walls.viewers('door/sub'), 1);
+  sub.write(true);
+  await rig.run(FRAME_MS);
+  for (let frame = 1; frame < 5; frame += 1) {
+    main.write(false);
+    sub.write(false);
+    await rig.run(FRAME_MS);
+  }
+  const after = page.tile(1)?.['stream'];
+  assert.notEqual(after, before);
+  assert.deepEqual(
+    page.framesOf(before).map(numberOf),
+    numbersFrom(0, 8),
+    'no frame is missing of the old stream',
+  );
+  assert.deepEqual(page.framesOf(after).map(numberOf), numbersFrom(0, 5), 'nor of the new one');
+  const told = page.news.findIndex((news) => news.kind === 'text' && news.text['stream'] === after);
+  const firstNew = page.news.findIndex((news) => news.kind !== 'text' && streamOf(news) === after);
+  const lastOld = page.news.findLastIndex((news) => news.kind === 'frame' && news.frame.stream === before);
+  assert.ok(lastOld < told && told < firstNew, JSON.stringify({ lastOld, told, firstNew }));
+  assert.equal(rig.walls.viewers('door'), 0);
+  // And back: the main stream has a keyframe already.
+  main.write(true);
+  page.show([{ tile: 1, camera: 'door', stream: 'main' }]);
+  await rig.run(100);
+  assert.equal(page.tile(1)?.['stream'], before, 'it has the number that it had');
+  assert.equal(numberOf(page.framesOf(before).at(-1)!), 12);
+  assert.deepEqual(page.faults, []);
+});
+
+const streamOf = (
+  news: { kind: 'frame'; frame: { stream: number } } | { kind: 'config'; config: { stream: number } },
+): number => (news.kind === 'frame' ? news.frame.stream : news.config.stream);
+
+test('who may not see a camera is told in its tile; withdrawn access ends that tile alone', async () => {
+  await using rig = await WallRig.start();
+  const [door, yard] = [rig.addCamera('door'), rig.addCamera('yard')];
+  rig.addCamera('secret');
+  rig.addCamera('dark');
+  rig.forbidden.set('secret', 'forbidden');
+  door.write(true);
+  yard.write(true);
+  const page = await rig.open();
+  const cameras = ['door', 'yard', 'secret', 'unknown', 'dark'];
+  const tiles = cameras.map((camera, tile) => ({ tile, camera }));
+  page.show(tiles);
+  await rig.run(100);
+  const codes = () =>
+    tiles.map(({ tile }) => (page.tile(tile)?.['problem'] as { code?: string })?.code ?? null);
+  assert.deepEqual(codes(), [null, null, 'forbidden', 'not_found', 'no_picture']);
+  rig.end('door', 'access_withdrawn');
+  for (const camera of [door, yard]) camera.write(false);
+  await rig.run(100);
+  assert.deepEqual(codes(), ['forbidden', null, 'forbidden', 'not_found', 'no_picture']);
+  const [ofDoor, ofYard] = [page.framesOf(1), page.framesOf(3)];
+  assert.deepEqual([ofDoor.length, ofYard.length], [1, 2]);
+  assert.equal(door.followers, 0);
+  // Said anew, it is tried anew.
+  page.show(tiles);
+  await rig.run(100);
+  assert.deepEqual(codes(), [null, null, 'forbidden', 'not_found', 'no_picture']);
+  rig.cameras.get('dark')?.write(true);
+  await rig.run(100);
+  assert.equal(codes()[4], null, 'a camera that has a picture at last is shown');
+  yard.delete();
+  rig.walls.closeCamera('yard');
+  await rig.run(100);
+  assert.equal(codes()[1], 'not_found');
+  assert.deepEqual([page.closedWith, page.faults], [null, []]);
+  rig.end(null, 'access_withdrawn');
+  assert.equal(await page.untilClosed(), 4403);
+  await until('all places are given back', () => rig.places.size === 0);
+  assert.equal(rig.clock.pendingTimers, 0);
+});
+
+test('a camera that is switched off and on goes on in the same stream; a larger ring loses nothing', async () => {
+  await using rig = await WallRig.start();
+  const camera = rig.addCamera('door', { slotCount: 16, maxSlotCount: 1024 });
+  const page = await rig.open();
+  page.show([{ tile: 1, camera: 'door' }]);
+  for (let frame = 0; frame < 100; frame += 1) {
+    camera.write(frame === 0);
+    await rig.run(FRAME_MS);
+  }
+  camera.restart();
+  for (let frame = 100; frame < 120; frame += 1) {
+    camera.write(frame === 100);
+    await rig.run(FRAME_MS);
+  }
+  assert.deepEqual(
+    page.frames.map(({ index }) => index),
+    numbersFrom(0, 120),
+  );
+  assert.deepEqual(
+    page.frames.filter(({ brokeOff }) => brokeOff).map(({ index }) => index),
+    [100],
+  );
+  assert.deepEqual([page.faults, rig.walls.droppedFrames('door')], [[], 0]);
+});
+
+test('sound comes as a stream of its own to who wants it', async () => {
+  await using rig = await WallRig.start();
+  const camera = rig.addCamera('door');
+  camera.write(true);
+  const [deaf, page] = [await rig.open(), await rig.open()];
+  deaf.show([{ tile: 1, camera: 'door' }]);
+  page.show([{ tile: 1, camera: 'door', sound: true }]);
+  await rig.run(100);
+  for (let frame = 0; frame < 10; frame += 1) {
+    camera.write(false);
+    camera.hear(frame);
+    await rig.run(FRAME_MS);
+  }
+  const { stream, sound } = page.tile(1) as { stream?: number; sound?: number };
+  assert.notEqual(sound, stream);
+  const heard = page.framesOf(sound);
+  assert.deepEqual(
+    heard.map(({ index, bytes }) => [index, bytes[0]]),
+    numbersFrom(0, 10).map((at) => [at, at]),
+  );
+  const config = page.configs.find((described) => described.stream === sound);
+  assert.deepEqual(
+    [config?.codec, config?.rate, config?.width, config?.bytes],
+    ['mp4a.40.2', 16_000, 1, Buffer.of(0x14, 0x08)],
+  );
+  const shown = page.framesOf(stream).at(-1)!;
+  assert.ok(Math.abs(shown.timestampUs - heard.at(-1)!.timestampUs) < 100_000, 'both run on one clock');
+  assert.deepEqual([deaf.frames.length, deaf.tile(1)?.['sound'], page.faults], [11, null, []]);
+});
+
+test('every page is told the time, and of the end', async () => {
+  await using rig = await WallRig.start();
+  const page = await rig.open();
+  await rig.run(11_000, 250);
+  const ticks = page.textsOf('tick');
+  assert.equal(ticks.length, 3);
+  assert.ok(Math.abs(Number(ticks.at(-1)?.['server_ms']) - rig.clock.wallMs()) < 6_000);
+  const stopped = rig.walls.stop();
+  assert.equal(await page.untilClosed(), 1001);
+  await stopped;
+  assert.equal(rig.clock.pendingTimers, 0);
+});
+
+test('so many walls, and so many of one user, and no more', async () => {
+  await using rig = await WallRig.start();
+  for (let count = 0; count < 32; count += 1) await rig.open();
+  const refused = await rig.open().catch(() => null);
+  assert.deepEqual([refused, rig.refused], [null, ['too_many_walls']]);
+  await rig.open('all', 'another');
+  assert.equal(rig.walls.count, 33);
+});
