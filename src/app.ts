@@ -8,6 +8,7 @@ import type { Config } from './config.js';
 import { buildHappenings } from './happenings.js';
 import { ForwardedNotice } from './http/forwarded-notice.js';
 import type { RequestObserver } from './http/request-report.js';
+import { createRtspAccess } from './http/rtsp-access.js';
 import { ServerSentStreams } from './http/server-sent.js';
 import { StreamAccess } from './http/stream-access.js';
 import { listen, type Urls } from './listeners.js';
@@ -39,6 +40,8 @@ export type AppDeps = {
 export class App {
   readonly url: string;
   readonly metricsUrl: string;
+  readonly rtspUrl: string | null;
+  readonly rtspsUrl: string | null;
   readonly #log: Logger;
   readonly #stops: Stops;
   #stopping: Promise<void> | null = null;
@@ -46,6 +49,8 @@ export class App {
   private constructor(urls: Urls, log: Logger, stops: Stops) {
     this.url = urls.url;
     this.metricsUrl = urls.metricsUrl;
+    this.rtspUrl = urls.rtspUrl;
+    this.rtspsUrl = urls.rtspsUrl;
     this.#log = log;
     this.#stops = stops;
   }
@@ -101,10 +106,15 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
     operations.metrics.requestDone(route, method, status, durationSec);
   const forwarded = new ForwardedNotice(log);
+  const access = createRtspAccess({
+    ...{ streams, tokens, audit, accounts: storage.accounts, sources: media.registry },
+    onLoginFailure: (reason) => operations.metrics.loginFailed(reason),
+  });
+  const rtsp = { views: media.rtsp, access };
   const urls = await listen(
     config,
     routes,
-    { clock, forwarded, log, audit, tokens, streams, onRequest, certificate },
+    { clock, forwarded, log, audit, tokens, streams, onRequest, certificate, rtsp },
     stops,
   );
   const publicCameras = store.cameras.list().filter(({ token_auth }) => !token_auth).length;
@@ -114,5 +124,6 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   stops.push(() => media.walls.stop());
   stops.push(() => media.webSockets.stop());
   stops.push(() => media.hls.stop());
+  stops.push(() => media.rtsp.stop());
   return urls;
 };

@@ -12,6 +12,10 @@ export type Config = {
   readonly port: number;
   readonly metricsHost: string;
   readonly metricsPort: number;
+  /** null: no RTSP. */
+  readonly rtspPort: number | null;
+  /** null: no RTSP over TLS. */
+  readonly rtspsPort: number | null;
   readonly dataDir: string;
   readonly archiveDir: string;
   readonly modelsDir: string;
@@ -56,6 +60,9 @@ const integerOf = (env: Environment, name: string, fallback: number, min: number
   }
   return value;
 };
+
+const optionalPortOf = (env: Environment, name: string): number | null =>
+  textOf(env, name) === null ? null : integerOf(env, name, 0, 0, 65_535);
 
 const listOf = (env: Environment, name: string): string[] =>
   (textOf(env, name) ?? '')
@@ -200,6 +207,19 @@ const detectModelOf = (env: Environment): string | null => {
   return text;
 };
 
+/** Each listener needs a port of its own. */
+const checkPorts = ({ port, metricsPort, rtspPort, rtspsPort }: Config): void => {
+  const ports = { PORT: port, METRICS_PORT: metricsPort, RTSP_PORT: rtspPort, RTSPS_PORT: rtspsPort };
+  const taken = new Map<number, string>();
+  for (const [name, value] of Object.entries(ports)) {
+    if (value === null || value === 0) continue;
+    const other = taken.get(value);
+    if (other !== undefined)
+      throw bad(name, String(value), `${other} has the same value, and each needs a port of its own`);
+    taken.set(value, name);
+  }
+};
+
 /** Reads the whole configuration; throws an AppError with the one line that tells the user what to mend. */
 export const readConfig = (env: Environment): Config => {
   const dataDir = resolve(textOf(env, 'DATA_DIR') ?? './data');
@@ -209,6 +229,8 @@ export const readConfig = (env: Environment): Config => {
     metricsHost: hostOf(env, 'METRICS_HOST', host),
     port: integerOf(env, 'PORT', 8080, 0, 65_535),
     metricsPort: integerOf(env, 'METRICS_PORT', 9090, 0, 65_535),
+    rtspPort: optionalPortOf(env, 'RTSP_PORT'),
+    rtspsPort: optionalPortOf(env, 'RTSPS_PORT'),
     dataDir,
     archiveDir: resolve(textOf(env, 'ARCHIVE_DIR') ?? join(dataDir, 'recordings')),
     modelsDir: resolve(textOf(env, 'MODELS_DIR') ?? join(dataDir, 'models')),
@@ -230,12 +252,11 @@ export const readConfig = (env: Environment): Config => {
     detectModel: detectModelOf(env),
     ffmpegPath: textOf(env, 'FFMPEG_PATH') ?? 'ffmpeg',
   };
-  if (config.port !== 0 && config.port === config.metricsPort) {
-    throw bad(
-      'METRICS_PORT',
-      String(config.metricsPort),
-      'PORT has the same value, and each needs a port of its own',
+  checkPorts(config);
+  if (config.rtspsPort !== null && config.tls === null && !config.tlsSelfSigned)
+    throw new AppError(
+      'bad_config',
+      "RTSPS_PORT can't be used: it needs TLS_CERT and TLS_KEY, or TLS_SELF_SIGNED",
     );
-  }
   return Object.freeze(config);
 };

@@ -66,8 +66,13 @@ const stopOnSignal = (starting: Promise<App>, { log, flush }: ProcessLog): void 
 };
 
 /** Whoever waits for this line waits whatever LOG_LEVEL is. */
-const announce = ({ url, metricsUrl }: App, { log }: ProcessLog, level: Config['logLevel']): void => {
-  const fields = { url, metrics_url: metricsUrl };
+const announce = (app: App, { log }: ProcessLog, level: Config['logLevel']): void => {
+  const { url, metricsUrl, rtspUrl, rtspsUrl } = app;
+  const fields = {
+    ...{ url, metrics_url: metricsUrl },
+    ...(rtspUrl === null ? {} : { rtsp_url: rtspUrl }),
+    ...(rtspsUrl === null ? {} : { rtsps_url: rtspsUrl }),
+  };
   if (['trace', 'debug', 'info'].includes(level)) {
     log.info('listening', fields);
     return;

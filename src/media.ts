@@ -14,6 +14,7 @@ import type { Config } from './config.js';
 import { problemOf } from './http/problem.js';
 import { LiveHls } from './live/hls/live-hls.js';
 import type { LiveOutput } from './live/live-output.js';
+import { RtspViews } from './live/rtsp/views.js';
 import { Walls } from './live/wall/walls.js';
 import { WebSocketViews } from './live/websocket/websocket-views.js';
 import { ownAddresses } from './live/whep/door/own-addresses.js';
@@ -42,6 +43,7 @@ export type Media = Recording & {
   readonly walls: Walls;
   readonly hls: LiveHls;
   readonly whep: WhepService;
+  readonly rtsp: RtspViews;
   readonly trials: Trials;
   /** Once a second, when the cameras were looked at. */
   readonly beat: Signal;
@@ -150,6 +152,7 @@ const activityOf = (outputs: readonly LiveOutput[], desk: RecordingDesk): Camera
       wall: viewersBy('wall', cameraId),
       hls: viewersBy('hls', cameraId),
       whep: viewersBy('whep', cameraId),
+      rtsp: viewersBy('rtsp', cameraId),
     }),
     isRecording: (cameraId) => desk.isRecording(cameraId),
     unrecordedFrames: (cameraId) => desk.lostFrames(cameraId),
@@ -247,7 +250,8 @@ export const startMedia = async (
     },
     { feeds: cameras, clock, log, threads, onChange, spawn: spawnWhepWorker, openDoor: openUdpDoor },
   );
-  outputs.push(webSockets, walls, hls, whep);
+  const rtsp = new RtspViews({ feeds: cameras, clock, log, onChange });
+  outputs.push(webSockets, walls, hls, whep, rtsp);
   stops.push(() => cameras.stop());
   stops.push(() => desk.hasten());
   stops.push(() => registry.stop());
@@ -255,5 +259,5 @@ export const startMedia = async (
   registry.start();
   const trials = new Trials({ clock, log, spawn: counted(deps.spawn, threads), office: desk });
   stops.push(() => trials.stop());
-  return { registry, beat, trials, webSockets, walls, hls, whep, pictures, ...recording };
+  return { registry, beat, trials, webSockets, walls, hls, whep, rtsp, pictures, ...recording };
 };

@@ -20,7 +20,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   camera: ['base', 'codec', 'flac', 'ring', 'rtp', 'rtsp', 'store', 'wire'],
   wire: ['base', 'codec'],
   archive: ['base', 'codec', 'flac', 'ring', 'fmp4', 'mpegts', 'wire'],
-  live: ['base', 'codec', 'flac', 'ring', 'rtp', 'mpegts', 'fmp4', 'wire'],
+  live: ['base', 'codec', 'flac', 'ring', 'rtp', 'rtsp', 'mpegts', 'fmp4', 'wire'],
   detect: ['base', 'codec', 'ring'],
   pictures: ['base', 'codec', 'ring'],
   models: ['base', 'store'],

@@ -18,6 +18,8 @@ test('nothing set: the defaults', () => {
       port: 8080,
       metricsHost: '0.0.0.0',
       metricsPort: 9090,
+      rtspPort: null,
+      rtspsPort: null,
       dataDir: resolve('data'),
       archiveDir: resolve('data/recordings'),
       modelsDir: resolve('data/models'),
@@ -64,6 +66,13 @@ test('memory is that of the machine, or less where a container is limited', () =
   assert.throws(() => readConfig({ RING_MEMORY_MB: '15' }), /RING_MEMORY_MB="15" can't be used/);
 });
 
+test('RTSP is off until it has a port', () => {
+  const { rtspPort, rtspsPort } = readConfig({});
+  assert.deepEqual([rtspPort, rtspsPort], [null, null]);
+  assert.equal(readConfig({ RTSP_PORT: '0' }).rtspPort, 0);
+  assert.throws(() => readConfig({ RTSP_PORT: '8080' }), /RTSP_PORT="8080" can't be used: PORT has the same/);
+});
+
 test('values are taken as they are meant', () => {
   const config = readConfig({
     HOST: '::1',
@@ -96,6 +105,9 @@ const unusable: [string, string][] = [
   ['PORT', '80a'],
   ['PORT', '-1'],
   ['METRICS_PORT', '8080'],
+  ['RTSP_PORT', '70000'],
+  ['RTSP_PORT', '9090'],
+  ['RTSPS_PORT', '322'],
   ['JWT_SECRET', 'short'],
   ['LOG_LEVEL', 'loud'],
   ['RECORD_FILE_SECONDS', '0'],

@@ -36,6 +36,7 @@ export type ViewerCounts = {
   readonly wall: number;
   readonly hls: number;
   readonly whep: number;
+  readonly rtsp: number;
 };
 
 /** One camera in figures, for metrics and statistics. */
@@ -211,12 +212,13 @@ export class CameraRegistry {
     into.cameras = this.#entries.size;
     into.receivedBytes = this.#receivedBytes;
     into.streaming = into.recording = into.fps = into.droppedFrames = into.unrecordedFrames = 0;
-    viewers.websocket = viewers.hls = viewers.whep = 0;
+    viewers.websocket = viewers.hls = viewers.whep = viewers.rtsp = 0;
     for (const [id, { gauge, subGauge }] of this.#entries) {
-      const { websocket, hls, whep } = activity.viewers(id);
+      const { websocket, hls, whep, rtsp } = activity.viewers(id);
       viewers.websocket += websocket;
       viewers.hls += hls;
       viewers.whep += whep;
+      viewers.rtsp += rtsp;
       if (cameras.get(id)?.status().state === 'streaming') into.streaming++;
       if (activity.isRecording(id)) into.recording++;
       into.fps += gauge.fps;
@@ -431,7 +433,7 @@ export class CameraRegistry {
       traffic_used_mb: Math.round(this.#meter.usedBytes(id) / 1000) / 1000,
       last_error: status?.lastError ?? '',
       audio_codec: gauge.info?.audio?.codec ?? '',
-      viewers: viewers.websocket + viewers.wall + viewers.hls + viewers.whep,
+      viewers: viewers.websocket + viewers.wall + viewers.hls + viewers.whep + viewers.rtsp,
       recording: activity.isRecording(id),
       dropped_frames: oversizedOf(gauge) + oversizedOf(subGauge) + activity.droppedFrames(id),
       quirks_active: [

@@ -1,5 +1,4 @@
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { clientNetwork } from '../base/client-address.js';
 import type { Clock, MonotonicMs } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
@@ -13,7 +12,7 @@ export type ConnectionCapsOptions = {
 };
 
 /** Of the files that the process may have open, so much for each listener: recordings need some, however many come. */
-const FILE_SHARES = { service: 1 / 2, monitoring: 1 / 8 } as const;
+const FILE_SHARES = { service: 1 / 2, monitoring: 1 / 8, rtsp: 1 / 8, rtsps: 1 / 8 } as const;
 
 /** How many connections a listener may have, of those that are wanted. */
 export const connectionLimit = (

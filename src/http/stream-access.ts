@@ -51,9 +51,13 @@ export class StreamAccess {
 
   /** Lets in a connection, whose place must be released. Throws `not_found`, `token_*`, `forbidden` or `no_picture`. */
   connect(request: IncomingMessage, cameraId: string, permission: ViewingPermission): HeldPlace {
+    return this.connectBy(shownBy(request).token, cameraId, permission);
+  }
+
+  /** The same for whoever shows its token in another way. */
+  connectBy(token: string | null, cameraId: string, permission: ViewingPermission): HeldPlace {
     const camera = this.#find(cameraId);
     const { tokenAuth } = camera;
-    const { token } = shownBy(request);
     const place = new HeldPlace((onEnd) =>
       this.#deps.gate.placeFor({ cameraId, tokenAuth, permission, token }, onEnd),
     );
@@ -86,6 +90,11 @@ export class StreamAccess {
       throw thrown;
     }
     return place;
+  }
+
+  /** Whether the camera asks for a token. Throws `not_found`. */
+  asksForToken(cameraId: string): boolean {
+    return this.#find(cameraId).tokenAuth;
   }
 
   #find(cameraId: string): WatchedCamera {

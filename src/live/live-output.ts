@@ -1,5 +1,5 @@
 /** The ways in which a camera's live picture reaches viewers. */
-export type LiveKind = 'websocket' | 'wall' | 'hls' | 'whep';
+export type LiveKind = 'websocket' | 'wall' | 'hls' | 'whep' | 'rtsp';
 
 /** One of these ways, as whoever counts and ends viewers sees it. */
 export type LiveOutput = {

@@ -30,7 +30,7 @@ export type StreamCounters = {
 };
 
 /** How a picture reaches a viewer. */
-export const viewerKinds = ['websocket', 'wall', 'hls', 'whep'] as const;
+export const viewerKinds = ['websocket', 'wall', 'hls', 'whep', 'rtsp'] as const;
 export type ViewerKind = (typeof viewerKinds)[number];
 
 /** One camera as of now; asked for at a scrape only. Viewers and drops are those of both streams. */

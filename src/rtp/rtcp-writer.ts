@@ -97,3 +97,10 @@ export const writeSourceDescription = (
   writeHeader(target, at, 1, 202, endAt);
   return endAt;
 };
+
+/** Writes a BYE: the source sends nothing more (RFC 3550 §6.6). Returns where it ends. */
+export const writeBye = (target: Buffer, at: number, ownSsrc: number): number => {
+  target.writeUInt32BE(ownSsrc >>> 0, at + 4);
+  writeHeader(target, at, 1, 203, at + 8);
+  return at + 8;
+};

@@ -70,7 +70,7 @@ export const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFol
     settings: store.cameras,
     traffic: store.traffic,
     activity: {
-      viewers: () => ({ websocket: 1, wall: 4, hls: 2, whep: 3 }),
+      viewers: () => ({ websocket: 1, wall: 4, hls: 2, whep: 3, rtsp: 5 }),
       isRecording: () => true,
       unrecordedFrames: () => 0,
       droppedFrames: () => 5,

@@ -25,7 +25,7 @@ test('live figures come from the ring: rates over 5 s, facts of the stream, traf
       traffic_used_mb: 0.208,
       last_error: '',
       audio_codec: 'aac',
-      viewers: 10,
+      viewers: 15,
       recording: true,
       dropped_frames: 5,
       quirks_active: [],

@@ -47,8 +47,13 @@ export class TestCamera {
     const number = this.framesWritten;
     this.framesWritten += 1;
     const dts = this.#firstDts + number * TICKS_PER_FRAME;
-    writeFrame(this.writer, nalOf(number, lengthBytes), { dts, flags: isKey ? KEY : 0 });
+    writeFrame(this.writer, this.nal(number, isKey, lengthBytes), { dts, flags: isKey ? KEY : 0 });
     if (isRung) this.bell.ringIfNeeded();
+  }
+
+  /** What a frame consists of. */
+  protected nal(number: number, _isKey: boolean, lengthBytes: number): Buffer {
+    return nalOf(number, lengthBytes);
   }
 
   /** A frame of sound that was made with the newest picture; it begins with its number. */

@@ -40,7 +40,7 @@ export const sampleCamera = (cameraId: string, changes: Partial<CameraFigures> =
   ringBytes: 2_621_440,
   fps: 25,
   bitrateKbps: 4_000,
-  viewers: { websocket: 2, wall: 3, hls: 0, whep: 1 },
+  viewers: { websocket: 2, wall: 3, hls: 0, whep: 1, rtsp: 3 },
   isRecording: true,
   unrecordedFrames: 3,
   reconnects: 0,

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { until } from './until.js';
 
 export type RawAnswer = { readonly status: number; readonly text: string; readonly body: string };
@@ -38,6 +39,14 @@ export class RawClient {
     return new RawClient(socket, url);
   }
 
+  /** The same over TLS, with whatever certificate. */
+  static async openTls(url: string): Promise<RawClient> {
+    const { hostname, port } = new URL(url);
+    const socket = connectTls({ host: hostname, port: Number(port), rejectUnauthorized: false });
+    await once(socket, 'secureConnect');
+    return new RawClient(socket, url);
+  }
+
   /** Writes a request and doesn't wait. */
   send(method: string, path = '', headers = ''): void {
     this.#cseq += 1;
@@ -58,6 +67,20 @@ export class RawClient {
   async play(): Promise<readonly [RawAnswer, RawAnswer]> {
     const setup = await this.ask('SETUP', '/trackID=0', 'Transport: RTP/AVP/TCP;unicast;interleaved=0-1\r\n');
     return [setup, await this.ask('PLAY')];
+  }
+
+  /** Writes these very bytes. */
+  write(bytes: string | Buffer): void {
+    this.#socket.write(bytes);
+  }
+
+  /** Reads nothing more until `resume`. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
   }
 
   /** RTP packets of a channel. */
