@@ -14,6 +14,7 @@ import { recording } from './recording.js';
 import { ring } from './ring.js';
 import { rtspParser } from './rtsp-parser.js';
 import { formatTable } from './table.js';
+import { wall } from './wall.js';
 import { websocketFanout } from './websocket-fanout.js';
 import { whep } from './whep.js';
 
@@ -29,6 +30,7 @@ const benches = [
   recording,
   archive,
   websocketFanout,
+  wall,
   whep,
 ] as unknown as readonly Bench[];
 

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { systemClock } from '../src/base/clock.js';
 import { STAMP_BYTES } from '../test/support/frame-generator.js';
 import { answer } from './child.js';
+import { WALL_PATH } from './wall-path.js';
 
 export type ClientsQuestion =
   | {
@@ -10,6 +11,13 @@ export type ClientsQuestion =
       readonly port: number;
       readonly cameraIds: readonly string[];
       readonly isStalled: boolean;
+    }
+  /** So many pages, each with a tile for each camera. */
+  | {
+      readonly type: 'connect-walls';
+      readonly port: number;
+      readonly cameraIds: readonly string[];
+      readonly count: number;
     }
   | { readonly type: 'measure'; readonly seconds: number };
 
@@ -21,11 +29,18 @@ export type ClientsAnswer = {
 };
 
 const READ_BYTES = 256 << 10;
+const BINARY = 2;
 const VIDEO = 0x02;
+/** Of a wall. */
+const FRAME = 0x12;
+const TAKEN = 0x21;
+const TAKEN_EVERY_MS = 250;
 
 const firstPictureMs: number[] = [];
 let latenciesMs: number[] = [];
 let isMeasuring = false;
+/** Once there are walls, their frames alone are measured. */
+let hasWalls = false;
 
 /** One viewer: walks through messages as bytes come, and keeps nothing but the last ones of each. */
 class Client {
@@ -40,6 +55,8 @@ class Client {
   readonly #tail = Buffer.alloc(STAMP_BYTES);
   #isUpgraded = false;
   #hasPicture = false;
+  #messages = 0;
+  #bytes = 0;
 
   constructor(port: number, cameraId: string, isStalled: boolean) {
     const onread = { buffer: Buffer.allocUnsafeSlow(READ_BYTES), callback: this.#onRead };
@@ -49,6 +66,29 @@ class Client {
         'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n',
     );
     if (isStalled) this.#socket.pause();
+  }
+
+  /** Wants a tile for each of these cameras, and says how much it took from now on. */
+  showWall(cameraIds: readonly string[]): void {
+    const tiles = cameraIds.map((camera, tile) => ({ tile, camera, stream: 'main', mode: 'all' }));
+    this.#say(0x81, Buffer.from(JSON.stringify({ op: 'tiles', rev: 1, tiles })));
+    setInterval(() => {
+      const taken = Buffer.alloc(12);
+      taken[0] = TAKEN;
+      taken.writeUInt32BE(this.#messages, 4);
+      taken.writeUInt32BE(this.#bytes >>> 0, 8);
+      this.#say(0x82, taken);
+    }, TAKEN_EVERY_MS);
+  }
+
+  /** A message that is masked with zeros: the payload stays as it is. */
+  #say(opcode: number, payload: Buffer): void {
+    const head = Buffer.of(opcode, 0x80 | 126, payload.length >> 8, payload.length & 0xff, 0, 0, 0, 0);
+    this.#socket.write(Buffer.concat([head, payload]));
+  }
+
+  get isUpgraded(): boolean {
+    return this.#isUpgraded;
   }
 
   get hasPicture(): boolean {
@@ -81,6 +121,8 @@ class Client {
         short === 126 ? this.#head.readUInt16BE(2) : short === 127 ? this.#head.readUInt32BE(6) : short;
       this.#headBytes = 0;
       this.#type = -1;
+      if (this.#opcode === BINARY) this.#messages += 1;
+      if (this.#opcode === BINARY) this.#bytes += this.#restBytes;
       return at;
     }
     return at;
@@ -107,19 +149,28 @@ class Client {
       this.#socket.write(Buffer.concat([Buffer.of(0x8a, 0x88, 0, 0, 0, 0), this.#tail]));
       return;
     }
-    if (this.#type !== VIDEO) return;
+    if (this.#opcode !== BINARY || (this.#type !== VIDEO && this.#type !== FRAME)) return;
     const nowMs = systemClock.monotonicMs();
     if (!this.#hasPicture) {
       this.#hasPicture = true;
       firstPictureMs.push(nowMs - this.#startMs);
     }
-    if (isMeasuring) latenciesMs.push(nowMs - this.#tail.readDoubleBE());
+    if (isMeasuring && (this.#type === FRAME) === hasWalls)
+      latenciesMs.push(nowMs - this.#tail.readDoubleBE());
   }
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 answer(async (question: ClientsQuestion): Promise<ClientsAnswer> => {
+  if (question.type === 'connect-walls') {
+    hasWalls = true;
+    const made = Array.from({ length: question.count }, () => new Client(question.port, WALL_PATH, false));
+    while (made.some((client) => !client.isUpgraded)) await sleep(5);
+    for (const client of made) client.showWall(question.cameraIds);
+    while (made.some((client) => !client.hasPicture)) await sleep(5);
+    return { firstPictureMs: [], latenciesMs: [] };
+  }
   if (question.type === 'connect') {
     const made = question.cameraIds.map((id) => new Client(question.port, id, question.isStalled));
     while (!question.isStalled && made.some((client) => !client.hasPicture)) await sleep(5);

@@ -10,8 +10,10 @@ import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
 import { Cameras } from '../src/camera/fleet/cameras.js';
 import { spawnCameraWorker } from '../src/camera/fleet/worker-thread.js';
+import { Walls } from '../src/live/wall/walls.js';
 import { WebSocketViews } from '../src/live/websocket/websocket-views.js';
 import { answer } from './child.js';
+import { WALL_PATH } from './wall-path.js';
 
 export type EngineQuestion =
   | { readonly type: 'start'; readonly urls: readonly string[] }
@@ -41,9 +43,17 @@ const cameras = new Cameras(
   { clock: systemClock, log, spawn: spawnCameraWorker, recordings },
 );
 const views = new WebSocketViews({ feeds: cameras, clock: systemClock, log });
+const walls = new Walls({
+  ...{ feeds: cameras, clock: systemClock, log },
+  problemOf: (thrown) => ({ detail: String(thrown) }),
+  sourceOf: (cameraId) => cameraId,
+});
+const place = { onEnd: () => {}, release: () => {} };
 const server = createServer().on('upgrade', (request, socket, head) => {
-  const cameraId = (request.url ?? '').slice(1);
-  views.accept(cameraId, request, socket, head, { onEnd: () => {}, release: () => {} });
+  const path = (request.url ?? '').slice(1);
+  if (path === WALL_PATH)
+    walls.accept(request, socket, head, { username: 'bench', watch: () => place, ...place });
+  else views.accept(path, request, socket, head, place);
 });
 await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
 
@@ -58,8 +68,8 @@ const figures = (): EngineFigures => {
     streaming: sum((id) => (cameras.get(id)?.status().state === 'streaming' ? 1 : 0)),
     cpuMs: (user + system) / 1000,
     rssMb: process.memoryUsage.rss() / 1e6,
-    viewers: sum((id) => views.viewers(id)),
-    droppedFrames: sum((id) => views.droppedFrames(id)),
+    viewers: sum((id) => views.viewers(id) + walls.viewers(id)),
+    droppedFrames: sum((id) => views.droppedFrames(id) + walls.droppedFrames(id)),
   };
 };
 

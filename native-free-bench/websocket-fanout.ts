@@ -22,7 +22,7 @@ const START_TIMEOUT_MS = 60_000;
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Cameras, the service and its viewers, each in a process of its own. */
-class Rig {
+export class Rig {
   readonly #engine = new Child<EngineQuestion, EngineFigures>(
     new URL('./websocket-engine.js', import.meta.url),
   );
@@ -52,6 +52,19 @@ class Rig {
   async connect(cameraIds: readonly string[], isStalled = false): Promise<readonly number[]> {
     const { port } = await this.figures();
     return (await this.#clients.ask({ type: 'connect', port, cameraIds, isStalled })).firstPictureMs;
+  }
+
+  async connectWalls(cameraIds: readonly string[], count: number): Promise<void> {
+    const { port } = await this.figures();
+    await this.#clients.ask({ type: 'connect-walls', port, cameraIds, count });
+  }
+
+  /** CPU a second, of all cameras and viewers. */
+  async cpuMsPerSecond(seconds: number): Promise<number> {
+    const [beforeMs, before] = [performance.now(), await this.figures()];
+    await sleep(seconds * 1000);
+    const after = await this.figures();
+    return ((after.cpuMs - before.cpuMs) / (performance.now() - beforeMs)) * 1000;
   }
 
   /** A row of the table. */
@@ -84,8 +97,8 @@ class Rig {
   }
 }
 
-const withRig = async (
-  options: Options,
+export const withRig = async (
+  options: Omit<Options, 'viewers'>,
   cameraCount: number,
   run: (rig: Rig) => Promise<Cell[][]>,
 ): Promise<Cell[][]> => {
