@@ -48,11 +48,12 @@ const walls = new Walls({
   problemOf: (thrown) => ({ detail: String(thrown) }),
   sourceOf: (cameraId) => cameraId,
 });
+const events = { position: 0, listen: () => () => {}, since: () => ({ position: 0, texts: [] }) };
 const place = { onEnd: () => {}, release: () => {} };
 const server = createServer().on('upgrade', (request, socket, head) => {
   const path = (request.url ?? '').slice(1);
   if (path === WALL_PATH)
-    walls.accept(request, socket, head, { username: 'bench', watch: () => place, ...place });
+    walls.accept(request, socket, head, { username: 'bench', events, watch: () => place, ...place });
   else views.accept(path, request, socket, head, place);
 });
 await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));

@@ -29,6 +29,8 @@ import { wallRoutes } from './http/routes/wall.js';
 import { whepRoutes } from './http/routes/whep.js';
 import type { ServerSentStreams } from './http/server-sent.js';
 import { type StreamUpgrade, upgradeRoutes } from './http/upgrade.js';
+import type { WallVisitor } from './http/wall-visitor.js';
+import type { WallEvents, WallGuest } from './live/wall/guest.js';
 import type { Walls } from './live/wall/walls.js';
 import type { Media } from './media.js';
 import type { Models } from './models/models.js';
@@ -121,17 +123,40 @@ const webSocketUpgrade = ({ webSockets, registry }: Media): StreamUpgrade => ({
     webSockets.accept(registry.sourceOf(cameraId, stream), request, socket, head, place),
 });
 
-const wallUpgrade = (walls: Walls): StreamUpgrade => ({
+/** What happens, as far as whoever opened a wall may hear of it. */
+const eventsFor = (hub: EventHub, visitor: WallVisitor): WallEvents => ({
+  get position() {
+    return hub.position;
+  },
+  listen: (listener) => hub.listen(listener),
+  since: (position) => {
+    const events = hub.since(position);
+    if (events === null) return null;
+    const heard = events.filter(({ needs }) => visitor.may(needs));
+    return { position: events.at(-1)?.position ?? position, texts: heard.map(({ json }) => json) };
+  },
+});
+
+const wallUpgrade = (walls: Walls, hub: EventHub): StreamUpgrade => ({
   kind: 'wall',
   path: '/stream/wall',
-  summary: 'The live pictures of up to 64 tiles over one WebSocket',
-  handle: ({ visitor, request, socket, head }) => walls.accept(request, socket, head, visitor),
+  summary: 'The live pictures of up to 64 tiles over one WebSocket, and what happens',
+  handle: ({ visitor, request, socket, head }) => {
+    const guest: WallGuest = {
+      username: visitor.username,
+      events: eventsFor(hub, visitor),
+      watch: (cameraId) => visitor.watch(cameraId),
+      onEnd: (listener) => visitor.onEnd(listener),
+      release: () => visitor.release(),
+    };
+    walls.accept(request, socket, head, guest);
+  },
 });
 
 /** All routes of the service, and the document that describes them. */
 export const buildRoutes = (deps: RoutesDeps): Routes => {
   const { clock, version, operations } = deps;
-  const upgrades = [webSocketUpgrade(deps.media), wallUpgrade(deps.media.walls)];
+  const upgrades = [webSocketUpgrade(deps.media), wallUpgrade(deps.media.walls, deps.events)];
   const page = new MetricsPage(operations.metrics, clock);
   const probes = [...healthRoutes(operations), ...metricsRoutes({ page })];
   const routes = [

@@ -97,13 +97,6 @@ export class Tokens {
     return this.#principalOf(this.#verify(token, WALL));
   }
 
-  /** A user's role as of now; throws `token_revoked` where the user is gone. */
-  roleOf(username: string): Role {
-    const user = this.#users.find(username);
-    if (user === null) throw authError('token_revoked', 'there is no such user any more');
-    return user.role;
-  }
-
   #sign(audience: Audience, subject: string, claims: object, lifetimeSec: number): string {
     const iat = this.#nowSec();
     const payload = { sub: subject, ...claims, aud: audience, iat, exp: iat + lifetimeSec };

@@ -65,22 +65,27 @@ export class ViewingGate {
     return { username, ...this.#viewers.takePlace(request.cameraId, username, onEnd) };
   }
 
-  /** Lets somebody in to a wall, which is a place of its own. Throws `token_*` or `forbidden`. */
-  wallFor(token: string | null, onEnd: (reason: EndReason) => void): Place & { readonly username: string } {
-    const { username, role } = this.#tokens.verifyWall(token);
-    if (!mayRole(role, 'wall.open')) throw authError('forbidden', 'your role may not open a wall');
-    return { username, ...this.#viewers.takePlace(null, username, onEnd) };
+  /** Who opens a wall with this token. Throws `token_*` or `forbidden`. */
+  wallOpener(token: string | null): Principal {
+    const principal = this.#tokens.verifyWall(token);
+    if (!mayRole(principal.role, 'wall.open')) throw authError('forbidden', 'your role may not open a wall');
+    return principal;
   }
 
-  /** Lets whoever has a wall see a camera in it, by what the user may do now. Throws `token_revoked` or `forbidden`. */
+  /** A wall's own place: it ends when its opener's rights are others, so the role is good as long as it lasts. */
+  wallFor(opener: Principal, onEnd: (reason: EndReason) => void): Place & { readonly username: string } {
+    return { username: opener.username, ...this.#viewers.takePlace(null, opener.username, onEnd) };
+  }
+
+  /** Lets whoever has a wall see a camera in it. Throws `forbidden`. */
   tileFor(
-    username: string,
+    opener: Principal,
     { cameraId, tokenAuth, permission }: Pick<ViewingRequest, 'cameraId' | 'tokenAuth' | 'permission'>,
     onEnd: (reason: EndReason) => void,
   ): Place & { readonly username: string } {
-    if (tokenAuth && !mayRole(this.#tokens.roleOf(username), permission))
+    if (tokenAuth && !mayRole(opener.role, permission))
       throw authError('forbidden', 'your role may not watch this');
-    return { username, ...this.#viewers.takePlace(cameraId, username, onEnd) };
+    return { username: opener.username, ...this.#viewers.takePlace(cameraId, opener.username, onEnd) };
   }
 
   #verify({ token, cameraId, permission }: Omit<ViewingRequest, 'session'>): Principal {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { bearerTokenOf } from '../auth/tokens.js';
+import { bearerTokenOf, type Principal } from '../auth/tokens.js';
 import type { AnyViewing, ViewingGate, ViewingRequest } from '../auth/viewing-gate.js';
 import { AppError } from '../base/errors.js';
 import { HeldPlace } from './held-place.js';
@@ -15,7 +15,7 @@ export type WatchedCamera = { readonly tokenAuth: boolean; readonly isDisabled: 
 export type StreamAccessDeps = {
   /** Null where there is no such camera. */
   readonly cameras: { watched(cameraId: string): WatchedCamera | null };
-  readonly gate: Pick<ViewingGate, 'viewingFor' | 'placeFor' | 'wallFor' | 'tileFor'>;
+  readonly gate: Pick<ViewingGate, 'viewingFor' | 'placeFor' | 'wallOpener' | 'wallFor' | 'tileFor'>;
 };
 
 /** Enabling it is somebody's decision: asking more often brings nothing. */
@@ -67,17 +67,18 @@ export class StreamAccess {
   /** Lets in a page that shows walls, which must be released. Throws `token_*` or `forbidden`. */
   openWall(request: IncomingMessage): WallVisitor {
     const { token } = shownBy(request);
-    const place = new HeldPlace((onEnd) => this.#deps.gate.wallFor(token, onEnd));
-    return new WallVisitor(place, (username, cameraId) => this.#connectTile(username, cameraId));
+    const opener = this.#deps.gate.wallOpener(token);
+    const place = new HeldPlace((onEnd) => this.#deps.gate.wallFor(opener, onEnd));
+    return new WallVisitor(opener, place, (cameraId) => this.#connectTile(opener, cameraId));
   }
 
   /** Lets somebody's wall show a camera, as `connect` does. */
-  #connectTile(username: string, cameraId: string): HeldPlace {
+  #connectTile(opener: Principal, cameraId: string): HeldPlace {
     const permission = 'live.watch';
     const camera = this.#find(cameraId);
     const { tokenAuth } = camera;
     const place = new HeldPlace((onEnd) =>
-      this.#deps.gate.tileFor(username, { cameraId, tokenAuth, permission }, onEnd),
+      this.#deps.gate.tileFor(opener, { cameraId, tokenAuth, permission }, onEnd),
     );
     return this.#withPicture(place, camera, permission);
   }

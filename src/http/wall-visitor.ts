@@ -1,20 +1,30 @@
+import { mayRole, type Permission } from '../auth/permissions.js';
+import type { Principal } from '../auth/tokens.js';
 import type { HeldPlace } from './held-place.js';
 
 /** Whoever opened a wall: a place of its own, and one for each camera that is shown in it. */
 export class WallVisitor {
-  readonly username: string;
+  readonly #opener: Principal;
   readonly #place: HeldPlace;
-  readonly #connect: (username: string, cameraId: string) => HeldPlace;
+  readonly #connect: (cameraId: string) => HeldPlace;
 
-  constructor(place: HeldPlace, connect: (username: string, cameraId: string) => HeldPlace) {
-    this.username = place.username ?? '';
+  constructor(opener: Principal, place: HeldPlace, connect: (cameraId: string) => HeldPlace) {
+    this.#opener = opener;
     this.#place = place;
     this.#connect = connect;
   }
 
+  get username(): string {
+    return this.#opener.username;
+  }
+
+  may(permission: Permission): boolean {
+    return mayRole(this.#opener.role, permission);
+  }
+
   /** Takes a place on a camera, which must be released. Throws `not_found`, `forbidden` or `no_picture`. */
   watch(cameraId: string): HeldPlace {
-    return this.#connect(this.username, cameraId);
+    return this.#connect(cameraId);
   }
 
   /** Says who is told when all of it must end. */

@@ -131,6 +131,13 @@ describe('a wall of the service', { concurrency: 2 }, () => {
     const { text } = await call('GET', '/metrics');
     assert.match(text, /svc_viewers\{camera_id="yard",kind="wall"\} 2/);
 
+    const isHeard = (topic: string, id: string, key: string): boolean =>
+      page
+        .textsOf('event')
+        .some((text) => text['topic'] === topic && text['id'] === id && key in (text['set'] as object));
+    await call('POST', '/api/users', { ...account, username: 'another' });
+    await call('PUT', '/api/cameras/door', { comment: 'the front door' });
+    await page.until('a changed setting is heard of', () => isHeard('config', 'cameras/door', 'comment'));
     const problemOf = (tile: number) =>
       page.tile(tile)?.['problem'] as { status: number; code: string } | undefined;
     await call('PUT', '/api/cameras/door', { token_auth: true });
@@ -151,6 +158,10 @@ describe('a wall of the service', { concurrency: 2 }, () => {
     await page.until('a deleted camera ends its tile', () => problemOf(1)?.status === 404);
     assert.equal(page.closedWith, null);
 
+    const topics = new Set(
+      page.textsOf('event').map(({ topic, id }) => `${topic} ${String(id).split('/')[0]}`),
+    );
+    assert.ok(!topics.has('config users'), 'a viewer hears nothing of users');
     await call('PUT', '/api/users/guard', { role: 'operator' });
     assert.equal(await page.untilClosed(), 4403);
     const late = await service.call('GET', '/api/wall-token', { token: guard });

@@ -33,6 +33,9 @@ const CATCH_UP_PIECE_BYTES = 64 << 10;
 const STALL_LIMIT_MS = 30_000;
 const PING_EVERY_MS = 10_000;
 const REPORT_EVERY_MS = 1_000;
+/** With so much waiting in our own memory no more text is added. */
+const MAX_UNREAD_TEXT_BYTES = 256 << 10;
+const RESET = '{"op":"reset"}';
 
 export type WallDeps = {
   readonly frames: FrameMessages;
@@ -69,12 +72,20 @@ export class Wall implements StreamSink {
   #drainingMs: number | null = null;
   #reportedMs = 0;
   #hasEnded = false;
+  /** Of the last event that it heard of. */
+  #eventPosition: number;
+  readonly #unlisten: () => void;
 
   constructor(webSocket: WebSocket, socket: Duplex, guest: WallGuest, deps: WallDeps) {
     this.#webSocket = webSocket;
     this.guest = guest;
     this.#deps = deps;
     this.#outbox = new Outbox(socket);
+    this.#unlisten = guest.events.listen(() => {
+      this.#tellEvents();
+      this.flush();
+    });
+    this.#eventPosition = guest.events.position;
     webSocket.on('message', (data: Buffer, isBinary) => this.#onMessage(data, isBinary));
     webSocket.on('pong', (payload: Buffer) => this.#answers.ponged(payload));
   }
@@ -148,6 +159,7 @@ export class Wall implements StreamSink {
     if (this.isBehind) this.#governor.hold(nowMs);
     else if (this.#governor.raise(this.#streams.size, nowMs)) this.#settle();
     if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) this.#report(nowMs);
+    this.#tellEvents();
     if (this.#answers.isComplete && this.#answers.sincePingMs(nowMs) > PING_EVERY_MS) this.#ping(nowMs);
     this.flush();
   }
@@ -175,6 +187,7 @@ export class Wall implements StreamSink {
   leave(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
+    this.#unlisten();
     for (const tile of this.#tiles.values()) tile.release(null);
     this.#tiles.clear();
     this.#settle();
@@ -324,6 +337,16 @@ export class Wall implements StreamSink {
     this.isBehind = false;
     const isFast = this.#drainingMs !== null && nowMs - this.#drainingMs < FAST_DRAIN_MS;
     if (isFast) for (const stream of this.#streams.values()) stream.startCatchUp();
+  }
+
+  /** Tells of what happened; a page that doesn't read hears of it later, or that it has to look at everything anew. */
+  #tellEvents(): void {
+    if (this.#hasEnded || this.isBehind || this.#outbox.pendingBytes > MAX_UNREAD_TEXT_BYTES) return;
+    const { events } = this.guest;
+    const news = events.since(this.#eventPosition);
+    this.#eventPosition = news?.position ?? events.position;
+    if (news === null) this.say(RESET);
+    else for (const text of news.texts) this.say(`{"op":"event",${text.slice(1)}`);
   }
 
   /** Tells of what was lost. */

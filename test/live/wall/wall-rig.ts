@@ -33,6 +33,8 @@ export class WallRig {
   readonly logged: string[] = [];
   readonly pages: WallPage[] = [];
   readonly server: Server;
+  /** What happened, and who listens; `forgotten`: of how many nothing is known any more. */
+  readonly events = { texts: [] as string[], forgotten: 0, listeners: new Set<() => void>() };
   readonly #isTls: boolean;
   readonly #acknowledging = new Set<WallPage>();
   #acknowledgedMs = 0;
@@ -90,6 +92,12 @@ export class WallRig {
     return page.opened();
   }
 
+  /** Something happens. */
+  happen(...ids: readonly string[]): void {
+    for (const id of ids) this.events.texts.push(JSON.stringify({ topic: 'cameras', id, set: {} }));
+    for (const listener of this.events.listeners) listener();
+  }
+
   /** Ends places of a camera, or of walls. */
   end(camera: string | null, reason: EndReason): void {
     for (const held of [...this.places]) if (held.camera === camera) held.onEnd(reason);
@@ -123,7 +131,23 @@ export class WallRig {
 
   #guest(username: string): WallGuest {
     const { release, onEnd } = this.#hold(null);
-    return { username, release, onEnd: (listener) => onEnd(listener), watch: (id) => this.#watch(id) };
+    const { events } = this;
+    return {
+      ...{ username, release, onEnd: (listener) => onEnd(listener), watch: (id) => this.#watch(id) },
+      events: {
+        get position() {
+          return events.texts.length;
+        },
+        listen: (listener) => {
+          events.listeners.add(listener);
+          return () => void events.listeners.delete(listener);
+        },
+        since: (position) =>
+          position < events.forgotten
+            ? null
+            : { position: events.texts.length, texts: events.texts.slice(position) },
+      },
+    };
   }
 
   #watch(cameraId: string): ViewerPlace {

@@ -278,3 +278,31 @@ test('so many walls, and so many of one user, and no more', async () => {
   await rig.open('all', 'another');
   assert.equal(rig.walls.count, 33);
 });
+
+test('a page hears what happens from when it opened, also after it stood still, or that something is forgotten', async () => {
+  await using rig = await WallRig.start();
+  rig.happen('before');
+  const camera = rig.addCamera('door');
+  camera.write(true);
+  const [page, still] = [await rig.open(), await rig.open('none')];
+  for (const each of [page, still]) each.show([{ tile: 1, camera: 'door' }]);
+  await rig.run(100);
+  rig.happen('first', 'second');
+  await rig.run(1_500);
+  rig.happen('third');
+  await rig.run(100);
+  const heard = (each: typeof page) => each.textsOf('event').map(({ topic, id, set }) => [topic, id, set]);
+  const first = [
+    ['cameras', 'first', {}],
+    ['cameras', 'second', {}],
+  ];
+  assert.deepEqual(heard(page), [...first, ['cameras', 'third', {}]]);
+  assert.deepEqual(heard(still), first, 'a page that is behind has to take what was sent first');
+  rig.events.forgotten = 4;
+  still.acknowledge();
+  await rig.run(500);
+  assert.deepEqual([heard(still), still.textsOf('reset').length], [first, 1]);
+  assert.equal(page.textsOf('reset').length, 0);
+  page.webSocket.close();
+  await until('nobody listens for who has gone', () => rig.events.listeners.size === 1);
+});
