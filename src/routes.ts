@@ -104,7 +104,7 @@ const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
     ...archiveRoutes({
       ...{ clock, cameras: registry },
       ...{ recordings: requests, timeline: requests, playback: requests },
-      ...{ frames: requests, exports: requests, deletions: requests },
+      ...{ keyFrames: requests, frames: requests, exports: requests, deletions: requests },
       viewers: storage.viewers,
       deleted: { has: (id) => deleted.find(id) !== null },
     }),

@@ -9,12 +9,15 @@ import type { Deleting } from './keep/deleting.js';
 import type { Recording } from './list/recording.js';
 import type { Recordings } from './list/recordings.js';
 import type { Timeline, TimelineSpan } from './list/timeline.js';
+import type { FileContent } from './play/file-content.js';
+import type { KeyFrames } from './play/key-frames.js';
 import type { ArchiveSegment, ClipSelection, Playback } from './play/playback.js';
 
 export type ArchiveRequestsDeps = {
   readonly recordings: Pick<Recordings, 'list'>;
   readonly timeline: Pick<Timeline, 'intervals'>;
   readonly playback: Playback;
+  readonly keyFrames: KeyFrames;
   readonly frames: Pick<Frames, 'read'>;
   readonly deletions: Pick<Deleting, 'deleteWithin'>;
   readonly clock: Clock;
@@ -68,6 +71,14 @@ export class ArchiveRequests {
 
   deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<number> {
     return this.#deletionTurns.run(cameraId, () => this.#deps.deletions.deleteWithin(cameraId, fromMs, toMs));
+  }
+
+  keyFramePlaylist(...wanted: Parameters<KeyFrames['keyFramePlaylist']>): Promise<Buffer> {
+    return this.#turns.run(wanted[0], () => this.#deps.keyFrames.keyFramePlaylist(...wanted));
+  }
+
+  content(...wanted: Parameters<KeyFrames['content']>): Promise<FileContent> {
+    return this.#turns.run(wanted[0], () => this.#deps.keyFrames.content(...wanted));
   }
 
   /** What is to be read is found in turn; the reading has turns of its own. */

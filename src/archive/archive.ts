@@ -11,6 +11,7 @@ import { Retention, type RetentionRule, type TimeMemory } from './keep/retention
 import type { GapReason } from './list/intervals.js';
 import { Recordings } from './list/recordings.js';
 import { Timeline } from './list/timeline.js';
+import { KeyFrames } from './play/key-frames.js';
 import { RecordingLocator } from './play/locator.js';
 import { Playback } from './play/playback.js';
 
@@ -61,9 +62,18 @@ export class Archive {
     const timeline = new Timeline({ clock, recordings, whyNot });
     const locator = new RecordingLocator(options, { recordings, runner });
     const playback = new Playback({ locator, runner, clock });
+    const keyFrames = new KeyFrames({ locator, runner });
     const frames = new Frames({ clock, locator, runner, whyNot });
     const deletions = new Deleting(options, { recordings, runner: deleter, log });
-    this.requests = new ArchiveRequests({ clock, recordings, timeline, playback, frames, deletions });
+    this.requests = new ArchiveRequests({
+      clock,
+      recordings,
+      timeline,
+      playback,
+      keyFrames,
+      frames,
+      deletions,
+    });
     this.recovery = new Recovery(options, {
       ...{ clock, log, live },
       ...{ runner: this.#repairs, quickRunner: runner },

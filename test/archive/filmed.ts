@@ -5,6 +5,7 @@ import { closedName, openName } from '../../src/archive/files/file-name.js';
 import type { FilesInProgress } from '../../src/archive/files/file-progress.js';
 import { Frames } from '../../src/archive/frames/frames.js';
 import { Recordings } from '../../src/archive/list/recordings.js';
+import { KeyFrames } from '../../src/archive/play/key-frames.js';
 import { RecordingLocator } from '../../src/archive/play/locator.js';
 import { Playback } from '../../src/archive/play/playback.js';
 import { systemClock, type WallMs } from '../../src/base/clock.js';
@@ -86,6 +87,7 @@ export const makeArchive = (
   const clock = { wallMs: () => time.nowMs as WallMs };
   const locator = new RecordingLocator({ archiveDir }, { recordings, runner });
   const playback = new Playback({ locator, runner, clock });
+  const keyFrames = new KeyFrames({ locator, runner });
   const frames = new Frames({ clock: { ...systemClock, ...clock }, locator, runner, whyNot: () => null });
   const put = (fileName: string, bytes: Buffer): string => {
     writeFileSync(join(folder, fileName), bytes);
@@ -97,6 +99,7 @@ export const makeArchive = (
     runner,
     recordings,
     playback,
+    keyFrames,
     frames,
     time,
     put,

@@ -48,10 +48,18 @@ test('however many ask at once, each is answered when it is its turn', async (t)
 });
 
 test('the playlist of a recording that has just begun comes when its first part is whole', async (t) => {
-  const { playback, frames, recordings, putOpen, folder } = makeArchive(t);
+  const { playback, keyFrames, frames, recordings, putOpen, folder } = makeArchive(t);
   const clock = new FakeClock();
   const timeline = new Timeline({ clock, recordings, whyNot: () => null });
-  const requests = new ArchiveRequests({ clock, recordings, timeline, playback, frames, ...noDeletions });
+  const requests = new ArchiveRequests({
+    clock,
+    recordings,
+    timeline,
+    playback,
+    keyFrames,
+    frames,
+    ...noDeletions,
+  });
   const filmed = film({ video: fixtures.h264High(), hasIndex: false });
   const end = filmed.parts[0]!.endBytes;
   const fileName = putOpen(filmed, end);

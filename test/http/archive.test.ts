@@ -21,7 +21,7 @@ before(async () => {
   server = await startWebServer(
     archiveRoutes({
       ...{ clock, cameras, recordings: archive, timeline: archive, playback: archive },
-      ...{ frames: archive, exports: archive, deletions: archive },
+      ...{ keyFrames: archive, frames: archive, exports: archive, deletions: archive },
       viewers: { takePlace: (...taken) => server.viewers.takePlace(...taken) },
       deleted: { has: (id) => id === 'deleted' },
     }),
@@ -91,6 +91,40 @@ test('recordings: a day unless a time is named, 31 days at most', async () => {
     '?from=2026-11-20&from=2026-11-20',
   ])
     assert.equal(await asked(query), 400, query);
+});
+
+test('the timeline has a lane for each camera that is asked for, once', async () => {
+  const range = 'from=2026-11-21T08:00:00Z&to=2026-11-21T09:00:00Z';
+  const path = `/api/timeline?camera=open&camera=off&camera=open&${range}`;
+  const { status, body, headers } = await get(`${path}&bucket_ms=1800`);
+  const startMs = Date.UTC(2026, 10, 21, 8, 30, 0, 250);
+  const lane = {
+    recorded: [[startMs, startMs + 3_600]],
+    gaps: [[Date.UTC(2026, 10, 21, 8), startMs, 'not_recording']],
+    ...{ motion: [], labels: {} },
+  };
+  assert.deepEqual([status, body], [200, { open: lane, off: lane }]);
+  assert.equal(archive.asked.length, 2);
+  const etag = headers.get('etag') ?? '';
+  assert.equal((await get(path, { headers: { 'if-none-match': etag } })).status, 304);
+  assert.equal((await get(`${path}&camera=locked`, { headers: { 'if-none-match': etag } })).status, 200);
+  const cameras = (count: number): string => 'camera=open&'.repeat(count);
+  const statusOf = async (query: string): Promise<number> => (await get(`/api/timeline?${query}`)).status;
+  assert.equal(await statusOf(`${cameras(36)}${range}`), 200);
+  assert.equal(await statusOf('camera=locked'), 200, 'the last day');
+  assert.equal(await statusOf(`camera=unknown&camera=open&${range}`), 404);
+  for (const query of [
+    range,
+    `${cameras(37)}${range}`,
+    `camera=..%2fopen&${range}`,
+    `camera=&${range}`,
+    `camera=open&${range}&bucket_ms=1799`,
+    `camera=open&${range}&bucket_ms=0`,
+    'camera=open&from=2026-10-20&to=2026-11-21',
+  ])
+    assert.equal(await statusOf(query), 400, query);
+  const stream = await get(`/api/timeline?camera=open`, { token: server.streamToken('open') });
+  assert.equal(stream.status, 401);
 });
 
 test('a moment is read as it was written', async () => {
@@ -341,7 +375,7 @@ test('a name is never a path', async () => {
 test('every answer is what the document says, and every documented one was seen', async () => {
   const { body } = await server.call('GET', '/api/openapi.json');
   const document = body as Document;
-  const query = `?file=${FILE}&seq=0&from=2026-11-20&to=2026-11-21`;
+  const query = `?file=${FILE}&seq=0&camera=open&from=2026-11-20&to=2026-11-21`;
   const fault = new AppError('archive_busy', 'too many read', { details: { retryAfterSec: 2 } });
   for (const [method, path, operation] of operationsOf(document)) {
     if (path === '/api/openapi.json') continue;
@@ -363,6 +397,6 @@ test('every answer is what the document says, and every documented one was seen'
     assert.equal((await ask(wanted, allowed)).status, 200, path);
   }
   for (const headers of [{ range: 'bytes=0-9' }, { range: 'bytes=9999999-' }, { 'if-none-match': '"clip"' }])
-    await get(exportPath, { headers });
+    for (const path of [exportPath, `/hls/open/recording.mp4?file=${FILE}`]) await get(path, { headers });
   assert.deepEqual(checkAnswers(document, server.seen), []);
 });

@@ -100,6 +100,7 @@ export const startFakeOutputs = async (): Promise<{
         rangePlaylist: (...asked) => archive.rangePlaylist(...asked),
         segment: (...asked) => archive.segment(...asked),
       },
+      keyFrames: { keyFramePlaylist: tooMuch, content: tooMuch },
       frames: { frames: tooMuch },
       viewers: { takePlace: () => ({ release: () => {} }) },
       exports: { clip: tooMuch },

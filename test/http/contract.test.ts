@@ -406,12 +406,27 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   const coverage = await get(`${recordings}?${when}`, bearer);
   const { start, end } = body[0];
   assert.deepEqual(coverage.body, { intervals: [{ start, end }], gaps: [], broken: [] });
+  const timeline = `/api/timeline?camera=yard&${when}`;
+  const tape = await get(timeline, bearer);
+  assert.equal(tape.status, 200);
+  const seen = { ...bearer, 'if-none-match': tape.headers.get('etag') ?? '' };
+  assert.equal((await get(timeline, seen)).status, 304);
   const deleteWithin = (when: string, token: string) => app.call('DELETE', `${archive}?${when}`, { token });
   assert.equal((await deleteWithin(when, app.tokens.viewer)).status, 403);
   assert.equal((await deleteWithin('from=never', app.tokens.operator)).status, 400);
   assert.match((await get(`/hls/yard/archive.m3u8?file=${file}`)).text, /segment\.ts/);
   assert.match((await get(`/hls/yard/range.m3u8?${when}`)).text, /segment\.ts/);
   assert.equal((await get(`/stream/archive/yard/frames?${when}`)).status, 200);
+  assert.match((await get(`/hls/yard/keyframes.m3u8?file=${file}`)).text, /#EXT-X-BYTERANGE/);
+  const raw = `/hls/yard/recording.mp4?file=${file}`;
+  const rawTag = (await get(raw)).headers.get('etag') ?? '';
+  for (const [headers, status] of [
+    [{ range: 'bytes=0-9' }, 206],
+    [{ range: 'bytes=99999999-' }, 416],
+    [{ 'if-none-match': rawTag }, 304],
+  ] as const) {
+    assert.equal((await get(raw, headers)).status, status);
+  }
   const segment = `/hls/yard/segment.ts?file=${file}&seq=0`;
   const etag = (await get(segment)).headers.get('etag') ?? '';
   assert.equal((await get(segment, { 'if-none-match': etag })).status, 304);
@@ -426,7 +441,9 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   ] as const) {
     assert.equal((await get(clip, { ...bearer, ...headers })).status, status);
   }
-  for (const path of [archive, recordings, `${clip}`].map((path) => path.replace('yard', 'nowhere'))) {
+  for (const path of [archive, recordings, `${clip}`, timeline].map((path) =>
+    path.replace('yard', 'nowhere'),
+  )) {
     assert.equal((await get(path, bearer)).status, 404, path);
   }
   const unknown = await app.asAdmin('DELETE', `/api/cameras/nowhere/archive?${when}`);
@@ -434,7 +451,7 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   assert.equal((await deleteWithin(when, app.tokens.operator)).body.deleted, 1);
   const { server } = fakes;
   const token = server.accessToken('viewer');
-  for (const path of [archive, recordings, clip])
+  for (const path of [archive, recordings, clip, timeline])
     assert.equal((await server.call('GET', path, { token })).status, 503, path);
   const deletion = `/api/cameras/yard/archive?${when}`;
   assert.equal((await server.call('DELETE', deletion, { token: server.accessToken('boss') })).status, 503);

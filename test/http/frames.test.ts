@@ -21,11 +21,11 @@ const iso = (seconds: number): string => new Date(START_MS + seconds * 1000).toI
 const serve = async (t: TestContext, recording: Partial<TestRecording> = {}) => {
   const archive = makeArchive(t);
   writeClosed(join(archive.archiveDir, CAMERA_ID), { startMs: START_MS, fragments: 10, ...recording });
-  const { recordings, playback, frames } = archive;
+  const { recordings, playback, keyFrames, frames } = archive;
   const clock = new FakeClock(START_MS + 3_600_000);
   let server: WebServer;
   const routes = archiveRoutes({
-    ...{ clock, recordings, playback, exports: playback, ...noDeletions },
+    ...{ clock, recordings, playback, keyFrames, exports: playback, ...noDeletions },
     cameras: { has: (id) => id === CAMERA_ID },
     timeline: new Timeline({ clock, recordings, whyNot: () => null }),
     frames: { frames: (...wanted) => frames.read(...wanted) },

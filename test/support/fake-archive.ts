@@ -5,6 +5,7 @@ import type { FrameReading } from '../../src/http/frames-response.js';
 import type { RecordingDeletions } from '../../src/http/routes/archive/deletion.js';
 import type { ClipSelection, RecordingExports } from '../../src/http/routes/archive/export.js';
 import type { FramesWanted, RecordedFrames } from '../../src/http/routes/archive/frames.js';
+import type { RecordedKeyFrames } from '../../src/http/routes/archive/key-frames.js';
 import type { RecordingList, RecordingTimeline } from '../../src/http/routes/archive/lists.js';
 import type { RecordingPlayback } from '../../src/http/routes/archive/playback.js';
 
@@ -24,6 +25,7 @@ export class FakeArchive
     RecordingTimeline,
     RecordingPlayback,
     RecordedFrames,
+    RecordedKeyFrames,
     RecordingExports,
     RecordingDeletions
 {
@@ -92,6 +94,18 @@ export class FakeArchive
     };
   }
 
+  async keyFramePlaylist(
+    cameraId: string,
+    { fileName, session }: { fileName: string; session: string | null },
+  ) {
+    this.#find(`keyframes ${cameraId} ${fileName} ${session}`, fileName);
+    return `#EXTM3U\nrecording.mp4?file=${fileName}\n`;
+  }
+
+  content(cameraId: string, { fileName }: { fileName: string }): Promise<Clip> {
+    return this.clip(cameraId, { fileName });
+  }
+
   async frames(cameraId: string, wanted: FramesWanted, viewer: string): Promise<FrameReading> {
     this.#note(`frames ${cameraId} ${JSON.stringify(wanted)} ${viewer}`);
     this.openClips++;
@@ -135,8 +149,12 @@ export const noDeletions = {
   deletions: { deleteWithin: () => Promise.resolve(0) },
 };
 
-/** For those who look at whole pictures alone. */
+/** For those who play segments alone. */
 export const noFrames = {
+  keyFrames: {
+    keyFramePlaylist: () => Promise.reject(new AppError('not_found', 'there is no such recording')),
+    content: () => Promise.reject(new AppError('not_found', 'there is no such recording')),
+  },
   frames: { frames: () => Promise.reject(new AppError('not_found', 'nothing was recorded in this time')) },
   viewers: { takePlace: () => ({ release: () => {} }) },
 };

@@ -12,7 +12,9 @@ import { repairFile } from '../keep/repair-file.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
 import { indexParts } from '../parts/index-parts.js';
+import { keyFrameEnds } from '../parts/key-frame-ends.js';
 import { buildSegment } from '../play/build-segment.js';
+import { readBytes } from '../play/read-bytes.js';
 
 /**
  * All work on the archive's disk: plain functions that use synchronous calls and run in the threads of a JobPool.
@@ -37,6 +39,8 @@ export const jobs = {
   finishClip,
   readClip,
   readFrames,
+  keyFrameEnds,
+  readBytes,
 };
 
 export type Jobs = typeof jobs;

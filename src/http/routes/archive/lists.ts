@@ -34,7 +34,7 @@ export type ListRoutesDeps = {
   readonly timeline: RecordingTimeline;
 };
 
-const MAX_LISTED_DAYS = 31;
+export const MAX_LISTED_DAYS = 31;
 
 const isoSchema = z.iso.datetime();
 const spanShape = { start: isoSchema, end: isoSchema };

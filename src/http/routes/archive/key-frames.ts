@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { type Clip, sendClip } from '../../clip-response.js';
+import { type Content, type Route, route } from '../../route.js';
+import { idParams } from '../../schemas.js';
+import { checkedName, fileSchema } from './recording-name.js';
+
+/** Keyframes of recordings, as ranges of their files. */
+export type RecordedKeyFrames = {
+  keyFramePlaylist(
+    cameraId: string,
+    wanted: { readonly fileName: string; readonly session: string | null },
+  ): Promise<Content>;
+  /** The file's own bytes. */
+  content(cameraId: string, wanted: { readonly fileName: string }): Promise<Clip>;
+};
+
+export type KeyFrameRoutesDeps = { readonly keyFrames: RecordedKeyFrames };
+
+const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
+
+/** What HLS players scrub by. */
+export const keyFrameRoutes = ({ keyFrames }: KeyFrameRoutesDeps): Route[] => [
+  route({
+    method: 'get',
+    path: '/hls/:id/keyframes.m3u8',
+    access: 'stream',
+    permission: 'archive.read',
+    summary: 'The keyframes of a recording as an HLS playlist of byte ranges',
+    params: idParams,
+    query: z.object({ file: fileSchema }),
+    answers: { 200: { description: 'An I-frame playlist', contentType: PLAYLIST_TYPE } },
+    handle: async ({ params: { id }, query: { file }, viewing: { id: session } }) => {
+      const text = await keyFrames.keyFramePlaylist(id, { fileName: checkedName(file), session });
+      return { status: 200, text, contentType: PLAYLIST_TYPE };
+    },
+  }),
+  route({
+    method: 'get',
+    path: '/hls/:id/recording.mp4',
+    access: 'stream',
+    permission: 'archive.read',
+    summary: 'A recording as it is, for the ranges of its keyframes',
+    params: idParams,
+    query: z.object({ file: fileSchema }),
+    answers: {
+      200: { description: 'The file', contentType: 'video/mp4' },
+      206: { description: 'The range that was asked for', contentType: 'video/mp4' },
+      304: { description: 'The file that the client has', contentType: null },
+    },
+    problems: [416],
+    handle: ({ params: { id }, query: { file } }) => {
+      const fileName = checkedName(file);
+      return {
+        write: async (request, response) =>
+          await sendClip(await keyFrames.content(id, { fileName }), fileName, request, response),
+      };
+    },
+  }),
+];

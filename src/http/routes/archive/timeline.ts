@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { Clock } from '../../../base/clock.js';
+import { listText } from '../../list.js';
+import { invalidInput } from '../../problem.js';
+import { type Route, route } from '../../route.js';
+import { idSchema } from '../../schemas.js';
+import { instantSchema, rangeOf } from '../../time-range.js';
+import { type KnownIds, knownCamera } from './known-camera.js';
+import { MAX_LISTED_DAYS, type RecordingTimeline } from './lists.js';
+
+export type TimelineRouteDeps = {
+  readonly clock: Clock;
+  readonly cameras: KnownIds;
+  readonly timeline: RecordingTimeline;
+};
+
+/** As many as a wall has. */
+const MAX_CAMERAS = 36;
+const MAX_BUCKETS = 2_000;
+
+const spanShape = [z.int(), z.int()] as const;
+const laneSchema = z
+  .strictObject({
+    recorded: z.array(z.tuple(spanShape)).meta({ description: '[from, to] in ms since 1970' }),
+    gaps: z
+      .array(z.tuple([...spanShape, z.string()]))
+      .meta({ description: '[from, to, reason], times in ms since 1970; reasons as in `recordings`' }),
+    motion: z
+      .array(z.int().min(0).max(255))
+      .meta({ description: 'by bucket from `from` on; empty where no motion is detected' }),
+    labels: z
+      .record(z.string(), z.array(z.int().min(0)))
+      .meta({ description: 'by label how many in each bucket; empty where nothing is detected' }),
+  })
+  .meta({ id: 'TimelineLane' });
+
+const timelineQuery = z.object({
+  camera: z
+    .union([z.array(idSchema).min(1).max(MAX_CAMERAS), idSchema])
+    .meta({ description: `repeated for more than one, ${MAX_CAMERAS} at most` }),
+  from: instantSchema.optional(),
+  to: instantSchema.optional(),
+  bucket_ms: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_LISTED_DAYS * 86_400_000)
+    .optional()
+    .meta({ description: `how long a bucket is; ${MAX_BUCKETS} buckets at most` }),
+});
+
+/** What several cameras have of one time: the lanes of a tape. */
+export const timelineRoute = ({ clock, cameras, timeline }: TimelineRouteDeps): Route => {
+  const laneOf = async (id: string, fromMs: number, toMs: number): Promise<z.infer<typeof laneSchema>> => {
+    const { intervals, gaps } = await timeline.intervals(id, fromMs, toMs);
+    return {
+      recorded: intervals.map(({ startMs, endMs }) => [Math.round(startMs), Math.round(endMs)]),
+      gaps: gaps.map(({ startMs, endMs, reason }) => [Math.round(startMs), Math.round(endMs), reason]),
+      // Nothing detects anything yet.
+      motion: [],
+      labels: {},
+    };
+  };
+  return route({
+    method: 'get',
+    path: '/api/timeline',
+    access: 'archive.read',
+    summary: `When cameras were recorded, and why not: the last 24 hours, or ${MAX_LISTED_DAYS} days at most`,
+    query: timelineQuery,
+    answers: {
+      200: {
+        description: 'By camera what there is; all times are in ms since 1970',
+        schema: z.record(idSchema, laneSchema),
+      },
+      304: { description: 'What the client has', contentType: null },
+    },
+    problems: [404, 503],
+    handle: async ({ query }) => {
+      const { fromMs, toMs } = rangeOf(query, clock.wallMs(), MAX_LISTED_DAYS);
+      if (query.bucket_ms !== undefined && (toMs - fromMs) / query.bucket_ms > MAX_BUCKETS)
+        throw invalidInput([{ path: 'bucket_ms', message: `that is more than ${MAX_BUCKETS} buckets` }]);
+      const ids = [...new Set([query.camera].flat())].map((id) => knownCamera(id, cameras));
+      const lanes = await Promise.all(ids.map(async (id) => [id, await laneOf(id, fromMs, toMs)] as const));
+      return listText(JSON.stringify(Object.fromEntries(lanes)));
+    },
+  });
+};
