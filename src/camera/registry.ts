@@ -212,10 +212,11 @@ export class CameraRegistry {
     into.cameras = this.#entries.size;
     into.receivedBytes = this.#receivedBytes;
     into.streaming = into.recording = into.fps = into.droppedFrames = into.unrecordedFrames = 0;
-    viewers.websocket = viewers.hls = viewers.whep = viewers.rtsp = 0;
+    viewers.websocket = viewers.wall = viewers.hls = viewers.whep = viewers.rtsp = 0;
     for (const [id, { gauge, subGauge }] of this.#entries) {
-      const { websocket, hls, whep, rtsp } = activity.viewers(id);
+      const { websocket, wall, hls, whep, rtsp } = activity.viewers(id);
       viewers.websocket += websocket;
+      viewers.wall += wall;
       viewers.hls += hls;
       viewers.whep += whep;
       viewers.rtsp += rtsp;

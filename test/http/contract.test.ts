@@ -411,6 +411,7 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   assert.equal(tape.status, 200);
   const seen = { ...bearer, 'if-none-match': tape.headers.get('etag') ?? '' };
   assert.equal((await get(timeline, seen)).status, 304);
+  assert.equal((await get(`${timeline}&bucket_ms=never`, bearer)).status, 400);
   const deleteWithin = (when: string, token: string) => app.call('DELETE', `${archive}?${when}`, { token });
   assert.equal((await deleteWithin(when, app.tokens.viewer)).status, 403);
   assert.equal((await deleteWithin('from=never', app.tokens.operator)).status, 400);
