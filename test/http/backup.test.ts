@@ -121,7 +121,7 @@ test('a broken snapshot changes nothing, and all of its faults are told at once'
     'users[0].password_hash',
   ]);
   assert.deepEqual(await exported(app), before);
-  for (const wrong of [{}, { cameras: 7, tags: null }, { ...before, version: 2 }, { ...before, users: [] }]) {
+  for (const wrong of [{}, { cameras: 7, tags: null }, { ...before, version: 3 }, { ...before, users: [] }]) {
     assert.equal((await app.asAdmin('POST', '/api/system/backup/import', wrong)).status, 400);
   }
   assert.deepEqual(await exported(app), before);
