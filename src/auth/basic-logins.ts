@@ -19,7 +19,10 @@ export class BasicLogins {
   readonly #deps: BasicLoginsDeps;
   /** Of this process alone: no password can be guessed at by what is kept. */
   readonly #key = randomBytes(32);
-  /** By the name and password; the oldest first. One that is under way is waited for by all who show the same. */
+  /**
+   * By name, password and address; the oldest first. One that is under way is waited for by all who show the same. By
+   * the address, too: else whoever was told to wait by the limiter could go on guessing at what others have shown.
+   */
   readonly #tokens = new Map<string, Promise<string>>();
 
   constructor(deps: BasicLoginsDeps) {
@@ -29,7 +32,7 @@ export class BasicLogins {
   /** An access token for the right password; rejects as `Accounts.login` does. */
   async tokenFor(username: string, password: string, address: string): Promise<string> {
     const ticket = createHmac('sha256', this.#key)
-      .update(JSON.stringify([username, password]))
+      .update(JSON.stringify([username, password, address]))
       .digest('base64');
     const known = await this.#known(ticket);
     if (known !== null) return known;

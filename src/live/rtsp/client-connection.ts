@@ -17,8 +17,10 @@ const limits: RtspLimits = {
 };
 /** Requests that wait for the answers of those before them. */
 const MAX_WAITING = 32;
-/** Answers that a client doesn't take; media has its own bound, far below. */
-const MAX_PENDING_BYTES = 8 << 20;
+/** What a client doesn't take: answers alone before it has a session; then media, which has its own bound, far below. */
+const MAX_PENDING_BYTES = { answers: 64 << 10, all: 8 << 20 };
+/** One that takes nothing of what waits for it for so long has gone. */
+const STALLED_MS = 30_000;
 /** From the connection, or from its first byte, to a whole request. */
 const REQUEST_TIMEOUT_MS = 10_000;
 /** Without a session nothing keeps a connection open but requests. */
@@ -46,12 +48,16 @@ export class ClientConnection implements RtspParserHandler {
   /** When a request began that isn't whole yet. */
   #begunMs: MonotonicMs | null;
   #endMs: number | null = null;
+  #takenBytes = 0;
+  /** When it last took something, or had nothing to take. */
+  #takenMs: MonotonicMs;
 
   constructor(socket: Socket, deps: ClientConnectionDeps) {
     this.socket = socket;
     this.#deps = deps;
     this.#requestMs = deps.clock.monotonicMs();
     this.#begunMs = this.#requestMs;
+    this.#takenMs = this.#requestMs;
     this.#dialogue = deps.dialogue(this);
     this.#parser = new RtspParser(this, { garbageBytes: 0, unknownChannelFrames: 0 }, limits);
     socket.on('data', (chunk: Buffer) => this.#onData(chunk));
@@ -83,6 +89,7 @@ export class ClientConnection implements RtspParserHandler {
   end(): void {
     if (this.#endMs !== null) return;
     this.#endMs = this.#deps.clock.monotonicMs() + LINGER_MS;
+    this.#waiting.length = 0;
     this.#parser.stop();
     this.socket.end();
   }
@@ -92,7 +99,15 @@ export class ClientConnection implements RtspParserHandler {
     const isLate = this.#begunMs !== null && nowMs - this.#begunMs > REQUEST_TIMEOUT_MS;
     const isIdle = !this.#dialogue.hasSession && nowMs - this.#requestMs > IDLE_TIMEOUT_MS;
     const isOver = this.#endMs !== null && nowMs > this.#endMs;
-    if (isLate || isIdle || isOver) this.socket.destroy();
+    if (isLate || isIdle || isOver || this.#isStalled(nowMs)) this.socket.destroy();
+  }
+
+  #isStalled(nowMs: MonotonicMs): boolean {
+    const { bytesWritten, writableLength } = this.socket;
+    const takenBytes = bytesWritten - writableLength;
+    if (writableLength === 0 || takenBytes !== this.#takenBytes) this.#takenMs = nowMs;
+    this.#takenBytes = takenBytes;
+    return nowMs - this.#takenMs > STALLED_MS;
   }
 
   #onData(chunk: Buffer): void {
@@ -112,6 +127,8 @@ export class ClientConnection implements RtspParserHandler {
     try {
       for (let request = this.#waiting.shift(); request !== undefined; request = this.#waiting.shift()) {
         const answer = await this.#dialogue.answer(request);
+        // Whoever's right to watch ended meanwhile gets nothing more begun.
+        if (this.#endMs !== null) break;
         this.#write(answer, cseqOf(request.headers) ?? 0);
         answer.afterwards?.();
       }
@@ -125,7 +142,8 @@ export class ClientConnection implements RtspParserHandler {
 
   #write(answer: Answer, cseq: number): void {
     if (!this.socket.writable) return;
-    if (this.socket.writableLength > MAX_PENDING_BYTES) this.socket.destroy();
+    const { answers, all } = MAX_PENDING_BYTES;
+    if (this.socket.writableLength > (this.#dialogue.hasSession ? all : answers)) this.socket.destroy();
     else this.socket.write(answerText(answer, cseq), 'utf8');
   }
 }

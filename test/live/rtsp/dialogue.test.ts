@@ -185,6 +185,21 @@ test('clients that dawdle, idle or send what is no RTSP are let go', async () =>
   await until('whoever idles is gone', () => idle.isEnded);
 });
 
+test('answers that nobody takes are few, and end with their client', async () => {
+  await using watching = await RtspWatching.start();
+  using client = await watching.open('door');
+  client.pause();
+  const require = `Require: ${'x'.repeat(4_000)}\r\n`;
+  let asked = 0;
+  await until('it is let go', async () => {
+    for (let count = 0; count < 8; count += 1) client.send('OPTIONS', '', require);
+    asked += 8;
+    await watching.pass(10);
+    return client.isEnded;
+  });
+  assert.ok(asked < 3_000, `${asked} answers of 4 KB`);
+});
+
 test('over TLS there are no datagrams', async () => {
   await using watching = await RtspWatching.start(true);
   assert.match(watching.url, /^rtsps:/);

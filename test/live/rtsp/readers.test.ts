@@ -37,6 +37,13 @@ test('an address is read however players join a track to it', () => {
     assert.equal(parseStreamAddress(uri), null, uri);
 });
 
+test('an address of nothing but slashes costs no time', () => {
+  const startMs = performance.now();
+  for (let count = 0; count < 200; count += 1)
+    assert.equal(parseStreamAddress(`rtsp://host/x${'/'.repeat(4_000)}x`), null);
+  assert.ok(performance.now() - startMs < 1_000);
+});
+
 test('no address and no transport is too strange to be read', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 200 }), (text) => {

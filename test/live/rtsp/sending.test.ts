@@ -283,3 +283,19 @@ test('over UDP packets come from the ports that were told; reports keep it alive
   });
   await until('the BYE has ended it', () => watching.views.viewers('door') === 0);
 });
+
+test('what was asked before a right was withdrawn is not begun after it', async () => {
+  await using watching = await RtspWatching.start();
+  const camera = watching.addCamera('door');
+  using player = await UdpPlayer.open();
+  using client = await watching.open('door');
+  client.send('DESCRIBE');
+  client.send('SETUP', '/trackID=0', player.transport);
+  client.send('PLAY');
+  await until('it is let in, and waits for a picture', () => watching.places.size === 1);
+  camera.write(true);
+  for (const end of watching.endings) end('access_withdrawn');
+  await watching.pass(1_000);
+  assert.equal(watching.views.viewers('door'), 0);
+  assert.deepEqual([player.rtp.length, watching.places.size], [0, 0]);
+});

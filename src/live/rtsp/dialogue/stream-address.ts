@@ -17,6 +17,9 @@ export type StreamAddress = {
 /** As ids are everywhere (http/schemas.ts). */
 const CAMERA_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
+/** An id, a track's name and some slashes. */
+const MAX_PATH_LENGTH = 256;
+
 const trackAt = (text: string): { readonly rest: string; readonly track: Track | null } => {
   for (const track of ['video', 'audio'] as const) {
     const end = `/${trackPath[track]}`;
@@ -41,6 +44,7 @@ export const parseStreamAddress = (uri: string): StreamAddress | null => {
   const match = /^(?:(rtsps?:)\/\/(?:[^/?@]*@)?([^/?@]*))?(\/[^?]*)?(?:\?(.*))?$/i.exec(uri);
   if (match === null) return null;
   const [, scheme, authority, path = '', query = ''] = match;
+  if (path.length > MAX_PATH_LENGTH) return null;
   const behindQuery = trackAt(query);
   const behindPath = trackAt(path.replace(/\/+$/, ''));
   const cameraId = decoded(behindPath.rest.replace(/^\/+|\/+$/g, ''));
