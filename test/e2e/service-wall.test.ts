@@ -11,7 +11,7 @@ import { fixturePath, fixtures } from '../support/fixtures.js';
 import { startService } from '../support/service.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
-import { WallPage } from '../support/wall-page.js';
+import { type WallFrame, WallPage } from '../support/wall-page.js';
 
 /** The service with a camera for each stream, all of them streaming. */
 const setUp = async (t: TestContext, streams: Readonly<Record<string, VideoStream>>) => {
@@ -52,6 +52,15 @@ const picturesOf = (format: string, path: string): string[] => {
     .map((line) => line.split(',').at(-1)!.trim());
 };
 
+/** The frames since the last one was lost. */
+const unbroken = (frames: readonly WallFrame[]): readonly WallFrame[] =>
+  frames.slice(
+    Math.max(
+      0,
+      frames.findLastIndex(({ index }, at) => at > 0 && index !== frames[at - 1]!.index + 1),
+    ),
+  );
+
 /** Pictures that the end of a dump may lack its neighbours for, where there are B-frames. */
 const TAIL = 4;
 
@@ -66,7 +75,8 @@ describe('a wall of the service', { concurrency: 2 }, () => {
     const { open } = await setUp(t, Object.fromEntries(cases.map(([id, , , stream]) => [id, stream])));
     const page = await open();
     page.show(cases.map(([camera], tile) => ({ tile, camera })));
-    const framesOf = (tile: number) => page.framesOf(page.tile(tile)?.['stream'] ?? -1);
+    // On a machine that is busy a page may be called slow: what came since is whole.
+    const framesOf = (tile: number) => unbroken(page.framesOf(page.tile(tile)?.['stream'] ?? -1));
     await page.until('all tiles have two loops', () => cases.every((_, tile) => framesOf(tile).length > 65));
     for (const [tile, [id, format, file]] of cases.entries()) {
       const config = page.configs.find(({ stream }) => stream === page.tile(tile)?.['stream']);
@@ -77,7 +87,7 @@ describe('a wall of the service', { concurrency: 2 }, () => {
       const offset = source.findIndex((_, at) => seen.every((hash, n) => hash === source[(at + n) % 60]));
       assert.ok(
         offset >= 0 && offset % 15 === 0 && seen.length > 55,
-        `${id}: other pictures than the source's`,
+        `${id}: other pictures than the source's; ${JSON.stringify({ offset, seen: seen.length, lost: page.textsOf('lost') })}`,
       );
     }
     const shownUs = framesOf(2).map(({ timestampUs, compositionUs }) => timestampUs + compositionUs);

@@ -1,6 +1,7 @@
 import type { AudioTrackInfo, VideoTrackInfo } from '../../codec/track.js';
 import type { RingReader } from '../../ring/reader.js';
-import { type KeptMessage, pictureConfig, soundConfig } from './frame-messages.js';
+import { soundConfigMessage, videoConfigMessage } from '../../wire/config-message.js';
+import { type KeptMessage, keptMessage } from './frame-messages.js';
 
 /** What decoders have to know of one source, as messages: made anew when the source is described anew. */
 export class Configs {
@@ -42,10 +43,10 @@ export class Configs {
 }
 
 const pictureOf = (number: number, video: VideoTrackInfo | undefined): KeptMessage | null =>
-  video === undefined ? null : pictureConfig(number, video);
+  video === undefined ? null : keptMessage(videoConfigMessage(number, video));
 
 const soundOf = (number: number, audio: AudioTrackInfo | null | undefined): KeptMessage | null =>
-  audio == null ? null : soundConfig(number, audio);
+  audio == null ? null : keptMessage(soundConfigMessage(number, audio));
 
 const kept = (before: KeptMessage | null, now: KeptMessage | null): KeptMessage | null =>
   before !== null && now?.bytes.equals(before.bytes) === true ? before : now;

@@ -1,10 +1,11 @@
 import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import { readCounters } from '../../ring/counters.js';
 import { RingReader } from '../../ring/reader.js';
+import { FRAME_FLAG, FrameHead } from '../../wire/frame-head.js';
 import type { CameraFeed } from '../feeds.js';
 import { Timestamps } from '../timestamps.js';
 import { Configs } from './configs.js';
-import type { FrameMessages, FramePlace, KeptMessage } from './frame-messages.js';
+import type { FrameMessages, KeptMessage } from './frame-messages.js';
 
 const US_PER_TICK = 1_000_000 / VIDEO_CLOCK_HZ;
 
@@ -36,7 +37,7 @@ export class Source {
   readonly streams: SourceViewer[] = [];
   readonly #frames: FrameMessages;
   readonly #timestamps = new Timestamps();
-  readonly #place: FramePlace = { stream: 0, index: 0, timestampUs: 0, compositionUs: 0, brokeOff: false };
+  readonly #head = new FrameHead();
   #feed: CameraFeed | null = null;
   #reader: RingReader | null = null;
   /** Added to what a ring counts: frames are numbered on though another ring counts from 0. */
@@ -107,8 +108,8 @@ export class Source {
 
   /** The current picture of a stream's own reader, as a message. False: it is gone, or can't be described. */
   make(reader: RingReader, lastUs: number): boolean {
-    const place = this.#place;
-    place.timestampUs = this.#timestamps.after(lastUs, reader.dtsTicks);
+    const head = this.#head;
+    head.decodeUs = this.#timestamps.after(lastUs, reader.dtsTicks);
     return this.#makePicture(reader, reader.discontinuity);
   }
 
@@ -118,7 +119,7 @@ export class Source {
 
   /** When the frame that was made last is decoded. */
   get madeUs(): number {
-    return this.#place.timestampUs;
+    return this.#head.decodeUs;
   }
 
   /** Lets go of the ring. */
@@ -141,7 +142,7 @@ export class Source {
 
   /** Takes note of a picture: when it is decoded, and which number is next. */
   #pass(reader: RingReader, nowMs: number): number {
-    this.#place.timestampUs = this.#timestamps.next(reader.dtsTicks, nowMs);
+    this.#head.decodeUs = this.#timestamps.next(reader.dtsTicks, nowMs);
     const index = this.indexOf(reader);
     if (reader.isKey) this.#newestKey = index;
     this.#nextPicture = (index + 1) >>> 0;
@@ -162,18 +163,19 @@ export class Source {
     // Whoever gets its first frame of this source may leave another one, never this one.
     for (let at = 0; at < this.streams.length; at += 1) {
       const stream = this.streams[at]!;
-      if (stream.isDue) stream.send(this.#frames, config, index, this.#place.timestampUs);
+      if (stream.isDue) stream.send(this.#frames, config, index, this.#head.decodeUs);
     }
   }
 
   #makePicture(reader: RingReader, brokeOff: boolean): boolean {
     if (this.configs.picture(reader) === null) return false;
-    const place = this.#place;
-    place.stream = this.numbers.picture;
-    place.index = this.indexOf(reader);
-    place.compositionUs = Math.round((reader.ptsTicks - reader.dtsTicks) * US_PER_TICK) | 0;
-    place.brokeOff = brokeOff;
-    return this.#frames.make(reader, place);
+    const head = this.#head;
+    head.stream = this.numbers.picture;
+    head.index = this.indexOf(reader);
+    head.compositionUs = (reader.ptsTicks - reader.dtsTicks) * US_PER_TICK;
+    head.wallUs = reader.wallMs * 1000;
+    head.flags = (reader.isKey ? FRAME_FLAG.key : 0) | (brokeOff ? FRAME_FLAG.brokeOff : 0);
+    return this.#frames.make(reader, head);
   }
 
   #deliverSound(reader: RingReader): void {
@@ -183,15 +185,16 @@ export class Source {
     const config = this.configs.sound(reader);
     const clockHz = reader.streamInfo()?.audio?.clockRateHz ?? 0;
     if (config === null || clockHz === 0) return;
-    const place = this.#place;
+    const head = this.#head;
     const videoTicks = (reader.ptsTicks / clockHz) * VIDEO_CLOCK_HZ;
-    place.stream = this.numbers.sound;
-    place.index = index;
+    head.stream = this.numbers.sound;
+    head.index = index;
     this.#soundUs = this.#timestamps.after(this.#soundUs, videoTicks);
-    place.timestampUs = this.#soundUs;
-    place.compositionUs = 0;
-    place.brokeOff = reader.discontinuity;
-    if (!this.#frames.make(reader, place)) return;
+    head.decodeUs = this.#soundUs;
+    head.compositionUs = 0;
+    head.wallUs = reader.wallMs * 1000;
+    head.flags = reader.discontinuity ? FRAME_FLAG.brokeOff : 0;
+    if (!this.#frames.make(reader, head)) return;
     for (const stream of this.streams) if (stream.hearsNow) stream.sendSound(this.#frames, config);
   }
 

@@ -193,6 +193,25 @@ for (const isTls of [false, true]) {
   });
 }
 
+test('what waits in our own memory stays what it was while others are sent more', async () => {
+  const scene = await setUp();
+  await using rig = scene.rig;
+  rig.holdNext();
+  const page = await rig.open('none');
+  const healthy = await rig.open();
+  for (const each of [page, healthy]) each.show(allTiles);
+  await play(scene, 5);
+  rig.held?.hold();
+  page.webSocket.pause();
+  await play(scene, SECOND / 2);
+  rig.held?.letGo();
+  page.webSocket.resume();
+  await play(scene, 3);
+  isWhole(page, scene.cameras);
+  isWhole(healthy, scene.cameras);
+  assert.deepEqual(page.faults, []);
+});
+
 test('a page that has vanished while nothing is sent is found out', async () => {
   await using rig = await WallRig.start();
   const page = await rig.open();

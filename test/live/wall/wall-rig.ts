@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { AppError } from '../../../src/base/errors.js';
 import { createLogger } from '../../../src/base/log.js';
 import type { ViewerPlace } from '../../../src/live/viewer-place.js';
@@ -12,6 +13,7 @@ import { selfSignedCertificate } from '../../support/fake-camera/certificate.js'
 import { FakeClock } from '../../support/fake-clock.js';
 import { WallPage } from '../../support/wall-page.js';
 import { TestCamera } from '../test-camera.js';
+import { HeldSocket } from './held-socket.js';
 
 /** `all`: says four times a second what it took, by the clock of the test; `none`: when the test says so. */
 type Acknowledging = 'all' | 'none';
@@ -36,6 +38,8 @@ export class WallRig {
   /** What happened, and who listens; `forgotten`: of how many nothing is known any more. */
   readonly events = { texts: [] as string[], forgotten: 0, listeners: new Set<() => void>() };
   readonly #isTls: boolean;
+  held: HeldSocket | null = null;
+  #isNextHeld = false;
   readonly #acknowledging = new Set<WallPage>();
   #acknowledgedMs = 0;
 
@@ -62,7 +66,7 @@ export class WallRig {
     });
     server.on('upgrade', (request, socket, head) => {
       try {
-        this.walls.accept(request, socket, head, this.#guest((request.url ?? '').slice(1)));
+        this.walls.accept(request, this.#wrap(socket), head, this.#guest((request.url ?? '').slice(1)));
       } catch (thrown) {
         this.refused.push(thrown instanceof AppError ? thrown.code : String(thrown));
         socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\r\n');
@@ -80,6 +84,11 @@ export class WallRig {
     const camera = new TestCamera(options);
     this.cameras.set(key, camera);
     return camera;
+  }
+
+  /** Of the page that is opened next, for a kernel that takes nothing while the test says so. */
+  holdNext(): void {
+    this.#isNextHeld = true;
   }
 
   /** A page that is open. */
@@ -127,6 +136,13 @@ export class WallRig {
     this.clock.advance(5_000);
     await stopped;
     await new Promise((resolve) => void this.server.close(resolve));
+  }
+
+  #wrap(socket: Duplex): Duplex {
+    if (!this.#isNextHeld) return socket;
+    this.#isNextHeld = false;
+    this.held = new HeldSocket(socket);
+    return this.held;
   }
 
   #guest(username: string): WallGuest {
