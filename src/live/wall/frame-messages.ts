@@ -4,16 +4,19 @@ import { FRAME_HEAD_BYTES, type FrameHead, writeFrameHead } from '../../wire/fra
 import { BINARY, headBytes, writeHead } from '../socket-frame.js';
 import type { MessageMemory } from './message-memory.js';
 
-/** Makes messages out of frames: the last one made lies in the shared memory, from `start` to `end`. */
+/** Makes messages out of frames: the last one made lies in `bytes`, from `start` to `end`. */
 export class FrameMessages {
   start = 0;
   end = 0;
+  /** Where it lies: the memory may have given other room since. */
+  bytes: Buffer;
   /** Of the message alone, without the frame of RFC 6455 around it. */
   payloadBytes = 0;
   readonly memory: MessageMemory;
 
   constructor(memory: MessageMemory) {
     this.memory = memory;
+    this.bytes = memory.bytes;
   }
 
   /** The reader's current frame. False: it was overwritten meanwhile, or is no frame. */
@@ -24,6 +27,7 @@ export class FrameMessages {
     this.start = memory.take(totalBytes);
     this.end = this.start + totalBytes;
     const { bytes } = memory;
+    this.bytes = bytes;
     const at = writeHead(bytes, this.start, BINARY, this.payloadBytes);
     writeFrameHead(bytes, at, head);
     const start = at + FRAME_HEAD_BYTES;

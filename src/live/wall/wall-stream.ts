@@ -117,7 +117,7 @@ export class WallStream implements SourceViewer {
     }
     if (config !== this.#config) this.#sendKept(config);
     this.#config = config;
-    this.#sink.add(frames.memory.bytes, frames.start, frames.end, frames.payloadBytes);
+    this.#sink.add(frames.bytes, frames.start, frames.end, frames.payloadBytes);
     this.#lastUs = timestampUs;
     this.#next = (index + 1) >>> 0;
     if (((this.#next - this.#counted) | 0) > 0) this.#counted = this.#next;
@@ -126,7 +126,7 @@ export class WallStream implements SourceViewer {
   sendSound(frames: FrameMessages, config: KeptMessage): void {
     if (config !== this.#soundConfig) this.#sendKept(config);
     this.#soundConfig = config;
-    this.#sink.add(frames.memory.bytes, frames.start, frames.end, frames.payloadBytes);
+    this.#sink.add(frames.bytes, frames.start, frames.end, frames.payloadBytes);
   }
 
   /** The page is behind: nothing but what is spared goes to it. */

@@ -86,6 +86,8 @@ export class CameraStream {
       return;
     }
     this.pump();
+    // What it read last may have ended all viewings, and this with them.
+    if (this.#reader === null) return;
     if (!this.#reader.moveTo(feed.ring)) this.#axis.restart();
   }
 
