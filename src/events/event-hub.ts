@@ -128,7 +128,13 @@ export class EventHub {
     this.#bedtime = null;
     if (this.#isAwake) return;
     this.#isAwake = true;
-    for (const feed of this.#feeds) feed.start();
+    try {
+      for (const feed of this.#feeds) feed.start();
+    } catch (fault) {
+      // Else whoever comes next would be told of nothing.
+      this.#fallAsleep();
+      throw fault;
+    }
   }
 
   #fallAsleep(): void {

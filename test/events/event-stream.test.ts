@@ -173,3 +173,18 @@ test('a comment every 15 s shows that it lives; who takes nothing for a minute i
   assert.ok(dead.client.destroyed);
   assert.equal(quiet.client.destroyed, false);
 });
+
+test('a feed that can not begin is begun again for whoever comes next', () => {
+  const hub = new EventHub(new FakeClock());
+  let begun = 0;
+  hub.add({
+    start: () => {
+      begun += 1;
+      if (begun === 1) throw new Error('the database is away');
+    },
+    stop: () => {},
+  });
+  assert.throws(() => hub.listen(() => {}), /away/);
+  hub.listen(() => {});
+  assert.deepEqual([begun, hub.listenerCount], [2, 1]);
+});

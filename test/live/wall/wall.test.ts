@@ -143,7 +143,11 @@ test('a tile goes over to another stream with its keyframe, is told before, and 
     'no frame is missing of the old stream',
   );
   assert.deepEqual(page.framesOf(after).map(numberOf), numbersFrom(0, 5), 'nor of the new one');
-  assert.equal(page.framesOf(after)[0]?.bytes.length, 90_004, 'though what was told before it took memory, too');
+  assert.equal(
+    page.framesOf(after)[0]?.bytes.length,
+    90_004,
+    'though what was told before it took memory, too',
+  );
   const told = page.news.findIndex((news) => news.kind === 'text' && news.text['stream'] === after);
   const firstNew = page.news.findIndex((news) => news.kind !== 'text' && streamOf(news) === after);
   const lastOld = page.news.findLastIndex((news) => news.kind === 'frame' && news.frame.stream === before);
