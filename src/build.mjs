@@ -33,7 +33,7 @@ const newestMs = (path) => {
 /** All that the compiler reads, in an order that is always the same. */
 const sourcesBelow = (path) => {
   if (!existsSync(path)) return [];
-  if (!statSync(path).isDirectory()) return /\.(?:ts|json)$/.test(path) ? [path] : [];
+  if (!statSync(path).isDirectory()) return /\.(?:tsx?|json|html|css|svg)$/.test(path) ? [path] : [];
   return readdirSync(path)
     .sort()
     .flatMap((name) => sourcesBelow(join(path, name)));
@@ -55,14 +55,18 @@ const isFresh = () =>
   readFileSync(STAMP, 'utf8') === digestOfSources() &&
   newestMs('dist') <= statSync(STAMP).mtimeMs;
 
-/** Exit code of the compiler; null where there is none. */
-const compile = (folder) => {
+/** Exit code of a tool of ours; null where it isn't installed. */
+const runTool = (name, args, options = {}) => {
   const path = `${resolve('node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`;
-  const run = spawnSync('tsc', ['--outDir', folder], {
-    env: { ...process.env, PATH: path },
-    stdio: 'inherit',
-  });
+  const run = spawnSync(name, args, { env: { ...process.env, PATH: path }, stdio: 'inherit', ...options });
   return run.error === undefined ? (run.status ?? 1) : null;
+};
+
+/** The service, then the web app beside it. */
+const compile = (folder) => {
+  const code = runTool('tsc', ['--outDir', folder]);
+  if (code !== 0) return code;
+  return runTool('vite', ['build', 'src/web', '--logLevel', 'warn', '--outDir', resolve(folder, 'web')]);
 };
 
 /** Another build may swap at this very moment: one of them is the last. */

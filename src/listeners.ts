@@ -1,9 +1,11 @@
+import { join } from 'node:path';
 import { isLoopback } from './base/client-address.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
 import { openFileLimit } from './base/open-file-limit.js';
 import type { Config } from './config.js';
 import { ConnectionCaps, connectionLimit } from './http/connection-caps.js';
+import { createPages } from './http/pages.js';
 import type { Route } from './http/route.js';
 import { HttpServer, type ListenOptions } from './http/server.js';
 import { StalledResponses } from './http/stalled-responses.js';
@@ -24,7 +26,10 @@ export type Urls = {
   readonly rtspsUrl: string | null;
 };
 
-export type ListenDeps = WebAppDeps & {
+/** What the build made of src/web, beside what it made of this file. */
+const WEB_FOLDER = join(import.meta.dirname, '../web');
+
+export type ListenDeps = Omit<WebAppDeps, 'pages'> & {
   readonly clock: Clock;
   readonly certificate: ServedCertificate | null;
   readonly rtsp: { readonly views: RtspViews; readonly access: RtspAccess };
@@ -80,7 +85,8 @@ export const listen = async (
   ): Promise<string> => {
     // Once told to insist on HTTPS, a browser lets nobody past a certificate that it doesn't know, such as the next one.
     const isHttps = at.tls !== null && !at.tls.isSelfSigned;
-    const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps }, deps);
+    const pages = listener === 'service' ? { pages: createPages(WEB_FOLDER, deps.log) } : {};
+    const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps }, { ...deps, ...pages });
     const caps = capsOf(config, listener, (address) => isTrustedProxy(app, address), deps);
     const guards = [caps, new StalledResponses(deps.clock)];
     const server = await HttpServer.listen(at, app, onUpgrade, guards);

@@ -30,6 +30,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   // An event says what one must be allowed to hear of it.
   events: ['base', 'auth'],
   ops: ['base'],
+  // Types alone: see below.
+  web: ['http', 'auth'],
   http: [
     'base',
     'auth',
@@ -69,15 +71,21 @@ const filesBelow = (folder: string): string[] => {
   // git keeps no empty folder: a fresh clone may lack one that nobody has filled yet.
   if (!existsSync(join(repo, folder))) return [];
   return readdirSync(join(repo, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => `${folder}/${name}`);
+};
+
+/** The source of what is imported as it will be called once it is compiled. */
+const withSuffix = (path: string): string => {
+  const source = path.replace(/\.js$/, '.ts');
+  return existsSync(join(repo, `${source}x`)) ? `${source}x` : source;
 };
 
 const importsOf = (file: string): Import[] => {
   const text = readFileSync(join(repo, file), 'utf8');
   const found: Import[] = [];
   for (const match of text.matchAll(/(?:^|\n)\s*(import|export)\s+(type\s)?[^;]*?from\s+'(\.[^']+)'/g)) {
-    const to = normalize(join(dirname(file), match[3]!)).replace(/\.js$/, '.ts');
+    const to = withSuffix(normalize(join(dirname(file), match[3]!)));
     found.push({ from: file, to, typeOnly: match[2] !== undefined });
   }
   for (const match of text.matchAll(/new URL\(\s*'(\.[^']+\.js)'\s*,\s*import\.meta\.url/g)) {
@@ -111,6 +119,13 @@ test('every folder imports only what the layer table allows', () => {
     if (mayImport === undefined) faults.push(`${from}: folder ${source} is not in the table`);
     else if (!mayImport.includes(target)) faults.push(`${from} imports ${to}`);
   }
+  assert.deepEqual(faults, []);
+});
+
+test('the web app has only types of the service: nothing of it runs in a browser', () => {
+  const faults = imports.filter(
+    ({ from, to, typeOnly }) => roomOf(from) === 'web' && roomOf(to) !== 'web' && !typeOnly,
+  );
   assert.deepEqual(faults, []);
 });
 
@@ -182,7 +197,7 @@ test('no file outgrows its room, and none is a barrel', () => {
 
 test('every folder of the house is written in the table', () => {
   const folders = readdirSync(join(repo, 'src'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== 'web')
+    .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name);
   for (const folder of folders) assert.ok(allowed[folder], `src/${folder} has no line in the layer table`);
 });
@@ -195,7 +210,7 @@ test('the README of each large folder names every file and room in it', () => {
   for (const folder of new Set(filesBelow('src').map((file) => dirname(file)))) {
     if (folder === 'src') continue;
     const entries = readdirSync(join(repo, folder), { withFileTypes: true }).filter(
-      (entry) => entry.isDirectory() || entry.name.endsWith('.ts'),
+      (entry) => entry.isDirectory() || /\.tsx?$/.test(entry.name),
     );
     const readmes = [folder, dirname(folder)].map((path) => join(repo, path, 'README.md'));
     const readme = readmes.find((path) => existsSync(path));

@@ -15,7 +15,12 @@ export type WebAppOptions = {
   readonly isHttps: boolean;
 };
 
-export type WebAppDeps = ReportDeps & Doorkeepers & { readonly forwarded: ForwardedNotice };
+export type WebAppDeps = ReportDeps &
+  Doorkeepers & {
+    readonly forwarded: ForwardedNotice;
+    /** What is at paths that are no route's: the web app's files. */
+    readonly pages?: RequestHandler;
+  };
 
 const securityHeaders = (isHttps: boolean): RequestHandler =>
   helmet({
@@ -99,6 +104,7 @@ export const createWebApp = (routes: readonly Route[], options: WebAppOptions, d
   app.use(observe(deps), securityHeaders(options.isHttps), createCors(options.corsOrigins));
   if (options.trustProxy === false) app.use(deps.forwarded.look);
   mountRoutes(app, routes, deps);
+  if (deps.pages !== undefined) app.use(deps.pages);
   app.use(() => {
     throw httpError('route_not_found', 'there is nothing at this path');
   });

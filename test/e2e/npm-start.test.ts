@@ -36,6 +36,8 @@ const projectOf = (t: TestContext): string => {
   for (const name of ['package.json', 'tsconfig.json', 'src/build.mjs'])
     cpSync(join(repo, name), join(folder, name));
   mkdirSync(join(folder, 'workers'));
+  mkdirSync(join(folder, 'src/web'));
+  writeFileSync(join(folder, 'src/web/index.html'), '<!doctype html><title>a page</title>');
   writeFileSync(join(folder, 'src/main.ts'), MAIN);
   writeFileSync(join(folder, 'workers/late.ts'), "process.stdout.write('a thread\\n');\n");
   symlinkSync(join(repo, 'node_modules'), join(folder, 'node_modules'));

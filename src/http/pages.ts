@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import type { Request, RequestHandler, Response } from 'express';
+import { isNoneMatch } from '../base/byte-range.js';
+import { messageOf } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+
+const contentTypes: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webmanifest': 'application/manifest+json',
+  '.wasm': 'application/wasm',
+};
+
+/** Everything comes from here; only pictures, sound and video may also be made in the page itself. */
+const POLICY = [
+  "default-src 'none'",
+  ...['script-src', 'style-src', 'connect-src', 'worker-src', 'manifest-src', 'font-src', 'form-action'].map(
+    (name) => `${name} 'self'`,
+  ),
+  "img-src 'self' blob: data:",
+  "media-src 'self' blob: data:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+/** Paths of the app's own pages, each of which gets the one document. */
+const PAGE_PATH =
+  /^\/(?:$|(?:login|setup|wall|camera|archive|events|cameras|users|system|logs|me)(?:\/[^/]{1,200}){0,2}$)/;
+/** Files whose name has the hash of what is in them never change. */
+const HASHED = /^\/assets\//;
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+type PageFile = {
+  readonly contentType: string;
+  readonly plain: Buffer;
+  readonly brotli: Buffer | null;
+  readonly etag: string;
+};
+
+const readPageFile = (path: string): PageFile => {
+  const plain = readFileSync(path);
+  let brotli: Buffer | null = null;
+  try {
+    brotli = readFileSync(`${path}.br`);
+  } catch {
+    // What is small, or compressed already, has none.
+  }
+  const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+  return { contentType: contentTypes[extname(path)] ?? 'application/octet-stream', plain, brotli, etag };
+};
+
+const readFolder = (folder: string): Map<string, PageFile> =>
+  new Map(
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => !name.endsWith('.br') && statSync(join(folder, name)).isFile())
+      .map((name) => [`/${name.replaceAll('\\', '/')}`, readPageFile(join(folder, name))]),
+  );
+
+const sendFile = (file: PageFile, path: string, request: Request, response: Response): void => {
+  const isPlain = file.brotli === null || request.acceptsEncodings('br') !== 'br';
+  const etag = isPlain ? file.etag : file.etag.replace(/"$/, '-br"');
+  response.setHeader('Content-Security-Policy', POLICY);
+  response.setHeader('Cache-Control', HASHED.test(path) ? FOR_EVER : 'no-cache');
+  response.setHeader('ETag', etag);
+  if (file.brotli !== null) response.vary('Accept-Encoding');
+  if (!isNoneMatch(request.headers['if-none-match'], etag)) {
+    response.status(304).end();
+    return;
+  }
+  const content = isPlain ? file.plain : (file.brotli ?? file.plain);
+  if (!isPlain) response.setHeader('Content-Encoding', 'br');
+  response.setHeader('Content-Type', file.contentType);
+  response.setHeader('Content-Length', content.length);
+  response.end(content);
+};
+
+/**
+ * The web app: what `npm run build` made of src/web, read once at the start, so that no request touches a disk and no
+ * name is ever a path. Without it the service does all else.
+ */
+export const createPages = (folder: string, log: Logger): RequestHandler => {
+  let files = new Map<string, PageFile>();
+  try {
+    files = readFolder(folder);
+  } catch (fault) {
+    log.warn('the web app was not built: npm run build makes it', { reason: messageOf(fault) });
+  }
+  return (request, response, next) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      next();
+      return;
+    }
+    const path = PAGE_PATH.test(request.path) ? '/index.html' : request.path;
+    const file = files.get(path);
+    if (file === undefined) {
+      next();
+      return;
+    }
+    response.locals['route'] = HASHED.test(path) ? '/assets' : '/';
+    sendFile(file, path, request, response);
+  };
+};

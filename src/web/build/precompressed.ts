@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants } from 'node:zlib';
+import type { Plugin } from 'vite';
+
+/** Below this the head of an answer weighs as much as what would be spared. */
+const MIN_BYTES = 1_024;
+
+/** Text is compressed once, as well as it goes, instead of by the service at each request. */
+export const precompressed = (): Plugin => ({
+  name: 'precompressed',
+  apply: 'build',
+  writeBundle: ({ dir }) => {
+    if (dir === undefined) return;
+    for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
+      if (!/\.(?:js|css|html|svg|webmanifest)$/.test(name)) continue;
+      const path = join(dir, name);
+      const plain = readFileSync(path);
+      if (plain.length < MIN_BYTES) continue;
+      const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
+      writeFileSync(`${path}.br`, brotliCompressSync(plain, { params }));
+    }
+  },
+});

@@ -1,0 +1,30 @@
+import type { FunctionComponent } from 'preact';
+import type { Permission } from '../../auth/permissions.js';
+import type { IconName } from '../parts/icons.js';
+import { shellText } from '../text/shell.js';
+
+/** What a page is given: the parts of its path behind its name. */
+export type PageProps = { readonly rest: readonly string[] };
+export type Page = {
+  /** The first part of its path. */
+  readonly name: string;
+  readonly title: () => string;
+  readonly icon: IconName;
+  /** Who lacks it neither sees the page nor a way to it; null: everybody who is signed in. */
+  readonly needs: Permission | null;
+  /** In the rail, and in the bar of phones; the others are reached from a page. */
+  readonly place: 'bar' | 'rail' | 'none';
+  readonly load: () => Promise<{ readonly page: FunctionComponent<PageProps> }>;
+};
+
+/** Every page there is: adding one is a line here. */
+export const pages: readonly Page[] = [
+  {
+    name: 'me',
+    title: () => shellText('me'),
+    icon: 'user',
+    needs: null,
+    place: 'bar',
+    load: () => import('./me/me.js'),
+  },
+];

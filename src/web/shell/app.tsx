@@ -1,0 +1,43 @@
+import { useEffect, useState } from 'preact/hooks';
+import { isOffline } from '../data/problem.js';
+import { resume, session } from '../data/session.js';
+import { SignIn } from '../pages/sign-in/sign-in.js';
+import { Button } from '../parts/button.js';
+import { shellText } from '../text/shell.js';
+import styles from './app.module.css';
+import { Shell } from './shell.js';
+
+const FIRST_WAIT_SEC = 1;
+const MAX_WAIT_SEC = 8;
+
+/** Until the service says who is signed in: with a countdown while it does not answer. */
+const Resuming = () => {
+  const [leftSec, setLeftSec] = useState<number | null>(null);
+  const [waitSec, setWaitSec] = useState(FIRST_WAIT_SEC);
+  const tryNow = () => {
+    setLeftSec(null);
+    resume().catch((fault: unknown) => {
+      setLeftSec(waitSec);
+      setWaitSec(isOffline(fault) ? Math.min(waitSec * 2, MAX_WAIT_SEC) : MAX_WAIT_SEC);
+    });
+  };
+  useEffect(tryNow, []);
+  useEffect(() => {
+    if (leftSec === null) return;
+    const timer = setTimeout(() => (leftSec <= 1 ? tryNow() : setLeftSec(leftSec - 1)), 1_000);
+    return () => clearTimeout(timer);
+  });
+  if (leftSec === null) return null;
+  return (
+    <main class={styles.offline}>
+      <p role="status">{shellText('offline', { seconds: leftSec })}</p>
+      <Button onClick={tryNow}>{shellText('retryNow')}</Button>
+    </main>
+  );
+};
+
+export const App = () => {
+  const { state } = session.value;
+  if (state === 'unknown') return <Resuming />;
+  return state === 'in' ? <Shell /> : <SignIn />;
+};

@@ -1,0 +1,63 @@
+import { Component, type FunctionComponent } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { asProblem, type Problem } from '../data/problem.js';
+import type { Page, PageProps } from '../pages/table.js';
+import { ProblemBox } from '../parts/problem-box.js';
+import { shellText } from '../text/shell.js';
+import styles from './shell.module.css';
+
+/** Nothing is shown for what comes within this time: a flash is worse than a short wait. */
+const SKELETON_AFTER_MS = 150;
+
+class Guard extends Component<{ readonly children: preact.ComponentChildren }, { problem: Problem | null }> {
+  override state = { problem: null as Problem | null };
+
+  static override getDerivedStateFromError(fault: unknown): { problem: Problem } {
+    return { problem: asProblem(fault) };
+  }
+
+  override render() {
+    const { problem } = this.state;
+    if (problem === null) return this.props.children;
+    return (
+      <ProblemBox
+        what={shellText('pageFailed')}
+        problem={problem}
+        onRetry={() => this.setState({ problem: null })}
+      />
+    );
+  }
+}
+
+/** Loads a page's code, and shows it; what goes wrong in it leaves the rest of the app alone. */
+export const PageFrame = ({ page, rest }: { readonly page: Page; readonly rest: readonly string[] }) => {
+  const [loaded, setLoaded] = useState<{ of: Page; View: FunctionComponent<PageProps> } | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const [isSlow, setIsSlow] = useState(false);
+  const [tries, setTries] = useState(0);
+  useEffect(() => {
+    let isCurrent = true;
+    const timer = setTimeout(() => setIsSlow(true), SKELETON_AFTER_MS);
+    setProblem(null);
+    page
+      .load()
+      .then(({ page: View }) => isCurrent && setLoaded({ of: page, View }))
+      .catch((fault: unknown) => isCurrent && setProblem(asProblem(fault)))
+      .finally(() => {
+        clearTimeout(timer);
+        setIsSlow(false);
+      });
+    return () => {
+      isCurrent = false;
+    };
+  }, [page, tries]);
+  if (problem !== null)
+    return <ProblemBox what={page.title()} problem={problem} onRetry={() => setTries(tries + 1)} />;
+  if (loaded === null || loaded.of !== page)
+    return isSlow ? <p class={styles.none}>{shellText('loading')}</p> : null;
+  return (
+    <Guard key={page.name}>
+      <loaded.View rest={rest} />
+    </Guard>
+  );
+};

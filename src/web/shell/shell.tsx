@@ -1,0 +1,69 @@
+import { useEffect, useState } from 'preact/hooks';
+import { path } from '../data/route.js';
+import { may } from '../data/session.js';
+import { type Page, pages } from '../pages/table.js';
+import { Icon } from '../parts/icon.js';
+import { shellText } from '../text/shell.js';
+import { PageFrame } from './page-frame.js';
+import styles from './shell.module.css';
+
+const mayOpen = ({ needs }: Page): boolean => needs === null || may(needs);
+
+/** The page that the path names, if the user may see it; without a name the first one. */
+const pageAt = (pathname: string): { page: Page | null; rest: string[] } => {
+  const [name = '', ...rest] = pathname.slice(1).split('/').map(decodeURIComponent);
+  const open = pages.filter(mayOpen);
+  return { page: (name === '' ? open[0] : open.find((page) => page.name === name)) ?? null, rest };
+};
+
+const NavLink = ({ page, isCurrent }: { readonly page: Page; readonly isCurrent: boolean }) => (
+  <a
+    class={`${styles.link} ${page.place === 'rail' ? styles.railOnly : ''}`}
+    href={`/${page.name}`}
+    aria-current={isCurrent ? 'page' : undefined}
+  >
+    <Icon name={page.icon} />
+    <span>{page.title()}</span>
+  </a>
+);
+
+/** Rail, or bar on phones, beside the page. */
+export const Shell = () => {
+  const { page, rest } = pageAt(path.value);
+  const [isMoreOpen, setIsMoreOpen] = useState(false);
+  useEffect(() => setIsMoreOpen(false), [path.value]);
+  useEffect(() => {
+    document.title = page === null ? 'Framering' : `${page.title()} – Framering`;
+  }, [page]);
+  const shown = pages.filter((each) => each.place !== 'none' && mayOpen(each));
+  return (
+    <div class={styles.shell}>
+      <a class={styles.skip} href="#content">
+        {shellText('skip')}
+      </a>
+      <nav class={`${styles.nav} ${isMoreOpen ? styles.open : ''}`} aria-label={shellText('navigation')}>
+        {shown.map((each) => (
+          <NavLink key={each.name} page={each} isCurrent={each === page} />
+        ))}
+        {shown.some(({ place }) => place === 'rail') ? (
+          <button
+            type="button"
+            class={`${styles.link} ${styles.more}`}
+            aria-expanded={isMoreOpen}
+            onClick={() => setIsMoreOpen(!isMoreOpen)}
+          >
+            <Icon name="more" />
+            <span>{shellText('more')}</span>
+          </button>
+        ) : null}
+      </nav>
+      <main class={styles.main} id="content" tabIndex={-1}>
+        {page === null ? (
+          <p class={styles.none}>{shellText('notFound')}</p>
+        ) : (
+          <PageFrame page={page} rest={rest} />
+        )}
+      </main>
+    </div>
+  );
+};

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+let app: TestApp;
+before(async () => {
+  app = await startTestApp({ withUsers: false });
+});
+after(() => app.stop());
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(`${app.url}${path}`, { method, headers, redirect: 'manual' });
+
+test('each page is the one document, which takes nothing from elsewhere and is asked for anew', async () => {
+  const texts = new Set<string>();
+  for (const path of ['/', '/login', '/setup', '/wall/gate', '/camera/door', '/archive', '/events', '/me']) {
+    const answer = await get(path);
+    assert.equal(answer.status, 200, path);
+    assert.match(answer.headers.get('content-type') ?? '', /^text\/html/);
+    assert.equal(answer.headers.get('cache-control'), 'no-cache');
+    const policy = answer.headers.get('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /script-src 'self'/);
+    assert.doesNotMatch(policy, /unsafe|https?:|\*/);
+    texts.add(await answer.text());
+  }
+  assert.equal(texts.size, 1);
+  assert.doesNotMatch([...texts][0]!, /<script(?![^>]*src=)|style=|https?:\/\//);
+});
+
+test('what its name says never changes is kept for ever, and sent as Brotli to who takes it', async () => {
+  const html = await (await get('/')).text();
+  const names = [...html.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, name]) => name!);
+  assert.ok(names.some((name) => name.endsWith('.js')) && names.some((name) => name.endsWith('.css')));
+  for (const name of names) {
+    const plain = await get(name, { 'accept-encoding': 'identity' });
+    const small = await get(name, { 'accept-encoding': 'br' });
+    assert.equal(plain.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    assert.equal(plain.headers.get('content-encoding'), null);
+    assert.equal(small.headers.get('content-encoding'), 'br');
+    assert.match(small.headers.get('vary') ?? '', /Accept-Encoding/);
+    assert.equal(await small.text(), await plain.text());
+    const tag = small.headers.get('etag')!;
+    assert.notEqual(tag, plain.headers.get('etag'));
+    const again = await get(name, { 'accept-encoding': 'br', 'if-none-match': tag });
+    assert.equal(again.status, 304);
+    const head = await get(name, { 'accept-encoding': 'identity' }, 'HEAD');
+    assert.equal(head.headers.get('content-length'), plain.headers.get('content-length'));
+  }
+});
+
+test('no path leads out of what was built, and what is no page stays a problem', async () => {
+  for (const path of [
+    '/../package.json',
+    '/%2e%2e/package.json',
+    '/assets/../../src/main.js',
+    '/index.html.br',
+    '/nothing',
+    '/wall/a/b/c',
+    '/api/nothing',
+  ]) {
+    const answer = await get(path);
+    assert.equal(answer.status, 404, path);
+    assert.match(answer.headers.get('content-type') ?? '', /problem\+json/);
+  }
+  assert.equal((await get('/login', {}, 'POST')).status, 404);
+  assert.equal((await fetch(`${app.metricsUrl}/login`)).status, 404);
+});
