@@ -1,0 +1,43 @@
+import { Problem, problemOfAnswer } from './problem.js';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+export type RequestOptions = {
+  readonly body?: unknown;
+  readonly token?: string;
+  readonly ifMatch?: string;
+  readonly signal?: AbortSignal;
+  /** How long it may take until the answer begins. */
+  readonly timeoutMs?: number;
+};
+
+const TIMEOUT_MS = 30_000;
+
+/** Asks the service; throws a `Problem` for whatever isn't a success. */
+export const request = async (
+  method: Method,
+  path: string,
+  options: RequestOptions = {},
+): Promise<Response> => {
+  const { body, token, ifMatch, signal, timeoutMs = TIMEOUT_MS } = options;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const headers: Record<string, string> = {};
+  if (token !== undefined && token !== '') headers['authorization'] = `Bearer ${token}`;
+  if (ifMatch !== undefined) headers['if-match'] = ifMatch;
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  let answer: Response;
+  try {
+    answer = await fetch(path, {
+      method,
+      headers,
+      cache: 'no-store',
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  } catch (fault) {
+    if (signal?.aborted === true) throw fault;
+    throw new Problem({ status: 0, code: 'offline', detail: 'the service does not answer' });
+  }
+  if (!answer.ok) throw await problemOfAnswer(answer);
+  return answer;
+};

@@ -1,0 +1,135 @@
+import { computed, signal } from '@preact/signals';
+import type { Permission } from '../../auth/permissions.js';
+import { isOffline, Problem } from './problem.js';
+import { type Method, type RequestOptions, request } from './request.js';
+
+export type Me = {
+  readonly username: string;
+  readonly role: 'viewer' | 'operator' | 'admin' | 'service';
+  readonly permissions: readonly Permission[];
+  readonly time_zone: string;
+  readonly must_change_password: boolean;
+};
+
+/** `unknown`: not asked yet, or nobody answered; `ended`: it was signed in a moment ago. */
+export type Session =
+  | { readonly state: 'unknown' | 'out' | 'ended' }
+  | { readonly state: 'in'; readonly me: Me };
+
+/** Who sits before this page. */
+export const session = signal<Session>({ state: 'unknown' });
+
+export const me = computed(() => (session.value.state === 'in' ? session.value.me : null));
+
+/** What may not be done is neither shown nor asked for. */
+export const may = (permission: Permission): boolean => me.value?.permissions.includes(permission) ?? false;
+
+/** Access tokens are good for an hour, and are kept in this page's memory alone. */
+let token = '';
+let renewing: Promise<void> | null = null;
+let renewTimer: ReturnType<typeof setTimeout> | undefined;
+/** Long before its end, so that a nap of the machine in between does no harm. */
+const RENEW_AFTER_MS = 40 * 60_000;
+
+const keep = (given: string): void => {
+  token = given;
+  clearTimeout(renewTimer);
+  renewTimer = setTimeout(() => void renew().catch(() => {}), RENEW_AFTER_MS);
+};
+
+const forget = (state: 'out' | 'ended'): void => {
+  token = '';
+  clearTimeout(renewTimer);
+  session.value = { state };
+};
+
+const isNoSession = (fault: unknown): boolean => fault instanceof Problem && fault.status === 401;
+
+/** Another access token by the browser's cookie; callers at the same time share one. */
+const renew = (): Promise<void> => {
+  renewing ??= (async () => {
+    try {
+      const answer = await request('POST', '/api/session');
+      keep(((await answer.json()) as { token: string }).token);
+    } catch (fault) {
+      if (isNoSession(fault)) forget(session.peek().state === 'in' ? 'ended' : 'out');
+      throw fault;
+    } finally {
+      renewing = null;
+    }
+  })();
+  return renewing;
+};
+
+/** A request with the user's token; a token that has ended is renewed once. */
+export const call = async (
+  method: Method,
+  path: string,
+  options: Omit<RequestOptions, 'token'> = {},
+): Promise<Response> => {
+  if (token === '') await renew();
+  try {
+    return await request(method, path, { ...options, token });
+  } catch (fault) {
+    if (!isNoSession(fault)) throw fault;
+    await renew();
+    return await request(method, path, { ...options, token });
+  }
+};
+
+/** The same where the answer is JSON. */
+export const api = async <Answer>(
+  method: Method,
+  path: string,
+  options: Omit<RequestOptions, 'token'> = {},
+): Promise<Answer> => {
+  const answer = await call(method, path, options);
+  const text = await answer.text();
+  return (text === '' ? undefined : JSON.parse(text)) as Answer;
+};
+
+const enter = async (): Promise<void> => {
+  session.value = { state: 'in', me: await api<Me>('GET', '/api/me') };
+};
+
+/** Looks who is signed in in this browser; throws a `Problem` when nobody answers. */
+export const resume = async (): Promise<void> => {
+  try {
+    await renew();
+    await enter();
+  } catch (fault) {
+    if (isOffline(fault) || !isNoSession(fault)) throw fault;
+    if (session.peek().state === 'unknown') forget('out');
+  }
+};
+
+export const signIn = async (username: string, password: string, isRemembered: boolean): Promise<void> => {
+  const body = { username, password, remember: isRemembered };
+  const answer = await request('POST', '/api/login', { body });
+  keep(((await answer.json()) as { token: string }).token);
+  await enter();
+};
+
+export const signOut = async (): Promise<void> => {
+  try {
+    await request('DELETE', '/api/session');
+  } catch (fault) {
+    if (!isNoSession(fault)) throw fault;
+  }
+  forget('out');
+};
+
+/** After a change of the own password, which ends the tokens of the old one. */
+export const takeToken = async (given: string): Promise<void> => {
+  keep(given);
+  await enter();
+};
+
+/** What the user is allowed or called may be another by now. */
+export const refreshMe = enter;
+
+/** For the workers that read streams: a token that is good now. */
+export const accessToken = async (): Promise<string> => {
+  if (token === '') await renew();
+  return token;
+};

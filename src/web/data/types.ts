@@ -1,0 +1,12 @@
+import type { z } from 'zod';
+import type { cameraSchema, cameraTestResultSchema, newCameraSchema } from '../../http/camera-schemas.js';
+import type { Layout as StoredLayout } from '../../http/layout-schemas.js';
+import type { folderSchema, tagSchema } from '../../http/schemas.js';
+
+/** What the service answers, as its own schemas have it. */
+export type Camera = z.infer<typeof cameraSchema>;
+export type NewCamera = z.input<typeof newCameraSchema>;
+export type CameraTestResult = z.infer<typeof cameraTestResultSchema>;
+export type Folder = z.infer<typeof folderSchema>;
+export type Tag = z.infer<typeof tagSchema>;
+export type Layout = StoredLayout;
