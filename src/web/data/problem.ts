@@ -51,4 +51,8 @@ export const problemOfAnswer = async (answer: Response): Promise<Problem> => {
 export const asProblem = (fault: unknown): Problem =>
   fault instanceof Problem
     ? fault
-    : new Problem({ status: -1, code: 'page', detail: fault instanceof Error ? fault.message : String(fault) });
+    : new Problem({
+        status: -1,
+        code: 'page',
+        detail: fault instanceof Error ? fault.message : String(fault),
+      });

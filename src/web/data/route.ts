@@ -37,12 +37,20 @@ export const setQuery = (
 
 /** Links of the app change the page without loading it anew; everything else is the browser's. */
 const followLink = (event: MouseEvent): void => {
-  if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+  if (
+    event.defaultPrevented ||
+    event.button !== 0 ||
+    event.metaKey ||
+    event.ctrlKey ||
+    event.shiftKey ||
+    event.altKey
+  )
     return;
   const link = (event.target as Element | null)?.closest?.('a[href]');
   if (!(link instanceof HTMLAnchorElement) || link.target !== '' || link.hasAttribute('download')) return;
   const to = new URL(link.href);
-  if (to.origin !== location.origin || /^\/(?:api|exports|docs|stream|hls|models)\//.test(to.pathname)) return;
+  if (to.origin !== location.origin || /^\/(?:api|exports|docs|stream|hls|models)\//.test(to.pathname))
+    return;
   event.preventDefault();
   navigate(to.href);
 };
