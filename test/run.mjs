@@ -9,15 +9,25 @@ const files = readdirSync('dist/test', { recursive: true })
   .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
   .sort()
   .map((name) => join('dist/test', name));
+
+/** Those that start the whole service, or a browser, take as long as all others together. */
+const isLong = (path) => path.includes('/e2e/');
+/** The first of them soon and the last of them long before the end, each beside short ones: cores have work all the time. */
+const spread = (paths) => {
+  const long = paths.filter(isLong);
+  const short = paths.filter((path) => !isLong(path));
+  const shortPerLong = Math.ceil(short.length / (long.length + 1));
+  return long.flatMap((path) => [path, ...short.splice(0, shortPerLong)]).concat(short);
+};
 if (files.length === 0) {
   process.stderr.write(`no test file matches ${wanted.join(' ')}\n`);
   process.exit(1);
 }
 const run = spawnSync(
   process.execPath,
-  // Two at a time: many of the long ones wait for time to go by, or for a browser. The limit is that of a whole file: one
-  // that starts the service thirty times takes minutes on a machine that has other things to do.
-  ['--enable-source-maps', '--test', '--test-concurrency=2', '--test-timeout=600000', ...files],
+  // One more than the smallest machine has cores: many of the long ones wait for time to go by. The limit is that of a
+  // whole file: one that starts the service thirty times takes minutes on a machine that has other things to do.
+  ['--enable-source-maps', '--test', '--test-concurrency=3', '--test-timeout=600000', ...spread(files)],
   { stdio: 'inherit' },
 );
 process.exit(run.status ?? 1);
