@@ -1,7 +1,7 @@
 import { closeSync, ftruncateSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { placesOf } from '../src/archive/export/clip-layout.js';
+import { placesOf, rangeOfParts } from '../src/archive/export/clip-layout.js';
 import {
   type ClipState,
   type CollectClipOutput,
@@ -116,7 +116,7 @@ const run = ({ minutes, rounds }: ArchiveOptions): BenchResult => {
     const startBytes = parts.startBytes[0]!;
     const recorded = new RecordedParts();
     recorded.addAll(parts, parts.count);
-    const [place] = placesOf([{ source, parts: recorded, first: 0, end: parts.count }]);
+    const [place] = placesOf([rangeOfParts({ source, parts: recorded, first: 0, end: parts.count })]);
     const whole = { source, fromBytes: startBytes, endBytes: parts.endBytes[parts.count - 1]! };
     const collect = (): ClipState => {
       let state = emptyClip();

@@ -73,7 +73,7 @@ const rulesOf = (cameras: Store['cameras']): RetentionRule[] => [
 const openArchive = async (
   config: Config,
   { clock, log, threads }: MediaDeps,
-  { store, root }: Storage,
+  { store, root, viewers }: Storage,
   stops: Stops,
 ): Promise<Recording> => {
   const { archiveDir, recordFileSeconds: fileSeconds, storageMinFreePercent: minFreePercent } = config;
@@ -95,6 +95,7 @@ const openArchive = async (
       rules: () => rulesOf(store.cameras),
       onGone: (cameraId) => store.cameras.deleted.forget(cameraId),
       whyNot: (cameraId) => desk.whyNot(cameraId),
+      hold: (username, onEnd) => viewers.takePlace(null, username, onEnd),
       memory: {
         lastMs: () => store.facts.timeMs('archive_time_ms'),
         remember: (timeMs) => store.facts.setTimeMs('archive_time_ms', timeMs),

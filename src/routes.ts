@@ -9,6 +9,7 @@ import { backupRoutes } from './http/routes/backup.js';
 import { cameraTestRoutes } from './http/routes/camera-tests.js';
 import { cameraRoutes } from './http/routes/cameras.js';
 import { eventRoutes } from './http/routes/events.js';
+import { exportRoutes } from './http/routes/exports.js';
 import { folderRoutes } from './http/routes/folders.js';
 import { healthRoutes } from './http/routes/health.js';
 import { hlsRoutes } from './http/routes/hls.js';
@@ -108,6 +109,7 @@ const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
       viewers: storage.viewers,
       deleted: { has: (id) => deleted.find(id) !== null },
     }),
+    ...exportRoutes({ clock, cameras: registry, exports: archive.exports, viewers: storage.viewers }),
     ...hlsRoutes({ hls, sources: registry }),
     ...whepRoutes({ whep, sources: registry }),
     ...snapshotRoutes({ pictures }),

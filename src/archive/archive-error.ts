@@ -7,6 +7,8 @@ export type ArchiveErrorCode =
   | 'bad_range'
   | 'range_too_large'
   | 'mixed_formats'
+  | 'export_gone'
+  | 'too_many_exports'
   | 'not_found'
   | 'recording_unreadable'
   | 'recording_changed'
@@ -21,6 +23,8 @@ export const archiveErrorStatus: Readonly<Record<Exclude<ArchiveErrorCode, 'not_
   bad_range: 400,
   range_too_large: 400,
   mixed_formats: 400,
+  export_gone: 410,
+  too_many_exports: 429,
   // It is there, but there is nothing to play in it.
   recording_unreadable: 404,
   recording_changed: 503,

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import { ArchiveRequests } from './archive-requests.js';
 import type { ArchiveRoot } from './archive-root.js';
+import { Exports, type ExportsDeps } from './bundle/exports.js';
 import type { FilesInProgress } from './files/file-progress.js';
 import { Frames } from './frames/frames.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './jobs/job-pool.js';
@@ -33,12 +34,14 @@ export type ArchiveDeps = {
   readonly onGone: (cameraId: string) => void;
   /** Why a camera is not being recorded now; null: it is. */
   readonly whyNot: (cameraId: string) => GapReason | null;
+  readonly hold: ExportsDeps['hold'];
 };
 
 /** The main thread's side of the archive: all of it but the recorders, with the threads that its disk work needs. */
 export class Archive {
   /** For whoever asks from outside. */
   readonly requests: ArchiveRequests;
+  readonly exports: Exports;
   readonly recovery: Recovery;
   readonly retention: Retention;
   readonly #log: Logger;
@@ -48,7 +51,7 @@ export class Archive {
   readonly #deletions: JobPool;
 
   constructor(options: ArchiveOptions, deps: ArchiveDeps) {
-    const { clock, log, live, memory, onGone, root, rules, threads, whyNot } = deps;
+    const { clock, log, live, hold, memory, onGone, root, rules, threads, whyNot } = deps;
     this.#log = log;
     this.#root = root;
     // Jobs go by paths: they must touch nothing that took the archive's place, be it while they waited.
@@ -74,6 +77,13 @@ export class Archive {
       frames,
       deletions,
     });
+    this.exports = new Exports({
+      clock,
+      clipOf: ({ cameraId, fromMs, toMs }) => playback.pinnedClip(cameraId, fromMs, toMs),
+      gapsOf: async ({ cameraId, fromMs, toMs }) =>
+        (await this.requests.intervals(cameraId, fromMs, toMs)).gaps,
+      hold,
+    });
     this.recovery = new Recovery(options, {
       ...{ clock, log, live },
       ...{ runner: this.#repairs, quickRunner: runner },
@@ -96,6 +106,7 @@ export class Archive {
 
   /** Begins nothing any more, and ends the threads, unless they hang. */
   async stop(): Promise<void> {
+    this.exports.stop();
     this.recovery.stop();
     this.retention.stop();
     const pools = [this.#foreground, this.#repairs, this.#deletions];

@@ -28,6 +28,9 @@ export type AuditAction =
   | 'delete_layout'
   | 'update_settings'
   | 'export_recording'
+  | 'export'
+  | 'download_export'
+  | 'end_export'
   | 'export_backup'
   | 'restore_backup';
 

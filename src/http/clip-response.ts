@@ -43,6 +43,7 @@ export const sendClip = async (
   fileName: string,
   request: IncomingMessage,
   response: ServerResponse,
+  contentType = 'video/mp4',
 ): Promise<void> => {
   try {
     const { contentBytes: sizeBytes, etag, lastModifiedMs } = clip;
@@ -55,7 +56,7 @@ export const sendClip = async (
       response.end();
       return;
     }
-    response.setHeader('Content-Type', 'video/mp4');
+    response.setHeader('Content-Type', contentType);
     response.setHeader('Content-Disposition', `attachment; filename=${fileName}`);
     if (request.method === 'HEAD') response.end();
     else await sendBytes(clip, range.first, range.last + 1, response);

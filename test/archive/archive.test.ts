@@ -38,6 +38,7 @@ test('the archive starts, closes what was left open, deletes what is old, answer
       threads: { add },
       live: nobodyWrites,
       rules: () => [{ cameraId: 'door', retentionDays: 7, camera: 'here' }],
+      hold: () => ({ release: () => {} }),
       whyNot: () => 'not_recording',
       memory: { lastMs: () => null, remember: () => {}, eras: () => null, rememberEras: () => {} },
       onGone: () => {},

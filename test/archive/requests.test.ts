@@ -31,6 +31,7 @@ test('however many ask at once, each is answered when it is its turn', async (t)
       threads: { add: () => () => {} },
       live: nobodyWrites,
       rules: () => [],
+      hold: () => ({ release: () => {} }),
       whyNot: () => null,
       memory: { lastMs: () => null, remember: () => {}, eras: () => null, rememberEras: () => {} },
       onGone: () => {},

@@ -1,8 +1,10 @@
 import { archiveError } from '../../src/archive/archive-error.js';
+import { Export } from '../../src/archive/bundle/exports.js';
 import { authError } from '../../src/auth/auth-error.js';
 import { AppError } from '../../src/base/errors.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
 import { type CameraTestRoutesDeps, cameraTestRoutes } from '../../src/http/routes/camera-tests.js';
+import { exportRoutes } from '../../src/http/routes/exports.js';
 import { hlsRoutes } from '../../src/http/routes/hls.js';
 import { meRoutes } from '../../src/http/routes/me.js';
 import { type PictureSource, snapshotRoutes } from '../../src/http/routes/snapshot.js';
@@ -105,6 +107,17 @@ export const startFakeOutputs = async (): Promise<{
       viewers: { takePlace: () => ({ release: () => {} }) },
       exports: { clip: tooMuch },
       deletions: { deleteWithin: tooMuch },
+    }),
+    ...exportRoutes({
+      clock,
+      cameras: { has: () => true },
+      exports: {
+        make: tooMuch,
+        find: () => new Export('viewer', 0, [], false),
+        content: tooMuch,
+        end: () => undefined,
+      },
+      viewers: { takePlace: () => ({ release: () => {} }) },
     }),
     ...meRoutes({
       accounts: { mustChangePassword: () => false, changePassword: busy },

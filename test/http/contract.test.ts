@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -21,6 +21,7 @@ import {
 import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.js';
 import { until } from '../support/until.js';
 import { callLayouts, callReplacements, callSessions } from './contract-accounts.js';
+import { callExports } from './contract-exports.js';
 import { startFakeOutputs } from './contract-fakes.js';
 import { stepsOf } from './contract-steps.js';
 
@@ -442,6 +443,8 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   ] as const) {
     assert.equal((await get(clip, { ...bearer, ...headers })).status, status);
   }
+  await callExports(app, { camera_id: 'yard', from: start, to: end }, () => rmSync(join(folder, file)));
+  writeClosed(folder, { startMs: Date.parse(start) });
   for (const path of [archive, recordings, `${clip}`, timeline].map((path) =>
     path.replace('yard', 'nowhere'),
   )) {
@@ -452,8 +455,11 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   assert.equal((await deleteWithin(when, app.tokens.operator)).body.deleted, 1);
   const { server } = fakes;
   const token = server.accessToken('viewer');
-  for (const path of [archive, recordings, clip, timeline])
+  const download = `/exports/${'x'.repeat(32)}/x.mp4`;
+  for (const path of [archive, recordings, clip, timeline, download])
     assert.equal((await server.call('GET', path, { token })).status, 503, path);
+  const items = [{ camera_id: 'yard', from: start, to: end }];
+  assert.equal((await server.call('POST', '/api/exports', { token, body: { items } })).status, 503);
   const deletion = `/api/cameras/yard/archive?${when}`;
   assert.equal((await server.call('DELETE', deletion, { token: server.accessToken('boss') })).status, 503);
   await app.asAdmin('DELETE', '/api/cameras/yard');

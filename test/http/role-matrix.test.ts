@@ -71,6 +71,10 @@ const table: readonly Row[] = [
   ['DELETE', '/api/cameras/matrix/archive', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix/recordings', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix/export', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
+  ['POST', '/api/exports', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
+  ['DELETE', '/api/exports/matrix', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
+  // Whoever has the address.
+  ['GET', '/exports/matrix/matrix.onnx', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok', 'ok'],
   ['GET', '/api/stats', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/stats/history', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/logs/stream', '401', '403', 'ok', 'ok', '403', ...bad],

@@ -10,6 +10,7 @@ have ffmpeg || packages="$packages ffmpeg"
 have_gst || packages="$packages python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly"
 have promtool && have prometheus || packages="$packages prometheus"
 have openssl || packages="$packages openssl"
+have unzip || packages="$packages unzip"
 have chromium || packages="$packages chromium"
 # Debian's Chromium has no H.265, Firefox has.
 have firefox-esr || packages="$packages firefox-esr"

@@ -12,6 +12,27 @@ export type PartRange = {
   readonly end: number;
 };
 
+/** All that a clip must know of such parts: it keeps no table of them. Times of 90 kHz are the file's own. */
+export type ClipRange = {
+  readonly source: RecordingSource;
+  readonly startBytes: number;
+  readonly endBytes: number;
+  /** When the first picture is shown, and when the showing of all ends. */
+  readonly firstTicks: number;
+  readonly endTicks: number;
+  /** What the wall clock showed at the first picture. */
+  readonly wallMs: number;
+};
+
+export const rangeOfParts = ({ source, parts, first, end }: PartRange): ClipRange => ({
+  source,
+  startBytes: parts.startBytes[first]!,
+  endBytes: parts.endBytes[end - 1]!,
+  firstTicks: parts.ptsTicks[first]!,
+  endTicks: parts.endTicks[end - 1]!,
+  wallMs: parts.wallMs[first]!,
+});
+
 /** Where a file's parts stand in a clip, in ticks of 90 kHz: when its first picture is shown, and for how long all are. */
 export type ClipPlace = {
   readonly startTicks: number;
@@ -40,14 +61,14 @@ const LEAST_GAP_TICKS = 100 * TICKS_PER_MS;
  * Each file stands where its wall time is, so that time in the clip is wall time, but never before the end of the
  * file before: a clock may have been set back.
  */
-export const placesOf = (ranges: readonly PartRange[]): ClipPlace[] => {
+export const placesOf = (ranges: readonly ClipRange[]): ClipPlace[] => {
   let endTicks = 0;
-  const firstMs = ranges[0]!.parts.wallMs[ranges[0]!.first]!;
-  return ranges.map(({ parts, first, end }, index) => {
-    const wallTicks = Math.round((parts.wallMs[first]! - firstMs) * TICKS_PER_MS);
+  const firstMs = ranges[0]!.wallMs;
+  return ranges.map((range, index) => {
+    const wallTicks = Math.round((range.wallMs - firstMs) * TICKS_PER_MS);
     const isApart = index === 0 || wallTicks - endTicks >= LEAST_GAP_TICKS;
     const startTicks = isApart ? wallTicks : endTicks;
-    const durationTicks = Math.max(parts.endTicks[end - 1]! - parts.ptsTicks[first]!, 0);
+    const durationTicks = Math.max(range.endTicks - range.firstTicks, 0);
     endTicks = startTicks + durationTicks;
     return { startTicks, durationTicks, isApart, isLast: index === ranges.length - 1 };
   });

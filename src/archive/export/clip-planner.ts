@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { archiveError } from '../archive-error.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import { Clip, type ClipDeps } from './clip.js';
-import { type ClipPlace, type PartRange, pausesOf, placesOf } from './clip-layout.js';
+import { type ClipPlace, type ClipRange, pausesOf, placesOf } from './clip-layout.js';
 import { type ClipState, type CollectClipOutput, emptyClip, memoryOf } from './collect-clip.js';
 
 const MAX_CLIPS = 24;
@@ -23,7 +23,7 @@ export class ClipPlanner {
   }
 
   /** Throws `mixed_formats` where the tracks change, `range_too_large`, and `archive_busy` for too many at once. */
-  async plan(ranges: readonly PartRange[], relocate: ClipDeps['relocate']): Promise<Clip> {
+  async plan(ranges: readonly ClipRange[], relocate: ClipDeps['relocate']): Promise<Clip> {
     if (this.#open >= MAX_CLIPS || this.#headBytes >= MAX_HEAD_BYTES) {
       throw archiveError('archive_busy', 'too many exports at once; try again');
     }
@@ -53,7 +53,7 @@ export class ClipPlanner {
     else next();
   }
 
-  async #plan(ranges: readonly PartRange[], relocate: ClipDeps['relocate']): Promise<Clip> {
+  async #plan(ranges: readonly ClipRange[], relocate: ClipDeps['relocate']): Promise<Clip> {
     const places = placesOf(ranges);
     const { longestSeconds, totalSeconds } = pausesOf(places);
     const pauseSeconds = { video: longestSeconds, audio: totalSeconds };
@@ -61,7 +61,7 @@ export class ClipPlanner {
     for (const [index, range] of ranges.entries()) {
       state = await this.#collect(range, places[index]!, pauseSeconds, state);
     }
-    const startMs = ranges[0]!.parts.wallMs[ranges[0]!.first]!;
+    const startMs = ranges[0]!.wallMs;
     const plan = await this.#runner.run('finishClip', { state, startMs }, memoryOf(state));
     const sources = ranges.map(({ source }) => source);
     const lastModifiedMs = Math.max(...sources.map(({ stamp }) => stamp.mtimeMs));
@@ -75,13 +75,12 @@ export class ClipPlanner {
   }
 
   async #collect(
-    { source, parts, first, end }: PartRange,
+    { source, startBytes, endBytes, wallMs }: ClipRange,
     place: ClipPlace,
     pauseSeconds: { readonly video: number; readonly audio: number },
     before: ClipState,
   ): Promise<ClipState> {
-    const [startBytes, endBytes] = [parts.startBytes[first]!, parts.endBytes[end - 1]!];
-    const always = { source, endBytes, place, pauseSeconds, wallMs: parts.wallMs[first]! };
+    const always = { source, endBytes, place, pauseSeconds, wallMs };
     let state = before;
     for (let fromBytes: number | null = startBytes; fromBytes !== null; ) {
       const input = { ...always, fromBytes, isNewFile: fromBytes === startBytes, state };
@@ -94,21 +93,21 @@ export class ClipPlanner {
 }
 
 /** An open file is the same one as long as what the clip takes of it is there, however it goes on. */
-const bounded = (range: PartRange): PartRange => {
-  const { source, parts, end } = range;
+const bounded = (range: ClipRange): ClipRange => {
+  const { source, endBytes } = range;
   if (!source.isOpen) return range;
-  return { ...range, source: { ...source, stamp: { ...source.stamp, sizeBytes: parts.endBytes[end - 1]! } } };
+  return { ...range, source: { ...source, stamp: { ...source.stamp, sizeBytes: endBytes } } };
 };
 
 /** How clips are laid out: a download that was cut must not go on with another's bytes. */
 const LAYOUT = 2;
 
-const etagOf = (ranges: readonly PartRange[]): string => {
-  const facts = ranges.map(({ source: { stamp, isOpen }, parts, first, end }) => [
+const etagOf = (ranges: readonly ClipRange[]): string => {
+  const facts = ranges.map(({ source: { stamp, isOpen }, startBytes, endBytes }) => [
     stamp.ino,
     isOpen ? 0 : stamp.mtimeMs,
-    parts.startBytes[first],
-    parts.endBytes[end - 1],
+    startBytes,
+    endBytes,
   ]);
   return `"${createHash('sha256')
     .update(JSON.stringify([LAYOUT, facts]))

@@ -2,8 +2,10 @@ import type { Clock } from '../../base/clock.js';
 import type { AppError } from '../../base/errors.js';
 import { archiveError } from '../archive-error.js';
 import type { Clip } from '../export/clip.js';
-import type { PartRange } from '../export/clip-layout.js';
+import { type PartRange, rangeOfParts } from '../export/clip-layout.js';
 import { ClipPlanner } from '../export/clip-planner.js';
+import { PinnedClip } from '../export/pinned-clip.js';
+import type { RecordingSource } from '../files/recording-source.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { Recording } from '../list/recording.js';
 import type { RecordedParts } from '../parts/recorded-parts.js';
@@ -96,7 +98,21 @@ export class Playback {
         'fileName' in selection
           ? [await this.#partsOfFile(cameraId, selection)]
           : await this.#locator.locateRange(cameraId, selection.fromMs, selection.toMs);
-      return this.#planner.plan(ranges, (source) => this.#locator.relocate(cameraId, source));
+      return this.#planner.plan(ranges.map(rangeOfParts), (source) =>
+        this.#locator.relocate(cameraId, source),
+      );
+    });
+  }
+
+  /** A clip of a time for later: it holds nothing until it is opened, and is then the very same, or gone. */
+  async pinnedClip(cameraId: string, fromMs: number, toMs: number): Promise<PinnedClip> {
+    return twice(async () => {
+      const ranges = (await this.#locator.locateRange(cameraId, fromMs, toMs)).map(rangeOfParts);
+      const relocate = (source: RecordingSource) => this.#locator.relocate(cameraId, source);
+      return await PinnedClip.of(ranges, {
+        plan: (wanted) => this.#planner.plan(wanted, relocate),
+        relocate,
+      });
     });
   }
 

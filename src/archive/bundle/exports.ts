@@ -1,0 +1,241 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock, Timer } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
+import { archiveError } from '../archive-error.js';
+import type { PinnedClip } from '../export/pinned-clip.js';
+import type { Gap } from '../list/intervals.js';
+import { fileNameOf, zipNameOf } from './export-names.js';
+import { ExportedFile, type ExportItem } from './exported-file.js';
+import { ZipContent } from './zip-content.js';
+
+export type ExportsDeps = {
+  readonly clock: Clock;
+  /** Throws as `Playback.pinnedClip`. */
+  readonly clipOf: (item: ExportItem) => Promise<PinnedClip>;
+  readonly gapsOf: (item: ExportItem) => Promise<readonly Gap[]>;
+  /** Calls back once where the user loses rights, until it is released. */
+  readonly hold: (username: string, onEnd: () => void) => { release(): void };
+};
+
+/** What somebody wants to take along. */
+export type ExportWanted = {
+  readonly username: string;
+  readonly items: readonly ExportItem[];
+  readonly isZipped: boolean;
+  /** Nobody waits for it any more. */
+  readonly signal: AbortSignal;
+};
+
+/** What can be downloaded: bytes of a clip or of all of them. */
+export type ExportContent = {
+  readonly contentBytes: number;
+  readonly etag: string;
+  readonly lastModifiedMs: number;
+  read(startByte: number, endByte: number): AsyncIterable<Buffer>;
+  close(): void;
+};
+
+export const EXPORT_LIFETIME_MS = 3_600_000;
+const MAX_EXPORTS_OF_USER = 20;
+const MAX_EXPORTS = 500;
+const MAX_PLANNED_OF_USER = 2;
+const MAX_DOWNLOADS_OF_USER = 8;
+/** What a camera that comes and goes leaves: some 300 bytes each are kept for the hour. */
+const MAX_RECORDINGS = 5_000;
+const ID_BYTES = 24;
+
+type Hold = { release(): void };
+
+/** What was exported: it is good for an hour, and holds no more than where its bytes are. */
+export class Export {
+  readonly id = randomBytes(ID_BYTES).toString('base64url');
+  readonly username: string;
+  readonly madeMs: number;
+  readonly expiresMs: number;
+  readonly files: readonly ExportedFile[];
+  readonly zip: ZipContent | null;
+  readonly zipName: string;
+
+  constructor(username: string, madeMs: number, files: readonly ExportedFile[], isZipped: boolean) {
+    this.username = username;
+    this.madeMs = madeMs;
+    this.expiresMs = madeMs + EXPORT_LIFETIME_MS;
+    this.files = files;
+    this.zip = isZipped ? new ZipContent(files, { madeBy: username, madeMs }) : null;
+    this.zipName = zipNameOf(madeMs);
+  }
+}
+
+/** Exports that were made, as many as each user may have at once. */
+export class Exports {
+  readonly #deps: ExportsDeps;
+  /** The oldest comes first. */
+  readonly #open = new Map<string, { readonly made: Export; readonly timer: Timer; readonly hold: Hold }>();
+  readonly #planning = new Map<string, number>();
+  readonly #downloads = new Map<string, number>();
+
+  constructor(deps: ExportsDeps) {
+    this.#deps = deps;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Throws what is wrong with items (`details.errors` tells of all), `too_many_exports`, or what the archive can't do
+   * now.
+   */
+  async make(wanted: ExportWanted): Promise<Export> {
+    const { username, items, isZipped, signal } = wanted;
+    this.#checkRoom(username);
+    const leave = enter(this.#planning, username, MAX_PLANNED_OF_USER, 'another export is being made');
+    let made: Export | null = null;
+    let isWithdrawn = false;
+    const hold = this.#deps.hold(username, () => {
+      isWithdrawn = true;
+      if (made !== null) this.end(made.id);
+    });
+    try {
+      const files = await this.#filesOf(items, signal);
+      this.#checkRoom(username);
+      if (isWithdrawn) throw new AppError('token_revoked', 'the token was withdrawn: log in again');
+      made = new Export(username, this.#deps.clock.wallMs(), files, isZipped);
+      const { id } = made;
+      const timer = this.#deps.clock.after(EXPORT_LIFETIME_MS, () => this.end(id));
+      this.#open.set(id, { made, timer, hold });
+      return made;
+    } finally {
+      if (made === null) hold.release();
+      leave();
+    }
+  }
+
+  /** Null where there is none, or it has ended. */
+  find(id: string): Export | null {
+    return this.#open.get(id)?.made ?? null;
+  }
+
+  /** What of it has this name; null: nothing. Close it. Throws `export_gone` or `archive_busy`. */
+  async content(made: Export, name: string): Promise<ExportContent | null> {
+    const file = made.files.find((other) => other.name === name);
+    const zip = made.zip !== null && name === made.zipName ? made.zip : null;
+    if (file === undefined && zip === null) return null;
+    const leave = enter(
+      this.#downloads,
+      made.username,
+      MAX_DOWNLOADS_OF_USER,
+      'too many downloads of one user at once; try again',
+    );
+    try {
+      if (file !== undefined) return await openFile(file, leave);
+      const { contentBytes, etag, lastModifiedMs } = zip!;
+      return { contentBytes, etag, lastModifiedMs, read: (from, to) => zip!.read(from, to), close: leave };
+    } catch (fault) {
+      leave();
+      throw fault;
+    }
+  }
+
+  /** Its addresses are good no more. */
+  end(id: string): void {
+    const ended = this.#open.get(id);
+    ended?.timer.cancel();
+    ended?.hold.release();
+    this.#open.delete(id);
+  }
+
+  stop(): void {
+    for (const id of [...this.#open.keys()]) this.end(id);
+  }
+
+  #checkRoom(username: string): void {
+    if (this.#open.size >= MAX_EXPORTS) throw archiveError('archive_busy', 'there are too many exports');
+    const own = [...this.#open.values()].filter(({ made }) => made.username === username);
+    if (own.length < MAX_EXPORTS_OF_USER) return;
+    const [oldest] = own;
+    const retryAfterSec = Math.max((oldest!.made.expiresMs - this.#deps.clock.wallMs()) / 1000, 1);
+    throw archiveError('too_many_exports', `a user has ${MAX_EXPORTS_OF_USER} exports at most; end one`, {
+      retryAfterSec,
+    });
+  }
+
+  async #filesOf(items: readonly ExportItem[], signal: AbortSignal): Promise<ExportedFile[]> {
+    const files: ExportedFile[] = [];
+    const faults: { readonly fault: AppError; readonly path: string }[] = [];
+    const names = new Set<string>();
+    let recordings = 0;
+    for (const [index, item] of items.entries()) {
+      if (signal.aborted) throw archiveError('archive_busy', 'nobody waits for this export');
+      const clip = await this.#clipOf(item, (fault) => faults.push({ fault, path: `items[${index}]` }));
+      if (clip === null) continue;
+      recordings += clip.recordingCount;
+      if (recordings > MAX_RECORDINGS)
+        throw archiveError('range_too_large', 'this has too many recordings; ask for less at a time');
+      const name = fileNameOf(item, names);
+      names.add(name.toLowerCase());
+      files.push(new ExportedFile(item, name, clip, await this.#deps.gapsOf(item)));
+    }
+    if (faults.length > 0) throw together(faults);
+    return files;
+  }
+
+  /** What is wrong with an item itself doesn't keep the others from being looked at. */
+  async #clipOf(item: ExportItem, onFault: (fault: AppError) => void): Promise<PinnedClip | null> {
+    try {
+      return await this.#deps.clipOf(item);
+    } catch (fault) {
+      if (!(fault instanceof AppError) || !itemFaults.includes(fault.code)) throw fault;
+      onFault(fault);
+      return null;
+    }
+  }
+}
+
+const itemFaults: readonly string[] = [
+  'not_found',
+  'mixed_formats',
+  'range_too_large',
+  'recording_unreadable',
+  'recording_not_ready',
+];
+
+const together = (faults: readonly { readonly fault: AppError; readonly path: string }[]): AppError => {
+  const { fault, path } = faults[0]!;
+  const errors = faults.map((one) => ({ path: one.path, message: one.fault.message }));
+  return new AppError(fault.code, `${path}: ${fault.message}`, { details: { ...fault.details, errors } });
+};
+
+const openFile = async (file: ExportedFile, leave: () => void): Promise<ExportContent> => {
+  const clip = await file.clip.open();
+  return {
+    contentBytes: clip.contentBytes,
+    etag: clip.etag,
+    lastModifiedMs: clip.lastModifiedMs,
+    read: (startByte, endByte) => clip.read(startByte, endByte),
+    close: () => {
+      clip.close();
+      leave();
+    },
+  };
+};
+
+/** Counts one more of a user's, who may have so many; what it answers counts it no more. */
+const enter = (
+  counts: Map<string, number>,
+  username: string,
+  most: number,
+  refusal: string,
+): (() => void) => {
+  const before = counts.get(username) ?? 0;
+  if (before >= most) throw archiveError('archive_busy', refusal);
+  counts.set(username, before + 1);
+  let isIn = true;
+  return () => {
+    if (!isIn) return;
+    isIn = false;
+    const left = counts.get(username)! - 1;
+    if (left === 0) counts.delete(username);
+    else counts.set(username, left);
+  };
+};

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import type { ExportedFile } from './exported-file.js';
+import {
+  type ExportOrigin,
+  MANIFEST_NAME,
+  manifestOf,
+  SUMS_NAME,
+  sumsOf,
+  unknownSumsOf,
+} from './manifest.js';
+import {
+  centralHeader,
+  centralHeaderBytes,
+  descriptor,
+  descriptorBytes,
+  endOfZip,
+  localHeader,
+  localHeaderBytes,
+  type ZipMember,
+} from './zip-format.js';
+
+/** A stretch of the zip file: bytes that are made when they are wanted, or those of a clip. */
+type Section = {
+  readonly startByte: number;
+  readonly endByte: number;
+  readonly content: ExportedFile | (() => Buffer | Promise<Buffer>);
+};
+
+type Checksum = () => Promise<number>;
+
+/**
+ * Clips, a manifest and checksums as one zip file, nothing of which is kept: where everything stands follows from the
+ * sizes, so that any range can be made. What needs a checksum comes behind what it is of.
+ */
+export class ZipContent {
+  readonly contentBytes: number;
+  readonly etag: string;
+  readonly lastModifiedMs: number;
+  readonly #files: readonly ExportedFile[];
+  readonly #origin: ExportOrigin;
+  readonly #sections: Section[] = [];
+  readonly #directory: (() => Promise<Buffer>)[] = [];
+  #atByte = 0;
+  #directoryBytes = 0;
+
+  constructor(files: readonly ExportedFile[], origin: ExportOrigin) {
+    this.#files = files;
+    this.#origin = origin;
+    this.lastModifiedMs = Math.max(...files.map(({ clip }) => clip.lastModifiedMs));
+    for (const file of files) this.#addFile(file);
+    const names = [...files.map(({ name }) => name), MANIFEST_NAME];
+    this.#addText(MANIFEST_NAME, manifestOf(origin, files).length, () => this.#manifest());
+    this.#addText(SUMS_NAME, unknownSumsOf(names).length, () => this.#sums());
+    const place = {
+      count: this.#directory.length,
+      offsetBytes: this.#atByte,
+      lengthBytes: this.#directoryBytes,
+    };
+    const end = endOfZip(place);
+    this.#add(place.lengthBytes + end.length, async () => {
+      const headers: Buffer[] = [];
+      for (const header of this.#directory) headers.push(await header());
+      return Buffer.concat([...headers, end]);
+    });
+    this.contentBytes = this.#atByte;
+    const facts = [origin.madeBy, origin.madeMs, files.map(({ name, clip }) => [name, clip.etag])];
+    this.etag = `"${createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 27)}"`;
+  }
+
+  /** Bytes [startByte, endByte), made while they are read. */
+  async *read(startByte = 0, endByte = this.contentBytes): AsyncGenerator<Buffer, void, undefined> {
+    for (const section of this.#sections) {
+      const from = Math.max(startByte, section.startByte) - section.startByte;
+      const to = Math.min(endByte, section.endByte) - section.startByte;
+      if (from >= to) continue;
+      const { content } = section;
+      if (typeof content === 'function') yield (await content()).subarray(from, to);
+      else yield* content.read(from, to);
+    }
+  }
+
+  #addFile(file: ExportedFile): void {
+    const member: ZipMember = {
+      name: file.name,
+      sizeBytes: file.clip.contentBytes,
+      madeMs: this.#origin.madeMs,
+      isStreamed: true,
+    };
+    const checksum = async () => (await file.digest()).crc32;
+    this.#addMember(member, checksum, file);
+    this.#add(descriptorBytes(member), async () => descriptor(member, await checksum()));
+  }
+
+  #addText(name: string, sizeBytes: number, text: () => Promise<Buffer>): void {
+    const member = { name, sizeBytes, madeMs: this.#origin.madeMs, isStreamed: false };
+    this.#addMember(member, async () => crc32(await text()), text);
+  }
+
+  #addMember(member: ZipMember, checksum: Checksum, content: Section['content']): void {
+    const offsetBytes = this.#atByte;
+    const header = async () => localHeader(member, member.isStreamed ? 0 : await checksum());
+    this.#add(localHeaderBytes(member), header);
+    this.#add(member.sizeBytes, content);
+    this.#directory.push(async () => centralHeader(member, await checksum(), offsetBytes));
+    this.#directoryBytes += centralHeaderBytes(member, offsetBytes);
+  }
+
+  #add(lengthBytes: number, content: Section['content']): void {
+    const startByte = this.#atByte;
+    this.#atByte += lengthBytes;
+    this.#sections.push({ startByte, endByte: this.#atByte, content });
+  }
+
+  async #manifest(): Promise<Buffer> {
+    const sums = await this.#sha256s();
+    return manifestOf(this.#origin, this.#files, (file) => sums.get(file)!);
+  }
+
+  async #sums(): Promise<Buffer> {
+    const sums = await this.#sha256s();
+    const sha256 = createHash('sha256')
+      .update(await this.#manifest())
+      .digest('hex');
+    const listed = this.#files.map((file) => ({ name: file.name, sha256: sums.get(file)! }));
+    return sumsOf([...listed, { name: MANIFEST_NAME, sha256 }]);
+  }
+
+  async #sha256s(): Promise<ReadonlyMap<ExportedFile, string>> {
+    const sums = new Map<ExportedFile, string>();
+    for (const file of this.#files) sums.set(file, (await file.digest()).sha256);
+    return sums;
+  }
+}
