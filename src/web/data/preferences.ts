@@ -1,6 +1,6 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { Problem } from './problem.js';
-import { call } from './session.js';
+import { call, me } from './session.js';
 
 /** What pages keep for the user, on the service: it follows to every browser. */
 export type Preferences = {
@@ -40,4 +40,17 @@ export const setPreferences = (changes: Preferences): Promise<void> => {
   preferences.value = { ...preferences.peek(), ...changes };
   writing = writing.catch(() => {}).then(() => write(changes));
   return writing;
+};
+
+/** Read as soon as somebody is signed in; nobody waits for them, nor misses them if they can't be read. */
+export const startPreferences = (): void => {
+  let owner: string | null = null;
+  effect(() => {
+    const name = me.value?.username ?? null;
+    if (name === null || name === owner) return;
+    owner = name;
+    preferences.value = {};
+    tag = '';
+    void loadPreferences().catch(() => {});
+  });
 };

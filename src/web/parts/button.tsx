@@ -13,6 +13,8 @@ export type ButtonProps = {
   readonly isDisabled?: boolean;
   readonly isPressed?: boolean;
   readonly title?: string;
+  /** The menu that it opens. */
+  readonly popup?: { readonly id: string; readonly isOpen: boolean };
   readonly onClick?: (event: MouseEvent) => void;
 };
 
@@ -26,6 +28,7 @@ export const Button = (props: ButtonProps) => {
     isDisabled,
     isPressed,
     title,
+    popup,
     onClick,
   } = props;
   return (
@@ -36,6 +39,9 @@ export const Button = (props: ButtonProps) => {
       aria-label={label}
       aria-pressed={isPressed}
       title={title ?? label}
+      aria-haspopup={popup === undefined ? undefined : 'menu'}
+      aria-expanded={popup?.isOpen}
+      popovertarget={popup?.id}
       onClick={onClick}
     >
       {icon === undefined ? null : <Icon name={icon} />}
@@ -43,3 +49,16 @@ export const Button = (props: ButtonProps) => {
     </button>
   );
 };
+
+/** Looks like a button and leads somewhere: it can be opened in another tab. */
+export const LinkButton = ({
+  href,
+  icon,
+  kind = 'plain',
+  children,
+}: Pick<ButtonProps, 'children' | 'icon' | 'kind'> & { readonly href: string }) => (
+  <a class={`${styles.button} ${styles[kind]}`} href={href}>
+    {icon === undefined ? null : <Icon name={icon} />}
+    {children}
+  </a>
+);

@@ -3,11 +3,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { asProblem, type Problem } from '../data/problem.js';
 import type { Page, PageProps } from '../pages/table.js';
 import { ProblemBox } from '../parts/problem-box.js';
+import { Skeleton } from '../parts/states.js';
 import { shellText } from '../text/shell.js';
 import styles from './shell.module.css';
-
-/** Nothing is shown for what comes within this time: a flash is worse than a short wait. */
-const SKELETON_AFTER_MS = 150;
 
 class Guard extends Component<{ readonly children: preact.ComponentChildren }, { problem: Problem | null }> {
   override state = { problem: null as Problem | null };
@@ -33,20 +31,14 @@ class Guard extends Component<{ readonly children: preact.ComponentChildren }, {
 export const PageFrame = ({ page, rest }: { readonly page: Page; readonly rest: readonly string[] }) => {
   const [loaded, setLoaded] = useState<{ of: Page; View: FunctionComponent<PageProps> } | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const [isSlow, setIsSlow] = useState(false);
   const [tries, setTries] = useState(0);
   useEffect(() => {
     let isCurrent = true;
-    const timer = setTimeout(() => setIsSlow(true), SKELETON_AFTER_MS);
     setProblem(null);
     page
       .load()
       .then(({ page: View }) => isCurrent && setLoaded({ of: page, View }))
-      .catch((fault: unknown) => isCurrent && setProblem(asProblem(fault)))
-      .finally(() => {
-        clearTimeout(timer);
-        setIsSlow(false);
-      });
+      .catch((fault: unknown) => isCurrent && setProblem(asProblem(fault)));
     return () => {
       isCurrent = false;
     };
@@ -54,7 +46,11 @@ export const PageFrame = ({ page, rest }: { readonly page: Page; readonly rest: 
   if (problem !== null)
     return <ProblemBox what={page.title()} problem={problem} onRetry={() => setTries(tries + 1)} />;
   if (loaded === null || loaded.of !== page)
-    return isSlow ? <p class={styles.none}>{shellText('loading')}</p> : null;
+    return (
+      <div class={styles.none}>
+        <Skeleton />
+      </div>
+    );
   return (
     <Guard key={page.name}>
       <loaded.View rest={rest} />

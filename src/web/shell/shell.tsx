@@ -2,8 +2,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { path } from '../data/route.js';
 import { may } from '../data/session.js';
 import { type Page, pages } from '../pages/table.js';
+import { ConfirmHost } from '../parts/confirm.js';
 import { Icon } from '../parts/icon.js';
+import { Toasts } from '../parts/toasts.js';
+import { useShortcuts } from '../parts/use-shortcuts.js';
 import { shellText } from '../text/shell.js';
+import { KeyHelp } from './key-help.js';
 import { PageFrame } from './page-frame.js';
 import styles from './shell.module.css';
 
@@ -27,10 +31,25 @@ const NavLink = ({ page, isCurrent }: { readonly page: Page; readonly isCurrent:
   </a>
 );
 
+/** A page's own field to find something in: the one that says it is. */
+const focusFind = (): void =>
+  document.querySelector<HTMLElement>('main input[type=search]:not(:disabled)')?.focus();
+
+const useShellKeys = (showHelp: () => void): void =>
+  useShortcuts({
+    title: shellText('everywhere'),
+    shortcuts: [
+      { keys: ['?'], does: shellText('showKeys'), run: showHelp },
+      { keys: ['/'], does: shellText('find'), run: focusFind },
+    ],
+  });
+
 /** Rail, or bar on phones, beside the page. */
 export const Shell = () => {
   const { page, rest } = pageAt(path.value);
   const [isMoreOpen, setIsMoreOpen] = useState(false);
+  const [isHelpOpen, setIsHelpOpen] = useState(false);
+  useShellKeys(() => setIsHelpOpen(true));
   useEffect(() => setIsMoreOpen(false), [path.value]);
   useEffect(() => {
     document.title = page === null ? 'Framering' : `${page.title()} – Framering`;
@@ -64,6 +83,9 @@ export const Shell = () => {
           <PageFrame page={page} rest={rest} />
         )}
       </main>
+      {isHelpOpen ? <KeyHelp onClose={() => setIsHelpOpen(false)} /> : null}
+      <ConfirmHost />
+      <Toasts />
     </div>
   );
 };

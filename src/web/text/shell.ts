@@ -24,5 +24,13 @@ export const shellText = catalogue({
   close: 'Close',
   cancel: 'Cancel',
   save: 'Save',
+  dismiss: 'Dismiss',
+  undo: 'Undo',
+  done: 'Done',
+  keys: 'Keyboard',
+  everywhere: 'Everywhere',
+  showKeys: 'Show these keys',
+  find: 'Find',
+  lettersOff: 'Single keys are switched off for you. They can be switched on under Me.',
   pageFailed: 'This page could not be shown.',
 });
