@@ -1,0 +1,169 @@
+import type { NewCamera } from '../../../data/types.js';
+import { readAddress, sameStreamKey } from './address.js';
+import { expandBraces } from './braces.js';
+import { parseCsv } from './parse-csv.js';
+import { IdSuggestions } from './suggest-ids.js';
+
+/** As many as the service takes at once. */
+export const MAX_CAMERAS = 1_000;
+export const MAX_LINES = 1_000;
+const MAX_URL_CHARS = 2_048;
+const MAX_TEXT_CHARS = 2_500_000;
+
+/** What stands in the way; the page has a sentence for each. */
+export type LineFault = {
+  readonly code:
+    | 'no_address'
+    | 'bad_address'
+    | 'too_long'
+    | 'bad_range'
+    | 'too_many_lines'
+    | 'too_many_cameras'
+    | 'too_much_text'
+    | 'twice'
+    | 'bad_id'
+    | 'id_taken'
+    | 'unknown_column'
+    | 'column_twice'
+    | 'too_many_cells'
+    | 'open_quote'
+    | 'bad_value'
+    | 'unknown_folder'
+    | 'unknown_tag';
+  /** What it is about, or which line. */
+  readonly about: string;
+};
+
+/** A camera that is to be added, or why it can't be. */
+export type Item = {
+  /** In the text, from 1. */
+  readonly line: number;
+  /** Between `line`s of the same number, from 0. */
+  readonly nth: number;
+  readonly camera: NewCamera;
+  /** Whether nobody chose the id. */
+  readonly isIdOurs: boolean;
+  readonly faults: readonly LineFault[];
+  /** The camera that has the same address already; "": none. */
+  readonly sameAs: string;
+};
+
+export type Parsed = {
+  readonly items: readonly Item[];
+  /** Of lines that no camera came of. */
+  readonly faults: readonly { readonly line: number; readonly fault: LineFault }[];
+};
+
+/** What is there already. */
+export type Known = {
+  readonly cameras: Iterable<{ readonly id: string; readonly url: string }>;
+  readonly folders: readonly { readonly id: string; readonly name: string }[];
+  readonly tags: readonly { readonly id: string; readonly name: string }[];
+};
+
+/** What a line says of a camera, before ids are given. */
+export type RawItem = {
+  readonly line: number;
+  readonly url: string;
+  /** Chosen by whoever wrote the line; "": left to us. */
+  readonly id: string;
+  /** What an id of ours is made of. */
+  readonly idWish: string;
+  readonly settings: Partial<NewCamera>;
+  readonly faults: readonly LineFault[];
+};
+
+export type Raw = { readonly items: RawItem[]; readonly faults: Parsed['faults'][number][] };
+
+const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+
+/** A bare address means RTSP. */
+const withScheme = (text: string): string => (/^[a-z][a-z0-9+]*:\/\//i.test(text) ? text : `rtsp://${text}`);
+
+const addressFaults = (url: string): LineFault[] => {
+  if (url === '') return [{ code: 'no_address', about: '' }];
+  if (url.length > MAX_URL_CHARS) return [{ code: 'too_long', about: String(MAX_URL_CHARS) }];
+  return readAddress(url) === null ? [{ code: 'bad_address', about: '' }] : [];
+};
+
+/** A host's name, and the end of its path where that tells streams of one host apart. */
+const idWishOf = (url: string, prefix: string, values: readonly string[]): string => {
+  if (prefix !== '' && values.length > 0) return `${prefix}${values.join('-')}`;
+  const host = (readAddress(url)?.host ?? '').replace(/:\d+$/, '').replace(/[[\]:]/g, '-');
+  return `${prefix}${host}`;
+};
+
+/** Lines of addresses: patterns with braces, and a name behind a space. */
+const parseAddresses = (lines: readonly string[], prefix: string): Raw => {
+  const raw: Raw = { items: [], faults: [] };
+  for (const [index, text] of lines.entries()) {
+    const line = index + 1;
+    const trimmed = text.trim();
+    if (trimmed === '' || trimmed.startsWith('#')) continue;
+    const [, address = '', name = ''] = /^(\S+)(?:\s+(.*))?$/s.exec(trimmed) ?? [];
+    const left = MAX_CAMERAS - raw.items.length;
+    const expanded = expandBraces(address, left);
+    if (typeof expanded === 'string') {
+      const code = expanded === 'range' ? 'bad_range' : 'too_many_cameras';
+      raw.faults.push({ line, fault: { code, about: code === 'bad_range' ? address : String(MAX_CAMERAS) } });
+      continue;
+    }
+    for (const { text: one, values } of expanded) {
+      const url = withScheme(one);
+      const comment = expanded.length > 1 && name !== '' ? `${name} ${values.join('-')}` : name;
+      const settings = comment === '' ? {} : { comment };
+      const idWish = idWishOf(url, prefix, values);
+      raw.items.push({ line, url, id: '', idWish, settings, faults: addressFaults(url) });
+    }
+  }
+  return raw;
+};
+
+const finish = (raw: Raw, known: Known): Parsed => {
+  const existing = [...known.cameras];
+  const streams = new Map(existing.map(({ id, url }) => [sameStreamKey(url), id]));
+  const seenAt = new Map<string, number>();
+  const ids = new IdSuggestions(existing.map(({ id }) => id));
+  const nthOfLine = new Map<number, number>();
+  const idFaults = raw.items.map(({ id }): LineFault[] => {
+    if (id === '') return [];
+    if (!ID.test(id)) return [{ code: 'bad_id', about: id }];
+    return ids.take(id) ? [] : [{ code: 'id_taken', about: id }];
+  });
+  const items = raw.items.map((item, index): Item => {
+    const key = sameStreamKey(item.url);
+    const before = item.url === '' ? undefined : seenAt.get(key);
+    if (before === undefined) seenAt.set(key, item.line);
+    const nth = nthOfLine.get(item.line) ?? 0;
+    nthOfLine.set(item.line, nth + 1);
+    const id = item.id === '' ? ids.suggest(item.idWish) : item.id;
+    const twice: LineFault[] = before === undefined ? [] : [{ code: 'twice', about: String(before) }];
+    return {
+      ...{ line: item.line, nth, isIdOurs: item.id === '' },
+      camera: { ...item.settings, id, url: item.url },
+      faults: [...item.faults, ...(idFaults[index] ?? []), ...twice],
+      sameAs: streams.get(key) ?? '',
+    };
+  });
+  return { items, faults: raw.faults };
+};
+
+/**
+ * Reads what somebody pasted: addresses, a line each, with braces for many; or CSV, when its first line names columns.
+ * `prefix` begins ids of ours. However long or odd the text is, at most a thousand cameras come of it.
+ */
+export const parseLines = (text: string, known: Known, prefix = ''): Parsed => {
+  if (text.length > MAX_TEXT_CHARS)
+    return {
+      items: [],
+      faults: [{ line: 1, fault: { code: 'too_much_text', about: String(MAX_TEXT_CHARS) } }],
+    };
+  const normal = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
+  const csv = parseCsv(normal, known, { maxRecords: MAX_LINES + 1, prefix, addressFaults, idWishOf });
+  if (csv !== null) return finish(csv, known);
+  const lines = normal.split('\n', MAX_LINES + 1);
+  const raw = parseAddresses(lines.slice(0, MAX_LINES), prefix);
+  if (lines.length > MAX_LINES && normal.trimEnd().split('\n', MAX_LINES + 1).length > MAX_LINES)
+    raw.faults.push({ line: MAX_LINES + 1, fault: { code: 'too_many_lines', about: String(MAX_LINES) } });
+  return finish(raw, known);
+};

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { newCameraSchema } from '../../src/http/camera-schemas.js';
+import { sameStreamKey, shownAddress, userOf, withLogin } from '../../src/web/pages/cameras/many/address.js';
+import { expandBraces } from '../../src/web/pages/cameras/many/braces.js';
+import { MAX_CAMERAS, parseLines } from '../../src/web/pages/cameras/many/parse-lines.js';
+
+const none = { cameras: [], folders: [], tags: [] };
+const known = {
+  cameras: [
+    { id: 'gate', url: 'rtsp://u:***@10.0.0.9/s1' },
+    { id: '10.0.0.11', url: 'rtsp://h/1' },
+  ],
+  folders: [{ id: 'north', name: 'North Wing' }],
+  tags: [
+    { id: 'ptz', name: 'PTZ' },
+    { id: 'door', name: 'Doors' },
+  ],
+};
+
+const texts = (pattern: string, max = 1_000): readonly string[] | string => {
+  const expanded = expandBraces(pattern, max);
+  return typeof expanded === 'string' ? expanded : expanded.map(({ text }) => text);
+};
+
+const codesOf = (text: string): string[] => {
+  const { items, faults } = parseLines(text, known);
+  return [
+    ...items.flatMap(({ line, faults: own }) => own.map(({ code, about }) => `${line} ${code} ${about}`)),
+    ...faults.map(({ line, fault }) => `${line} ${fault.code} ${fault.about}`),
+  ];
+};
+
+test('braces stand for ranges and lists, and for themselves where they are neither', () => {
+  assert.deepEqual(texts('a{9..11}b'), ['a9b', 'a10b', 'a11b']);
+  assert.deepEqual(texts('{08..10}'), ['08', '09', '10']);
+  assert.deepEqual(texts('{3..1}'), ['3', '2', '1']);
+  assert.deepEqual(texts('{1..9..4}'), ['1', '5', '9']);
+  assert.deepEqual(texts('{1,2}/{main,sub}'), ['1/main', '1/sub', '2/main', '2/sub']);
+  assert.deepEqual(texts('u:p{w}@h'), ['u:p{w}@h']);
+  assert.deepEqual(texts('}{'), ['}{']);
+  assert.equal(texts('{1..}'), 'range');
+  assert.equal(texts('{a..f}'), 'range');
+  assert.equal(texts('{0..999999999}{0..999999999}'), 'many');
+  assert.equal(texts('{1..2}'.repeat(5_000)), 'many');
+});
+
+test('fifty cameras come of one line, each with an id of its own', () => {
+  const { items, faults } = parseLines('rtsp://u:p@10.0.0.{11..60}/s1\n', known);
+  assert.equal(items.length, 50);
+  assert.deepEqual(faults, []);
+  assert.deepEqual(items[1]?.camera, { id: '10.0.0.12', url: 'rtsp://u:p@10.0.0.12/s1' });
+  assert.equal(items[0]?.camera.id, '10.0.0.11-2', 'there is a camera of that name already');
+  const named = parseLines('rtsp://10.0.0.{11..12}/s1 Gate', none, 'north-').items;
+  assert.deepEqual(
+    named.map(({ camera }) => [camera.id, camera.comment]),
+    [
+      ['north-11', 'Gate 11'],
+      ['north-12', 'Gate 12'],
+    ],
+  );
+});
+
+test('lists of addresses: bare ones, comments, empty lines, what is there already', () => {
+  const { items } = parseLines('\uFEFF# the yard\r\n\r\n10.0.0.9/s1\r\ncam.local:8554 Yard\n', known);
+  assert.deepEqual(
+    items.map(({ line, camera, sameAs }) => [line, camera.url, camera.comment, sameAs]),
+    [
+      [3, 'rtsp://10.0.0.9/s1', undefined, 'gate'],
+      [4, 'rtsp://cam.local:8554', 'Yard', ''],
+    ],
+  );
+  assert.deepEqual(codesOf('rtsp://h/1\nhttp://h/1\nrtsp:// h\nrtsp://h:554/1\nrtsp://{a..b}/'), [
+    '2 bad_address ',
+    '3 bad_address ',
+    '4 twice 1',
+    '5 bad_range rtsp://{a..b}/',
+  ]);
+  assert.deepEqual(codesOf(`rtsp://h/${'x'.repeat(2_048)}`), ['1 too_long 2048']);
+});
+
+test('tables: columns in any order, folders and tags by name, every fault at its line', () => {
+  const { items, faults } = parseLines(
+    'Name;URL;Record;Tags;Folder;ID\n"Gate; ""north""\nside";rtsp://a/1;yes;doors, ptz;north wing;g1\n;rtsp://b/1;;;;\n',
+    known,
+  );
+  assert.deepEqual(faults, []);
+  assert.deepEqual(
+    items.map(({ line, camera }) => [line, camera]),
+    [
+      [
+        2,
+        {
+          ...{ id: 'g1', url: 'rtsp://a/1', comment: 'Gate; "north"\nside' },
+          ...{ record: true, tags: ['door', 'ptz'], folder_id: 'north' },
+        },
+      ],
+      [4, { id: 'b', url: 'rtsp://b/1' }],
+    ],
+  );
+  const lines = [
+    'id,url,sub_url,record,folder,tags,retention_days,color,url',
+    'gate,rtsp://a/1,,maybe,south,x,-1',
+    'a b,,nowhere',
+    'c,rtsp://c/1,,,,,,,,,',
+    'c,rtsp://d/1',
+    'e,"rtsp://e/1',
+  ];
+  assert.deepEqual(codesOf(lines.join('\n')), [
+    ...['2 bad_value record', '2 unknown_folder south', '2 unknown_tag x', '2 bad_value retention_days'],
+    ...['2 id_taken gate', '3 no_address ', '3 bad_value sub_url', '3 bad_id a b', '4 too_many_cells 2'],
+    ...['5 id_taken c', '6 open_quote ', '1 unknown_column color', '1 column_twice url'],
+  ]);
+});
+
+test('a thousand at most, however they are written', () => {
+  const line = (count: number) => Array.from({ length: count }, (_, nth) => `rtsp://h/${nth}`).join('\n');
+  assert.equal(parseLines(line(1_000), none).items.length, 1_000);
+  assert.deepEqual(parseLines(`${line(1_000)}\n\n`, none).faults, []);
+  for (const many of [line(1_001), `url\n${line(1_001)}`]) {
+    const { items, faults } = parseLines(many, none);
+    assert.equal(items.length, 1_000);
+    assert.equal(faults[0]?.fault.code, 'too_many_lines');
+  }
+  const { items, faults } = parseLines('rtsp://h/{1..999}\nrtsp://k/{1..2}\nrtsp://k/1', none);
+  assert.equal(items.length, 1_000);
+  assert.deepEqual(faults, [{ line: 2, fault: { code: 'too_many_cameras', about: '1000' } }]);
+  assert.equal(parseLines('x'.repeat(3_000_000), none).faults[0]?.fault.code, 'too_much_text');
+  assert.equal(
+    new Set(parseLines('rtsp://h/{1..1000}', none).items.map(({ camera }) => camera.id)).size,
+    1_000,
+  );
+});
+
+test('whatever is pasted: it ends, within bounds, and what has no fault the service takes', () => {
+  const alphabet = [...'{}.,;:/@"\n\t #rtspul0123abcé{}..,,\n'];
+  const odd = fc.array(fc.constantFrom(...alphabet, 'rtsp://', 'url,', 'id;url\n', '{1..9}'), {
+    maxLength: 60,
+  });
+  fc.assert(
+    fc.property(odd, (parts) => {
+      const { items } = parseLines(parts.join(''), known);
+      assert.ok(items.length <= MAX_CAMERAS);
+      const good = items.filter(({ faults }) => faults.length === 0);
+      assert.equal(new Set([...good.map(({ camera }) => camera.id), 'gate']).size, good.length + 1);
+      for (const { camera } of good) {
+        const { error } = newCameraSchema.safeParse(camera);
+        assert.equal(error, undefined, `${JSON.stringify(camera)}: ${error?.message}`);
+      }
+    }),
+    { numRuns: 1_500 },
+  );
+});
+
+test('braces give as many texts as they stand for, all different in what was varied', () => {
+  fc.assert(
+    fc.property(fc.nat(999), fc.nat(30), fc.nat(9), (from, more, second) => {
+      const all = texts(`a{${from}..${from + more}}b{0..${second}}`);
+      assert.equal(new Set(all).size, (more + 1) * (second + 1));
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('addresses: what is shown has no secret, another login goes to the same stream', () => {
+  for (const url of [
+    'rtsp://joe:s3cret@10.0.0.1:554/a',
+    'rtsp://joe:s3/cr@et@10.0.0.1:554/a',
+    'rtsp://10.0.0.1:554/a?user=joe&password=s3cret',
+    'rtsp://10.0.0.1:554/0/joe:s3cret/main',
+  ]) {
+    assert.match(shownAddress(url), /^10\.0\.0\.1:554\//);
+    assert.doesNotMatch(shownAddress(url), /s3|cr@et/);
+  }
+  const mended = withLogin('rtsp://a:b@h/x', 'jo@e', 'p/w:1');
+  assert.equal(mended, 'rtsp://jo%40e:p%2Fw%3A1@h/x');
+  assert.equal(userOf(mended), 'jo@e');
+  assert.equal(sameStreamKey(mended), sameStreamKey('RTSP://H:554/x'));
+  assert.notEqual(sameStreamKey('rtsp://[fe80::1]/x'), sameStreamKey('rtsp://[fe80::1]:8554/x'));
+});
