@@ -1,6 +1,6 @@
 import type { NewCamera } from '../../../data/types.js';
 import { type CsvRecord, type Delimiter, readCsv } from './csv.js';
-import type { Known, LineFault, Raw } from './parse-lines.js';
+import type { Known, LineFault, Raw } from './items.js';
 
 const yes = /^(?:true|yes|y|1|on)$/i;
 const no = /^(?:false|no|n|0|off|)$/i;

@@ -1,6 +1,6 @@
-import type { NewCamera } from '../../../data/types.js';
 import { readAddress, sameStreamKey } from './address.js';
 import { expandBraces } from './braces.js';
+import type { Item, Known, LineFault, Parsed, Raw } from './items.js';
 import { parseCsv } from './parse-csv.js';
 import { IdSuggestions } from './suggest-ids.js';
 
@@ -9,71 +9,6 @@ export const MAX_CAMERAS = 1_000;
 export const MAX_LINES = 1_000;
 const MAX_URL_CHARS = 2_048;
 const MAX_TEXT_CHARS = 2_500_000;
-
-/** What stands in the way; the page has a sentence for each. */
-export type LineFault = {
-  readonly code:
-    | 'no_address'
-    | 'bad_address'
-    | 'too_long'
-    | 'bad_range'
-    | 'too_many_lines'
-    | 'too_many_cameras'
-    | 'too_much_text'
-    | 'twice'
-    | 'bad_id'
-    | 'id_taken'
-    | 'unknown_column'
-    | 'column_twice'
-    | 'too_many_cells'
-    | 'open_quote'
-    | 'bad_value'
-    | 'unknown_folder'
-    | 'unknown_tag';
-  /** What it is about, or which line. */
-  readonly about: string;
-};
-
-/** A camera that is to be added, or why it can't be. */
-export type Item = {
-  /** In the text, from 1. */
-  readonly line: number;
-  /** Between `line`s of the same number, from 0. */
-  readonly nth: number;
-  readonly camera: NewCamera;
-  /** Whether nobody chose the id. */
-  readonly isIdOurs: boolean;
-  readonly faults: readonly LineFault[];
-  /** The camera that has the same address already; "": none. */
-  readonly sameAs: string;
-};
-
-export type Parsed = {
-  readonly items: readonly Item[];
-  /** Of lines that no camera came of. */
-  readonly faults: readonly { readonly line: number; readonly fault: LineFault }[];
-};
-
-/** What is there already. */
-export type Known = {
-  readonly cameras: Iterable<{ readonly id: string; readonly url: string }>;
-  readonly folders: readonly { readonly id: string; readonly name: string }[];
-  readonly tags: readonly { readonly id: string; readonly name: string }[];
-};
-
-/** What a line says of a camera, before ids are given. */
-export type RawItem = {
-  readonly line: number;
-  readonly url: string;
-  /** Chosen by whoever wrote the line; "": left to us. */
-  readonly id: string;
-  /** What an id of ours is made of. */
-  readonly idWish: string;
-  readonly settings: Partial<NewCamera>;
-  readonly faults: readonly LineFault[];
-};
-
-export type Raw = { readonly items: RawItem[]; readonly faults: Parsed['faults'][number][] };
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
