@@ -4,6 +4,9 @@ import type { Logger } from './base/log.js';
 import { eventFieldNames } from './camera/runtime-fields.js';
 import { ChangeFeed, type Watched } from './events/change-feed.js';
 import { EventHub } from './events/event-hub.js';
+import { CameraWatch } from './events/kept/camera-watch.js';
+import { eventIdText, eventView } from './events/kept/event.js';
+import { EventKeeper } from './events/kept/event-keeper.js';
 import type { Media } from './media.js';
 import type { Stops } from './stops.js';
 import type { Storage } from './storage.js';
@@ -36,9 +39,64 @@ const watchedOf = ({ store, root, accounts }: Storage, { registry, desk }: Media
   ];
 };
 
+type Base = { readonly clock: Clock; readonly log: Logger };
+
+const DAY_MS = 86_400_000;
+/** What is about no camera. */
+const OF_NO_CAMERA_DAYS = 30;
+
+/** Events stay as long as the recordings that they belong to, by the time that those go by. */
+const keepEvents = (
+  { clock, log }: Base,
+  { store, accounts, events }: Storage,
+  { registry, root, desk, beat }: Pick<Media, 'registry' | 'desk' | 'beat'> & Pick<Storage, 'root'>,
+  stops: Stops,
+): void => {
+  const keeper = new EventKeeper({
+    ...{ clock, log, events },
+    rules: () => {
+      const nowMs = store.facts.timeMs('archive_time_ms');
+      const beforeMs = (days: number): number | null =>
+        days === 0 || nowMs === null ? null : nowMs - days * DAY_MS;
+      const cameras = store.cameras.list();
+      return {
+        beforeMs: new Map(cameras.map(({ id, retention_days }) => [id, beforeMs(retention_days)])),
+        ofNoCameraMs: beforeMs(OF_NO_CAMERA_DAYS),
+        usernames: new Set(accounts.list().map(({ username }) => username)),
+      };
+    },
+  });
+  stops.push(() => keeper.stop());
+  keeper.start();
+  const watch = new CameraWatch({
+    ...{ clock, log: events },
+    storageFault: () => root.fault ?? desk.fault ?? '',
+    whyNotRecorded: (cameraId) => desk.whyNot(cameraId) ?? 'unknown',
+  });
+  beat.on(() => watch.look(registry.conditions()));
+};
+
+/** Kept events are told of like all else that changes; who has reviewed them is nobody else's business. */
+const tellEvents = ({ events }: Storage, hub: EventHub): void =>
+  events.changed.on((event, changes) => {
+    const view = eventView(event);
+    const { toMs, isProtected, score, detail } = { toMs: undefined, ...changes } as Record<string, unknown>;
+    const set =
+      changes === null
+        ? { ...view, reviewed: false }
+        : {
+            ...(toMs === undefined ? {} : { to: view.to }),
+            ...(isProtected === undefined ? {} : { protected: view.protected }),
+            ...(score === undefined ? {} : { score: view.score }),
+            ...(detail === undefined ? {} : { detail: view.detail }),
+          };
+    const cameraId = event.cameraId === '' ? null : event.cameraId;
+    hub.publish({ topic: 'events', id: eventIdText(event.id), set, cameraId, needs: 'events.read' });
+  });
+
 /** What is told of as it happens, to whoever listens. */
 export const buildHappenings = (
-  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  { clock, log }: Base,
   storage: Storage,
   media: Media,
   stops: Stops,
@@ -55,6 +113,8 @@ export const buildHappenings = (
     };
     hub.publish({ topic: 'events', id: `${cameraId}/${from}`, set, cameraId, needs: 'archive.read' });
   });
+  tellEvents(storage, hub);
+  keepEvents({ clock, log }, storage, { ...media, root: storage.root }, stops);
   stops.push(() => hub.stop());
   return hub;
 };

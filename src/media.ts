@@ -73,7 +73,7 @@ const rulesOf = (cameras: Store['cameras']): RetentionRule[] => [
 const openArchive = async (
   config: Config,
   { clock, log, threads }: MediaDeps,
-  { store, root, viewers }: Storage,
+  { store, root, viewers, events }: Storage,
   stops: Stops,
 ): Promise<Recording> => {
   const { archiveDir, recordFileSeconds: fileSeconds, storageMinFreePercent: minFreePercent } = config;
@@ -93,6 +93,7 @@ const openArchive = async (
       threads,
       live: desk,
       rules: () => rulesOf(store.cameras),
+      spared: () => events.protectedSpans(),
       onGone: (cameraId) => store.cameras.deleted.forget(cameraId),
       whyNot: (cameraId) => desk.whyNot(cameraId),
       hold: (username, onEnd) => viewers.takePlace(null, username, onEnd),
@@ -181,7 +182,7 @@ const endingsOf = (
   outputs: readonly LiveOutput[],
   pictures: Pictures,
   { archive, desk }: Recording,
-  { store, viewers }: Storage,
+  { store, viewers, events }: Storage,
 ): CameraEvents => ({
   onRemoved: (id) => {
     for (const source of sourceKeysOf(id)) {
@@ -189,6 +190,7 @@ const endingsOf = (
       desk.forget(source);
     }
     pictures.forget(id);
+    events.forgetCamera(id);
     viewers.endForCamera(id, 'camera_deleted');
     if (store.cameras.deleted.find(id)?.isPurged === true) archive.retention.sweepSoon();
   },

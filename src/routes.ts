@@ -2,6 +2,7 @@ import { faultsBetween } from './backup/check.js';
 import { restoreSnapshot } from './backup/restore.js';
 import { takeSnapshot } from './backup/snapshot.js';
 import type { Clock } from './base/clock.js';
+import { eventPictures } from './event-pictures.js';
 import type { EventHub } from './events/event-hub.js';
 import type { Route } from './http/route.js';
 import { archiveRoutes } from './http/routes/archive.js';
@@ -13,6 +14,7 @@ import { exportRoutes } from './http/routes/exports.js';
 import { folderRoutes } from './http/routes/folders.js';
 import { healthRoutes } from './http/routes/health.js';
 import { hlsRoutes } from './http/routes/hls.js';
+import { keptEventRoutes } from './http/routes/kept-events.js';
 import { layoutRoutes } from './http/routes/layouts.js';
 import { loginRoutes } from './http/routes/login.js';
 import { logRoutes } from './http/routes/logs.js';
@@ -97,6 +99,34 @@ const managementRoutes = ({ clock, storage, media, operations, service }: Routes
   ];
 };
 
+/** Folders hold folders; a camera may name one that isn't there. */
+const inFolder = ({ store }: Storage, folderId: string): ReadonlySet<string> => {
+  const folders = store.folders.list();
+  const wanted = new Set([folderId]);
+  let count = 0;
+  while (count < wanted.size) {
+    count = wanted.size;
+    for (const { id, parent_id } of folders) if (wanted.has(parent_id)) wanted.add(id);
+  }
+  const cameras = store.cameras.list().filter(({ folder_id }) => wanted.has(folder_id));
+  return new Set(cameras.map(({ id }) => id));
+};
+
+const happenedRoutes = ({ clock, storage, media, events, serverSent }: RoutesDeps): Route[] => [
+  ...eventRoutes({ hub: events, streams: serverSent, clock }),
+  ...keptEventRoutes({
+    events: storage.events,
+    cameras: {
+      inFolder: (folderId) => inFolder(storage, folderId),
+      withTag: (tagId) => {
+        const cameras = storage.store.cameras.list().filter(({ tags }) => tags.includes(tagId));
+        return new Set(cameras.map(({ id }) => id));
+      },
+    },
+    pictures: eventPictures(media.pictures),
+  }),
+];
+
 const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
   const { registry, archive, hls, whep, pictures } = media;
   const { deleted } = storage.store.cameras;
@@ -164,7 +194,7 @@ export const buildRoutes = (deps: RoutesDeps): Routes => {
   const routes = [
     ...managementRoutes(deps),
     ...logRoutes({ hub: deps.log, streams: deps.serverSent, clock }),
-    ...eventRoutes({ hub: deps.events, streams: deps.serverSent, clock }),
+    ...happenedRoutes(deps),
     ...modelRoutes({ models: deps.models }),
     ...viewingRoutes(deps),
     ...upgradeRoutes(upgrades),

@@ -10,6 +10,7 @@ import { AppError, messageOf } from './base/errors.js';
 import type { Logger } from './base/log.js';
 import { checkWritable, makeFolder } from './base/make-folder.js';
 import type { Config } from './config.js';
+import { EventLog } from './events/kept/event-log.js';
 import type { Stops } from './stops.js';
 import { lockArchiveDir, lockDataDir } from './store/folder-lock.js';
 import { Store } from './store/store.js';
@@ -29,6 +30,8 @@ export type Storage = {
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly accounts: Accounts;
+  /** What happened. */
+  readonly events: EventLog;
 };
 
 /** A folder of the configuration that is of no use is told by its variable's name. */
@@ -87,6 +90,8 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   stops.push(() => dataLock.release());
   const store = new Store(join(config.dataDir, 'framering.db'));
   stops.push(() => store.close());
+  const events = new EventLog(join(config.dataDir, 'events.db'), { clock, log });
+  stops.push(() => events.stop());
   const root = await openArchiveRoot(config, store, deps);
   stops.push(() => root.stop());
   const viewers = new Viewers({ clock, log });
@@ -96,5 +101,5 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
   const accounts = new Accounts(secret, { users, logins, facts, tokens, sessions, viewers, clock });
   await accounts.ensureAdmin(deps.showAdmin);
-  return { store, root, viewers, tokens, sessions, accounts };
+  return { store, root, viewers, tokens, sessions, accounts, events };
 };

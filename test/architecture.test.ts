@@ -27,8 +27,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   onvif: ['base'],
   auth: ['base', 'store'],
   backup: ['base', 'store', 'auth'],
-  // An event says what one must be allowed to hear of it.
-  events: ['base', 'auth'],
+  // An event says what one must be allowed to hear of it; a database that fails does so like the configuration's.
+  events: ['base', 'auth', 'store'],
   ops: ['base'],
   // Types alone: see below.
   web: ['http', 'auth'],
@@ -55,6 +55,7 @@ const parts = [
   'media',
   'operations',
   'happenings',
+  'event-pictures',
   'routes',
   'listeners',
   'stops',

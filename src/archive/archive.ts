@@ -6,6 +6,7 @@ import { Exports, type ExportsDeps } from './bundle/exports.js';
 import type { FilesInProgress } from './files/file-progress.js';
 import { Frames } from './frames/frames.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './jobs/job-pool.js';
+import type { ProtectedSpan } from './keep/delete-files.js';
 import { Deleting } from './keep/deleting.js';
 import { type LiveFiles, Recovery } from './keep/recovery.js';
 import { Retention, type RetentionRule, type TimeMemory } from './keep/retention.js';
@@ -28,6 +29,8 @@ export type ArchiveDeps = {
   readonly live: LiveFiles & FilesInProgress;
   /** How long each camera's recordings are kept. */
   readonly rules: () => readonly RetentionRule[];
+  /** Times whose recordings stay, whatever their age. */
+  readonly spared?: () => readonly ProtectedSpan[];
   /** What time deletions went by last. */
   readonly memory: TimeMemory;
   /** Nothing is left of a camera that was deleted. */
@@ -90,6 +93,7 @@ export class Archive {
     });
     this.retention = new Retention(options, {
       ...{ clock, log, live, memory, onGone, rules },
+      ...(deps.spared === undefined ? {} : { spared: deps.spared }),
       runner: deleter,
     });
   }

@@ -31,6 +31,10 @@ const table = {
   'stats.read': ['viewer', 'operator', 'admin'],
   /** What happens, of what the role may see. */
   'events.read': ['viewer', 'operator', 'admin'],
+  /** To remember which ones one has seen. */
+  'events.review': ['viewer', 'operator', 'admin'],
+  /** To keep what was recorded of one, whatever its age. */
+  'events.protect': ['operator', 'admin'],
   'logs.read': ['operator', 'admin'],
   'users.manage': ['admin'],
   'settings.manage': ['admin'],

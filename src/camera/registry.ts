@@ -6,7 +6,7 @@ import { type StreamName, sourceKey } from '../ring/source-key.js';
 import type { CameraBatch, CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
 import { type BatchFault, faultsOfBatch, type KnownCameras } from './batch.js';
 import { keepPasswords, withoutPasswords } from './camera-url.js';
-import type { CameraState } from './fleet/camera.js';
+import { type CameraState, isAtRest } from './fleet/camera.js';
 import type { Cameras } from './fleet/cameras.js';
 import type { ThreadLosses } from './fleet/fleet.js';
 import type { RingFigures } from './fleet/ring-budget.js';
@@ -37,6 +37,18 @@ export type ViewerCounts = {
   readonly hls: number;
   readonly whep: number;
   readonly rtsp: number;
+};
+
+/** What a camera is meant to do, and does. */
+export type CameraCondition = {
+  readonly cameraId: string;
+  readonly isStreaming: boolean;
+  /** It is not to be connected. */
+  readonly isAtRest: boolean;
+  readonly isRecorded: boolean;
+  readonly isRecording: boolean;
+  /** Why it isn't streaming; "" where nothing is known. */
+  readonly fault: string;
 };
 
 /** One camera in figures, for metrics and statistics. */
@@ -193,6 +205,11 @@ export class CameraRegistry {
   /** By id: what each camera does. */
   *runtimes(): Iterable<readonly [id: string, runtime: RuntimeFields]> {
     for (const entry of this.#entries.values()) yield [entry.stored.id, this.#runtimeOf(entry)];
+  }
+
+  /** What each camera is meant to do, and does: cheap enough for each second. */
+  *conditions(): Iterable<CameraCondition> {
+    for (const { stored } of this.#entries.values()) yield this.#conditionOf(stored);
   }
 
   /** By id: what is stored of each camera, without passwords; the same object until it is changed. */
@@ -395,6 +412,18 @@ export class CameraRegistry {
 
   #view(entry: Entry, showsPasswords: boolean): CameraView {
     return { ...(showsPasswords ? entry.stored : entry.masked), ...this.#runtimeOf(entry) };
+  }
+
+  #conditionOf({ id, record }: StoredCamera): CameraCondition {
+    const status = this.#deps.cameras.get(id)?.status();
+    return {
+      cameraId: id,
+      isStreaming: status?.state === 'streaming',
+      isAtRest: status === undefined || isAtRest(status.state),
+      isRecorded: record,
+      isRecording: this.#deps.activity.isRecording(id),
+      fault: status?.lastError ?? '',
+    };
   }
 
   #figuresOf({ stored: { id }, subKey, gauge, receivedBytes }: Entry): CameraFigures {

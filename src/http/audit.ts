@@ -26,6 +26,7 @@ export type AuditAction =
   | 'create_layout'
   | 'update_layout'
   | 'delete_layout'
+  | 'protect_event'
   | 'update_settings'
   | 'export_recording'
   | 'export'

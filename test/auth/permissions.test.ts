@@ -25,6 +25,8 @@ const matrix: readonly (readonly [what: string, permission: Permission, cells: s
   ['decided: DELETE /api/cameras/:id/archive', 'archive.delete', 'no yes yes yes'],
   ['decided: POST /api/cameras/test', 'cameras.test', 'no yes yes yes'],
   ['decided: GET /api/events/stream', 'events.read', 'yes yes yes no'],
+  ['web: POST /api/events/reviewed', 'events.review', 'yes yes yes no'],
+  ['web: PUT /api/events/:id', 'events.protect', 'no yes yes no'],
   ['decided: `url` shows a viewer no password', 'camera-credentials.read', 'no yes yes yes'],
 ];
 

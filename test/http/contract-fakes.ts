@@ -2,10 +2,12 @@ import { archiveError } from '../../src/archive/archive-error.js';
 import { Export } from '../../src/archive/bundle/exports.js';
 import { authError } from '../../src/auth/auth-error.js';
 import { AppError } from '../../src/base/errors.js';
+import { eventIdOf, type KeptEvent } from '../../src/events/kept/event.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
 import { type CameraTestRoutesDeps, cameraTestRoutes } from '../../src/http/routes/camera-tests.js';
 import { exportRoutes } from '../../src/http/routes/exports.js';
 import { hlsRoutes } from '../../src/http/routes/hls.js';
+import { type KeptEventRoutesDeps, keptEventRoutes } from '../../src/http/routes/kept-events.js';
 import { meRoutes } from '../../src/http/routes/me.js';
 import { type PictureSource, snapshotRoutes } from '../../src/http/routes/snapshot.js';
 import { userRoutes } from '../../src/http/routes/users.js';
@@ -67,6 +69,42 @@ export class FakePictures implements PictureSource {
   }
 }
 
+/** The id of the only event that there is. */
+export const EVENT_ID = 'abc';
+
+/** One event, or whatever the test throws. */
+export class FakeEvents {
+  refusal: Error | null = null;
+  #event: KeptEvent = {
+    ...{ id: eventIdOf(EVENT_ID) ?? 0, cameraId: 'open', type: 'camera_lost', label: '', score: null },
+    ...{ fromMs: 0, toMs: null, isProtected: false, detail: 'away' },
+  };
+
+  page() {
+    if (this.refusal !== null) throw this.refusal;
+    return [{ event: this.#event, isReviewed: false }];
+  }
+
+  find(id: number) {
+    const [seen] = this.page();
+    return seen?.event.id === id ? seen : null;
+  }
+
+  review(): number {
+    return this.page().length;
+  }
+
+  protect(_id: number, isProtected: boolean): void {
+    if (isProtected) throw new AppError('too_many_protected', 'too many');
+  }
+}
+
+const eventDeps = (events: FakeEvents, pictures: FakePictures): KeptEventRoutesDeps => ({
+  events,
+  cameras: { withTag: () => new Set(), inFolder: () => new Set() },
+  pictures: { of: () => pictures.live() },
+});
+
 /**
  * The service's own routes over outputs of the test's own: a camera that has a picture, without a worker; an archive
  * and accounts that are too busy.
@@ -75,6 +113,7 @@ export const startFakeOutputs = async (): Promise<{
   readonly server: WebServer;
   readonly whep: FakeWhep;
   readonly pictures: FakePictures;
+  readonly events: FakeEvents;
   /** Lets the camera `open` send. */
   readonly play: (seconds: number) => void;
   readonly stop: () => Promise<void>;
@@ -85,12 +124,14 @@ export const startFakeOutputs = async (): Promise<{
   rig.cameras.set('open', camera);
   const whep = new FakeWhep();
   const pictures = new FakePictures();
+  const events = new FakeEvents();
   const sources = { sourceOf: sourceKey };
   const archive = new FakeArchive();
   const server = await startWebServer([
     ...hlsRoutes({ hls: rig.hls, sources }),
     ...whepRoutes({ whep, sources }),
     ...snapshotRoutes({ pictures }),
+    ...keptEventRoutes(eventDeps(events, pictures)),
     ...archiveRoutes({
       clock,
       cameras: { has: () => true },
@@ -133,6 +174,7 @@ export const startFakeOutputs = async (): Promise<{
     server,
     whep,
     pictures,
+    events,
     play: (seconds) => camera.play(seconds),
     stop: async () => {
       rig.hls.stop();

@@ -21,6 +21,7 @@ import {
 import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.js';
 import { until } from '../support/until.js';
 import { callLayouts, callReplacements, callSessions } from './contract-accounts.js';
+import { callEvents } from './contract-events.js';
 import { callExports } from './contract-exports.js';
 import { startFakeOutputs } from './contract-fakes.js';
 import { stepsOf } from './contract-steps.js';
@@ -193,6 +194,7 @@ test('lists are told to be the same, and asked for in pages that there can be', 
     '/api/folders',
     '/api/users',
     '/api/layouts',
+    '/api/events',
     '/api/me/preferences',
   ]) {
     // Figures of cameras may change from one moment to the next.
@@ -393,6 +395,8 @@ test('a snapshot is a picture, the one that the client has, or why there is none
     assert.equal((await server.call('GET', path)).status, refusal);
   }
 });
+
+test('events are searched, seen, protected and shown, or it is said why not', () => callEvents(fakes));
 
 test('the archive is listed, played and exported, or says what is wrong', async () => {
   await app.asAdmin('POST', '/api/cameras', { id: 'yard', url: 'rtsp://127.0.0.1/1' });

@@ -18,6 +18,9 @@ export type Eviction = Deletions & { readonly freePercent: number };
 /** Infinite: all of the camera's recordings go, those too that nobody can play. */
 export type ExpiryLimit = { readonly cameraId: string; readonly beforeMs: number };
 
+/** A time of a camera whose recordings are to be left alone. */
+export type ProtectedSpan = { readonly cameraId: string; readonly fromMs: number; readonly toMs: number };
+
 /** What a round by age did. */
 export type Expiry = Deletions & {
   /** Cameras whose folders have no recordings (any more), and those that have no folder. */
@@ -54,6 +57,19 @@ export const newestEnd = (input: {
     }
   });
   return newestMs;
+};
+
+/** Whether a recording holds some of a protected time; what was moved aside can't be played, and never does. */
+const protectionBy = (spans: readonly ProtectedSpan[]): ((place: FilePlace) => boolean) => {
+  const byCamera = new Map<string, ProtectedSpan[]>();
+  for (const span of spans) byCamera.set(span.cameraId, [...(byCamera.get(span.cameraId) ?? []), span]);
+  return ({ cameraId, fileName }) => {
+    const ofCamera = byCamera.get(cameraId);
+    const name = ofCamera === undefined ? null : parseRecordingName(fileName);
+    if (ofCamera === undefined || name === null) return false;
+    const endMs = name.endMs ?? Number.POSITIVE_INFINITY;
+    return ofCamera.some(({ fromMs, toMs }) => name.startMs <= toMs && endMs >= fromMs);
+  };
 };
 
 class DeletionRound implements Deletions {
@@ -123,10 +139,12 @@ export const deleteExpired = (input: {
   readonly maxFiles: number;
   /** Keys of places. */
   readonly skip: readonly string[];
+  readonly spared?: readonly ProtectedSpan[];
 }): Expiry => {
   const round = new DeletionRound(input.archiveDir);
   const limits = new Map(input.limits.map(({ cameraId, beforeMs }) => [cameraId, beforeMs]));
   const skip = new Set(input.skip);
+  const isProtected = protectionBy(input.spared ?? []);
   const order = new EraOrder(input.eras);
   const unclosed: FilePlace[] = [];
   const bare: string[] = [];
@@ -140,7 +158,8 @@ export const deleteExpired = (input: {
       if (isPurged && parseUnclosedName(fileName) !== null) unclosed.push({ cameraId, fileName });
       const endMs = deletableEndMs(input.archiveDir, { cameraId, fileName });
       const isOld = endMs !== null && order.rightEndMs(endMs) < beforeMs;
-      const isDue = isOld && !skip.has(placeKey({ cameraId, fileName }));
+      const isSpared = !isPurged && isProtected({ cameraId, fileName });
+      const isDue = isOld && !isSpared && !skip.has(placeKey({ cameraId, fileName }));
       const goes = isDue && round.count < input.maxFiles && round.delete({ cameraId, fileName }) !== null;
       if (!goes && isOurs(fileName)) left += 1;
     }
@@ -187,7 +206,7 @@ const oldestOf = (
   archiveDir: string,
   order: EraOrder,
   count: number,
-  skip: ReadonlySet<string>,
+  isLeft: (place: FilePlace) => boolean,
 ): Candidate[] => {
   let oldest: Candidate[] = [];
   const shorten = (): void => {
@@ -196,7 +215,7 @@ const oldestOf = (
   eachFolder(archiveDir, (cameraId, names) => {
     for (const fileName of names) {
       const endMs = deletableEndMs(archiveDir, { cameraId, fileName });
-      if (endMs === null || skip.has(placeKey({ cameraId, fileName }))) continue;
+      if (endMs === null || isLeft({ cameraId, fileName })) continue;
       oldest.push({ cameraId, fileName, era: order.eraOf(endMs), endMs });
       if (oldest.length >= count * 16) shorten();
     }
@@ -217,6 +236,7 @@ export const evictOldest = (
     readonly eras: readonly ClockEra[];
     readonly maxFiles: number;
     readonly skip: readonly string[];
+    readonly spared?: readonly ProtectedSpan[];
   },
   spaceOf: (path: string) => Space = statfsSync,
 ): Eviction => {
@@ -228,7 +248,10 @@ export const evictOldest = (
   if (shortBlocks <= 0) return { ...round.result, freePercent: freePercentOf(space) };
   let freedBytes = 0;
   const order = new EraOrder(input.eras);
-  for (const place of oldestOf(archiveDir, order, maxFiles, new Set(input.skip))) {
+  const skip = new Set(input.skip);
+  const isProtected = protectionBy(input.spared ?? []);
+  const isLeft = (place: FilePlace): boolean => skip.has(placeKey(place)) || isProtected(place);
+  for (const place of oldestOf(archiveDir, order, maxFiles, isLeft)) {
     freedBytes += round.delete(place) ?? 0;
     space = spaceOf(archiveDir);
     if (freePercentOf(space) >= minFreePercent || freedBytes >= shortBlocks * space.bsize) break;

@@ -6,7 +6,7 @@ import { parseUnclosedName } from '../files/file-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { BrokenTotal } from '../list/broken-files.js';
 import { type ClockEra, ClockEras } from './clock-eras.js';
-import type { Deletions, Expiry } from './delete-files.js';
+import type { Deletions, Expiry, ProtectedSpan } from './delete-files.js';
 import { logDeletions } from './log-deletions.js';
 import type { LiveFiles } from './recovery.js';
 import { TrustedTime } from './trusted-time.js';
@@ -38,6 +38,8 @@ export type RetentionDeps = {
   readonly rules: () => readonly RetentionRule[];
   readonly memory: TimeMemory;
   readonly live: LiveFiles;
+  /** Times whose recordings stay, whatever their age and however short space is. Read anew for each round. */
+  readonly spared?: () => readonly ProtectedSpan[];
   /** Nothing is left of a camera that was deleted. */
   readonly onGone: (cameraId: string) => void;
 };
@@ -170,7 +172,7 @@ export class Retention {
         if (rules.length === 0) break;
         const limits = rules.map((rule) => ({ cameraId: rule.cameraId, beforeMs: limitOf(rule, time) }));
         const skip = [...this.#skip];
-        const input = { archiveDir, limits, eras, maxFiles: FILES_A_JOB, skip };
+        const input = { archiveDir, limits, eras, maxFiles: FILES_A_JOB, skip, spared: this.#spared() };
         const round = await runner.run('deleteExpired', input);
         this.counts.expired += this.#report(round, 'retention');
         this.#forgetGone(rules, round);
@@ -182,6 +184,10 @@ export class Retention {
       if (!this.#isStopped) log.warn('could not delete old recordings', { reason: messageOf(fault) });
     }
     this.#rememberTime();
+  }
+
+  #spared(): readonly ProtectedSpan[] {
+    return this.#deps.spared?.() ?? [];
   }
 
   /** A purged camera's id can't be used again before that: an absent folder is enough for it, whatever disk it is. */
@@ -243,7 +249,8 @@ export class Retention {
     const skip = [...this.#skip];
     try {
       const eras = this.#lookAtClock();
-      const round = await runner.run('evictOldest', { ...this.#options, eras, maxFiles: FILES_A_JOB, skip });
+      const bounds = { eras, maxFiles: FILES_A_JOB, skip, spared: this.#spared() };
+      const round = await runner.run('evictOldest', { ...this.#options, ...bounds });
       this.counts.evicted += this.#report(round, 'space');
       this.#tellShortage(round.freePercent, round.deleted.length);
       this.#isFailing = false;

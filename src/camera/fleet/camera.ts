@@ -13,6 +13,10 @@ export type CameraState = 'connecting' | 'streaming' | 'reconnecting' | 'error' 
 /** Why a camera is not to be connected. */
 export type RestState = 'disabled' | 'traffic_limited' | 'standby';
 
+/** Whether a camera is not to be connected. */
+export const isAtRest = (state: CameraState): state is RestState =>
+  state === 'disabled' || state === 'traffic_limited' || state === 'standby';
+
 /** What the supervisor needs to know of one source of a camera; everything else never touches the stream. */
 export type CameraSettings = {
   /** The key of the source. */

@@ -1,0 +1,114 @@
+import type { Clock } from '../../base/clock.js';
+import type { EventType, KeptEvent } from './event.js';
+import type { EventLog } from './event-log.js';
+
+/** What a camera is meant to do, and does. */
+export type CameraCondition = {
+  readonly cameraId: string;
+  /** Frames come. */
+  readonly isStreaming: boolean;
+  /** It is not to be connected: it is disabled, on demand and not wanted, or over its limit. */
+  readonly isAtRest: boolean;
+  readonly isRecording: boolean;
+  /** It is to be recorded. */
+  readonly isRecorded: boolean;
+  /** Why it isn't streaming; "" where nothing is known. */
+  readonly fault: string;
+};
+
+export type CameraWatchDeps = {
+  readonly clock: Clock;
+  readonly log: Pick<EventLog, 'add' | 'change' | 'open'>;
+  /** Why nothing can be recorded; "" where all is well. */
+  readonly storageFault: () => string;
+  /** Why a camera that streams isn't recorded. */
+  readonly whyNotRecorded: (cameraId: string) => string;
+};
+
+/** What is over sooner never was; what is back must stay so long to be back. */
+const HOLD_MS = 10_000;
+
+type Trouble = {
+  /** Null: it has not lasted long enough. */
+  event: KeptEvent | null;
+  readonly sinceMs: number;
+  readonly sinceWallMs: number;
+  /** Since when all is well again. */
+  wellMs: number | null;
+  wellWallMs: number;
+};
+
+type WatchedType = Extract<EventType, 'camera_lost' | 'recording_gap' | 'storage'>;
+const watchedTypes: readonly string[] = ['camera_lost', 'recording_gap', 'storage'] satisfies WatchedType[];
+
+const keyOf = (type: string, cameraId: string): string => `${type} ${cameraId}`;
+
+/** Makes events of what is not as it should be, one for as long as that lasts: also over restarts of the service. */
+export class CameraWatch {
+  readonly #deps: CameraWatchDeps;
+  readonly #troubles = new Map<string, Trouble>();
+
+  constructor(deps: CameraWatchDeps) {
+    this.#deps = deps;
+    const since = { sinceMs: deps.clock.monotonicMs() - HOLD_MS, wellMs: null, wellWallMs: 0 };
+    for (const event of deps.log.open()) {
+      if (!watchedTypes.includes(event.type)) continue;
+      this.#troubles.set(keyOf(event.type, event.cameraId), { ...since, event, sinceWallMs: event.fromMs });
+    }
+  }
+
+  /** Looks at all cameras: to be called about once a second. */
+  look(conditions: Iterable<CameraCondition>): void {
+    const { storageFault, whyNotRecorded } = this.#deps;
+    const isLookedAt = new Set<string>([keyOf('storage', '')]);
+    const fault = storageFault();
+    this.#see('storage', '', fault === '' ? 'well' : 'ill', () => fault);
+    for (const { cameraId, isStreaming, isAtRest, isRecorded, isRecording, fault } of conditions) {
+      isLookedAt.add(keyOf('camera_lost', cameraId)).add(keyOf('recording_gap', cameraId));
+      const stream = isAtRest ? 'none' : isStreaming ? 'well' : 'ill';
+      this.#see('camera_lost', cameraId, stream, () => fault);
+      const recording = isAtRest || !isRecorded ? 'none' : isRecording ? 'well' : 'ill';
+      const why = (): string => (isStreaming ? whyNotRecorded(cameraId) : 'camera_away');
+      this.#see('recording_gap', cameraId, recording, why);
+    }
+    // Of cameras that are deleted, with their events.
+    for (const key of this.#troubles.keys()) if (!isLookedAt.has(key)) this.#troubles.delete(key);
+  }
+
+  /** `none`: it is not asked of the camera, so that nothing can be missing. */
+  #see(type: WatchedType, cameraId: string, how: 'well' | 'ill' | 'none', why: () => string): void {
+    const key = keyOf(type, cameraId);
+    const trouble = this.#troubles.get(key);
+    const { clock, log } = this.#deps;
+    const nowMs = clock.monotonicMs();
+    if (how === 'none') {
+      if (trouble === undefined) return;
+      this.#troubles.delete(key);
+      if (trouble.event !== null) log.change(trouble.event.id, { toMs: clock.wallMs() });
+    } else if (how === 'ill') {
+      if (trouble === undefined) {
+        const since = { sinceMs: nowMs, sinceWallMs: clock.wallMs() };
+        this.#troubles.set(key, { ...since, event: null, wellMs: null, wellWallMs: 0 });
+      } else {
+        trouble.wellMs = null;
+        if (trouble.event === null && nowMs - trouble.sinceMs >= HOLD_MS)
+          trouble.event = log.add({ type, cameraId, fromMs: trouble.sinceWallMs, detail: why() });
+      }
+    } else if (trouble !== undefined) this.#recover(key, trouble, nowMs);
+  }
+
+  #recover(key: string, trouble: Trouble, nowMs: number): void {
+    const { clock, log } = this.#deps;
+    if (trouble.event === null) {
+      this.#troubles.delete(key);
+      return;
+    }
+    if (trouble.wellMs === null) {
+      trouble.wellMs = nowMs;
+      trouble.wellWallMs = clock.wallMs();
+    }
+    if (nowMs - trouble.wellMs < HOLD_MS) return;
+    this.#troubles.delete(key);
+    log.change(trouble.event.id, { toMs: trouble.wellWallMs });
+  }
+}

@@ -1,0 +1,102 @@
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+
+/** Another schema is begun anew: what happened is worth no migration. */
+const VERSION = 1;
+
+const schema = `
+CREATE TABLE cameras (
+  key INTEGER PRIMARY KEY,
+  id TEXT UNIQUE                           -- null: the camera is deleted, and its events are going
+) STRICT;
+
+CREATE TABLE kinds (
+  key INTEGER PRIMARY KEY,
+  type TEXT NOT NULL,
+  label TEXT NOT NULL,                     -- '' where nothing was seen
+  UNIQUE (type, label)
+) STRICT;
+
+CREATE TABLE events (
+  id INTEGER PRIMARY KEY,                  -- microseconds since 1970 at which it was told, or the next free one
+  camera INTEGER NOT NULL,                 -- key of cameras
+  kind INTEGER NOT NULL,                   -- key of kinds
+  begin_ms INTEGER NOT NULL,               -- wall time
+  end_ms INTEGER,                          -- null: it goes on
+  score REAL,
+  protected INTEGER NOT NULL CHECK (protected IN (0, 1)),
+  detail TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX events_by_begin ON events (begin_ms);
+-- Whatever is asked for is put together of such lists, each of them in order.
+CREATE INDEX events_by_list ON events (camera, kind, begin_ms);
+CREATE INDEX events_open ON events (id) WHERE end_ms IS NULL;
+CREATE INDEX events_protected ON events (id) WHERE protected = 1;
+
+-- Who has seen what. A row goes with its event and with its user.
+CREATE TABLE reviews (
+  username TEXT NOT NULL,
+  begin_ms INTEGER NOT NULL,               -- of the event, so that they are listed in its order
+  event INTEGER NOT NULL,
+  PRIMARY KEY (username, begin_ms, event)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reviews_by_event ON reviews (event);
+`;
+
+const SUFFIXES = ['', '-wal', '-shm'] as const;
+
+const openFile = (path: string): Database.Database => {
+  const db = new Database(path);
+  try {
+    db.pragma('journal_mode = WAL');
+    // What was told outlives the process; a power cut may cost the last seconds, and the file stays whole.
+    db.pragma('synchronous = NORMAL');
+    db.pragma('busy_timeout = 1000');
+    const version = db.pragma('user_version', { simple: true });
+    if (version === 0) {
+      db.transaction(() => {
+        db.exec(schema);
+        db.pragma(`user_version = ${VERSION}`);
+      }).immediate();
+    } else if (version !== VERSION)
+      throw new Error(`it is of version ${version}, which this program can't read`);
+    return db;
+  } catch (fault) {
+    db.close();
+    throw fault;
+  }
+};
+
+/** Out of the way, in the place of the one that was moved aside before: a person may want to look at the last one. */
+const moveAside = (path: string): void => {
+  for (const suffix of SUFFIXES) {
+    rmSync(`${path}.broken${suffix}`, { force: true });
+    if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.broken${suffix}`);
+  }
+};
+
+/** Opens the database of events, or makes it; one that is of no use is moved aside, and another one begun. */
+export const openEventDatabase = (path: string, log: Logger): Database.Database => {
+  try {
+    // One that was deleted while a process had it open leaves its log behind, which fits no other.
+    if (!existsSync(path)) for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
+    return openFile(path);
+  } catch (fault) {
+    log.warn("the database of events can't be read: it is moved aside, and begun anew", {
+      reason: messageOf(fault),
+    });
+    moveAside(path);
+    return openFile(path);
+  }
+};
+
+/** Names the file that is there, so that one that was deleted or replaced is noticed; null: there is none. */
+export const fileNumberOf = (path: string): number | null =>
+  statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+
+/** Whether the file itself is of no use any more. */
+export const isBrokenFile = (thrown: unknown): boolean =>
+  thrown instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(thrown.code);

@@ -1,0 +1,263 @@
+import type Database from 'better-sqlite3';
+import type { Clock, Timer } from '../../base/clock.js';
+import { AppError, messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import { Signal } from '../../base/signal.js';
+import { isEnvironmental, storeError } from '../../store/store-error.js';
+import { fileNumberOf, isBrokenFile, openEventDatabase } from './database.js';
+import type { EventChanges, KeptEvent, NewEvent } from './event.js';
+import { type EventFilter, type PageOf, placesOf } from './event-pages.js';
+import { EventTables } from './event-tables.js';
+import { type PruneRules, Pruning } from './pruning.js';
+
+export type EventLogDeps = { readonly clock: Clock; readonly log: Logger };
+
+/** An event, and whether whoever asked has reviewed it. */
+export type SeenEvent = { readonly event: KeptEvent; readonly isReviewed: boolean };
+
+/** A time of a camera of which recordings are to be left alone. */
+export type ProtectedSpan = { readonly cameraId: string; readonly fromMs: number; readonly toMs: number };
+
+const WRITE_AFTER_MS = 500;
+/** What waits for a disk that takes nothing; the oldest are given up. */
+const MAX_WAITING = 10_000;
+/** A file that was deleted or replaced is noticed this soon. */
+const LOOK_EVERY_MS = 5_000;
+const MAX_PROTECTED = 10_000;
+/** Around what is protected: somebody walks into the picture. */
+const MARGIN_MS = 10_000;
+/** What a text may have that comes from a camera, or a model. */
+const MAX_TEXT = 256;
+
+const cut = (text: string): string => text.slice(0, MAX_TEXT);
+
+/**
+ * What happened, kept in a database of its own. Events are told of at once and written together, twice a second at most;
+ * whoever asks sees them all. Without a working disk they wait, and in the end are given up: nobody is held up by them.
+ */
+export class EventLog {
+  /** An event began, or is another: null where it is new, else what changed. */
+  readonly changed = new Signal<
+    [event: KeptEvent, changes: EventChanges | { isProtected: boolean } | null]
+  >();
+  /** Those given up. */
+  lostCount = 0;
+  readonly #path: string;
+  readonly #deps: EventLogDeps;
+  readonly #waiting = new Map<number, KeptEvent>();
+  #db: Database.Database;
+  #tables: EventTables;
+  #pruning: Pruning;
+  #fileNumber: number | null;
+  #lastId: number;
+  #protected: readonly ProtectedSpan[] | null = null;
+  #writing: Timer | null = null;
+  #looking: Timer;
+  #isFailing = false;
+
+  constructor(path: string, deps: EventLogDeps) {
+    this.#path = path;
+    this.#deps = deps;
+    this.#db = openEventDatabase(path, deps.log);
+    this.#tables = new EventTables(this.#db);
+    this.#pruning = new Pruning(this.#db, this.#tables);
+    this.#fileNumber = fileNumberOf(path);
+    this.#lastId = this.#tables.lastId;
+    this.#looking = deps.clock.every(LOOK_EVERY_MS, () => this.#look());
+  }
+
+  /** Adds what happened; it counts from now on, and is on the disk soon. */
+  add(event: NewEvent): KeptEvent {
+    this.#lastId = Math.max(this.#lastId + 1, Math.round(this.#deps.clock.wallMs() * 1000));
+    const kept: KeptEvent = {
+      ...{ id: this.#lastId, cameraId: event.cameraId, type: event.type },
+      ...{ label: cut(event.label ?? ''), detail: cut(event.detail ?? ''), score: event.score ?? null },
+      ...{ fromMs: Math.round(event.fromMs), toMs: event.toMs ?? null, isProtected: false },
+    };
+    this.#put(kept);
+    this.changed.emit(kept, null);
+    return kept;
+  }
+
+  /** An event goes on, or ends. One that is gone stays gone. */
+  change(id: number, changes: EventChanges): void {
+    const before = this.#waiting.get(id) ?? this.#try(() => this.#tables.find(id), null);
+    if (before === null) return;
+    const { toMs = before.toMs } = changes;
+    const event = {
+      ...before,
+      ...changes,
+      toMs: toMs === null ? null : Math.max(Math.round(toMs), before.fromMs),
+    };
+    this.#put(event);
+    this.changed.emit(event, { ...changes, ...('toMs' in changes ? { toMs: event.toMs } : {}) });
+  }
+
+  /** Those that go on, be it since before the service began. */
+  open(): readonly KeptEvent[] {
+    this.#write();
+    return this.#try(() => this.#tables.open(), []);
+  }
+
+  /** What is wanted, newest first. Throws `database_unavailable`. */
+  page(filter: EventFilter, page: PageOf, username: string): SeenEvent[] {
+    this.#write();
+    return this.#ask(() =>
+      placesOf(this.#tables, filter, page, username).flatMap((place) => {
+        const event = this.#tables.find(place.id);
+        return event === null ? [] : { event, isReviewed: this.#tables.isReviewed(username, place) };
+      }),
+    );
+  }
+
+  /** Null: there is none. Throws `database_unavailable`. */
+  find(id: number, username: string): SeenEvent | null {
+    this.#write();
+    return this.#ask(() => {
+      const event = this.#tables.find(id);
+      return event === null ? null : { event, isReviewed: this.#tables.isReviewed(username, event) };
+    });
+  }
+
+  /** Those of them that are there; how many. Throws `database_unavailable`. */
+  review(username: string, ids: readonly number[], isReviewed: boolean): number {
+    this.#write();
+    return this.#ask(() => this.#tables.review(username, ids, isReviewed));
+  }
+
+  /** Throws `database_unavailable`, and `too_many_protected`. */
+  protect(id: number, isProtected: boolean): void {
+    this.#write();
+    const before = this.#ask(() => this.#tables.find(id));
+    if (before === null || before.isProtected === isProtected) return;
+    if (isProtected && this.protectedSpans().length >= MAX_PROTECTED)
+      throw new AppError(
+        'too_many_protected',
+        `${MAX_PROTECTED} events are protected: take it from some of them`,
+      );
+    this.#ask(() => this.#tables.protect(id, isProtected));
+    this.#protected = null;
+    this.changed.emit({ ...before, isProtected }, { isProtected });
+  }
+
+  /** Times whose recordings stay, however old they become. */
+  protectedSpans(): readonly ProtectedSpan[] {
+    this.#protected ??= this.#try(
+      () =>
+        this.#tables.protected().map(({ cameraId, fromMs, toMs }) => ({
+          cameraId,
+          fromMs: fromMs - MARGIN_MS,
+          toMs: (toMs ?? Number.MAX_SAFE_INTEGER) + MARGIN_MS,
+        })),
+      null,
+    );
+    return this.#protected ?? [];
+  }
+
+  /** The camera is deleted: its events are nobody's at once. */
+  forgetCamera(cameraId: string): void {
+    this.#write();
+    this.#try(() => this.#tables.keys.orphan(cameraId), undefined);
+    this.#protected = null;
+  }
+
+  /** Takes a bounded step towards what is to be kept; whether there is more to do. */
+  prune(rules: PruneRules): boolean {
+    this.#write();
+    return this.#try(() => this.#pruning.step(rules), false);
+  }
+
+  /** Writes what waits and closes the file. */
+  stop(): void {
+    this.#looking.cancel();
+    this.#write();
+    if (this.#db.open) this.#db.close();
+  }
+
+  #put(event: KeptEvent): void {
+    this.#waiting.delete(event.id);
+    this.#waiting.set(event.id, event);
+    if (event.isProtected) this.#protected = null;
+    if (this.#waiting.size > MAX_WAITING) {
+      this.#waiting.delete(this.#waiting.keys().next().value!);
+      this.lostCount++;
+    }
+    this.#writing ??= this.#deps.clock.after(WRITE_AFTER_MS, () => this.#write());
+  }
+
+  /** All that waits; what the disk refuses waits on. */
+  #write(): void {
+    this.#writing?.cancel();
+    this.#writing = null;
+    if (this.#waiting.size === 0) return;
+    try {
+      this.#tables.putAll(this.#waiting.values());
+      this.#waiting.clear();
+      this.#isFailing = false;
+    } catch (fault) {
+      this.#onFault(fault);
+    }
+  }
+
+  /** Looks whether the file is there still, and tries again what could not be written. */
+  #look(): void {
+    if (fileNumberOf(this.#path) !== this.#fileNumber)
+      this.#reopen('the database of events is gone: it is begun anew');
+    this.#write();
+  }
+
+  #try<Value>(work: () => Value, otherwise: Value): Value {
+    try {
+      return work();
+    } catch (fault) {
+      this.#onFault(fault);
+      return otherwise;
+    }
+  }
+
+  #ask<Value>(work: () => Value): Value {
+    try {
+      return work();
+    } catch (fault) {
+      if (!isEnvironmental(fault)) throw fault;
+      this.#onFault(fault);
+      throw storeError('database_unavailable', `the database of events can't be used: ${fault.message}`, {
+        cause: fault,
+      });
+    }
+  }
+
+  /** A file that is broken is begun anew at once; of all else the log tells once. */
+  #onFault(fault: unknown): void {
+    if (isBrokenFile(fault)) {
+      this.#reopen(`the database of events is broken: ${messageOf(fault)}`);
+      return;
+    }
+    if (!this.#isFailing) this.#deps.log.error('events could not be kept', { reason: messageOf(fault) });
+    this.#isFailing = true;
+    // What it knows of keys may not have come to be.
+    try {
+      this.#prepare();
+    } catch {
+      // It is tried again with the next one.
+    }
+  }
+
+  #prepare(): void {
+    this.#tables = new EventTables(this.#db);
+    this.#pruning = new Pruning(this.#db, this.#tables);
+  }
+
+  #reopen(why: string): void {
+    this.#deps.log.warn(why);
+    try {
+      this.#db.close();
+      this.#db = openEventDatabase(this.#path, this.#deps.log);
+      this.#prepare();
+      this.#fileNumber = fileNumberOf(this.#path);
+      this.#protected = null;
+    } catch (fault) {
+      this.#deps.log.error('events could not be kept', { reason: messageOf(fault) });
+    }
+  }
+}

@@ -1,0 +1,191 @@
+import type Database from 'better-sqlite3';
+import type { EventType, KeptEvent } from './event.js';
+import { EventKeys, type ListKey } from './event-keys.js';
+
+/** An event's place among all: newest first, by when it began. */
+export type Place = { readonly fromMs: number; readonly id: number };
+
+type Row = {
+  id: number;
+  camera_id: string | null;
+  type: EventType;
+  label: string;
+  score: number | null;
+  begin_ms: number;
+  end_ms: number | null;
+  protected: number;
+  detail: string;
+};
+
+type PlaceRow = { id: number; begin_ms: number };
+
+/** What a list is asked for: what began before the place and not before a time. */
+export type ListBounds = {
+  readonly before: Place;
+  readonly fromMs: number;
+  readonly count: number;
+  /** Null: whoever reviewed it or not. */
+  readonly notReviewedBy: string | null;
+};
+
+const select = `SELECT e.id, c.id AS camera_id, k.type, k.label, e.score, e.begin_ms, e.end_ms, e.protected, e.detail
+  FROM events e JOIN cameras c ON c.key = e.camera JOIN kinds k ON k.key = e.kind`;
+const behind = 'begin_ms <= @beforeMs AND (begin_ms < @beforeMs OR id < @beforeId) AND begin_ms >= @fromMs';
+const newestFirst = 'ORDER BY begin_ms DESC, id DESC LIMIT @count';
+const unseen = `NOT EXISTS (SELECT 1 FROM reviews r
+  WHERE r.username = @username AND r.begin_ms = events.begin_ms AND r.event = events.id)`;
+
+const prepare = (db: Database.Database) => ({
+  one: db.prepare<[number], Row>(`${select} WHERE e.id = ?`),
+  open: db.prepare<[], Row>(`${select} WHERE e.end_ms IS NULL`),
+  kept: db.prepare<[], Row>(`${select} WHERE e.protected = 1`),
+  lastId: db.prepare<[], number | null>('SELECT max(id) FROM events').pluck(),
+  put: db.prepare(
+    `INSERT INTO events (id, camera, kind, begin_ms, end_ms, score, protected, detail)
+     VALUES (@id, @camera, @kind, @fromMs, @toMs, @score, @isProtected, @detail)
+     ON CONFLICT (id) DO UPDATE SET end_ms = @toMs, score = @score, detail = @detail`,
+  ),
+  protect: db.prepare<[number, number]>('UPDATE events SET protected = ? WHERE id = ?'),
+  all: db.prepare<[object], PlaceRow>(
+    `SELECT id, begin_ms FROM events INDEXED BY events_by_begin WHERE ${behind} ${newestFirst}`,
+  ),
+  allUnseen: db.prepare<[object], PlaceRow>(
+    `SELECT id, begin_ms FROM events INDEXED BY events_by_begin WHERE ${behind} AND ${unseen} ${newestFirst}`,
+  ),
+  list: db.prepare<[object], PlaceRow>(
+    `SELECT id, begin_ms FROM events INDEXED BY events_by_list
+     WHERE camera = @camera AND kind = @kind AND ${behind} ${newestFirst}`,
+  ),
+  listUnseen: db.prepare<[object], PlaceRow>(
+    `SELECT id, begin_ms FROM events INDEXED BY events_by_list
+     WHERE camera = @camera AND kind = @kind AND ${behind} AND ${unseen} ${newestFirst}`,
+  ),
+  reviewed: db.prepare<[object], PlaceRow & ListKey>(
+    `SELECT e.id, e.begin_ms, e.camera, e.kind FROM reviews r JOIN events e ON e.id = r.event
+     WHERE r.username = @username AND r.begin_ms <= @beforeMs AND r.begin_ms >= @fromMs
+       AND (r.begin_ms < @beforeMs OR r.event < @beforeId)
+     ORDER BY r.begin_ms DESC, r.event DESC`,
+  ),
+  isReviewed: db
+    .prepare<[string, number, number], number>(
+      'SELECT 1 FROM reviews WHERE username = ? AND begin_ms = ? AND event = ?',
+    )
+    .pluck(),
+  review: db.prepare<[string, number, number]>('INSERT OR IGNORE INTO reviews VALUES (?, ?, ?)'),
+  unreview: db.prepare<[string, number, number]>(
+    'DELETE FROM reviews WHERE username = ? AND begin_ms = ? AND event = ?',
+  ),
+  reviewers: db.prepare<[], string>('SELECT DISTINCT username FROM reviews').pluck(),
+  forgetReviewer: db.prepare<[string]>('DELETE FROM reviews WHERE username = ?'),
+});
+
+const eventOf = (row: Row): KeptEvent => ({
+  id: row.id,
+  cameraId: row.camera_id ?? '',
+  type: row.type,
+  label: row.label,
+  score: row.score,
+  fromMs: row.begin_ms,
+  toMs: row.end_ms,
+  isProtected: row.protected === 1,
+  detail: row.detail,
+});
+
+const placeOf = ({ id, begin_ms }: PlaceRow): Place => ({ id, fromMs: begin_ms });
+
+/** The tables of events, as statements. */
+export class EventTables {
+  readonly keys: EventKeys;
+  readonly #db: Database.Database;
+  readonly #sql: ReturnType<typeof prepare>;
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+    this.#sql = prepare(db);
+    this.keys = new EventKeys(db);
+  }
+
+  get lastId(): number {
+    return this.#sql.lastId.get() ?? 0;
+  }
+
+  /** Null: there is none, or its camera is deleted. */
+  find(id: number): KeptEvent | null {
+    const row = this.#sql.one.get(id);
+    return row === undefined || row.camera_id === null ? null : eventOf(row);
+  }
+
+  open(): KeptEvent[] {
+    return this.#sql.open.all().flatMap((row) => (row.camera_id === null ? [] : eventOf(row)));
+  }
+
+  protected(): KeptEvent[] {
+    return this.#sql.kept.all().flatMap((row) => (row.camera_id === null ? [] : eventOf(row)));
+  }
+
+  /** All of them or none; those that are there already are changed. */
+  putAll(events: Iterable<KeptEvent>): void {
+    this.#db
+      .transaction(() => {
+        for (const { cameraId, type, label, isProtected, ...fields } of events) {
+          const key = this.keys.keyOf({ cameraId, type, label });
+          this.#sql.put.run({ ...fields, ...key, isProtected: Number(isProtected) });
+        }
+      })
+      .immediate();
+  }
+
+  protect(id: number, isProtected: boolean): void {
+    this.#sql.protect.run(Number(isProtected), id);
+  }
+
+  /** Places in one list, or in all of them where it is null. */
+  places(list: ListKey | null, { before, fromMs, count, notReviewedBy }: ListBounds): Place[] {
+    const bounds = { beforeMs: before.fromMs, beforeId: before.id, fromMs, count };
+    const input = {
+      ...bounds,
+      ...(list ?? {}),
+      ...(notReviewedBy === null ? {} : { username: notReviewedBy }),
+    };
+    const { all, allUnseen, list: one, listUnseen } = this.#sql;
+    if (list === null) return (notReviewedBy === null ? all : allUnseen).all(input).map(placeOf);
+    return (notReviewedBy === null ? one : listUnseen).all(input).map(placeOf);
+  }
+
+  /** Of what a user has reviewed, newest first; `isWanted` is asked of each. */
+  reviewedPlaces(
+    username: string,
+    { before, fromMs, count }: Omit<ListBounds, 'notReviewedBy'>,
+    isWanted: (list: ListKey) => boolean,
+  ): Place[] {
+    const places: Place[] = [];
+    const input = { username, beforeMs: before.fromMs, beforeId: before.id, fromMs };
+    for (const row of this.#sql.reviewed.iterate(input)) {
+      if (isWanted(row)) places.push(placeOf(row));
+      if (places.length >= count) break;
+    }
+    return places;
+  }
+
+  isReviewed(username: string, { id, fromMs }: Place): boolean {
+    return this.#sql.isReviewed.get(username, fromMs, id) !== undefined;
+  }
+
+  /** Those of them that are there; how many these are. */
+  review(username: string, ids: readonly number[], isReviewed: boolean): number {
+    return this.#db
+      .transaction(() => {
+        const events = ids.map((id) => this.find(id)).filter((event) => event !== null);
+        const statement = isReviewed ? this.#sql.review : this.#sql.unreview;
+        for (const { id, fromMs } of events) statement.run(username, fromMs, id);
+        return events.length;
+      })
+      .immediate();
+  }
+
+  /** What users had reviewed who are gone. */
+  forgetReviewersBut(usernames: ReadonlySet<string>): void {
+    for (const username of this.#sql.reviewers.all())
+      if (!usernames.has(username)) this.#sql.forgetReviewer.run(username);
+  }
+}

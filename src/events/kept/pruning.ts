@@ -1,0 +1,86 @@
+import type Database from 'better-sqlite3';
+import type { EventTables } from './event-tables.js';
+
+/** What is kept. */
+export type PruneRules = {
+  /** Cameras that there are, and before when what ended at them goes; null: never. */
+  readonly beforeMs: ReadonlyMap<string, number | null>;
+  /** The same of what is about no camera. */
+  readonly ofNoCameraMs: number | null;
+  readonly maxEvents: number;
+  readonly usernames: ReadonlySet<string>;
+};
+
+/** So many at a time: a step takes some milliseconds. */
+const STEP = 1_000;
+
+const idsWhere = (db: Database.Database, which: string) =>
+  db.prepare<[object], number>(`SELECT id FROM events ${which}`).pluck();
+
+const prepare = (db: Database.Database) => ({
+  ofCamera: idsWhere(db, 'WHERE camera = @camera LIMIT @count'),
+  old: idsWhere(
+    db,
+    `INDEXED BY events_by_list WHERE camera = @camera AND kind = @kind AND begin_ms < @beforeMs
+       AND end_ms < @beforeMs AND protected = 0 LIMIT @count`,
+  ),
+  oldest: idsWhere(
+    db,
+    'INDEXED BY events_by_begin WHERE protected = 0 AND end_ms IS NOT NULL ORDER BY begin_ms LIMIT @count',
+  ),
+  count: db.prepare<[], number>('SELECT count(*) FROM events').pluck(),
+  removeEvent: db.prepare<[number]>('DELETE FROM events WHERE id = ?'),
+  removeReviews: db.prepare<[number]>('DELETE FROM reviews WHERE event = ?'),
+});
+
+/** Lets go of what is not to be kept any more. */
+export class Pruning {
+  readonly #db: Database.Database;
+  readonly #tables: EventTables;
+  readonly #sql: ReturnType<typeof prepare>;
+
+  constructor(db: Database.Database, tables: EventTables) {
+    this.#db = db;
+    this.#tables = tables;
+    this.#sql = prepare(db);
+  }
+
+  /**
+   * Takes one step: what is too old goes, with its camera's recordings, what belongs to deleted cameras, and the oldest of
+   * too many. Whether there is more to do.
+   */
+  step({ beforeMs, ofNoCameraMs, maxEvents, usernames }: PruneRules): boolean {
+    const { keys } = this.#tables;
+    this.#tables.forgetReviewersBut(usernames);
+    for (const id of keys.cameraIds) if (id !== '' && !beforeMs.has(id)) keys.orphan(id);
+    for (const camera of keys.orphans) {
+      if (this.#remove(this.#sql.ofCamera.all({ camera, count: STEP })) >= STEP) return true;
+      keys.removeOrphan(camera);
+    }
+    for (const id of keys.cameraIds) {
+      const limitMs = id === '' ? ofNoCameraMs : (beforeMs.get(id) ?? null);
+      if (limitMs === null) continue;
+      for (const list of keys.lists({ cameraIds: new Set([id]), types: null, labels: null })) {
+        const old = this.#sql.old.all({ ...list, beforeMs: limitMs, count: STEP });
+        if (this.#remove(old) >= STEP) return true;
+      }
+    }
+    const excess = (this.#sql.count.get() ?? 0) - maxEvents;
+    if (excess <= 0) return false;
+    const removed = this.#remove(this.#sql.oldest.all({ count: Math.min(excess, STEP) }));
+    return removed > 0 && excess > removed;
+  }
+
+  #remove(ids: readonly number[]): number {
+    if (ids.length === 0) return 0;
+    this.#db
+      .transaction(() => {
+        for (const id of ids) {
+          this.#sql.removeEvent.run(id);
+          this.#sql.removeReviews.run(id);
+        }
+      })
+      .immediate();
+    return ids.length;
+  }
+}

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import type { EventType, KeptEvent } from '../../src/events/kept/event.js';
+import { eventIdOf, eventIdText } from '../../src/events/kept/event.js';
+import { EventLog } from '../../src/events/kept/event-log.js';
+import type { EventFilter } from '../../src/events/kept/event-pages.js';
+import type { Place } from '../../src/events/kept/event-tables.js';
+import type { PruneRules } from '../../src/events/kept/pruning.js';
+import { logLines } from '../archive/log-lines.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { seededRandom } from '../support/seeded-random.js';
+import { tempFolder } from '../support/temp-folder.js';
+
+const all: EventFilter = {
+  ...{ cameraIds: null, types: null, labels: null },
+  ...{ isReviewed: null, fromMs: null, toMs: null },
+};
+
+const open = (t: TestContext, folder = tempFolder(t)) => {
+  const clock = new FakeClock();
+  const { log, lines } = logLines();
+  const events = new EventLog(join(folder, 'events.db'), { clock, log });
+  t.after(() => events.stop());
+  return { clock, events, folder, lines };
+};
+
+const ids = (events: EventLog, filter: Partial<EventFilter> = {}, username = 'eve'): number[] =>
+  events.page({ ...all, ...filter }, { after: null, limit: 1_000 }, username).map(({ event }) => event.id);
+
+test('an id names one event, in few characters that are no other id', () => {
+  for (const id of [1, 35, 36, 1_800_000_000_000_000]) assert.equal(eventIdOf(eventIdText(id)), id);
+  for (const text of ['', '0', '01', '-1', 'A', 'x y', '1.5', 'zzzzzzzzzzzz'])
+    assert.equal(eventIdOf(text), null);
+});
+
+test('what happened is there at once, changes, and outlives the process', (t) => {
+  const { clock, events, folder } = open(t);
+  const told: [number, object | null][] = [];
+  events.changed.on(({ id }, changes) => void told.push([id, changes]));
+  const fromMs = clock.wallMs();
+  const lost = events.add({ cameraId: 'gate', type: 'camera_lost', fromMs, detail: 'x'.repeat(999) });
+  const seen = events.add({ cameraId: 'gate', type: 'detection', label: 'dog', score: 0.5, fromMs });
+  events.change(seen.id, { score: 0.75, toMs: fromMs + 1_000.4 });
+  events.change(lost.id + 7, { toMs: fromMs });
+  assert.deepEqual(told, [
+    [lost.id, null],
+    [seen.id, null],
+    [seen.id, { score: 0.75, toMs: fromMs + 1_000 }],
+  ]);
+  assert.deepEqual(ids(events), [seen.id, lost.id]);
+  // Without anybody who asks it is on the disk within half a second; a process that is killed stops nothing.
+  const later = events.add({ cameraId: 'yard', type: 'storage', fromMs: fromMs + 1 });
+  clock.advance(500);
+  const other = new EventLog(join(folder, 'events.db'), { clock, log: logLines().log });
+  t.after(() => other.stop());
+  assert.deepEqual(ids(other), [later.id, seen.id, lost.id]);
+  const { event } = other.find(seen.id, 'eve') ?? {};
+  assert.deepEqual(event, { ...seen, score: 0.75, toMs: fromMs + 1_000 });
+  assert.equal(other.find(lost.id, 'eve')?.event.detail.length, 256);
+  assert.deepEqual(
+    other.open().map(({ id }) => id),
+    [lost.id, later.id],
+  );
+  assert.ok(
+    other.add({ cameraId: '', type: 'storage', fromMs: 0 }).id > later.id,
+    'though the clock stands still',
+  );
+});
+
+/** Events of all kinds, many of which began at the same time. */
+const manyEvents = (events: EventLog, fromMs: number): KeptEvent[] => {
+  const random = seededRandom(7);
+  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
+  const types: readonly EventType[] = ['camera_lost', 'detection', 'detection', 'detection'];
+  return Array.from({ length: 600 }, () => {
+    const type = pick(types);
+    const label = type === 'detection' ? pick(['person', 'car', 'dog']) : '';
+    const cameraId = pick(['a', 'b', 'c', 'd', 'e']);
+    return events.add({ cameraId, type, label, fromMs: fromMs + Math.floor(random() * 300) });
+  });
+};
+
+const newestFirst = (a: KeptEvent, b: KeptEvent): number => b.fromMs - a.fromMs || b.id - a.id;
+
+test('any filter gives what a plain look at all events gives, page by page, whatever comes meanwhile', (t) => {
+  const { clock, events } = open(t);
+  const startMs = clock.wallMs();
+  const made = manyEvents(events, startMs);
+  const reviewed = new Set(made.filter((_, index) => index % 3 === 0).map(({ id }) => id));
+  assert.equal(events.review('eve', [...reviewed, 5], true), reviewed.size);
+  const sets = <Item>(...values: (Item | null)[]): (ReadonlySet<Item> | null)[] =>
+    values.map((value) => (value === null ? null : new Set([value])));
+  const filters: EventFilter[] = [];
+  for (const cameraIds of [null, new Set(['b']), new Set(['a', 'c', 'nowhere']), new Set<string>()])
+    for (const types of sets<string>(null, 'detection', 'motion'))
+      for (const labels of sets<string>(null, 'dog'))
+        for (const isReviewed of [null, true, false])
+          for (const [fromMs, toMs] of [
+            [null, null],
+            [startMs + 50, startMs + 90],
+          ] as const)
+            filters.push({ cameraIds, types, labels, isReviewed, fromMs, toMs });
+  for (const filter of filters) {
+    const wanted = made
+      .filter(
+        ({ id, cameraId, type, label, fromMs }) =>
+          (filter.cameraIds?.has(cameraId) ?? true) &&
+          (filter.types?.has(type) ?? true) &&
+          (filter.labels?.has(label) ?? true) &&
+          (filter.isReviewed ?? reviewed.has(id)) === reviewed.has(id) &&
+          fromMs >= (filter.fromMs ?? 0) &&
+          fromMs < (filter.toMs ?? Number.POSITIVE_INFINITY),
+      )
+      .sort(newestFirst);
+    const found: number[] = [];
+    for (let after: Place | null = null, pages = 0; ; pages++) {
+      const page = events.page(filter, { after, limit: 41 }, 'eve');
+      for (const { event, isReviewed } of page) {
+        found.push(event.id);
+        assert.equal(isReviewed, reviewed.has(event.id));
+      }
+      const last = page.at(-1)?.event;
+      if (last === undefined) break;
+      after = last;
+      assert.ok(pages < 20);
+    }
+    assert.deepEqual(
+      found,
+      wanted.map(({ id }) => id),
+      JSON.stringify({ ...filter, cameraIds: [...(filter.cameraIds ?? [])] }),
+    );
+  }
+  const first = events.page(all, { after: null, limit: 10 }, 'eve').map(({ event }) => event);
+  events.add({ cameraId: 'a', type: 'detection', label: 'new', fromMs: startMs + 999 });
+  const second = events.page(all, { after: first[9]!, limit: 10 }, 'eve').map(({ event }) => event.id);
+  const inOrder = made.toSorted(newestFirst).map(({ id }) => id);
+  assert.deepEqual(
+    [...first.map(({ id }) => id), ...second],
+    inOrder.slice(0, 20),
+    'nothing twice, nothing left out',
+  );
+});
+
+test('who has seen what is each one’s own, and can be taken back', (t) => {
+  const { events } = open(t);
+  const made = [1, 2, 3].map((fromMs) => events.add({ cameraId: 'a', type: 'motion', fromMs }).id);
+  events.review('eve', made.slice(0, 2), true);
+  events.review('eve', made.slice(0, 2), true);
+  assert.deepEqual(ids(events, { isReviewed: false }), [made[2]]);
+  assert.deepEqual(ids(events, { isReviewed: false }, 'adam'), made.toReversed());
+  events.review('eve', [made[0]!], false);
+  assert.deepEqual(ids(events, { isReviewed: true }), [made[1]]);
+});
+
+const DAY_MS = 86_400_000;
+
+test('events go with their recordings, their camera, and when there are too many; protected ones stay', (t) => {
+  const { clock, events, folder } = open(t);
+  const nowMs = clock.wallMs();
+  const add = (cameraId: string, agoDays: number, isOpen = false): number => {
+    const fromMs = nowMs - agoDays * DAY_MS;
+    return events.add({ cameraId, type: 'motion', fromMs, toMs: isOpen ? null : fromMs + 1 }).id;
+  };
+  const [oldOpen, kept, late] = [add('a', 9, true), add('a', 8), add('a', 1)];
+  for (const days of [8, 9]) add('a', days);
+  const forEver = add('b', 99);
+  const gone = [add('gone', 1), add('gone', 2)];
+  events.protect(kept, true);
+  assert.deepEqual(events.protectedSpans(), [
+    { cameraId: 'a', fromMs: nowMs - 8 * DAY_MS - 10_000, toMs: nowMs - 8 * DAY_MS + 10_001 },
+  ]);
+  events.review('eve', [late, forEver], true);
+  events.review('adam', [late], true);
+  events.forgetCamera('gone');
+  assert.ok(!ids(events).some((id) => gone.includes(id)), 'a deleted camera has none at once');
+  assert.equal(ids(events).length, 6);
+  assert.equal(events.find(gone[0]!, 'eve'), null);
+  const again = add('gone', 0);
+  const rules: PruneRules = {
+    beforeMs: new Map([
+      ['a', nowMs - 7 * DAY_MS],
+      ['b', null],
+      ['gone', null],
+    ]),
+    ofNoCameraMs: nowMs,
+    maxEvents: 100,
+    usernames: new Set(['eve']),
+  };
+  assert.equal(events.prune(rules), false);
+  assert.deepEqual(ids(events), [again, late, kept, oldOpen, forEver]);
+  assert.deepEqual(ids(events, { isReviewed: true }), [late, forEver]);
+  assert.deepEqual(ids(events, { isReviewed: true }, 'adam'), [], 'who is no more');
+  for (let isMore = true; isMore; ) isMore = events.prune({ ...rules, maxEvents: 3 });
+  assert.deepEqual(ids(events), [again, kept, oldOpen], 'the oldest that may go');
+  events.protect(kept, false);
+  assert.deepEqual(events.protectedSpans(), []);
+  events.stop();
+  assert.deepEqual(readdirSync(folder), ['events.db']);
+});
+
+test('a file that is broken is moved aside, and one that is deleted is begun anew, while the service runs', (t) => {
+  const folder = tempFolder(t);
+  const path = join(folder, 'events.db');
+  writeFileSync(path, 'no database at all, though long enough to look like one'.repeat(100));
+  const { clock, events, lines } = open(t, folder);
+  assert.equal(lines.length, 1);
+  assert.ok(existsSync(`${path}.broken`));
+  const first = events.add({ cameraId: 'a', type: 'motion', fromMs: 1 });
+  assert.deepEqual(ids(events), [first.id]);
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+  clock.advance(5_000);
+  assert.deepEqual(ids(events), []);
+  const second = events.add({ cameraId: 'a', type: 'motion', fromMs: 2 });
+  assert.ok(second.id > first.id);
+  assert.deepEqual(ids(events, { cameraIds: new Set(['a']) }), [second.id]);
+  assert.equal(lines.length, 2);
+});
