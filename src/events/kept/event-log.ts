@@ -6,7 +6,7 @@ import { Signal } from '../../base/signal.js';
 import { isEnvironmental, storeError } from '../../store/store-error.js';
 import { fileNumberOf, isBrokenFile, openEventDatabase } from './database.js';
 import type { EventChanges, KeptEvent, NewEvent } from './event.js';
-import { type EventFilter, type PageOf, placesOf } from './event-pages.js';
+import { type EventFilter, EventPages, type PageOf } from './event-pages.js';
 import { EventTables } from './event-tables.js';
 import { type PruneRules, Pruning } from './pruning.js';
 
@@ -47,6 +47,7 @@ export class EventLog {
   readonly #waiting = new Map<number, KeptEvent>();
   #db: Database.Database;
   #tables: EventTables;
+  #pages: EventPages;
   #pruning: Pruning;
   #fileNumber: number | null;
   #lastId: number;
@@ -60,6 +61,7 @@ export class EventLog {
     this.#deps = deps;
     this.#db = openEventDatabase(path, deps.log);
     this.#tables = new EventTables(this.#db);
+    this.#pages = new EventPages(this.#tables);
     this.#pruning = new Pruning(this.#db, this.#tables);
     this.#fileNumber = fileNumberOf(path);
     this.#lastId = this.#tables.lastId;
@@ -75,6 +77,7 @@ export class EventLog {
       ...{ fromMs: Math.round(event.fromMs), toMs: event.toMs ?? null, isProtected: false },
     };
     this.#put(kept);
+    this.#pages.noteNew(kept.fromMs);
     this.changed.emit(kept, null);
     return kept;
   }
@@ -103,7 +106,7 @@ export class EventLog {
   page(filter: EventFilter, page: PageOf, username: string): SeenEvent[] {
     this.#write();
     return this.#ask(() =>
-      placesOf(this.#tables, filter, page, username).flatMap((place) => {
+      this.#pages.places(filter, page, username).flatMap((place) => {
         const event = this.#tables.find(place.id);
         return event === null ? [] : { event, isReviewed: this.#tables.isReviewed(username, place) };
       }),
@@ -122,7 +125,10 @@ export class EventLog {
   /** Those of them that are there; how many. Throws `database_unavailable`. */
   review(username: string, ids: readonly number[], isReviewed: boolean): number {
     this.#write();
-    return this.#ask(() => this.#tables.review(username, ids, isReviewed));
+    return this.#ask(() => {
+      if (!isReviewed) this.#pages.forgetSeen(username);
+      return this.#tables.review(username, ids, isReviewed);
+    });
   }
 
   /** Throws `database_unavailable`, and `too_many_protected`. */
@@ -245,6 +251,7 @@ export class EventLog {
 
   #prepare(): void {
     this.#tables = new EventTables(this.#db);
+    this.#pages = new EventPages(this.#tables);
     this.#pruning = new Pruning(this.#db, this.#tables);
   }
 

@@ -1,5 +1,6 @@
 import type { ListKey } from './event-keys.js';
 import type { EventTables, ListBounds, Place } from './event-tables.js';
+import { isNewer, newestOf } from './newest-of.js';
 
 /** Which events are wanted; null: all of them. */
 export type EventFilter = {
@@ -16,113 +17,91 @@ export type EventFilter = {
 /** One page of what is wanted: what comes behind a place. */
 export type PageOf = { readonly after: Place | null; readonly limit: number };
 
-/** With more lists than this, all events are looked through for them: they are nearly all then. */
-const MAX_LISTS = 2_000;
-const FIRST_READ = 8;
-const GROWTH = 4;
 const LATEST: Place = { fromMs: Number.MAX_SAFE_INTEGER, id: Number.MAX_SAFE_INTEGER };
+const EARLIEST_MS = Number.MIN_SAFE_INTEGER;
+/** What most filters find a page in that ask for much. */
+const LOOKED_THROUGH = 4_000;
+/** Lists that are cheaper to merge than that. */
+const FEW_LISTS = 50;
+/** Above it, what somebody has reviewed is found in the lists sooner than in what they have reviewed. */
+const MANY_REVIEWS = 20_000;
 
-const isBefore = (a: Place, b: Place): boolean =>
-  a.fromMs > b.fromMs || (a.fromMs === b.fromMs && a.id > b.id);
+const placeBefore = (after: Place | null, toMs: number | null): Place => {
+  const end = toMs === null ? LATEST : { fromMs: toMs, id: 0 };
+  return after !== null && isNewer(end, after) ? after : end;
+};
 
-/** One list, read a few places at a time, more of them each time. */
-class ListReader {
-  readonly #read: (before: Place, count: number) => Place[];
-  readonly #most: number;
-  #held: Place[] = [];
-  #at = 0;
-  #before: Place;
-  #count: number;
-  #isOver = false;
+/** Finds the events of a page, newest first, of a million at the price of some thousands. */
+export class EventPages {
+  readonly #tables: EventTables;
+  /** By user: all events that began before this are reviewed. */
+  readonly #seenBeforeMs = new Map<string, number>();
 
-  constructor(before: Place, most: number, read: (before: Place, count: number) => Place[]) {
-    this.#before = before;
-    this.#most = most;
-    this.#count = Math.min(FIRST_READ, most);
-    this.#read = read;
+  constructor(tables: EventTables) {
+    this.#tables = tables;
   }
 
-  get head(): Place | null {
-    if (this.#at < this.#held.length) return this.#held[this.#at]!;
-    if (this.#isOver) return null;
-    this.#held = this.#read(this.#before, this.#count);
-    this.#isOver = this.#held.length < this.#count;
-    this.#before = this.#held.at(-1) ?? this.#before;
-    this.#count = Math.min(this.#count * GROWTH, this.#most);
-    this.#at = 0;
-    return this.#held[0] ?? null;
+  /** An event was added that began then. */
+  noteNew(fromMs: number): void {
+    for (const [username, seenMs] of this.#seenBeforeMs)
+      if (fromMs < seenMs) this.#seenBeforeMs.set(username, fromMs);
   }
 
-  take(): void {
-    this.#at += 1;
+  /** Some event may not be reviewed any more. */
+  forgetSeen(username: string): void {
+    this.#seenBeforeMs.delete(username);
+  }
+
+  places(filter: EventFilter, { after, limit }: PageOf, username: string): Place[] {
+    const before = placeBefore(after, filter.toMs);
+    const asked = filter.fromMs ?? EARLIEST_MS;
+    const fromMs = filter.isReviewed === false ? Math.max(asked, this.#seenMs(username)) : asked;
+    const wanted = this.#tables.keys.lists(filter);
+    const reviewed = filter.isReviewed === null ? null : { by: username, is: filter.isReviewed };
+    const bounds: ListBounds = { before, fromMs, count: limit, reviewed };
+    if (reviewed?.is === true && this.#tables.countReviewed(username) < MANY_REVIEWS)
+      return this.#tables.reviewedPlaces(username, bounds, isIn(wanted));
+    const found = wanted.length > FEW_LISTS ? this.#lookThrough(bounds, isIn(wanted)) : null;
+    return found ?? this.#merge(wanted, bounds);
+  }
+
+  /** A page of the newest events of all, as far as some of them are wanted; null: it isn't among these. */
+  #lookThrough(bounds: ListBounds, isWanted: (list: ListKey) => boolean): Place[] | null {
+    const { reviewed, count } = bounds;
+    const found: Place[] = [];
+    let before = bounds.before;
+    for (let left = LOOKED_THROUGH, step = count * 2; left > 0; left -= step, step = left) {
+      const newest = this.#tables.newest({ ...bounds, before, count: Math.min(step, left) });
+      for (const { id, fromMs, camera, kind } of newest) {
+        before = { id, fromMs };
+        if (!isWanted({ camera, kind })) continue;
+        if (reviewed !== null && this.#tables.isReviewed(reviewed.by, before) !== reviewed.is) continue;
+        if (found.push(before) === count) return found;
+      }
+      if (newest.length < Math.min(step, left)) return found;
+    }
+    return null;
+  }
+
+  #merge(wanted: readonly ListKey[], bounds: ListBounds): Place[] {
+    const readers = wanted.map(
+      (list) => (before: Place, count: number) => this.#tables.places(list, { ...bounds, before, count }),
+    );
+    return newestOf(readers, bounds.before, bounds.count);
+  }
+
+  /** Moves on as they are reviewed, so that nobody looks twice at what is. */
+  #seenMs(username: string): number {
+    const knownMs = this.#seenBeforeMs.get(username) ?? EARLIEST_MS;
+    const seenMs = this.#tables.oldestUnseenMs(username, knownMs);
+    // Nothing is left: whatever comes next sets it back to where that began.
+    this.#seenBeforeMs.set(username, seenMs ?? LATEST.fromMs);
+    return seenMs ?? LATEST.fromMs;
   }
 }
 
-/** The newest of all lists, in order. */
-const merged = (readers: ListReader[], limit: number): Place[] => {
-  const places: Place[] = [];
-  while (places.length < limit) {
-    let newest: ListReader | null = null;
-    for (const reader of readers) {
-      const { head } = reader;
-      if (head !== null && (newest === null || isBefore(head, newest.head!))) newest = reader;
-    }
-    if (newest === null) break;
-    places.push(newest.head!);
-    newest.take();
-  }
-  return places;
-};
-
-/** The places of a page, newest first. No filter costs more than the lists that it names, a few places of each. */
-export const placesOf = (
-  tables: EventTables,
-  filter: EventFilter,
-  { after, limit }: PageOf,
-  username: string,
-): Place[] => {
-  const { cameraIds, types, labels, isReviewed } = filter;
-  const isEverything = cameraIds === null && types === null && labels === null;
-  const end: Place = { fromMs: filter.toMs ?? LATEST.fromMs, id: 0 };
-  const before =
-    after !== null && isBefore(end, after) ? after : filter.toMs === null ? (after ?? LATEST) : end;
-  const notReviewedBy = isReviewed === false ? username : null;
-  const bounds = (from: Place, count: number): ListBounds => ({
-    ...{ before: from, count, notReviewedBy },
-    fromMs: filter.fromMs ?? Number.MIN_SAFE_INTEGER,
-  });
-  const wanted = tables.keys.lists(filter);
-  const isWanted = isWantedOf(wanted);
-  if (isReviewed === true) return tables.reviewedPlaces(username, bounds(before, limit), isWanted);
-  if (isEverything && !tables.keys.hasOrphans) return tables.places(null, bounds(before, limit));
-  if (wanted.length > MAX_LISTS) return mostOf(tables, wanted, before, limit, bounds);
-  const readers = wanted.map(
-    (list) => new ListReader(before, limit, (from, count) => tables.places(list, bounds(from, count))),
-  );
-  return merged(readers, limit);
-};
-
-const isWantedOf = (lists: readonly ListKey[]): ((list: ListKey) => boolean) => {
-  const keys = new Set(lists.map(({ camera, kind }) => `${camera} ${kind}`));
-  return ({ camera, kind }) => keys.has(`${camera} ${kind}`);
-};
-
-/** The longest lists first would be a guess: all of them, a part at a time, of which the newest stay. */
-const mostOf = (
-  tables: EventTables,
-  wanted: readonly ListKey[],
-  before: Place,
-  limit: number,
-  bounds: (from: Place, count: number) => ListBounds,
-): Place[] => {
-  let places: Place[] = [];
-  for (let first = 0; first < wanted.length; first += MAX_LISTS) {
-    const readers = wanted
-      .slice(first, first + MAX_LISTS)
-      .map(
-        (list) => new ListReader(before, limit, (from, count) => tables.places(list, bounds(from, count))),
-      );
-    places = [...places, ...merged(readers, limit)].sort((a, b) => (isBefore(a, b) ? -1 : 1)).slice(0, limit);
-  }
-  return places;
+const isIn = (lists: readonly ListKey[]): ((list: ListKey) => boolean) => {
+  const kindsOf = new Map<number, Set<number>>();
+  for (const { camera, kind } of lists) kindsOf.set(camera, (kindsOf.get(camera) ?? new Set()).add(kind));
+  return ({ camera, kind }) => kindsOf.get(camera)?.has(kind) ?? false;
 };

@@ -25,15 +25,19 @@ export type ListBounds = {
   readonly fromMs: number;
   readonly count: number;
   /** Null: whoever reviewed it or not. */
-  readonly notReviewedBy: string | null;
+  readonly reviewed: { readonly by: string; readonly is: boolean } | null;
 };
 
 const select = `SELECT e.id, c.id AS camera_id, k.type, k.label, e.score, e.begin_ms, e.end_ms, e.protected, e.detail
   FROM events e JOIN cameras c ON c.key = e.camera JOIN kinds k ON k.key = e.kind`;
 const behind = 'begin_ms <= @beforeMs AND (begin_ms < @beforeMs OR id < @beforeId) AND begin_ms >= @fromMs';
 const newestFirst = 'ORDER BY begin_ms DESC, id DESC LIMIT @count';
-const unseen = `NOT EXISTS (SELECT 1 FROM reviews r
+const seen = `EXISTS (SELECT 1 FROM reviews r
   WHERE r.username = @username AND r.begin_ms = events.begin_ms AND r.event = events.id)`;
+
+/** One list; `which` bounds it further. */
+const list = (which: string): string => `SELECT id, begin_ms FROM events INDEXED BY events_by_list
+  WHERE camera = @camera AND kind = @kind AND ${behind} ${which} ${newestFirst}`;
 
 const prepare = (db: Database.Database) => ({
   one: db.prepare<[number], Row>(`${select} WHERE e.id = ?`),
@@ -46,26 +50,25 @@ const prepare = (db: Database.Database) => ({
      ON CONFLICT (id) DO UPDATE SET end_ms = @toMs, score = @score, detail = @detail`,
   ),
   protect: db.prepare<[number, number]>('UPDATE events SET protected = ? WHERE id = ?'),
-  all: db.prepare<[object], PlaceRow>(
-    `SELECT id, begin_ms FROM events INDEXED BY events_by_begin WHERE ${behind} ${newestFirst}`,
+  newest: db.prepare<[object], PlaceRow & ListKey>(
+    `SELECT id, begin_ms, camera, kind FROM events INDEXED BY events_by_begin WHERE ${behind} ${newestFirst}`,
   ),
-  allUnseen: db.prepare<[object], PlaceRow>(
-    `SELECT id, begin_ms FROM events INDEXED BY events_by_begin WHERE ${behind} AND ${unseen} ${newestFirst}`,
-  ),
-  list: db.prepare<[object], PlaceRow>(
-    `SELECT id, begin_ms FROM events INDEXED BY events_by_list
-     WHERE camera = @camera AND kind = @kind AND ${behind} ${newestFirst}`,
-  ),
-  listUnseen: db.prepare<[object], PlaceRow>(
-    `SELECT id, begin_ms FROM events INDEXED BY events_by_list
-     WHERE camera = @camera AND kind = @kind AND ${behind} AND ${unseen} ${newestFirst}`,
-  ),
+  list: db.prepare<[object], PlaceRow>(list('')),
+  listSeen: db.prepare<[object], PlaceRow>(list(`AND ${seen}`)),
+  listUnseen: db.prepare<[object], PlaceRow>(list(`AND NOT ${seen}`)),
+  oldestUnseen: db
+    .prepare<[object], number>(
+      `SELECT begin_ms FROM events INDEXED BY events_by_begin WHERE begin_ms >= @fromMs AND NOT ${seen}
+       ORDER BY begin_ms LIMIT 1`,
+    )
+    .pluck(),
   reviewed: db.prepare<[object], PlaceRow & ListKey>(
     `SELECT e.id, e.begin_ms, e.camera, e.kind FROM reviews r JOIN events e ON e.id = r.event
      WHERE r.username = @username AND r.begin_ms <= @beforeMs AND r.begin_ms >= @fromMs
        AND (r.begin_ms < @beforeMs OR r.event < @beforeId)
      ORDER BY r.begin_ms DESC, r.event DESC`,
   ),
+  countReviewed: db.prepare<[string], number>('SELECT count(*) FROM reviews WHERE username = ?').pluck(),
   isReviewed: db
     .prepare<[string, number, number], number>(
       'SELECT 1 FROM reviews WHERE username = ? AND begin_ms = ? AND event = ?',
@@ -139,23 +142,26 @@ export class EventTables {
     this.#sql.protect.run(Number(isProtected), id);
   }
 
-  /** Places in one list, or in all of them where it is null. */
-  places(list: ListKey | null, { before, fromMs, count, notReviewedBy }: ListBounds): Place[] {
-    const bounds = { beforeMs: before.fromMs, beforeId: before.id, fromMs, count };
-    const input = {
-      ...bounds,
-      ...(list ?? {}),
-      ...(notReviewedBy === null ? {} : { username: notReviewedBy }),
-    };
-    const { all, allUnseen, list: one, listUnseen } = this.#sql;
-    if (list === null) return (notReviewedBy === null ? all : allUnseen).all(input).map(placeOf);
-    return (notReviewedBy === null ? one : listUnseen).all(input).map(placeOf);
+  /** Places in one list. */
+  places(list: ListKey, { before, fromMs, count, reviewed }: ListBounds): Place[] {
+    const input = { ...list, beforeMs: before.fromMs, beforeId: before.id, fromMs, count };
+    if (reviewed === null) return this.#sql.list.all(input).map(placeOf);
+    const statement = reviewed.is ? this.#sql.listSeen : this.#sql.listUnseen;
+    return statement.all({ ...input, username: reviewed.by }).map(placeOf);
+  }
+
+  /** Of all lists together, with the list of each. */
+  newest({ before, fromMs, count }: Omit<ListBounds, 'reviewed'>): (Place & ListKey)[] {
+    const input = { beforeMs: before.fromMs, beforeId: before.id, fromMs, count };
+    return this.#sql.newest
+      .all(input)
+      .map(({ id, begin_ms, camera, kind }) => ({ id, fromMs: begin_ms, camera, kind }));
   }
 
   /** Of what a user has reviewed, newest first; `isWanted` is asked of each. */
   reviewedPlaces(
     username: string,
-    { before, fromMs, count }: Omit<ListBounds, 'notReviewedBy'>,
+    { before, fromMs, count }: Omit<ListBounds, 'reviewed'>,
     isWanted: (list: ListKey) => boolean,
   ): Place[] {
     const places: Place[] = [];
@@ -165,6 +171,15 @@ export class EventTables {
       if (places.length >= count) break;
     }
     return places;
+  }
+
+  countReviewed(username: string): number {
+    return this.#sql.countReviewed.get(username) ?? 0;
+  }
+
+  /** When the oldest event began that a user hasn't reviewed, of those that began then or later; null: there is none. */
+  oldestUnseenMs(username: string, fromMs: number): number | null {
+    return this.#sql.oldestUnseen.get({ username, fromMs }) ?? null;
   }
 
   isReviewed(username: string, { id, fromMs }: Place): boolean {

@@ -12,7 +12,7 @@ export type PruneRules = {
 };
 
 /** So many at a time: a step takes some milliseconds. */
-const STEP = 1_000;
+const STEP = 500;
 
 const idsWhere = (db: Database.Database, which: string) =>
   db.prepare<[object], number>(`SELECT id FROM events ${which}`).pluck();
@@ -53,26 +53,32 @@ export class Pruning {
     const { keys } = this.#tables;
     this.#tables.forgetReviewersBut(usernames);
     for (const id of keys.cameraIds) if (id !== '' && !beforeMs.has(id)) keys.orphan(id);
+    const ids: number[] = [];
+    const room = (): number => STEP - ids.length;
     for (const camera of keys.orphans) {
-      if (this.#remove(this.#sql.ofCamera.all({ camera, count: STEP })) >= STEP) return true;
-      keys.removeOrphan(camera);
+      const left = room() > 0 ? this.#sql.ofCamera.all({ camera, count: room() }) : null;
+      if (left?.length === 0) keys.removeOrphan(camera);
+      ids.push(...(left ?? []));
     }
     for (const id of keys.cameraIds) {
       const limitMs = id === '' ? ofNoCameraMs : (beforeMs.get(id) ?? null);
       if (limitMs === null) continue;
       for (const list of keys.lists({ cameraIds: new Set([id]), types: null, labels: null })) {
-        const old = this.#sql.old.all({ ...list, beforeMs: limitMs, count: STEP });
-        if (this.#remove(old) >= STEP) return true;
+        if (room() === 0) break;
+        ids.push(...this.#sql.old.all({ ...list, beforeMs: limitMs, count: room() }));
       }
     }
+    this.#remove(ids);
+    if (ids.length > 0) return true;
     const excess = (this.#sql.count.get() ?? 0) - maxEvents;
     if (excess <= 0) return false;
-    const removed = this.#remove(this.#sql.oldest.all({ count: Math.min(excess, STEP) }));
-    return removed > 0 && excess > removed;
+    const oldest = this.#sql.oldest.all({ count: Math.min(excess, STEP) });
+    this.#remove(oldest);
+    return oldest.length > 0 && excess > oldest.length;
   }
 
-  #remove(ids: readonly number[]): number {
-    if (ids.length === 0) return 0;
+  #remove(ids: readonly number[]): void {
+    if (ids.length === 0) return;
     this.#db
       .transaction(() => {
         for (const id of ids) {
@@ -81,6 +87,5 @@ export class Pruning {
         }
       })
       .immediate();
-    return ids.length;
   }
 }
