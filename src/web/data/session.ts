@@ -31,6 +31,28 @@ let renewTimer: ReturnType<typeof setTimeout> | undefined;
 /** Long before its end, so that a nap of the machine in between does no harm. */
 const RENEW_AFTER_MS = 40 * 60_000;
 
+/**
+ * Whether this browser may hold a session: its cookie can't be seen from here, and asking in vain at every first visit
+ * would be told as an error. Where storage is refused the service is asked.
+ */
+const signedInMark = {
+  isSet: (): boolean => {
+    try {
+      return localStorage.getItem('signed-in') !== null;
+    } catch {
+      return true;
+    }
+  },
+  set: (isSignedIn: boolean): void => {
+    try {
+      if (isSignedIn) localStorage.setItem('signed-in', 'yes');
+      else localStorage.removeItem('signed-in');
+    } catch {
+      // Then it is asked for next time.
+    }
+  },
+};
+
 const keep = (given: string): void => {
   token = given;
   clearTimeout(renewTimer);
@@ -39,6 +61,7 @@ const keep = (given: string): void => {
 
 const forget = (state: 'out' | 'ended'): void => {
   token = '';
+  signedInMark.set(false);
   clearTimeout(renewTimer);
   session.value = { state };
 };
@@ -90,10 +113,12 @@ export const api = async <Answer>(
 
 const enter = async (): Promise<void> => {
   session.value = { state: 'in', me: await api<Me>('GET', '/api/me') };
+  signedInMark.set(true);
 };
 
 /** Looks who is signed in in this browser; throws a `Problem` when nobody answers. */
 export const resume = async (): Promise<void> => {
+  if (!signedInMark.isSet()) return forget('out');
   try {
     await renew();
     await enter();

@@ -4,7 +4,7 @@ import { Browser, type BrowserPage } from './browser.js';
 const WIDTH_PIXELS = 640;
 const HEIGHT_PIXELS = 400;
 
-const args = [
+export const chromiumArgs = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -29,7 +29,7 @@ export const launchChromium = (): Promise<Browser> =>
       headless: true,
       chromiumSandbox: false,
       viewport: { width: WIDTH_PIXELS, height: HEIGHT_PIXELS },
-      args,
+      args: chromiumArgs,
     });
     return {
       open: async (url): Promise<BrowserPage> => {

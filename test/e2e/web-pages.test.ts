@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { AppBrowser, type AppPage } from '../support/browser/app-page.js';
+import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.js';
+
+let app: TestApp;
+let browser: AppBrowser;
+
+before(async () => {
+  app = await startTestApp();
+  browser = await AppBrowser.launch();
+});
+after(async () => {
+  await browser.close();
+  await app.stop();
+});
+
+const credentialsOf = (role: 'viewer' | 'operator' | 'admin' | 'service') => ({
+  username: role,
+  password: role === 'admin' ? app.adminPassword : USER_PASSWORD,
+});
+
+/** Where the navigation leads. */
+const pathsOf = (page: AppPage): Promise<string[]> =>
+  page.page.evaluate("[...document.querySelectorAll('nav a')].map((link) => link.getAttribute('href'))");
+
+test('who is not signed in sees the form alone, and nothing is complained of', async () => {
+  const page = await browser.visit(app.url);
+  await page.go('/cameras?find=gate');
+  for (const theme of ['dark', 'light'] as const) {
+    await page.look({ theme, width: 390 });
+    assert.deepEqual(await page.axe(), []);
+    assert.deepEqual(await page.overflow(), []);
+  }
+  assert.deepEqual(page.faults, []);
+  await page.signIn(credentialsOf('viewer'));
+  assert.equal(new URL(page.page.url()).search, '?find=gate', 'where one wanted to go');
+  await page.close();
+});
+
+for (const role of ['admin', 'operator', 'viewer', 'service'] as const)
+  test(`every page of the ${role} fits, can be used by all, and asks for nothing that is refused`, async () => {
+    const page = await browser.signedIn(app.url, credentialsOf(role));
+    for (const path of await pathsOf(page)) {
+      await page.go(path);
+      const where = `${role} ${path}`;
+      assert.equal(await page.page.locator('main h1').count(), 1, `${where} has a title`);
+      for (const theme of role === 'admin' ? (['dark', 'light'] as const) : (['dark'] as const)) {
+        await page.look({ width: 1_440, theme });
+        assert.deepEqual(await page.axe(), [], where);
+      }
+      await page.look({ width: 390 });
+      assert.deepEqual(await page.overflow(), [], where);
+      assert.deepEqual(page.faults, [], where);
+      if (role !== 'admin') continue;
+      await page.go(`${path}?locale=pseudo`);
+      for (const width of [390, 1_440]) {
+        await page.look({ width });
+        assert.deepEqual(await page.overflow(), [], `${where} in another language, ${width} px`);
+      }
+      await page.look({ width: 1_440 });
+    }
+    assert.deepEqual(page.faults, []);
+    await page.close();
+  });
