@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isCameraUrl } from '../camera/camera-url.js';
 import type { QuirkName } from '../camera/quirks.js';
 import { type CameraView, runtimeFieldNames } from '../camera/runtime-fields.js';
+import { detectionSchema } from './detection-schema.js';
 import { idSchema } from './schemas.js';
 
 const MAX_RETENTION_DAYS = 36_500;
@@ -69,6 +70,7 @@ const settings = {
   disabled: z.boolean(),
   detect: z.boolean(),
   quirks: quirksSchema,
+  detection: detectionSchema,
   sub_url: z.union([z.literal(''), cameraUrl], 'must be an rtsp:// or rtsps:// address, or empty').meta({
     description: 'a smaller stream of the same camera; empty: none',
   }),
@@ -95,6 +97,7 @@ const withDefaults = {
   disabled: settings.disabled.default(false),
   detect: settings.detect.default(false),
   quirks: settings.quirks.default({}),
+  detection: settings.detection.default({}),
   sub_url: settings.sub_url.default(''),
   on_demand: settings.on_demand.default(false),
 };

@@ -18,6 +18,24 @@ export type CameraQuirks = {
 
 export type QuirkName = keyof CameraQuirks;
 
+/** What of a camera's picture counts: corners as fractions of it, from top left. */
+export type DetectionZone = {
+  readonly name: string;
+  /** Objects count that stand in one of these, or, where there is none, anywhere; but none that stands in an excluded one. */
+  readonly kind: 'include' | 'exclude';
+  readonly points: readonly (readonly [x: number, y: number])[];
+};
+
+/** What counts as a detection; what isn't there is as the detector has it. */
+export type DetectionSettings = {
+  /** Empty: all that the model knows. */
+  readonly labels?: readonly string[] | undefined;
+  readonly min_score?: number | undefined;
+  /** Of the picture's area. */
+  readonly min_size?: number | undefined;
+  readonly zones?: readonly DetectionZone[] | undefined;
+};
+
 /** The stored settings of a camera, spelled as in the JSON interface. `url` and `sub_url` may hold credentials: never log them. */
 export type Camera = {
   readonly id: string;
@@ -40,6 +58,7 @@ export type Camera = {
   readonly disabled: boolean;
   readonly detect: boolean;
   readonly quirks: CameraQuirks;
+  readonly detection: DetectionSettings;
   /** A smaller stream of the same camera; "" for none. */
   readonly sub_url: string;
   /** Connected only while somebody wants its frames. */
@@ -59,7 +78,8 @@ export type CameraBatch = {
 };
 
 type Flag = 'record' | 'lazy_hls' | 'token_auth' | 'disabled' | 'detect' | 'on_demand';
-type CameraRow = Omit<Camera, 'tags' | 'quirks' | Flag> & Record<Flag, number> & { readonly quirks: string };
+type Objects = 'quirks' | 'detection';
+type CameraRow = Omit<Camera, 'tags' | Objects | Flag> & Record<Flag, number> & Record<Objects, string>;
 type TagRow = { camera_id: string; tag_id: string };
 
 const columns: readonly (keyof CameraRow)[] = [
@@ -80,6 +100,7 @@ const columns: readonly (keyof CameraRow)[] = [
   'quirks',
   'sub_url',
   'on_demand',
+  'detection',
 ];
 
 const toRow = (camera: Camera): CameraRow => {
@@ -93,6 +114,7 @@ const toRow = (camera: Camera): CameraRow => {
     detect: Number(camera.detect),
     quirks: JSON.stringify(camera.quirks),
     on_demand: Number(camera.on_demand),
+    detection: JSON.stringify(camera.detection),
   };
 };
 
@@ -115,6 +137,7 @@ const fromRow = (row: CameraRow, tags: readonly string[]): Camera => ({
   quirks: JSON.parse(row.quirks) as CameraQuirks,
   sub_url: row.sub_url,
   on_demand: row.on_demand === 1,
+  detection: JSON.parse(row.detection) as DetectionSettings,
 });
 
 const prepare = (db: Database.Database) => ({

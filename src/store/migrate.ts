@@ -9,6 +9,7 @@ import { subStream } from './migrations/007-sub-stream.js';
 import { sessions } from './migrations/008-sessions.js';
 import { preferences } from './migrations/009-preferences.js';
 import { layouts } from './migrations/010-layouts.js';
+import { detection } from './migrations/011-detection.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
 export const steps: readonly string[] = [
@@ -22,6 +23,7 @@ export const steps: readonly string[] = [
   sessions,
   preferences,
   layouts,
+  detection,
 ];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */

@@ -22,7 +22,8 @@ CREATE TABLE cameras (
   detect INTEGER NOT NULL CHECK (detect IN (0, 1)),          -- run the detector on its keyframes
   quirks TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(quirks)), -- JSON object: in what it is to be treated otherwise
   sub_url TEXT NOT NULL DEFAULT '',        -- its smaller stream, as url, never logged either; '' for none
-  on_demand INTEGER NOT NULL DEFAULT 0 CHECK (on_demand IN (0, 1)) -- connected only while somebody wants its frames
+  on_demand INTEGER NOT NULL DEFAULT 0 CHECK (on_demand IN (0, 1)), -- connected only while somebody wants its frames
+  detection TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(detection)) -- JSON object: which detections count
 ) STRICT;
 
 -- The tags of each camera, in the order in which the client gave them.

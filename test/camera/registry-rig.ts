@@ -27,6 +27,7 @@ export const stored = (id: string, changes: Partial<StoredCamera> = {}): StoredC
   disabled: false,
   detect: false,
   quirks: {},
+  detection: {},
   sub_url: '',
   on_demand: false,
   ...changes,

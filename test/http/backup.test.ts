@@ -29,6 +29,21 @@ const fill = async (target: TestApp): Promise<void> => {
       traffic_limit: 500,
       detect: true,
       quirks: { certificate: 'verify', user_agent: 'Mozilla/5.0', keepalive: 'set_parameter' },
+      detection: {
+        labels: ['person'],
+        min_score: 0.6,
+        zones: [
+          {
+            name: 'gate',
+            kind: 'include',
+            points: [
+              [0, 0],
+              [1, 0],
+              [0.5, 1],
+            ],
+          },
+        ],
+      },
       sub_url: 'rtsp://user:p%40ss@127.0.0.1:554/sub',
       on_demand: true,
     }),

@@ -37,6 +37,7 @@ test('a camera that is added gets every default, and begins to connect', async (
     disabled: false,
     detect: false,
     quirks: {},
+    detection: {},
     sub_url: '',
     on_demand: false,
     state: 'connecting',
@@ -142,6 +143,35 @@ test('quirks are kept as they are sent, shown as in force, and restart that came
   assert.deepEqual([none.body.quirks, none.body.quirks_active], [{}, []]);
   const [, b] = (await app.asAdmin('GET', '/api/cameras')).body;
   assert.deepEqual([b.quirks, b.quirks_active], [{ keepalive: 'options' }, ['keepalive']]);
+});
+
+test('which detections count is kept as it is sent, restarts nothing, and is refused by field', async () => {
+  await app.asAdmin('POST', '/api/cameras', { id: 'a', url });
+  const before = connects();
+  const points = [
+    [0, 0],
+    [1, 0],
+    [0.5, 1],
+  ];
+  const zone = { name: 'gate', kind: 'include', points };
+  const detection = { labels: ['person', 'car'], min_score: 0.6, min_size: 0.01, zones: [zone] };
+  const put = (sent: unknown) => app.asAdmin('PUT', '/api/cameras/a', { detection: sent });
+  assert.deepEqual((await put(detection)).body.detection, detection);
+  assert.equal(connects(), before);
+  for (const [bad, path] of [
+    ['all', ''],
+    [{ scores: 1 }, '.scores'],
+    [{ min_score: 1.1 }, '.min_score'],
+    [{ labels: [''] }, '.labels[0]'],
+    [{ zones: [{ ...zone, points: points.slice(1) }] }, '.zones[0].points'],
+    [{ zones: [{ ...zone, points: [...points, [0, 2]] }] }, '.zones[0].points[3][1]'],
+    [{ zones: [{ ...zone, kind: 'maybe' }] }, '.zones[0].kind'],
+    [{ zones: [zone, zone] }, '.zones'],
+  ] as const) {
+    const { status, body } = await put(bad);
+    assert.deepEqual([status, body.errors[0].path], [400, `detection${path}`]);
+  }
+  assert.deepEqual((await put({})).body.detection, {});
 });
 
 test('quirks that are none are refused by their names', async () => {

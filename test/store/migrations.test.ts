@@ -94,6 +94,7 @@ test('what version 1 held is all there in the newest', (t) => {
         disabled: false,
         detect: true,
         quirks: {},
+        detection: {},
         sub_url: '',
         on_demand: false,
       },

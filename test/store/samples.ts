@@ -24,6 +24,7 @@ export const sampleCamera = (id: string, changes: Partial<Camera> = {}): Camera 
   disabled: false,
   detect: false,
   quirks: {},
+  detection: {},
   sub_url: '',
   on_demand: false,
   ...changes,
@@ -58,6 +59,24 @@ export const anyCamera: fc.Arbitrary<Camera> = record<Camera>({
       user_agent: anyText,
       keepalive: fc.constantFrom('auto', 'none'),
       certificate: fc.constantFrom('any', 'verify'),
+    },
+    { requiredKeys: [], noNullPrototype: true },
+  ),
+  detection: fc.record(
+    {
+      labels: fc.array(anyText, { maxLength: 3 }),
+      min_score: fc.double({ min: 0, max: 1, noNaN: true }).map((score) => score + 0),
+      zones: fc.array(
+        fc.record(
+          {
+            name: anyText,
+            kind: fc.constantFrom('include', 'exclude'),
+            points: fc.constant([[0, 0.5] as const]),
+          },
+          { noNullPrototype: true },
+        ),
+        { maxLength: 2 },
+      ),
     },
     { requiredKeys: [], noNullPrototype: true },
   ),

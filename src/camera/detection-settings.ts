@@ -1,0 +1,1 @@
+export type { DetectionSettings, DetectionZone } from '../store/cameras.js';
