@@ -15,6 +15,7 @@ import { listen, type Urls } from './listeners.js';
 import { startMedia } from './media.js';
 import { Models } from './models/models.js';
 import { buildOperations } from './operations.js';
+import { AuditTrail } from './ops/audit-trail.js';
 import { warnOfExposure } from './ops/exposure.js';
 import type { LogHub } from './ops/log-hub.js';
 import { warnOfFewThreads } from './ops/thread-pool.js';
@@ -84,9 +85,12 @@ const countThreads = (clock: Clock, stops: Stops): Threads => {
 };
 
 const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls> => {
-  const { audit, clock, hub, log, spawn, version } = deps;
+  const { clock, hub, log, spawn, version } = deps;
   const storage = await openStorage(config, deps, stops);
   const { store, tokens, viewers } = storage;
+  const trail = new AuditTrail({ clock, log, table: store.audit });
+  stops.push(() => trail.stop());
+  const audit = trail.copyOf(deps.audit);
   const threads = countThreads(clock, stops);
   const media = await startMedia(config, { clock, log, spawn, threads }, storage, stops);
   const events = buildHappenings({ clock, log }, storage, media, stops);
@@ -100,7 +104,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const service = () => serviceFacts(config, version, certificate);
   const routes = buildRoutes({
     ...{ clock, version, storage, media, operations, models },
-    ...{ log: hub, events, serverSent, service },
+    ...{ log: hub, events, serverSent, service, trail },
   });
   const streams = new StreamAccess({ cameras: media.registry, gate: new ViewingGate(storage) });
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>

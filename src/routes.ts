@@ -6,6 +6,7 @@ import { eventPictures } from './event-pictures.js';
 import type { EventHub } from './events/event-hub.js';
 import type { Route } from './http/route.js';
 import { archiveRoutes } from './http/routes/archive.js';
+import { type AuditRoutesDeps, auditRoutes } from './http/routes/audit.js';
 import { backupRoutes } from './http/routes/backup.js';
 import { cameraTestRoutes } from './http/routes/camera-tests.js';
 import { cameraRoutes } from './http/routes/cameras.js';
@@ -61,6 +62,7 @@ export type RoutesDeps = {
   readonly log: LogHub;
   readonly events: EventHub;
   readonly serverSent: ServerSentStreams;
+  readonly trail: AuditRoutesDeps['trail'];
   /** How it was started. */
   readonly service: () => Omit<ServiceFacts, 'time_zone'>;
 };
@@ -194,6 +196,7 @@ export const buildRoutes = (deps: RoutesDeps): Routes => {
   const routes = [
     ...managementRoutes(deps),
     ...logRoutes({ hub: deps.log, streams: deps.serverSent, clock }),
+    ...auditRoutes({ trail: deps.trail }),
     ...happenedRoutes(deps),
     ...modelRoutes({ models: deps.models }),
     ...viewingRoutes(deps),

@@ -38,6 +38,7 @@ const table = {
   'logs.read': ['operator', 'admin'],
   'users.manage': ['admin'],
   'settings.manage': ['admin'],
+  'audit.read': ['admin'],
   'backup.manage': ['admin'],
 } as const satisfies Readonly<Record<string, readonly Role[]>>;
 

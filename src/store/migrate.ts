@@ -10,6 +10,7 @@ import { sessions } from './migrations/008-sessions.js';
 import { preferences } from './migrations/009-preferences.js';
 import { layouts } from './migrations/010-layouts.js';
 import { detection } from './migrations/011-detection.js';
+import { audit } from './migrations/012-audit.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
 export const steps: readonly string[] = [
@@ -24,6 +25,7 @@ export const steps: readonly string[] = [
   preferences,
   layouts,
   detection,
+  audit,
 ];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */

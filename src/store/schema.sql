@@ -131,3 +131,17 @@ CREATE TABLE settings (
   name TEXT NOT NULL PRIMARY KEY,          -- which of them, see settings.ts
   value TEXT NOT NULL                      -- as text
 ) STRICT, WITHOUT ROWID;
+
+-- The audit log of the last 90 days. No reference to users, so that what a user did stays; no part of a backup.
+CREATE TABLE audit (
+  id INTEGER PRIMARY KEY,                  -- counts up
+  time_ms INTEGER NOT NULL,                -- when, in ms since 1970
+  action TEXT NOT NULL,                    -- what was done, or tried
+  username TEXT NOT NULL,                  -- by whom; '': nobody knows
+  record TEXT NOT NULL CHECK (json_valid(record)) -- JSON object: all of it, as the log has it
+) STRICT;
+
+-- The newest, also of an action or a user.
+CREATE INDEX audit_by_time ON audit (time_ms);
+CREATE INDEX audit_by_action ON audit (action, time_ms);
+CREATE INDEX audit_by_user ON audit (username, time_ms);

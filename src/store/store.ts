@@ -2,6 +2,7 @@ import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import { messageOf } from '../base/errors.js';
+import { AuditTable } from './audit.js';
 import { type Camera, CameraTable } from './cameras.js';
 import { FactTable } from './facts.js';
 import { type Folder, FolderTable } from './folders.js';
@@ -66,6 +67,7 @@ export class Store {
   readonly preferences: PreferenceTable;
   readonly layouts: LayoutTable;
   readonly settings: SettingTable;
+  readonly audit: AuditTable;
   readonly #path: string;
   readonly #db: Database.Database;
   readonly #totalChanges: Database.Statement<[], number>;
@@ -89,6 +91,7 @@ export class Store {
     this.preferences = new PreferenceTable(this.#db);
     this.layouts = new LayoutTable(this.#db);
     this.settings = new SettingTable(this.#db);
+    this.audit = new AuditTable(this.#db);
   }
 
   /** Another number after each write, of whatever. */

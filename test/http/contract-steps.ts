@@ -53,6 +53,8 @@ export const stepsOf = (adminPassword: string): readonly Step[] => [
   ['GET', '/api/layouts/unknown', undefined, 404],
   ['PUT', '/api/layouts/unknown', {}, 428],
   ['DELETE', '/api/layouts/unknown', undefined, 404],
+  ['GET', '/api/audit', undefined, 200],
+  ['GET', '/api/audit?cursor=never', undefined, 400],
   ['GET', '/api/settings', undefined, 200],
   ['PUT', '/api/settings', { time_zone: 'UTC' }, 200],
 ];

@@ -196,6 +196,7 @@ test('lists are told to be the same, and asked for in pages that there can be', 
     '/api/layouts',
     '/api/events',
     '/api/me/preferences',
+    '/api/audit',
   ]) {
     // Figures of cameras may change from one moment to the next.
     await until('nothing has changed', async () => {
