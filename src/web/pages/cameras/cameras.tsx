@@ -1,0 +1,97 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import {
+  cameraList,
+  cameras,
+  camerasProblem,
+  folders,
+  loadCameras,
+  nameOf,
+  tags,
+  watchFigures,
+} from '../../data/cameras.js';
+import { query, setQuery } from '../../data/route.js';
+import { may } from '../../data/session.js';
+import { Button } from '../../parts/button.js';
+import { ProblemBox } from '../../parts/problem-box.js';
+import { Banner, EmptyState, Skeleton } from '../../parts/states.js';
+import { camerasText } from '../../text/cameras.js';
+import { shellText } from '../../text/shell.js';
+import type { PageProps } from '../table.js';
+import styles from './cameras.module.css';
+import { CameraTable } from './table/camera-table.js';
+import { FilterBar } from './table/filter-bar.js';
+import { keptIn, noSelection } from './table/selection.js';
+import { isFiltered, shownCameras, viewOf } from './table/view.js';
+
+const clearFilters = (): void =>
+  setQuery({ find: null, state: null, folder: null, tag: null }, { isReplaced: true });
+
+const Failed = () => {
+  const problem = camerasProblem.value;
+  if (problem === null) return null;
+  if (cameras.value === null)
+    return <ProblemBox what={camerasText('loadFailed')} problem={problem} onRetry={() => void loadCameras()} />;
+  return (
+    <Banner
+      tone="warn"
+      action={<Button onClick={() => void loadCameras()}>{shellText('retry')}</Button>}
+    >
+      {camerasText('stale', { reason: problem.detail })}
+    </Banner>
+  );
+};
+
+const countText = (shown: number, count: number): string => {
+  if (shown !== count) return camerasText('countOf', { shown, count });
+  return count === 1 ? camerasText('one') : camerasText('count', { count });
+};
+
+const byId = <Thing extends { readonly id: string }>(things: readonly Thing[]): ReadonlyMap<string, Thing> =>
+  new Map(things.map((thing) => [thing.id, thing]));
+
+/** All cameras: what they do, how they are set, and adding more. */
+export const page = (_props: PageProps) => {
+  const mayEdit = may('cameras.edit');
+  const [selection, setSelection] = useState(noSelection);
+  useEffect(watchFigures, []);
+  const all = cameraList.value;
+  const view = viewOf(query.value);
+  const names = { nameOf, folders: folders.value, tags: tags.value };
+  const rows = shownCameras(all, view, names);
+  const folderNames = useMemo(() => byId(folders.value), [folders.value]);
+  const tagNames = useMemo(() => byId(tags.value), [tags.value]);
+  const kept = keptIn(selection, rows.map(({ id }) => id));
+  if (cameras.value === null)
+    return <div class={styles.page}>{camerasProblem.value === null ? <Skeleton bars={8} /> : <Failed />}</div>;
+  return (
+    <div class={styles.page}>
+      <header class={styles.head}>
+        <h1>{camerasText('title')}</h1>
+        <span class={styles.count}>{countText(rows.length, all.length)}</span>
+      </header>
+      <div>
+        <Failed />
+        <FilterBar view={view} />
+      </div>
+      <div class={styles.main}>
+        {rows.length > 0 ? (
+          <CameraTable
+            rows={rows}
+            view={view}
+            folderNames={folderNames}
+            tagNames={tagNames}
+            selection={mayEdit ? kept : null}
+            onSelection={setSelection}
+            onEdit={() => {}}
+          />
+        ) : (
+          <EmptyState icon="cctv" text={camerasText(all.length === 0 ? 'none' : 'noneMatch')}>
+            {isFiltered(view) && all.length > 0 ? (
+              <Button onClick={clearFilters}>{camerasText('clearFilters')}</Button>
+            ) : null}
+          </EmptyState>
+        )}
+      </div>
+    </div>
+  );
+};

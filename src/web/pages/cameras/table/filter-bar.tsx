@@ -1,0 +1,63 @@
+import { tags } from '../../../data/cameras.js';
+import { setQuery } from '../../../data/route.js';
+import type { Camera } from '../../../data/types.js';
+import { Select } from '../../../parts/select.js';
+import { camerasText, stateText } from '../../../text/cameras.js';
+import styles from '../cameras.module.css';
+import { sortColumns, type View } from './view.js';
+
+const states: readonly Camera['state'][] = [
+  ...(['streaming', 'connecting', 'reconnecting', 'error'] as const),
+  ...(['traffic_limited', 'standby', 'disabled'] as const),
+];
+
+const set = (name: string, value: string): void => setQuery({ [name]: value || null }, { isReplaced: true });
+
+/** What is shown of all cameras; each choice stands in the address. */
+export const FilterBar = ({ view }: { readonly view: View }) => (
+  <search class={styles.filters}>
+    <input
+      type="search"
+      class={styles.find}
+      aria-label={camerasText('find')}
+      placeholder={camerasText('findHint')}
+      value={view.text}
+      onInput={(event) => set('find', event.currentTarget.value)}
+    />
+    <Select
+      label={camerasText('stateLabel')}
+      isLabelHidden
+      value={view.state}
+      options={[
+        { value: '', label: camerasText('anyState') },
+        { value: 'trouble', label: camerasText('trouble') },
+        ...states.map((state) => ({ value: state, label: stateText(state) })),
+      ]}
+      onChange={(state) => set('state', state)}
+    />
+    {tags.value.length === 0 && view.tag === '' ? null : (
+      <Select
+        label={camerasText('tagLabel')}
+        isLabelHidden
+        value={view.tag}
+        options={[
+          { value: '', label: camerasText('anyTag') },
+          ...tags.value.map(({ id, name }) => ({ value: id, label: name })),
+        ]}
+        onChange={(tag) => set('tag', tag)}
+      />
+    )}
+    <div class={styles.sortCards}>
+      <Select
+        label={camerasText('sortLabel')}
+        isLabelHidden
+        value={view.sort}
+        options={sortColumns.map((column) => ({
+          value: column,
+          label: `${camerasText('sortLabel')}: ${camerasText(column)}`,
+        }))}
+        onChange={(sort) => set('sort', sort === 'name' ? '' : sort)}
+      />
+    </div>
+  </search>
+);
