@@ -6,6 +6,7 @@ const FIRST_LOAD_BYTES = 90_000;
 const LATER_BYTES: Readonly<Record<string, number>> = {
   archive: 35_000,
   admin: 30_000,
+  cameras: 30_000,
   uplot: 22_000,
   hls: 180_000,
 };

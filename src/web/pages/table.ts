@@ -20,6 +20,14 @@ export type Page = {
 /** Every page there is: adding one is a line here. */
 export const pages: readonly Page[] = [
   {
+    name: 'cameras',
+    title: () => shellText('cameras'),
+    icon: 'cctv',
+    needs: 'cameras.list',
+    place: 'rail',
+    load: () => import('./cameras/cameras.js'),
+  },
+  {
     name: 'me',
     title: () => shellText('me'),
     icon: 'user',

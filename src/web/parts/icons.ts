@@ -11,6 +11,7 @@ import left from 'lucide-static/icons/chevron-left.svg?raw';
 import right from 'lucide-static/icons/chevron-right.svg?raw';
 import up from 'lucide-static/icons/chevron-up.svg?raw';
 import ok from 'lucide-static/icons/circle-check.svg?raw';
+import record from 'lucide-static/icons/circle-dot.svg?raw';
 import help from 'lucide-static/icons/circle-help.svg?raw';
 import user from 'lucide-static/icons/circle-user.svg?raw';
 import fault from 'lucide-static/icons/circle-x.svg?raw';
@@ -70,7 +71,7 @@ const drawings = {
   ...{ activity, archive, bell, car, cctv, chart, check, clock, close, copy, cpu, cut, disk, down, download },
   ...{ edit, fault, filter, folder, grid, help, info, key, keyboard, left, list, lock, logs, maximize },
   ...{ minimize, minus, moon, more, move, mute, next, offline, ok, pause, person, play, plus, previous },
-  ...{ refresh, remove, right, save, search, settings, share, signOut, snapshot, sound, stepBack },
+  ...{ record, refresh, remove, right, save, search, settings, share, signOut, snapshot, sound, stepBack },
   ...{ stepForward, sun, system, tag, undo, up, upload, user, users, warning, zoomIn, zoomOut },
 } as const;
 

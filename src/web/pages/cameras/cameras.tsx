@@ -30,12 +30,11 @@ const Failed = () => {
   const problem = camerasProblem.value;
   if (problem === null) return null;
   if (cameras.value === null)
-    return <ProblemBox what={camerasText('loadFailed')} problem={problem} onRetry={() => void loadCameras()} />;
+    return (
+      <ProblemBox what={camerasText('loadFailed')} problem={problem} onRetry={() => void loadCameras()} />
+    );
   return (
-    <Banner
-      tone="warn"
-      action={<Button onClick={() => void loadCameras()}>{shellText('retry')}</Button>}
-    >
+    <Banner tone="warn" action={<Button onClick={() => void loadCameras()}>{shellText('retry')}</Button>}>
       {camerasText('stale', { reason: problem.detail })}
     </Banner>
   );
@@ -60,9 +59,14 @@ export const page = (_props: PageProps) => {
   const rows = shownCameras(all, view, names);
   const folderNames = useMemo(() => byId(folders.value), [folders.value]);
   const tagNames = useMemo(() => byId(tags.value), [tags.value]);
-  const kept = keptIn(selection, rows.map(({ id }) => id));
+  const kept = keptIn(
+    selection,
+    rows.map(({ id }) => id),
+  );
   if (cameras.value === null)
-    return <div class={styles.page}>{camerasProblem.value === null ? <Skeleton bars={8} /> : <Failed />}</div>;
+    return (
+      <div class={styles.page}>{camerasProblem.value === null ? <Skeleton bars={8} /> : <Failed />}</div>
+    );
   return (
     <div class={styles.page}>
       <header class={styles.head}>

@@ -2,6 +2,7 @@ import { nameOf } from '../../../data/cameras.js';
 import type { Camera, Folder, Tag } from '../../../data/types.js';
 import { Button } from '../../../parts/button.js';
 import { camerasText } from '../../../text/cameras.js';
+import { cell, row } from './grid-roles.js';
 import { RecordingCell, StateCell } from './state-badge.js';
 import styles from './table.module.css';
 
@@ -33,7 +34,7 @@ export type RowProps = {
 };
 
 const Tags = ({ camera, tagNames }: Pick<RowProps, 'camera' | 'tagNames'>) => (
-  <div class={styles.tags} role="gridcell" title={camera.tags.map((id) => tagNames.get(id)?.name ?? id).join(', ')}>
+  <div class={styles.tags} {...cell} title={camera.tags.map((id) => tagNames.get(id)?.name ?? id).join(', ')}>
     {camera.tags.map((id) => (
       <span key={id} class={styles.tag}>
         <svg class={styles.dot} viewBox="0 0 10 10" aria-hidden="true">
@@ -50,23 +51,23 @@ const Figures = ({ camera, isCard }: Pick<RowProps, 'camera' | 'isCard'>) => {
   if (isCard) {
     const parts = [camera.codec, sizeOf(camera), fps && `${fps} fps`, bitrate && `${bitrate} Mbit/s`];
     return (
-      <div class={styles.figures} role="gridcell">
+      <div class={styles.figures} {...cell}>
         {parts.filter(Boolean).join(' · ')}
       </div>
     );
   }
   return (
     <>
-      <div class={styles.codec} role="gridcell">
+      <div class={styles.codec} {...cell}>
         {camera.codec}
       </div>
-      <div class={styles.size} role="gridcell">
+      <div class={styles.size} {...cell}>
         {sizeOf(camera)}
       </div>
-      <div class={styles.number} role="gridcell">
+      <div class={styles.number} {...cell}>
         {fps}
       </div>
-      <div class={styles.number} role="gridcell">
+      <div class={styles.number} {...cell}>
         {bitrate}
       </div>
     </>
@@ -85,22 +86,18 @@ export const CameraRow = (props: RowProps) => {
     if (isSelected !== null && (isBox || event.shiftKey || event.ctrlKey || event.metaKey))
       onSelect(camera.id, event.shiftKey);
   };
+  const handled = {
+    'aria-rowindex': props.rowIndex,
+    'aria-selected': isSelected ?? undefined,
+    draggable: isSelected !== null,
+    onClick,
+    onDblClick: () => isSelected !== null && onEdit(camera.id),
+    onDragStart: (event: DragEvent) => props.onDrag(camera.id, event),
+  };
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the grid has the keys
-    // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus, and names its active row
-    <div
-      id={props.domId}
-      role="row"
-      class={`${styles.row} ${isActive ? styles.active : ''}`}
-      aria-rowindex={props.rowIndex}
-      aria-selected={isSelected ?? undefined}
-      draggable={isSelected !== null}
-      onClick={onClick}
-      onDblClick={() => isSelected !== null && onEdit(camera.id)}
-      onDragStart={(event) => props.onDrag(camera.id, event)}
-    >
+    <div id={props.domId} class={`${styles.row} ${isActive ? styles.active : ''}`} {...row} {...handled}>
       {isSelected === null ? null : (
-        <div class={styles.select} role="gridcell" data-select>
+        <div class={styles.select} {...cell} data-select>
           <input
             type="checkbox"
             tabIndex={-1}
@@ -114,33 +111,38 @@ export const CameraRow = (props: RowProps) => {
           />
         </div>
       )}
-      <div class={`${styles.two} ${styles.name}`} role="gridcell">
+      <div class={`${styles.two} ${styles.name}`} {...cell}>
         <a href={`/camera/${encodeURIComponent(camera.id)}`} tabIndex={-1} draggable={false}>
           {name}
         </a>
         {name === camera.id ? null : <small>{camera.id}</small>}
       </div>
-      <div class={styles.stateCell} role="gridcell">
+      <div class={styles.stateCell} {...cell}>
         <StateCell camera={camera} />
       </div>
       <Figures camera={camera} isCard={isCard} />
-      <div class={styles.recording} role="gridcell">
+      <div class={styles.recording} {...cell}>
         <RecordingCell camera={camera} />
       </div>
       {isCard ? null : (
         <>
-          <div class={styles.number} role="gridcell">
+          <div class={styles.number} {...cell}>
             {camera.viewers === 0 ? '' : camera.viewers}
           </div>
           <Tags camera={camera} tagNames={props.tagNames} />
-          <div class={styles.folder} role="gridcell">
+          <div class={styles.folder} {...cell}>
             {props.folderNames.get(camera.folder_id)?.name ?? camera.folder_id}
           </div>
         </>
       )}
       {isSelected === null ? null : (
-        <div class={styles.edit} role="gridcell">
-          <Button icon="edit" kind="quiet" label={camerasText('edit', { name })} onClick={() => onEdit(camera.id)} />
+        <div class={styles.edit} {...cell}>
+          <Button
+            icon="edit"
+            kind="quiet"
+            label={camerasText('edit', { name })}
+            onClick={() => onEdit(camera.id)}
+          />
         </div>
       )}
     </div>

