@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import {
   cameraList,
   cameras,
@@ -10,7 +10,6 @@ import {
   watchFigures,
 } from '../../data/cameras.js';
 import { query, setQuery } from '../../data/route.js';
-import { may } from '../../data/session.js';
 import { Button } from '../../parts/button.js';
 import { ProblemBox } from '../../parts/problem-box.js';
 import { Banner, EmptyState, Skeleton } from '../../parts/states.js';
@@ -20,7 +19,6 @@ import type { PageProps } from '../table.js';
 import styles from './cameras.module.css';
 import { CameraTable } from './table/camera-table.js';
 import { FilterBar } from './table/filter-bar.js';
-import { keptIn, noSelection } from './table/selection.js';
 import { isFiltered, shownCameras, viewOf } from './table/view.js';
 
 const clearFilters = (): void =>
@@ -50,8 +48,6 @@ const byId = <Thing extends { readonly id: string }>(things: readonly Thing[]): 
 
 /** All cameras: what they do, how they are set, and adding more. */
 export const page = (_props: PageProps) => {
-  const mayEdit = may('cameras.edit');
-  const [selection, setSelection] = useState(noSelection);
   useEffect(watchFigures, []);
   const all = cameraList.value;
   const view = viewOf(query.value);
@@ -59,10 +55,6 @@ export const page = (_props: PageProps) => {
   const rows = shownCameras(all, view, names);
   const folderNames = useMemo(() => byId(folders.value), [folders.value]);
   const tagNames = useMemo(() => byId(tags.value), [tags.value]);
-  const kept = keptIn(
-    selection,
-    rows.map(({ id }) => id),
-  );
   if (cameras.value === null)
     return (
       <div class={styles.page}>{camerasProblem.value === null ? <Skeleton bars={8} /> : <Failed />}</div>
@@ -84,8 +76,8 @@ export const page = (_props: PageProps) => {
             view={view}
             folderNames={folderNames}
             tagNames={tagNames}
-            selection={mayEdit ? kept : null}
-            onSelection={setSelection}
+            selection={null}
+            onSelection={() => {}}
             onEdit={() => {}}
           />
         ) : (

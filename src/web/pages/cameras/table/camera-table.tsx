@@ -11,7 +11,7 @@ import { useVirtualRows } from './use-virtual-rows.js';
 import { type SortColumn, sortAfterClick, type View } from './view.js';
 
 const ROW_PX = 48;
-const CARD_PX = 100;
+const CARD_PX = 88;
 const HEAD_PX = 36;
 /** Below this a line has no room, and becomes a card. */
 const CARDS_BELOW_PX = 620;
