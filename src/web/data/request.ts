@@ -6,6 +6,8 @@ export type RequestOptions = {
   readonly body?: unknown;
   readonly token?: string;
   readonly ifMatch?: string;
+  /** What is known already: where it is still so the answer is 304, which is a success then. */
+  readonly ifNoneMatch?: string;
   readonly signal?: AbortSignal;
   /** How long it may take until the answer begins. */
   readonly timeoutMs?: number;
@@ -19,11 +21,12 @@ export const request = async (
   path: string,
   options: RequestOptions = {},
 ): Promise<Response> => {
-  const { body, token, ifMatch, signal, timeoutMs = TIMEOUT_MS } = options;
+  const { body, token, ifMatch, ifNoneMatch, signal, timeoutMs = TIMEOUT_MS } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
   const headers: Record<string, string> = {};
   if (token !== undefined && token !== '') headers['authorization'] = `Bearer ${token}`;
   if (ifMatch !== undefined) headers['if-match'] = ifMatch;
+  if (ifNoneMatch !== undefined) headers['if-none-match'] = ifNoneMatch;
   if (body !== undefined) headers['content-type'] = 'application/json';
   let answer: Response;
   try {
@@ -38,6 +41,7 @@ export const request = async (
     if (signal?.aborted === true) throw fault;
     throw new Problem({ status: 0, code: 'offline', detail: 'the service does not answer' });
   }
-  if (!answer.ok) throw await problemOfAnswer(answer);
+  if (!answer.ok && !(answer.status === 304 && ifNoneMatch !== undefined))
+    throw await problemOfAnswer(answer);
   return answer;
 };

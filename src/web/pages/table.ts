@@ -20,6 +20,14 @@ export type Page = {
 /** Every page there is: adding one is a line here. */
 export const pages: readonly Page[] = [
   {
+    name: 'archive',
+    title: () => shellText('archive'),
+    icon: 'archive',
+    needs: 'cameras.list',
+    place: 'bar',
+    load: () => import('./archive/archive.js'),
+  },
+  {
     name: 'cameras',
     title: () => shellText('cameras'),
     icon: 'cctv',
@@ -28,27 +36,11 @@ export const pages: readonly Page[] = [
     load: () => import('./cameras/cameras.js'),
   },
   {
-    name: 'users',
-    title: () => shellText('users'),
-    icon: 'users',
-    needs: 'users.manage',
-    place: 'rail',
-    load: () => import('./users/users.js'),
-  },
-  {
     name: 'me',
     title: () => shellText('me'),
     icon: 'user',
     needs: null,
-    place: 'rail',
+    place: 'bar',
     load: () => import('./me/me.js'),
-  },
-  {
-    name: 'setup',
-    title: () => shellText('setup'),
-    icon: 'settings',
-    needs: 'settings.manage',
-    place: 'none',
-    load: () => import('./setup/setup.js'),
   },
 ];

@@ -1,0 +1,81 @@
+import type { StreamMessage } from '../../player/messages.js';
+import { MessageSplitter } from './message-splitter.js';
+
+/** Why there are no frames: `none` was recorded then, the user may not see them, or the service didn't answer. */
+export class FramesFault extends Error {
+  readonly kind: 'none' | 'refused' | 'busy' | 'failed';
+
+  constructor(kind: FramesFault['kind'], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export type FramesWanted =
+  | {
+      readonly fromMs: number;
+      readonly toMs: number;
+      readonly everyMs?: number;
+      readonly isKeysOnly?: boolean;
+      readonly isBack?: boolean;
+    }
+  | { readonly atMs: number; readonly isKeysOnly: boolean };
+
+/** A token that is good now; true: the one before was refused. */
+export type TokenSource = (isRefused: boolean) => Promise<string>;
+
+const isoOf = (timeMs: number): string => new Date(Math.round(timeMs)).toISOString();
+
+const queryOf = (wanted: FramesWanted): URLSearchParams => {
+  const query = new URLSearchParams();
+  if ('atMs' in wanted) query.set('at', isoOf(wanted.atMs));
+  else {
+    query.set('from', isoOf(wanted.fromMs));
+    query.set('to', isoOf(Math.max(wanted.toMs, Math.round(wanted.fromMs) + 1)));
+    if (wanted.everyMs !== undefined) query.set('every_ms', String(Math.max(1, Math.round(wanted.everyMs))));
+    if (wanted.isBack === true) query.set('order', 'back');
+  }
+  if (wanted.isKeysOnly === true && query.get('every_ms') === null) query.set('kind', 'key');
+  return query;
+};
+
+const faultOf = (status: number): FramesFault => {
+  if (status === 404) return new FramesFault('none', 'nothing was recorded then');
+  if (status === 401 || status === 403) return new FramesFault('refused', 'this may not be seen');
+  if (status === 429 || status === 503) return new FramesFault('busy', 'the service has too much to do');
+  return new FramesFault('failed', `the service answered ${status}`);
+};
+
+const MAX_TRIES = 4;
+const BUSY_WAIT_MS = 400;
+
+const open = async (url: string, token: TokenSource, signal: AbortSignal): Promise<Response> => {
+  for (let tries = 1; ; tries++) {
+    const headers = { authorization: `Bearer ${await token(tries > 1)}` };
+    const answer = await fetch(url, { headers, signal, cache: 'no-store' });
+    if (answer.ok) return answer;
+    void answer.body?.cancel();
+    const fault = faultOf(answer.status);
+    const isWorthIt = answer.status === 401 ? tries === 1 : fault.kind === 'busy' && tries < MAX_TRIES;
+    if (!isWorthIt) throw fault;
+    if (fault.kind === 'busy') await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT_MS * tries));
+  }
+};
+
+/** The messages of recorded frames as they come. Who takes none holds the service back; abort ends it. */
+export async function* requestFrames(
+  camera: string,
+  wanted: FramesWanted,
+  token: TokenSource,
+  signal: AbortSignal,
+): AsyncGenerator<StreamMessage> {
+  const url = `/stream/archive/${encodeURIComponent(camera)}/frames?${queryOf(wanted)}`;
+  const answer = await open(url, token, signal);
+  const reader = answer.body!.getReader();
+  const splitter = new MessageSplitter();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield* splitter.push(value);
+  }
+}

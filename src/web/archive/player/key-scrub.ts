@@ -1,0 +1,101 @@
+import { ByteCache } from './byte-cache.js';
+import { decodeFrames } from './decode-gop.js';
+import { FramesFault, requestFrames, type TokenSource } from './frames-request.js';
+import { bytesOf, type Gop, GopCollector, startUs } from './gop.js';
+import type { Shown } from './shown.js';
+
+const MAX_BYTES = 64 << 20;
+const MAX_IN_FLIGHT = 2;
+
+/** A keyframe, and until when it was the newest one, as far as it was asked. */
+type KeyFrame = { readonly gop: Gop; readonly fromMs: number; readonly toMs: number };
+
+/** Of all cameras together. */
+const cache = new ByteCache<KeyFrame & { readonly camera: string }>(MAX_BYTES);
+
+/** While somebody drags through time: the keyframe at or before each moment, as fast as they come. */
+export class KeyScrub {
+  readonly #camera: string;
+  readonly #token: TokenSource;
+  readonly #onPicture: (shown: Shown) => void;
+  readonly #abort = new AbortController();
+  #pendingMs: number | null = null;
+  #inFlight = 0;
+  #asked = 0;
+  #shownAsk = 0;
+  #shownMs: number | null = null;
+
+  /** `onPicture` draws it before it returns. */
+  constructor(camera: string, token: TokenSource, onPicture: (shown: Shown) => void) {
+    this.#camera = camera;
+    this.#token = token;
+    this.#onPicture = onPicture;
+  }
+
+  /** Of the moments that were not begun the newest wins. */
+  to(timeMs: number): void {
+    this.#pendingMs = timeMs;
+    this.#next();
+  }
+
+  close(): void {
+    this.#abort.abort();
+  }
+
+  #next(): void {
+    const timeMs = this.#pendingMs;
+    if (timeMs === null || this.#inFlight >= MAX_IN_FLIGHT || this.#abort.signal.aborted) return;
+    this.#pendingMs = null;
+    this.#asked += 1;
+    this.#inFlight += 1;
+    this.#load(timeMs, this.#asked)
+      .catch(() => {
+        // A gap, or nobody answers: the next moment may have something.
+      })
+      .finally(() => {
+        this.#inFlight -= 1;
+        this.#next();
+      });
+  }
+
+  async #load(timeMs: number, ask: number): Promise<void> {
+    const found = await this.#find(timeMs);
+    if (found === null || ask < this.#shownAsk) return;
+    this.#shownAsk = ask;
+    const wallMs = startUs(found) / 1000;
+    if (wallMs === this.#shownMs) return;
+    const onPicture = (frame: VideoFrame): void => {
+      if (ask >= this.#shownAsk) {
+        this.#shownMs = wallMs;
+        this.#onPicture({ picture: frame, wallMs });
+      }
+      frame.close();
+    };
+    await decodeFrames(found.config, found.frames, onPicture, this.#abort.signal);
+  }
+
+  async #find(timeMs: number): Promise<Gop | null> {
+    const camera = this.#camera;
+    const known = cache.find((key) => key.camera === camera && key.fromMs <= timeMs && timeMs <= key.toMs);
+    if (known !== undefined) return known.gop;
+    const collector = new GopCollector();
+    let isGap = false;
+    try {
+      const wanted = { atMs: timeMs, isKeysOnly: true };
+      for await (const message of requestFrames(camera, wanted, this.#token, this.#abort.signal)) {
+        if (message.kind === 'gap') isGap = message.toUs / 1000 > timeMs;
+        collector.add(message);
+      }
+    } catch (fault) {
+      if (fault instanceof FramesFault) return null;
+      throw fault;
+    }
+    const gop = collector.gops.at(-1);
+    if (gop === undefined || isGap) return null;
+    const fromMs = startUs(gop) / 1000;
+    const name = `${camera} ${fromMs}`;
+    const toMs = Math.max(timeMs, cache.get(name)?.toMs ?? timeMs);
+    cache.set(name, { gop, fromMs, toMs, camera }, bytesOf(gop));
+    return gop;
+  }
+}

@@ -1,0 +1,115 @@
+/** [from, to] in ms since 1970. */
+export type Span = readonly [fromMs: number, toMs: number];
+export type GapSpan = readonly [fromMs: number, toMs: number, reason: string];
+
+/** How much there was of something, by bucket. */
+export type Buckets = {
+  readonly fromMs: number;
+  readonly bucketMs: number;
+  readonly values: readonly number[];
+};
+
+/** What there is of one camera, in order of time. */
+export type Lane = {
+  readonly recorded: readonly Span[];
+  readonly gaps: readonly GapSpan[];
+  readonly motion: readonly Buckets[];
+  readonly labels: ReadonlyMap<string, readonly Buckets[]>;
+};
+
+export const EMPTY_LANE: Lane = { recorded: [], gaps: [], motion: [], labels: new Map() };
+
+/** What was cut where one answer ends and the next begins belongs together. */
+const joined = <Piece extends Span | GapSpan>(pieces: readonly Piece[]): Piece[] => {
+  const whole: Piece[] = [];
+  for (const piece of pieces) {
+    const last = whole.at(-1);
+    if (last !== undefined && last[2] === piece[2] && piece[0] <= last[1] + 1) {
+      if (piece[1] > last[1])
+        whole[whole.length - 1] = [last[0], piece[1], ...last.slice(2)] as unknown as Piece;
+    } else whole.push(piece);
+  }
+  return whole;
+};
+
+/** One lane of several that follow one another. */
+export const joinLanes = (lanes: readonly Lane[]): Lane => {
+  const labels = new Map<string, Buckets[]>();
+  for (const lane of lanes)
+    for (const [label, buckets] of lane.labels) labels.set(label, [...(labels.get(label) ?? []), ...buckets]);
+  return {
+    recorded: joined(lanes.flatMap(({ recorded }) => recorded)),
+    gaps: joined(lanes.flatMap(({ gaps }) => gaps)),
+    motion: lanes.flatMap(({ motion }) => motion),
+    labels,
+  };
+};
+
+/** The index of the last span that begins at or before a moment; -1: there is none. */
+const lastBefore = (spans: readonly (Span | GapSpan)[], timeMs: number): number => {
+  let low = 0;
+  let high = spans.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (spans[middle]![0] <= timeMs) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+};
+
+export type LaneState =
+  | { readonly kind: 'recorded'; readonly fromMs: number; readonly toMs: number }
+  | { readonly kind: 'gap'; readonly fromMs: number; readonly toMs: number; readonly reason: string }
+  | { readonly kind: 'unknown' };
+
+/** Recorded, not recorded and why, or not known: not asked for yet, or still to come. */
+export const stateAt = (lane: Lane, timeMs: number): LaneState => {
+  const recorded = lane.recorded[lastBefore(lane.recorded, timeMs)];
+  if (recorded !== undefined && timeMs < recorded[1])
+    return { kind: 'recorded', fromMs: recorded[0], toMs: recorded[1] };
+  const gap = lane.gaps[lastBefore(lane.gaps, timeMs)];
+  if (gap !== undefined && timeMs < gap[1])
+    return { kind: 'gap', fromMs: gap[0], toMs: gap[1], reason: gap[2] };
+  return { kind: 'unknown' };
+};
+
+/** Where the known recordings of a lane end; null: none is known. */
+export const endOfLane = ({ recorded }: Lane): number | null => recorded.at(-1)?.[1] ?? null;
+
+/** The last recorded moment up to `timeMs`; null: none is known. */
+export const recordedUntil = (lane: Lane, timeMs: number): number | null => {
+  const here = lane.recorded[lastBefore(lane.recorded, timeMs)];
+  return here === undefined ? null : Math.min(here[1], timeMs);
+};
+
+/** The first recorded moment from `timeMs` on; null: none is known. */
+export const recordedFrom = (lane: Lane, timeMs: number): number | null => {
+  const at = lastBefore(lane.recorded, timeMs);
+  const here = lane.recorded[at];
+  if (here !== undefined && timeMs < here[1]) return timeMs;
+  return lane.recorded[at + 1]?.[0] ?? null;
+};
+
+/**
+ * Where play goes on if it is known that no camera has anything at `timeMs`; null: one has, or it isn't known. What
+ * comes there may not be known either.
+ */
+export const skipTo = (lanes: readonly Lane[], timeMs: number, isBack = false): number | null => {
+  let atMs = timeMs;
+  for (;;) {
+    const states = lanes.map((lane) => stateAt(lane, atMs));
+    const gaps = states.filter((state) => state.kind === 'gap');
+    if (gaps.length < lanes.length || lanes.length === 0) return atMs === timeMs ? null : atMs;
+    atMs = isBack
+      ? Math.max(...gaps.map(({ fromMs }) => fromMs)) - 1
+      : Math.min(...gaps.map(({ toMs }) => toMs));
+  }
+};
+
+/** The labels that were seen at a moment. */
+export const labelsAt = (lane: Lane, timeMs: number): string[] =>
+  [...lane.labels].flatMap(([label, all]) =>
+    all.some(({ fromMs, bucketMs, values }) => (values[Math.floor((timeMs - fromMs) / bucketMs)] ?? 0) > 0)
+      ? [label]
+      : [],
+  );

@@ -1,0 +1,61 @@
+import { loadMoment } from '../../data/timeline.js';
+
+const MAX_KEPT = 200;
+const MAX_IN_FLIGHT = 2;
+export const THUMBNAIL_WIDTH = 160;
+
+type Wish = {
+  readonly key: string;
+  readonly camera: string;
+  readonly atMs: number;
+  readonly done: (url: string | null) => void;
+};
+
+/** Small pictures of moments: those that were looked at stay; of those that are wished for the newest wins. */
+export class Thumbnails {
+  readonly #kept = new Map<string, string | null>();
+  readonly #abort = new AbortController();
+  #inFlight = 0;
+  #wish: Wish | null = null;
+
+  /** `everyMs`: moments as near as this show the same picture. */
+  get(camera: string, timeMs: number, everyMs: number): Promise<string | null> {
+    const atMs = Math.floor(timeMs / everyMs) * everyMs;
+    const key = `${camera} ${atMs}`;
+    const known = this.#kept.get(key);
+    if (known !== undefined) return Promise.resolve(known);
+    return new Promise((resolve) => {
+      this.#wish?.done(null);
+      this.#wish = { key, camera, atMs, done: resolve };
+      this.#next();
+    });
+  }
+
+  close(): void {
+    this.#abort.abort();
+    for (const url of this.#kept.values()) if (url !== null) URL.revokeObjectURL(url);
+    this.#kept.clear();
+  }
+
+  #next(): void {
+    const wish = this.#wish;
+    if (wish === null || this.#inFlight >= MAX_IN_FLIGHT) return;
+    this.#wish = null;
+    this.#inFlight += 1;
+    void loadMoment(wish.camera, wish.atMs, THUMBNAIL_WIDTH, this.#abort.signal).then((blob) => {
+      this.#inFlight -= 1;
+      const url = blob === null ? null : URL.createObjectURL(blob);
+      this.#keep(wish.key, url);
+      wish.done(url);
+      this.#next();
+    });
+  }
+
+  #keep(key: string, url: string | null): void {
+    this.#kept.set(key, url);
+    const [oldest] = this.#kept;
+    if (this.#kept.size <= MAX_KEPT || oldest === undefined) return;
+    this.#kept.delete(oldest[0]);
+    if (oldest[1] !== null) URL.revokeObjectURL(oldest[1]);
+  }
+}
