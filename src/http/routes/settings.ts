@@ -57,7 +57,7 @@ export type SettingRoutesDeps = {
   readonly service: () => ServiceFacts;
 };
 
-const settingsSchema = z
+export const settingsSchema = z
   .strictObject({ time_zone: timeZone, service: serviceSchema })
   .meta({ id: 'Settings' });
 

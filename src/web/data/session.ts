@@ -133,6 +133,16 @@ export const signIn = async (username: string, password: string, isRemembered: b
   const answer = await request('POST', '/api/login', { body });
   keep(((await answer.json()) as { token: string }).token);
   await enter();
+  firstPassword = me.peek()?.must_change_password === true ? password : null;
+};
+
+/** The printed password that was typed a moment ago, for whoever asks first to change it. */
+let firstPassword: string | null = null;
+
+export const takeFirstPassword = (): string | null => {
+  const taken = firstPassword;
+  firstPassword = null;
+  return taken;
 };
 
 export const signOut = async (): Promise<void> => {

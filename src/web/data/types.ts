@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { cameraSchema, cameraTestResultSchema, newCameraSchema } from '../../http/camera-schemas.js';
 import type { Layout as StoredLayout } from '../../http/layout-schemas.js';
+import type { settingsSchema } from '../../http/routes/settings.js';
 import type { folderSchema, tagSchema } from '../../http/schemas.js';
 
 /** What the service answers, as its own schemas have it. */
@@ -10,3 +11,4 @@ export type CameraTestResult = z.infer<typeof cameraTestResultSchema>;
 export type Folder = z.infer<typeof folderSchema>;
 export type Tag = z.infer<typeof tagSchema>;
 export type Layout = StoredLayout;
+export type Settings = z.infer<typeof settingsSchema>;

@@ -36,11 +36,27 @@ export const pages: readonly Page[] = [
     load: () => import('./cameras/cameras.js'),
   },
   {
+    name: 'users',
+    title: () => shellText('users'),
+    icon: 'users',
+    needs: 'users.manage',
+    place: 'rail',
+    load: () => import('./users/users.js'),
+  },
+  {
     name: 'me',
     title: () => shellText('me'),
     icon: 'user',
     needs: null,
-    place: 'bar',
+    place: 'rail',
     load: () => import('./me/me.js'),
+  },
+  {
+    name: 'setup',
+    title: () => shellText('setup'),
+    icon: 'settings',
+    needs: 'settings.manage',
+    place: 'none',
+    load: () => import('./setup/setup.js'),
   },
 ];

@@ -16,6 +16,8 @@ export type DialogProps = {
   readonly children?: ComponentChildren;
 };
 
+const FIRST_FIELD = 'input:not([type=radio]), input:checked, select, textarea';
+
 /** Stands before everything for as long as it is drawn; the focus goes back to where it was. */
 export const Dialog = ({ title, onClose, footer, onSubmit, isWide, children }: DialogProps) => {
   const id = useId();
@@ -23,6 +25,8 @@ export const Dialog = ({ title, onClose, footer, onSubmit, isWide, children }: D
   useEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
+    // A form begins with its first field, not with the cross that ends it.
+    dialog.current?.querySelector<HTMLElement>(FIRST_FIELD)?.focus();
     return () => {
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
     };

@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { path } from '../data/route.js';
-import { may } from '../data/session.js';
+import { navigate, path } from '../data/route.js';
+import { may, me } from '../data/session.js';
 import { type Page, pages } from '../pages/table.js';
+import { LinkButton } from '../parts/button.js';
 import { ConfirmHost } from '../parts/confirm.js';
 import { Icon } from '../parts/icon.js';
+import { Banner } from '../parts/states.js';
 import { Toasts } from '../parts/toasts.js';
 import { useShortcuts } from '../parts/use-shortcuts.js';
 import { shellText } from '../text/shell.js';
@@ -44,6 +46,31 @@ const useShellKeys = (showHelp: () => void): void =>
     ],
   });
 
+/** Who was shown the first steps in this tab, and leaves them, is only reminded. */
+const LED = 'led-to-setup';
+
+/** A printed password is led to be changed at once, and pointed at for as long as it is the one. */
+const PrintedPassword = ({ pageName }: { readonly pageName: string }) => {
+  const { must_change_password: isPrinted = false, username = '' } = me.value ?? {};
+  useEffect(() => {
+    if (!isPrinted || sessionStorage.getItem(LED) === username || !may('settings.manage')) return;
+    sessionStorage.setItem(LED, username);
+    navigate('/setup', { isReplaced: true });
+  }, [isPrinted, username]);
+  if (!isPrinted || pageName === 'setup') return null;
+  return (
+    <Banner
+      tone="warn"
+      icon="key"
+      action={
+        <LinkButton href={may('settings.manage') ? '/setup' : '/me'}>{shellText('changeIt')}</LinkButton>
+      }
+    >
+      {shellText('printedPassword')}
+    </Banner>
+  );
+};
+
 /** Rail, or bar on phones, beside the page. */
 export const Shell = () => {
   const { page, rest } = pageAt(path.value);
@@ -77,6 +104,7 @@ export const Shell = () => {
         ) : null}
       </nav>
       <main class={styles.main} id="content" tabIndex={-1}>
+        <PrintedPassword pageName={page?.name ?? ''} />
         {page === null ? (
           <p class={styles.none}>{shellText('notFound')}</p>
         ) : (

@@ -10,5 +10,4 @@ export const signInText = catalogue({
   limited: 'Too many attempts. You can try again in {seconds} s.',
   ended: 'You were signed out. Sign in again to go on where you were.',
   noService: 'The service does not answer. Is it running, and is this device connected to it?',
-  signOut: 'Sign out',
 });
