@@ -5,6 +5,7 @@ import type { Logger } from './base/log.js';
 import { ThreadStats } from './base/thread-stats.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import type { Config } from './config.js';
+import { buildDetection } from './detection.js';
 import { buildHappenings } from './happenings.js';
 import { ForwardedNotice } from './http/forwarded-notice.js';
 import type { RequestObserver } from './http/request-report.js';
@@ -94,10 +95,11 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const threads = countThreads(clock, stops);
   const media = await startMedia(config, { clock, log, spawn, threads }, storage, stops);
   const events = buildHappenings({ clock, log }, storage, media, stops);
-  const operations = buildOperations(config, { clock, version, threads, events }, storage, media);
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
   stops.push(() => models.stop());
+  const detecting = buildDetection(config, { clock, log, models }, media, stops);
+  const operations = buildOperations(config, { clock, version, threads, events, detecting }, storage, media);
 
   const serverSent = new ServerSentStreams({ tokens, viewers, clock });
   const certificate = openCertificate(config, { clock, log }, stops);

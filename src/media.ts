@@ -11,6 +11,7 @@ import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import { type CameraActivity, type CameraEvents, CameraRegistry } from './camera/registry.js';
 import { Trials } from './camera/trial/trials.js';
 import type { Config } from './config.js';
+import { Detections } from './detect/detections.js';
 import { problemOf } from './http/problem.js';
 import { LiveHls } from './live/hls/live-hls.js';
 import type { LiveOutput } from './live/live-output.js';
@@ -48,6 +49,9 @@ export type Media = Recording & {
   /** Once a second, when the cameras were looked at. */
   readonly beat: Signal;
   readonly pictures: Pictures;
+  readonly cameras: Cameras;
+  /** What is seen on them. */
+  readonly detections: Detections;
 };
 
 type Recording = {
@@ -143,7 +147,11 @@ const sumOver = (cameraId: string, count: (source: string) => number): number =>
   sourceKeysOf(cameraId).reduce((sum, source) => sum + count(source), 0);
 
 /** What the readers of the rings report. */
-const activityOf = (outputs: readonly LiveOutput[], desk: RecordingDesk): CameraActivity => {
+const activityOf = (
+  outputs: readonly LiveOutput[],
+  desk: RecordingDesk,
+  detections: Detections,
+): CameraActivity => {
   const viewersBy = (kind: LiveOutput['kind'], cameraId: string): number => {
     const output = outputs.find((other) => other.kind === kind);
     return sumOver(cameraId, (source) => output?.viewers(source) ?? 0);
@@ -157,6 +165,7 @@ const activityOf = (outputs: readonly LiveOutput[], desk: RecordingDesk): Camera
       rtsp: viewersBy('rtsp', cameraId),
     }),
     isRecording: (cameraId) => desk.isRecording(cameraId),
+    detectError: (cameraId) => detections.errorOf(cameraId),
     unrecordedFrames: (cameraId) => desk.lostFrames(cameraId),
     droppedFrames: (cameraId) =>
       sumOver(cameraId, (source) => outputs.reduce((sum, output) => sum + output.droppedFrames(source), 0)),
@@ -229,11 +238,12 @@ export const startMedia = async (
   const pictures = buildPictures(config, cameras, recording.archive, deps, stops);
   /** Filled in before the registry starts. */
   const outputs: LiveOutput[] = [];
+  const detections = new Detections();
   const beat = new Signal();
   const registry = new CameraRegistry({
     onSampled: beat.emit,
     ...{ clock, log, cameras, settings: store.cameras, traffic: store.traffic },
-    activity: activityOf(outputs, desk),
+    activity: activityOf(outputs, desk, detections),
     events: endingsOf(outputs, pictures, recording, storage),
   });
   const onChange = (): void => registry.touch();
@@ -262,5 +272,18 @@ export const startMedia = async (
   registry.start();
   const trials = new Trials({ clock, log, spawn: counted(deps.spawn, threads), office: desk });
   stops.push(() => trials.stop());
-  return { registry, beat, trials, webSockets, walls, hls, whep, rtsp, pictures, ...recording };
+  return {
+    registry,
+    cameras,
+    detections,
+    beat,
+    trials,
+    webSockets,
+    walls,
+    hls,
+    whep,
+    rtsp,
+    pictures,
+    ...recording,
+  };
 };

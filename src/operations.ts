@@ -2,6 +2,7 @@ import { uptime } from 'node:os';
 import type { Clock } from './base/clock.js';
 import type { Signal } from './base/signal.js';
 import type { Config } from './config.js';
+import type { Detecting } from './detect/detecting.js';
 import type { EventHub } from './events/event-hub.js';
 import type { Media } from './media.js';
 import { ArchiveProbe } from './ops/archive-probe.js';
@@ -18,6 +19,7 @@ export type OperationsDeps = {
   readonly version: string;
   readonly threads: Threads;
   readonly events: EventHub;
+  readonly detecting: Detecting;
 };
 
 /** What is seen of the service from outside. */
@@ -47,7 +49,7 @@ const freeBytesOf = (probe: ArchiveProbe, beat: Signal): (() => number) => {
 /** Builds what watches over the service. */
 export const buildOperations = (
   config: Config,
-  { clock, version, threads, events }: OperationsDeps,
+  { clock, version, threads, events, detecting }: OperationsDeps,
   { store, root }: Storage,
   { registry, archive, desk, pictures, beat }: Media,
 ): Operations => {
@@ -76,6 +78,7 @@ export const buildOperations = (
       storage: () => probe.storage(),
       brokenRecordings: () => archive.retention.broken,
       pictures: () => pictures.figures,
+      detection: () => detecting.figures,
       events: () => ({ readers: events.listenerCount, told: events.counts }),
     },
   });

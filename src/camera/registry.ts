@@ -79,6 +79,8 @@ export type CameraActivity = {
   unrecordedFrames(cameraId: string): number;
   /** For viewers that were too slow. */
   droppedFrames(cameraId: string): number;
+  /** Why no objects are found, though they are looked for; "" where all is well. */
+  detectError(cameraId: string): string;
 };
 
 /** Told when what viewers were allowed is over. */
@@ -210,6 +212,12 @@ export class CameraRegistry {
   /** What each camera is meant to do, and does: cheap enough for each second. */
   *conditions(): Iterable<CameraCondition> {
     for (const { stored } of this.#entries.values()) yield this.#conditionOf(stored);
+  }
+
+  /** The cameras on which objects are to be found, and which of them count. */
+  *detected(): Iterable<{ readonly cameraId: string; readonly rules: StoredCamera['detection'] }> {
+    for (const { stored } of this.#entries.values())
+      if (stored.detect && !stored.disabled) yield { cameraId: stored.id, rules: stored.detection };
   }
 
   /** By id: what is stored of each camera, without passwords; the same object until it is changed. */
@@ -469,6 +477,7 @@ export class CameraRegistry {
       quirks_active: [
         ...new Set([...setQuirks(quirks), ...(status?.quirks ?? []), ...(subStatus?.quirks ?? [])]),
       ].sort(),
+      detect_error: activity.detectError(id),
       sub: subStatus === undefined ? null : subFields(subStatus, subGauge),
     };
   }

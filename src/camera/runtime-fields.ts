@@ -35,6 +35,8 @@ export type RuntimeFields = PictureFields & {
   readonly dropped_frames: number;
   /** Of `quirks`: those that ask for something else than the default, and those that the camera turned out to need. */
   readonly quirks_active: readonly QuirkName[];
+  /** Why no objects are found though `detect` is on; "" where all is well. */
+  readonly detect_error: string;
   /** null: there is no `sub_url`. */
   readonly sub: SubFields | null;
 };
@@ -71,6 +73,7 @@ export const runtimeFieldNames = [
   'recording',
   'dropped_frames',
   'quirks_active',
+  'detect_error',
   'sub',
 ] as const satisfies readonly (keyof RuntimeFields)[];
 
@@ -86,4 +89,5 @@ export const eventFieldNames = [
   'viewers',
   'recording',
   'quirks_active',
+  'detect_error',
 ] as const satisfies readonly (keyof RuntimeFields)[];

@@ -164,6 +164,9 @@ export const cameraSchema = z
     quirks_active: z.array(quirksSchema.keyof()).meta({
       description: 'names of quirks that count: set otherwise than the default, or found out by the session',
     }),
+    detect_error: z
+      .string()
+      .meta({ description: 'why no objects are found though `detect` is on; empty: all is well' }),
     sub: z.strictObject(streamFields).nullable().meta({ description: 'the stream of sub_url; null: none' }),
   } satisfies Record<keyof CameraView, z.ZodType>)
   .meta({ id: 'Camera' });

@@ -78,6 +78,19 @@ export type PictureFigures = {
   readonly waiting: number;
 };
 
+/** Objects that are looked for in keyframes. */
+export type DetectionFigures = {
+  /** Cameras that wait for their turn. */
+  readonly waiting: number;
+  readonly dropped: number;
+  readonly looked: number;
+  readonly failed: number;
+  readonly decodeSec: number;
+  readonly inferSec: number;
+  readonly decoderRestarts: number;
+  readonly byLabel: ReadonlyMap<string, number>;
+};
+
 /** What the metrics need of the rest of the service. Called at a scrape, never between two. */
 export interface MetricsSource {
   readonly threads: Threads;
@@ -90,6 +103,7 @@ export interface MetricsSource {
   /** Recordings that were moved aside, as of the last look at the archive. */
   brokenRecordings(): { readonly files: number; readonly bytes: number };
   pictures(): PictureFigures;
+  detection(): DetectionFigures;
   /** Who reads what happens, and how often each topic was told of while somebody did. */
   events(): { readonly readers: number; readonly told: Readonly<Record<string, number>> };
 }

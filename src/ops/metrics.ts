@@ -1,6 +1,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../base/clock.js';
 import { CollectedCounter, CollectedGauge, line } from './collected.js';
+import { DetectionCollector } from './detection-collector.js';
 import type { MetricsSource } from './metrics-source.js';
 import { ProcessCollector } from './process-collector.js';
 import { StreamCollector } from './stream-collector.js';
@@ -17,6 +18,7 @@ export class Metrics {
   readonly #source: MetricsSource;
   readonly #register = new Registry();
   readonly #streams: StreamCollector;
+  readonly #detection: DetectionCollector;
   readonly #process: ProcessCollector;
   readonly #free: CollectedGauge;
   readonly #total: CollectedGauge;
@@ -39,6 +41,7 @@ export class Metrics {
     this.#clock = deps.clock;
     this.#source = deps.source;
     this.#streams = new StreamCollector(this.#register);
+    this.#detection = new DetectionCollector(this.#register);
     this.#free = new CollectedGauge(this.#register, {
       name: 'svc_storage_free_bytes',
       help: 'Room that is left for recordings; absent while the file system does not answer.',
@@ -155,6 +158,7 @@ export class Metrics {
     this.#events.lines = Object.entries(told).map(([topic, count]) => line(count, { topic }));
     this.#collectFleet();
     this.#collectPictures();
+    this.#detection.collect(this.#source.detection());
     this.#streams.collect(this.#source.cameras(), this.#clock.monotonicMs());
     this.#process.collect(this.#source.threads);
     return this.#register.metrics();

@@ -75,6 +75,7 @@ export const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFol
       isRecording: () => true,
       unrecordedFrames: () => 0,
       droppedFrames: () => 5,
+      detectError: () => '',
     },
     events: {
       onRemoved: (id) => events.push(`removed ${id}`),

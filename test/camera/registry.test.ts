@@ -29,6 +29,7 @@ test('live figures come from the ring: rates over 5 s, facts of the stream, traf
       recording: true,
       dropped_frames: 5,
       quirks_active: [],
+      detect_error: '',
       sub: null,
     },
   );

@@ -55,6 +55,7 @@ test('a camera that is added gets every default, and begins to connect', async (
     recording: false,
     dropped_frames: 0,
     quirks_active: [],
+    detect_error: '',
     sub: null,
   });
   assert.deepEqual((await app.asAdmin('GET', '/api/cameras')).body, [body]);

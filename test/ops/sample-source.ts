@@ -69,6 +69,10 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
     components: async () => ({ database: true, archive: true, router: false }),
     storage: async () => ({ freeBytes: 40e9, totalBytes: 100e9 }),
     brokenRecordings: () => ({ files: 2, bytes: 5e6 }),
+    detection: () => ({
+      ...{ waiting: 3, dropped: 4, looked: 50, failed: 5, decodeSec: 1.5, inferSec: 2.5, decoderRestarts: 6 },
+      byLabel: new Map([['person', 7]]),
+    }),
     pictures: () => ({ decoded: 21, failed: { missing: 0, too_slow: 2 }, waiting: 4 }),
     events: () => ({ readers: 2, told: { cameras: 9, config: 0 } }),
   };

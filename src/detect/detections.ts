@@ -1,0 +1,45 @@
+import { Signal } from '../base/signal.js';
+import type { CountedObject } from './what-counts.js';
+
+/** What was seen in one picture of a camera; nothing, too. */
+export type Detection = {
+  /** When the picture was taken. */
+  readonly wallMs: number;
+  readonly source: 'model' | 'onvif';
+  readonly objects: readonly CountedObject[];
+};
+
+/** So far back somebody may ask: further than live playlists reach. */
+const KEPT_MS = 120_000;
+const MAX_KEPT = 512;
+
+/** What is seen at each camera, from wherever it comes: the last two minutes, in order of time. */
+export class Detections {
+  /** Something was seen, or nothing was. */
+  readonly seen = new Signal<[cameraId: string, detection: Detection]>();
+  /** Why nothing is found at a camera; "" where all is well. */
+  errorOf: (cameraId: string) => string = () => '';
+  readonly #byCamera = new Map<string, Detection[]>();
+
+  add(cameraId: string, detection: Detection): void {
+    const kept = this.#byCamera.get(cameraId) ?? [];
+    this.#byCamera.set(cameraId, kept);
+    let at = kept.length;
+    // A camera's clock may be set back: what is in order stays in order.
+    while (at > 0 && kept[at - 1]!.wallMs > detection.wallMs) at -= 1;
+    kept.splice(at, 0, detection);
+    const newestMs = kept.at(-1)!.wallMs;
+    while (kept.length > MAX_KEPT || kept[0]!.wallMs < newestMs - KEPT_MS) kept.shift();
+    this.seen.emit(cameraId, detection);
+  }
+
+  /** Of pictures that were taken in [fromMs, toMs), oldest first. */
+  between(cameraId: string, fromMs: number, toMs: number): readonly Detection[] {
+    return (this.#byCamera.get(cameraId) ?? []).filter(({ wallMs }) => wallMs >= fromMs && wallMs < toMs);
+  }
+
+  /** The camera is deleted, or detects no more. */
+  forget(cameraId: string): void {
+    this.#byCamera.delete(cameraId);
+  }
+}

@@ -1,0 +1,23 @@
+import { annexBOf } from '../pictures/keyframe.js';
+import { RingReader } from '../ring/reader.js';
+import type { DetectJob } from './messages.js';
+
+/** A keyframe as it is given to the detector, and when it was taken. */
+export type TakenKeyframe = { readonly job: DetectJob; readonly wallMs: number };
+
+/** What no camera's picture needs, and a process needn't be sent. */
+const MAX_BYTES = 8_000_000;
+
+/** The newest keyframe of a ring; null: there is none that can be had. */
+export const takeNewestKeyframe = (ring: SharedArrayBuffer): TakenKeyframe | null => {
+  const reader = new RingReader(ring, { start: 'latest-key' });
+  if (!reader.next() || !reader.isKey || reader.lengthBytes > MAX_BYTES) return null;
+  const info = reader.streamInfo();
+  if (info === null) return null;
+  const { codec, width, height, reorderDepth } = info.video;
+  if (width === 0 || height === 0) return null;
+  const annexB = annexBOf(info.video, reader.lengthBytes, (target, start) => reader.copyTo(target, start));
+  if (annexB === null) return null;
+  const reorders = reorderDepth !== null && reorderDepth > 0;
+  return { job: { codec, width, height, reorders, annexB }, wallMs: reader.wallMs };
+};

@@ -1,0 +1,60 @@
+import type { Registry } from 'prom-client';
+import { CollectedCounter, CollectedGauge, line } from './collected.js';
+import type { DetectionFigures } from './metrics-source.js';
+
+/** What finding objects costs, and what comes of it. */
+export class DetectionCollector {
+  readonly #waiting: CollectedGauge;
+  readonly #dropped: CollectedCounter;
+  readonly #looked: CollectedCounter;
+  readonly #failed: CollectedCounter;
+  readonly #seconds: CollectedCounter;
+  readonly #restarts: CollectedCounter;
+  readonly #objects: CollectedCounter;
+
+  constructor(register: Registry) {
+    this.#waiting = new CollectedGauge(register, {
+      name: 'svc_detection_waiting',
+      help: 'Cameras of which a keyframe is to be looked at for objects.',
+    });
+    this.#dropped = new CollectedCounter(register, {
+      name: 'svc_detection_dropped_total',
+      help: 'Keyframes that a newer one of their camera took the place of before they were looked at.',
+    });
+    this.#looked = new CollectedCounter(register, {
+      name: 'svc_detection_pictures_total',
+      help: 'Keyframes that were looked at for objects.',
+    });
+    this.#failed = new CollectedCounter(register, {
+      name: 'svc_detection_failures_total',
+      help: 'Keyframes that could not be looked at.',
+    });
+    this.#seconds = new CollectedCounter(register, {
+      name: 'svc_detection_seconds_total',
+      help: 'Time that keyframes took, waiting for the decoder or the model included.',
+      labelNames: ['step'],
+    });
+    this.#restarts = new CollectedCounter(register, {
+      name: 'svc_detection_decoder_restarts_total',
+      help: 'Decoders that were started in the place of others that died.',
+    });
+    this.#objects = new CollectedCounter(register, {
+      name: 'svc_detections_total',
+      help: 'Objects that were found and count, in each picture anew.',
+      labelNames: ['label'],
+    });
+  }
+
+  collect(figures: DetectionFigures): void {
+    this.#waiting.lines = [line(figures.waiting)];
+    this.#dropped.lines = [line(figures.dropped)];
+    this.#looked.lines = [line(figures.looked)];
+    this.#failed.lines = [line(figures.failed)];
+    this.#seconds.lines = [
+      line(figures.decodeSec, { step: 'decode' }),
+      line(figures.inferSec, { step: 'infer' }),
+    ];
+    this.#restarts.lines = [line(figures.decoderRestarts)];
+    this.#objects.lines = [...figures.byLabel].map(([label, count]) => line(count, { label }));
+  }
+}
