@@ -87,8 +87,8 @@ export class ArchiveRequests {
   }
 
   /** Clips have turns of their own. */
-  clip(cameraId: string, selection: ClipSelection): Promise<Clip> {
-    return this.#deps.playback.clip(cameraId, selection);
+  clip(cameraId: string, selection: ClipSelection, viewer: string): Promise<Clip> {
+    return this.#deps.playback.clip(cameraId, selection, viewer);
   }
 
   async #whenReady<Result>(ask: () => Promise<Result>): Promise<Result> {

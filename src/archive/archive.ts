@@ -82,7 +82,7 @@ export class Archive {
     });
     this.exports = new Exports({
       clock,
-      clipOf: ({ cameraId, fromMs, toMs }) => playback.pinnedClip(cameraId, fromMs, toMs),
+      clipOf: ({ cameraId, fromMs, toMs }, username) => playback.pinnedClip(cameraId, fromMs, toMs, username),
       gapsOf: async ({ cameraId, fromMs, toMs }) =>
         (await this.requests.intervals(cameraId, fromMs, toMs)).gaps,
       hold,

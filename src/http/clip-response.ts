@@ -29,6 +29,7 @@ const sendBytes = async (
     await sendPiece(chunk, response);
     if (response.destroyed) return;
   }
+  if (response.destroyed) return;
   // What is short of the length that was announced must not end like a whole one.
   if (sentBytes === endByte - startByte) response.end();
   else throw new AppError('clip_cut', `the clip ended after ${sentBytes} of ${endByte - startByte} bytes`);
@@ -45,6 +46,12 @@ export const sendClip = async (
   response: ServerResponse,
   contentType = 'video/mp4',
 ): Promise<void> => {
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen) void clip.close();
+    isOpen = false;
+  };
+  response.once('close', close);
   try {
     const { contentBytes: sizeBytes, etag, lastModifiedMs } = clip;
     const { status, range, headers } = rangeAnswer(request, { sizeBytes, etag, lastModifiedMs });
@@ -60,7 +67,11 @@ export const sendClip = async (
     response.setHeader('Content-Disposition', `attachment; filename=${fileName}`);
     if (request.method === 'HEAD') response.end();
     else await sendBytes(clip, range.first, range.last + 1, response);
+  } catch (fault) {
+    // Of a reading that was closed since nobody wants it there is nothing to tell.
+    if (!response.destroyed) throw fault;
   } finally {
-    await clip.close();
+    response.off('close', close);
+    close();
   }
 };

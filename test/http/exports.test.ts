@@ -132,6 +132,19 @@ test('any range of a zip is a slice of it, its end too, though nobody read what 
   await end(body.id);
 });
 
+test('whoever leaves while the end is made makes no disk read on for nobody', async () => {
+  const { body } = await make([item('yard', 0, 40)], { zip: true });
+  const leaving = new AbortController();
+  const address = new URL(body.zip.url, app.url);
+  const asked = fetch(address, { headers: { range: 'bytes=-10' }, signal: leaving.signal });
+  leaving.abort();
+  await assert.rejects(asked);
+  const { bytes } = await fetched(body.zip.url, 'bytes=-10');
+  assert.equal(bytes.length, 10);
+  assert.ok(!app.logText().includes('request failed'));
+  await end(body.id);
+});
+
 test('what is being written is exported as far as it was, also once it is closed and longer', async () => {
   const made = film({ video: fixtures.h264High(), startMs: START_MS + 100_000 });
   const path = record('yard', { ...made, bytes: made.bytes.subarray(0, made.parts[2]!.endBytes) }, true);

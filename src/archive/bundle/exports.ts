@@ -11,7 +11,7 @@ import { ZipContent } from './zip-content.js';
 export type ExportsDeps = {
   readonly clock: Clock;
   /** Throws as `Playback.pinnedClip`. */
-  readonly clipOf: (item: ExportItem) => Promise<PinnedClip>;
+  readonly clipOf: (item: ExportItem, username: string) => Promise<PinnedClip>;
   readonly gapsOf: (item: ExportItem) => Promise<readonly Gap[]>;
   /** Calls back once where the user loses rights, until it is released. */
   readonly hold: (username: string, onEnd: () => void) => { release(): void };
@@ -87,7 +87,7 @@ export class Exports {
    * now.
    */
   async make(wanted: ExportWanted): Promise<Export> {
-    const { username, items, isZipped, signal } = wanted;
+    const { username, isZipped } = wanted;
     this.#checkRoom(username);
     const leave = enter(this.#planning, username, MAX_PLANNED_OF_USER, 'another export is being made');
     let made: Export | null = null;
@@ -97,7 +97,7 @@ export class Exports {
       if (made !== null) this.end(made.id);
     });
     try {
-      const files = await this.#filesOf(items, signal);
+      const files = await this.#filesOf(wanted);
       this.#checkRoom(username);
       if (isWithdrawn) throw new AppError('token_revoked', 'the token was withdrawn: log in again');
       made = new Export(username, this.#deps.clock.wallMs(), files, isZipped);
@@ -116,7 +116,7 @@ export class Exports {
     return this.#open.get(id)?.made ?? null;
   }
 
-  /** What of it has this name; null: nothing. Close it. Throws `export_gone` or `archive_busy`. */
+  /** What of it has this name; null: nothing. Close it, which ends its reading, too. Throws `export_gone` or `archive_busy`. */
   async content(made: Export, name: string): Promise<ExportContent | null> {
     const file = made.files.find((other) => other.name === name);
     const zip = made.zip !== null && name === made.zipName ? made.zip : null;
@@ -130,7 +130,13 @@ export class Exports {
     try {
       if (file !== undefined) return await openFile(file, leave);
       const { contentBytes, etag, lastModifiedMs } = zip!;
-      return { contentBytes, etag, lastModifiedMs, read: (from, to) => zip!.read(from, to), close: leave };
+      const closing = new AbortController();
+      const close = (): void => {
+        closing.abort();
+        leave();
+      };
+      const read = (from: number, to: number) => zip!.read(from, to, closing.signal);
+      return { contentBytes, etag, lastModifiedMs, read, close };
     } catch (fault) {
       leave();
       throw fault;
@@ -160,30 +166,36 @@ export class Exports {
     });
   }
 
-  async #filesOf(items: readonly ExportItem[], signal: AbortSignal): Promise<ExportedFile[]> {
+  async #filesOf({ username, items, signal }: ExportWanted): Promise<ExportedFile[]> {
     const files: ExportedFile[] = [];
     const faults: { readonly fault: AppError; readonly path: string }[] = [];
     const names = new Set<string>();
     let recordings = 0;
     for (const [index, item] of items.entries()) {
       if (signal.aborted) throw archiveError('archive_busy', 'nobody waits for this export');
-      const clip = await this.#clipOf(item, (fault) => faults.push({ fault, path: `items[${index}]` }));
+      const clip = await this.#clipOf(item, username, (fault) =>
+        faults.push({ fault, path: `items[${index}]` }),
+      );
       if (clip === null) continue;
       recordings += clip.recordingCount;
       if (recordings > MAX_RECORDINGS)
         throw archiveError('range_too_large', 'this has too many recordings; ask for less at a time');
       const name = fileNameOf(item, names);
       names.add(name.toLowerCase());
-      files.push(new ExportedFile(item, name, clip, await this.#deps.gapsOf(item)));
+      files.push(new ExportedFile({ item, name, clip, gaps: await this.#deps.gapsOf(item) }, this.#deps));
     }
     if (faults.length > 0) throw together(faults);
     return files;
   }
 
   /** What is wrong with an item itself doesn't keep the others from being looked at. */
-  async #clipOf(item: ExportItem, onFault: (fault: AppError) => void): Promise<PinnedClip | null> {
+  async #clipOf(
+    item: ExportItem,
+    username: string,
+    onFault: (fault: AppError) => void,
+  ): Promise<PinnedClip | null> {
     try {
-      return await this.#deps.clipOf(item);
+      return await this.#deps.clipOf(item, username);
     } catch (fault) {
       if (!(fault instanceof AppError) || !itemFaults.includes(fault.code)) throw fault;
       onFault(fault);

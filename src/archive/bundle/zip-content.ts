@@ -24,10 +24,11 @@ import {
 type Section = {
   readonly startByte: number;
   readonly endByte: number;
-  readonly content: ExportedFile | (() => Buffer | Promise<Buffer>);
+  readonly content: ExportedFile | Made;
 };
 
-type Checksum = () => Promise<number>;
+/** Made when it is wanted, unless that is over by then. */
+type Made<Value = Buffer> = (signal: AbortSignal) => Promise<Value>;
 
 /**
  * Clips, a manifest and checksums as one zip file, nothing of which is kept: where everything stands follows from the
@@ -40,7 +41,7 @@ export class ZipContent {
   readonly #files: readonly ExportedFile[];
   readonly #origin: ExportOrigin;
   readonly #sections: Section[] = [];
-  readonly #directory: (() => Promise<Buffer>)[] = [];
+  readonly #directory: Made[] = [];
   #atByte = 0;
   #directoryBytes = 0;
 
@@ -50,17 +51,17 @@ export class ZipContent {
     this.lastModifiedMs = Math.max(...files.map(({ clip }) => clip.lastModifiedMs));
     for (const file of files) this.#addFile(file);
     const names = [...files.map(({ name }) => name), MANIFEST_NAME];
-    this.#addText(MANIFEST_NAME, manifestOf(origin, files).length, () => this.#manifest());
-    this.#addText(SUMS_NAME, unknownSumsOf(names).length, () => this.#sums());
+    this.#addText(MANIFEST_NAME, manifestOf(origin, files).length, (signal) => this.#manifest(signal));
+    this.#addText(SUMS_NAME, unknownSumsOf(names).length, (signal) => this.#sums(signal));
     const place = {
       count: this.#directory.length,
       offsetBytes: this.#atByte,
       lengthBytes: this.#directoryBytes,
     };
     const end = endOfZip(place);
-    this.#add(place.lengthBytes + end.length, async () => {
+    this.#add(place.lengthBytes + end.length, async (signal) => {
       const headers: Buffer[] = [];
-      for (const header of this.#directory) headers.push(await header());
+      for (const header of this.#directory) headers.push(await header(signal));
       return Buffer.concat([...headers, end]);
     });
     this.contentBytes = this.#atByte;
@@ -69,14 +70,18 @@ export class ZipContent {
   }
 
   /** Bytes [startByte, endByte), made while they are read. */
-  async *read(startByte = 0, endByte = this.contentBytes): AsyncGenerator<Buffer, void, undefined> {
+  async *read(
+    startByte: number,
+    endByte: number,
+    signal: AbortSignal,
+  ): AsyncGenerator<Buffer, void, undefined> {
     for (const section of this.#sections) {
       const from = Math.max(startByte, section.startByte) - section.startByte;
       const to = Math.min(endByte, section.endByte) - section.startByte;
       if (from >= to) continue;
       const { content } = section;
-      if (typeof content === 'function') yield (await content()).subarray(from, to);
-      else yield* content.read(from, to);
+      if (typeof content === 'function') yield (await content(signal)).subarray(from, to);
+      else yield* content.read(from, to, signal);
     }
   }
 
@@ -87,22 +92,23 @@ export class ZipContent {
       madeMs: this.#origin.madeMs,
       isStreamed: true,
     };
-    const checksum = async () => (await file.digest()).crc32;
+    const checksum = async (signal: AbortSignal) => (await file.digest(signal)).crc32;
     this.#addMember(member, checksum, file);
-    this.#add(descriptorBytes(member), async () => descriptor(member, await checksum()));
+    this.#add(descriptorBytes(member), async (signal) => descriptor(member, await checksum(signal)));
   }
 
-  #addText(name: string, sizeBytes: number, text: () => Promise<Buffer>): void {
+  #addText(name: string, sizeBytes: number, text: Made): void {
     const member = { name, sizeBytes, madeMs: this.#origin.madeMs, isStreamed: false };
-    this.#addMember(member, async () => crc32(await text()), text);
+    this.#addMember(member, async (signal) => crc32(await text(signal)), text);
   }
 
-  #addMember(member: ZipMember, checksum: Checksum, content: Section['content']): void {
+  #addMember(member: ZipMember, checksum: Made<number>, content: Section['content']): void {
     const offsetBytes = this.#atByte;
-    const header = async () => localHeader(member, member.isStreamed ? 0 : await checksum());
+    const header: Made = async (signal) =>
+      localHeader(member, member.isStreamed ? 0 : await checksum(signal));
     this.#add(localHeaderBytes(member), header);
     this.#add(member.sizeBytes, content);
-    this.#directory.push(async () => centralHeader(member, await checksum(), offsetBytes));
+    this.#directory.push(async (signal) => centralHeader(member, await checksum(signal), offsetBytes));
     this.#directoryBytes += centralHeaderBytes(member, offsetBytes);
   }
 
@@ -112,23 +118,22 @@ export class ZipContent {
     this.#sections.push({ startByte, endByte: this.#atByte, content });
   }
 
-  async #manifest(): Promise<Buffer> {
-    const sums = await this.#sha256s();
+  async #manifest(signal: AbortSignal): Promise<Buffer> {
+    const sums = await this.#sha256s(signal);
     return manifestOf(this.#origin, this.#files, (file) => sums.get(file)!);
   }
 
-  async #sums(): Promise<Buffer> {
-    const sums = await this.#sha256s();
-    const sha256 = createHash('sha256')
-      .update(await this.#manifest())
-      .digest('hex');
+  async #sums(signal: AbortSignal): Promise<Buffer> {
+    const sums = await this.#sha256s(signal);
+    const manifest = await this.#manifest(signal);
+    const sha256 = createHash('sha256').update(manifest).digest('hex');
     const listed = this.#files.map((file) => ({ name: file.name, sha256: sums.get(file)! }));
     return sumsOf([...listed, { name: MANIFEST_NAME, sha256 }]);
   }
 
-  async #sha256s(): Promise<ReadonlyMap<ExportedFile, string>> {
+  async #sha256s(signal: AbortSignal): Promise<ReadonlyMap<ExportedFile, string>> {
     const sums = new Map<ExportedFile, string>();
-    for (const file of this.#files) sums.set(file, (await file.digest()).sha256);
+    for (const file of this.#files) sums.set(file, (await file.digest(signal)).sha256);
     return sums;
   }
 }

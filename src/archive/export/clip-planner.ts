@@ -6,6 +6,8 @@ import { type ClipPlace, type ClipRange, pausesOf, placesOf } from './clip-layou
 import { type ClipState, type CollectClipOutput, emptyClip, memoryOf } from './collect-clip.js';
 
 const MAX_CLIPS = 24;
+/** Whoever takes as little as may be holds his own for as long as he likes. */
+const MAX_CLIPS_OF_VIEWER = 8;
 /** Heads of clips are held until they are sent: 2 MB an hour, 50 for a day of pictures and sound. */
 const MAX_HEAD_BYTES = 256 << 20;
 const MAX_PLANNED_AT_ONCE = 3;
@@ -16,28 +18,50 @@ export class ClipPlanner {
   #planning = 0;
   readonly #waiting: (() => void)[] = [];
   #open = 0;
+  readonly #openOf = new Map<string, number>();
   #headBytes = 0;
 
   constructor(deps: { readonly runner: JobRunner }) {
     this.#runner = deps.runner;
   }
 
-  /** Throws `mixed_formats` where the tracks change, `range_too_large`, and `archive_busy` for too many at once. */
-  async plan(ranges: readonly ClipRange[], relocate: ClipDeps['relocate']): Promise<Clip> {
-    if (this.#open >= MAX_CLIPS || this.#headBytes >= MAX_HEAD_BYTES) {
-      throw archiveError('archive_busy', 'too many exports at once; try again');
-    }
-    this.#open += 1;
+  /**
+   * Throws `mixed_formats` where the tracks change, `range_too_large`, and `archive_busy` for too many at once, be it of
+   * `viewer` (null: nobody's) or in all.
+   */
+  async plan(
+    ranges: readonly ClipRange[],
+    relocate: ClipDeps['relocate'],
+    viewer: string | null = null,
+  ): Promise<Clip> {
+    const giveBack = this.#take(viewer);
     await this.#enter();
     let isPlanned = false;
     try {
-      const clip = await this.#plan(ranges.map(bounded), relocate);
+      const clip = await this.#plan(ranges.map(bounded), relocate, giveBack);
       isPlanned = true;
       return clip;
     } finally {
       this.#leave();
-      if (!isPlanned) this.#open -= 1;
+      if (!isPlanned) giveBack();
     }
+  }
+
+  /** A place for a clip; returns what gives it back. */
+  #take(viewer: string | null): () => void {
+    const own = viewer === null ? 0 : (this.#openOf.get(viewer) ?? 0);
+    const isFull = this.#open >= MAX_CLIPS || this.#headBytes >= MAX_HEAD_BYTES;
+    if (isFull || own >= MAX_CLIPS_OF_VIEWER)
+      throw archiveError('archive_busy', 'too many exports at once; try again');
+    this.#open += 1;
+    if (viewer !== null) this.#openOf.set(viewer, own + 1);
+    return () => {
+      this.#open -= 1;
+      if (viewer === null) return;
+      const left = this.#openOf.get(viewer)! - 1;
+      if (left === 0) this.#openOf.delete(viewer);
+      else this.#openOf.set(viewer, left);
+    };
   }
 
   /** Those who ask while others are planned wait for their turn: it takes a fraction of a second each. */
@@ -53,7 +77,11 @@ export class ClipPlanner {
     else next();
   }
 
-  async #plan(ranges: readonly ClipRange[], relocate: ClipDeps['relocate']): Promise<Clip> {
+  async #plan(
+    ranges: readonly ClipRange[],
+    relocate: ClipDeps['relocate'],
+    giveBack: () => void,
+  ): Promise<Clip> {
     const places = placesOf(ranges);
     const { longestSeconds, totalSeconds } = pausesOf(places);
     const pauseSeconds = { video: longestSeconds, audio: totalSeconds };
@@ -68,7 +96,7 @@ export class ClipPlanner {
     const facts = { etag: etagOf(ranges), lastModifiedMs };
     this.#headBytes += plan.head.length;
     const onClose = (): void => {
-      this.#open -= 1;
+      giveBack();
       this.#headBytes -= plan.head.length;
     };
     return new Clip(plan, sources, facts, { runner: this.#runner, relocate, onClose });

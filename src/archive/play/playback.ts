@@ -91,26 +91,30 @@ export class Playback {
     });
   }
 
-  /** An ordinary MP4 of whole parts; close it when it is sent. */
-  async clip(cameraId: string, selection: ClipSelection): Promise<Clip> {
+  /** An ordinary MP4 of whole parts; close it when it is sent. `viewer` is whoever may have no more than his share. */
+  async clip(cameraId: string, selection: ClipSelection, viewer: string | null = null): Promise<Clip> {
     return twice(async () => {
       const ranges =
         'fileName' in selection
           ? [await this.#partsOfFile(cameraId, selection)]
           : await this.#locator.locateRange(cameraId, selection.fromMs, selection.toMs);
-      return this.#planner.plan(ranges.map(rangeOfParts), (source) =>
-        this.#locator.relocate(cameraId, source),
-      );
+      const relocate = (source: RecordingSource) => this.#locator.relocate(cameraId, source);
+      return this.#planner.plan(ranges.map(rangeOfParts), relocate, viewer);
     });
   }
 
   /** A clip of a time for later: it holds nothing until it is opened, and is then the very same, or gone. */
-  async pinnedClip(cameraId: string, fromMs: number, toMs: number): Promise<PinnedClip> {
+  async pinnedClip(
+    cameraId: string,
+    fromMs: number,
+    toMs: number,
+    viewer: string | null = null,
+  ): Promise<PinnedClip> {
     return twice(async () => {
       const ranges = (await this.#locator.locateRange(cameraId, fromMs, toMs)).map(rangeOfParts);
       const relocate = (source: RecordingSource) => this.#locator.relocate(cameraId, source);
       return await PinnedClip.of(ranges, {
-        plan: (wanted) => this.#planner.plan(wanted, relocate),
+        plan: (wanted) => this.#planner.plan(wanted, relocate, viewer),
         relocate,
       });
     });

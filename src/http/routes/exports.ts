@@ -10,6 +10,7 @@ import { downloadParams, exportParams, exportSchema, newExportSchema } from '../
 import { type InputFault, invalidInput } from '../problem.js';
 import { type Route, route } from '../route.js';
 import { messageSchema } from '../schemas.js';
+import { whileAllowed } from '../while-allowed.js';
 import type { KnownIds } from './archive/known-camera.js';
 
 export type ExportRoutesDeps = {
@@ -151,13 +152,10 @@ const downloadRoute = ({ cameras, exports, viewers }: ExportRoutesDeps): Route =
       if (content === null) throw noExport();
       return {
         write: async (request, response) => {
-          // Whoever made it may lose the right meanwhile: nobody is sent the rest.
-          const place = viewers.takePlace(null, made.username, () => response.destroy());
-          try {
-            await sendClip(content, filename, request, response, isZip ? contentType[1] : contentType[0]);
-          } finally {
-            place.release();
-          }
+          // Who made it, whoever downloads it.
+          await whileAllowed(viewers, null, made.username, response, () =>
+            sendClip(content, filename, request, response, isZip ? contentType[1] : contentType[0]),
+          );
         },
       };
     },

@@ -8,6 +8,7 @@ import { RunningDigest } from '../../../src/archive/bundle/running-digest.js';
 import { ZipContent } from '../../../src/archive/bundle/zip-content.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
+const { signal } = new AbortController();
 const GIGABYTE = 2 ** 30;
 
 /** A file of any size, which nobody reads. */
@@ -41,7 +42,7 @@ test('members and places beyond 4 GB are found by others', async (t) => {
     const head = 30 + (file === null ? 0 : file.name.length);
     const isLarge = file !== null && file.clip.contentBytes >= 2 ** 32 - 1;
     const endByte = file === null ? zip.contentBytes : atByte + head + (isLarge ? 20 : 0);
-    for await (const piece of zip.read(atByte, endByte)) {
+    for await (const piece of zip.read(atByte, endByte, signal)) {
       writeSync(fd, piece, 0, piece.length, atByte);
       atByte += piece.length;
     }
@@ -49,7 +50,7 @@ test('members and places beyond 4 GB are found by others', async (t) => {
     if (file === null) break;
     atByte += file.clip.contentBytes;
     const behind = isLarge ? 24 : 16;
-    for await (const piece of zip.read(atByte, atByte + behind))
+    for await (const piece of zip.read(atByte, atByte + behind, signal))
       writeSync(fd, piece, 0, piece.length, atByte);
     atByte += behind;
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Viewers } from '../../../auth/viewers.js';
 import type { Clock } from '../../../base/clock.js';
 import type { AuditDetails } from '../../audit.js';
 import { type Clip, sendClip } from '../../clip-response.js';
@@ -6,6 +7,7 @@ import { invalidInput } from '../../problem.js';
 import { type Route, route } from '../../route.js';
 import { idParams } from '../../schemas.js';
 import { instantSchema, rangeOf, type TimeRange } from '../../time-range.js';
+import { whileAllowed } from '../../while-allowed.js';
 import { type KnownIds, knownCamera } from './known-camera.js';
 import { checkedName, fileSchema, MAX_PLAYED_DAYS, seqOf, seqSchema } from './recording-name.js';
 
@@ -15,12 +17,16 @@ export type ClipSelection =
   | TimeRange;
 
 /** Recordings as files to keep. */
-export type RecordingExports = { clip(cameraId: string, wanted: ClipSelection): Promise<Clip> };
+export type RecordingExports = {
+  /** `viewer` is whoever may have no more than his share of them at once. */
+  clip(cameraId: string, wanted: ClipSelection, viewer: string): Promise<Clip>;
+};
 
 export type ExportRouteDeps = {
   readonly clock: Clock;
   readonly cameras: KnownIds;
   readonly exports: RecordingExports;
+  readonly viewers: Pick<Viewers, 'takePlace'>;
 };
 
 const exportQuery = z.object({
@@ -60,7 +66,7 @@ const shownSelection = (selection: ClipSelection): AuditDetails => {
 };
 
 /** A part of the archive as one file. */
-export const exportRoute = ({ clock, cameras, exports }: ExportRouteDeps): Route => {
+export const exportRoute = ({ clock, cameras, exports, viewers }: ExportRouteDeps): Route => {
   const contentType = 'video/mp4';
   return route({
     method: 'get',
@@ -76,13 +82,17 @@ export const exportRoute = ({ clock, cameras, exports }: ExportRouteDeps): Route
       304: { description: 'The file that the client has', contentType: null },
     },
     problems: [404, 416, 503],
-    handle: ({ params, query, note }) => {
+    handle: ({ params, query, principal: { username }, note }) => {
       const id = knownCamera(params.id, cameras);
       const wanted = selectionOf(query, clock.wallMs());
       note(shownSelection(wanted));
       return {
-        write: async (request, response) =>
-          await sendClip(await exports.clip(id, wanted), `export_${id}.mp4`, request, response),
+        write: async (request, response) => {
+          const clip = await exports.clip(id, wanted, username);
+          await whileAllowed(viewers, null, username, response, () =>
+            sendClip(clip, `export_${id}.mp4`, request, response),
+          );
+        },
       };
     },
   });

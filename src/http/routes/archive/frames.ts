@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { Viewers } from '../../../auth/viewers.js';
+import { clientNetwork } from '../../../base/client-address.js';
 import type { Clock } from '../../../base/clock.js';
 import { type FrameReading, sendFrames } from '../../frames-response.js';
 import { invalidInput } from '../../problem.js';
 import { type Route, route } from '../../route.js';
 import { idParams } from '../../schemas.js';
 import { instantSchema, rangeOf, type TimeRange } from '../../time-range.js';
+import { whileAllowed } from '../../while-allowed.js';
 import { MAX_PLAYED_DAYS } from './recording-name.js';
 
 /** What frames are wanted: those of a time, or those up to a moment from the keyframe before it on. */
@@ -75,16 +77,10 @@ export const framesRoute = ({ clock, frames, viewers }: FramesRouteDeps): Route 
     answers: { 200: { description: 'Messages, as src/wire/README.md has them', contentType } },
     handle: async ({ params: { id }, query, viewing: { username }, clientAddress }) => {
       const wanted = wantedOf(query, clock.wallMs());
-      const reading = await frames.frames(id, wanted, username ?? clientAddress);
+      const reading = await frames.frames(id, wanted, username ?? clientNetwork(clientAddress));
       return {
         write: async (_request, response) => {
-          // It may go on for hours: whoever may not watch any more is not sent the rest.
-          const place = viewers.takePlace(id, username, () => response.destroy());
-          try {
-            await sendFrames(reading, response);
-          } finally {
-            place.release();
-          }
+          await whileAllowed(viewers, id, username, response, () => sendFrames(reading, response));
         },
       };
     },

@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import type { Viewers } from '../../../auth/viewers.js';
 import { type Clip, sendClip } from '../../clip-response.js';
 import { type Content, type Route, route } from '../../route.js';
 import { idParams } from '../../schemas.js';
+import { whileAllowed } from '../../while-allowed.js';
 import { checkedName, fileSchema } from './recording-name.js';
 
 /** Keyframes of recordings, as ranges of their files. */
@@ -14,12 +16,15 @@ export type RecordedKeyFrames = {
   content(cameraId: string, wanted: { readonly fileName: string }): Promise<Clip>;
 };
 
-export type KeyFrameRoutesDeps = { readonly keyFrames: RecordedKeyFrames };
+export type KeyFrameRoutesDeps = {
+  readonly keyFrames: RecordedKeyFrames;
+  readonly viewers: Pick<Viewers, 'takePlace'>;
+};
 
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 
 /** What HLS players scrub by. */
-export const keyFrameRoutes = ({ keyFrames }: KeyFrameRoutesDeps): Route[] => [
+export const keyFrameRoutes = ({ keyFrames, viewers }: KeyFrameRoutesDeps): Route[] => [
   route({
     method: 'get',
     path: '/hls/:id/keyframes.m3u8',
@@ -48,11 +53,15 @@ export const keyFrameRoutes = ({ keyFrames }: KeyFrameRoutesDeps): Route[] => [
       304: { description: 'The file that the client has', contentType: null },
     },
     problems: [416],
-    handle: ({ params: { id }, query: { file } }) => {
+    handle: ({ params: { id }, query: { file }, viewing: { username } }) => {
       const fileName = checkedName(file);
       return {
-        write: async (request, response) =>
-          await sendClip(await keyFrames.content(id, { fileName }), fileName, request, response),
+        write: async (request, response) => {
+          const content = await keyFrames.content(id, { fileName });
+          await whileAllowed(viewers, id, username, response, () =>
+            sendClip(content, fileName, request, response),
+          );
+        },
       };
     },
   }),

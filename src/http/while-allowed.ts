@@ -1,0 +1,21 @@
+import type { ServerResponse } from 'node:http';
+import type { Viewers } from '../auth/viewers.js';
+
+/**
+ * Sends what may take hours: whoever may not watch any more is not sent the rest. `cameraId`: null where the right is
+ * the user's alone.
+ */
+export const whileAllowed = async (
+  viewers: Pick<Viewers, 'takePlace'>,
+  cameraId: string | null,
+  username: string | null,
+  response: ServerResponse,
+  send: () => Promise<void>,
+): Promise<void> => {
+  const place = viewers.takePlace(cameraId, username, () => response.destroy());
+  try {
+    await send();
+  } finally {
+    place.release();
+  }
+};
