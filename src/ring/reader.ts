@@ -48,6 +48,9 @@ export class RingReader {
   /** Video frames that this reader has dropped since its first frame. */
   droppedFrames = 0;
 
+  /** Frames of sound that were passed over since they are for other readers. */
+  passedSounds = 0;
+
   /** The flag of sound that isn't for this reader. */
   readonly #unwanted: number;
   #isUnwanted = false;
@@ -90,6 +93,7 @@ export class RingReader {
         this.#seeks = 'newest-key';
         overruns += 1;
       } else if (this.#isUnwanted || (this.#seeks === 'first-key' && !this.isKey)) {
+        if (this.#isUnwanted) this.passedSounds += 1;
         this.#cursor = (this.#cursor + 1) | 0;
       } else {
         this.#deliver();

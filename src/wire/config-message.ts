@@ -43,11 +43,19 @@ export const videoConfigMessage = (stream: number, info: VideoTrackInfo): Buffer
   return message;
 };
 
+/** As a FLAC file begins: its mark, and the head of STREAMINFO as the only block. */
+const FLAC_HEAD = Buffer.of(0x66, 0x4c, 0x61, 0x43, 0x80, 0, 0, 34);
+
+/** The decoder's name for sound and its description, as WebCodecs has them. */
+const decoderOf = ({ codec, codecString, config }: AudioTrackInfo): readonly [string, Uint8Array] =>
+  codec === 'flac' ? ['flac', Buffer.concat([FLAC_HEAD, config])] : [codecString, config];
+
 /** What a decoder has to know of sound: in the place of the picture's width are its channels. */
 export const soundConfigMessage = (stream: number, info: AudioTrackInfo): Buffer => {
-  const { channels, clockRateHz: rate, codecString, config } = info;
+  const { channels, clockRateHz: rate } = info;
+  const [codecString, description] = decoderOf(info);
   const facts = { stream, reorderDepth: 0, width: channels, height: 0, rate, codecString };
-  const { message, start } = withHead(facts, config.length);
-  message.set(config, start);
+  const { message, start } = withHead(facts, description.length);
+  message.set(description, start);
   return message;
 };

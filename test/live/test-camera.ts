@@ -57,10 +57,10 @@ export class TestCamera {
   }
 
   /** A frame of sound that was made with the newest picture; it begins with its number. */
-  hear(number: number): void {
+  hear(number: number, flags = 0): void {
     const seconds = ((this.framesWritten - 1) * TICKS_PER_FRAME) / 90_000;
     const bytes = Buffer.alloc(100, number);
-    this.writer.writeAudio(bytes, 0, bytes.length, stampOf({ ptsTicks: seconds * SOUND_HZ }));
+    this.writer.writeAudio(bytes, 0, bytes.length, stampOf({ ptsTicks: seconds * SOUND_HZ, flags }));
     this.bell.ringIfNeeded();
   }
 

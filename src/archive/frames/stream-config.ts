@@ -5,12 +5,16 @@ import { beginsWithParameterSet } from '../../codec/nal.js';
 import { LengthPrefixedCursor } from '../../codec/nal-cursor.js';
 import { ParameterSets } from '../../codec/parameter-sets.js';
 import type { AudioTrackInfo, VideoCodec } from '../../codec/track.js';
+import { flacTrack } from '../../flac/flac-track.js';
 import type { MovieTrack } from '../../fmp4/movie-reader.js';
 import { soundConfigMessage, videoConfigMessage } from '../../wire/config-message.js';
 import { unreadable } from '../files/recording-source.js';
 
 /** The numbers of a recording's streams in its messages. */
 export const STREAM = { video: 1, audio: 2 } as const;
+
+/** What stands before STREAMINFO in the box that describes FLAC: its version and flags, and the head of the block. */
+const DFLA_HEAD_BYTES = 8;
 
 /** NAL units behind lengths of any other size are no recording of ours. */
 const NAL_LENGTH_BYTES = 4;
@@ -50,6 +54,7 @@ export class PictureConfig {
 const soundOf = ({ codec, config, timescaleHz, channels }: MovieTrack): AudioTrackInfo | null => {
   if (codec === 'aac') return aacTrack(config, timescaleHz, channels);
   if (codec === 'opus') return opusTrack();
+  if (codec === 'flac') return flacTrack(config.slice(DFLA_HEAD_BYTES), timescaleHz, channels);
   return codec === 'pcmu' || codec === 'pcma' ? g711Track(codec, timescaleHz, channels) : null;
 };
 

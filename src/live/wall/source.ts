@@ -89,7 +89,7 @@ export class Source {
     } else {
       for (const stream of this.streams) stream.lose();
       this.#pictureBase = this.#nextPicture;
-      this.#soundBase = this.#nextSound;
+      this.#soundBase = this.#nextSound + reader.passedSounds;
       this.configs.restart();
       this.#timestamps.restart();
       this.#isRestarted = true;
@@ -198,8 +198,8 @@ export class Source {
     for (const stream of this.streams) if (stream.hearsNow) stream.sendSound(this.#frames, config);
   }
 
-  /** A ring numbers all its frames; what is no picture among them is sound. */
-  #soundIndexOf(reader: RingReader): number {
-    return (reader.sequence - reader.videoIndex + this.#soundBase) >>> 0;
+  /** A ring numbers all its frames; what is no picture among them is sound, some of it twice, as files keep it. */
+  #soundIndexOf({ sequence, videoIndex, passedSounds }: RingReader): number {
+    return (sequence - videoIndex - passedSounds + this.#soundBase) >>> 0;
   }
 }

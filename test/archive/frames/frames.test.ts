@@ -1,18 +1,39 @@
 import assert from 'node:assert/strict';
-import { renameSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { FramesWanted } from '../../../src/archive/frames/selection.js';
 import { PictureConfig } from '../../../src/archive/frames/stream-config.js';
+import type { Ticks } from '../../../src/base/clock.js';
 import { buildAvcc } from '../../../src/codec/avcc.js';
+import { keptSound } from '../../../src/flac/flac-track.js';
+import { type FlacSink, SoundBlocks } from '../../../src/flac/sound-blocks.js';
 import { videoConfigMessage } from '../../../src/wire/config-message.js';
 import { streamInfoOf } from '../../fmp4/fragmented-file.js';
 import { normaliseAccessUnit } from '../../support/access-units.js';
+import type { AudioStream, StreamFrame } from '../../support/elementary-stream.js';
 import { fixtures } from '../../support/fixtures.js';
+import { tempFolder } from '../../support/temp-folder.js';
 import { CAMERA_ID, film, makeArchive, START_MS } from '../filmed.js';
 import { FRAGMENT_MS, type TestRecording, writeClosed, writeOpen } from '../recording-file.js';
 import { configsOf, framesOf, gapsOf, readAll } from './read-all.js';
+
+/** As recorders keep a camera's samples. */
+const keptStream = (sent: AudioStream): AudioStream => {
+  const frames: StreamFrame[] = [];
+  const sink: FlacSink = {
+    flacFrame: (bytes, lengthBytes, ptsTicks) => {
+      const kept = Buffer.from(bytes.subarray(0, lengthBytes));
+      frames.push({ bytes: kept, isKey: true, ptsTicks, dtsTicks: ptsTicks });
+    },
+  };
+  const blocks = SoundBlocks.of(sent.track, sink)!;
+  for (const { bytes, ptsTicks } of sent.frames) blocks.add(bytes, 0, bytes.length, ptsTicks as Ticks, false);
+  blocks.flush();
+  return { ...sent, track: keptSound(sent.track)!, frames };
+};
 
 const wanted = (over: Partial<FramesWanted>): FramesWanted => ({
   ...{ fromMs: START_MS, toMs: START_MS + 60_000, keysOnly: false, everyMs: null, isBackwards: false },
@@ -178,6 +199,24 @@ test('another description is told where it begins, in either direction', async (
   const keys = (count: number) => Array.from({ length: count }, () => 'f');
   assert.deepEqual(await kinds(false), ['avc1', ...keys(4), 'hvc1', ...keys(8)]);
   assert.deepEqual(await kinds(true), ['hvc1', ...keys(8), 'avc1', ...keys(4)]);
+});
+
+test('G.711, which is recorded as FLAC, is there with what its decoder needs, block by block', async (t) => {
+  const { frames, putClosed } = makeArchive(t);
+  const audio = keptStream(fixtures.pcmu());
+  const filmed = film({ video: fixtures.h264High(), audio });
+  putClosed(filmed);
+  const messages = await readAll(await frames.read(CAMERA_ID, wanted({ toMs: filmed.endMs }), 'eve'));
+  assert.deepEqual(
+    framesOf(messages, 2).map(({ bytes }) => bytes),
+    audio.frames.map(({ bytes }) => bytes),
+  );
+  const config = configsOf(messages).find(({ stream }) => stream === 2);
+  assert.deepEqual([config?.codec, config?.width, config?.height], ['flac', 1, 0]);
+  const file = join(tempFolder(t), 'sound.flac');
+  writeFileSync(file, Buffer.concat([config!.description, ...audio.frames.map(({ bytes }) => bytes)]));
+  const samples = spawnSync('ffmpeg', ['-v', 'error', '-i', file, '-f', 's16le', '-']);
+  assert.deepEqual([samples.stdout.length, `${samples.stderr}`], [2 * 16_000, '']);
 });
 
 test('the config of a keyframe has the parameter sets that it brings along', () => {

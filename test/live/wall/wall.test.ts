@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { frameFlag } from '../../../src/ring/frame-flag.js';
 import { until } from '../../support/until.js';
 import { FRAME_MS } from '../test-camera.js';
 import { numberOf, WallRig } from './wall-rig.js';
@@ -260,6 +261,33 @@ test('sound comes as a stream of its own to who wants it', async () => {
   const shown = page.framesOf(stream).at(-1)!;
   assert.ok(Math.abs(shown.timestampUs - heard.at(-1)!.timestampUs) < 100_000, 'both run on one clock');
   assert.deepEqual([deaf.frames.length, deaf.tile(1)?.['sound'], page.faults], [11, null, []]);
+});
+
+test('sound that the ring has twice, as it was sent and as files keep it, is numbered without a gap', async () => {
+  await using rig = await WallRig.start();
+  const camera = rig.addCamera('door');
+  const hear = async (first: number): Promise<void> => {
+    camera.write(true);
+    for (let frame = first; frame < first + 8; frame += 1) {
+      camera.hear(frame, frameFlag.sentOnly);
+      if (frame % 3 === 0) camera.hear(frame, frameFlag.keptOnly);
+      await rig.run(FRAME_MS);
+    }
+  };
+  await hear(0);
+  const page = await rig.open();
+  page.show([{ tile: 1, camera: 'door', sound: true }]);
+  await rig.run(100);
+  await hear(8);
+  camera.restart();
+  await hear(16);
+  const { sound } = page.tile(1) as { sound?: number };
+  const heard = page.framesOf(sound);
+  const first = heard[0]!.index;
+  assert.deepEqual(
+    heard.map(({ index, bytes }) => [index - first, bytes[0]]),
+    numbersFrom(0, 16).map((at) => [at, at + 8]),
+  );
 });
 
 test('every page is told the time, and of the end', async () => {
