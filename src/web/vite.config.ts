@@ -1,5 +1,6 @@
 import { defineConfig } from 'vite';
 import { budgets } from './build/budgets.js';
+import { layered } from './build/layered.js';
 import { precompressed } from './build/precompressed.js';
 
 /** Where `npm run web` finds the service whose pages it serves with reload. */
@@ -21,7 +22,7 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
   },
-  plugins: [precompressed(), budgets()],
+  plugins: [layered(), precompressed(), budgets()],
   server: {
     proxy: Object.fromEntries(
       ['/api', '/stream', '/hls', '/models', '/exports'].map((path) => [path, handedOn]),

@@ -24,6 +24,11 @@ const credentialsOf = (role: 'viewer' | 'operator' | 'admin' | 'service') => ({
 const pathsOf = (page: AppPage): Promise<string[]> =>
   page.page.evaluate("[...document.querySelectorAll('nav a')].map((link) => link.getAttribute('href'))");
 
+/** In the order in which they first appear, which says whose word counts: that depends on how a build cuts its files. */
+const layersOf = (page: AppPage): Promise<string[]> =>
+  page.page.evaluate(`[...new Set([...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]
+    .flatMap((rule) => rule.nameList ? [...rule.nameList] : 'name' in rule ? [rule.name] : [])))]`);
+
 test('who is not signed in sees the form alone, and nothing is complained of', async () => {
   const page = await browser.visit(app.url);
   await page.go('/cameras?find=gate');
@@ -44,6 +49,7 @@ for (const role of ['admin', 'operator', 'viewer', 'service'] as const)
     for (const path of await pathsOf(page)) {
       await page.go(path);
       const where = `${role} ${path}`;
+      assert.deepEqual(await layersOf(page), ['reset', 'tokens', 'base', 'parts', 'pages'], where);
       assert.equal(await page.page.locator('main h1').count(), 1, `${where} has a title`);
       for (const theme of role === 'admin' ? (['dark', 'light'] as const) : (['dark'] as const)) {
         await page.look({ width: 1_440, theme });

@@ -3,7 +3,7 @@ import { type HistoryAnswer, type Span, spans } from '../../ops/history.js';
 import { type Route, route } from '../route.js';
 import { instantSchema } from '../time-range.js';
 
-const statsSchema = z
+export const statsSchema = z
   .object({
     version: z.string(),
     uptime_sec: z.int(),
@@ -21,7 +21,7 @@ const statsSchema = z
   })
   .meta({ id: 'Stats' });
 
-const historySchema = z
+export const historySchema = z
   .object({
     span: z.enum(spans),
     step_sec: z.int(),

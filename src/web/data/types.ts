@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { cameraSchema, cameraTestResultSchema, newCameraSchema } from '../../http/camera-schemas.js';
 import type { Layout as StoredLayout } from '../../http/layout-schemas.js';
 import type { settingsSchema } from '../../http/routes/settings.js';
+import type { historySchema, statsSchema } from '../../http/routes/stats.js';
 import type { folderSchema, tagSchema } from '../../http/schemas.js';
 
 /** What the service answers, as its own schemas have it. */
@@ -12,3 +13,5 @@ export type Folder = z.infer<typeof folderSchema>;
 export type Tag = z.infer<typeof tagSchema>;
 export type Layout = StoredLayout;
 export type Settings = z.infer<typeof settingsSchema>;
+export type Stats = z.infer<typeof statsSchema>;
+export type StatsHistory = z.infer<typeof historySchema>;

@@ -44,6 +44,22 @@ export const pages: readonly Page[] = [
     load: () => import('./users/users.js'),
   },
   {
+    name: 'system',
+    title: () => shellText('system'),
+    icon: 'chart',
+    needs: 'stats.read',
+    place: 'rail',
+    load: () => import('./system/system.js'),
+  },
+  {
+    name: 'logs',
+    title: () => shellText('logs'),
+    icon: 'logs',
+    needs: 'logs.read',
+    place: 'rail',
+    load: () => import('./logs/logs.js'),
+  },
+  {
     name: 'me',
     title: () => shellText('me'),
     icon: 'user',

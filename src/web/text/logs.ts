@@ -1,0 +1,25 @@
+import { catalogue } from './catalogue.js';
+
+export const logsText = catalogue({
+  title: 'Logs',
+  level: 'From level',
+  camera: 'Camera',
+  allCameras: 'All cameras',
+  find: 'Find in what is shown',
+  pause: 'Pause',
+  goOn: 'Go on ({count} new)',
+  clear: 'Clear',
+  list: 'Records of the log, times of {zone}',
+  live: 'Live',
+  away: 'Not connected',
+  paused: 'Paused',
+  none: 'Nothing was logged yet that fits.',
+  dropped: 'Only the newest {count} records are kept here.',
+  toEnd: 'To the newest',
+  trace: 'Trace',
+  debug: 'Debug',
+  info: 'Info',
+  warn: 'Warning',
+  error: 'Error',
+  fatal: 'Fatal',
+});
