@@ -11,6 +11,7 @@ import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import { type CameraActivity, type CameraEvents, CameraRegistry } from './camera/registry.js';
 import { Trials } from './camera/trial/trials.js';
 import type { Config } from './config.js';
+import { cueText } from './detect/cue.js';
 import { Detections } from './detect/detections.js';
 import { problemOf } from './http/problem.js';
 import { LiveHls } from './live/hls/live-hls.js';
@@ -254,7 +255,13 @@ export const startMedia = async (
     problemOf: (thrown) => problemOf(thrown).problem,
     sourceOf: (cameraId, stream) => registry.sourceOf(cameraId, stream),
   });
-  const hls = new LiveHls({ clock, log, feeds: cameras, alwaysOn: () => registry.alwaysOnHls() });
+  const hls = new LiveHls({
+    ...{ clock, log, feeds: cameras, alwaysOn: () => registry.alwaysOnHls() },
+    remarks: (cameraId, fromMs, toMs) =>
+      detections
+        .between(cameraId, fromMs, toMs)
+        .map((detection) => ({ wallMs: detection.wallMs, text: cueText(detection) })),
+  });
   const whep = new WhepService(
     {
       workerCount: availableParallelism(),

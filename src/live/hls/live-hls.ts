@@ -1,14 +1,16 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
-import { type StreamName, sourceFields } from '../../ring/source-key.js';
+import { cameraIdOf, type StreamName, sourceFields } from '../../ring/source-key.js';
 import type { CameraFeeds } from '../feeds.js';
 import type { LiveOutput } from '../live-output.js';
 import { Channel, hlsError } from './channel.js';
 import { lowLatencyPlaylist } from './ll-playlist.js';
 import { masterPlaylist } from './master-playlist.js';
 import { type FileName, parseName } from './names.js';
-import { addressSuffix, subtitleFile, subtitlePlaylist, videoPlaylist } from './playlists.js';
+import { addressSuffix, subtitlePlaylist, videoPlaylist } from './playlists.js';
+import type { Segment } from './segment.js';
+import { type Remarks, subtitleFile } from './subtitles.js';
 import { TsMaker } from './ts-maker.js';
 import { Numbers } from './window.js';
 
@@ -25,6 +27,8 @@ export type LiveHlsDeps = {
   readonly feeds: CameraFeeds;
   /** The cameras that are cut all the time (`lazy_hls` off). */
   readonly alwaysOn: () => readonly string[];
+  /** What the subtitles say. */
+  readonly remarks?: Remarks;
 };
 
 /** Who asks: what is told apart as one viewer, and what goes into the addresses that it is given. */
@@ -105,7 +109,7 @@ export class LiveHls implements LiveOutput {
       case 'subtitles':
         return {
           contentType: 'text/vtt; charset=utf-8',
-          pieces: [Buffer.from(subtitleFile(channel.whole(file.segment)))],
+          pieces: [Buffer.from(this.#subtitles(source, channel.whole(file.segment)))],
         };
       case 'mp4': {
         const { parts } = channel.whole(file.segment);
@@ -143,6 +147,10 @@ export class LiveHls implements LiveOutput {
     this.#beat = null;
     for (const channel of this.#channels.values()) channel.rest();
     this.#channels.clear();
+  }
+
+  #subtitles(source: string, segment: Segment): string {
+    return subtitleFile(segment, cameraIdOf(source), this.#deps.remarks ?? (() => []));
   }
 
   #ask(source: string, viewer: HlsViewer, kind: PlayedKind): Channel {

@@ -1,5 +1,4 @@
 import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
-import { toTimestamp } from '../../mpegts/timestamp.js';
 import type { StreamName } from '../../ring/source-key.js';
 import { names } from './names.js';
 import type { Segment } from './segment.js';
@@ -58,10 +57,6 @@ export const videoPlaylist = (window: SegmentWindow, suffix: string): string =>
 /** The subtitles: a file beside each video segment. */
 export const subtitlePlaylist = (window: SegmentWindow, suffix: string): string =>
   slidingPlaylist(window, (segment) => names.subtitles(segment) + suffix);
-
-/** A segment's subtitles: times are from the segment's first picture (RFC 8216 §3.5). Nothing was detected. */
-export const subtitleFile = ({ start: { ptsTicks } }: Segment): string =>
-  `WEBVTT\nX-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:${toTimestamp(ptsTicks, VIDEO_CLOCK_HZ)}\n\n`;
 
 const MAX_DATE_MS = 8.64e15;
 

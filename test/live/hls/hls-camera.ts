@@ -3,6 +3,7 @@ import { createLogger } from '../../../src/base/log.js';
 import { type FlacSink, SoundBlocks } from '../../../src/flac/sound-blocks.js';
 import type { CameraFeed, CameraFeeds } from '../../../src/live/feeds.js';
 import { type HlsViewer, LiveHls } from '../../../src/live/hls/live-hls.js';
+import type { Remark } from '../../../src/live/hls/subtitles.js';
 import { Numbers } from '../../../src/live/hls/window.js';
 import { frameFlag } from '../../../src/ring/frame-flag.js';
 import { gopsOf, infoOf, type SourceFrame } from '../../mpegts/mux.js';
@@ -138,6 +139,8 @@ export type HlsRig = {
   readonly hls: LiveHls;
   readonly errors: string[];
   readonly alwaysOn: string[];
+  /** What the subtitles say of `door`. */
+  readonly remarks: Remark[];
 };
 
 /** Live HLS over fake cameras and a fake clock. */
@@ -145,11 +148,16 @@ export const makeHls = (clock = new FakeClock()): HlsRig => {
   const cameras = new Map<string, HlsCamera>();
   const errors: string[] = [];
   const alwaysOn: string[] = [];
+  const remarks: Remark[] = [];
   const log = createLogger((level, message, fields) => {
     if (level === 'error') errors.push(`${message} ${JSON.stringify(fields)}`);
   });
-  const hls = new LiveHls({ clock, log, feeds: feedsOf(cameras), alwaysOn: () => alwaysOn });
-  return { clock, cameras, hls, errors, alwaysOn };
+  const hls = new LiveHls({
+    ...{ clock, log, feeds: feedsOf(cameras), alwaysOn: () => alwaysOn },
+    remarks: (cameraId, fromMs, toMs) =>
+      cameraId === 'door' ? remarks.filter(({ wallMs }) => wallMs >= fromMs && wallMs < toMs) : [],
+  });
+  return { clock, cameras, hls, errors, alwaysOn, remarks };
 };
 
 export const viewer: HlsViewer = { session: null, clientAddress: '192.0.2.1', stream: 'main' };

@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { START_OFFSET_TICKS } from '../../../src/mpegts/timestamp.js';
 import { fixtures } from '../../support/fixtures.js';
 import { generateVideo } from '../../support/frame-generator.js';
+import { parseWebVtt } from '../../support/webvtt.js';
 import { FIRST, fileBytes, HlsCamera, isSettled, makeHls, viewer } from './hls-camera.js';
 import { addressesOf, parse } from './playlist-reader.js';
-
-/** It has no types. */
-const { WebVTTParser } = createRequire(import.meta.url)('webvtt-parser') as {
-  WebVTTParser: new () => { parse(text: string, mode: 'metadata'): { cues: unknown[]; errors: unknown[] } };
-};
 
 const session = 'a-session_of/odd?letters';
 
@@ -77,9 +72,37 @@ test('subtitles go beside the video: same numbers, same times, valid and empty',
   const text = Buffer.concat(pieces).toString();
   const stamp = START_OFFSET_TICKS + 4 * 90_000;
   assert.equal(text, `WEBVTT\nX-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:${stamp}\n\n`);
-  // The parser knows no X-TIMESTAMP-MAP, which RFC 8216 §3.5 adds to the header.
-  const { cues, errors } = new WebVTTParser().parse(text.replace(/\nX-.*/, '\n'), 'metadata');
+  const { cues, errors } = parseWebVtt(text);
   assert.deepEqual([cues, errors], [[], []]);
+  hls.stop();
+});
+
+test('what is said of a picture is shown from when it was taken to the next one, in each segment that it lasts', async () => {
+  const { clock, cameras, hls, remarks } = makeHls();
+  const camera = new HlsCamera(clock, fixtures.h264High());
+  cameras.set('door', camera);
+  const first = hls.subtitles('door', viewer);
+  camera.play(13);
+  await first;
+  const { segments } = parse(await hls.video('door', viewer));
+  const startMs = segments[0]!.programDateTime!.getTime();
+  const remark = (seconds: number, text: string | null) => ({ wallMs: startMs + seconds * 1_000, text });
+  remarks.push(remark(-9, 'long ago'), remark(-1, 'a'), remark(0.5, 'b'), remark(1.5, null));
+  remarks.push(remark(3.25, 'c'), remark(3.75, 'd'), remark(99, 'later'));
+  const cuesOf = async (index: number): Promise<string[]> => {
+    const name = segments[index]!.uri.replace('segment_', 'subs_').replace('.ts', '.vtt');
+    const text = Buffer.concat((await hls.file('door', name, viewer)).pieces).toString();
+    const parsed = parseWebVtt(text);
+    assert.deepEqual(parsed.errors, []);
+    // Frames are written in beats, so that segments begin up to 50 ms early.
+    const quarters = (seconds: number): number => Math.round(seconds * 4) / 4;
+    return parsed.cues.map((cue) => `${quarters(cue.startTime)}-${quarters(cue.endTime)} ${cue.text}`);
+  };
+  assert.deepEqual(await cuesOf(0), ['0-0.5 a', '0.5-1.5 b']);
+  assert.deepEqual(await cuesOf(1), ['1.25-1.75 c', '1.75-2 d']);
+  assert.deepEqual(await cuesOf(2), ['0-2 d']);
+  assert.deepEqual(await cuesOf(3), ['0-2 d']);
+  assert.deepEqual(await cuesOf(4), ['0-0.75 d'], '5 s at most');
   hls.stop();
 });
 
