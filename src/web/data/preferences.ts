@@ -21,11 +21,14 @@ export const loadPreferences = async (): Promise<void> => {
 };
 
 const write = async (changes: Preferences): Promise<void> => {
+  // Set before they were read: what else is there has to stay.
+  if (tag === '') await loadPreferences();
   for (let tries = 1; ; tries++) {
     const body = { ...preferences.peek(), ...changes };
     try {
       const answer = await call('PUT', '/api/me/preferences', { body, ifMatch: tag });
       tag = answer.headers.get('etag') ?? '';
+      preferences.value = body;
       return;
     } catch (fault) {
       // Another tab has changed something else meanwhile: that stays, and this is added.

@@ -20,6 +20,14 @@ export type Page = {
 /** Every page there is: adding one is a line here. */
 export const pages: readonly Page[] = [
   {
+    name: 'wall',
+    title: () => shellText('wall'),
+    icon: 'grid',
+    needs: 'wall.open',
+    place: 'bar',
+    load: () => import('./wall/wall.js'),
+  },
+  {
     name: 'archive',
     title: () => shellText('archive'),
     icon: 'archive',

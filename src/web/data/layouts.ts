@@ -1,0 +1,52 @@
+import { signal } from '@preact/signals';
+import { onHappening } from './happenings.js';
+import { asProblem, type Problem } from './problem.js';
+import { api } from './session.js';
+import type { Layout as Stored } from './types.js';
+
+export type Layout = Stored & { readonly revision: string };
+export type LayoutChanges = Partial<Omit<Stored, 'id' | 'owner'>>;
+
+/** The own layouts and those that are shared; null: not known yet. */
+export const layouts = signal<readonly Layout[] | null>(null);
+export const layoutsProblem = signal<Problem | null>(null);
+
+const byName = new Intl.Collator(undefined, { numeric: true });
+
+export const loadLayouts = async (): Promise<void> => {
+  try {
+    const rows = await api<Layout[]>('GET', '/api/layouts');
+    layouts.value = rows.sort((a, b) => byName.compare(a.name, b.name));
+    layoutsProblem.value = null;
+  } catch (fault) {
+    layoutsProblem.value = asProblem(fault);
+  }
+};
+
+/** Keeps the list as long as a page shows it. */
+export const watchLayouts = (): (() => void) => {
+  void loadLayouts();
+  return onHappening((happening) => {
+    if (happening.topic === 'reset' || (happening.topic === 'config' && /^layouts\b/.test(happening.id)))
+      void loadLayouts();
+  });
+};
+
+export const createLayout = async (
+  given: { readonly name: string } & Partial<Omit<Stored, 'id' | 'owner' | 'name'>>,
+): Promise<Layout> => {
+  const made = await api<Layout>('POST', '/api/layouts', { body: given });
+  await loadLayouts();
+  return made;
+};
+
+export const changeLayout = async (layout: Layout, changes: LayoutChanges): Promise<void> => {
+  const path = `/api/layouts/${encodeURIComponent(layout.id)}`;
+  await api('PUT', path, { body: changes, ifMatch: `"${layout.revision}"` });
+  await loadLayouts();
+};
+
+export const deleteLayout = async (layout: Layout): Promise<void> => {
+  await api('DELETE', `/api/layouts/${encodeURIComponent(layout.id)}`);
+  await loadLayouts();
+};

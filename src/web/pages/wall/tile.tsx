@@ -1,0 +1,87 @@
+import { useEffect } from 'preact/hooks';
+import { cameras } from '../../data/cameras.js';
+import type { Camera } from '../../data/types.js';
+import { LivePicture, pictureName, TileBadges, tileState, tileStateText } from '../../player/live-picture.js';
+import type { LiveTile } from '../../player/live-tile.js';
+import { useLiveTile } from '../../player/use-live-tile.js';
+import { wallText } from '../../text/wall.js';
+import styles from './wall.module.css';
+import { countTile } from './wall-counts.js';
+
+export type SlotProps = {
+  readonly slot: number;
+  readonly isFocused: boolean;
+  readonly isArranged: boolean;
+  readonly onKeyDown: (event: KeyboardEvent) => void;
+  readonly onFocus: () => void;
+  readonly onOpen: () => void;
+  readonly onDrag: () => void;
+  readonly onDrop: () => void;
+};
+
+const cellProps = (
+  { slot, isFocused, isArranged, onKeyDown, onFocus, onOpen, onDrag, onDrop }: SlotProps,
+  label: string,
+) => ({
+  'aria-label': label,
+  role: 'gridcell' as const,
+  tabIndex: isFocused ? 0 : -1,
+  'data-slot': slot,
+  'data-over-video': true,
+  draggable: isArranged,
+  onKeyDown,
+  onFocus,
+  onClick: onOpen,
+  onDragStart: onDrag,
+  onDragOver: (event: DragEvent) => event.preventDefault(),
+  onDrop: (event: DragEvent) => {
+    event.preventDefault();
+    onDrop();
+  },
+});
+
+/** What is said over a picture: who it is, and how it is. */
+const Overlay = ({ tile, camera, name }: { tile: LiveTile; camera: Camera | null; name: string }) => (
+  <div class={styles.overlay}>
+    <span class={styles.name}>{name}</span>
+    <TileBadges camera={camera} view={tile.view.value} />
+  </div>
+);
+
+/** Says to the wall how the tile is, and to those who don't see it. */
+const useTileState = (tile: LiveTile | null, camera: Camera | null, slot: number): string => {
+  const state = tile === null ? 'waiting' : tileState(camera, tile.view.value);
+  useEffect(() => countTile(slot, state), [slot, state]);
+  useEffect(() => () => countTile(slot, null), [slot]);
+  return tile === null ? wallText('waiting') : tileStateText(camera, tile.view.value);
+};
+
+export const Tile = ({
+  cameraId,
+  isImportant,
+  ...slot
+}: SlotProps & { readonly cameraId: string; readonly isImportant: boolean }) => {
+  const camera = cameras.value?.get(cameraId) ?? null;
+  const tile = useLiveTile(cameraId, {
+    stream: isImportant ? 'main' : 'auto',
+    importance: isImportant ? 100 : slot.slot === 0 ? 10 : 1,
+  });
+  const state = useTileState(tile, camera, slot.slot);
+  const name = pictureName(camera, cameraId);
+  return (
+    <div class={styles.tile} {...cellProps(slot, wallText('tile', { name, state }))} data-camera={cameraId}>
+      {tile === null ? null : (
+        <>
+          <LivePicture tile={tile} camera={camera} />
+          <Overlay tile={tile} camera={camera} name={name} />
+        </>
+      )}
+    </div>
+  );
+};
+
+export const EmptyTile = (slot: SlotProps) => (
+  <div class={`${styles.tile} ${styles.empty}`} {...cellProps(slot, wallText('tileEmpty'))}>
+    {slot.isArranged ? wallText('pick') : null}
+  </div>
+);

@@ -1,0 +1,139 @@
+import { nameOf } from '../data/cameras.js';
+import { showDuration } from '../data/time.js';
+import type { Camera } from '../data/types.js';
+import { Icon } from '../parts/icon.js';
+import type { IconName } from '../parts/icons.js';
+import type { Tone } from '../parts/states.js';
+import { wallText } from '../text/wall.js';
+import { type BadgeCamera, type BadgeKind, badgesOf, isAway } from './badges.js';
+import type { RungReason } from './ladder.js';
+import styles from './live-picture.module.css';
+import type { LiveTile } from './live-tile.js';
+import type { TileView } from './tile-view.js';
+
+const badgeCameraOf = (camera: Camera | null): BadgeCamera | null =>
+  camera === null ? null : { state: camera.state, recording: camera.recording, hasSub: camera.sub !== null };
+
+const looks: Readonly<Record<BadgeKind, { readonly icon: IconName; readonly tone: Tone }>> = {
+  live: { icon: 'ok', tone: 'ok' },
+  sub: { icon: 'minimize', tone: 'plain' },
+  keyframes: { icon: 'key', tone: 'warn' },
+  still: { icon: 'snapshot', tone: 'warn' },
+  compatible: { icon: 'info', tone: 'warn' },
+  stalled: { icon: 'pause', tone: 'warn' },
+  away: { icon: 'offline', tone: 'danger' },
+  standby: { icon: 'moon', tone: 'plain' },
+  recording: { icon: 'record', tone: 'danger' },
+};
+
+const reasons: Readonly<Record<RungReason, () => string>> = {
+  insecure: () => wallText('reasonInsecure'),
+  missing: () => wallText('reasonMissing'),
+  codec: () => wallText('reasonCodec'),
+  socket: () => wallText('reasonSocket'),
+  failed: () => wallText('reasonFailed'),
+  places: () => wallText('reasonPlaces'),
+};
+
+export const reasonText = (reason: RungReason): string => reasons[reason]();
+
+const badgeText = (kind: BadgeKind, { lagMs }: TileView): string => {
+  if (kind === 'live')
+    return lagMs === null ? wallText('live') : wallText('liveLag', { lag: (lagMs / 1_000).toFixed(1) });
+  return wallText(kind);
+};
+
+const badgeTitle = (kind: BadgeKind, { reason }: TileView): string | undefined => {
+  if (kind === 'sub') return wallText('subHint');
+  if (kind === 'keyframes') return wallText('keyframesHint');
+  if (kind === 'stalled') return wallText('stalledHint');
+  if (kind === 'recording') return wallText('recordingHint');
+  if (kind === 'still') return reason === null ? wallText('stillHint') : reasonText(reason);
+  return kind === 'compatible' && reason !== null ? reasonText(reason) : undefined;
+};
+
+export const TileBadges = ({ camera, view }: { readonly camera: Camera | null; readonly view: TileView }) => (
+  <span class={styles.badges}>
+    {badgesOf(badgeCameraOf(camera), view).map((kind) => (
+      <span
+        key={kind}
+        class={`${styles.badge} ${styles[looks[kind].tone]}`}
+        title={badgeTitle(kind, view)}
+        data-badge={kind}
+      >
+        <Icon name={looks[kind].icon} />
+        {badgeText(kind, view)}
+      </span>
+    ))}
+  </span>
+);
+
+const stateTexts: Readonly<Record<string, () => string>> = {
+  connecting: () => wallText('stateConnecting'),
+  reconnecting: () => wallText('stateReconnecting'),
+  error: () => wallText('stateError'),
+  disabled: () => wallText('stateDisabled'),
+  traffic_limited: () => wallText('stateTraffic'),
+};
+
+/** Why there is no picture, in the words of whoever knows. */
+const whyNot = (camera: Camera | null, { problem }: TileView): string => {
+  const state = camera === null ? undefined : stateTexts[camera.state]?.();
+  if (camera !== null && state !== undefined)
+    return camera.last_error === '' ? state : `${state}: ${camera.last_error}`;
+  return problem?.detail ?? '';
+};
+
+/** How a tile is, in words: for who doesn't see it, and for the count of the wall. */
+export const tileState = (camera: Camera | null, view: TileView): 'live' | 'away' | 'waiting' => {
+  if (isAway(badgeCameraOf(camera), view)) return 'away';
+  return view.freshness === 'waiting' ? 'waiting' : 'live';
+};
+
+export const tileStateText = (camera: Camera | null, view: TileView): string => {
+  const words = badgesOf(badgeCameraOf(camera), view).map((kind) => badgeText(kind, view));
+  return (
+    [...words, isAway(badgeCameraOf(camera), view) ? whyNot(camera, view) : '']
+      .filter((word) => word !== '')
+      .join(', ') || wallText('waiting')
+  );
+};
+
+/** What stands over a picture that isn't live: how old it is in large digits, and why. */
+const Notice = ({ camera, view }: { readonly camera: Camera | null; readonly view: TileView }) => {
+  const isGone = isAway(badgeCameraOf(camera), view);
+  if (!isGone && view.freshness !== 'waiting') return null;
+  const why = isGone ? whyNot(camera, view) : wallText('waiting');
+  return (
+    <div class={styles.notice}>
+      {isGone && view.ageMs > 0 ? (
+        <>
+          <span class={styles.ageLabel}>{wallText('noPictureFor')}</span>
+          <strong class={styles.age}>{showDuration(view.ageMs)}</strong>
+        </>
+      ) : null}
+      <span class={styles.why}>{why}</span>
+    </div>
+  );
+};
+
+/** A camera's live picture with all that has to be said of it. */
+export const LivePicture = ({
+  tile,
+  camera,
+}: {
+  readonly tile: LiveTile;
+  readonly camera: Camera | null;
+}) => {
+  const view = tile.view.value;
+  const isOld = isAway(badgeCameraOf(camera), view);
+  return (
+    <>
+      <div ref={tile.attach} class={`${styles.host} ${isOld ? styles.old : ''}`} />
+      <Notice camera={camera} view={view} />
+    </>
+  );
+};
+
+export const pictureName = (camera: Camera | null, id: string): string =>
+  camera === null ? id : nameOf(camera);

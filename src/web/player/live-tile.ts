@@ -1,0 +1,290 @@
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { cameras } from '../data/cameras.js';
+import type { TileAnswer, TileProblem } from '../socket/tile-answer.js';
+import type { FromDecodeWorker, TileSize, ToDecodeWorker } from './decode-messages.js';
+import type { Step } from './governor.js';
+import { chooseRung, Failures, type LadderFacts, type Rung, reasonAgainst } from './ladder.js';
+import { MseScreen } from './mse-screen.js';
+import { makerOf, type Screen, type ScreenEvents } from './screen.js';
+import type { TileReport } from './tile-report.js';
+import { saysTheSame, type TileView, viewOf } from './tile-view.js';
+
+const MAIN_FROM_PX = 640;
+const STILL_EVERY_MS = 1_000;
+/** Of a tile that the governor lowered as far as it goes. */
+const LOWERED_STILL_EVERY_MS = 5_000;
+const OUT_OF_VIEW_MS = 2_000;
+
+export type TileWish = {
+  readonly cameraId: string;
+  /** `auto`: by its size. */
+  readonly stream: 'auto' | 'main' | 'sub';
+  /** The larger, the later it is lowered. */
+  readonly importance: number;
+  readonly hasSound: boolean;
+  /** As sharp as its pictures are, whatever its size on the screen. */
+  readonly isFullSize: boolean;
+  /** The way that the user wants; null: the best one. */
+  readonly rung: Rung | null;
+};
+
+export type TileOwner = {
+  ladderFacts(tile: LiveTile): Omit<LadderFacts, 'refusedCodec' | 'failed'>;
+  stepOf(tile: number): Step;
+  clockOffsetMs(): number | null;
+  post(tile: LiveTile, message: ToDecodeWorker, transfer?: Transferable[]): void;
+  /** What the service is to send is another thing now. */
+  changed(): void;
+  gone(tile: LiveTile): void;
+};
+
+/** One tile of the page: an element that shows a camera, and what is to be said of it. */
+export class LiveTile {
+  readonly tile: number;
+  readonly decoder: number;
+  wish: TileWish;
+  isInView = true;
+  rung: Rung = 'webcodecs';
+  readonly #owner: TileOwner;
+  readonly #view;
+  readonly #report = signal<TileReport | null>(null);
+  readonly #failures = new Failures();
+  readonly #refused = new Set<Rung>();
+  readonly #resizes: ResizeObserver;
+  readonly #views: IntersectionObserver;
+  #host: HTMLElement | null = null;
+  #screen: Screen | null = null;
+  #screenKey = '';
+  #answer: TileAnswer | null = null;
+  #widthPx = 0;
+  /** The smaller stream plays here, and the larger one doesn't. */
+  #isSubOnly = false;
+  #own = { drawnMs: 0, wallMs: 0 };
+  #outOfView: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(tile: number, decoder: number, wish: TileWish, owner: TileOwner) {
+    this.tile = tile;
+    this.decoder = decoder;
+    this.wish = wish;
+    this.#owner = owner;
+    this.#view = signal<TileView>(viewOf(this.#facts(), Date.now()));
+    this.#resizes = new ResizeObserver(() => this.#measure());
+    this.#views = new IntersectionObserver((entries) => {
+      for (const { isIntersecting } of entries) this.#onView(isIntersecting);
+    });
+  }
+
+  get view(): ReadonlySignal<TileView> {
+    return this.#view;
+  }
+
+  /** Figures, twice a second. */
+  get report(): ReadonlySignal<TileReport | null> {
+    return this.#report;
+  }
+
+  get problem(): TileProblem | null {
+    return this.#answer?.problem ?? null;
+  }
+
+  /** What it is to get of its camera, by its size, and by what this machine can do. */
+  get stream(): 'main' | 'sub' {
+    const { stream } = this.wish;
+    if (this.#owner.stepOf(this.tile) !== 'full' && !this.wish.isFullSize) return 'sub';
+    if (this.#isSubOnly) return 'sub';
+    if (stream !== 'auto') return stream;
+    return this.#widthPx >= MAIN_FROM_PX ? 'main' : 'sub';
+  }
+
+  get isBySocket(): boolean {
+    return this.rung === 'webcodecs' || this.rung === 'mse';
+  }
+
+  /** Shows it in this element, which is empty; null: it isn't shown. */
+  attach = (host: HTMLElement | null): void => {
+    if (host === this.#host) return;
+    this.#resizes.disconnect();
+    this.#views.disconnect();
+    this.#closeScreen();
+    this.#host = host;
+    if (host === null) return;
+    this.#resizes.observe(host);
+    this.#views.observe(host);
+    this.#measure();
+    this.update();
+  };
+
+  change(changes: Partial<TileWish>): void {
+    this.wish = { ...this.wish, ...changes };
+    this.#postSize();
+    this.update();
+  }
+
+  /** The user wants it tried anew. */
+  retry(): void {
+    this.#failures.forget();
+    this.#refused.clear();
+    this.#isSubOnly = false;
+    this.update();
+  }
+
+  close(): void {
+    this.attach(null);
+    clearTimeout(this.#outOfView);
+    this.#owner.gone(this);
+  }
+
+  /** The way that is the best now, and what is to be said now. Called by whatever may change that, and twice a second. */
+  update(): void {
+    const facts = this.#ladderFacts();
+    const step = this.#owner.stepOf(this.tile);
+    this.rung = step === 'still' ? 'stills' : chooseRung(facts, this.wish.rung);
+    if (this.#host !== null) this.#showBy(this.rung);
+    this.say();
+    this.#owner.changed();
+  }
+
+  say(): void {
+    const next = viewOf(this.#facts(), Date.now());
+    if (!saysTheSame(this.#view.peek(), next)) this.#view.value = next;
+  }
+
+  take(answer: TileAnswer): void {
+    this.#answer = answer;
+    this.say();
+  }
+
+  takeReport(report: TileReport): void {
+    this.#report.value = report;
+    this.say();
+  }
+
+  onWorker(message: Extract<FromDecodeWorker, { op: 'fault' | 'init' | 'fragment' }>): void {
+    if (message.op === 'fault') this.#onFailed(message.kind);
+    else if (!(this.#screen instanceof MseScreen)) return;
+    else if (message.op === 'init') this.#screen.init(message.mime, message.data);
+    else this.#screen.add(message.data, message.wallMs);
+  }
+
+  #facts() {
+    const report = this.#report?.peek() ?? null;
+    const isByWorker = this.rung === 'webcodecs';
+    return {
+      rung: this.rung,
+      reason: this.#host === null ? null : this.#reason(),
+      step: this.#owner.stepOf(this.tile),
+      stream: this.stream,
+      problem: this.problem,
+      report,
+      drawnMs: isByWorker ? (report?.drawnMs ?? 0) : this.#own.drawnMs,
+      intervalMs: isByWorker
+        ? (report?.intervalMs ?? 0)
+        : this.rung === 'stills'
+          ? this.#stillEveryMs()
+          : 500,
+      wallMs: isByWorker ? (report?.wallMs ?? 0) : this.#own.wallMs,
+      offsetMs: this.#owner.clockOffsetMs(),
+    };
+  }
+
+  #ladderFacts(): LadderFacts {
+    const facts = this.#owner.ladderFacts(this);
+    return { ...facts, refusedCodec: this.#refused, failed: this.#failures.at(Date.now()) };
+  }
+
+  #reason() {
+    return this.rung === 'webcodecs' ? null : reasonAgainst('webcodecs', this.#ladderFacts());
+  }
+
+  #stillEveryMs(): number {
+    return this.#owner.stepOf(this.tile) === 'still' ? LOWERED_STILL_EVERY_MS : STILL_EVERY_MS;
+  }
+
+  #onFailed(kind: 'codec' | 'failed'): void {
+    const sub = cameras.peek()?.get(this.wish.cameraId)?.sub ?? null;
+    if (kind === 'codec' && this.stream === 'main' && sub?.codec === 'h264') this.#isSubOnly = true;
+    else if (kind === 'codec') this.#refused.add(this.rung);
+    else this.#failures.note(this.rung, Date.now());
+    this.#screenKey = '';
+    this.update();
+  }
+
+  #showBy(rung: Rung): void {
+    const isOwn = rung !== 'webcodecs' && rung !== 'mse';
+    // Those that fetch by themselves are made anew for another stream; the socket's switch on a keyframe.
+    const key = isOwn ? `${rung} ${this.stream} ${this.wish.hasSound} ${this.#stillEveryMs()}` : rung;
+    if (key === this.#screenKey) return;
+    this.#closeScreen();
+    this.#screenKey = key;
+    const events: ScreenEvents = {
+      onPicture: (wallMs) => {
+        this.#own = { drawnMs: Date.now(), wallMs };
+        this.say();
+      },
+      onFailed: (kind) => this.#onFailed(kind),
+    };
+    if (rung === 'webcodecs') this.#put(this.#canvasScreen());
+    else if (rung === 'mse') {
+      this.#owner.post(this, { op: 'fragments', tile: this.tile });
+      this.#put(new MseScreen(events));
+    } else void this.#showOwn(rung, key, events);
+  }
+
+  async #showOwn(rung: Exclude<Rung, 'webcodecs' | 'mse'>, key: string, events: ScreenEvents): Promise<void> {
+    const make = await makerOf(rung);
+    if (this.#screenKey !== key || this.#host === null) return;
+    const { cameraId, hasSound } = this.wish;
+    const everyMs = this.#stillEveryMs();
+    this.#put(make({ ...events, cameraId, stream: this.stream, everyMs, hasSound }));
+  }
+
+  #canvasScreen(): Screen {
+    const element = document.createElement('canvas');
+    const canvas = element.transferControlToOffscreen();
+    this.#owner.post(this, { op: 'canvas', tile: this.tile, canvas }, [canvas]);
+    this.#postSize();
+    return { element, close: () => {} };
+  }
+
+  #put(screen: Screen): void {
+    this.#screen = screen;
+    this.#host?.replaceChildren(screen.element);
+  }
+
+  #closeScreen(): void {
+    this.#screen?.close();
+    this.#screen?.element.remove();
+    this.#screen = null;
+    this.#screenKey = '';
+    this.#own = { drawnMs: 0, wallMs: 0 };
+  }
+
+  #measure(): void {
+    const widthPx = this.#host?.clientWidth ?? 0;
+    const wasStream = this.stream;
+    this.#widthPx = widthPx;
+    this.#postSize();
+    if (this.stream !== wasStream) this.update();
+  }
+
+  #postSize(): void {
+    const host = this.#host;
+    if (host === null) return;
+    const scale = this.wish.isFullSize ? 16 : devicePixelRatio;
+    const size: TileSize = { width: host.clientWidth * scale, height: host.clientHeight * scale };
+    if (size.width > 0 && size.height > 0) this.#owner.post(this, { op: 'size', tile: this.tile, size });
+  }
+
+  #onView(isIntersecting: boolean): void {
+    clearTimeout(this.#outOfView);
+    if (isIntersecting) {
+      this.isInView = true;
+      this.#owner.changed();
+      return;
+    }
+    this.#outOfView = setTimeout(() => {
+      this.isInView = false;
+      this.#owner.changed();
+    }, OUT_OF_VIEW_MS);
+  }
+}

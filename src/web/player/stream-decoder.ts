@@ -1,0 +1,184 @@
+import { accelerationFor } from './acceleration.js';
+import { Rebuilds } from './ladder.js';
+import { IntervalMeter, LagMeter } from './lag.js';
+import type { ConfigMessage, FrameMessage } from './messages.js';
+import { type DecoderFault, type Picture, PictureDecoder } from './picture-decoder.js';
+
+const BEHIND_MS = 1_000;
+/** It may be behind once a while: a keyframe has to come before that can be mended again. */
+const SKIP_AGAIN_AFTER_MS = 2_000;
+const SILENT_MS = 1_500;
+const SETTLING_MS = 3_000;
+/** Decoders that hold back two pictures where nothing is reordered, seen so often in a row. */
+const HELD_PICTURES = 2;
+const HELD_LOOKS = 3;
+
+export type StreamEvents = {
+  onPicture(picture: Picture): void;
+  onFault(kind: 'codec' | 'failed', message: string): void;
+  /** How many more decoders of the graphics chip there may be here. */
+  freeHardware(): number;
+};
+
+const U32 = 2 ** 32;
+
+/** One stream: its decoder, and what is left out so that it stays live. */
+export class StreamDecoder {
+  readonly lag = new LagMeter();
+  readonly arrivals = new IntervalMeter();
+  readonly rebuilds = new Rebuilds();
+  config: ConfigMessage | null = null;
+  lost = 0;
+  skipped = 0;
+  bytes = 0;
+  frames = 0;
+  keyDistanceMs = 0;
+  /** The longest that a picture was in the decoder; whoever reads it begins anew. */
+  slowestMs = 0;
+  readonly #events: StreamEvents;
+  #decoder: PictureDecoder | null = null;
+  #acceleration: HardwareAcceleration = 'prefer-software';
+  #isSoftwareOnly = false;
+  #hasTriedBoth = false;
+  #isFailed = false;
+  #isSkipping = true;
+  #resumedMs = 0;
+  #lastIndex: number | null = null;
+  #lastKeyUs: number | null = null;
+  #heldLooks = 0;
+  #isNew = false;
+
+  constructor(events: StreamEvents) {
+    this.#events = events;
+  }
+
+  get isSoftware(): boolean {
+    return this.#acceleration === 'prefer-software';
+  }
+
+  get hasHardware(): boolean {
+    return this.#decoder !== null && !this.isSoftware;
+  }
+
+  get queued(): number {
+    return this.#decoder?.queued ?? 0;
+  }
+
+  /** What it began with came all at once: that it takes a moment says nothing of this machine. */
+  get isSettling(): boolean {
+    return performance.now() - this.#resumedMs < SETTLING_MS;
+  }
+
+  takeConfig(config: ConfigMessage): void {
+    this.config = config;
+    this.#isNew = true;
+    this.#isFailed = false;
+    this.lag.reset();
+    this.arrivals.reset();
+    this.#lastIndex = null;
+    this.#resumedMs = performance.now();
+  }
+
+  /** `isDecoded`: false where somebody else shows it, who wants it as it is; it is counted alone. */
+  takeFrame(frame: FrameMessage, isDecoded = true): void {
+    this.bytes += frame.data.length;
+    this.frames += 1;
+    const nowMs = performance.now();
+    this.arrivals.note(nowMs);
+    const lateMs = this.lag.note(nowMs, frame.decodeUs / 1_000);
+    this.#noteOrder(frame);
+    if (!isDecoded) return;
+    if (frame.isKey) this.#onKey(nowMs);
+    else if (!this.#isSkipping && lateMs > BEHIND_MS && nowMs - this.#resumedMs > SKIP_AGAIN_AFTER_MS)
+      this.#isSkipping = true;
+    if (this.#isSkipping || this.#decoder === null) this.skipped += 1;
+    else if (!this.#decoder.decode(frame)) this.skipped += 1;
+  }
+
+  /** Called twice a second: decoders may fail without saying so. */
+  look(): void {
+    const decoder = this.#decoder;
+    if (decoder === null) return;
+    if (decoder.silentMs(performance.now()) > SILENT_MS) {
+      this.#rebuild('nothing came out of the decoder');
+      return;
+    }
+    const holds = this.config?.reorderDepth === 0 && decoder.queued === 0 && decoder.held >= HELD_PICTURES;
+    this.#heldLooks = holds ? this.#heldLooks + 1 : 0;
+    if (this.#heldLooks >= HELD_LOOKS && !this.isSoftware) this.#rebuild('the decoder holds pictures back');
+  }
+
+  close(): void {
+    this.#decoder?.close();
+    this.#decoder = null;
+  }
+
+  #noteOrder({ index, isKey, decodeUs, brokeOff }: FrameMessage): void {
+    const missing = this.#lastIndex === null ? 0 : (index - this.#lastIndex - 1 + U32) % U32;
+    this.#lastIndex = index;
+    if (isKey) {
+      if (this.#lastKeyUs !== null) this.keyDistanceMs = Math.max(0, decodeUs - this.#lastKeyUs) / 1_000;
+      this.#lastKeyUs = decodeUs;
+    }
+    if (missing === 0) return;
+    // A stream that begins anew goes back; only what goes on is counted.
+    if (missing < U32 / 2) this.lost += isKey ? 0 : missing;
+    if (!isKey) this.#isSkipping = true;
+    if (brokeOff) this.lag.reset();
+  }
+
+  #onKey(nowMs: number): void {
+    if (this.#isFailed) return;
+    if (this.#isSkipping) this.#resumedMs = nowMs;
+    // What still waits to be decoded is older than this keyframe, and behind.
+    const isBehind = this.#isSkipping && (this.#decoder?.queued ?? 0) > 0;
+    this.#isSkipping = false;
+    if (this.#decoder?.isOpen === true && !this.#isNew && !isBehind) return;
+    this.#begin();
+  }
+
+  #begin(): void {
+    const { config } = this;
+    if (config === null) return;
+    this.close();
+    this.#isNew = false;
+    this.#acceleration = accelerationFor(config.width, config.height, {
+      isSoftwareOnly: this.#isSoftwareOnly,
+      freeHardware: this.#events.freeHardware(),
+    });
+    if (this.#hasTriedBoth) this.#acceleration = 'no-preference';
+    this.#decoder = new PictureDecoder(config, {
+      acceleration: this.#acceleration,
+      onPicture: (picture) => {
+        this.slowestMs = Math.max(this.slowestMs, picture.tookMs);
+        this.#events.onPicture(picture);
+      },
+      onFault: (fault) => this.#onFault(fault),
+    });
+  }
+
+  #onFault({ kind, message }: DecoderFault): void {
+    this.#decoder = null;
+    if (kind !== 'unsupported') {
+      this.#rebuild(message);
+      return;
+    }
+    // Some codecs are decoded by the graphics chip alone.
+    if (this.isSoftware && !this.#hasTriedBoth) {
+      this.#hasTriedBoth = true;
+      return;
+    }
+    this.#isFailed = true;
+    this.#events.onFault('codec', message);
+  }
+
+  #rebuild(why: string): void {
+    this.close();
+    this.#isSkipping = true;
+    this.#heldLooks = 0;
+    this.#isSoftwareOnly = !this.#hasTriedBoth;
+    if (this.rebuilds.mayRebuild(performance.now())) return;
+    this.#isFailed = true;
+    this.#events.onFault('failed', why);
+  }
+}

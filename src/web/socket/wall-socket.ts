@@ -1,0 +1,244 @@
+import type { Happening } from '../data/happenings.js';
+import { Backoff } from './backoff.js';
+import { Routes } from './routes.js';
+import type {
+  FromDecoder,
+  FromSocketWorker,
+  SocketState,
+  ToSocketWorker,
+  WantedTile,
+} from './socket-messages.js';
+import { TakenCount, takenMessage } from './taken.js';
+import type { TileProblem } from './tile-answer.js';
+
+const ACKNOWLEDGE_EVERY_MS = 250;
+const LOOK_EVERY_MS = 1_000;
+/** A timer that comes so late slept, with the machine or the page. */
+const ASLEEP_MS = 5_000;
+const TICK_WITHIN_MS = 12_000;
+const OPEN_WITHIN_MS = 10_000;
+/** So many tries in a row that never opened, though the service gave a token for each: something in between forbids it. */
+const BLOCKED_AFTER = 4;
+const REFUSED = 4403;
+/** The part of what this worker takes itself: sound, and what nobody shows. */
+const OWN_PART = -1;
+
+type ServiceText = {
+  readonly op: string;
+  readonly tile?: number;
+  readonly stream?: number | null;
+  readonly sound?: number | null;
+  readonly mode?: 'all' | 'key' | 'off';
+  readonly problem?: TileProblem;
+  readonly frames?: number;
+  readonly reason?: string;
+  readonly topic?: string;
+  readonly id?: string;
+  readonly set?: object;
+  readonly server_ms?: number;
+};
+
+type Post = (message: FromSocketWorker, transfer?: readonly Transferable[]) => void;
+
+/** The wall's socket: opened anew whenever it ends, with all that the page wants. */
+export class WallSocket {
+  readonly #post: Post;
+  readonly #routes = new Routes();
+  readonly #taken = new TakenCount();
+  readonly #backoff = new Backoff();
+  #url = '';
+  #socket: WebSocket | null = null;
+  #connection = 0;
+  #rev = 0;
+  #wanted: readonly WantedTile[] = [];
+  #own = { messages: 0, bytes: 0 };
+  #lastHeardMs = 0;
+  #lastLookMs = 0;
+  #neverOpened = 0;
+  #isAskingToken = false;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #timers: ReturnType<typeof setInterval>[] = [];
+
+  constructor(post: Post) {
+    this.#post = post;
+  }
+
+  take(message: ToSocketWorker): void {
+    if (message.op === 'open') this.#start(message.url);
+    else if (message.op === 'token') this.#onToken(message.token);
+    else if (message.op === 'decoder') this.#addDecoder(message.decoder, message.port);
+    else if (message.op === 'tiles') this.#want(message.tiles);
+    else if (message.op === 'wake') this.#wake(message.isNew);
+    else this.#stop();
+  }
+
+  #start(url: string): void {
+    this.#stop();
+    this.#url = url;
+    this.#lastLookMs = Date.now();
+    this.#timers = [
+      setInterval(() => this.#acknowledge(), ACKNOWLEDGE_EVERY_MS),
+      setInterval(() => this.#look(), LOOK_EVERY_MS),
+    ];
+    this.#connect();
+  }
+
+  #stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
+    this.#url = '';
+    this.#drop();
+    this.#tell({ state: 'closed' });
+  }
+
+  #tell(state: SocketState): void {
+    this.#post({ op: 'state', state });
+  }
+
+  /** Lets go of the socket without waiting for its end. */
+  #drop(): void {
+    clearTimeout(this.#retry);
+    const socket = this.#socket;
+    this.#socket = null;
+    socket?.close();
+  }
+
+  #connect(): void {
+    this.#drop();
+    if (this.#url === '' || this.#isAskingToken) return;
+    this.#isAskingToken = true;
+    this.#tell({ state: 'connecting' });
+    this.#post({ op: 'wants-token' });
+  }
+
+  #onToken(token: string | null): void {
+    this.#isAskingToken = false;
+    if (this.#url === '') return;
+    if (token === null) this.#waitThenConnect();
+    else this.#openWith(token);
+  }
+
+  #openWith(token: string): void {
+    const socket = new WebSocket(`${this.#url}?token=${encodeURIComponent(token)}`);
+    socket.binaryType = 'arraybuffer';
+    this.#socket = socket;
+    this.#lastHeardMs = Date.now();
+    let hasOpened = false;
+    socket.onopen = () => {
+      hasOpened = true;
+      if (this.#socket === socket) this.#onOpen();
+    };
+    socket.onmessage = ({ data }) => {
+      if (this.#socket === socket) this.#onMessage(data as string | ArrayBuffer);
+    };
+    socket.onclose = ({ code }) => {
+      if (!hasOpened) this.#neverOpened += 1;
+      if (this.#socket !== socket) return;
+      this.#socket = null;
+      if (code === REFUSED) this.#tell({ state: 'refused' });
+      this.#waitThenConnect();
+    };
+  }
+
+  #waitThenConnect(): void {
+    const waitMs = this.#backoff.next();
+    if (this.#neverOpened >= BLOCKED_AFTER) this.#tell({ state: 'blocked' });
+    else this.#tell({ state: 'waiting', untilMs: Date.now() + waitMs });
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => this.#connect(), waitMs);
+  }
+
+  #onOpen(): void {
+    this.#connection += 1;
+    this.#own = { messages: 0, bytes: 0 };
+    this.#neverOpened = 0;
+    this.#taken.begin(this.#connection);
+    this.#routes.begin(this.#connection);
+    this.#sendTiles();
+    this.#tell({ state: 'open' });
+  }
+
+  #want(tiles: readonly WantedTile[]): void {
+    this.#wanted = tiles;
+    this.#routes.want(tiles);
+    this.#sendTiles();
+  }
+
+  #sendTiles(): void {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return;
+    this.#rev += 1;
+    const tiles = this.#wanted.map(({ decoder, ...tile }) => tile);
+    this.#socket.send(JSON.stringify({ op: 'tiles', rev: this.#rev, tiles }));
+  }
+
+  #onMessage(data: string | ArrayBuffer): void {
+    this.#lastHeardMs = Date.now();
+    if (typeof data === 'string') {
+      this.#onText(JSON.parse(data) as ServiceText);
+      return;
+    }
+    const bytes = data.byteLength;
+    const to = this.#routes.forward(data, (sound) => this.#post({ op: 'sound', data: sound }, [sound]));
+    if (to === 'decoder') return;
+    this.#own = { messages: this.#own.messages + 1, bytes: this.#own.bytes + bytes };
+    this.#taken.note(OWN_PART, this.#connection, this.#own);
+  }
+
+  #onText(text: ServiceText): void {
+    if (text.op === 'tile' && text.tile !== undefined) {
+      const { tile, stream = null, sound = null, mode = 'off', problem = null } = text;
+      this.#routes.show(tile, stream, sound, mode === 'key');
+      this.#post({ op: 'tile', answer: { tile, stream, sound, mode, problem } });
+    } else if (text.op === 'tick') {
+      // Only one that is heard for a while is worth no more waiting.
+      this.#backoff.reset();
+      this.#post({ op: 'tick', serverMs: text.server_ms ?? 0, atMs: Date.now() });
+    } else if (text.op === 'event') {
+      const { topic, id, set } = text;
+      this.#post({ op: 'happening', happening: { topic, id, set } as Happening });
+    } else if (text.op === 'reset') this.#post({ op: 'happening', happening: { topic: 'reset' } });
+    else if (text.op === 'lost')
+      this.#post({
+        op: 'lost',
+        stream: text.stream ?? 0,
+        frames: text.frames ?? 0,
+        reason: text.reason ?? '',
+      });
+  }
+
+  #addDecoder(decoder: number, port: MessagePort): void {
+    port.onmessage = ({ data }: MessageEvent<FromDecoder>) =>
+      this.#taken.note(decoder, data.connection, data);
+    this.#routes.addDecoder(decoder, {
+      post: (message, transfer = []) => port.postMessage(message, [...transfer]),
+    });
+  }
+
+  /** Browsers answer pings though a page hangs: what counts is what decoders took. */
+  #acknowledge(): void {
+    const socket = this.#socket;
+    if (socket?.readyState === WebSocket.OPEN) socket.send(takenMessage(this.#taken.total));
+  }
+
+  /** Sees that the machine slept, and that nothing is heard any more. */
+  #look(): void {
+    const nowMs = Date.now();
+    const wasAsleep = nowMs - this.#lastLookMs > LOOK_EVERY_MS + ASLEEP_MS;
+    this.#lastLookMs = nowMs;
+    if (wasAsleep) this.#wake(true);
+    if (wasAsleep || this.#socket === null) return;
+    const withinMs = this.#socket.readyState === WebSocket.OPEN ? TICK_WITHIN_MS : OPEN_WITHIN_MS;
+    if (nowMs - this.#lastHeardMs > withinMs) {
+      if (this.#socket.readyState === WebSocket.CONNECTING) this.#neverOpened += 1;
+      this.#connect();
+    }
+  }
+
+  #wake(isNew: boolean): void {
+    if (this.#url === '') return;
+    if (isNew || this.#socket === null) {
+      this.#backoff.reset();
+      this.#connect();
+    }
+  }
+}

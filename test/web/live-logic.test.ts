@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { badgesOf } from '../../src/web/player/badges.js';
+import { type GovernedTile, Governor } from '../../src/web/player/governor.js';
+import {
+  chooseRung,
+  Failures,
+  type LadderFacts,
+  Rebuilds,
+  reasonAgainst,
+} from '../../src/web/player/ladder.js';
+import { ClockOffset, freshnessOf, IntervalMeter, LagMeter } from '../../src/web/player/lag.js';
+import { saysTheSame, type TileFacts, viewOf } from '../../src/web/player/tile-view.js';
+import { Backoff } from '../../src/web/socket/backoff.js';
+import { TakenCount, takenMessage } from '../../src/web/socket/taken.js';
+
+const CALM = { queued: 0, decodeMs: 20, lateMs: 0 };
+const BUSY = { queued: 9, decodeMs: 20, lateMs: 0 };
+const tilesOf = (count: number, hasSmaller = true): GovernedTile[] =>
+  Array.from({ length: count }, (_, tile) => ({ tile, importance: tile, hasSmaller }));
+
+test('a machine that does not keep up shows less of what matters least, a step of each at a time', () => {
+  const governor = new Governor();
+  const tiles = tilesOf(3);
+  const seen: string[] = [];
+  for (let second = 0; second < 60; second++) {
+    if (governor.look(second * 1_000, BUSY, tiles))
+      seen.push(tiles.map(({ tile }) => governor.stepOf(tile)).join(' '));
+  }
+  assert.deepEqual(seen.slice(0, 4), ['sub full full', 'sub sub full', 'sub sub sub', 'key sub sub']);
+  assert.equal(seen.at(-1), 'still still still');
+  const single = new Governor();
+  single.look(0, BUSY, tilesOf(1, false));
+  assert.equal(single.stepOf(0), 'key', 'there is no smaller stream');
+});
+
+test('it shows more again after half a minute, and waits twice as long where that was too much', () => {
+  const governor = new Governor();
+  const tiles = tilesOf(1);
+  let nowMs = 0;
+  const run = (seconds: number, load: typeof CALM): void => {
+    for (let second = 0; second < seconds; second++) {
+      nowMs += 1_000;
+      governor.look(nowMs, load, tiles);
+    }
+  };
+  run(1, BUSY);
+  assert.equal(governor.stepOf(0), 'sub');
+  run(30, CALM);
+  assert.equal(governor.stepOf(0), 'sub', 'not yet');
+  run(1, CALM);
+  assert.equal(governor.stepOf(0), 'full');
+  run(1, BUSY);
+  run(32, CALM);
+  assert.equal(governor.stepOf(0), 'sub', 'that was too much: it waits a minute now');
+  run(30, CALM);
+  assert.equal(governor.stepOf(0), 'full');
+});
+
+const facts = (changes: Partial<LadderFacts> = {}): LadderFacts => ({
+  ...{ isSecure: true, hasWebCodecs: true, hasMse: true, hasWebRtc: true, hasHls: true },
+  ...{ isSocketBlocked: false, whepTaken: 0, hlsTaken: 0 },
+  ...{ refusedCodec: new Set(), failed: new Set(), ...changes },
+});
+
+test('a tile takes the best way that there is, and says why not a better one', () => {
+  assert.equal(chooseRung(facts()), 'webcodecs');
+  const plain = facts({ isSecure: false, hasWebCodecs: false });
+  assert.deepEqual([chooseRung(plain), reasonAgainst('webcodecs', plain)], ['mse', 'insecure']);
+  assert.equal(chooseRung(facts({ refusedCodec: new Set(['webcodecs', 'mse']) })), 'whep');
+  const blocked = facts({ isSocketBlocked: true });
+  assert.deepEqual([chooseRung(blocked), reasonAgainst('mse', blocked)], ['whep', 'socket']);
+  assert.equal(chooseRung(facts({ isSocketBlocked: true, whepTaken: 9 })), 'hls');
+  assert.equal(chooseRung(facts({ isSocketBlocked: true, whepTaken: 9, hlsTaken: 3 })), 'stills');
+  assert.equal(chooseRung(facts(), 'hls'), 'hls', 'as the user wants');
+  assert.equal(chooseRung(blocked, 'mse'), 'whep', 'what can not be is not taken');
+
+  const failures = new Failures();
+  failures.note('webcodecs', 1_000);
+  assert.equal(chooseRung(facts({ failed: failures.at(60_000) })), 'mse');
+  assert.equal(chooseRung(facts({ failed: failures.at(61_001) })), 'webcodecs', 'tried again after a minute');
+  const rebuilds = new Rebuilds();
+  assert.deepEqual(
+    [0, 1_000, 2_000, 3_000, 62_000].map((nowMs) => rebuilds.mayRebuild(nowMs)),
+    [true, true, true, false, true],
+  );
+});
+
+test('added lag is what is above the least of a minute, whatever the clocks say', () => {
+  const sources = fc.record({
+    apartMs: fc.integer({ min: -1e9, max: 1e9 }),
+    delaysMs: fc.array(fc.integer({ min: 0, max: 500 }), { minLength: 2, maxLength: 50 }),
+  });
+  fc.assert(
+    fc.property(sources, ({ apartMs, delaysMs }) => {
+      const meter = new LagMeter();
+      for (const [at, delayMs] of delaysMs.entries()) {
+        const addedMs = meter.note(at * 66 + delayMs, at * 66 + apartMs);
+        assert.equal(addedMs, delayMs - Math.min(...delaysMs.slice(0, at + 1)));
+      }
+    }),
+  );
+  const meter = new LagMeter();
+  meter.note(0, 0);
+  assert.equal(meter.note(10_500, 10_000), 500);
+  for (let ms = 20_000; ms <= 80_000; ms += 1_000) meter.note(ms + 500, ms);
+  assert.equal(meter.note(90_500, 90_000), 0, 'a minute later it is the usual delay');
+
+  const clock = new ClockOffset();
+  assert.equal(clock.offsetMs, null);
+  clock.note(1_250, 1_000);
+  clock.note(6_020, 6_000);
+  assert.equal(clock.offsetMs, 20, 'the tick that was under way for the shortest time');
+});
+
+test('a picture is live for a second and two intervals, and old after five seconds', () => {
+  assert.equal(freshnessOf(1_100, 66), 'live');
+  assert.equal(freshnessOf(1_200, 66), 'stalled');
+  assert.equal(freshnessOf(5_001, 66), 'old');
+  assert.equal(freshnessOf(8_000, 4_000), 'live', 'keyframes alone, every four seconds');
+  assert.equal(freshnessOf(9_500, 4_000), 'old');
+  const interval = new IntervalMeter();
+  for (const ms of [0, 100, 200, 2_200]) interval.note(ms);
+  assert.equal(interval.intervalMs, 2_000);
+});
+
+const tileFacts = (changes: Partial<TileFacts> = {}): TileFacts => ({
+  ...{ rung: 'webcodecs', reason: null, step: 'full', stream: 'sub', problem: null, report: null },
+  ...{ drawnMs: 100_000, intervalMs: 66, wallMs: 99_700, offsetMs: 0, ...changes },
+});
+
+test('what is said of a tile: never that it is live when it is not', () => {
+  const camera = { state: 'streaming', recording: true, hasSub: true };
+  const live = viewOf(tileFacts(), 100_010);
+  assert.deepEqual([live.lagMs, badgesOf(camera, live)], [300, ['live', 'sub', 'recording']]);
+  assert.ok(saysTheSame(live, viewOf(tileFacts(), 100_400)), 'nothing is drawn anew for nothing');
+  const views = fc.record({
+    ageMs: fc.integer({ min: 0, max: 100_000 }),
+    state: fc.constantFrom('streaming', 'reconnecting', 'standby', 'error', 'disabled'),
+    rung: fc.constantFrom('webcodecs', 'mse', 'whep', 'hls', 'stills'),
+    drawnMs: fc.constantFrom(0, 100_000),
+  });
+  fc.assert(
+    fc.property(views, ({ ageMs, state, rung, drawnMs }) => {
+      const view = viewOf(tileFacts({ rung, drawnMs } as Partial<TileFacts>), 100_000 + ageMs);
+      const badges = badgesOf({ ...camera, state }, view);
+      if (badges.includes('live')) assert.ok(drawnMs > 0 && ageMs <= 1_132);
+      if (ageMs > 5_000 && drawnMs > 0) assert.equal(badges[0], 'away');
+      assert.ok(badges.filter((badge) => ['live', 'stalled', 'away', 'standby'].includes(badge)).length <= 1);
+    }),
+  );
+});
+
+test('pages wait ever longer before they try again, and count what was taken of this socket alone', () => {
+  const backoff = new Backoff(() => 1);
+  assert.deepEqual(
+    Array.from({ length: 7 }, () => backoff.next()),
+    [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000],
+  );
+  backoff.reset();
+  assert.equal(new Backoff(() => 0).next(), 125, 'with jitter');
+  const taken = new TakenCount();
+  taken.begin(1);
+  taken.note(0, 1, { messages: 5, bytes: 500 });
+  taken.begin(2);
+  taken.note(0, 1, { messages: 6, bytes: 600 });
+  taken.note(0, 2, { messages: 2, bytes: 2 ** 32 });
+  taken.note(1, 2, { messages: 1, bytes: 7 });
+  assert.deepEqual(taken.total, { messages: 3, bytes: 7 });
+  assert.equal(Buffer.from(takenMessage(taken.total)).toString('hex'), '210000000000000300000007');
+});
