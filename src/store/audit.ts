@@ -46,7 +46,7 @@ const prepare = (db: Database.Database) => ({
   ),
   forgetMany: db.prepare<[string, number, number]>(
     `DELETE FROM audit WHERE id IN
-     (SELECT id FROM audit WHERE action = ? ORDER BY time_ms DESC, id DESC LIMIT ? OFFSET ?)`,
+     (SELECT id FROM audit WHERE action = ? ORDER BY id DESC LIMIT ? OFFSET ?)`,
   ),
 });
 
@@ -72,7 +72,7 @@ export class AuditTable {
     inTransaction(this.#db, () => void this.#sql.forgetOld.run(timeMs, MAX_FORGOTTEN));
   }
 
-  /** Leaves the newest so many of an action; of what is too much as much as may go at a time. */
+  /** Leaves those so many of an action that were added last, whatever the clock showed; of what is too much as much as may go at a time. */
   keepNewest(action: string, count: number): void {
     inTransaction(this.#db, () => void this.#sql.forgetMany.run(action, MAX_FORGOTTEN, count));
   }

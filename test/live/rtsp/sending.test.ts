@@ -299,3 +299,22 @@ test('what was asked before a right was withdrawn is not begun after it', async 
   assert.equal(watching.views.viewers('door'), 0);
   assert.deepEqual([player.rtp.length, watching.places.size], [0, 0]);
 });
+
+test('of sessions that outlive their connections an address has few: it can not take the places of all others', async () => {
+  await using watching = await RtspWatching.start();
+  const camera = watching.addCamera('door');
+  camera.write(true);
+  using player = await UdpPlayer.open();
+  using stays = await watching.open('door');
+  await stays.ask('SETUP', '/trackID=0', player.transport);
+  await stays.ask('PLAY');
+  for (let count = 0; count < 20; count += 1) {
+    using client = await watching.open('door');
+    await client.ask('SETUP', '/trackID=0', player.transport);
+    assert.equal((await client.ask('PLAY')).status, 200);
+  }
+  await until('most have ended with their connections', () => watching.views.viewers('door') === 17, {
+    deadlineMs: 5_000,
+    describe: () => `${watching.views.viewers('door')} viewers`,
+  });
+});

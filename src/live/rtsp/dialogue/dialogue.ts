@@ -39,6 +39,8 @@ export type DialogueDeps = {
 /** What one client asks, one request after the other, and what it is answered (RFC 2326 §10). */
 export class Dialogue {
   readonly #socket: Socket;
+  /** Known also when the connection is gone. */
+  readonly #address: string;
   readonly #deps: DialogueDeps;
   /** The camera that the client was let in to by this connection, and what lets go of it. */
   #admission: Admission | null = null;
@@ -49,6 +51,7 @@ export class Dialogue {
 
   constructor(socket: Socket, deps: DialogueDeps) {
     this.#socket = socket;
+    this.#address = socket.remoteAddress ?? '';
     this.#deps = deps;
   }
 
@@ -70,11 +73,12 @@ export class Dialogue {
     }
   }
 
-  /** The connection is gone: what needs it ends. A session over UDP lives as long as its viewer reports. */
+  /** The connection is gone: what needs it ends. A session over UDP may live as long as its viewer reports. */
   close(): void {
     this.#isOver = true;
     const own = this.#own;
-    if (own?.kind !== 'udp' || !own.isPlaying) own?.end(null);
+    const mayGoOn = own?.kind === 'udp' && own.isPlaying;
+    if (!mayGoOn || !this.#deps.sessions.outlives(own, this.#address)) own?.end(null);
     this.#letGo();
   }
 
@@ -142,6 +146,8 @@ export class Dialogue {
     const way = await this.#chooseWay(track, offers, known);
     if (way === null) return { status: 461 };
     const session = known ?? this.#open(admission);
+    const before = session.wayOf(track);
+    if (before?.kind === 'udp') this.#deps.sessions.forgetReports(session, before.address, before.ports.rtcp);
     session.setUp(track, way);
     if (way.kind === 'udp') this.#deps.sessions.expectReports(session, way.address, way.ports.rtcp);
     const ssrc = admission.watched.stream.ssrcOf(track).toString(16).padStart(8, '0').toUpperCase();
@@ -222,7 +228,7 @@ export class Dialogue {
     // Content-Base has no query: SETUP doesn't say again which of the two streams DESCRIBE was for.
     const isPresent = present?.cameraId === cameraId && (stream ?? present.stream) === present.stream;
     if (isPresent && present.watched.endedBy === null) return present;
-    const shown = shownBy(headers, token, this.#socket.remoteAddress ?? '');
+    const shown = shownBy(headers, token, this.#address);
     const wanted = { cameraId, stream: stream ?? 'main' };
     const { place, source } = await this.#deps.access(cameraId, wanted.stream, shown);
     if (this.#isOver) {

@@ -1,3 +1,4 @@
+import { clientNetwork } from '../../../base/client-address.js';
 import type { Clock } from '../../../base/clock.js';
 import type { RtcpHandler } from '../../../rtp/rtcp.js';
 import { parseRtcp } from '../../../rtp/rtcp.js';
@@ -7,6 +8,9 @@ import { Session } from './session.js';
 
 /** Of all cameras together; a session is a few hundred bytes, and what waits for its viewer. */
 const MAX_SESSIONS = 2_000;
+
+/** Without a connection nothing else bounds how many streams an address is sent: few players close theirs. */
+const MAX_UNCONNECTED_OF_NETWORK = 16;
 
 const ignored = (): void => {};
 
@@ -18,6 +22,8 @@ export class Sessions {
   readonly #onEnd = new Map<Session, (reason: string | null) => void>();
   /** Over UDP, by `address port`. */
   readonly #byReports = new Map<string, Session>();
+  /** The networks of those whose connection is gone. */
+  readonly #unconnected = new Map<Session, string>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -43,9 +49,24 @@ export class Sessions {
     return session;
   }
 
+  /** Its connection is gone. True: it goes on, for as long as its viewer reports. */
+  outlives(session: Session, address: string): boolean {
+    const network = clientNetwork(address);
+    const others = [...this.#unconnected.values()].filter((other) => other === network).length;
+    if (others >= MAX_UNCONNECTED_OF_NETWORK) return false;
+    this.#unconnected.set(session, network);
+    return true;
+  }
+
   /** Reports from there are signs of life. */
   expectReports(session: Session, address: string, port: number): void {
     this.#byReports.set(`${address} ${port}`, session);
+  }
+
+  /** A track was set up anew, with other ports. */
+  forgetReports(session: Session, address: string, port: number): void {
+    const from = `${address} ${port}`;
+    if (this.#byReports.get(from) === session) this.#byReports.delete(from);
   }
 
   /** A datagram came to an RTCP port: from whoever it likes, and whatever it is. */
@@ -81,6 +102,7 @@ export class Sessions {
 
   #forget(session: Session, reason: string | null): void {
     this.#byId.delete(session.id);
+    this.#unconnected.delete(session);
     for (const [from, other] of this.#byReports) if (other === session) this.#byReports.delete(from);
     const onEnd = this.#onEnd.get(session);
     this.#onEnd.delete(session);
