@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { newCameraSchema } from '../../src/http/camera-schemas.js';
+import type { CameraTestResult } from '../../src/web/data/types.js';
 import { sameStreamKey, shownAddress, userOf, withLogin } from '../../src/web/pages/cameras/many/address.js';
 import { expandBraces } from '../../src/web/pages/cameras/many/braces.js';
-import { MAX_CAMERAS, parseLines } from '../../src/web/pages/cameras/many/parse-lines.js';
+import { MAX_CAMERAS, nothingCommon, parseLines } from '../../src/web/pages/cameras/many/parse-lines.js';
+import { indexOfFault, planOf, sourceOf } from '../../src/web/pages/cameras/many/plan.js';
+import { TestQueue } from '../../src/web/pages/cameras/many/test-queue.js';
+import { until } from '../support/until.js';
 
 const none = { cameras: [], folders: [], tags: [] };
 const known = {
@@ -52,7 +56,10 @@ test('fifty cameras come of one line, each with an id of its own', () => {
   assert.deepEqual(faults, []);
   assert.deepEqual(items[1]?.camera, { id: '10.0.0.12', url: 'rtsp://u:p@10.0.0.12/s1' });
   assert.equal(items[0]?.camera.id, '10.0.0.11-2', 'there is a camera of that name already');
-  const named = parseLines('rtsp://10.0.0.{11..12}/s1 Gate', none, 'north-').items;
+  const named = parseLines('rtsp://10.0.0.{11..12}/s1 Gate', none, {
+    ...nothingCommon,
+    prefix: 'north-',
+  }).items;
   assert.deepEqual(
     named.map(({ camera }) => [camera.id, camera.comment]),
     [
@@ -178,4 +185,68 @@ test('addresses: what is shown has no secret, another login goes to the same str
   assert.equal(userOf(mended), 'jo@e');
   assert.equal(sameStreamKey(mended), sameStreamKey('RTSP://H:554/x'));
   assert.notEqual(sameStreamKey('rtsp://[fe80::1]/x'), sameStreamKey('rtsp://[fe80::1]:8554/x'));
+});
+
+const result = (set: Partial<CameraTestResult>): CameraTestResult => ({
+  ...{ ok: true, code: 'ok', detail: '', codec: 'h264', width: 640, height: 360, fps: 25 },
+  ...{ keyframe_ms: 2_000, reorder: 0, audio_codec: '', test_id: 't', ...set },
+});
+
+test('eight are tested at once, each once; who finds no place waits and tries again', async () => {
+  let [running, most, busy] = [0, 0, 3];
+  const asked: string[] = [];
+  const waits: number[] = [];
+  const queue = new TestQueue({
+    test: async ({ url }) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      if (busy > 0 && busy-- > 0)
+        throw Object.assign(new Error('busy'), { code: 'tests_busy', retryAfterSec: 3 });
+      if (url.endsWith('/13')) throw new Error('the service does not answer');
+      asked.push(url);
+      return result({ ok: !url.endsWith('/7'), code: url.endsWith('/7') ? 'unauthorized' : 'ok' });
+    },
+    wait: async (ms) => void waits.push(ms),
+    onChange: () => {},
+  });
+  const { items } = parseLines('rtsp://h/{0..49}\nhttp://wrong', none);
+  const plan = () => planOf(items, (source) => queue.stateOf(source), new Map([['rtsp://h/9', false]]));
+  assert.deepEqual([plan().taken.length, plan().untestedTaken, plan().testable.length], [49, 49, 50]);
+  const sources = items.filter(({ faults }) => faults.length === 0).map(sourceOf);
+  queue.add(sources);
+  queue.add(sources);
+  await until('all are tested', () => !queue.isBusy);
+  assert.equal(most, 8);
+  assert.ok(waits.length >= 1 && waits.every((ms) => ms === 3_000), String(waits));
+  assert.equal(new Set(asked).size, 49);
+  assert.equal(asked.length, 49);
+  assert.deepEqual([plan().tested, plan().taken.length, plan().untestedTaken], [50, 47, 0]);
+  assert.deepEqual(
+    plan()
+      .lines.filter(({ state }) => state !== 'good')
+      .map(({ item, state }) => `${item.source} ${state}`),
+    ['rtsp://h/7 failed', 'rtsp://h/13 failed', 'http://wrong wrong'],
+  );
+  queue.add([sources[7]!], true);
+  await until('it is tested again', () => asked.length === 50);
+  queue.add([{ url: 'rtsp://h/99', transport: 'tcp' }]);
+  queue.close();
+});
+
+test('a login for all, and addresses that were mended, change what is asked and not what is written', () => {
+  const common = { ...nothingCommon, user: 'joe', password: 'p@ss' };
+  const text = 'rtsp://10.0.0.1/a\nrtsp://u:p@10.0.0.2/a\nrtsp://10.0.0.3/a';
+  const mended = new Map([['rtsp://10.0.0.3/a', 'rtsp://10.0.0.33/b']]);
+  const { items } = parseLines(text, none, { ...common, mended });
+  assert.deepEqual(
+    items.map(({ source, camera }) => [source, camera.url, camera.id]),
+    [
+      ['rtsp://10.0.0.1/a', 'rtsp://joe:p%40ss@10.0.0.1/a', '10.0.0.1'],
+      ['rtsp://u:p@10.0.0.2/a', 'rtsp://u:p@10.0.0.2/a', '10.0.0.2'],
+      ['rtsp://10.0.0.3/a', 'rtsp://10.0.0.33/b', '10.0.0.33'],
+    ],
+  );
+  assert.deepEqual([indexOfFault('create[12].url'), indexOfFault('create')], [12, null]);
 });

@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import {
   cameraList,
   cameras,
@@ -10,6 +10,7 @@ import {
   watchFigures,
 } from '../../data/cameras.js';
 import { query, setQuery } from '../../data/route.js';
+import { may } from '../../data/session.js';
 import { Button } from '../../parts/button.js';
 import { ProblemBox } from '../../parts/problem-box.js';
 import { Banner, EmptyState, Skeleton } from '../../parts/states.js';
@@ -17,9 +18,10 @@ import { camerasText } from '../../text/cameras.js';
 import { shellText } from '../../text/shell.js';
 import type { PageProps } from '../table.js';
 import styles from './cameras.module.css';
+import { AddMany } from './many/add-many.js';
 import { CameraTable } from './table/camera-table.js';
 import { FilterBar } from './table/filter-bar.js';
-import { isFiltered, shownCameras, viewOf } from './table/view.js';
+import { isFiltered, NO_FOLDER, shownCameras, viewOf } from './table/view.js';
 
 const clearFilters = (): void =>
   setQuery({ find: null, state: null, folder: null, tag: null }, { isReplaced: true });
@@ -48,6 +50,8 @@ const byId = <Thing extends { readonly id: string }>(things: readonly Thing[]): 
 
 /** All cameras: what they do, how they are set, and adding more. */
 export const page = (_props: PageProps) => {
+  const mayEdit = may('cameras.edit');
+  const [opened, setOpened] = useState<'many' | null>(null);
   useEffect(watchFigures, []);
   const all = cameraList.value;
   const view = viewOf(query.value);
@@ -59,11 +63,17 @@ export const page = (_props: PageProps) => {
     return (
       <div class={styles.page}>{camerasProblem.value === null ? <Skeleton bars={8} /> : <Failed />}</div>
     );
+  const addButtons = (
+    <Button icon="upload" onClick={() => setOpened('many')}>
+      {camerasText('addMany')}
+    </Button>
+  );
   return (
     <div class={styles.page}>
       <header class={styles.head}>
         <h1>{camerasText('title')}</h1>
         <span class={styles.count}>{countText(rows.length, all.length)}</span>
+        {mayEdit ? addButtons : null}
       </header>
       <div>
         <Failed />
@@ -85,9 +95,13 @@ export const page = (_props: PageProps) => {
             {isFiltered(view) && all.length > 0 ? (
               <Button onClick={clearFilters}>{camerasText('clearFilters')}</Button>
             ) : null}
+            {mayEdit && all.length === 0 ? addButtons : null}
           </EmptyState>
         )}
       </div>
+      {opened === 'many' ? (
+        <AddMany folderId={view.folder === NO_FOLDER ? '' : view.folder} onClose={() => setOpened(null)} />
+      ) : null}
     </div>
   );
 };

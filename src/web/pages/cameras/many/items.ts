@@ -26,6 +26,8 @@ export type LineFault = {
 
 /** A camera that is to be added, or why it can't be. */
 export type Item = {
+  /** The address as the line has it: what is mended, or left out, is known by it. */
+  readonly source: string;
   /** In the text, from 1. */
   readonly line: number;
   /** Between `line`s of the same number, from 0. */
@@ -54,6 +56,8 @@ export type Known = {
 /** What a line says of a camera, before ids are given. */
 export type RawItem = {
   readonly line: number;
+  readonly source: string;
+  /** Mended, where it was. */
   readonly url: string;
   /** Chosen by whoever wrote the line; "": left to us. */
   readonly id: string;
@@ -61,6 +65,17 @@ export type RawItem = {
   readonly idWish: string;
   readonly settings: Partial<NewCamera>;
   readonly faults: readonly LineFault[];
+};
+
+/** What holds for all lines that don't say it themselves. */
+export type Common = {
+  /** Begins ids of ours. */
+  readonly prefix: string;
+  /** For addresses that name nobody. */
+  readonly user: string;
+  readonly password: string;
+  /** Addresses that were mended, by what stands in the text. */
+  readonly mended: ReadonlyMap<string, string>;
 };
 
 export type Raw = { readonly items: RawItem[]; readonly faults: Parsed['faults'][number][] };

@@ -139,6 +139,7 @@ const readHeader = ({ cells, line }: CsvRecord, raw: Raw): (Column | null)[] => 
 export type CsvOptions = {
   readonly maxRecords: number;
   readonly prefix: string;
+  readonly readUrl: (source: string) => string;
   readonly addressFaults: (url: string) => LineFault[];
   readonly idWishOf: (url: string, prefix: string, values: readonly string[]) => string;
 };
@@ -150,18 +151,19 @@ export const parseCsv = (whole: string, known: Known, options: CsvOptions): Raw 
   const delimiter = delimiterOf(header);
   if (delimiter === null) return null;
   const raw: Raw = { items: [], faults: [] };
-  const [first, ...records] = readCsv(whole, delimiter, options.maxRecords + 1);
+  const [first, ...records] = readCsv(whole, delimiter, options.maxRecords + 2);
   if (first === undefined) return null;
   const named = readHeader(first, raw);
   const finders = { folder: byIdOrName(known.folders), tag: byIdOrName(known.tags) };
   for (const { line, cells, isWhole } of records) {
-    if (raw.items.length === options.maxRecords - 1) {
-      const about = String(options.maxRecords - 1);
+    if (raw.items.length === options.maxRecords) {
+      const about = String(options.maxRecords);
       raw.faults.push({ line, fault: { code: 'too_many_lines', about } });
       break;
     }
     const cellOf = (column: Column): string => cells[named.indexOf(column)] ?? '';
-    const [id, url, sub] = [cellOf('id'), cellOf('url'), cellOf('sub_url')];
+    const [id, source, sub] = [cellOf('id'), cellOf('url'), cellOf('sub_url')];
+    const url = options.readUrl(source);
     const taken = named.flatMap((column, index) => {
       const cell = cells[index] ?? '';
       return column === null || cell === '' ? [] : [take(column, cell, delimiter, finders)];
@@ -182,7 +184,15 @@ export const parseCsv = (whole: string, known: Known, options: CsvOptions): Raw 
       ...taken.map((each) => each.settings),
       sub === '' ? {} : { sub_url: sub },
     );
-    raw.items.push({ line, url, id, idWish: options.idWishOf(url, options.prefix, []), settings, faults });
+    raw.items.push({
+      line,
+      source,
+      url,
+      id,
+      idWish: options.idWishOf(url, options.prefix, []),
+      settings,
+      faults,
+    });
   }
   return raw;
 };

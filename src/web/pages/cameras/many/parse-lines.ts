@@ -1,6 +1,6 @@
-import { readAddress, sameStreamKey } from './address.js';
+import { readAddress, sameStreamKey, withLogin } from './address.js';
 import { expandBraces } from './braces.js';
-import type { Item, Known, LineFault, Parsed, Raw } from './items.js';
+import type { Common, Item, Known, LineFault, Parsed, Raw } from './items.js';
 import { parseCsv } from './parse-csv.js';
 import { IdSuggestions } from './suggest-ids.js';
 
@@ -28,8 +28,14 @@ const idWishOf = (url: string, prefix: string, values: readonly string[]): strin
   return `${prefix}${host}`;
 };
 
+const addressOf = (source: string, { mended, user, password }: Common): string => {
+  const known = mended.get(source);
+  if (known !== undefined || user === '' || readAddress(source)?.login !== '') return known ?? source;
+  return withLogin(source, user, password);
+};
+
 /** Lines of addresses: patterns with braces, and a name behind a space. */
-const parseAddresses = (lines: readonly string[], prefix: string): Raw => {
+const parseAddresses = (lines: readonly string[], common: Common): Raw => {
   const raw: Raw = { items: [], faults: [] };
   for (const [index, text] of lines.entries()) {
     const line = index + 1;
@@ -44,11 +50,12 @@ const parseAddresses = (lines: readonly string[], prefix: string): Raw => {
       continue;
     }
     for (const { text: one, values } of expanded) {
-      const url = withScheme(one);
+      const source = withScheme(one);
+      const url = addressOf(source, common);
       const comment = expanded.length > 1 && name !== '' ? `${name} ${values.join('-')}` : name;
       const settings = comment === '' ? {} : { comment };
-      const idWish = idWishOf(url, prefix, values);
-      raw.items.push({ line, url, id: '', idWish, settings, faults: addressFaults(url) });
+      const idWish = idWishOf(url, common.prefix, values);
+      raw.items.push({ line, source, url, id: '', idWish, settings, faults: addressFaults(url) });
     }
   }
   return raw;
@@ -74,7 +81,7 @@ const finish = (raw: Raw, known: Known): Parsed => {
     const id = item.id === '' ? ids.suggest(item.idWish) : item.id;
     const twice: LineFault[] = before === undefined ? [] : [{ code: 'twice', about: String(before) }];
     return {
-      ...{ line: item.line, nth, isIdOurs: item.id === '' },
+      ...{ source: item.source, line: item.line, nth, isIdOurs: item.id === '' },
       camera: { ...item.settings, id, url: item.url },
       faults: [...item.faults, ...(idFaults[index] ?? []), ...twice],
       sameAs: streams.get(key) ?? '',
@@ -83,21 +90,25 @@ const finish = (raw: Raw, known: Known): Parsed => {
   return { items, faults: raw.faults };
 };
 
+export const nothingCommon: Common = { prefix: '', user: '', password: '', mended: new Map() };
+
 /**
  * Reads what somebody pasted: addresses, a line each, with braces for many; or CSV, when its first line names columns.
- * `prefix` begins ids of ours. However long or odd the text is, at most a thousand cameras come of it.
+ * However long or odd the text is, at most a thousand cameras come of it.
  */
-export const parseLines = (text: string, known: Known, prefix = ''): Parsed => {
+export const parseLines = (text: string, known: Known, common = nothingCommon): Parsed => {
   if (text.length > MAX_TEXT_CHARS)
     return {
       items: [],
       faults: [{ line: 1, fault: { code: 'too_much_text', about: String(MAX_TEXT_CHARS) } }],
     };
   const normal = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
-  const csv = parseCsv(normal, known, { maxRecords: MAX_LINES + 1, prefix, addressFaults, idWishOf });
+  const readUrl = (source: string): string => addressOf(source, common);
+  const options = { maxRecords: MAX_LINES, prefix: common.prefix, readUrl, addressFaults, idWishOf };
+  const csv = parseCsv(normal, known, options);
   if (csv !== null) return finish(csv, known);
   const lines = normal.split('\n', MAX_LINES + 1);
-  const raw = parseAddresses(lines.slice(0, MAX_LINES), prefix);
+  const raw = parseAddresses(lines.slice(0, MAX_LINES), common);
   if (lines.length > MAX_LINES && normal.trimEnd().split('\n', MAX_LINES + 1).length > MAX_LINES)
     raw.faults.push({ line: MAX_LINES + 1, fault: { code: 'too_many_lines', about: String(MAX_LINES) } });
   return finish(raw, known);

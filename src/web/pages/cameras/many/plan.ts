@@ -1,0 +1,58 @@
+import type { Item } from './items.js';
+import type { TestSource, TestState } from './test-queue.js';
+
+/** A line as it stands: `wrong` it can't be saved, `known` it is there, `good` and `failed` it was tested. */
+export type LineState = 'wrong' | 'known' | 'untested' | 'testing' | 'good' | 'failed';
+
+export type PlannedLine = {
+  readonly item: Item;
+  readonly state: LineState;
+  /** Whether it is to be saved. */
+  readonly isTaken: boolean;
+};
+
+export type Plan = {
+  readonly lines: readonly PlannedLine[];
+  readonly taken: readonly PlannedLine[];
+  readonly testable: readonly PlannedLine[];
+  readonly tested: number;
+  readonly untestedTaken: number;
+};
+
+export const sourceOf = ({ camera }: Item): TestSource => ({
+  url: camera.url,
+  transport: camera.transport ?? 'tcp',
+});
+
+const stateOf = (item: Item, test: TestState | null): LineState => {
+  if (item.faults.length > 0) return 'wrong';
+  if (test?.step === 'done') return test.result.ok ? 'good' : 'failed';
+  if (test !== null) return 'testing';
+  return item.sameAs === '' ? 'untested' : 'known';
+};
+
+/** What would be saved: all that has no fault, and wasn't found bad, unless somebody chose otherwise. */
+export const planOf = (
+  items: readonly Item[],
+  testOf: (source: TestSource) => TestState | null,
+  chosen: ReadonlyMap<string, boolean>,
+): Plan => {
+  const lines = items.map((item): PlannedLine => {
+    const state = stateOf(item, testOf(sourceOf(item)));
+    const isFit = state !== 'failed' && item.sameAs === '';
+    return { item, state, isTaken: state !== 'wrong' && (chosen.get(item.source) ?? isFit) };
+  });
+  const testable = lines.filter(({ state, item }) => state !== 'wrong' && item.sameAs === '');
+  const taken = lines.filter(({ isTaken }) => isTaken);
+  return {
+    ...{ lines, taken, testable },
+    tested: testable.filter(({ state }) => state === 'good' || state === 'failed').length,
+    untestedTaken: taken.filter(({ state }) => state === 'untested' || state === 'testing').length,
+  };
+};
+
+/** Which line of those that were sent a fault of the service is about: `create[3].url`. */
+export const indexOfFault = (path: string): number | null => {
+  const match = /^create\[(\d+)\]/.exec(path);
+  return match === null ? null : Number(match[1]);
+};
