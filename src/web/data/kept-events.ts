@@ -1,18 +1,5 @@
+import type { KeptEvent } from './kept-event.js';
 import { call } from './session.js';
-
-/** What happened, as the service keeps it. */
-export type KeptEvent = {
-  readonly id: string;
-  readonly camera_id: string;
-  readonly type: 'camera_lost' | 'recording_gap' | 'storage' | 'detection' | 'motion' | 'rule';
-  readonly label: string;
-  readonly score: number | null;
-  readonly from: string;
-  readonly to: string | null;
-  readonly protected: boolean;
-  readonly detail: string;
-  readonly reviewed: boolean;
-};
 
 export type EventFilter = {
   readonly cameras?: readonly string[];

@@ -36,6 +36,14 @@ export const pages: readonly Page[] = [
     load: () => import('./archive/archive.js'),
   },
   {
+    name: 'events',
+    title: () => shellText('events'),
+    icon: 'bell',
+    needs: 'events.read',
+    place: 'bar',
+    load: () => import('./events/events.js'),
+  },
+  {
     name: 'cameras',
     title: () => shellText('cameras'),
     icon: 'cctv',

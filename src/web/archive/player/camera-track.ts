@@ -13,6 +13,8 @@ import { StillView } from './still-view.js';
 /** Faster than this keyframes are shown alone. */
 const MAX_ALL_FRAMES_RATE = 2;
 
+const KNOWN_WITHIN_MS = 1_500;
+
 export type TrackOptions = {
   readonly camera: string;
   readonly canvas: OffscreenCanvas;
@@ -25,7 +27,6 @@ export type TrackOptions = {
 
 /** One camera: what is on its screen, and who brings it. */
 export class CameraTrack {
-  lane: Lane = EMPTY_LANE;
   readonly #options: TrackOptions;
   readonly #times: RecordedTimes = {
     after: (timeMs) => recordedFrom(this.lane, timeMs),
@@ -41,6 +42,8 @@ export class CameraTrack {
   #fault: string | null = null;
   #shownMs: number | null = null;
   #drawn = 0;
+  #lane: Lane = EMPTY_LANE;
+  #onLane: () => void = () => {};
   /** What stands still, for a snapshot. */
   #stillShown: Shown | null = null;
 
@@ -49,6 +52,15 @@ export class CameraTrack {
     this.#screen = new Screen(options.canvas);
     this.#store = new GopStore(options.camera, options.token);
     this.#still = new StillView(this.#store);
+  }
+
+  get lane(): Lane {
+    return this.#lane;
+  }
+
+  set lane(lane: Lane) {
+    this.#lane = lane;
+    this.#onLane();
   }
 
   get fact(): CameraFact {
@@ -73,11 +85,11 @@ export class CameraTrack {
 
   /** The picture that was seen at a moment, and stands still. */
   async seek(timeMs: number): Promise<void> {
-    await this.#toStill((signal) =>
-      this.#hasGap(timeMs)
-        ? Promise.resolve(null)
-        : this.#still.seek(timeMs, this.#options.neighbours(), signal),
-    );
+    await this.#toStill(async (signal) => {
+      await this.#untilKnown(timeMs);
+      if (signal.aborted || this.#hasGap(timeMs)) return null;
+      return this.#still.seek(timeMs, this.#options.neighbours(), signal);
+    });
   }
 
   /** The picture beside the one that is shown; its moment, or null: there is none beside it. */
@@ -138,6 +150,17 @@ export class CameraTrack {
 
   #hasGap(timeMs: number): boolean {
     return stateAt(this.lane, timeMs).kind === 'gap';
+  }
+
+  /** For what isn't recorded nobody is asked; who doesn't hear of it soon asks anyhow. */
+  async #untilKnown(timeMs: number): Promise<void> {
+    if (stateAt(this.#lane, timeMs).kind !== 'unknown') return;
+    await new Promise<void>((resolve) => {
+      setTimeout(resolve, KNOWN_WITHIN_MS);
+      this.#onLane = () => {
+        if (stateAt(this.#lane, timeMs).kind !== 'unknown') resolve();
+      };
+    });
   }
 
   #byKeyFrames(rate: number): void {

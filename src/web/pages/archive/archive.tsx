@@ -1,4 +1,4 @@
-import { effect } from '@preact/signals';
+import { effect, untracked } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { ArchiveControl } from '../../archive/archive-control.js';
 import { ArchiveView, useArchiveControl } from '../../archive/archive-view.js';
@@ -27,11 +27,7 @@ const momentOf = (text: string | null): number | null => {
 /** The address says which cameras, when, and how much of the tape; what is done here is said there. */
 const followAddress = (control: ArchiveControl): (() => void) => {
   let written = '';
-  const stopRead = effect(() => {
-    const given = query.value;
-    const ids = (given.get('cameras') ?? '').split(',').filter((id) => id !== '');
-    const known = knownCameras.value;
-    if (known === null) return;
+  const show = (given: URLSearchParams, ids: readonly string[]): void => {
     const [first] = cameraList.peek();
     const wanted = ids.length > 0 ? ids : first === undefined ? [] : [first.id];
     control.show(wanted, given.get('large') ?? undefined);
@@ -45,6 +41,13 @@ const followAddress = (control: ArchiveControl): (() => void) => {
       control.showDay(control.zone.peek().dayOf(timeMs));
       control.seek(timeMs);
     }
+  };
+  const stopRead = effect(() => {
+    const given = query.value;
+    const ids = (given.get('cameras') ?? '').split(',').filter((id) => id !== '');
+    const known = knownCameras.value;
+    if (known === null) return;
+    untracked(() => show(given, ids));
   });
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stopWrite = effect(() => {

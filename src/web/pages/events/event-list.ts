@@ -1,0 +1,131 @@
+import { computed, signal } from '@preact/signals';
+import { onHappening } from '../../data/happenings.js';
+import type { KeptEvent } from '../../data/kept-event.js';
+import {
+  type EventFilter,
+  loadEvents,
+  loadMoreEvents,
+  setProtected,
+  setReviewed,
+} from '../../data/kept-events.js';
+import { asProblem, type Problem } from '../../data/problem.js';
+import { groupEvents } from './group-events.js';
+
+const PAGE = 60;
+/** Several at once are looked at together. */
+const NEW_AFTER_MS = 700;
+const MAX_SENT = 1_000;
+
+/** What happened, newest first, as far as somebody has scrolled; new ones come by themselves. */
+export class EventList {
+  readonly events = signal<readonly KeptEvent[]>([]);
+  readonly groups = computed(() => groupEvents(this.events.value));
+  readonly isLoading = signal(true);
+  readonly problem = signal<Problem | null>(null);
+  readonly next = signal<string | null>(null);
+  #filter: EventFilter = {};
+  #abort = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #stop = onHappening((happening) => {
+    if (happening.topic === 'reset') this.#soon();
+    // Recordings that begin and end have ids of their own form.
+    if (happening.topic !== 'events' || happening.id.includes('/')) return;
+    const { id, set } = happening;
+    if (this.events.peek().some((event) => event.id === id)) this.#change(new Set([id]), set);
+    else this.#soon();
+  });
+
+  close(): void {
+    this.#stop();
+    this.#abort.abort();
+    clearTimeout(this.#timer);
+  }
+
+  /** Other filters: what was there stays until what fits them is. */
+  async use(filter: EventFilter): Promise<void> {
+    this.#filter = filter;
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    const { signal: aborted } = this.#abort;
+    this.isLoading.value = true;
+    try {
+      const { events, next } = await loadEvents(filter, PAGE, aborted);
+      this.events.value = events;
+      this.next.value = next;
+      this.problem.value = null;
+    } catch (fault) {
+      if (!aborted.aborted) this.problem.value = asProblem(fault);
+    } finally {
+      if (!aborted.aborted) this.isLoading.value = false;
+    }
+  }
+
+  readonly again = (): Promise<void> => this.use(this.#filter);
+
+  async more(): Promise<void> {
+    const next = this.next.peek();
+    if (next === null || this.isLoading.peek()) return;
+    this.isLoading.value = true;
+    const { signal: aborted } = this.#abort;
+    try {
+      const page = await loadMoreEvents(next, aborted);
+      const known = new Set(this.events.peek().map(({ id }) => id));
+      this.events.value = [...this.events.peek(), ...page.events.filter(({ id }) => !known.has(id))];
+      this.next.value = page.next;
+    } catch (fault) {
+      if (!aborted.aborted) this.problem.value = asProblem(fault);
+    } finally {
+      if (!aborted.aborted) this.isLoading.value = false;
+    }
+  }
+
+  /** Shown at once; what could not be kept is as it was again. */
+  async review(ids: readonly string[], isReviewed: boolean): Promise<void> {
+    const before = this.events.peek();
+    this.#change(new Set(ids), { reviewed: isReviewed });
+    try {
+      for (let at = 0; at < ids.length; at += MAX_SENT)
+        await setReviewed(ids.slice(at, at + MAX_SENT), isReviewed);
+    } catch (fault) {
+      this.events.value = before;
+      this.problem.value = asProblem(fault);
+    }
+  }
+
+  async protect(ids: readonly string[], isProtected: boolean): Promise<boolean> {
+    try {
+      for (const id of ids) this.#change(new Set([id]), await setProtected(id, isProtected));
+      return true;
+    } catch (fault) {
+      this.problem.value = asProblem(fault);
+      return false;
+    }
+  }
+
+  #change(ids: ReadonlySet<string>, set: object): void {
+    // Who has reviewed it is another matter for each user: what happened to all doesn't say.
+    this.events.value = this.events
+      .peek()
+      .map((event) => (ids.has(event.id) ? { ...event, ...set, id: event.id } : event));
+  }
+
+  #soon(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#addNew(), NEW_AFTER_MS);
+  }
+
+  async #addNew(): Promise<void> {
+    try {
+      const { events } = await loadEvents(this.#filter, PAGE, this.#abort.signal);
+      const fresh = new Map(events.map((event) => [event.id, event]));
+      const known = this.events.peek();
+      const rest = known.filter(({ id }) => !fresh.has(id));
+      const oldestMs = Date.parse(events.at(-1)?.from ?? '') || 0;
+      // More than a page is new: the list begins anew.
+      if (events.length === PAGE && !known.some(({ id }) => fresh.has(id))) await this.again();
+      else this.events.value = [...events, ...rest.filter(({ from }) => Date.parse(from) <= oldestMs)];
+    } catch {
+      // The next one that is told is looked at again.
+    }
+  }
+}

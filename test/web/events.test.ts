@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { groupEvents } from '../../src/web/pages/events/group-events.js';
+
+const T = Date.UTC(2026, 10, 20, 2, 14);
+const event = (camera: string, label: string, fromSec: number, toSec: number | null, reviewed = false) => ({
+  id: `e${camera}${label}${fromSec}`,
+  ...{ camera_id: camera, type: 'detection' as const, label, score: 0.9, detail: '', reviewed },
+  ...{ protected: false, from: new Date(T + fromSec * 1000).toISOString() },
+  to: toSec === null ? null : new Date(T + toSec * 1000).toISOString(),
+});
+
+test('events of one camera and label within ten seconds are one card, whatever lies between them', () => {
+  const groups = groupEvents([
+    event('gate', 'person', 100, null),
+    event('gate', 'person', 40, 50),
+    event('yard', 'person', 39, 41),
+    event('gate', 'car', 38, 41),
+    event('gate', 'person', 20, 30, true),
+    event('gate', 'person', 5, 9, true),
+  ]);
+  const shown = groups.map(({ camera, label, events, fromMs, toMs, isReviewed }) => [
+    ...[camera, label, events.length, (fromMs - T) / 1000, toMs === null ? null : (toMs - T) / 1000],
+    isReviewed,
+  ]);
+  assert.deepEqual(shown, [
+    ['gate', 'person', 1, 100, null, false],
+    ['gate', 'person', 2, 20, 50, false],
+    ['yard', 'person', 1, 39, 41, false],
+    ['gate', 'car', 1, 38, 41, false],
+    ['gate', 'person', 1, 5, 9, true],
+  ]);
+});
