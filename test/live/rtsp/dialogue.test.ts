@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.js';
 import { RawClient } from '../../support/raw-client.js';
+import { streamInfo } from '../../support/ring.js';
 import { until } from '../../support/until.js';
 import { framesOn, RtspWatching, sequenceOf, ssrcOf, TCP, timestampOf, untilFrame } from './rtsp-watching.js';
 
@@ -49,6 +50,32 @@ test('a player describes, sets up and plays a camera, and is told with which num
   client[Symbol.dispose]();
   await until('its place is free', () => watching.places.size === 0);
   assert.equal(camera.followers, 0);
+});
+
+test('nobody is told of sound that has fallen silent; whoever hears the camera goes on', async () => {
+  await using watching = await RtspWatching.start();
+  const camera = watching.addCamera('door');
+  camera.write(true);
+  camera.hear(0);
+  using early = await watching.open('door');
+  assert.match((await early.ask('DESCRIBE')).body, /m=audio/);
+  await early.ask('SETUP', '/trackID=0', TCP);
+  await early.ask('SETUP', '/trackID=1', TCP.replace('0-1', '2-3'));
+  await early.ask('PLAY');
+  camera.writer.setStreamInfo({ ...streamInfo(1), audio: null });
+  camera.write(true);
+  await watching.pass(200);
+  await untilFrame(early, 1);
+  using late = await watching.open('door');
+  assert.doesNotMatch((await late.ask('DESCRIBE')).body, /m=audio/);
+  assert.equal((await late.ask('SETUP', '/trackID=1', TCP)).status, 404);
+  camera.describe(1);
+  camera.write(true);
+  camera.hear(1);
+  assert.match((await late.ask('DESCRIBE')).body, /m=audio/);
+  await watching.pass(200);
+  await untilFrame(early, 2);
+  assert.equal(early.isEnded, false);
 });
 
 test('what can not be had is refused as RFC 2326 has it', async () => {

@@ -96,7 +96,9 @@ export class CameraStream {
     this.pump();
     if (this.#info === null || this.#store.newestKey < 0) return null;
     if (this.#audio === null && this.#reader?.awaitsSound === true) return null;
-    return { video: this.#info.video, audio: this.#audio?.track ?? null };
+    // Who is told of sound that has fallen silent would wait for it.
+    const { video, audio } = this.#info;
+    return { video, audio: audio === null ? null : (this.#audio?.track ?? null) };
   }
 
   ssrcOf(track: Track): number {
