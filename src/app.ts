@@ -98,7 +98,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
   stops.push(() => models.stop());
-  const detecting = buildDetection(config, { clock, log, models }, media, stops);
+  const detecting = buildDetection(config, { clock, log, models }, storage, media, stops);
   const operations = buildOperations(config, { clock, version, threads, events, detecting }, storage, media);
 
   const serverSent = new ServerSentStreams({ tokens, viewers, clock });

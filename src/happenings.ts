@@ -48,12 +48,12 @@ const OF_NO_CAMERA_DAYS = 30;
 /** Events stay as long as the recordings that they belong to, by the time that those go by. */
 const keepEvents = (
   { clock, log }: Base,
-  { store, accounts, events }: Storage,
+  { store, accounts, events, eventPictures: pictures }: Storage,
   { registry, root, desk, beat }: Pick<Media, 'registry' | 'desk' | 'beat'> & Pick<Storage, 'root'>,
   stops: Stops,
 ): void => {
   const keeper = new EventKeeper({
-    ...{ clock, log, events },
+    ...{ clock, log, events, pictures },
     rules: () => {
       const nowMs = store.facts.timeMs('archive_time_ms');
       const beforeMs = (days: number): number | null =>

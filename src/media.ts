@@ -50,6 +50,8 @@ export type Media = Recording & {
   /** Once a second, when the cameras were looked at. */
   readonly beat: Signal;
   readonly pictures: Pictures;
+  /** Makes JPEG of keyframes. */
+  readonly decoder: DecoderProcess;
   readonly cameras: Cameras;
   /** What is seen on them. */
   readonly detections: Detections;
@@ -175,14 +177,11 @@ const activityOf = (
 
 /** Pictures of the cameras; ffmpeg is started when the first one is wanted. */
 const buildPictures = (
-  { ffmpegPath }: Config,
+  decoder: DecoderProcess,
   feeds: Cameras,
   archive: Archive,
   { clock, log }: MediaDeps,
-  stops: Stops,
 ): Pictures => {
-  const decoder = new DecoderProcess(ffmpegPath, { clock, log });
-  stops.push(() => decoder.stop());
   const atOnce = Math.min(Math.max(Math.floor(availableParallelism() / 2), 2), 4);
   return new Pictures({ atOnce }, { clock, log, feeds, archive: archive.requests, decoder });
 };
@@ -236,7 +235,9 @@ export const startMedia = async (
       collectGarbage: () => threads.collectGarbage(),
     },
   );
-  const pictures = buildPictures(config, cameras, recording.archive, deps, stops);
+  const decoder = new DecoderProcess(config.ffmpegPath, { clock, log });
+  stops.push(() => decoder.stop());
+  const pictures = buildPictures(decoder, cameras, recording.archive, deps);
   /** Filled in before the registry starts. */
   const outputs: LiveOutput[] = [];
   const detections = new Detections();
@@ -280,7 +281,7 @@ export const startMedia = async (
   const trials = new Trials({ clock, log, spawn: counted(deps.spawn, threads), office: desk });
   stops.push(() => trials.stop());
   return {
-    registry,
+    ...{ registry, decoder },
     cameras,
     detections,
     beat,

@@ -125,7 +125,7 @@ const happenedRoutes = ({ clock, storage, media, events, serverSent }: RoutesDep
         return new Set(cameras.map(({ id }) => id));
       },
     },
-    pictures: eventPictures(media.pictures),
+    pictures: eventPictures(media.pictures, storage.eventPictures),
   }),
 ];
 

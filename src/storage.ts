@@ -11,6 +11,7 @@ import type { Logger } from './base/log.js';
 import { checkWritable, makeFolder } from './base/make-folder.js';
 import type { Config } from './config.js';
 import { EventLog } from './events/kept/event-log.js';
+import { PictureFiles } from './events/kept/picture-files.js';
 import type { Stops } from './stops.js';
 import { lockArchiveDir, lockDataDir } from './store/folder-lock.js';
 import { Store } from './store/store.js';
@@ -32,6 +33,8 @@ export type Storage = {
   readonly accounts: Accounts;
   /** What happened. */
   readonly events: EventLog;
+  /** Pictures of some of that. */
+  readonly eventPictures: PictureFiles;
 };
 
 /** A folder of the configuration that is of no use is told by its variable's name. */
@@ -92,6 +95,8 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   stops.push(() => store.close());
   const events = new EventLog(join(config.dataDir, 'events.db'), { clock, log });
   stops.push(() => events.stop());
+  const eventPictures = new PictureFiles(join(config.dataDir, 'event-pictures'), { log });
+  await eventPictures.start();
   const root = await openArchiveRoot(config, store, deps);
   stops.push(() => root.stop());
   const viewers = new Viewers({ clock, log });
@@ -101,5 +106,5 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
   const accounts = new Accounts(secret, { users, logins, facts, tokens, sessions, viewers, clock });
   await accounts.ensureAdmin(deps.showAdmin);
-  return { store, root, viewers, tokens, sessions, accounts, events };
+  return { store, root, viewers, tokens, sessions, accounts, events, eventPictures };
 };

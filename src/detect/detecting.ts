@@ -23,8 +23,6 @@ export type DetectingDeps = {
   readonly detections: Detections;
   /** Where the model is, fetched if need be; null: none was named. */
   readonly modelPath: (() => Promise<string>) | null;
-  /** A keyframe in which something that counts was seen, in case a picture of it is wanted. */
-  readonly onKeyframe?: (cameraId: string, keyframe: TakenKeyframe) => void;
 };
 
 /** Figures since the start, but for `waiting`. */
@@ -212,8 +210,7 @@ export class Detecting {
     this.#counts.inferMs += outcome.inferMs;
     const objects = whatCounts(outcome.objects, watched.rules);
     for (const { label } of objects) this.#count(label);
-    if (objects.length > 0) this.#deps.onKeyframe?.(cameraId, taken);
-    this.#deps.detections.add(cameraId, { wallMs: taken.wallMs, source: 'model', objects });
+    this.#deps.detections.add(cameraId, { wallMs: taken.wallMs, source: 'model', objects }, taken);
   }
 
   async #outcomeOf({ job }: TakenKeyframe): Promise<DetectOutcome> {

@@ -1,4 +1,5 @@
 import { Signal } from '../base/signal.js';
+import type { TakenKeyframe } from './newest-keyframe.js';
 import type { CountedObject } from './what-counts.js';
 
 /** What was seen in one picture of a camera; nothing, too. */
@@ -16,12 +17,13 @@ const MAX_KEPT = 512;
 /** What is seen at each camera, from wherever it comes: the last two minutes, in order of time. */
 export class Detections {
   /** Something was seen, or nothing was. */
-  readonly seen = new Signal<[cameraId: string, detection: Detection]>();
+  readonly seen = new Signal<[cameraId: string, detection: Detection, keyframe: TakenKeyframe | null]>();
   /** Why nothing is found at a camera; "" where all is well. */
   errorOf: (cameraId: string) => string = () => '';
   readonly #byCamera = new Map<string, Detection[]>();
 
-  add(cameraId: string, detection: Detection): void {
+  /** `keyframe`: where it was seen, in case somebody wants a picture of it. */
+  add(cameraId: string, detection: Detection, keyframe: TakenKeyframe | null = null): void {
     const kept = this.#byCamera.get(cameraId) ?? [];
     this.#byCamera.set(cameraId, kept);
     let at = kept.length;
@@ -30,7 +32,7 @@ export class Detections {
     kept.splice(at, 0, detection);
     const newestMs = kept.at(-1)!.wallMs;
     while (kept.length > MAX_KEPT || kept[0]!.wallMs < newestMs - KEPT_MS) kept.shift();
-    this.seen.emit(cameraId, detection);
+    this.seen.emit(cameraId, detection, keyframe);
   }
 
   /** Of pictures that were taken in [fromMs, toMs), oldest first. */

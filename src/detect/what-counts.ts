@@ -33,8 +33,14 @@ const isInside = ([x, y]: Point, points: readonly Point[]): boolean => {
   return isIn;
 };
 
+/** What stands on the picture's very edge is in the zones that reach it. */
+const EDGE = 0.999;
+
 /** Where it stands on the ground. */
-const footOf = ({ box: [x, y, width, height] }: SeenObject): Point => [x + width / 2, y + height];
+const footOf = ({ box: [x, y, width, height] }: SeenObject): Point => [
+  Math.min(x + width / 2, EDGE),
+  Math.min(y + height, EDGE),
+];
 
 /** The objects that count by a camera's rules. */
 export const whatCounts = (objects: readonly SeenObject[], rules: DetectionRules): CountedObject[] => {

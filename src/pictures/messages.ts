@@ -6,6 +6,8 @@ export type DecodeJob = {
   /** At most so wide; null: as wide as it is. */
   readonly maxWidth: number | null;
   readonly annexB: Uint8Array;
+  /** To be drawn around something: from top left, as fractions of the picture. */
+  readonly box?: readonly [x: number, y: number, width: number, height: number];
 };
 
 /** Why none was made; `detail` is for the log. */

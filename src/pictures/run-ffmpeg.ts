@@ -33,11 +33,11 @@ export class FfmpegRuns {
   }
 
   /** Never rejects. */
-  decode({ codec, maxWidth, annexB }: DecodeJob): Promise<DecodeOutcome> {
+  decode({ codec, maxWidth, annexB, box }: DecodeJob): Promise<DecodeOutcome> {
     let ffmpeg: Ffmpeg;
     try {
       // A group of its own: if the path is that of a script, what it started ends with it.
-      ffmpeg = spawn(this.#path, ffmpegArguments(codec, maxWidth), {
+      ffmpeg = spawn(this.#path, ffmpegArguments(codec, maxWidth, box), {
         stdio: ['pipe', 'pipe', 'pipe'],
         detached: true,
       });

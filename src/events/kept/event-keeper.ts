@@ -2,12 +2,14 @@ import type { Clock, Timer } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import type { EventLog } from './event-log.js';
+import type { PictureFiles } from './picture-files.js';
 import type { PruneRules } from './pruning.js';
 
 export type EventKeeperDeps = {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly events: Pick<EventLog, 'prune'>;
+  readonly events: Pick<EventLog, 'prune' | 'has'>;
+  readonly pictures: Pick<PictureFiles, 'sweep'>;
   /** Read anew for each step. */
   readonly rules: () => Omit<PruneRules, 'maxEvents'>;
   readonly maxEvents?: number;
@@ -42,10 +44,11 @@ export class EventKeeper {
   }
 
   #step(): boolean {
-    const { events, rules, log, maxEvents = MAX_EVENTS } = this.#deps;
+    const { events, pictures, rules, log, maxEvents = MAX_EVENTS } = this.#deps;
     try {
       const isMore = events.prune({ ...rules(), maxEvents });
       this.#isFailing = false;
+      if (!isMore) void pictures.sweep((id) => events.has(id));
       return isMore;
     } catch (fault) {
       if (!this.#isFailing) log.warn('old events could not be let go', { reason: messageOf(fault) });

@@ -122,6 +122,10 @@ export class EventLog {
     });
   }
 
+  has(id: number): boolean {
+    return this.#waiting.has(id) || this.#try(() => this.#tables.find(id), null) !== null;
+  }
+
   /** Those of them that are there; how many. Throws `database_unavailable`. */
   review(username: string, ids: readonly number[], isReviewed: boolean): number {
     this.#write();

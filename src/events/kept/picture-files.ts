@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import { eventIdOf, eventIdText } from './event.js';
+
+const MAX_FILES = 20_000;
+const MAX_FILE_BYTES = 512_000;
+/** Files of which it is looked at a time whether their events are still there. */
+const LOOK_AT = 2_000;
+const SUFFIX = '.jpg';
+
+/**
+ * Pictures of events, one file each, beside their database. They may be deleted at any time; the oldest go where there are
+ * too many, and each goes with its event, some minutes later.
+ */
+export class PictureFiles {
+  readonly #folder: string;
+  readonly #log: Logger;
+  readonly #maxFiles: number;
+  /** Of events that have one, oldest first, but for those that were just found. */
+  readonly #ids = new Set<number>();
+  #isFailing = false;
+
+  constructor(
+    folder: string,
+    { log, maxFiles = MAX_FILES }: { readonly log: Logger; readonly maxFiles?: number },
+  ) {
+    this.#folder = folder;
+    this.#log = log;
+    this.#maxFiles = maxFiles;
+  }
+
+  /** Finds what is there. Without a folder there are just no pictures. */
+  async start(): Promise<void> {
+    await this.#try(async () => {
+      await mkdir(this.#folder, { recursive: true });
+      const ids: number[] = [];
+      for (const name of await readdir(this.#folder)) {
+        const id = name.endsWith(SUFFIX) ? eventIdOf(name.slice(0, -SUFFIX.length)) : null;
+        if (id !== null) ids.push(id);
+        // Left by a process that died while it wrote.
+        else if (name.endsWith('.new')) await rm(join(this.#folder, name), { force: true });
+      }
+      for (const id of ids.sort((a, b) => a - b)) this.#ids.add(id);
+    });
+  }
+
+  get count(): number {
+    return this.#ids.size;
+  }
+
+  /** In the place of the one before, if there was one. Never rejects. */
+  async put(id: number, jpeg: Uint8Array): Promise<void> {
+    if (jpeg.length > MAX_FILE_BYTES) return;
+    await this.#try(async () => {
+      const path = this.#pathOf(id);
+      await writeFile(`${path}.new`, jpeg, { mode: 0o600 });
+      await rename(`${path}.new`, path);
+      this.#ids.add(id);
+      for (const oldest of this.#ids) {
+        if (this.#ids.size <= this.#maxFiles) break;
+        await this.#remove(oldest);
+      }
+    });
+  }
+
+  /** Null: there is none. */
+  async find(id: number): Promise<{ readonly jpeg: Buffer; readonly etag: string } | null> {
+    if (!this.#ids.has(id)) return null;
+    try {
+      const jpeg = await readFile(this.#pathOf(id));
+      return { jpeg, etag: `"${createHash('sha256').update(jpeg).digest('base64url').slice(0, 22)}"` };
+    } catch {
+      return null;
+    }
+  }
+
+  /** Takes a bounded look at whether the events are still there whose pictures these are. */
+  async sweep(isThere: (id: number) => boolean): Promise<void> {
+    await this.#try(async () => {
+      let left = LOOK_AT;
+      for (const id of [...this.#ids]) {
+        if (left-- === 0) break;
+        this.#ids.delete(id);
+        if (isThere(id)) this.#ids.add(id);
+        else await this.#remove(id);
+      }
+    });
+  }
+
+  #pathOf(id: number): string {
+    return join(this.#folder, `${eventIdText(id)}${SUFFIX}`);
+  }
+
+  async #remove(id: number): Promise<void> {
+    this.#ids.delete(id);
+    await rm(this.#pathOf(id), { force: true });
+  }
+
+  /** The log tells once of a disk that takes nothing. */
+  async #try(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      this.#isFailing = false;
+    } catch (fault) {
+      if (!this.#isFailing)
+        this.#log.warn('pictures of events could not be kept', { reason: messageOf(fault) });
+      this.#isFailing = true;
+    }
+  }
+}

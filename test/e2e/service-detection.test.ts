@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { brightRectangleModel } from '../support/bright-rectangle-model.js';
+import { readVideoStream, type VideoStream } from '../support/elementary-stream.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+import { parseWebVtt } from '../support/webvtt.js';
+import { RecordingService } from './recording-service.js';
+
+/** A lamp in the dark: the right half of the lower half. */
+const lamp = (folder: string): VideoStream => {
+  const path = join(folder, 'lamp.264');
+  const source =
+    'color=black:size=320x180:rate=15:duration=4,drawbox=x=160:y=90:w=80:h=90:color=white:t=fill';
+  const encoder = [
+    '-pix_fmt',
+    'yuv420p',
+    '-c:v',
+    'libx264',
+    '-g',
+    '15',
+    '-sc_threshold',
+    '0',
+    '-bf',
+    '0',
+    path,
+  ];
+  execFileSync('ffmpeg', ['-v', 'error', '-y', '-f', 'lavfi', '-i', source, ...encoder]);
+  return readVideoStream(path, { codec: 'h264', frameRateHz: 15 });
+};
+
+type Seen = { t: string; source: string; objects: { label: string; score: number; box: number[] }[] };
+
+test('what is found in a camera’s pictures is in its subtitles, in one event, and in the metrics', async (t) => {
+  const dataDir = tempFolder(t);
+  mkdirSync(join(dataDir, 'models'));
+  writeFileSync(join(dataDir, 'models/bright.onnx'), brightRectangleModel(128));
+  writeFileSync(join(dataDir, 'models/bright.json'), JSON.stringify({ labels: ['lamp'] }));
+  const env = { DATA_DIR: dataDir, ARCHIVE_DIR: `${dataDir}/recordings`, DETECT_MODEL: 'bright.onnx' };
+  const recording = await RecordingService.start(t, { gate: lamp(dataDir) }, env);
+  const points = [
+    [0, 0.5],
+    [1, 0.5],
+    [1, 1],
+    [0, 1],
+  ];
+  // It stands on the lower edge of the picture itself.
+  const zone = { name: 'desk', kind: 'include', points };
+  const detection = { min_score: 0.5, zones: [zone] };
+  await recording.call('PUT', '/api/cameras/gate', { detect: true, detection });
+  const get = (path: string) => recording.call('GET', path);
+  const [event] = await until(
+    'it is an event',
+    async () => {
+      const { body } = await get('/api/events?type=detection&label=lamp');
+      return body.length > 0 && body;
+    },
+    { deadlineMs: 60_000, describe: () => recording.service.out().slice(-3_000) },
+  );
+  assert.deepEqual(
+    [event.camera_id, event.to, event.detail, event.score.toFixed(2)],
+    ['gate', null, 'desk', '0.90'],
+  );
+  const cue = await until(
+    'it is in the subtitles',
+    async () => {
+      const { text: playlist } = await get('/stream/hls/gate/subs.m3u8');
+      const names = playlist.split('\n').filter((line) => line.startsWith('subs_'));
+      const files = await Promise.all(names.map((name) => get(`/stream/hls/gate/${name}`)));
+      return files.flatMap(({ text }) => parseWebVtt(text).cues).at(-1);
+    },
+    { deadlineMs: 60_000 },
+  );
+  const seen = JSON.parse(cue.text) as Seen;
+  assert.deepEqual([seen.source, seen.objects[0]?.label], ['model', 'lamp']);
+  for (const [index, value] of [0.5, 0.5, 0.25, 0.5].entries())
+    assert.ok(Math.abs((seen.objects[0]?.box[index] ?? 9) - value) < 0.03, cue.text);
+  const picture = await until('its picture is drawn', async () => {
+    const answer = await get(`/api/events/${event.id}/thumbnail.jpg`);
+    return answer.status === 200 && answer;
+  });
+  assert.equal(picture.headers.get('content-type'), 'image/jpeg');
+  assert.equal((await get('/api/cameras/gate')).body.detect_error, '');
+  assert.equal((await get('/api/events?type=detection')).body.length, 1, 'not one a second');
+  const { text: metrics } = await get('/metrics');
+  assert.match(metrics, /svc_detections_total\{label="lamp"\} [1-9]/);
+});

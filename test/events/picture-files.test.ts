@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { eventIdText } from '../../src/events/kept/event.js';
+import { PictureFiles } from '../../src/events/kept/picture-files.js';
+import { logLines } from '../archive/log-lines.js';
+import { tempFolder } from '../support/temp-folder.js';
+
+test('pictures are kept over a restart, the newest of them, as long as their events are there', async (t) => {
+  const folder = join(tempFolder(t), 'event-pictures');
+  const { log, lines } = logLines();
+  const first = new PictureFiles(folder, { log });
+  await first.start();
+  for (const id of [40, 7, 1_000]) await first.put(id, Buffer.from(`picture ${id}`));
+  await first.put(7, Buffer.from('a better one'));
+  await first.put(8, Buffer.alloc(600_000));
+  assert.equal((await first.find(7))?.jpeg.toString(), 'a better one');
+  assert.notEqual((await first.find(7))?.etag, (await first.find(40))?.etag);
+  assert.equal(await first.find(8), null, 'far too large');
+  writeFileSync(join(folder, `${eventIdText(9)}.jpg.new`), 'half a pic');
+  writeFileSync(join(folder, 'notes.txt'), 'not ours');
+  const second = new PictureFiles(folder, { log, maxFiles: 3 });
+  await second.start();
+  assert.equal(second.count, 3);
+  await second.put(2_000, Buffer.from('newest'));
+  assert.equal(await second.find(7), null, 'the oldest went');
+  await second.sweep((id) => id !== 40);
+  assert.deepEqual(
+    readdirSync(folder).sort(),
+    [`${eventIdText(1_000)}.jpg`, `${eventIdText(2_000)}.jpg`, 'notes.txt'].sort(),
+  );
+  rmSync(folder, { recursive: true });
+  assert.equal(await second.find(1_000), null);
+  await second.put(3_000, Buffer.from('no folder'));
+  await second.put(3_001, Buffer.from('no folder'));
+  assert.equal(lines.length, 1);
+});
