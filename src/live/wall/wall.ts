@@ -35,6 +35,9 @@ const PING_EVERY_MS = 10_000;
 const REPORT_EVERY_MS = 1_000;
 /** With so much waiting in our own memory no more text is added. */
 const MAX_UNREAD_TEXT_BYTES = 256 << 10;
+/** After so much text for its questions a page is asked by a ping whether it reads; with so much more it doesn't. */
+const CHECKED_ANSWER_BYTES = 128 << 10;
+const MAX_UNREAD_ANSWER_BYTES = 1 << 20;
 const RESET = '{"op":"reset"}';
 
 export type WallDeps = {
@@ -72,6 +75,9 @@ export class Wall implements StreamSink {
   #drainingMs: number | null = null;
   #reportedMs = 0;
   #hasEnded = false;
+  /** All text so far; and that for what it asked since it had answered all pings. */
+  #saidBytes = 0;
+  #unreadAnswerBytes = 0;
   /** Of the last event that it heard of. */
   #eventPosition: number;
   readonly #unlisten: () => void;
@@ -87,7 +93,9 @@ export class Wall implements StreamSink {
     });
     this.#eventPosition = guest.events.position;
     webSocket.on('message', (data: Buffer, isBinary) => this.#onMessage(data, isBinary));
-    webSocket.on('pong', (payload: Buffer) => this.#answers.ponged(payload));
+    webSocket.on('pong', (payload: Buffer) => {
+      if (this.#answers.ponged(payload) && this.#answers.isComplete) this.#unreadAnswerBytes = 0;
+    });
   }
 
   /** Whether shared memory is still read for it. */
@@ -96,7 +104,9 @@ export class Wall implements StreamSink {
   }
 
   isSpared(stream: WallStream): boolean {
-    return stream === this.#spared && this.#backlog.bytes < MAX_BACKLOG_BYTES;
+    // What a page says of itself need not be so: what the kernel hasn't taken is ours to hold.
+    const hasRoom = this.#backlog.bytes < MAX_BACKLOG_BYTES && this.#outbox.pendingBytes < MAX_PENDING_BYTES;
+    return stream === this.#spared && hasRoom;
   }
 
   add(bytes: Buffer, start: number, end: number, payloadBytes: number): void {
@@ -122,6 +132,7 @@ export class Wall implements StreamSink {
     const start = memory.take(totalBytes);
     payload.copy(memory.bytes, writeHead(memory.bytes, start, TEXT, payload.length));
     this.#outbox.add(memory.bytes, start, start + totalBytes);
+    this.#saidBytes += totalBytes;
   }
 
   /** Sees whether the page keeps up; before frames are sent. */
@@ -160,7 +171,9 @@ export class Wall implements StreamSink {
     else if (this.#governor.raise(this.#streams.size, nowMs)) this.#settle();
     if (nowMs - this.#reportedMs >= REPORT_EVERY_MS) this.#report(nowMs);
     this.#tellEvents();
-    if (this.#answers.isComplete && this.#answers.sincePingMs(nowMs) > PING_EVERY_MS) this.#ping(nowMs);
+    const isPingDue =
+      this.#answers.sincePingMs(nowMs) > PING_EVERY_MS || this.#unreadAnswerBytes > CHECKED_ANSWER_BYTES;
+    if (this.#answers.isComplete && isPingDue) this.#ping(nowMs);
     this.flush();
   }
 
@@ -199,13 +212,17 @@ export class Wall implements StreamSink {
     const nowMs = this.#deps.nowMs();
     if (!this.#allowance.take(nowMs)) {
       this.end(closeCode.policyViolated, 'too many messages');
+    } else if (this.#unreadAnswerBytes > MAX_UNREAD_ANSWER_BYTES) {
+      this.end(closeCode.tryAgainLater, 'too much is unread');
     } else if (isBinary) {
       const taken = readTaken(data);
       if (taken !== null) this.#onTaken(taken, nowMs);
     } else {
+      const saidBytes = this.#saidBytes;
       const wanted = readTiles(data.toString());
       if (typeof wanted === 'string') this.#refuse(wanted);
       else this.#show(wanted);
+      this.#unreadAnswerBytes += this.#saidBytes - saidBytes;
       this.flush();
     }
   }

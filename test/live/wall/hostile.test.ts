@@ -155,3 +155,55 @@ test('bytes that are no WebSocket frames end that page alone', async () => {
   await rig.run(100);
   assert.deepEqual([polite.frames.length, rig.walls.viewers('door')], [2, 1]);
 });
+
+/** Nothing that comes back tells that it came: it takes no longer than this, or is heard with what follows. */
+const heard = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+/** A page whose kernel takes nothing from now on, though it goes on talking. */
+const openDeaf = async (rig: WallRig, camera: string) => {
+  rig.holdNext();
+  const page = await rig.open('none');
+  page.show([{ tile: 1, camera }]);
+  await rig.run(100);
+  assert.equal(page.frames.length, 1);
+  const { held } = rig;
+  assert.ok(held !== null);
+  held.hold();
+  page.webSocket.pause();
+  return { page, held };
+};
+
+test('a page that says it has taken what it has not is given no more memory for that', async () => {
+  await using rig = await WallRig.start();
+  const camera = rig.addCamera('door');
+  camera.write(true);
+  const { page, held } = await openDeaf(rig, 'door');
+  const frameBytes = 300_000;
+  let largest = 0;
+  for (let count = 0; count < 100; count += 1) {
+    camera.write(true, frameBytes);
+    await rig.run(100, 50);
+    const sent = Math.floor(held.writableLength / (frameBytes + 100));
+    page.acknowledge(page.takenMessages + sent, page.takenBytes + sent * frameBytes);
+    await heard();
+    largest = Math.max(largest, held.writableLength);
+  }
+  assert.ok(largest > 3e6 && largest < 6e6, `${largest} bytes wait`);
+});
+
+test('a page that asks and asks, and reads no answer, is let go', async () => {
+  await using rig = await WallRig.start();
+  const camera = rig.addCamera('door');
+  camera.write(true);
+  const { page, held } = await openDeaf(rig, 'door');
+  const tiles = Array.from({ length: MAX_TILES }, (_, at) => ({
+    ...{ tile: at, camera: at === 0 ? 'door' : `unknown-${at}`, stream: 'main', mode: 'all' },
+  }));
+  for (let rev = 1; rev < 500 && rig.walls.viewers('door') > 0; rev += 1) {
+    page.webSocket.send(JSON.stringify({ op: 'tiles', rev, tiles }));
+    await heard();
+    await rig.run(40, 40);
+  }
+  assert.equal(rig.walls.viewers('door'), 0);
+  assert.ok(held.writableLength < 1.5e6, `${held.writableLength} bytes wait`);
+});
