@@ -1,6 +1,7 @@
 import './styles/layers.css';
 import { render } from 'preact';
 import { startCameras } from './data/cameras.js';
+import { startConnection } from './data/connection.js';
 import { startHappenings } from './data/happenings-feed.js';
 import { startKeys } from './data/keys.js';
 import { startPreferences } from './data/preferences.js';
@@ -15,6 +16,7 @@ startRouting();
 startKeys();
 startPreferences();
 startCameras();
+startConnection();
 startHappenings();
 const root = document.getElementById('app');
 if (root !== null) render(<App />, root);

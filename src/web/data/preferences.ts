@@ -29,6 +29,8 @@ const write = async (changes: Preferences): Promise<void> => {
       const answer = await call('PUT', '/api/me/preferences', { body, ifMatch: tag });
       tag = answer.headers.get('etag') ?? '';
       preferences.value = body;
+      // An answer that nobody reads holds its connection.
+      await answer.arrayBuffer();
       return;
     } catch (fault) {
       // Another tab has changed something else meanwhile: that stays, and this is added.

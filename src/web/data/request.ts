@@ -15,6 +15,15 @@ export type RequestOptions = {
 
 const TIMEOUT_MS = 30_000;
 
+const reachListeners = new Set<(isReached: boolean) => void>();
+
+/** Told after each request whether anybody answered. */
+export const onReach = (listener: (isReached: boolean) => void): void => void reachListeners.add(listener);
+
+const tellReach = (isReached: boolean): void => {
+  for (const listener of reachListeners) listener(isReached);
+};
+
 /** Asks the service; throws a `Problem` for whatever isn't a success. */
 export const request = async (
   method: Method,
@@ -22,7 +31,9 @@ export const request = async (
   options: RequestOptions = {},
 ): Promise<Response> => {
   const { body, token, ifMatch, ifNoneMatch, signal, timeoutMs = TIMEOUT_MS } = options;
-  const timeout = AbortSignal.timeout(timeoutMs);
+  // Until the answer begins, and no longer: some never end.
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs);
   const headers: Record<string, string> = {};
   if (token !== undefined && token !== '') headers['authorization'] = `Bearer ${token}`;
   if (ifMatch !== undefined) headers['if-match'] = ifMatch;
@@ -34,12 +45,15 @@ export const request = async (
       method,
       headers,
       cache: 'no-store',
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+      signal: signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   } catch (fault) {
     if (signal?.aborted === true) throw fault;
+    tellReach(false);
     throw new Problem({ status: 0, code: 'offline', detail: 'the service does not answer' });
+  } finally {
+    clearTimeout(timer);
   }
   if (!answer.ok && !(answer.status === 304 && ifNoneMatch !== undefined))
     throw await problemOfAnswer(answer);

@@ -51,6 +51,8 @@ const followLink = (event: MouseEvent): void => {
   const to = new URL(link.href);
   if (to.origin !== location.origin || /^\/(?:api|exports|docs|stream|hls|models)\//.test(to.pathname))
     return;
+  // A place on this page is for the browser to go to.
+  if (to.hash !== '' && to.pathname === location.pathname && to.search === location.search) return;
   event.preventDefault();
   navigate(to.href);
 };

@@ -11,15 +11,15 @@ export type Me = {
   readonly must_change_password: boolean;
 };
 
-/** `unknown`: not asked yet, or nobody answered; `ended`: it was signed in a moment ago. */
+/** `unknown`: not asked yet, or nobody answered; `ended`: who was signed in a moment ago, and finds all as it was. */
 export type Session =
-  | { readonly state: 'unknown' | 'out' | 'ended' }
-  | { readonly state: 'in'; readonly me: Me };
+  | { readonly state: 'unknown' | 'out' }
+  | { readonly state: 'in' | 'ended'; readonly me: Me };
 
 /** Who sits before this page. */
 export const session = signal<Session>({ state: 'unknown' });
 
-export const me = computed(() => (session.value.state === 'in' ? session.value.me : null));
+export const me = computed(() => ('me' in session.value ? session.value.me : null));
 
 /** What may not be done is neither shown nor asked for. */
 export const may = (permission: Permission): boolean => me.value?.permissions.includes(permission) ?? false;
@@ -59,11 +59,22 @@ const keep = (given: string): void => {
   renewTimer = setTimeout(() => void renew().catch(() => {}), RENEW_AFTER_MS);
 };
 
-const forget = (state: 'out' | 'ended'): void => {
+const forget = (): void => {
   token = '';
   signedInMark.set(false);
   clearTimeout(renewTimer);
-  session.value = { state };
+};
+
+/** The page stays as it is, behind the form. */
+const end = (): void => {
+  const { value } = session;
+  forget();
+  session.value = 'me' in value ? { state: 'ended', me: value.me } : { state: 'out' };
+};
+
+const leave = (): void => {
+  forget();
+  session.value = { state: 'out' };
 };
 
 const isNoSession = (fault: unknown): boolean => fault instanceof Problem && fault.status === 401;
@@ -75,7 +86,7 @@ const renew = (): Promise<void> => {
       const answer = await request('POST', '/api/session');
       keep(((await answer.json()) as { token: string }).token);
     } catch (fault) {
-      if (isNoSession(fault)) forget(session.peek().state === 'in' ? 'ended' : 'out');
+      if (isNoSession(fault)) end();
       throw fault;
     } finally {
       renewing = null;
@@ -84,12 +95,17 @@ const renew = (): Promise<void> => {
   return renewing;
 };
 
+const signedOut = (): Problem =>
+  new Problem({ status: 401, code: 'session_ended', detail: 'you were signed out' });
+
 /** A request with the user's token; a token that has ended is renewed once. */
 export const call = async (
   method: Method,
   path: string,
   options: Omit<RequestOptions, 'token'> = {},
 ): Promise<Response> => {
+  // What goes on behind the form needn't ask in vain.
+  if (session.peek().state === 'ended') throw signedOut();
   if (token === '') await renew();
   try {
     return await request(method, path, { ...options, token });
@@ -112,19 +128,20 @@ export const api = async <Answer>(
 };
 
 const enter = async (): Promise<void> => {
-  session.value = { state: 'in', me: await api<Me>('GET', '/api/me') };
+  const answer = await request('GET', '/api/me', { token });
+  session.value = { state: 'in', me: (await answer.json()) as Me };
   signedInMark.set(true);
 };
 
 /** Looks who is signed in in this browser; throws a `Problem` when nobody answers. */
 export const resume = async (): Promise<void> => {
-  if (!signedInMark.isSet()) return forget('out');
+  if (!signedInMark.isSet()) return leave();
   try {
     await renew();
     await enter();
   } catch (fault) {
     if (isOffline(fault) || !isNoSession(fault)) throw fault;
-    if (session.peek().state === 'unknown') forget('out');
+    if (session.peek().state === 'unknown') leave();
   }
 };
 
@@ -151,7 +168,7 @@ export const signOut = async (): Promise<void> => {
   } catch (fault) {
     if (!isNoSession(fault)) throw fault;
   }
-  forget('out');
+  leave();
 };
 
 /** After a change of the own password, which ends the tokens of the old one. */
@@ -161,7 +178,9 @@ export const takeToken = async (given: string): Promise<void> => {
 };
 
 /** What the user is allowed or called may be another by now. */
-export const refreshMe = enter;
+export const refreshMe = async (): Promise<void> => {
+  session.value = { state: 'in', me: await api<Me>('GET', '/api/me') };
+};
 
 /** For the workers that read streams: a token that is good now. */
 export const accessToken = async (): Promise<string> => {

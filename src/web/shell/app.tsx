@@ -1,9 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { isOffline } from '../data/problem.js';
-import { resume, session } from '../data/session.js';
+import { me, resume, session } from '../data/session.js';
 import { SignIn } from '../pages/sign-in/sign-in.js';
 import { Button } from '../parts/button.js';
 import { shellText } from '../text/shell.js';
+import { signInText } from '../text/sign-in.js';
 import styles from './app.module.css';
 import { Shell } from './shell.js';
 
@@ -36,8 +37,35 @@ const Resuming = () => {
   );
 };
 
+/** The form before a page whose user was signed out: over its dialogs, too. */
+const SignInAgain = () => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog
+      ref={dialog}
+      class={styles.again}
+      aria-label={signInText('title')}
+      onCancel={(event) => event.preventDefault()}
+      // A browser closes it at the second Escape, whatever it is told at the first.
+      onClose={() => dialog.current?.showModal()}
+    >
+      <SignIn />
+    </dialog>
+  );
+};
+
 export const App = () => {
   const { state } = session.value;
   if (state === 'unknown') return <Resuming />;
-  return state === 'in' ? <Shell /> : <SignIn />;
+  if (state === 'out') return <SignIn />;
+  return (
+    <>
+      <div class={state === 'ended' ? styles.behind : ''} inert={state === 'ended'}>
+        {/* Whoever else signs in finds nothing of what was here. */}
+        <Shell key={me.value?.username} />
+      </div>
+      {state === 'ended' ? <SignInAgain /> : null}
+    </>
+  );
 };

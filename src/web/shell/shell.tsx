@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { navigate, path } from '../data/route.js';
 import { may, me } from '../data/session.js';
 import { type Page, pages } from '../pages/table.js';
@@ -10,6 +10,7 @@ import { Toasts } from '../parts/toasts.js';
 import { useShortcuts } from '../parts/use-shortcuts.js';
 import { shellText } from '../text/shell.js';
 import { KeyHelp } from './key-help.js';
+import { Offline } from './offline.js';
 import { PageFrame } from './page-frame.js';
 import styles from './shell.module.css';
 
@@ -81,6 +82,13 @@ export const Shell = () => {
   useEffect(() => {
     document.title = page === null ? 'Framering' : `${page.title()} – Framering`;
   }, [page]);
+  const main = useRef<HTMLElement>(null);
+  const shownPage = useRef(page);
+  useEffect(() => {
+    // Who reads by ear is told of another page by being led to it.
+    if (shownPage.current !== page) main.current?.focus({ preventScroll: true });
+    shownPage.current = page;
+  }, [page]);
   const shown = pages.filter((each) => each.place !== 'none' && mayOpen(each));
   return (
     <div class={styles.shell}>
@@ -103,13 +111,16 @@ export const Shell = () => {
           </button>
         ) : null}
       </nav>
-      <main class={styles.main} id="content" tabIndex={-1}>
+      <main ref={main} class={styles.main} id="content" tabIndex={-1}>
+        <Offline />
         <PrintedPassword pageName={page?.name ?? ''} />
-        {page === null ? (
-          <p class={styles.none}>{shellText('notFound')}</p>
-        ) : (
-          <PageFrame page={page} rest={rest} />
-        )}
+        <div class={styles.content}>
+          {page === null ? (
+            <p class={styles.none}>{shellText('notFound')}</p>
+          ) : (
+            <PageFrame page={page} rest={rest} />
+          )}
+        </div>
       </main>
       {isHelpOpen ? <KeyHelp onClose={() => setIsHelpOpen(false)} /> : null}
       <ConfirmHost />

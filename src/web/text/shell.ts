@@ -18,6 +18,8 @@ export const shellText = catalogue({
   more: 'More',
   loading: 'Loading…',
   offline: 'The service does not answer. Trying again in {seconds} s.',
+  outage: 'The service does not answer since {time} ({zone}). What you see may be old.',
+  retryIn: 'Trying again in {seconds} s.',
   retryNow: 'Try now',
   retry: 'Try again',
   failed: '{what} failed',

@@ -17,7 +17,7 @@ const RUN_AXE = `axe.run({ resultTypes: ['violations'] }).then(({ violations }) 
   .filter(({ impact }) => impact === 'serious' || impact === 'critical')
   .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
     id + ': ' + html.slice(0, 160) + ' ' + failureSummary.slice(0, 200))))`;
-const FIND_OVERFLOW = `[document.documentElement, ...document.querySelectorAll('main, dialog[open]')]
+const FIND_OVERFLOW = `[document.documentElement, ...document.querySelectorAll('main, main > *, dialog[open]')]
   .filter((box) => box.scrollWidth > box.clientWidth + 1)
   .map((box) => box.outerHTML.slice(0, 120) + ' is ' + box.scrollWidth + ' wide in ' + box.clientWidth + ': ' +
     [...box.querySelectorAll('*')].filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
@@ -131,9 +131,10 @@ export class AppPage {
   }
 
   async signIn({ username, password }: Credentials): Promise<void> {
-    await this.page.fill('input[name=username]', username);
-    await this.page.fill('input[name=password]', password);
-    await this.page.click('button[type=submit]');
+    const form = this.page.locator('form', { has: this.page.locator('input[name=password]') });
+    await form.locator('input[name=username]').fill(username);
+    await form.locator('input[name=password]').fill(password);
+    await form.locator('button[type=submit]').click();
     await this.page.waitForSelector('input[name=password]', { state: 'detached' });
     await this.settle();
   }

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { AppBrowser } from '../support/browser/app-page.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+let app: TestApp;
+let browser: AppBrowser;
+
+before(async () => {
+  app = await startTestApp();
+  browser = await AppBrowser.launch();
+});
+after(async () => {
+  await browser.close();
+  await app.stop();
+});
+
+const NEW_PASSWORD = 'another password';
+
+test('who is signed out while working signs in again and finds the page as it was', async () => {
+  const visitor = await browser.signedIn(app.url, { username: 'admin', password: app.adminPassword });
+  const { page } = visitor;
+  await visitor.go('/users');
+  await page.getByRole('button', { name: 'Add user' }).click();
+  await page.fill('dialog input[name=username]', 'night-guard');
+  await app.asAdmin('PUT', '/api/users/admin', { password: NEW_PASSWORD });
+  await page.click('dialog button[type=submit]');
+  await page.getByText('You were signed out.').waitFor();
+  assert.equal(await page.getByText('night-guard').count(), 0);
+  assert.equal(await page.locator('h1:visible').textContent(), 'Sign in', 'nothing of the page is seen');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await visitor.signIn({ username: 'admin', password: NEW_PASSWORD });
+  assert.equal(await page.inputValue('dialog input[name=username]'), 'night-guard');
+  await page.click('dialog button[type=submit]');
+  await page.getByText('Password of night-guard').waitFor();
+  await page.getByRole('button', { name: 'Done', exact: true }).click();
+  await page.getByRole('cell', { name: 'night-guard', exact: true }).waitFor();
+  await visitor.close();
+});
+
+test('while the service does not answer what is shown stays, with a countdown, and goes on by itself', async () => {
+  const visitor = await browser.signedIn(app.url, { username: 'viewer', password: 'correct horse battery' });
+  const { page } = visitor;
+  await visitor.go('/me');
+  await page.context().setOffline(true);
+  await page.getByRole('checkbox', { name: /^Single keys/ }).click();
+  await page.getByText('The service does not answer since').waitFor();
+  await page.getByText(/Trying again in \d s/).waitFor();
+  assert.deepEqual(await visitor.axe(), []);
+  await page.getByRole('heading', { name: 'Account' }).waitFor();
+  await page.getByRole('button', { name: 'Try now' }).click();
+  await page.getByText('The service does not answer since').waitFor();
+  await page.context().setOffline(false);
+  await page.getByText('The service does not answer since').waitFor({ state: 'detached' });
+  await visitor.close();
+});
+
+test('single keys do what the help says, and nothing for who switched them off', async () => {
+  const visitor = await browser.signedIn(app.url, {
+    username: 'operator',
+    password: 'correct horse battery',
+  });
+  const { page } = visitor;
+  await visitor.go('/logs');
+  await page.keyboard.press('/');
+  assert.equal(await page.evaluate('document.activeElement.type'), 'search');
+  await page.keyboard.type('?');
+  assert.equal(await page.getByRole('dialog').count(), 0, 'it was typed');
+  await visitor.go('/me');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+  assert.deepEqual(await visitor.axe(), []);
+  await page.keyboard.press('Escape');
+  await page.getByRole('checkbox', { name: /^Single keys/ }).click();
+  await visitor.settle();
+  await visitor.go('/me');
+  await visitor.settle();
+  await page.keyboard.press('?');
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  assert.deepEqual(visitor.faults, []);
+  await visitor.close();
+});
