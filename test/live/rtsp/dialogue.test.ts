@@ -165,6 +165,31 @@ test('a camera without a picture is waited for, ten seconds at most', async () =
   assert.equal(patient.answers[1]?.status, 200);
 });
 
+test('a camera whose keyframe is too long ago to be kept is described all the same, and seen from the next one on', async () => {
+  await using watching = await RtspWatching.start();
+  const camera = watching.addCamera('door');
+  camera.write(true);
+  using first = await watching.open('door');
+  assert.equal((await first.ask('DESCRIBE')).status, 200);
+  for (let frame = 1; frame <= 20; frame += 1) {
+    camera.write(false, 1 << 20);
+    await watching.pass(10);
+  }
+  using client = await watching.open('door');
+  let status = 0;
+  void client.ask('DESCRIBE').then((answer) => {
+    status = answer.status;
+  });
+  await until('it is described', () => status === 200);
+  await client.ask('SETUP', '/trackID=0', TCP);
+  const played = await client.ask('PLAY');
+  assert.deepEqual([played.status, headerOf(played.text, 'RTP-Info')], [200, '']);
+  camera.write(false);
+  camera.write(true);
+  await untilFrame(client, 22);
+  assert.deepEqual(framesOn(client), [22]);
+});
+
 test('requests that come at once are answered in their order', async () => {
   await using watching = await RtspWatching.start();
   const camera = watching.addCamera('door');

@@ -94,7 +94,8 @@ export class CameraStream {
   /** What to tell a viewer; null: there is no picture, or it isn't known yet whether there is sound. */
   describe(): StreamInfo | null {
     this.pump();
-    if (this.#info === null || this.#store.newestKey < 0) return null;
+    // What is read begins with a keyframe, which may be gone by now: whoever comes then waits for the next one.
+    if (this.#info === null) return null;
     if (this.#audio === null && this.#reader?.awaitsSound === true) return null;
     // Who is told of sound that has fallen silent would wait for it.
     const { video, audio } = this.#info;
