@@ -81,7 +81,7 @@ const managementRoutes = ({ clock, storage, media, operations, service }: Routes
       settings: store.settings,
       service: () => ({ ...service(), time_zone: timeZone() }),
     }),
-    ...cameraTestRoutes({ tests: media.trials }),
+    ...cameraTestRoutes({ tests: media.trials, cameras: registry }),
     ...cameraRoutes({ registry, tokens }),
     ...tagRoutes({ tags: store.tags, onCamerasChanged }),
     ...folderRoutes({ folders: store.folders, onCamerasChanged }),

@@ -204,6 +204,16 @@ export class CameraRegistry {
     return this.#view(this.#entry(id), showsPasswords);
   }
 
+  /** An address as it would be stored: a mask in it stands for the camera's password. Throws `not_found`, `bad_url`. */
+  unmasked(id: string, stream: StreamName, url: string): string {
+    const { stored } = this.#entry(id);
+    const { url: main = url, sub_url: sub = url } = keepPasswords(
+      stream === 'main' ? { url } : { sub_url: url },
+      stored,
+    );
+    return stream === 'main' ? main : sub;
+  }
+
   /** By id: what each camera does. */
   *runtimes(): Iterable<readonly [id: string, runtime: RuntimeFields]> {
     for (const entry of this.#entries.values()) yield [entry.stored.id, this.#runtimeOf(entry)];

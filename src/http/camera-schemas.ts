@@ -197,7 +197,14 @@ export const cameraBatchSchema = z
 
 /** A camera that is to be tried before it is configured. */
 export const cameraTestSchema = z
-  .strictObject({ url: settings.url, transport: withDefaults.transport })
+  .strictObject({
+    url: settings.url,
+    transport: withDefaults.transport,
+    id: idSchema.optional().meta({
+      description: 'the camera whose stored password a mask (***) in the url stands for',
+    }),
+    stream: z.enum(['main', 'sub']).default('main').meta({ description: 'which of its addresses that is' }),
+  })
   .meta({ id: 'CameraTest' });
 
 /** How it answered. */

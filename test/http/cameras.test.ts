@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
 
 let app: TestApp;
 before(async () => {
@@ -206,6 +207,37 @@ test('a viewer sees no password, and a masked url that comes back keeps the real
   await put('rtsp://127.0.0.1/open');
   const nothingBehind = await put('rtsp://root:***@127.0.0.1/open');
   assert.deepEqual([nothingBehind.status, nothingBehind.body.code], [400, 'bad_url']);
+});
+
+test('who may see passwords can ask for masks, and test what a mask stands for', async () => {
+  const sub = 'rtsp://sub:pa55@127.0.0.1:9/2';
+  await app.asAdmin('POST', '/api/cameras', { id: 'a', url, sub_url: sub });
+  const masked = (await app.asAdmin('GET', '/api/cameras/a?passwords=masked')).body;
+  assert.deepEqual(
+    [masked.url, masked.sub_url],
+    ['rtsp://root:***@127.0.0.1:9/1', 'rtsp://sub:***@127.0.0.1:9/2'],
+  );
+  assert.equal((await app.asAdmin('GET', '/api/cameras/a')).body.url, url);
+  const tested = async (body: object): Promise<string> => {
+    app.told.splice(0);
+    // Nobody answers here: what it would have connected to is enough.
+    void app.asAdmin('POST', '/api/cameras/test', body).catch(() => {});
+    const asked = await until('it connects', () => app.told.find(({ type }) => type === 'connect'));
+    return asked.type === 'connect' ? asked.source.url : '';
+  };
+  assert.equal(await tested({ id: 'a', url: masked.url }), url);
+  assert.equal(await tested({ id: 'a', stream: 'sub', url: masked.sub_url }), sub);
+  assert.equal(
+    await tested({ id: 'a', url: 'rtsp://root:***@127.0.0.1:9/other' }),
+    url.replace(/1$/, 'other'),
+    'another path, with the password that is stored',
+  );
+  const refused = async (body: object) => {
+    const answer = await app.asAdmin('POST', '/api/cameras/test', body);
+    return [answer.status, answer.body.code];
+  };
+  assert.deepEqual(await refused({ id: 'b', url: masked.url }), [404, 'not_found']);
+  assert.deepEqual(await refused({ id: 'a', url: 'rtsp://127.0.0.1:9/***' }), [400, 'bad_url']);
 });
 
 test('a sub_url is kept, shown and masked as url is, apart from it', async () => {

@@ -165,7 +165,7 @@ export const startFakeOutputs = async (): Promise<{
       timeZone: () => 'UTC',
       preferences: { textOf: () => '{}', put: () => undefined },
     }),
-    ...cameraTestRoutes({ tests: fakeTests }),
+    ...cameraTestRoutes({ tests: fakeTests, cameras: { unmasked: (_id, _stream, url) => url } }),
     ...userRoutes({ accounts: { list: busy, create: busy, update: busy, remove: busy } }),
   ]);
   const boss = { username: 'boss', role: 'admin', password_hash: 'h', token_epoch: 'epoch-1' } as const;

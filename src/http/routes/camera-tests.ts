@@ -1,8 +1,10 @@
+import { mayRole } from '../../auth/permissions.js';
+import { AppError } from '../../base/errors.js';
 import { hostOf } from '../../camera/camera-url.js';
 import type { TrialResult } from '../../camera/trial/trials.js';
 import { cameraTestResultSchema, cameraTestSchema } from '../camera-schemas.js';
 import { type Route, route } from '../route.js';
-import { idParams } from '../schemas.js';
+import { idParams, type StreamName } from '../schemas.js';
 
 export type CameraTestRoutesDeps = {
   readonly tests: {
@@ -12,22 +14,31 @@ export type CameraTestRoutesDeps = {
     ): Promise<TrialResult>;
     take(id: string, username: string): readonly Buffer[];
   };
+  readonly cameras: {
+    /** The address with the stored password where it has a mask. Throws `not_found`, `bad_url`. */
+    unmasked(id: string, stream: StreamName, url: string): string;
+  };
 };
 
 /** Cameras that are tried before they are configured. */
-export const cameraTestRoutes = ({ tests }: CameraTestRoutesDeps): Route[] => [
+export const cameraTestRoutes = ({ tests, cameras }: CameraTestRoutesDeps): Route[] => [
   route({
     method: 'post',
     path: '/api/cameras/test',
     access: 'cameras.test',
     audit: 'test_camera',
-    summary: 'Connect to a camera that is not configured, for 10 s at most: what it sends, or why not',
+    summary:
+      'Connect to a camera as it is, or would be, configured, for 10 s at most: what it sends, or why not',
     body: cameraTestSchema,
     answers: { 200: { description: 'How it answered, well or not', schema: cameraTestResultSchema } },
-    problems: [429],
-    handle: async ({ body, principal, note }) => {
-      note({ target: hostOf(body.url) });
-      const result = await tests.test(body, principal.username);
+    problems: [404, 429],
+    handle: async ({ body: { url: sent, transport, id, stream }, principal, note }) => {
+      note({ target: hostOf(sent) });
+      // Whoever names another host beside the mask is sent the password there: they must be one who may see it.
+      if (id !== undefined && !mayRole(principal.role, 'camera-credentials.read'))
+        throw new AppError('forbidden', 'your role may not use the passwords of cameras');
+      const url = id === undefined ? sent : cameras.unmasked(id, stream, sent);
+      const result = await tests.test({ url, transport }, principal.username);
       note({ result: result.code });
       return { status: 200, body: result };
     },

@@ -26,6 +26,12 @@ export type CameraRoutesDeps = {
 /** The longest comment and a hundred tags fit, every character escaped, and the runtime fields that come back. */
 const LIMIT_BYTES = 131_072;
 
+const shownQuery = z.object({
+  passwords: z
+    .enum(['shown', 'masked'])
+    .default('shown')
+    .meta({ description: 'masked: as for whoever may not see them; sent back so, they stay' }),
+});
 const removalQuery = z.object({ recordings: z.enum(['keep', 'delete']).default('keep') });
 
 const seesPasswords = (role: Role): boolean => mayRole(role, 'camera-credentials.read');
@@ -114,6 +120,22 @@ const batchRoute = (registry: CameraRegistry): Route =>
     },
   });
 
+const readRoute = (registry: CameraRegistry): Route =>
+  route({
+    method: 'get',
+    path: '/api/cameras/:id',
+    access: 'cameras.list',
+    summary: 'One camera, as the list has it',
+    params: idParams,
+    query: shownQuery,
+    answers: { 200: { description: 'The camera', schema: cameraSchema } },
+    problems: [404],
+    handle: ({ params: { id }, query: { passwords }, principal }) => ({
+      status: 200,
+      body: registry.get(id, passwords === 'shown' && seesPasswords(principal.role)),
+    }),
+  });
+
 /** Cameras: the list, and what changes it. */
 export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] => {
   const shown = (status: number, id: string, { role }: Principal): Reply => ({
@@ -123,16 +145,7 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
   return [
     listRoute(registry),
     batchRoute(registry),
-    route({
-      method: 'get',
-      path: '/api/cameras/:id',
-      access: 'cameras.list',
-      summary: 'One camera, as the list has it',
-      params: idParams,
-      answers: { 200: { description: 'The camera', schema: cameraSchema } },
-      problems: [404],
-      handle: ({ params, principal }) => shown(200, params.id, principal),
-    }),
+    readRoute(registry),
     route({
       method: 'post',
       path: '/api/cameras',

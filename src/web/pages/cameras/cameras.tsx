@@ -11,16 +11,21 @@ import {
 } from '../../data/cameras.js';
 import { query, setQuery } from '../../data/route.js';
 import { may } from '../../data/session.js';
+import type { Camera } from '../../data/types.js';
 import { Button } from '../../parts/button.js';
 import { ProblemBox } from '../../parts/problem-box.js';
 import { Banner, EmptyState, Skeleton } from '../../parts/states.js';
 import { camerasText } from '../../text/cameras.js';
 import { shellText } from '../../text/shell.js';
 import type { PageProps } from '../table.js';
+import { BulkBar } from './bulk/bulk-bar.js';
+import { DeleteDialog } from './bulk/bulk-dialogs.js';
 import styles from './cameras.module.css';
+import { EditCamera } from './edit/edit-camera.js';
 import { AddMany } from './many/add-many.js';
 import { CameraTable } from './table/camera-table.js';
 import { FilterBar } from './table/filter-bar.js';
+import { keptIn, noSelection } from './table/selection.js';
 import { isFiltered, NO_FOLDER, shownCameras, viewOf } from './table/view.js';
 
 const clearFilters = (): void =>
@@ -48,10 +53,39 @@ const countText = (shown: number, count: number): string => {
 const byId = <Thing extends { readonly id: string }>(things: readonly Thing[]): ReadonlyMap<string, Thing> =>
   new Map(things.map((thing) => [thing.id, thing]));
 
+type Opened = 'many' | { readonly edit: string | null } | { readonly remove: Camera } | null;
+
+const Dialogs = ({
+  opened,
+  folderId,
+  onOpen,
+}: {
+  readonly opened: Opened;
+  readonly folderId: string;
+  readonly onOpen: (opened: Opened) => void;
+}) => {
+  const close = (): void => onOpen(null);
+  if (opened === null) return null;
+  if (opened === 'many') return <AddMany folderId={folderId} onClose={close} />;
+  if ('remove' in opened) return <DeleteDialog cameras={[opened.remove]} onClose={close} onDeleted={close} />;
+  const toDelete = (id: string): void => {
+    const camera = cameras.peek()?.get(id);
+    if (camera !== undefined) onOpen({ remove: camera });
+  };
+  return <EditCamera id={opened.edit} folderId={folderId} onClose={close} onDelete={toDelete} />;
+};
+
 /** All cameras: what they do, how they are set, and adding more. */
 export const page = (_props: PageProps) => {
   const mayEdit = may('cameras.edit');
-  const [opened, setOpened] = useState<'many' | null>(null);
+  const [opened, setOpened] = useState<Opened>(null);
+  const [selection, setSelection] = useState(noSelection);
+  useEffect(() => {
+    const asked = query.peek().get('edit');
+    if (asked === null || !mayEdit) return;
+    setOpened({ edit: asked });
+    setQuery({ edit: null }, { isReplaced: true });
+  }, []);
   useEffect(watchFigures, []);
   const all = cameraList.value;
   const view = viewOf(query.value);
@@ -63,10 +97,19 @@ export const page = (_props: PageProps) => {
     return (
       <div class={styles.page}>{camerasProblem.value === null ? <Skeleton bars={8} /> : <Failed />}</div>
     );
+  const kept = keptIn(
+    selection,
+    rows.map(({ id }) => id),
+  );
   const addButtons = (
-    <Button icon="upload" onClick={() => setOpened('many')}>
-      {camerasText('addMany')}
-    </Button>
+    <div class={styles.actions}>
+      <Button icon="upload" onClick={() => setOpened('many')}>
+        {camerasText('addMany')}
+      </Button>
+      <Button icon="plus" kind="primary" onClick={() => setOpened({ edit: null })}>
+        {camerasText('add')}
+      </Button>
+    </div>
   );
   return (
     <div class={styles.page}>
@@ -86,9 +129,9 @@ export const page = (_props: PageProps) => {
             view={view}
             folderNames={folderNames}
             tagNames={tagNames}
-            selection={null}
-            onSelection={() => {}}
-            onEdit={() => {}}
+            selection={mayEdit ? kept : null}
+            onSelection={setSelection}
+            onEdit={(edit) => setOpened({ edit })}
           />
         ) : (
           <EmptyState icon="cctv" text={camerasText(all.length === 0 ? 'none' : 'noneMatch')}>
@@ -99,9 +142,13 @@ export const page = (_props: PageProps) => {
           </EmptyState>
         )}
       </div>
-      {opened === 'many' ? (
-        <AddMany folderId={view.folder === NO_FOLDER ? '' : view.folder} onClose={() => setOpened(null)} />
+      {mayEdit && kept.ids.size > 0 ? (
+        <BulkBar
+          cameras={rows.filter(({ id }) => kept.ids.has(id))}
+          onClear={() => setSelection(noSelection)}
+        />
       ) : null}
+      <Dialogs opened={opened} folderId={view.folder === NO_FOLDER ? '' : view.folder} onOpen={setOpened} />
     </div>
   );
 };

@@ -1,0 +1,82 @@
+import type { Camera, NewCamera } from '../../../data/types.js';
+
+/** What can be set here; a setting that isn't shown is never sent. */
+export const settingNames = [
+  ...([
+    'url',
+    'sub_url',
+    'transport',
+    'comment',
+    'folder_id',
+    'tags',
+    'disabled',
+    'on_demand',
+    'lazy_hls',
+  ] as const),
+  ...([
+    'detect',
+    'record',
+    'retention_days',
+    'token_auth',
+    'traffic_limit',
+    'sim_phone',
+    'sim_iccid',
+  ] as const),
+  'quirks',
+] as const;
+export type SettingName = (typeof settingNames)[number];
+export type Settings = Pick<Camera, SettingName>;
+
+/** As the service has it for a camera of which nothing else is said. */
+export const newSettings = (folderId: string): Settings => ({
+  ...{ url: '', sub_url: '', transport: 'tcp', comment: '', folder_id: folderId, tags: [] },
+  ...{ disabled: false, on_demand: false, lazy_hls: true, detect: false, record: false, retention_days: 7 },
+  ...{ token_auth: false, traffic_limit: 0, sim_phone: '', sim_iccid: '', quirks: {} },
+});
+
+export const settingsOf = (camera: Camera): Settings =>
+  Object.fromEntries(settingNames.map((name) => [name, camera[name]])) as Settings;
+
+const textOf = (value: unknown): string =>
+  JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+
+/** Tags have no order. */
+const isSame = (name: SettingName, a: Settings, b: Settings): boolean =>
+  name === 'tags'
+    ? textOf([...a.tags].sort()) === textOf([...b.tags].sort())
+    : textOf(a[name]) === textOf(b[name]);
+
+export const changedNames = (from: Settings, to: Settings): SettingName[] =>
+  settingNames.filter((name) => !isSame(name, from, to));
+
+/** What is sent: nothing that wasn't changed, so that nobody's other change is overwritten. */
+export const changesOf = (base: Settings, draft: Settings): Partial<NewCamera> =>
+  Object.fromEntries(changedNames(base, draft).map((name) => [name, draft[name]]));
+
+export type Merged = {
+  readonly base: Settings;
+  readonly draft: Settings;
+  /** Changed by somebody else, and taken over: nobody had touched them here. */
+  readonly taken: readonly SettingName[];
+  /** Changed by both, to different values: ours stay in the form. */
+  readonly conflicts: readonly SettingName[];
+};
+
+/** Somebody else has changed the camera while it is edited here. */
+export const merged = (base: Settings, draft: Settings, theirs: Settings): Merged => {
+  const changed = changedNames(base, theirs);
+  const touched = new Set(changedNames(base, draft));
+  const taken = changed.filter((name) => !touched.has(name));
+  const conflicts = changed.filter((name) => touched.has(name) && !isSame(name, draft, theirs));
+  const takenOver = Object.fromEntries(taken.map((name) => [name, theirs[name]]));
+  return { base: theirs, draft: { ...draft, ...takenOver }, taken, conflicts };
+};
+
+/** What is wrong with which field: `url`, `quirks.user_agent`; what belongs to none is left out. */
+export const faultsByField = (
+  faults: readonly { readonly path: string; readonly message: string }[],
+): ReadonlyMap<string, string> => new Map(faults.map(({ path, message }) => [path, message]));
