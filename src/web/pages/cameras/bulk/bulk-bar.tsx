@@ -47,6 +47,9 @@ export const BulkBar = ({
       {problem === null ? null : <ProblemBox what={bulkText('failed')} problem={problem} />}
       <div class={styles.actions}>
         <strong>{bulkText('selected', { count: cameras.length })}</strong>
+        <span class={styles.space}>
+          <Button icon="close" kind="quiet" label={bulkText('clear')} onClick={onClear} />
+        </span>
         <Menu icon="edit" items={items}>
           {bulkText('change')}
         </Menu>
@@ -59,7 +62,6 @@ export const BulkBar = ({
         <Button icon="remove" kind="danger" onClick={() => setOpened('delete')}>
           {bulkText('delete')}
         </Button>
-        <Button icon="close" kind="quiet" label={bulkText('clear')} onClick={onClear} />
       </div>
       {opened === 'retention' ? <RetentionDialog cameras={cameras} onClose={close} /> : null}
       {opened === 'move' ? <MoveDialog cameras={cameras} onClose={close} /> : null}
