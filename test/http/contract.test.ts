@@ -312,6 +312,8 @@ test('a camera is tested, refused for want of room, and shown', async () => {
   assert.deepEqual([busy.status, busy.headers.get('retry-after')], [429, '2']);
   assert.equal((await server.call('GET', '/api/cameras/test/t1/frames', { token })).status, 200);
   assert.equal((await app.asAdmin('GET', '/api/cameras/test/t1/frames')).status, 404);
+  const unknown = { id: 'nobody', url: 'rtsp://u:***@127.0.0.1/1' };
+  assert.equal((await app.asAdmin('POST', '/api/cameras/test', unknown)).status, 404);
 });
 
 test('model files: whole, in part, unchanged, missing, and from an origin that fails', async () => {
