@@ -4,6 +4,7 @@ import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { cseqOf, type RtspRequest } from '../../rtsp/message.js';
 import { type RtspLimits, RtspParser, type RtspParserHandler } from '../../rtsp/parser.js';
+import type { Pair } from '../../rtsp/transport-header.js';
 import { type Answer, answerText } from './dialogue/answer.js';
 import type { Dialogue } from './dialogue/dialogue.js';
 
@@ -69,7 +70,7 @@ export class ClientConnection implements RtspParserHandler {
   }
 
   onInterleaved(): void {
-    // No channel is allowed: what players report is worth nothing here, since their connection says it better.
+    // What players report is worth nothing here, since their connection says it better.
   }
 
   onResponse(): void {
@@ -83,6 +84,12 @@ export class ClientConnection implements RtspParserHandler {
     this.#waiting.push(request);
     if (this.#waiting.length > MAX_WAITING) this.socket.destroy();
     else if (!this.#isAnswering) void this.#answerAll();
+  }
+
+  /** Reports may come there: also behind stray bytes they are known for what they are. */
+  expectFrames({ rtp, rtcp }: Pair): void {
+    this.#parser.allowChannel(rtp);
+    this.#parser.allowChannel(rtcp);
   }
 
   /** Ends it once what is written has gone out, or soon after that. */

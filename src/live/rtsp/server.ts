@@ -128,6 +128,7 @@ export class RtspServer {
       dialogue: (of) =>
         new Dialogue(socket, {
           ...{ clock, views, access, sessions: this.#sessions, udp: this.#udp },
+          onChannels: (pair) => of.expectFrames(pair),
           onEnd: () => of.end(),
         }),
     });

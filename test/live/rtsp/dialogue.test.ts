@@ -237,6 +237,20 @@ test('clients that dawdle, idle or send what is no RTSP are let go', async () =>
   await until('whoever idles is gone', () => idle.isEnded);
 });
 
+test('reports between requests end nothing, also behind an empty line', async () => {
+  await using watching = await RtspWatching.start();
+  const camera = watching.addCamera('door');
+  camera.write(true);
+  using client = await watching.open('door');
+  await client.play();
+  const report = Buffer.alloc(4 + 64);
+  report.set([0x24, 1, 0, 64, 0x81, 201, 0, 15]);
+  client.write('\r\n');
+  for (let count = 0; count < 40; count += 1) client.write(report);
+  assert.equal((await client.ask('GET_PARAMETER')).status, 200);
+  assert.equal(client.isEnded, false);
+});
+
 test('answers that nobody takes are few, and end with their client', async () => {
   await using watching = await RtspWatching.start();
   using client = await watching.open('door');

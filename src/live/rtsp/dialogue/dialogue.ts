@@ -3,6 +3,7 @@ import type { Clock } from '../../../base/clock.js';
 import { AppError } from '../../../base/errors.js';
 import type { StreamInfo } from '../../../codec/track.js';
 import { cseqOf, type RtspRequest } from '../../../rtsp/message.js';
+import type { Pair } from '../../../rtsp/transport-header.js';
 import { Admission, type RtspAccess } from '../admission.js';
 import { DEFAULT_CHANNEL, type Track } from '../packets/packet-batch.js';
 import { trackPath, writeSdp } from '../sdp.js';
@@ -32,6 +33,8 @@ export type DialogueDeps = {
   readonly access: RtspAccess;
   /** Null where the connection is encrypted: datagrams beside it would not be. */
   readonly udp: UdpPorts | null;
+  /** A track comes over this connection, and reports of it go the other way. */
+  readonly onChannels: (pair: Pair) => void;
   /** What the client was let in to is over. */
   readonly onEnd: (reason: string) => void;
 };
@@ -150,6 +153,7 @@ export class Dialogue {
     if (before?.kind === 'udp') this.#deps.sessions.forgetReports(session, before.address, before.ports.rtcp);
     session.setUp(track, way);
     if (way.kind === 'udp') this.#deps.sessions.expectReports(session, way.address, way.ports.rtcp);
+    else this.#deps.onChannels(way.channels);
     const ssrc = admission.watched.stream.ssrcOf(track).toString(16).padStart(8, '0').toUpperCase();
     return {
       status: 200,
