@@ -62,7 +62,7 @@ const Steps = ({ control }: { readonly control: ArchiveControl }) => {
   return (
     <div class={styles.group}>
       <Button icon="previous" label={archiveText('eventBack')} onClick={() => void control.toEvent(-1)} />
-      <Button label={archiveText('fiveBack')} onClick={() => control.onStep(-5 * SECOND_MS)}>
+      <Button title={archiveText('fiveBack')} onClick={() => control.onStep(-5 * SECOND_MS)}>
         −5 s
       </Button>
       <Button
@@ -83,7 +83,7 @@ const Steps = ({ control }: { readonly control: ArchiveControl }) => {
         onClick={() => control.stepFrame(1)}
         {...notHere}
       />
-      <Button label={archiveText('fiveForward')} onClick={() => control.onStep(5 * SECOND_MS)}>
+      <Button title={archiveText('fiveForward')} onClick={() => control.onStep(5 * SECOND_MS)}>
         +5 s
       </Button>
       <Button icon="next" label={archiveText('eventForward')} onClick={() => void control.toEvent(1)} />

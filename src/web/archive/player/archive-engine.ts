@@ -219,12 +219,14 @@ export class ArchiveEngine {
     this.#isReportDue = true;
     queueMicrotask(() => {
       this.#isReportDue = false;
+      const cameras = [...this.#tracks.values()].map(({ fact }) => fact);
+      const isLoading = this.#phase === 'paused' && cameras.some((fact) => fact.isLoading);
       this.#deps.report({
         kind: 'position',
         timeMs: this.#timeMs,
-        phase: this.#phase,
+        phase: isLoading ? 'seeking' : this.#phase,
         rate: this.#rate,
-        cameras: [...this.#tracks.values()].map(({ fact }) => fact),
+        cameras,
       });
     });
   }

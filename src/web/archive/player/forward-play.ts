@@ -14,6 +14,7 @@ const MAX_QUEUED = 4;
 /** Farther behind than this a decoder goes on at the newest keyframe. */
 const MAX_BEHIND_MS = 1_000;
 const LOOK_AGAIN_MS = 700;
+const LEAST_MS = 500;
 
 export type SoundMessage = Exclude<StreamMessage, { kind: 'gap' }>;
 
@@ -96,8 +97,11 @@ export class ForwardPlay implements Playing {
     let fromMs = this.#options.fromMs;
     while (!signal.aborted) {
       const before = this.#lastWallUs;
-      const recordedMs = this.#options.times.after(fromMs);
-      if (recordedMs !== null) await this.#ask(Math.max(recordedMs, fromMs));
+      const { times } = this.#options;
+      const recordedMs = times.after(fromMs);
+      // What was written a moment ago can't be read yet.
+      if (recordedMs !== null && times.after(fromMs + LEAST_MS) !== null)
+        await this.#ask(Math.max(recordedMs, fromMs));
       const isMore = this.#lastWallUs > before;
       this.#isAtEnd = !isMore;
       if (isMore) fromMs = this.#lastWallUs / 1000 + this.#intervalMs;

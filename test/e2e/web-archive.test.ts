@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { addDays, Zone } from '../../src/web/archive/tape/zone.js';
+import { AppBrowser, type AppPage } from '../support/browser/app-page.js';
+import { assertShows, decodePictures, findShown } from '../support/browser/decoded-pictures.js';
+import { FakeCamera } from '../support/fake-camera/fake-camera.js';
+import { fixturePath, fixtures } from '../support/fixtures.js';
+import { type RunningService, startService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+const FRAME_MS = 1_000 / 15;
+const HOUR_MS = 3_600_000;
+const folder = mkdtempSync(join(tmpdir(), 'framering-web-archive-'));
+const pictures = decodePictures(fixturePath('h264-high.264'));
+let camera: FakeCamera;
+let service: RunningService;
+let browser: AppBrowser;
+let token: string;
+let page: AppPage;
+/** What both cameras have: recorded, then a gap, then recorded again. */
+let before1: readonly [number, number];
+let gap: readonly [number, number];
+
+type Lane = { readonly recorded: [number, number][]; readonly gaps: [number, number, string][] };
+
+const lanes = async (): Promise<Record<string, Lane>> =>
+  (await service.call('GET', '/api/timeline?camera=gate&camera=dock', { token })).body;
+
+/** Both have recorded so long since a moment. */
+const untilRecorded = (sinceMs: number, ms: number): Promise<Record<string, Lane>> =>
+  until(
+    'both are recorded',
+    async () => {
+      const all = await lanes();
+      const has = ({ recorded }: Lane) => recorded.some(([from, to]) => to - Math.max(from, sinceMs) >= ms);
+      return ['gate', 'dock'].every((id) => all[id] !== undefined && has(all[id])) && all;
+    },
+    { deadlineMs: 60_000, describe: () => service.out().slice(-1_500) },
+  );
+
+const record = async (isOn: boolean): Promise<void> => {
+  for (const id of ['gate', 'dock'])
+    await service.call('PUT', `/api/cameras/${id}`, { token, body: { record: isOn } });
+};
+
+before(async () => {
+  camera = await FakeCamera.start({
+    mounts: { '/gate': { video: fixtures.h264High() }, '/dock': { video: fixtures.h264Baseline() } },
+  });
+  service = await startService({ DATA_DIR: folder, RECORD_FILE_SECONDS: '4' });
+  token = await service.login('admin', service.adminPassword);
+  for (const id of ['gate', 'dock'])
+    await service.call('POST', '/api/cameras', {
+      token,
+      body: { id, url: camera.url(`/${id}`), record: true },
+    });
+  // Nobody has it: it is away, which is an event.
+  await service.call('POST', '/api/cameras', {
+    token,
+    body: { id: 'yard', url: camera.url('/nothing'), record: true },
+  });
+  await service.call('PUT', '/api/settings', { token, body: { time_zone: 'Europe/Berlin' } });
+  const [launched] = await Promise.all([AppBrowser.launch(), untilRecorded(0, 7_000)]);
+  browser = launched;
+  await record(false);
+  page = await browser.signedIn(service.url, { username: 'admin', password: service.adminPassword });
+  const stoppedMs = Date.now();
+  await until('the gap is long enough', () => Date.now() - stoppedMs > 3_500);
+  await record(true);
+  const all = await untilRecorded(stoppedMs + 1_000, 3_000);
+  const spans = ['gate', 'dock'].map((id) => {
+    const recorded = all[id]!.recorded;
+    return [recorded[0]!, recorded[1]!] as const;
+  });
+  before1 = [Math.max(...spans.map(([first]) => first[0])), Math.min(...spans.map(([first]) => first[1]))];
+  gap = [Math.max(...spans.map(([first]) => first[1])), Math.min(...spans.map(([, second]) => second[0]))];
+});
+
+after(async () => {
+  service?.process.kill('SIGKILL');
+  await browser?.close();
+  await camera?.[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Facts = {
+  readonly phase: string;
+  readonly timeMs: number;
+  /** By camera: when what is shown was seen; null: nothing is. */
+  readonly shown: Readonly<Record<string, number | null>>;
+  readonly gaps: Readonly<Record<string, string>>;
+};
+
+const facts = (): Promise<Facts> =>
+  page.page.evaluate(`(() => {
+    const clock = document.querySelector('[data-phase]');
+    const tiles = [...document.querySelectorAll('[data-camera]')];
+    return {
+      phase: clock?.dataset.phase ?? '',
+      timeMs: Number(clock?.dataset.time),
+      shown: Object.fromEntries(tiles.map(({ dataset }) =>
+        [dataset.camera, dataset.shown === '' ? null : Number(dataset.shown)])),
+      gaps: Object.fromEntries(tiles.flatMap((tile) => {
+        const note = tile.querySelector('[data-gap]');
+        return note === null ? [] : [[tile.dataset.camera, note.textContent]];
+      })),
+    };
+  })()`);
+
+const untilFacts = async (what: string, isSo: (facts: Facts) => boolean): Promise<Facts> => {
+  let last: Facts | null = null;
+  return until(
+    what,
+    async () => {
+      last = await facts();
+      return isSo(last) && last;
+    },
+    { deadlineMs: 45_000, describe: () => JSON.stringify({ last, faults: page.faults }) },
+  );
+};
+
+/** What a tile shows, as small as the decoded pictures. */
+const tile = (id: string) => ({
+  picture: async (): Promise<Buffer> => {
+    const text = await page.page.evaluate<string>(`(() => {
+      const source = document.querySelector('[data-camera="${id}"] canvas');
+      const canvas = new OffscreenCanvas(320, 180);
+      const context = canvas.getContext('2d');
+      context.drawImage(source, 0, 0, 320, 180);
+      const { data } = context.getImageData(0, 0, 320, 180);
+      const bytes = new Uint8Array(64 * 36);
+      for (let y = 0; y < 36; y++) for (let x = 0; x < 64; x++) {
+        let sum = 0;
+        for (let v = y * 5; v < y * 5 + 5; v++) for (let u = x * 5; u < x * 5 + 5; u++) {
+          const at = (v * 320 + u) * 4;
+          sum += 0.299 * data[at] + 0.587 * data[at + 1] + 0.114 * data[at + 2];
+        }
+        bytes[y * 64 + x] = sum / 25;
+      }
+      return btoa(String.fromCharCode(...bytes));
+    })()`);
+    return Buffer.from(text, 'base64');
+  },
+});
+
+/** What was drawn in a worker is on the screen a little later: it counts once it stays. */
+const shownIndex = async (id: string): Promise<number> => {
+  let last = -1;
+  return until('the picture stays', async () => {
+    const { index } = await findShown(tile(id), pictures);
+    await new Promise((resolve) => setTimeout(resolve, 80));
+    const isSame = index === last;
+    last = index;
+    return isSame && { index };
+  }).then(({ index }) => index);
+};
+
+const goTo = async (timeMs: number, query = ''): Promise<Facts> => {
+  const at = new Date(timeMs).toISOString();
+  await page.go(`/archive?cameras=gate,dock&t=${at}${query}`);
+  return untilFacts('the moment', (now) => {
+    const isShown = (id: string): boolean => now.shown[id] != null || now.gaps[id] !== undefined;
+    return now.phase === 'paused' && Math.abs(now.timeMs - timeMs) < 2 && ['gate', 'dock'].every(isShown);
+  });
+};
+
+const isStill = ({ phase }: Facts): boolean => phase === 'paused';
+const modulo = (value: number): number => ((value % pictures.length) + pictures.length) % pictures.length;
+
+test('a seek shows the picture of the moment; single steps go on and back by exactly one, over GOPs and files', async () => {
+  const atMs = before1[0] + 3_600;
+  const sought = await goTo(atMs);
+  for (const id of ['gate', 'dock']) {
+    const behindMs = atMs - sought.shown[id]!;
+    assert.ok(behindMs >= -1 && behindMs < FRAME_MS + 2, `${id}: ${behindMs} ms`);
+  }
+  const first = await shownIndex('gate');
+  // Another moment shows just the picture that was seen then.
+  const other = await goTo(atMs - 2_000);
+  const framesApart = Math.round((sought.shown['gate']! - other.shown['gate']!) / FRAME_MS);
+  assert.equal(modulo(first - (await shownIndex('gate'))), modulo(framesApart));
+
+  let index = await shownIndex('gate');
+  let last = other;
+  const step = async (key: string, by: number): Promise<void> => {
+    const from = last.shown['gate']!;
+    for (let count = 0; count < Math.abs(by); count += 1) await page.page.keyboard.press(key);
+    const isThere = (timeMs: number | null | undefined): boolean =>
+      timeMs != null && Math.abs(timeMs - from - by * FRAME_MS) < FRAME_MS / 2;
+    last = await untilFacts(`${by} pictures on from ${from}`, ({ shown }) => isThere(shown['gate']));
+    index = modulo(index + by);
+    await assertShows(tile('gate'), pictures, index);
+  };
+  for (const by of [1, 1, -1]) await step(by > 0 ? '.' : ',', by);
+  // More than a GOP of 15, so that a keyframe is passed; as fast as keys are pressed, each counts.
+  await step('.', 17);
+  await step(',', -20);
+});
+
+test('play keeps two cameras in step, and goes backwards by single pictures', async () => {
+  await goTo(before1[0] + 1_500);
+  await page.page.keyboard.press('Space');
+  const begun = await untilFacts(
+    'it plays',
+    ({ phase, timeMs }) => phase === 'playing' && timeMs > before1[0] + 1_900,
+  );
+  for (let count = 0; count < 5; count += 1) {
+    const { shown, timeMs, phase } = await facts();
+    if (phase === 'end') break;
+    // On a busy machine a picture may be late, never one of the future.
+    for (const id of ['gate', 'dock']) assert.ok(shown[id]! <= timeMs + 1, `${id} is ahead`);
+  }
+  await untilFacts('it goes on', ({ timeMs }) => timeMs > begun.timeMs + 1_000);
+  await page.page.keyboard.press('k');
+  const paused = await untilFacts('it stands', isStill);
+  for (const id of ['gate', 'dock']) {
+    const behindMs = paused.timeMs - paused.shown[id]!;
+    assert.ok(behindMs >= -1 && behindMs < FRAME_MS + 2, `${id}: ${behindMs} ms`);
+  }
+  const from = await shownIndex('gate');
+  await page.page.keyboard.press('j');
+  await untilFacts('it goes back', ({ timeMs }) => timeMs < paused.timeMs - 800);
+  await page.page.keyboard.press('k');
+  const back = await untilFacts('it stands', isStill);
+  const framesBack = Math.round((paused.shown['gate']! - back.shown['gate']!) / FRAME_MS);
+  assert.ok(framesBack >= 10, `${framesBack} pictures back`);
+  assert.equal(modulo(from - (await shownIndex('gate'))), modulo(framesBack));
+});
+
+test('a gap shows why and until when instead of a picture; play skips what no camera has, and says so', async () => {
+  const inGap = await goTo((gap[0] + gap[1]) / 2);
+  assert.deepEqual(inGap.shown, { gate: null, dock: null });
+  assert.match(
+    inGap.gaps['gate'] ?? '',
+    /^No recording: recording was off.*\d\d:\d\d:\d\d to \d\d:\d\d:\d\d/,
+  );
+  const text = await page.page.getByRole('slider').getAttribute('aria-valuetext');
+  assert.match(text ?? '', /^\d\d:\d\d:\d\d, No recording: recording was off.*, until \d\d:\d\d:\d\d$/);
+  await goTo(gap[0] - 700);
+  await page.page.keyboard.press('l');
+  await untilFacts('it is behind the gap', ({ timeMs, shown }) => timeMs >= gap[1] && shown['gate'] !== null);
+  assert.match((await page.page.locator('body').textContent()) ?? '', /Nothing was recorded for/);
+  await page.page.keyboard.press('k');
+  await untilFacts('it stands', isStill);
+});
+
+test('days of 25 and 23 hours are whole on the tape, and what clocks show twice has its offset', async () => {
+  const zone = new Zone('Europe/Berlin');
+  const hoursOf = (day: string): number => (zone.boundsOf(day).toMs - zone.boundsOf(day).fromMs) / HOUR_MS;
+  const lastWith = (hours: number): string => {
+    let day = addDays(zone.dayOf(Date.now()), -1);
+    while (hoursOf(day) !== hours) day = addDays(day, -1);
+    return day;
+  };
+  const tape = page.page.getByRole('slider');
+  const spanHours = async (): Promise<number> =>
+    (Number(await tape.getAttribute('aria-valuemax')) - Number(await tape.getAttribute('aria-valuemin'))) /
+    3_600;
+  for (const hours of [25, 23]) {
+    const { fromMs } = zone.boundsOf(lastWith(hours));
+    const texts: (string | null)[] = [];
+    for (const hour of [2, 3]) {
+      await goTo(fromMs + (hour + 0.5) * HOUR_MS);
+      texts.push((await tape.getAttribute('aria-valuetext'))?.split(',')[0] ?? null);
+      assert.equal(await spanHours(), hours);
+    }
+    const expected = hours === 25 ? ['02:30:00 +02:00', '02:30:00 +01:00'] : ['03:30:00', '04:30:00'];
+    assert.deepEqual(texts, expected);
+  }
+});
+
+test('an export of two cameras tells its size, and what is downloaded opens', async () => {
+  await goTo(before1[0] + 1_500);
+  await page.page.keyboard.press('i');
+  await page.page.getByRole('button', { name: '+5 s' }).click();
+  await untilFacts(
+    '5 seconds later',
+    ({ timeMs, phase }) => timeMs > before1[0] + 6_000 && phase === 'paused',
+  );
+  await page.page.keyboard.press('o');
+  await page.page.keyboard.press('e');
+  const all = page.page.getByRole('button', { name: /Download all as one zip \([\d.]+ [kM]?B\)/ });
+  await all.waitFor();
+  const [download] = await Promise.all([page.page.waitForEvent('download'), all.click()]);
+  const zip = join(folder, 'export.zip');
+  await download.saveAs(zip);
+  execFileSync('unzip', ['-q', zip, '-d', join(folder, 'out')]);
+  const names = readdirSync(join(folder, 'out')).sort();
+  execFileSync('sha256sum', ['--strict', '--quiet', '-c', 'SHA256SUMS'], { cwd: join(folder, 'out') });
+  const clips = names.filter((name) => name.endsWith('.mp4'));
+  assert.equal(clips.length, 2, names.join());
+  for (const name of clips) {
+    const path = join(folder, 'out', name);
+    const show = ['-v', 'error', '-show_entries', 'format=duration', '-of', 'csv=p=0', path];
+    const seconds = Number(execFileSync('ffprobe', show, { encoding: 'utf8' }));
+    // Whole GOPs of a second.
+    assert.ok(seconds > 4.9 && seconds < 8, `${name}: ${seconds} s`);
+  }
+  assert.deepEqual(await page.axe(), []);
+  await page.page.keyboard.press('Escape');
+});
+
+test('events: a card opens beside its list with its time selected, is reviewed, and that is undone', async () => {
+  await page.go('/events?period=all');
+  const card = page.page.locator('[data-event]').first();
+  await card.waitFor();
+  let clicks = 0;
+  const click = async (name: string | RegExp): Promise<void> => {
+    clicks += 1;
+    await page.page
+      .getByRole('button', { name, exact: typeof name === 'string' })
+      .first()
+      .click();
+  };
+  await card.locator('button').click();
+  clicks += 2; // With the one that led here.
+  await untilFacts('its moment', isStill);
+  assert.ok((await page.page.locator('[data-event]').count()) > 0, 'the list stays');
+  await click('In');
+  await click('+5 s');
+  await click('Out');
+  await click(/^Export/);
+  assert.equal(await page.page.getByRole('dialog', { name: 'Export' }).count(), 1);
+  assert.ok(clicks <= 6, `${clicks} clicks`);
+  await page.page.keyboard.press('Escape');
+  const fresh = page.page.getByRole('button', { name: /^All \d+ reviewed$/ });
+  const label = await fresh.textContent();
+  await fresh.click();
+  await fresh.waitFor({ state: 'detached' });
+  await page.page.getByRole('button', { name: 'Undo' }).click();
+  await fresh.waitFor();
+  assert.equal(await fresh.textContent(), label);
+  assert.deepEqual(await page.axe(), []);
+  // A camera that was never there has no pictures; what is being written may not be readable yet.
+  const refused = page.asked.filter(({ status }) => status >= 400);
+  assert.deepEqual(
+    refused.filter(({ path, status }) => status !== 404 || !/thumbnail|[/]frames/.test(path)),
+    [],
+  );
+  assert.equal(page.faults.length, refused.length, page.faults.join());
+});
