@@ -13,8 +13,8 @@ import { unreadable } from '../files/recording-source.js';
 /** The numbers of a recording's streams in its messages. */
 export const STREAM = { video: 1, audio: 2 } as const;
 
-/** What stands before STREAMINFO in the box that describes FLAC: its version and flags, and the head of the block. */
-const DFLA_HEAD_BYTES = 8;
+/** Where STREAMINFO is in the box that describes FLAC: behind its version and flags, and the head of the block. */
+const STREAM_INFO = { start: 8, end: 42 };
 
 /** NAL units behind lengths of any other size are no recording of ours. */
 const NAL_LENGTH_BYTES = 4;
@@ -54,7 +54,10 @@ export class PictureConfig {
 const soundOf = ({ codec, config, timescaleHz, channels }: MovieTrack): AudioTrackInfo | null => {
   if (codec === 'aac') return aacTrack(config, timescaleHz, channels);
   if (codec === 'opus') return opusTrack();
-  if (codec === 'flac') return flacTrack(config.slice(DFLA_HEAD_BYTES), timescaleHz, channels);
+  if (codec === 'flac') {
+    const { start, end } = STREAM_INFO;
+    return config.length < end ? null : flacTrack(config.slice(start, end), timescaleHz, channels);
+  }
   return codec === 'pcmu' || codec === 'pcma' ? g711Track(codec, timescaleHz, channels) : null;
 };
 

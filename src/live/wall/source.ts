@@ -193,7 +193,8 @@ export class Source {
     head.decodeUs = this.#soundUs;
     head.compositionUs = 0;
     head.wallUs = reader.wallMs * 1000;
-    head.flags = reader.discontinuity ? FRAME_FLAG.brokeOff : 0;
+    // As in recordings: a decoder can begin with any frame of sound.
+    head.flags = FRAME_FLAG.key | (reader.discontinuity ? FRAME_FLAG.brokeOff : 0);
     if (!this.#frames.make(reader, head)) return;
     for (const stream of this.streams) if (stream.hearsNow) stream.sendSound(this.#frames, config);
   }

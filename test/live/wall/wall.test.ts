@@ -253,6 +253,7 @@ test('sound comes as a stream of its own to who wants it', async () => {
     heard.map(({ index, bytes }) => [index, bytes[0]]),
     numbersFrom(0, 10).map((at) => [at, at]),
   );
+  assert.ok(heard.every(({ isKey }) => isKey));
   const config = page.configs.find((described) => described.stream === sound);
   assert.deepEqual(
     [config?.codec, config?.rate, config?.width, config?.bytes],
