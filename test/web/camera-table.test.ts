@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Camera, Folder } from '../../src/web/data/types.js';
+import { branchesOf, mayMove } from '../../src/web/pages/cameras/folders/tree.js';
 import {
   allToggled,
   extended,
@@ -74,4 +75,20 @@ test('rows are chosen one by one, in ranges, all; and what is not shown is not c
   assert.equal(allToggled(allToggled(one, order), order).ids.size, 0);
   assert.deepEqual([...keptIn(range, ['c', 'x']).ids], ['c']);
   assert.equal(keptIn(range, order), range);
+});
+
+test('folders are lines of a tree, counted with what is below them; none goes below itself', () => {
+  const lines = branchesOf(folders, all).map(({ folder, depth, count }) => `${folder.id} ${depth} ${count}`);
+  assert.deepEqual(lines, ['north 0 2', 'gates 1 1', 'a 0 0', 'b 1 0'], 'those below each other too');
+  const orphan = [{ id: 'x', name: 'X', parent_id: 'gone' }];
+  assert.deepEqual(
+    branchesOf(orphan, []).map(({ depth }) => depth),
+    [0],
+  );
+  assert.equal(mayMove(folders, 'north', 'gates'), false);
+  assert.equal(mayMove(folders, 'north', 'north'), false);
+  assert.equal(mayMove(folders, 'gates', 'north'), false, 'it is there');
+  assert.equal(mayMove(folders, 'gates', ''), true);
+  assert.equal(mayMove(folders, 'gates', 'a'), true);
+  assert.equal(mayMove(folders, 'gone', ''), false);
 });

@@ -13,15 +13,19 @@ import { query, setQuery } from '../../data/route.js';
 import { may } from '../../data/session.js';
 import type { Camera } from '../../data/types.js';
 import { Button } from '../../parts/button.js';
+import { Dialog } from '../../parts/dialog.js';
 import { ProblemBox } from '../../parts/problem-box.js';
 import { Banner, EmptyState, Skeleton } from '../../parts/states.js';
 import { camerasText } from '../../text/cameras.js';
+import { folderText, tagText } from '../../text/folders.js';
 import { shellText } from '../../text/shell.js';
 import type { PageProps } from '../table.js';
 import { BulkBar } from './bulk/bulk-bar.js';
 import { DeleteDialog } from './bulk/bulk-dialogs.js';
 import styles from './cameras.module.css';
 import { EditCamera } from './edit/edit-camera.js';
+import { FolderTree } from './folders/folder-tree.js';
+import { TagsDialog } from './folders/tags-dialog.js';
 import { AddMany } from './many/add-many.js';
 import { CameraTable } from './table/camera-table.js';
 import { FilterBar } from './table/filter-bar.js';
@@ -53,7 +57,13 @@ const countText = (shown: number, count: number): string => {
 const byId = <Thing extends { readonly id: string }>(things: readonly Thing[]): ReadonlyMap<string, Thing> =>
   new Map(things.map((thing) => [thing.id, thing]));
 
-type Opened = 'many' | { readonly edit: string | null } | { readonly remove: Camera } | null;
+type Opened =
+  | 'many'
+  | 'tags'
+  | 'folders'
+  | { readonly edit: string | null }
+  | { readonly remove: Camera }
+  | null;
 
 const Dialogs = ({
   opened,
@@ -66,6 +76,13 @@ const Dialogs = ({
 }) => {
   const close = (): void => onOpen(null);
   if (opened === null) return null;
+  if (opened === 'tags') return <TagsDialog onClose={close} />;
+  if (opened === 'folders')
+    return (
+      <Dialog title={folderText('folders')} onClose={close}>
+        <FolderTree />
+      </Dialog>
+    );
   if (opened === 'many') return <AddMany folderId={folderId} onClose={close} />;
   if ('remove' in opened) return <DeleteDialog cameras={[opened.remove]} onClose={close} onDeleted={close} />;
   const toDelete = (id: string): void => {
@@ -103,6 +120,9 @@ export const page = (_props: PageProps) => {
   );
   const addButtons = (
     <div class={styles.actions}>
+      <Button icon="tag" onClick={() => setOpened('tags')}>
+        {tagText('manage')}
+      </Button>
       <Button icon="upload" onClick={() => setOpened('many')}>
         {camerasText('addMany')}
       </Button>
@@ -120,27 +140,32 @@ export const page = (_props: PageProps) => {
       </header>
       <div>
         <Failed />
-        <FilterBar view={view} />
+        <FilterBar view={view} onFolders={() => setOpened('folders')} />
       </div>
-      <div class={styles.main}>
-        {rows.length > 0 ? (
-          <CameraTable
-            rows={rows}
-            view={view}
-            folderNames={folderNames}
-            tagNames={tagNames}
-            selection={mayEdit ? kept : null}
-            onSelection={setSelection}
-            onEdit={(edit) => setOpened({ edit })}
-          />
-        ) : (
-          <EmptyState icon="cctv" text={camerasText(all.length === 0 ? 'none' : 'noneMatch')}>
-            {isFiltered(view) && all.length > 0 ? (
-              <Button onClick={clearFilters}>{camerasText('clearFilters')}</Button>
-            ) : null}
-            {mayEdit && all.length === 0 ? addButtons : null}
-          </EmptyState>
-        )}
+      <div class={styles.split}>
+        <div class={styles.tree}>
+          <FolderTree />
+        </div>
+        <div class={styles.main}>
+          {rows.length > 0 ? (
+            <CameraTable
+              rows={rows}
+              view={view}
+              folderNames={folderNames}
+              tagNames={tagNames}
+              selection={mayEdit ? kept : null}
+              onSelection={setSelection}
+              onEdit={(edit) => setOpened({ edit })}
+            />
+          ) : (
+            <EmptyState icon="cctv" text={camerasText(all.length === 0 ? 'none' : 'noneMatch')}>
+              {isFiltered(view) && all.length > 0 ? (
+                <Button onClick={clearFilters}>{camerasText('clearFilters')}</Button>
+              ) : null}
+              {mayEdit && all.length === 0 ? addButtons : null}
+            </EmptyState>
+          )}
+        </div>
       </div>
       {mayEdit && kept.ids.size > 0 ? (
         <BulkBar

@@ -1,10 +1,14 @@
-import { tags } from '../../../data/cameras.js';
+import { cameraList, folders, tags } from '../../../data/cameras.js';
 import { setQuery } from '../../../data/route.js';
+import { may } from '../../../data/session.js';
 import type { Camera } from '../../../data/types.js';
+import { Button } from '../../../parts/button.js';
 import { Select } from '../../../parts/select.js';
 import { camerasText, stateText } from '../../../text/cameras.js';
+import { folderText } from '../../../text/folders.js';
 import styles from '../cameras.module.css';
-import { sortColumns, type View } from './view.js';
+import { branchesOf } from '../folders/tree.js';
+import { NO_FOLDER, sortColumns, type View } from './view.js';
 
 const states: readonly Camera['state'][] = [
   ...(['streaming', 'connecting', 'reconnecting', 'error'] as const),
@@ -14,7 +18,7 @@ const states: readonly Camera['state'][] = [
 const set = (name: string, value: string): void => setQuery({ [name]: value || null }, { isReplaced: true });
 
 /** What is shown of all cameras; each choice stands in the address. */
-export const FilterBar = ({ view }: { readonly view: View }) => (
+export const FilterBar = ({ view, onFolders }: { readonly view: View; readonly onFolders: () => void }) => (
   <search class={styles.filters}>
     <input
       type="search"
@@ -47,6 +51,23 @@ export const FilterBar = ({ view }: { readonly view: View }) => (
         onChange={(tag) => set('tag', tag)}
       />
     )}
+    <div class={styles.folders}>
+      <Select
+        label={folderText('folder')}
+        isLabelHidden
+        value={view.folder}
+        options={[
+          { value: '', label: folderText('all') },
+          ...branchesOf(folders.value, cameraList.value).map(({ folder, depth, count }) => ({
+            value: folder.id,
+            label: `${'\u2003'.repeat(depth)}${folder.name} (${count})`,
+          })),
+          { value: NO_FOLDER, label: folderText('none') },
+        ]}
+        onChange={(folder) => set('folder', folder)}
+      />
+      {may('folders.edit') ? <Button icon="folder" label={folderText('manage')} onClick={onFolders} /> : null}
+    </div>
     <div class={styles.sortCards}>
       <Select
         label={camerasText('sortLabel')}

@@ -1,0 +1,47 @@
+import { catalogue } from './catalogue.js';
+
+/** The tree of folders, and tags. */
+export const folderText = catalogue({
+  folders: 'Folders',
+  manage: 'Folders…',
+  all: 'All cameras',
+  none: 'In no folder',
+  folder: 'Folder',
+  more: 'More for {name}',
+  add: 'New folder…',
+  addInside: 'New folder inside…',
+  rename: 'Rename…',
+  move: 'Move…',
+  delete: 'Delete…',
+  addTitle: 'New folder',
+  addInsideTitle: 'New folder in {name}',
+  renameTitle: 'Rename {name}',
+  moveTitle: 'Move {name}',
+  name: 'Name',
+  parent: 'Into',
+  root: 'Top level',
+  deleteTitle: 'Delete the folder {name}?',
+  deleteText: 'Its cameras and folders go to {parent}. No camera is deleted.',
+  deleteAction: 'Delete',
+  moveAction: 'Move',
+  saving: 'Saving',
+  deleting: 'Deleting',
+});
+
+export const tagText = catalogue({
+  manage: 'Tags…',
+  title: 'Tags',
+  name: 'Name',
+  color: 'Colour of {name}',
+  nameOf: 'Name of {name}',
+  count: '{count} cameras',
+  add: 'Add tag',
+  newName: 'New tag',
+  newColor: 'Colour of the new tag',
+  remove: 'Delete {name}',
+  deleteTitle: 'Delete the tag {name}?',
+  deleteText: 'It is taken off {count} cameras.',
+  deleteAction: 'Delete',
+  none: 'There are no tags yet.',
+  saving: 'Saving the tag',
+});
