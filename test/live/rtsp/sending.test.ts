@@ -6,7 +6,16 @@ import { ntpToWallMs, writeBye, writeReceiverReport } from '../../../src/rtp/rtc
 import type { RawClient, RawPacket } from '../../support/raw-client.js';
 import { until } from '../../support/until.js';
 import { FRAME_MS, type TestCamera } from '../test-camera.js';
-import { framesOn, RtspWatching, sequenceOf, ssrcOf, TCP, timestampOf, untilFrame } from './rtsp-watching.js';
+import {
+  framesOn,
+  RtspWatching,
+  SliceCamera,
+  sequenceOf,
+  ssrcOf,
+  TCP,
+  timestampOf,
+  untilFrame,
+} from './rtsp-watching.js';
 
 const GOP = 16;
 const SECOND = 1000 / FRAME_MS;
@@ -119,6 +128,26 @@ test('a viewer that stops reading loses whole frames up to a keyframe, counted; 
   assert.equal(watching.views.droppedFrames('door'), frames[gapAt]! - frames[gapAt - 1]! - 1);
   assert.equal(framesOn(healthy).length, camera.framesWritten);
   assertContinuous(rtp(healthy));
+});
+
+test('frames that are overwritten before anybody reads them are counted for each viewer', async () => {
+  await using watching = await RtspWatching.start();
+  const camera = new SliceCamera({ maxDataBytes: 1 << 20, maxFrameBytes: 1 << 19 });
+  watching.cameras.set('door', camera);
+  write(camera, 2);
+  using one = await play(watching);
+  using other = await play(watching);
+  await watching.pass(100);
+  await Promise.all([untilFrame(one, 1), untilFrame(other, 1)]);
+  // All at once, and more than the ring holds.
+  write(camera, 4 * GOP, 60_000);
+  write(camera, 1);
+  await Promise.all([untilFrame(one, 4 * GOP + 2), untilFrame(other, 4 * GOP + 2)]);
+  const seen = framesOn(one);
+  assert.deepEqual(framesOn(other), seen);
+  assert.ok(seen.length < camera.framesWritten, 'some are lost');
+  assert.equal(watching.views.droppedFrames('door'), 2 * (camera.framesWritten - seen.length));
+  assertContinuous(rtp(one));
 });
 
 test('a viewer that takes nothing for 30 s is let go', async () => {

@@ -45,7 +45,7 @@ export class CameraStream {
   #info: StreamInfo | null = null;
   #video: VideoPackets | null = null;
   #audio: AudioPackets | null = null;
-  /** Frames so far, and when the newest keyframe is shown. */
+  /** Frames so far, those that were lost among them, and when the newest keyframe is shown. */
   #videoFrames = 0;
   #keyPtsTicks = 0;
   #reportedMs = 0;
@@ -210,7 +210,9 @@ export class CameraStream {
   }
 
   #takeVideo(reader: RingReader, { video }: StreamInfo): void {
-    const { isKey, lengthBytes } = reader;
+    const { isKey, lengthBytes, gapBefore } = reader;
+    // Overwritten before they were read: lost to all viewers.
+    this.#videoFrames += gapBefore;
     this.#axis.placeVideo(reader);
     const { ptsTicks } = this.#axis;
     const bytes = this.#video?.make(this.#frame, lengthBytes, ptsTicks, isKey, video);
