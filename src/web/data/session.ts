@@ -182,6 +182,11 @@ export const refreshMe = async (): Promise<void> => {
   session.value = { state: 'in', me: await api<Me>('GET', '/api/me') };
 };
 
+/** Whether this browser is still signed in, after something that may have ended it: if not, the form appears. */
+export const checkSession = async (): Promise<void> => {
+  await renew().catch(() => {});
+};
+
 /** For the workers that read streams: a token that is good now. */
 export const accessToken = async (): Promise<string> => {
   if (token === '') await renew();

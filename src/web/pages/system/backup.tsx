@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { cameraList, folders, loadCameras, tags } from '../../data/cameras.js';
 import { Problem } from '../../data/problem.js';
-import { api, call, me } from '../../data/session.js';
+import { api, call, checkSession, me } from '../../data/session.js';
 import { showMoment, today } from '../../data/time.js';
 import { Button } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
@@ -64,6 +64,7 @@ const Summary = ({ asked, onClose }: { readonly asked: Asked; readonly onClose: 
     await api('POST', '/api/system/backup/import', { body: backup.content, timeoutMs: 120_000 });
     toast({ text: systemText('restored') });
     onClose();
+    await checkSession();
     await loadCameras();
   });
   const madeMs = Date.parse(backup.exportedAt ?? '');

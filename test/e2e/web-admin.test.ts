@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { AppBrowser, type AppPage } from '../support/browser/app-page.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+let app: TestApp;
+let browser: AppBrowser;
+let visitor: AppPage;
+
+before(async () => {
+  app = await startTestApp();
+  browser = await AppBrowser.launch();
+  visitor = await browser.signedIn(app.url, { username: 'admin', password: app.adminPassword });
+});
+after(async () => {
+  await browser.close();
+  await app.stop();
+});
+
+const usersOf = async (): Promise<string[]> =>
+  (await app.asAdmin('GET', '/api/users')).body.map(
+    ({ username, role }: { username: string; role: string }) => `${username} ${role}`,
+  );
+
+test('an admin adds a user, whose password is shown once and good, gives another role, and deletes', async () => {
+  const { page } = visitor;
+  const choose = async (item: string): Promise<void> => {
+    await page.getByRole('button', { name: 'What can be done with guard' }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await visitor.go('/users');
+  await page.getByRole('button', { name: 'Add user' }).click();
+  await page.fill('dialog input[name=username]', 'guard');
+  assert.deepEqual(await visitor.axe(), []);
+  await page.keyboard.press('Enter');
+  const password = (await page.locator('dialog code').textContent()) ?? '';
+  const login = await app.call('POST', '/api/login', { body: { username: 'guard', password } });
+  assert.equal(login.status, 200);
+  await page.getByRole('button', { name: 'Done', exact: true }).click();
+  await choose('Change role');
+  await page.getByRole('radio', { name: /Operator/ }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('guard has another role now').first().waitFor();
+  assert.ok((await usersOf()).includes('guard operator'));
+  await choose('Delete');
+  assert.deepEqual(await visitor.axe(), []);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  assert.ok((await usersOf()).includes('guard operator'), 'who cancels deletes nobody');
+  await choose('Delete');
+  await page.getByRole('button', { name: 'Delete user' }).click();
+  await page.getByRole('cell', { name: 'guard', exact: true }).waitFor({ state: 'detached' });
+  assert.ok(!(await usersOf()).includes('guard operator'));
+  assert.deepEqual(visitor.faults, []);
+});
+
+test('the log is shown as it is written, filtered by the address, and stands still when it is paused', async () => {
+  const { page } = visitor;
+  await visitor.go('/logs?find=update_settings');
+  await app.asAdmin('PUT', '/api/settings', { time_zone: 'Europe/Rome' });
+  const records = page.getByRole('listitem').filter({ hasText: 'update_settings' });
+  await records.first().waitFor();
+  const count = await records.count();
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await app.asAdmin('PUT', '/api/settings', { time_zone: 'UTC' });
+  await page.getByRole('button', { name: /Go on \([1-9]/ }).waitFor();
+  assert.equal(await records.count(), count);
+  await page.getByRole('button', { name: /Go on/ }).click();
+  await records.nth(count).waitFor();
+  assert.deepEqual(visitor.faults, []);
+});
+
+test('a backup says what would come and go before it is restored, and then everybody signs in again', async () => {
+  const { page } = visitor;
+  const restore = (content: string): Promise<void> =>
+    page.setInputFiles('input[type=file]', {
+      name: 'backup.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(content),
+    });
+  await visitor.go('/system');
+  await page.locator('.uplot canvas').nth(7).waitFor();
+  await restore('{"cameras": 7}');
+  await page.getByText('This file is no backup of this service.').waitFor();
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Download backup' }).click();
+  assert.match((await downloading).suggestedFilename(), /^framering-backup-\d{4}-\d\d-\d\d\.json$/);
+  const { body: backup } = await app.asAdmin('GET', '/api/system/backup/export');
+  const users = backup.users.filter(({ username }: { username: string }) => username !== 'viewer');
+  await restore(
+    JSON.stringify({ ...backup, users, tags: [{ id: 'night', name: 'Night', color: '#ff0000' }] }),
+  );
+  await page.getByText('Goes: viewer').waitFor();
+  await page.getByText('Comes: night').waitFor();
+  assert.deepEqual(await visitor.axe(), []);
+  assert.equal((await usersOf()).length, 4, 'nothing is done yet');
+  assert.deepEqual(visitor.faults, []);
+  await page.getByRole('button', { name: 'Replace everything' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await visitor.signIn({ username: 'admin', password: app.adminPassword });
+  assert.equal(new URL(page.url()).pathname, '/system', 'where it was');
+});
