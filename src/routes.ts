@@ -136,6 +136,7 @@ const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
   return [
     ...archiveRoutes({
       ...{ clock, cameras: registry },
+      detected: (cameraId, buckets) => storage.events.labelBuckets(cameraId, buckets),
       ...{ recordings: requests, timeline: requests, playback: requests },
       ...{ keyFrames: requests, frames: requests, exports: requests, deletions: requests },
       viewers: storage.viewers,

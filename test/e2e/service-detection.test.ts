@@ -85,6 +85,8 @@ test('what is found in a camera’s pictures is in its subtitles, in one event, 
   assert.equal(picture.headers.get('content-type'), 'image/jpeg');
   assert.equal((await get('/api/cameras/gate')).body.detect_error, '');
   assert.equal((await get('/api/events?type=detection')).body.length, 1, 'not one a second');
+  const { gate } = (await get('/api/timeline?camera=gate&bucket_ms=3600000')).body;
+  assert.equal(Math.max(...gate.labels.lamp), 1);
   const { text: metrics } = await get('/metrics');
   assert.match(metrics, /svc_detections_total\{label="lamp"\} [1-9]/);
 });

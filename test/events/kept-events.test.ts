@@ -154,6 +154,27 @@ test('who has seen what is each one’s own, and can be taken back', (t) => {
   assert.deepEqual(ids(events, { isReviewed: true }), [made[1]]);
 });
 
+test('a tape is told how many were seen when, by label', (t) => {
+  const { events } = open(t);
+  const see = (cameraId: string, label: string, fromSec: number, toSec: number | null): number =>
+    events.add({
+      ...{ cameraId, label, type: 'detection', fromMs: fromSec * 1_000 },
+      toMs: toSec === null ? null : toSec * 1_000,
+    }).id;
+  see('a', 'person', 95, 101);
+  see('a', 'person', 111, 135);
+  see('a', 'person', 80, 99);
+  see('a', 'dog', 125, null);
+  see('a', 'cat', 140, 141);
+  see('b', 'car', 110, 120);
+  events.add({ cameraId: 'a', type: 'camera_lost', fromMs: 110_000 });
+  assert.deepEqual(events.labelBuckets('a', { fromMs: 100_000, toMs: 140_000, bucketMs: 10_000 }), {
+    person: [1, 1, 1, 1],
+    dog: [0, 0, 1, 1],
+  });
+  assert.deepEqual(events.labelBuckets('none', { fromMs: 0, toMs: 1, bucketMs: 1 }), {});
+});
+
 const DAY_MS = 86_400_000;
 
 test('events go with their recordings, their camera, and when there are too many; protected ones stay', (t) => {

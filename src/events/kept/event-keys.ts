@@ -85,6 +85,12 @@ export class EventKeys {
     return list;
   }
 
+  /** What the kind of a list is of; "" where nothing was seen. */
+  labelOf(kind: number): string {
+    for (const { key, label } of this.#kinds.values()) if (key === kind) return label;
+    return '';
+  }
+
   /** The lists that fit. */
   lists({ cameraIds, types, labels }: ListFilter): ListKey[] {
     const kinds = new Set(

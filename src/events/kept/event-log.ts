@@ -8,6 +8,7 @@ import { fileNumberOf, isBrokenFile, openEventDatabase } from './database.js';
 import type { EventChanges, KeptEvent, NewEvent } from './event.js';
 import { type EventFilter, EventPages, type PageOf } from './event-pages.js';
 import { EventTables } from './event-tables.js';
+import { type Buckets, labelBuckets } from './label-buckets.js';
 import { type PruneRules, Pruning } from './pruning.js';
 
 export type EventLogDeps = { readonly clock: Clock; readonly log: Logger };
@@ -28,6 +29,10 @@ const MAX_PROTECTED = 10_000;
 const MARGIN_MS = 10_000;
 /** What a text may have that comes from a camera, or a model. */
 const MAX_TEXT = 256;
+
+const SCORE_DIGITS = 1e4;
+const rounded = (score: number | null): number | null =>
+  score === null ? null : Math.round(score * SCORE_DIGITS) / SCORE_DIGITS;
 
 const cut = (text: string): string => text.slice(0, MAX_TEXT);
 
@@ -73,7 +78,11 @@ export class EventLog {
     this.#lastId = Math.max(this.#lastId + 1, Math.round(this.#deps.clock.wallMs() * 1000));
     const kept: KeptEvent = {
       ...{ id: this.#lastId, cameraId: event.cameraId, type: event.type },
-      ...{ label: cut(event.label ?? ''), detail: cut(event.detail ?? ''), score: event.score ?? null },
+      ...{
+        label: cut(event.label ?? ''),
+        detail: cut(event.detail ?? ''),
+        score: rounded(event.score ?? null),
+      },
       ...{ fromMs: Math.round(event.fromMs), toMs: event.toMs ?? null, isProtected: false },
     };
     this.#put(kept);
@@ -90,6 +99,7 @@ export class EventLog {
     const event = {
       ...before,
       ...changes,
+      score: rounded(changes.score ?? before.score),
       toMs: toMs === null ? null : Math.max(Math.round(toMs), before.fromMs),
     };
     this.#put(event);
@@ -120,6 +130,12 @@ export class EventLog {
       const event = this.#tables.find(id);
       return event === null ? null : { event, isReviewed: this.#tables.isReviewed(username, event) };
     });
+  }
+
+  /** By label, how many detections of a camera there were in each bucket; nothing where the disk doesn't answer. */
+  labelBuckets(cameraId: string, buckets: Buckets): Record<string, number[]> {
+    this.#write();
+    return this.#try(() => labelBuckets(this.#tables, cameraId, buckets), {});
   }
 
   has(id: number): boolean {

@@ -62,6 +62,12 @@ const prepare = (db: Database.Database) => ({
        ORDER BY begin_ms LIMIT 1`,
     )
     .pluck(),
+  spans: db
+    .prepare<[object], [number, number | null]>(
+      `SELECT begin_ms, end_ms FROM events INDEXED BY events_by_list
+       WHERE camera = @camera AND kind = @kind AND begin_ms >= @fromMs AND begin_ms < @toMs ${newestFirst}`,
+    )
+    .raw(),
   reviewed: db.prepare<[object], PlaceRow & ListKey>(
     `SELECT e.id, e.begin_ms, e.camera, e.kind FROM reviews r JOIN events e ON e.id = r.event
      WHERE r.username = @username AND r.begin_ms <= @beforeMs AND r.begin_ms >= @fromMs
@@ -148,6 +154,16 @@ export class EventTables {
     if (reviewed === null) return this.#sql.list.all(input).map(placeOf);
     const statement = reviewed.is ? this.#sql.listSeen : this.#sql.listUnseen;
     return statement.all({ ...input, username: reviewed.by }).map(placeOf);
+  }
+
+  /** From when to when the events of a list lasted that began in [fromMs, toMs); what goes on lasts until then. */
+  spans(
+    list: ListKey,
+    bounds: { readonly fromMs: number; readonly toMs: number; readonly count: number },
+  ): [beginMs: number, endMs: number][] {
+    return this.#sql.spans
+      .all({ ...list, ...bounds })
+      .map(([beginMs, endMs]) => [beginMs, endMs ?? bounds.toMs]);
   }
 
   /** Of all lists together, with the list of each. */

@@ -5,9 +5,10 @@ import { type FramesRouteDeps, framesRoute } from './archive/frames.js';
 import { type KeyFrameRoutesDeps, keyFrameRoutes } from './archive/key-frames.js';
 import { type ListRoutesDeps, listRoutes } from './archive/lists.js';
 import { type PlaybackRoutesDeps, playbackRoutes } from './archive/playback.js';
-import { timelineRoute } from './archive/timeline.js';
+import { type TimelineRouteDeps, timelineRoute } from './archive/timeline.js';
 
 export type ArchiveRoutesDeps = ListRoutesDeps &
+  TimelineRouteDeps &
   PlaybackRoutesDeps &
   KeyFrameRoutesDeps &
   FramesRouteDeps &

@@ -4,7 +4,7 @@ import { listText } from '../../list.js';
 import { invalidInput } from '../../problem.js';
 import { type Route, route } from '../../route.js';
 import { idSchema } from '../../schemas.js';
-import { instantSchema, rangeOf } from '../../time-range.js';
+import { instantSchema, rangeOf, type TimeRange } from '../../time-range.js';
 import { type KnownIds, knownCamera } from './known-camera.js';
 import { MAX_LISTED_DAYS, type RecordingTimeline } from './lists.js';
 
@@ -12,6 +12,11 @@ export type TimelineRouteDeps = {
   readonly clock: Clock;
   readonly cameras: KnownIds;
   readonly timeline: RecordingTimeline;
+  /** By label, how many detections of a camera there were in each bucket. */
+  readonly detected?: (
+    cameraId: string,
+    buckets: { readonly fromMs: number; readonly toMs: number; readonly bucketMs: number },
+  ) => Record<string, number[]>;
 };
 
 /** As many as a wall has. */
@@ -28,9 +33,10 @@ const laneSchema = z
     motion: z
       .array(z.int().min(0).max(255))
       .meta({ description: 'by bucket from `from` on; empty where no motion is detected' }),
-    labels: z
-      .record(z.string(), z.array(z.int().min(0)))
-      .meta({ description: 'by label how many in each bucket; empty where nothing is detected' }),
+    labels: z.record(z.string(), z.array(z.int().min(0))).meta({
+      description:
+        'by label how many in each bucket; empty where nothing was detected, or no `bucket_ms` is asked for',
+    }),
   })
   .meta({ id: 'TimelineLane' });
 
@@ -50,15 +56,19 @@ const timelineQuery = z.object({
 });
 
 /** What several cameras have of one time: the lanes of a tape. */
-export const timelineRoute = ({ clock, cameras, timeline }: TimelineRouteDeps): Route => {
-  const laneOf = async (id: string, fromMs: number, toMs: number): Promise<z.infer<typeof laneSchema>> => {
+export const timelineRoute = ({ clock, cameras, timeline, detected }: TimelineRouteDeps): Route => {
+  const laneOf = async (
+    id: string,
+    { fromMs, toMs }: TimeRange,
+    bucketMs: number | undefined,
+  ): Promise<z.infer<typeof laneSchema>> => {
     const { intervals, gaps } = await timeline.intervals(id, fromMs, toMs);
     return {
       recorded: intervals.map(({ startMs, endMs }) => [Math.round(startMs), Math.round(endMs)]),
       gaps: gaps.map(({ startMs, endMs, reason }) => [Math.round(startMs), Math.round(endMs), reason]),
-      // Nothing detects anything yet.
+      // Nothing tells of motion yet.
       motion: [],
-      labels: {},
+      labels: bucketMs === undefined ? {} : (detected?.(id, { fromMs, toMs, bucketMs }) ?? {}),
     };
   };
   return route({
@@ -80,7 +90,10 @@ export const timelineRoute = ({ clock, cameras, timeline }: TimelineRouteDeps): 
       if (query.bucket_ms !== undefined && (toMs - fromMs) / query.bucket_ms > MAX_BUCKETS)
         throw invalidInput([{ path: 'bucket_ms', message: `that is more than ${MAX_BUCKETS} buckets` }]);
       const ids = [...new Set([query.camera].flat())].map((id) => knownCamera(id, cameras));
-      const lanes = await Promise.all(ids.map(async (id) => [id, await laneOf(id, fromMs, toMs)] as const));
+      const range = { fromMs, toMs };
+      const lanes = await Promise.all(
+        ids.map(async (id) => [id, await laneOf(id, range, query.bucket_ms)] as const),
+      );
       return listText(JSON.stringify(Object.fromEntries(lanes)));
     },
   });
