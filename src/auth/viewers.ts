@@ -29,6 +29,7 @@ type OpenViewing = Viewing & {
 type TakenPlace = {
   readonly cameraId: string | null;
   readonly username: string | null;
+  readonly isLive: boolean;
   readonly onEnd: (reason: EndReason) => void;
 };
 
@@ -94,10 +95,15 @@ export class Viewers {
   /**
    * Takes a place for a connection (WebSocket, WHEP, the log) until it is released. `onEnd` is called at once, and
    * once, when it must end. `username` is null for a viewer of a camera without `token_auth`, `cameraId` where it
-   * shows none.
+   * shows none. `isLive`: it shows what the camera sends now.
    */
-  takePlace(cameraId: string | null, username: string | null, onEnd: (reason: EndReason) => void): Place {
-    const place = { cameraId, username, onEnd };
+  takePlace(
+    cameraId: string | null,
+    username: string | null,
+    onEnd: (reason: EndReason) => void,
+    { isLive = true }: { readonly isLive?: boolean } = {},
+  ): Place {
+    const place = { cameraId, username, isLive, onEnd };
     this.#places.add(place);
     return { release: () => void this.#places.delete(place) };
   }
@@ -114,7 +120,7 @@ export class Viewers {
 
   /** There is no live picture of the camera any more: whoever stays connected for it must stop. */
   endPlaces(cameraId: string, reason: EndReason): void {
-    this.#endPlaces((place) => place.cameraId === cameraId, reason);
+    this.#endPlaces((place) => place.isLive && place.cameraId === cameraId, reason);
   }
 
   #end(isMeant: (viewer: OpenViewing | TakenPlace) => boolean, reason: EndReason): void {

@@ -154,7 +154,10 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers, compression: Compress
       ...entry,
       ifMatch: ifMatch ?? '',
       clientAddress: request.ip ?? '',
-      onGone: (listener) => void response.once('close', listener),
+      onGone: (listener) => {
+        if (response.destroyed) listener();
+        else response.once('close', listener);
+      },
       isSecure: request.secure,
       note: (details) => note?.add(details),
     });

@@ -27,7 +27,7 @@ export type Call<By extends Access, Params, Query, Body> = {
   /** Of a conditional route: what the client says that it knows. */
   readonly ifMatch: string;
   readonly clientAddress: string;
-  /** Calls back when the client has gone, or has its answer. */
+  /** Calls back when the client has gone, or has its answer: at once if that was before. */
   readonly onGone: (listener: () => void) => void;
   /** Whether it came by TLS, to us or to a proxy that is trusted. */
   readonly isSecure: boolean;

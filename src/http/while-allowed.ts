@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Viewers } from '../auth/viewers.js';
 
 /**
- * Sends what may take hours: whoever may not watch any more is not sent the rest. `cameraId`: null where the right is
+ * Makes and sends what may take hours: whoever may not watch any more is not sent the rest. `cameraId`: null where the right is
  * the user's alone.
  */
 export const whileAllowed = async (
@@ -12,7 +12,7 @@ export const whileAllowed = async (
   response: ServerResponse,
   send: () => Promise<void>,
 ): Promise<void> => {
-  const place = viewers.takePlace(cameraId, username, () => response.destroy());
+  const place = viewers.takePlace(cameraId, username, () => response.destroy(), { isLive: false });
   try {
     await send();
   } finally {

@@ -101,3 +101,39 @@ test('the addresses of one network share what one viewer may read at once', asyn
     return reading.statusCode === 200;
   });
 });
+
+test('slow players of one network hold no more memory by segments than their share', async (t) => {
+  const path = (at: number): string => `/hls/open/segment.ts?file=${fileName}&seq=${at % 5}`;
+  const headers = { 'x-forwarded-for': '2001:db8:0:9::1' };
+  for (let at = 0; at < 30; at += 1) {
+    const leaving = httpRequest(new URL(path(at), app.url), { agent: false, headers });
+    leaving.on('error', () => {}).end();
+    await new Promise((resolve) => setTimeout(resolve, at));
+    leaving.destroy();
+  }
+  const first = await begin(t, path(0), { from: '2001:db8:0:9::1' });
+  const segmentBytes = Number(first.headers['content-length']);
+  assert.ok(segmentBytes > 5e6, `${segmentBytes} bytes`);
+  const statuses = [first.statusCode];
+  for (let at = 1; at < 24; at += 1)
+    statuses.push((await begin(t, path(at), { from: `2001:db8:0:9::${at + 1}` })).statusCode);
+  assert.equal(statuses.filter((status) => status === 200).length, Math.floor(128e6 / segmentBytes));
+  assert.deepEqual(new Set(statuses), new Set([200, 503]));
+  const other = await begin(t, path(0), { from: '2001:db8:0:a::1' });
+  assert.equal(other.statusCode, 200);
+  assert.equal(await restOf(other), segmentBytes);
+});
+
+test('a camera that is switched off is recorded no more, but its recordings go on to be sent', async (t) => {
+  await app.asAdmin('PUT', '/api/cameras/open', { disabled: false });
+  const from = '192.0.2.77';
+  const downloads = [
+    await begin(t, `/hls/open/recording.mp4?file=${fileName}`, { from }),
+    await begin(t, `/stream/archive/open/frames?${when}`, { from }),
+  ];
+  await app.asAdmin('PUT', '/api/cameras/open', { disabled: true });
+  for (const download of downloads) {
+    assert.ok((await restOf(download)) > fileBytes * 0.9);
+    assert.ok(download.complete);
+  }
+});

@@ -1,3 +1,4 @@
+import { HeldBytes } from '../held-bytes.js';
 import type { Route } from '../route.js';
 import { type DeletionRouteDeps, deletionRoute } from './archive/deletion.js';
 import { type ExportRouteDeps, exportRoute } from './archive/export.js';
@@ -15,13 +16,19 @@ export type ArchiveRoutesDeps = ListRoutesDeps &
   ExportRouteDeps &
   DeletionRouteDeps;
 
+/** A wall of 36 that plays whole segments of the largest cameras; and several such. */
+const HELD = { maxBytes: 512_000_000, maxBytesOfViewer: 128_000_000 };
+
 /** Recordings: lists, playback, export and deletion. */
-export const archiveRoutes = (deps: ArchiveRoutesDeps): Route[] => [
-  ...listRoutes(deps),
-  timelineRoute(deps),
-  ...playbackRoutes(deps),
-  ...keyFrameRoutes(deps),
-  framesRoute(deps),
-  exportRoute(deps),
-  deletionRoute(deps),
-];
+export const archiveRoutes = (deps: ArchiveRoutesDeps): Route[] => {
+  const held = new HeldBytes(HELD);
+  return [
+    ...listRoutes(deps),
+    timelineRoute(deps),
+    ...playbackRoutes(deps, held),
+    ...keyFrameRoutes(deps, held),
+    framesRoute(deps),
+    exportRoute(deps),
+    deletionRoute(deps),
+  ];
+};

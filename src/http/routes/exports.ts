@@ -142,20 +142,20 @@ const downloadRoute = ({ cameras, exports, viewers }: ExportRoutesDeps): Route =
       304: { description: 'The file that the client has', contentType: null },
     },
     problems: [404, 410, 416, 503],
-    handle: async ({ params: { id, filename }, note }) => {
+    handle: ({ params: { id, filename }, note }) => {
       const made = exports.find(id);
       const isZip = made?.zipName === filename;
       const files = made?.files.filter(({ name }) => isZip || name === filename) ?? [];
       if (made === null || files.some(({ item }) => !cameras.has(item.cameraId))) throw noExport();
       note({ target: filename, user: made.username, ...shownItems(files.map(({ item }) => item)) });
-      const content = await exports.content(made, filename);
-      if (content === null) throw noExport();
       return {
         write: async (request, response) => {
           // Who made it, whoever downloads it.
-          await whileAllowed(viewers, null, made.username, response, () =>
-            sendClip(content, filename, request, response, isZip ? contentType[1] : contentType[0]),
-          );
+          await whileAllowed(viewers, null, made.username, response, async () => {
+            const content = await exports.content(made, filename);
+            if (content === null) throw noExport();
+            await sendClip(content, filename, request, response, isZip ? contentType[1] : contentType[0]);
+          });
         },
       };
     },

@@ -88,10 +88,10 @@ export const exportRoute = ({ clock, cameras, exports, viewers }: ExportRouteDep
       note(shownSelection(wanted));
       return {
         write: async (request, response) => {
-          const clip = await exports.clip(id, wanted, username);
-          await whileAllowed(viewers, null, username, response, () =>
-            sendClip(clip, `export_${id}.mp4`, request, response),
-          );
+          await whileAllowed(viewers, null, username, response, async () => {
+            const clip = await exports.clip(id, wanted, username);
+            await sendClip(clip, `export_${id}.mp4`, request, response);
+          });
         },
       };
     },

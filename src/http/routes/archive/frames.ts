@@ -75,12 +75,14 @@ export const framesRoute = ({ clock, frames, viewers }: FramesRouteDeps): Route 
     params: idParams,
     query: framesQuery,
     answers: { 200: { description: 'Messages, as src/wire/README.md has them', contentType } },
-    handle: async ({ params: { id }, query, viewing: { username }, clientAddress }) => {
+    handle: ({ params: { id }, query, viewing: { username }, clientAddress }) => {
       const wanted = wantedOf(query, clock.wallMs());
-      const reading = await frames.frames(id, wanted, username ?? clientNetwork(clientAddress));
       return {
         write: async (_request, response) => {
-          await whileAllowed(viewers, id, username, response, () => sendFrames(reading, response));
+          await whileAllowed(viewers, id, username, response, async () => {
+            const reading = await frames.frames(id, wanted, username ?? clientNetwork(clientAddress));
+            await sendFrames(reading, response);
+          });
         },
       };
     },

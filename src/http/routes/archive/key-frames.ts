@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Viewers } from '../../../auth/viewers.js';
+import { clientNetwork } from '../../../base/client-address.js';
 import { type Clip, sendClip } from '../../clip-response.js';
+import type { HeldBytes } from '../../held-bytes.js';
 import { type Content, type Route, route } from '../../route.js';
 import { idParams } from '../../schemas.js';
 import { whileAllowed } from '../../while-allowed.js';
@@ -21,10 +23,12 @@ export type KeyFrameRoutesDeps = {
   readonly viewers: Pick<Viewers, 'takePlace'>;
 };
 
+/** What a reading holds, and what is on its way. */
+const PIECE_BYTES = 1_250_000;
 const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 
 /** What HLS players scrub by. */
-export const keyFrameRoutes = ({ keyFrames, viewers }: KeyFrameRoutesDeps): Route[] => [
+export const keyFrameRoutes = ({ keyFrames, viewers }: KeyFrameRoutesDeps, held: HeldBytes): Route[] => [
   route({
     method: 'get',
     path: '/hls/:id/keyframes.m3u8',
@@ -53,14 +57,19 @@ export const keyFrameRoutes = ({ keyFrames, viewers }: KeyFrameRoutesDeps): Rout
       304: { description: 'The file that the client has', contentType: null },
     },
     problems: [416],
-    handle: ({ params: { id }, query: { file }, viewing: { username } }) => {
+    handle: ({ params: { id }, query: { file }, viewing: { username }, clientAddress }) => {
       const fileName = checkedName(file);
       return {
         write: async (request, response) => {
-          const content = await keyFrames.content(id, { fileName });
-          await whileAllowed(viewers, id, username, response, () =>
-            sendClip(content, fileName, request, response),
-          );
+          const letGo = held.hold(username ?? clientNetwork(clientAddress), PIECE_BYTES);
+          try {
+            await whileAllowed(viewers, id, username, response, async () => {
+              const content = await keyFrames.content(id, { fileName });
+              await sendClip(content, fileName, request, response);
+            });
+          } finally {
+            letGo();
+          }
         },
       };
     },

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { clientNetwork } from '../../../base/client-address.js';
 import type { Clock } from '../../../base/clock.js';
+import type { HeldBytes } from '../../held-bytes.js';
 import { type Content, type Reply, type Route, route } from '../../route.js';
 import { idParams } from '../../schemas.js';
 import { instantSchema, rangeOf, type TimeRange } from '../../time-range.js';
@@ -28,7 +30,7 @@ const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 const playlist = (text: Content): Reply => ({ status: 200, text, contentType: PLAYLIST_TYPE });
 
 /** What HLS players poll. */
-export const playbackRoutes = ({ clock, playback }: PlaybackRoutesDeps): Route[] => [
+export const playbackRoutes = ({ clock, playback }: PlaybackRoutesDeps, held: HeldBytes): Route[] => [
   route({
     method: 'get',
     path: '/hls/:id/archive.m3u8',
@@ -67,9 +69,16 @@ export const playbackRoutes = ({ clock, playback }: PlaybackRoutesDeps): Route[]
       200: { description: 'MPEG-TS', contentType: 'video/mp2t' },
       304: { description: 'The part that the client has', contentType: null },
     },
-    handle: async ({ params: { id }, query: { file, seq } }) => {
+    handle: async ({
+      params: { id },
+      query: { file, seq },
+      viewing: { username },
+      clientAddress,
+      onGone,
+    }) => {
       const wanted = { fileName: checkedName(file), seq: seqOf('seq', seq) };
       const { bytes, etag } = await playback.segment(id, wanted);
+      onGone(held.hold(username ?? clientNetwork(clientAddress), bytes.length));
       // A part is listed when it is whole, and never changes then.
       const headers = { ETag: etag, 'Cache-Control': 'private, max-age=3600' };
       return { status: 200, text: bytes, contentType: 'video/mp2t', headers };
