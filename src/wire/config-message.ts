@@ -47,8 +47,10 @@ export const videoConfigMessage = (stream: number, info: VideoTrackInfo): Buffer
 const FLAC_HEAD = Buffer.of(0x66, 0x4c, 0x61, 0x43, 0x80, 0, 0, 34);
 
 /** The decoder's name for sound and its description, as WebCodecs has them. */
-const decoderOf = ({ codec, codecString, config }: AudioTrackInfo): readonly [string, Uint8Array] =>
-  codec === 'flac' ? ['flac', Buffer.concat([FLAC_HEAD, config])] : [codecString, config];
+const decoderOf = ({ codec, codecString, config }: AudioTrackInfo): readonly [string, Uint8Array] => {
+  if (codec === 'flac') return ['flac', Buffer.concat([FLAC_HEAD, config])];
+  return [codec === 'l16' ? 'pcm-s16' : codecString, config];
+};
 
 /** What a decoder has to know of sound: in the place of the picture's width are its channels. */
 export const soundConfigMessage = (stream: number, info: AudioTrackInfo): Buffer => {

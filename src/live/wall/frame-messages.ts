@@ -34,6 +34,13 @@ export class FrameMessages {
     if (!reader.copyTo(bytes, start)) return false;
     return reader.isAudio || toAnnexB(bytes, start, this.end);
   }
+
+  /** The message just made is of L16, whose higher bytes come first: decoders of pages want the lower ones first. */
+  swapSamples(): void {
+    const { bytes, end, payloadBytes } = this;
+    const start = end - payloadBytes + FRAME_HEAD_BYTES;
+    bytes.subarray(start, end - ((end - start) % 2)).swap16();
+  }
 }
 
 /** A whole message that is kept, and how much of it is payload. */

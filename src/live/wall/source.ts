@@ -183,10 +183,10 @@ export class Source {
     this.#nextSound = (index + 1) >>> 0;
     if (!this.streams.some((stream) => stream.hearsNow)) return;
     const config = this.configs.sound(reader);
-    const clockHz = reader.streamInfo()?.audio?.clockRateHz ?? 0;
-    if (config === null || clockHz === 0) return;
+    const audio = reader.streamInfo()?.audio ?? null;
+    if (config === null || audio === null || audio.clockRateHz === 0) return;
     const head = this.#head;
-    const videoTicks = (reader.ptsTicks / clockHz) * VIDEO_CLOCK_HZ;
+    const videoTicks = (reader.ptsTicks / audio.clockRateHz) * VIDEO_CLOCK_HZ;
     head.stream = this.numbers.sound;
     head.index = index;
     this.#soundUs = this.#timestamps.after(this.#soundUs, videoTicks);
@@ -196,6 +196,7 @@ export class Source {
     // As in recordings: a decoder can begin with any frame of sound.
     head.flags = FRAME_FLAG.key | (reader.discontinuity ? FRAME_FLAG.brokeOff : 0);
     if (!this.#frames.make(reader, head)) return;
+    if (audio.codec === 'l16') this.#frames.swapSamples();
     for (const stream of this.streams) if (stream.hearsNow) stream.sendSound(this.#frames, config);
   }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { l16Track } from '../../../src/codec/audio-track.js';
 import { frameFlag } from '../../../src/ring/frame-flag.js';
+import { stampOf, streamInfo } from '../../support/ring.js';
 import { until } from '../../support/until.js';
 import { FRAME_MS } from '../test-camera.js';
 import { numberOf, WallRig } from './wall-rig.js';
@@ -262,6 +264,23 @@ test('sound comes as a stream of its own to who wants it', async () => {
   const shown = page.framesOf(stream).at(-1)!;
   assert.ok(Math.abs(shown.timestampUs - heard.at(-1)!.timestampUs) < 100_000, 'both run on one clock');
   assert.deepEqual([deaf.frames.length, deaf.tile(1)?.['sound'], page.faults], [11, null, []]);
+});
+
+test('L16 comes as decoders of pages want it', async () => {
+  await using rig = await WallRig.start();
+  const camera = rig.addCamera('door');
+  camera.writer.setStreamInfo({ ...streamInfo(1), audio: l16Track(16_000, 1) });
+  camera.write(true);
+  const page = await rig.open();
+  page.show([{ tile: 1, camera: 'door', sound: true }]);
+  await rig.run(100);
+  camera.write(false);
+  // The last byte is no sample.
+  camera.writer.writeAudio(Buffer.of(1, 2, 3, 4, 5), 0, 5, stampOf({ ptsTicks: 640 }));
+  await rig.run(FRAME_MS);
+  const { sound } = page.tile(1) as { sound?: number };
+  assert.deepEqual([...page.framesOf(sound)[0]!.bytes], [2, 1, 4, 3, 5]);
+  assert.equal(page.configs.find(({ stream }) => stream === sound)?.codec, 'pcm-s16');
 });
 
 test('sound that the ring has twice, as it was sent and as files keep it, is numbered without a gap', async () => {
