@@ -13,7 +13,7 @@ const AWAY_MS = 15_000;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** What is shown, and what of it is recorded: the old wing comes and goes, the hall has sound and three hours of past. */
+/** What is shown, and what of it is recorded: the old wing comes and goes, the atrium has sound and three hours of past. */
 const names = {
   gate: { comment: 'Gate', record: true },
   yard: { comment: 'Yard', record: true },
@@ -22,15 +22,15 @@ const names = {
   stairs: { comment: 'Stairs', record: false },
   garage: { comment: 'Garage', record: false },
   'old-wing': { comment: 'Old wing', record: true },
-  hall: { comment: 'Hall', record: true },
+  atrium: { comment: 'Atrium', record: true },
 } as const;
 
 const startCameras = async (): Promise<{ steady: FakeCamera; flapping: FakeCamera }> => {
   const scenes = makeScenes();
   const mounts = Object.fromEntries([...scenes].map(([name, video]) => [`/${name}`, { video }]));
   const sub = { video: fixtures.h264Baseline() };
-  const hall = { video: fixtures.h264High(), audio: fixtures.pcmu() };
-  const steady = await FakeCamera.start({ mounts: { ...mounts, '/hall': hall, '/sub': sub } });
+  const atrium = { video: fixtures.h264High(), audio: fixtures.pcmu() };
+  const steady = await FakeCamera.start({ mounts: { ...mounts, '/atrium': atrium, '/sub': sub } });
   const flapping = await FakeCamera.start({ mounts: { '/old-wing': { video: fixtures.h264Large() } } });
   setInterval(() => {
     // What tests compare with what arrived would grow for as long as the demo runs.
@@ -51,7 +51,7 @@ const main = async (): Promise<void> => {
   say('Making pictures, cameras and some hours of recordings...');
   const { steady, flapping } = await startCameras();
   const archiveDir = join(dataDir, 'recordings');
-  writeArchive(archiveDir, 'hall', Date.now());
+  writeArchive(archiveDir, 'atrium', Date.now());
   const port = process.env['PORT'] ?? '8080';
   const service = await startService({ DATA_DIR: dataDir, ARCHIVE_DIR: archiveDir, PORT: port });
   const token = await service.login('admin', service.adminPassword);

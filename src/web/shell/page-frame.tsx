@@ -1,6 +1,7 @@
 import { Component, type FunctionComponent } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { asProblem, type Problem } from '../data/problem.js';
+import { outage } from '../data/connection.js';
+import { asProblem, Problem } from '../data/problem.js';
 import type { Page, PageProps } from '../pages/table.js';
 import { ProblemBox } from '../parts/problem-box.js';
 import { Skeleton } from '../parts/states.js';
@@ -18,14 +19,18 @@ class Guard extends Component<{ readonly children: preact.ComponentChildren }, {
     const { problem } = this.state;
     if (problem === null) return this.props.children;
     return (
-      <ProblemBox
-        what={shellText('pageFailed')}
-        problem={problem}
-        onRetry={() => this.setState({ problem: null })}
-      />
+      <div class={styles.padded}>
+        <ProblemBox
+          what={shellText('thisPage')}
+          problem={problem}
+          onRetry={() => this.setState({ problem: null })}
+        />
+      </div>
     );
   }
 }
+
+const notLoaded = (): Problem => new Problem({ status: -1, code: 'page', detail: shellText('notLoaded') });
 
 /** Loads a page's code, and shows it; what goes wrong in it leaves the rest of the app alone. */
 export const PageFrame = ({ page, rest }: { readonly page: Page; readonly rest: readonly string[] }) => {
@@ -38,13 +43,22 @@ export const PageFrame = ({ page, rest }: { readonly page: Page; readonly rest: 
     page
       .load()
       .then(({ page: View }) => isCurrent && setLoaded({ of: page, View }))
-      .catch((fault: unknown) => isCurrent && setProblem(asProblem(fault)));
+      .catch(() => isCurrent && setProblem(notLoaded()));
     return () => {
       isCurrent = false;
     };
   }, [page, tries]);
   if (problem !== null)
-    return <ProblemBox what={page.title()} problem={problem} onRetry={() => setTries(tries + 1)} />;
+    return (
+      <div class={styles.padded}>
+        <ProblemBox
+          what={page.title()}
+          problem={problem}
+          // Another version of the service has other files: the page must be read anew for them.
+          onRetry={() => (outage.peek() === null ? location.reload() : setTries(tries + 1))}
+        />
+      </div>
+    );
   if (loaded === null || loaded.of !== page)
     return (
       <div class={styles.none}>

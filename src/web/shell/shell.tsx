@@ -5,7 +5,7 @@ import { type Page, pages } from '../pages/table.js';
 import { LinkButton } from '../parts/button.js';
 import { ConfirmHost } from '../parts/confirm.js';
 import { Icon } from '../parts/icon.js';
-import { Banner } from '../parts/states.js';
+import { Banner, EmptyState } from '../parts/states.js';
 import { Toasts } from '../parts/toasts.js';
 import { useShortcuts } from '../parts/use-shortcuts.js';
 import { shellText } from '../text/shell.js';
@@ -116,7 +116,9 @@ export const Shell = () => {
         <PrintedPassword pageName={page?.name ?? ''} />
         <div class={styles.content}>
           {page === null ? (
-            <p class={styles.none}>{shellText('notFound')}</p>
+            <EmptyState icon="search" text={shellText('notFound')}>
+              <LinkButton href="/">{shellText('toStart')}</LinkButton>
+            </EmptyState>
           ) : (
             <PageFrame page={page} rest={rest} />
           )}

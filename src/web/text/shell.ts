@@ -25,7 +25,7 @@ export const shellText = catalogue({
   failed: '{what} failed',
   requestId: 'Request {id}',
   notFound: 'There is no page here.',
-  toWall: 'To the wall',
+  toStart: 'To the start page',
   close: 'Close',
   cancel: 'Cancel',
   save: 'Save',
@@ -37,5 +37,6 @@ export const shellText = catalogue({
   showKeys: 'Show these keys',
   find: 'Find',
   lettersOff: 'Single keys are switched off for you. They can be switched on under Me.',
-  pageFailed: 'This page could not be shown.',
+  thisPage: 'Showing this page',
+  notLoaded: 'It could not be loaded: the service does not answer, or is another version by now.',
 });

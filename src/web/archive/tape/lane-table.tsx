@@ -46,26 +46,29 @@ export const LaneTable = ({ model }: { readonly model: TapeModel }) => {
   const zone = model.zone.value;
   const shown = (timeMs: number): string => zone.dateAndClock(timeMs);
   return (
-    <table class="visually-hidden">
-      <caption>{archiveText('table')}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{archiveText('camera')}</th>
-          <th scope="col">{archiveText('from')}</th>
-          <th scope="col">{archiveText('to')}</th>
-          <th scope="col">{archiveText('state')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={`${row.camera} ${row.fromMs} ${row.state}`}>
-            <th scope="row">{row.camera}</th>
-            <td>{shown(row.fromMs)}</td>
-            <td>{shown(row.toMs)}</td>
-            <td>{row.state}</td>
+    // A table is as wide as it needs, whatever it is told: what hides it is around it.
+    <div class="visually-hidden">
+      <table>
+        <caption>{archiveText('table')}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{archiveText('camera')}</th>
+            <th scope="col">{archiveText('from')}</th>
+            <th scope="col">{archiveText('to')}</th>
+            <th scope="col">{archiveText('state')}</th>
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={`${row.camera} ${row.fromMs} ${row.state}`}>
+              <th scope="row">{row.camera}</th>
+              <td>{shown(row.fromMs)}</td>
+              <td>{shown(row.toMs)}</td>
+              <td>{row.state}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 };
