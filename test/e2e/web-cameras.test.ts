@@ -105,3 +105,162 @@ test('fifty cameras are pasted, tested, mended and saved in eight clicks; each f
   assert.deepEqual(page.faults, []);
   await page.close();
 });
+
+const only = async (create: readonly object[]): Promise<void> => {
+  const ids = (await camerasNow()).map(({ id }) => id);
+  if (ids.length > 0) await bulk({ delete: ids });
+  await bulk({ create });
+};
+
+test('a camera is edited with its password masked, and what others change meanwhile is told and kept', async () => {
+  const url = camera.url('/c1', login);
+  await only([{ id: 'gate', url, disabled: true, comment: 'Gate' }]);
+  const page = await openAs('operator', '/cameras?edit=gate');
+  const address = page.page.getByLabel('Address of the stream');
+  assert.equal(await address.inputValue(), url.replace('s3cret', '***'));
+  await button(page, 'Test').click();
+  await page.page
+    .getByText(/h264 320×180/)
+    .first()
+    .waitFor();
+  await page.page.getByLabel('Comment').fill('Gate, north');
+  await app.asAdmin('PUT', '/api/cameras/gate', { retention_days: 30, comment: 'Main gate' });
+  await page.page.getByText('Meanwhile changed by somebody else, and shown here: Keep for days.').waitFor();
+  await page.page.getByText('Somebody else changed this meanwhile, to: Main gate').waitFor();
+  assert.equal(await page.page.getByLabel('Keep for days').inputValue(), '30');
+  await page.page.keyboard.press('Escape');
+  await page.page.getByText('Leave without saving?').waitFor();
+  await page.page.keyboard.press('Escape');
+  const other = `rtsp://admin:***@127.0.0.1:${camera.port}/c2`;
+  await address.fill(other);
+  await page.page.getByText('This address was not tested.').waitFor();
+  await button(page, 'Save').click();
+  await page.page.getByText('gate was saved').first().waitFor();
+  const { body } = await app.asAdmin('GET', '/api/cameras/gate');
+  assert.deepEqual(
+    [body.url, body.comment, body.retention_days],
+    [other.replace('***', 's3cret'), 'Gate, north', 30],
+  );
+  await button(page, 'Add camera').click();
+  await page.page.getByLabel('Id', { exact: true }).fill('no id');
+  await address.fill('http://nowhere');
+  await button(page, 'Save').click();
+  await page.page.getByText('must be an rtsp:// or rtsps:// address').first().waitFor();
+  assert.deepEqual(await page.axe(), []);
+  assert.doesNotMatch(await page.page.content(), /s3cret/);
+  // A refused form is a 400, which browsers write to the console.
+  assert.deepEqual(
+    page.faults.filter((fault) => !fault.includes('status of 400')),
+    [],
+  );
+  await page.close();
+});
+
+test('many are chosen by keys, changed, taken back, put into folders and deleted', async () => {
+  await only(
+    Array.from({ length: 6 }, (_, nth) => ({
+      id: `cam-${nth}`,
+      url: 'rtsp://127.0.0.1:1/x',
+      disabled: true,
+    })),
+  );
+  const page = await openAs('operator');
+  const { keyboard } = page.page;
+  const fieldsOf = async (name: 'record' | 'folder_id') =>
+    (await app.asAdmin('GET', '/api/cameras')).body.map((each: Record<string, unknown>) => each[name]);
+  await page.page.locator('[role=grid]').focus();
+  for (const key of ['ArrowDown', 'ArrowDown', 'Space', 'Shift+ArrowDown', 'Shift+ArrowDown'])
+    await keyboard.press(key);
+  await page.page.getByText('3 selected').waitFor();
+  await button(page, 'Change').click();
+  await page.page.getByRole('menuitem', { name: 'Record', exact: true }).click();
+  await page.page.getByText('3 cameras were changed').first().waitFor();
+  assert.deepEqual(await fieldsOf('record'), [false, true, true, true, false, false]);
+  await button(page, 'Undo').click();
+  await until('it is taken back', async () =>
+    (await fieldsOf('record')).every((record: unknown) => record === false),
+  );
+  await button(page, 'New folder…').click();
+  await page.page.locator('dialog input:focus').waitFor();
+  await keyboard.insertText('North Wing');
+  await keyboard.press('Enter');
+  const folder = page.page.getByRole('button', { name: /^North Wing/ });
+  await folder.waitFor();
+  await page.page.getByRole('link', { name: 'cam-0' }).locator('..').dragTo(folder);
+  await until('it is in the folder', async () => (await fieldsOf('folder_id'))[0] === 'North-Wing');
+  await button(page, 'Move to folder…').click();
+  await page.page.locator('dialog select').selectOption({ label: 'North Wing' });
+  await page.page.locator('dialog').getByRole('button', { name: 'Move', exact: true }).click();
+  await until(
+    'they are too',
+    async () => (await fieldsOf('folder_id')).join() === 'North-Wing,North-Wing,North-Wing,North-Wing,,',
+  );
+  await folder.click();
+  await page.page.getByText('4 of 6 cameras').waitFor();
+  assert.equal(new URL(page.page.url()).search, '?folder=North-Wing');
+  await button(page, 'Delete…').click();
+  const deletes = page.page.locator('dialog').getByRole('button', { name: 'Delete', exact: true });
+  assert.equal(await deletes.isDisabled(), true);
+  await page.page.getByLabel('Type 3 to go on').fill('3');
+  await deletes.click();
+  await page.page.getByText('3 cameras were deleted').first().waitFor();
+  assert.deepEqual(
+    (await camerasNow()).map(({ id }) => id),
+    ['cam-0', 'cam-4', 'cam-5'],
+  );
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
+
+/** How long the slowest of all interactions took until something was drawn. */
+const OBSERVE = `window.slowestMs = 0;
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) window.slowestMs = Math.max(window.slowestMs, duration);
+  }).observe({ type: 'event', durationThreshold: 16 })`;
+/** Of a machine that does much else besides. */
+const SLOW_MS = 1_500;
+
+test('five hundred cameras that change every second: scrolling, filtering and choosing stay quick; a viewer may look alone', async (t) => {
+  const ids = Array.from({ length: 500 }, (_, nth) => `cam-${nth}`);
+  await only(ids.map((id) => ({ id, url: 'rtsp://u:s3cret@127.0.0.1:1/x', disabled: true })));
+  const viewer = await openAs('viewer');
+  assert.equal(await viewer.page.locator('[role=grid]').getAttribute('aria-rowcount'), '501');
+  assert.equal(await viewer.page.locator('main').getByRole('checkbox').count(), 0);
+  for (const name of ['Add camera', 'Add many', 'Tags…', 'New folder…', /^Edit /])
+    assert.equal(await viewer.page.getByRole('button', { name }).count(), 0, String(name));
+  assert.deepEqual(viewer.faults, []);
+  await viewer.close();
+  const page = await openAs('operator');
+  await page.page.evaluate(OBSERVE);
+  let rounds = 0;
+  let isOver = false;
+  const changing = (async () => {
+    while (!isOver) {
+      rounds += 1;
+      await bulk({ update: ids.map((id) => ({ id, comment: `${id} ${rounds}` })) });
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+  })();
+  const grid = page.page.locator('[role=grid]');
+  for (let turn = 0; turn < 2; turn++) {
+    await grid.hover();
+    for (let step = 0; step < 4; step++) await page.page.mouse.wheel(0, 4_000);
+    await page.page
+      .getByRole('checkbox', { name: /^Select / })
+      .nth(3)
+      .click();
+    await page.page.getByRole('searchbox').pressSequentially(`cam-4${turn}`);
+    await page.page.getByText(/^\d+ of 500 cameras$/).waitFor();
+    await page.page.getByRole('searchbox').fill('');
+    await grid.focus();
+    for (const key of ['End', 'PageUp', 'Space', 'Home']) await page.page.keyboard.press(key);
+  }
+  assert.ok((await page.page.locator('[role=row]').count()) < 60, 'only what is in sight is drawn');
+  isOver = true;
+  await changing;
+  const slowestMs = await page.page.evaluate<number>('window.slowestMs');
+  t.diagnostic(`the slowest interaction took ${slowestMs} ms, while all changed ${rounds} times`);
+  assert.ok(slowestMs < SLOW_MS, `${slowestMs} ms`);
+  assert.deepEqual(page.faults, []);
+  await page.close();
+});
