@@ -39,7 +39,8 @@ export const planOf = (
 ): Plan => {
   const lines = items.map((item): PlannedLine => {
     const state = stateOf(item, testOf(sourceOf(item)));
-    const isFit = state !== 'failed' && item.sameAs === '';
+    // What is being tested is saved as soon as it is known to work.
+    const isFit = (state === 'good' || state === 'untested') && item.sameAs === '';
     return { item, state, isTaken: state !== 'wrong' && (chosen.get(item.source) ?? isFit) };
   });
   const testable = lines.filter(({ state, item }) => state !== 'wrong' && item.sameAs === '');
