@@ -27,6 +27,11 @@ export class ByteRelay {
     return this.#sockets.size;
   }
 
+  /** Breaks every connection that there is; new ones go through. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();

@@ -27,6 +27,8 @@ const write = async (changes: Preferences): Promise<void> => {
     const body = { ...preferences.peek(), ...changes };
     try {
       const answer = await call('PUT', '/api/me/preferences', { body, ifMatch: tag });
+      // Read to its end, or the browser takes the request for one that goes on.
+      await answer.text();
       tag = answer.headers.get('etag') ?? '';
       preferences.value = body;
       // An answer that nobody reads holds its connection.

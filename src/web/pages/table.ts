@@ -28,6 +28,14 @@ export const pages: readonly Page[] = [
     load: () => import('./wall/wall.js'),
   },
   {
+    name: 'camera',
+    title: () => shellText('camera'),
+    icon: 'cctv',
+    needs: 'wall.open',
+    place: 'none',
+    load: () => import('./camera/camera.js'),
+  },
+  {
     name: 'archive',
     title: () => shellText('archive'),
     icon: 'archive',

@@ -1,4 +1,4 @@
-import type { FromDecoder, ToDecoder } from '../socket/socket-messages.js';
+import type { FromDecoder, ToDecoder } from '../socket/decoder-messages.js';
 import type { FromDecodeWorker, ToDecodeWorker } from './decode-messages.js';
 import { DecodedTile } from './decoded-tile.js';
 import { FragmentMaker } from './fragment-maker.js';
@@ -71,8 +71,10 @@ export class DecodeTiles {
       this.#closeUnused();
     } else if (message.op === 'route') this.#route(message.tile, message.stream, message.isKeysOnly);
     else {
-      this.#taken.messages += 1;
-      this.#taken.bytes += message.data.byteLength;
+      if (message.op === 'message') {
+        this.#taken.messages += 1;
+        this.#taken.bytes += message.data.byteLength;
+      }
       const read = readMessage(new Uint8Array(message.data));
       if (read !== null) this.#onMessage(read);
     }

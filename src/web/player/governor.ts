@@ -27,6 +27,8 @@ const FIRST_CLEAN_MS = 30_000;
 const MAX_CLEAN_MS = 600_000;
 /** Overload within this time of a step up was because of it. */
 const FAILED_WITHIN_MS = 10_000;
+/** One late second is a hiccup. */
+const BUSY_LOOKS = 2;
 /** A step down takes effect first. */
 const REST_MS = 2_000;
 
@@ -39,6 +41,7 @@ export const isOverloaded = ({ queued, decodeMs, lateMs }: Load): boolean =>
  */
 export class Governor {
   readonly #steps = new Map<number, Step>();
+  #busyLooks = 0;
   #cleanSinceMs: number | null = null;
   #waitMs = FIRST_CLEAN_MS;
   #raisedMs = Number.NEGATIVE_INFINITY;
@@ -54,8 +57,10 @@ export class Governor {
       if (!tiles.some((each) => each.tile === tile)) this.#steps.delete(tile);
     if (isOverloaded(load)) {
       this.#cleanSinceMs = null;
-      return this.#lower(nowMs, tiles);
+      this.#busyLooks += 1;
+      return this.#busyLooks >= BUSY_LOOKS && this.#lower(nowMs, tiles);
     }
+    this.#busyLooks = 0;
     this.#cleanSinceMs ??= nowMs;
     if (this.#steps.size === 0 || nowMs - this.#cleanSinceMs < this.#waitMs) return false;
     this.#cleanSinceMs = nowMs;

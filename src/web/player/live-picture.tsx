@@ -90,13 +90,14 @@ export const tileState = (camera: Camera | null, view: TileView): 'live' | 'away
   return view.freshness === 'waiting' ? 'waiting' : 'live';
 };
 
+/** The same in the order in which it stands there. */
 export const tileStateText = (camera: Camera | null, view: TileView): string => {
   const words = badgesOf(badgeCameraOf(camera), view).map((kind) => badgeText(kind, view));
-  return (
-    [...words, isAway(badgeCameraOf(camera), view) ? whyNot(camera, view) : '']
-      .filter((word) => word !== '')
-      .join(', ') || wallText('waiting')
-  );
+  const isGone = isAway(badgeCameraOf(camera), view);
+  if (isGone && view.ageMs > 0) words.push(`${wallText('noPictureFor')} ${showDuration(view.ageMs)}`);
+  if (isGone) words.push(whyNot(camera, view));
+  else if (view.freshness === 'waiting') words.push(wallText('waiting'));
+  return words.filter((word) => word !== '').join(', ');
 };
 
 /** What stands over a picture that isn't live: how old it is in large digits, and why. */

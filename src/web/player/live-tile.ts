@@ -3,7 +3,14 @@ import { cameras } from '../data/cameras.js';
 import type { TileAnswer, TileProblem } from '../socket/tile-answer.js';
 import type { FromDecodeWorker, TileSize, ToDecodeWorker } from './decode-messages.js';
 import type { Step } from './governor.js';
-import { chooseRung, Failures, type LadderFacts, type Rung, reasonAgainst } from './ladder.js';
+import {
+  chooseRung,
+  Failures,
+  type LadderFacts,
+  type Rung,
+  type RungReason,
+  reasonAgainst,
+} from './ladder.js';
 import { MseScreen } from './mse-screen.js';
 import { makerOf, type Screen, type ScreenEvents } from './screen.js';
 import type { TileReport } from './tile-report.js';
@@ -11,6 +18,8 @@ import { saysTheSame, type TileView, viewOf } from './tile-view.js';
 
 const MAIN_FROM_PX = 640;
 const STILL_EVERY_MS = 1_000;
+/** Stills are keyframes, and those come in a while. */
+const STILL_KEYFRAME_MS = 4_000;
 /** Of a tile that the governor lowered as far as it goes. */
 const LOWERED_STILL_EVERY_MS = 5_000;
 const OUT_OF_VIEW_MS = 2_000;
@@ -180,7 +189,7 @@ export class LiveTile {
       intervalMs: isByWorker
         ? (report?.intervalMs ?? 0)
         : this.rung === 'stills'
-          ? this.#stillEveryMs()
+          ? this.#stillEveryMs() + STILL_KEYFRAME_MS
           : 500,
       wallMs: isByWorker ? (report?.wallMs ?? 0) : this.#own.wallMs,
       offsetMs: this.#owner.clockOffsetMs(),
@@ -190,6 +199,11 @@ export class LiveTile {
   #ladderFacts(): LadderFacts {
     const facts = this.#owner.ladderFacts(this);
     return { ...facts, refusedCodec: this.#refused, failed: this.#failures.at(Date.now()) };
+  }
+
+  /** Why that way can't be taken now; null: it can. */
+  reasonFor(rung: Rung): RungReason | null {
+    return reasonAgainst(rung, this.#ladderFacts());
   }
 
   #reason() {

@@ -43,6 +43,7 @@ export class PictureDecoder {
   #given = 0;
   #shown = 0;
   #lastOutputMs = performance.now();
+  #lastGivenMs = 0;
 
   constructor(config: ConfigMessage, options: PictureDecoderOptions) {
     this.config = config;
@@ -74,10 +75,10 @@ export class PictureDecoder {
     return this.#given - this.#shown;
   }
 
-  /** For how long nothing came out though something was given; 0 where nothing is waited for. */
-  silentMs(nowMs: number): number {
+  /** For how long it was given frames and nothing came out; a camera that sends nothing is no fault of the decoder. */
+  get silentMs(): number {
     const [first] = this.#pending.values();
-    return first === undefined ? 0 : nowMs - Math.max(first.givenMs, this.#lastOutputMs);
+    return first === undefined ? 0 : this.#lastGivenMs - Math.max(first.givenMs, this.#lastOutputMs);
   }
 
   get isOpen(): boolean {
@@ -90,7 +91,8 @@ export class PictureDecoder {
     this.#isAwaitingKey = false;
     const timestamp = shownUs(message);
     if (this.#pending.size >= MAX_PENDING) this.#pending.clear();
-    this.#pending.set(timestamp, { wallUs: message.wallUs, givenMs: performance.now() });
+    this.#lastGivenMs = performance.now();
+    this.#pending.set(timestamp, { wallUs: message.wallUs, givenMs: this.#lastGivenMs });
     this.#given += 1;
     try {
       const type = message.isKey ? 'key' : 'delta';

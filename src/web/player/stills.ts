@@ -12,6 +12,7 @@ export const stillsScreen = ({ cameraId, stream, everyMs, onPicture, onFailed }:
   const ended = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let failures = 0;
+  let newestMs = 0;
   const show = async (): Promise<void> => {
     const path = `/api/cameras/${encodeURIComponent(cameraId)}/snapshot.jpg?width=${WIDTHS[stream]}`;
     const answer = await call('GET', path, { signal: ended.signal });
@@ -22,7 +23,10 @@ export const stillsScreen = ({ cameraId, stream, everyMs, onPicture, onFailed }:
     await element.decode();
     if (before !== '') URL.revokeObjectURL(before);
     failures = 0;
-    onPicture(Number.isNaN(takenMs) ? 0 : takenMs);
+    // The same picture again is no news of the camera.
+    if (takenMs <= newestMs) return;
+    newestMs = takenMs;
+    onPicture(takenMs);
   };
   const loop = (): void => {
     show()

@@ -99,7 +99,7 @@ export class StreamDecoder {
   look(): void {
     const decoder = this.#decoder;
     if (decoder === null) return;
-    if (decoder.silentMs(performance.now()) > SILENT_MS) {
+    if (decoder.silentMs > SILENT_MS) {
       this.#rebuild('nothing came out of the decoder');
       return;
     }
@@ -120,11 +120,11 @@ export class StreamDecoder {
       if (this.#lastKeyUs !== null) this.keyDistanceMs = Math.max(0, decodeUs - this.#lastKeyUs) / 1_000;
       this.#lastKeyUs = decodeUs;
     }
+    if (brokeOff) this.lag.reset();
     if (missing === 0) return;
     // A stream that begins anew goes back; only what goes on is counted.
     if (missing < U32 / 2) this.lost += isKey ? 0 : missing;
     if (!isKey) this.#isSkipping = true;
-    if (brokeOff) this.lag.reset();
   }
 
   #onKey(nowMs: number): void {

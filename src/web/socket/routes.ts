@@ -1,10 +1,10 @@
 import { isConfig, streamOf } from '../player/messages.js';
-import type { ToDecoder, WantedTile } from './socket-messages.js';
+import type { ToDecoder, WantedTile } from './decoder-messages.js';
 
 /** Descriptions that are kept for a decoder that begins with a stream later. */
 const MAX_CONFIGS = 256;
 
-type Port = { post(message: ToDecoder, transfer?: readonly Transferable[]): void };
+type Port = { post(message: ToDecoder, transfer?: readonly ArrayBuffer[]): void };
 
 /** Which decoder shows which stream: each message goes there, without being copied. */
 export class Routes {
@@ -49,7 +49,7 @@ export class Routes {
     else this.#streamOfTile.set(tile, stream);
     decoder.post({ op: 'route', tile, stream, isKeysOnly });
     // It may be described to another decoder already, and is not described again.
-    if (isNew && config !== undefined) decoder.post({ op: 'message', data: config.slice(0) });
+    if (isNew && config !== undefined) decoder.post({ op: 'known', data: config.slice(0) });
   }
 
   /** Hands a message on. False: nobody shows that, and it is taken by being left. */

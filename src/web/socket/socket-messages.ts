@@ -1,16 +1,6 @@
 import type { Happening } from '../data/happenings.js';
+import type { WantedTile } from './decoder-messages.js';
 import type { TileAnswer } from './tile-answer.js';
-
-/** What a tile is to get; `decoder` is the number of the decode worker that shows it. */
-export type WantedTile = {
-  readonly tile: number;
-  readonly camera: string;
-  readonly stream: 'sub' | 'main';
-  readonly mode: 'all' | 'key' | 'off';
-  readonly priority: number;
-  readonly sound: boolean;
-  readonly decoder: number;
-};
 
 /**
  * `blocked`: the service answers, and lets no socket open. `refused`: the user's role or password is another one now.
@@ -36,21 +26,3 @@ export type FromSocketWorker =
   | { readonly op: 'happening'; readonly happening: Happening }
   | { readonly op: 'tick'; readonly serverMs: number; readonly atMs: number }
   | { readonly op: 'sound'; readonly data: ArrayBuffer };
-
-/** From the socket's worker to one that decodes, without a detour over the page. */
-export type ToDecoder =
-  | { readonly op: 'connection'; readonly connection: number }
-  | {
-      readonly op: 'route';
-      readonly tile: number;
-      readonly stream: number | null;
-      readonly isKeysOnly: boolean;
-    }
-  | { readonly op: 'message'; readonly data: ArrayBuffer };
-
-export type FromDecoder = {
-  readonly op: 'taken';
-  readonly connection: number;
-  readonly messages: number;
-  readonly bytes: number;
-};

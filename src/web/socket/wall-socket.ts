@@ -1,13 +1,8 @@
 import type { Happening } from '../data/happenings.js';
 import { Backoff } from './backoff.js';
+import type { FromDecoder, WantedTile } from './decoder-messages.js';
 import { Routes } from './routes.js';
-import type {
-  FromDecoder,
-  FromSocketWorker,
-  SocketState,
-  ToSocketWorker,
-  WantedTile,
-} from './socket-messages.js';
+import type { FromSocketWorker, SocketState, ToSocketWorker } from './socket-messages.js';
 import { TakenCount, takenMessage } from './taken.js';
 import type { TileProblem } from './tile-answer.js';
 

@@ -5,6 +5,7 @@ export const shellText = catalogue({
   skip: 'Skip to content',
   navigation: 'Pages',
   wall: 'Wall',
+  camera: 'Camera',
   archive: 'Archive',
   events: 'Events',
   cameras: 'Cameras',

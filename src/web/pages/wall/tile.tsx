@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { cameras } from '../../data/cameras.js';
 import type { Camera } from '../../data/types.js';
-import { LivePicture, pictureName, TileBadges, tileState, tileStateText } from '../../player/live-picture.js';
+import { LivePicture, pictureName, TileBadges, tileState } from '../../player/live-picture.js';
 import type { LiveTile } from '../../player/live-tile.js';
 import { useLiveTile } from '../../player/use-live-tile.js';
 import { wallText } from '../../text/wall.js';
@@ -21,7 +21,7 @@ export type SlotProps = {
 
 const cellProps = (
   { slot, isFocused, isArranged, onKeyDown, onFocus, onOpen, onDrag, onDrop }: SlotProps,
-  label: string,
+  label?: string,
 ) => ({
   'aria-label': label,
   role: 'gridcell' as const,
@@ -48,12 +48,11 @@ const Overlay = ({ tile, camera, name }: { tile: LiveTile; camera: Camera | null
   </div>
 );
 
-/** Says to the wall how the tile is, and to those who don't see it. */
-const useTileState = (tile: LiveTile | null, camera: Camera | null, slot: number): string => {
+/** Says to the wall how the tile is. */
+const useTileState = (tile: LiveTile | null, camera: Camera | null, slot: number): void => {
   const state = tile === null ? 'waiting' : tileState(camera, tile.view.value);
   useEffect(() => countTile(slot, state), [slot, state]);
   useEffect(() => () => countTile(slot, null), [slot]);
-  return tile === null ? wallText('waiting') : tileStateText(camera, tile.view.value);
 };
 
 export const Tile = ({
@@ -66,14 +65,14 @@ export const Tile = ({
     stream: isImportant ? 'main' : 'auto',
     importance: isImportant ? 100 : slot.slot === 0 ? 10 : 1,
   });
-  const state = useTileState(tile, camera, slot.slot);
+  useTileState(tile, camera, slot.slot);
   const name = pictureName(camera, cameraId);
   return (
-    <div class={styles.tile} {...cellProps(slot, wallText('tile', { name, state }))} data-camera={cameraId}>
+    <div class={styles.tile} {...cellProps(slot)} data-camera={cameraId}>
       {tile === null ? null : (
         <>
-          <LivePicture tile={tile} camera={camera} />
           <Overlay tile={tile} camera={camera} name={name} />
+          <LivePicture tile={tile} camera={camera} />
         </>
       )}
     </div>

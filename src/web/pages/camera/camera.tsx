@@ -1,0 +1,187 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { cameraList, cameras, nameOf } from '../../data/cameras.js';
+import { preferences } from '../../data/preferences.js';
+import { asProblem, type Problem } from '../../data/problem.js';
+import { navigate } from '../../data/route.js';
+import { isPageDark } from '../../data/theme.js';
+import type { Camera } from '../../data/types.js';
+import { Button, LinkButton } from '../../parts/button.js';
+import { ProblemBox } from '../../parts/problem-box.js';
+import { EmptyState, Skeleton } from '../../parts/states.js';
+import { useShortcuts } from '../../parts/use-shortcuts.js';
+import type { Rung } from '../../player/ladder.js';
+import { LivePicture, TileBadges, tileStateText } from '../../player/live-picture.js';
+import { livePlayer } from '../../player/live-player.js';
+import { useLiveTile } from '../../player/use-live-tile.js';
+import { cameraText, wallText } from '../../text/wall.js';
+import type { PageProps } from '../table.js';
+import { useFullScreen } from '../wall/full-screen.js';
+import styles from './camera.module.css';
+import { Controls } from './controls.js';
+import { Figures } from './figures.js';
+import { keepPicture } from './keep-picture.js';
+import { useZoom } from './use-zoom.js';
+
+const ZOOM_STEP = 1.5;
+
+const wallPath = (): string => `/wall/${encodeURIComponent(preferences.peek().lastWall ?? 'all')}`;
+
+const siblingOf = (id: string, by: number): string | null => {
+  const list = cameraList.peek();
+  const at = list.findIndex((each) => each.id === id);
+  return list[(at + by + list.length) % list.length]?.id ?? null;
+};
+
+const openSibling = (id: string, by: number): void => {
+  const to = siblingOf(id, by);
+  if (to !== null && to !== id) navigate(`/camera/${encodeURIComponent(to)}`, { isReplaced: true });
+};
+
+/** Sound goes by the socket where its codec plays, else with the pictures by another way. */
+const useSound = (cameraId: string) => {
+  const [isOn, setIsOn] = useState(false);
+  const { sound } = livePlayer();
+  useEffect(() => {
+    setIsOn(false);
+    return () => sound.end();
+  }, [cameraId]);
+  const isRefused = isOn && sound.state.value === 'unsupported';
+  const toggle = (): void => {
+    if (isOn) sound.end();
+    else sound.begin();
+    setIsOn(!isOn);
+  };
+  return { isOn, isRefused, toggle };
+};
+
+const useDarkPage = (): void =>
+  useEffect(() => {
+    isPageDark.value = true;
+    return () => {
+      isPageDark.value = false;
+    };
+  }, []);
+
+const Single = ({ camera }: { readonly camera: Camera }) => {
+  const section = useRef<HTMLElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const picture = useRef<HTMLDivElement>(null);
+  const [rung, setRung] = useState<Rung | null>(null);
+  const [hasFigures, setHasFigures] = useState(false);
+  const [problem, setProblem] = useState<Problem | null>(null);
+  const sound = useSound(camera.id);
+  const fullScreen = useFullScreen(section);
+  const tile = useLiveTile(camera.id, {
+    ...{ stream: 'main', importance: 1_000, isFullSize: true, hasSound: sound.isOn },
+    rung: rung ?? (sound.isRefused ? 'whep' : null),
+  });
+  const { zoom, by, reset } = useZoom(frame, (step) => openSibling(camera.id, step));
+  useDarkPage();
+  useEffect(() => {
+    const element = picture.current;
+    if (element !== null)
+      element.style.transform = `translate(${zoom.x}px, ${zoom.y}px) scale(${zoom.factor})`;
+  }, [zoom, tile]);
+  useEffect(reset, [camera.id]);
+  const snapshot = (): void => {
+    setProblem(null);
+    keepPicture(camera.id).catch((fault: unknown) => setProblem(asProblem(fault)));
+  };
+  useShortcuts({
+    title: cameraText('keys'),
+    shortcuts: [
+      { keys: ['+', '='], does: cameraText('keyZoom'), run: () => by(ZOOM_STEP) },
+      { keys: ['-'], does: cameraText('keyZoom'), run: () => by(1 / ZOOM_STEP) },
+      { keys: ['0'], does: cameraText('keyWhole'), run: reset },
+      { keys: ['ArrowLeft'], does: cameraText('keySiblings'), run: () => openSibling(camera.id, -1) },
+      { keys: ['ArrowRight'], does: cameraText('keySiblings'), run: () => openSibling(camera.id, 1) },
+      { keys: ['Escape'], does: cameraText('keyBack'), run: () => navigate(wallPath()) },
+      { keys: ['a'], does: cameraText('soundOn'), run: sound.toggle },
+      { keys: ['s'], does: cameraText('snapshot'), run: snapshot },
+      { keys: ['q'], does: cameraText('stats'), run: () => setHasFigures(!hasFigures) },
+      { keys: ['f'], does: wallText('keyFull'), run: fullScreen.toggle },
+    ],
+  });
+  const name = nameOf(camera);
+  const view = tile?.view.value;
+  return (
+    <section ref={section} class={styles.page}>
+      <header class={styles.bar}>
+        <Button icon="grid" kind="quiet" label={cameraText('toWall')} onClick={() => navigate(wallPath())} />
+        <Button
+          icon="left"
+          kind="quiet"
+          label={cameraText('previous')}
+          onClick={() => openSibling(camera.id, -1)}
+        />
+        <h1 class={styles.title}>{name}</h1>
+        <Button
+          icon="right"
+          kind="quiet"
+          label={cameraText('next')}
+          onClick={() => openSibling(camera.id, 1)}
+        />
+        <span class={styles.space} />
+        <Controls
+          camera={camera}
+          tile={tile}
+          hasSound={sound.isOn}
+          soundHint={camera.audio_codec === '' ? cameraText('noSound') : undefined}
+          isShowingFigures={hasFigures}
+          rung={rung}
+          onSound={sound.toggle}
+          onSnapshot={snapshot}
+          onFigures={() => setHasFigures(!hasFigures)}
+          onRung={setRung}
+        />
+        {fullScreen.mayBe ? (
+          <Button
+            icon={fullScreen.isOn ? 'minimize' : 'maximize'}
+            kind="quiet"
+            label={wallText(fullScreen.isOn ? 'fullScreenEnd' : 'fullScreen')}
+            onClick={fullScreen.toggle}
+          />
+        ) : null}
+      </header>
+      {problem === null ? null : (
+        <ProblemBox what={cameraText('snapshotFailed')} problem={problem} onRetry={snapshot} />
+      )}
+      <div
+        ref={frame}
+        class={styles.frame}
+        role="img"
+        aria-label={wallText('tile', {
+          name,
+          state: view === undefined ? wallText('waiting') : tileStateText(camera, view),
+        })}
+        data-camera={camera.id}
+        data-over-video
+      >
+        <div ref={picture} class={styles.picture}>
+          {tile === null ? null : <LivePicture tile={tile} camera={camera} />}
+        </div>
+        <div class={styles.overlay}>
+          {view === undefined ? null : <TileBadges camera={camera} view={view} />}
+          {zoom.factor > 1 ? (
+            <Button onClick={reset}>{cameraText('zoom', { factor: zoom.factor.toFixed(1) })}</Button>
+          ) : null}
+        </div>
+        {hasFigures && tile !== null ? <Figures tile={tile} camera={camera} /> : null}
+      </div>
+    </section>
+  );
+};
+
+/** One camera, as sharp as it is. */
+export const page = ({ rest }: PageProps) => {
+  const id = rest[0] ?? '';
+  if (cameras.value === null) return <Skeleton />;
+  const camera = cameras.value.get(id);
+  if (camera === undefined)
+    return (
+      <EmptyState icon="cctv" text={cameraText('missing', { id })}>
+        <LinkButton href="/wall">{cameraText('toWall')}</LinkButton>
+      </EmptyState>
+    );
+  return <Single key={camera.id} camera={camera} />;
+};

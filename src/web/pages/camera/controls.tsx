@@ -1,0 +1,77 @@
+import type { Camera } from '../../data/types.js';
+import { Button, LinkButton } from '../../parts/button.js';
+import { Menu } from '../../parts/menu.js';
+import { type Rung, rungs } from '../../player/ladder.js';
+import { reasonText } from '../../player/live-picture.js';
+import type { LiveTile } from '../../player/live-tile.js';
+import { cameraText } from '../../text/wall.js';
+import styles from './camera.module.css';
+
+export type ControlsProps = {
+  readonly camera: Camera;
+  readonly tile: LiveTile | null;
+  readonly hasSound: boolean;
+  readonly soundHint: string | undefined;
+  readonly isShowingFigures: boolean;
+  readonly rung: Rung | null;
+  readonly onSound: () => void;
+  readonly onSnapshot: () => void;
+  readonly onFigures: () => void;
+  readonly onRung: (rung: Rung | null) => void;
+};
+
+/** Where the archive is a moment ago: it has no "now". */
+const archiveOf = ({ id }: Camera): string => {
+  const time = new Date(Date.now() - 10_000).toISOString();
+  return `/archive?cameras=${encodeURIComponent(id)}&t=${encodeURIComponent(time)}`;
+};
+
+const PlayerMenu = ({ tile, rung, onRung }: Pick<ControlsProps, 'tile' | 'rung' | 'onRung'>) => (
+  <Menu
+    icon="play"
+    kind="quiet"
+    label={cameraText('player')}
+    items={[
+      { label: cameraText('playerBest'), isChosen: rung === null, onSelect: () => onRung(null) },
+      ...rungs.map((each) => {
+        const reason = tile?.reasonFor(each) ?? null;
+        return {
+          label: cameraText(each),
+          isChosen: rung === each,
+          onSelect: () => onRung(each),
+          ...(reason === null ? {} : { notNow: reasonText(reason) }),
+        };
+      }),
+    ]}
+  />
+);
+
+/** What can be done with a camera that is watched. */
+export const Controls = (props: ControlsProps) => {
+  const { camera, hasSound, soundHint, isShowingFigures, onSound, onSnapshot, onFigures } = props;
+  return (
+    <span class={styles.controls}>
+      <Button
+        icon={hasSound ? 'sound' : 'mute'}
+        kind="quiet"
+        label={cameraText(hasSound ? 'soundOff' : 'soundOn')}
+        isPressed={hasSound}
+        isDisabled={camera.audio_codec === ''}
+        onClick={onSound}
+        {...(soundHint === undefined ? {} : { title: soundHint })}
+      />
+      <Button icon="snapshot" kind="quiet" label={cameraText('snapshot')} onClick={onSnapshot} />
+      <Button
+        icon="activity"
+        kind="quiet"
+        label={cameraText('stats')}
+        isPressed={isShowingFigures}
+        onClick={onFigures}
+      />
+      <PlayerMenu {...props} />
+      <LinkButton icon="archive" href={archiveOf(camera)}>
+        {cameraText('archive')}
+      </LinkButton>
+    </span>
+  );
+};

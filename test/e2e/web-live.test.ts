@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { AppBrowser, type AppPage } from '../support/browser/app-page.js';
+import { decodePictures, findShown } from '../support/browser/decoded-pictures.js';
+import { PICTURE_HEIGHT_PIXELS, PICTURE_WIDTH_PIXELS } from '../support/browser/video-player.js';
+import { ByteRelay } from '../support/byte-relay.js';
+import { FakeCamera } from '../support/fake-camera/fake-camera.js';
+import { fixturePath, fixtures } from '../support/fixtures.js';
+import { type RunningService, startService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+const DEADLINE_MS = 60_000;
+/** On a machine that is busy with something else the page shows less: then it says so, and is content with that. */
+const SHOWN = /LIVE|STILL/;
+const guard = { username: 'guard', password: 'a password of its own' };
+
+let camera: FakeCamera;
+let service: RunningService;
+let relay: ByteRelay;
+let browser: AppBrowser;
+let page: AppPage;
+let admin = '';
+let dataDir = '';
+let password = '';
+
+/** Through the relay, which the test can break. */
+const urlOf = (host = '127.0.0.1'): string => `http://${host}:${relay.port}`;
+
+const call = (method: string, path: string, body?: unknown) =>
+  service.call(method, path, { token: admin, ...(body === undefined ? {} : { body }) });
+
+before(async () => {
+  camera = await FakeCamera.start({
+    mounts: {
+      '/gate': { video: fixtures.h264High() },
+      '/dock': { video: fixtures.h264Baseline() },
+      '/yard': { video: fixtures.h264BFrames() },
+    },
+  });
+  dataDir = mkdtempSync(join(tmpdir(), 'framering-'));
+  service = await startService({ DATA_DIR: dataDir });
+  password = service.adminPassword;
+  admin = await service.login('admin', password);
+  for (const id of ['gate', 'dock', 'yard'])
+    await call('POST', '/api/cameras', { id, url: camera.url(`/${id}`) });
+  await call('POST', '/api/users', { ...guard, role: 'viewer' });
+  relay = await ByteRelay.start(Number(new URL(service.url).port));
+  browser = await AppBrowser.launch();
+  page = await browser.signedIn(urlOf(), guard);
+});
+after(async () => {
+  await browser.close();
+  service.process.kill('SIGKILL');
+  await relay[Symbol.asyncDispose]();
+  await camera[Symbol.asyncDispose]();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+/** What a page says of a camera's tile. */
+const saidOf = (of: AppPage, id: string): Promise<string> =>
+  of.page.evaluate<string>(
+    `document.querySelector('[data-camera="${id}"]')?.textContent.replace(/\\s+/g, ' ') ?? ''`,
+  );
+
+const untilSaid = async (of: AppPage, id: string, what: RegExp): Promise<void> => {
+  let said = '';
+  await until(
+    `${id} is ${what}`,
+    async () => {
+      said = await saidOf(of, id);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return what.test(said);
+    },
+    { deadlineMs: DEADLINE_MS, describe: () => `${said} ${of.faults.join('; ')}` },
+  );
+};
+
+/** The luminance of what is on the screen, averaged over as many areas as FFmpeg's pictures have. */
+const LUMINANCE = (id: string): string => `(() => {
+  const shown = document.querySelector('[data-camera="${id}"] :is(canvas, video, img)');
+  const width = shown.videoWidth || shown.naturalWidth || shown.width, height = shown.videoHeight || shown.naturalHeight || shown.height;
+  const context = new OffscreenCanvas(width, height).getContext('2d', { willReadFrequently: true });
+  context.drawImage(shown, 0, 0);
+  const { data } = context.getImageData(0, 0, width, height);
+  const [columns, rows] = [${PICTURE_WIDTH_PIXELS}, ${PICTURE_HEIGHT_PIXELS}];
+  const sums = new Float64Array(columns * rows), counts = new Float64Array(columns * rows);
+  for (let y = 0, i = 0; y < height; y += 1)
+    for (let x = 0; x < width; x += 1, i += 4) {
+      const area = Math.floor((y * rows) / height) * columns + Math.floor((x * columns) / width);
+      sums[area] += 0.299 * data[i] + 0.587 * data[i + 1] + 0.114 * data[i + 2];
+      counts[area] += 1;
+    }
+  return [...sums].map((sum, area) => Math.round(sum / counts[area]));
+})()`;
+
+/** Which picture of the source a tile shows: none other than one of them may be there. */
+const shownIn = async (of: AppPage, id: string, pictures: readonly Buffer[]): Promise<number> => {
+  const picture = async (): Promise<Buffer> => Buffer.from(await of.page.evaluate<number[]>(LUMINANCE(id)));
+  return (await findShown({ picture }, pictures)).index;
+};
+
+/** Other pictures come, each of them one of the source's. */
+const assertPlays = async (of: AppPage, id: string, pictures: readonly Buffer[]): Promise<void> => {
+  const first = await shownIn(of, id, pictures);
+  await until(`${id} goes on`, async () => (await shownIn(of, id, pictures)) !== first, {
+    deadlineMs: DEADLINE_MS,
+  });
+};
+
+const viewersOf = async (id: string): Promise<number> => {
+  const { body } = await call('GET', '/api/cameras');
+  return (body as { id: string; viewers: number }[]).find((each) => each.id === id)?.viewers ?? -1;
+};
+
+test('a wall shows the pictures of its cameras, and says of each that it is live', async () => {
+  await page.go('/wall/all?grid=2x2');
+  for (const id of ['gate', 'dock', 'yard']) await untilSaid(page, id, SHOWN);
+  await assertPlays(page, 'gate', decodePictures(fixturePath('h264-high.264')));
+  await assertPlays(page, 'yard', decodePictures(fixturePath('h264-bframes.264')));
+  await page.page.waitForFunction(
+    "document.querySelector('[role=status]')?.textContent === '3 live, 0 away'",
+  );
+  // With the tick the lag is known, and shown.
+  await untilSaid(page, 'dock', /LIVE \d+\.\d s|STILL/);
+  assert.deepEqual(page.faults, []);
+});
+
+test('keys lead from tile to tile, into the camera, and back', async () => {
+  await page.page.focus('[data-slot="0"]');
+  await page.page.keyboard.press('ArrowRight');
+  assert.equal(await page.page.evaluate('document.activeElement.dataset.slot'), '1');
+  await page.page.keyboard.press('Enter');
+  await page.page.waitForURL(/\/camera\/gate$/);
+  await untilSaid(page, 'gate', SHOWN);
+  await page.page.keyboard.press('Escape');
+  await page.page.waitForURL(/\/wall/);
+  await untilSaid(page, 'gate', SHOWN);
+  assert.deepEqual(page.faults, []);
+});
+
+test('a hidden page takes nothing, and shows live pictures as soon as it is seen again', async () => {
+  const show = (isHidden: boolean) =>
+    page.page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'))`);
+  await show(true);
+  await until('nobody watches', async () => (await viewersOf('gate')) === 0, { deadlineMs: DEADLINE_MS });
+  await show(false);
+  for (const id of ['gate', 'dock', 'yard']) await untilSaid(page, id, SHOWN);
+  assert.equal(await viewersOf('gate'), 1);
+});
+
+test('a camera that is lost is AWAY with the reason, never live, and comes back by itself', async () => {
+  await camera.stopListening();
+  camera.resetConnections();
+  await untilSaid(page, 'gate', /AWAY.*nothing listens/);
+  assert.doesNotMatch(await saidOf(page, 'gate'), SHOWN);
+  assert.match((await page.page.textContent('[data-camera="gate"]')) ?? '', /Last picture\s*\d+/);
+  await camera.listenAgain();
+  await untilSaid(page, 'gate', SHOWN);
+});
+
+test('a socket that is cut, and a service that starts again, are found again without a reload', async () => {
+  await page.page.evaluate('window.isSamePage = true');
+  relay.cut();
+  await untilSaid(page, 'gate', /STALLED|AWAY|LIVE|STILL/);
+  for (const id of ['gate', 'dock']) await untilSaid(page, id, SHOWN);
+  await service.stop();
+  await untilSaid(page, 'gate', /AWAY/);
+  service = await startService({ DATA_DIR: dataDir, PORT: new URL(service.url).port });
+  admin = await service.login('admin', password);
+  for (const id of ['gate', 'dock']) await untilSaid(page, id, SHOWN);
+  assert.equal(await page.page.evaluate('window.isSamePage'), true);
+});
+
+test('who asks again is let in to a camera that wants tokens; who lost the right sees nothing live', async () => {
+  await call('PUT', '/api/cameras/dock', { token_auth: true });
+  await untilSaid(page, 'dock', SHOWN);
+  await call('PUT', '/api/users/guard', { role: 'service' });
+  await page.page.waitForSelector('dialog input[name=password]', { timeout: DEADLINE_MS });
+  await untilSaid(page, 'gate', /AWAY/);
+  assert.doesNotMatch(await saidOf(page, 'gate'), SHOWN);
+});
+
+test('over plain http, where there is no WebCodecs, MSE shows the same pictures, and says so', async () => {
+  const plain = await browser.signedIn(urlOf('cams.test'), { username: 'admin', password });
+  await plain.go('/wall/all?grid=2x2');
+  assert.equal(await plain.page.evaluate('isSecureContext'), false);
+  await untilSaid(plain, 'gate', /LIVE.*COMPATIBLE|STILL/);
+  await assertPlays(plain, 'gate', decodePictures(fixturePath('h264-high.264')));
+  await plain.page.waitForSelector('text=plain http');
+  // What the service's headers ask of secure pages alone is told of by the browser.
+  assert.deepEqual(
+    plain.faults.filter((fault) => !/Cross-Origin-Opener-Policy|Origin-Agent-Cluster/.test(fault)),
+    [],
+  );
+  await plain.close();
+});

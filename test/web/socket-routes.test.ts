@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Routes } from '../../src/web/socket/routes.js';
+
+/** A message of a stream: a description, or a frame. */
+const message = (type: number, stream: number): ArrayBuffer => {
+  const bytes = new Uint8Array(40);
+  bytes[0] = type;
+  new DataView(bytes.buffer).setUint32(4, stream);
+  return bytes.buffer;
+};
+
+const wanted = (tile: number, decoder: number) => ({
+  ...{ tile, decoder, camera: 'gate', stream: 'sub', mode: 'all', priority: 0, sound: true },
+});
+
+test('each message goes to the decoder of its tile, and a description that is known is never counted twice', () => {
+  const heard: string[][] = [[], []];
+  const routes = new Routes();
+  for (const decoder of [0, 1])
+    routes.addDecoder(decoder, {
+      post: (given) => {
+        if (given.op !== 'connection') heard[decoder]?.push(given.op);
+      },
+    });
+  routes.begin(1);
+  routes.want([wanted(1, 0), wanted(2, 1)] as never);
+  const nothing = (): void => assert.fail('no sound');
+  assert.equal(routes.forward(message(0x12, 7), nothing), 'nobody', 'nobody shows it yet');
+  routes.show(1, 7, 8, false);
+  assert.equal(routes.forward(message(0x11, 7), nothing), 'decoder');
+  assert.equal(routes.forward(message(0x12, 7), nothing), 'decoder');
+  let sounds = 0;
+  assert.equal(
+    routes.forward(message(0x12, 8), () => {
+      sounds += 1;
+    }),
+    'sound',
+  );
+  routes.show(1, null, null, false);
+  routes.show(2, 7, null, true);
+  assert.equal(routes.forward(message(0x12, 7), nothing), 'decoder');
+  // What the service sent, and nothing else, are messages: its account of what was taken is by them.
+  assert.deepEqual(heard, [
+    ['route', 'message', 'message', 'route'],
+    ['route', 'known', 'message'],
+  ]);
+  assert.equal(sounds, 1);
+  routes.begin(2);
+  assert.equal(routes.forward(message(0x12, 7), nothing), 'nobody', 'another socket has other streams');
+  assert.equal(routes.forward(new ArrayBuffer(3), nothing), 'nobody');
+});
