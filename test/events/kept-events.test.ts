@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { EventType, KeptEvent } from '../../src/events/kept/event.js';
@@ -219,6 +219,28 @@ test('events go with their recordings, their camera, and when there are too many
   assert.deepEqual(events.protectedSpans(), []);
   events.stop();
   assert.deepEqual(readdirSync(folder), ['events.db']);
+});
+
+test('a disk that can not be written costs the file nothing, and the service no more than events that last', (t) => {
+  const folder = tempFolder(t);
+  const { events: before } = open(t, folder);
+  const kept = before.add({ cameraId: 'a', type: 'motion', fromMs: 1 });
+  before.stop();
+  // In its place something that SQLite can't open, as on a disk that fails.
+  renameSync(join(folder, 'events.db'), join(folder, 'good.db'));
+  mkdirSync(join(folder, 'events.db'));
+  const { events, lines } = open(t, folder);
+  const now = events.add({ cameraId: 'a', type: 'motion', fromMs: 2 });
+  assert.deepEqual(ids(events), [now.id]);
+  assert.deepEqual(
+    lines.map(({ level }) => level),
+    ['error'],
+  );
+  assert.deepEqual(readdirSync(folder).sort(), ['events.db', 'good.db']);
+  events.stop();
+  rmdirSync(join(folder, 'events.db'));
+  renameSync(join(folder, 'good.db'), join(folder, 'events.db'));
+  assert.deepEqual(ids(open(t, folder).events), [kept.id]);
 });
 
 test('a file that is broken is moved aside, and one that is deleted is begun anew, while the service runs', (t) => {

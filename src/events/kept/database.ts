@@ -2,6 +2,7 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { isEnvironmental } from '../../store/store-error.js';
 
 /** Another schema is begun anew: what happened is worth no migration. */
 const VERSION = 1;
@@ -79,25 +80,38 @@ const moveAside = (path: string): void => {
   }
 };
 
-/** Opens the database of events, or makes it; one that is of no use is moved aside, and another one begun. */
+/** Whether the file itself is of no use any more. */
+export const isBrokenFile = (thrown: unknown): boolean =>
+  thrown instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(thrown.code);
+
+const inMemory = (fault: unknown, log: Logger): Database.Database => {
+  log.error('events are kept in memory until the next start', { reason: messageOf(fault) });
+  return openFile(':memory:');
+};
+
+/**
+ * Opens the database of events, or makes it; one that is of no use is moved aside, and another one begun. Where the disk is
+ * what fails the file is left as it is, and nothing but events is worse for it.
+ */
 export const openEventDatabase = (path: string, log: Logger): Database.Database => {
   try {
     // One that was deleted while a process had it open leaves its log behind, which fits no other.
     if (!existsSync(path)) for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
     return openFile(path);
   } catch (fault) {
+    if (isEnvironmental(fault) && !isBrokenFile(fault)) return inMemory(fault, log);
     log.warn("the database of events can't be read: it is moved aside, and begun anew", {
       reason: messageOf(fault),
     });
+  }
+  try {
     moveAside(path);
     return openFile(path);
+  } catch (fault) {
+    return inMemory(fault, log);
   }
 };
 
 /** Names the file that is there, so that one that was deleted or replaced is noticed; null: there is none. */
 export const fileNumberOf = (path: string): number | null =>
   statSync(path, { throwIfNoEntry: false })?.ino ?? null;
-
-/** Whether the file itself is of no use any more. */
-export const isBrokenFile = (thrown: unknown): boolean =>
-  thrown instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(thrown.code);
