@@ -60,6 +60,7 @@ export class TimelineStore {
     for (let at = Math.floor(fromMs / CHUNK_MS) * CHUNK_MS; at < endMs; at += CHUNK_MS) {
       const chunk = this.#chunks.get(at);
       const staleMs = at + CHUNK_MS > nowMs - 2 * OPEN_STALE_MS ? OPEN_STALE_MS : PAST_STALE_MS;
+      if (this.#loading.has(at)) continue;
       if (chunk === undefined || nowMs - chunk.loadedMs > staleMs) wanted.push(at);
     }
     // What isn't known at all comes first, the newest before the others.
