@@ -81,7 +81,7 @@ const whyNot = (camera: Camera | null, { problem }: TileView): string => {
   const state = camera === null ? undefined : stateTexts[camera.state]?.();
   if (camera !== null && state !== undefined)
     return camera.last_error === '' ? state : `${state}: ${camera.last_error}`;
-  return problem?.detail ?? '';
+  return problem?.detail ?? wallText('stalledHint');
 };
 
 /** How a tile is, in words: for who doesn't see it, and for the count of the wall. */

@@ -82,6 +82,11 @@ export class LivePlayer implements TileOwner {
     this.#askAgain(0);
   }
 
+  /** Another user: with a socket of their own. */
+  begin(): void {
+    if (this.#isOpen) this.#tell({ op: 'wake', isNew: true });
+  }
+
   /** Nobody is signed in any more. */
   close(): void {
     this.#isOpen = false;
@@ -259,8 +264,13 @@ export const livePlayer = (): LivePlayer => {
   if (player === null) {
     const made = new LivePlayer();
     player = made;
+    let owner = me.peek()?.username;
     effect(() => {
-      if (me.value === null) made.close();
+      const name = me.value?.username;
+      if (name === undefined) made.close();
+      // The socket of who was here before may show what isn't for who is here now.
+      else if (name !== owner) made.begin();
+      owner = name;
     });
   }
   player.open();
