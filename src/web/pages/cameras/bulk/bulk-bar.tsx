@@ -1,4 +1,5 @@
-import { useState } from 'preact/hooks';
+import type { RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { asProblem, type Problem } from '../../../data/problem.js';
 import type { Camera } from '../../../data/types.js';
 import { Button } from '../../../parts/button.js';
@@ -23,6 +24,23 @@ const changes = [
   ['tokenOff', { token_auth: false }],
 ] as const satisfies readonly (readonly [string, Change])[];
 
+/** While the bar is there, toasts stand above it. */
+const useRoomForToasts = (): RefObject<HTMLElement | null> => {
+  const bar = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const { style } = document.documentElement;
+    const observer = new ResizeObserver(() =>
+      style.setProperty('--toasts-above', `${bar.current?.offsetHeight ?? 0}px`),
+    );
+    if (bar.current !== null) observer.observe(bar.current);
+    return () => {
+      observer.disconnect();
+      style.removeProperty('--toasts-above');
+    };
+  }, []);
+  return bar;
+};
+
 /** What can be done to the cameras that are selected. */
 export const BulkBar = ({
   cameras,
@@ -33,6 +51,7 @@ export const BulkBar = ({
 }) => {
   const [opened, setOpened] = useState<Opened>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
+  const bar = useRoomForToasts();
   const close = (): void => setOpened(null);
   const change = (to: Change): void => {
     setProblem(null);
@@ -43,7 +62,7 @@ export const BulkBar = ({
     { label: bulkText('retention'), onSelect: () => setOpened('retention') },
   ];
   return (
-    <section class={styles.bar} aria-label={bulkText('bar')}>
+    <section ref={bar} class={styles.bar} aria-label={bulkText('bar')}>
       {problem === null ? null : <ProblemBox what={bulkText('failed')} problem={problem} />}
       <div class={styles.actions}>
         <strong>{bulkText('selected', { count: cameras.length })}</strong>
