@@ -80,7 +80,10 @@ export const Tile = ({
 };
 
 export const EmptyTile = (slot: SlotProps) => (
-  <div class={`${styles.tile} ${styles.empty}`} {...cellProps(slot, wallText('tileEmpty'))}>
+  <div
+    class={`${styles.tile} ${styles.empty}`}
+    {...cellProps(slot, slot.isArranged ? undefined : wallText('tileEmpty'))}
+  >
     {slot.isArranged ? wallText('pick') : null}
   </div>
 );
