@@ -23,22 +23,10 @@ export const meText = catalogue({
   keys: 'Keyboard',
   letterKeys: 'Single keys do something, such as F for full screen',
   letterKeysHint: 'Switch it off if you speak to your device, or press keys by accident. “?” shows all keys.',
-  showKeys: 'Show keys',
   keysFailed: 'Keeping the setting',
   times: 'Times',
   zone: 'Times are shown as in {zone}, the zone of the site.',
   ownZone: 'Show the time of this device instead, in this tab',
-  sessions: 'Browsers that you are signed in with',
-  sessionsFailed: 'Reading the browsers',
-  lastUse: 'Last use',
-  kept: 'Stays signed in',
-  browser: 'Browser',
-  thisBrowser: 'This browser',
-  otherBrowser: 'Another browser',
-  days: '30 days',
-  untilClosed: 'until it is closed',
-  end: 'Sign out',
-  ended: 'The browser is signed out within an hour at most',
 });
 
 /** What roles are called, and what they are for. */
