@@ -32,6 +32,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ops: ['base'],
   // Types alone: see below.
   web: ['http', 'auth'],
+  // Pictures, and no code.
+  docs: [],
   http: [
     'base',
     'auth',
