@@ -165,10 +165,10 @@ test('a sub-stream of a foreign server comes and goes, and changes, beside a mai
   clock.skip(LINGER_MS);
   await untilState('door', 'standby', (view) => (view as unknown as { sub: { state: string } }).sub.state);
   await camera.until((one) => one.playing === 1 && one.openSockets === 1);
-  await main.untilFrames(main.frames.length + 15);
+  // More than the source has before it begins again, however quickly all that went.
+  await main.untilFrames(Math.max(main.frames.length + 15, 75));
   const source = messagesOf();
   const order = main.frames.map(({ bytes }) => source.indexOf(bytes.toString('latin1')));
-  assert.ok(order.length > 60);
   for (const [at, index] of order.entries()) {
     assert.notEqual(index, -1, `frame ${at} is none of the source's`);
     if (at > 0) assert.equal(index, (order[at - 1]! + 1) % source.length, `frame ${at}`);
