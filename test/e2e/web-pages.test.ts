@@ -10,12 +10,7 @@ before(async () => {
   app = await startTestApp();
   // A name that is longer than a phone is wide.
   const comment = 'Gate of the northern yard behind the workshop, seen from the lamp post';
-  await app.asAdmin('POST', '/api/cameras', {
-    id: 'gate',
-    url: 'rtsp://127.0.0.1:9/gate',
-    comment,
-    disabled: true,
-  });
+  await app.asAdmin('POST', '/api/cameras', { id: 'gate', url: 'rtsp://127.0.0.1:9/gate', comment });
   browser = await AppBrowser.launch();
 });
 after(async () => {

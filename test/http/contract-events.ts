@@ -21,6 +21,9 @@ export const callEvents = async ({ server, events, pictures }: Fakes): Promise<v
   assert.deepEqual(await Promise.all(all()), [200, 200, 200, 200, 200]);
   const known = { 'if-none-match': '"p"' };
   assert.equal(await ask('GET', `/${EVENT_ID}/thumbnail.jpg`, undefined, known), 304);
+  pictures.isThere = false;
+  assert.equal(await ask('GET', `/${EVENT_ID}/thumbnail.jpg`), 204);
+  pictures.isThere = true;
   assert.equal(await ask('PUT', `/${EVENT_ID}`, { protected: true }), 409);
   for (const [method, path, body] of [
     ['GET', '/none'],

@@ -58,6 +58,8 @@ export class FakeWhep implements WhepSource {
 /** Pictures without ffmpeg: there is one, or none, as the test says. */
 export class FakePictures implements PictureSource {
   refusal: Error | null = null;
+  /** Of an event. */
+  isThere = true;
 
   async live(): Promise<Picture> {
     if (this.refusal !== null) throw this.refusal;
@@ -102,7 +104,7 @@ export class FakeEvents {
 const eventDeps = (events: FakeEvents, pictures: FakePictures): KeptEventRoutesDeps => ({
   events,
   cameras: { withTag: () => new Set(), inFolder: () => new Set() },
-  pictures: { of: () => pictures.live() },
+  pictures: { of: async () => (pictures.isThere ? pictures.live() : null) },
 });
 
 /**

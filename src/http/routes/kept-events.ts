@@ -8,9 +8,16 @@ import type { Place } from '../../events/kept/event-tables.js';
 import { pictureError } from '../../pictures/errors.js';
 import { listAnswers, listText } from '../list.js';
 import { invalidInput } from '../problem.js';
-import { type Route, route } from '../route.js';
+import { type Reply, type Route, route } from '../route.js';
 import { idSchema } from '../schemas.js';
 import { instantSchema } from '../time-range.js';
+
+/** Whatever else a handler answers is content, if only of no length. */
+const noContent: Reply = {
+  write: (_request, response) => {
+    response.writeHead(204, { 'Cache-Control': 'no-store' }).end();
+  },
+};
 
 /** A picture of an event; null: there is none. */
 export type EventPictures = {
@@ -172,6 +179,8 @@ const oneEventRoutes = ({ events, pictures }: Omit<KeptEventRoutesDeps, 'cameras
       params: eventParams,
       answers: {
         200: { description: 'The picture', contentType: 'image/jpeg' },
+        // Nothing is wrong with an event that has none, and browsers would tell of a 404 in their console.
+        204: { description: 'There is no picture of this event', contentType: null },
         304: { description: 'The picture that the client has', contentType: null },
       },
       problems: [404, 501, 502, 503],
@@ -180,8 +189,7 @@ const oneEventRoutes = ({ events, pictures }: Omit<KeptEventRoutesDeps, 'cameras
         const gone = new AbortController();
         onGone(() => gone.abort(pictureError('pictures_busy', 'the client did not wait')));
         const picture = await pictures.of(event, gone.signal);
-        if (picture === null)
-          throw new AppError('not_found', `there is no picture of the event ${params.id}`);
+        if (picture === null) return noContent;
         const headers = { ETag: picture.etag, 'Cache-Control': 'private, max-age=60' };
         return { status: 200, text: picture.jpeg, contentType: 'image/jpeg', headers };
       },

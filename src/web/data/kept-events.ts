@@ -47,7 +47,8 @@ export const setProtected = async (id: string, isProtected: boolean): Promise<Ke
 /** Its picture; null: there is none. */
 export const loadEventPicture = async (id: string, signal: AbortSignal): Promise<Blob | null> => {
   try {
-    return await (await call('GET', `/api/events/${id}/thumbnail.jpg`, { signal })).blob();
+    const answer = await call('GET', `/api/events/${id}/thumbnail.jpg`, { signal });
+    return answer.status === 204 ? null : await answer.blob();
   } catch {
     return null;
   }
