@@ -10,6 +10,14 @@ export type EventFilter = {
   readonly toMs?: number;
 };
 
+const LABEL = 'label:';
+
+/** What the parameter `what` of an address asks for: `label:person` is a label, all else a kind of event. */
+export const whatOf = (what: string | null): Pick<EventFilter, 'labels' | 'types'> => {
+  if (what === null) return {};
+  return what.startsWith(LABEL) ? { labels: [what.slice(LABEL.length)] } : { types: [what] };
+};
+
 export type EventPage = { readonly events: readonly KeptEvent[]; readonly next: string | null };
 
 const LINK_NEXT = /<([^>]+)>;\s*rel="next"/;
@@ -58,14 +66,21 @@ const DAY_MS = 86_400_000;
 /** What one goes to; that a disk was full is no scene. */
 const SCENES = ['detection', 'motion', 'rule', 'camera_lost'];
 
-/** When the next event of cameras begins, or the one before; null: there is none. */
+/**
+ * When the next event of cameras begins, or the one before, of those that the address asks for where it does; null: there
+ * is none.
+ */
 export const eventBeside = async (
   cameras: readonly string[],
   timeMs: number,
   direction: 1 | -1,
+  what: string | null,
 ): Promise<number | null> => {
   const range = direction === 1 ? { fromMs: timeMs + 1, toMs: timeMs + DAY_MS } : { toMs: timeMs };
-  const { events } = await loadEvents({ cameras, types: SCENES, ...range }, direction === 1 ? 1_000 : 1);
+  const { types: asked = [], ...labels } = whatOf(what);
+  const scenes = SCENES.filter((type) => asked.includes(type));
+  const types = scenes.length > 0 ? scenes : SCENES;
+  const { events } = await loadEvents({ cameras, types, ...labels, ...range }, direction === 1 ? 1_000 : 1);
   const found = direction === 1 ? events.at(-1) : events[0];
   return found === undefined ? null : Date.parse(found.from);
 };

@@ -1,5 +1,5 @@
 import { cameraList, nameOf } from '../../data/cameras.js';
-import type { EventFilter } from '../../data/kept-events.js';
+import { type EventFilter, whatOf } from '../../data/kept-events.js';
 import { query, setQuery } from '../../data/route.js';
 import { Select } from '../../parts/select.js';
 import { eventsText } from '../../text/events.js';
@@ -16,17 +16,16 @@ const isPeriod = (text: string | null): text is Period => text !== null && text 
 export const filterText = (): string =>
   ['period', 'camera', 'what', 'seen'].map((name) => query.value.get(name) ?? '').join('\n');
 
-/** What the address asks for. What is `label:person` is a label, all else a kind of event. */
+/** What the address asks for. */
 export const filterOfAddress = (): EventFilter => {
   const given = query.peek();
   const period = given.get('period');
   const lengthMs = PERIODS[isPeriod(period) ? period : 'week'];
-  const what = given.get('what');
   const camera = given.get('camera');
   return {
     ...(lengthMs === null ? {} : { fromMs: Date.now() - lengthMs }),
     ...(camera === null ? {} : { cameras: [camera] }),
-    ...(what === null ? {} : what.startsWith('label:') ? { labels: [what.slice(6)] } : { types: [what] }),
+    ...whatOf(given.get('what')),
     ...(given.get('seen') === 'new' ? { reviewed: false } : {}),
   };
 };
@@ -44,7 +43,7 @@ export const EventBar = ({ labels }: { readonly labels: readonly string[] }) => 
   const given = query.value;
   const period = given.get('period');
   const what = given.get('what') ?? '';
-  const asked = what.startsWith('label:') ? [what.slice(6)] : [];
+  const { labels: asked = [] } = whatOf(what);
   const shownLabels = [...new Set([...labels, ...asked])].sort();
   return (
     <div class={styles.filters}>

@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { ArchiveView, useArchiveControl } from '../../archive/archive-view.js';
+import { query } from '../../data/route.js';
 import { may } from '../../data/session.js';
 import { Button, LinkButton } from '../../parts/button.js';
 import { eventsText } from '../../text/events.js';
@@ -17,6 +18,14 @@ export const rangeOf = ({ fromMs, toMs }: EventGroup): readonly [number, number]
   fromMs - AROUND_MS,
   Math.min((toMs ?? Date.now()) + AROUND_MS, Date.now()),
 ];
+
+/** There, too, one goes from event to event of those that are filtered here. */
+const archiveLink = ({ camera, fromMs }: EventGroup): string => {
+  const link = new URLSearchParams({ cameras: camera, t: new Date(fromMs).toISOString() });
+  const what = query.value.get('what');
+  if (what !== null) link.set('what', what);
+  return `/archive?${link}`;
+};
 
 export type DetailProps = {
   readonly group: EventGroup;
@@ -59,10 +68,7 @@ export const EventDetail = ({ group, onClose, onReview, onProtect }: DetailProps
             />
           ) : null}
           {hasPictures ? (
-            <LinkButton
-              href={`/archive?cameras=${encodeURIComponent(group.camera)}&t=${new Date(group.fromMs).toISOString()}`}
-              icon="archive"
-            >
+            <LinkButton href={archiveLink(group)} icon="archive">
               {eventsText('openArchive')}
             </LinkButton>
           ) : null}
