@@ -5,7 +5,8 @@ import { bounded, pinched, timeAt, type View, xOf, zoomed } from '../../src/web/
 import { EMPTY_LANE, joinLanes, type Lane, skipTo, stateAt } from '../../src/web/archive/tape/lane.js';
 import { between, spanOf, withEnd, withStart } from '../../src/web/archive/tape/selection.js';
 import { stepOf, ticksOf, tickTimes } from '../../src/web/archive/tape/ticks.js';
-import { addDays, Zone } from '../../src/web/archive/tape/zone.js';
+import { Zone } from '../../src/web/archive/tape/zone.js';
+import { addDays } from '../../src/web/data/zones.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,3 +1,5 @@
+import { addDays, offsetMsAt, offsetText } from '../../data/zones.js';
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -12,31 +14,18 @@ const MAX_KEPT = 4_096;
 /** A day of the calendar: 2026-11-21. */
 export type Day = string;
 
-const two = (value: number): string => String(value).padStart(2, '0');
-
-export const addDays = (day: Day, days: number): Day =>
-  new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
-
-/** "+01:00" */
-export const offsetText = (offsetMs: number): string => {
-  const minutes = Math.abs(offsetMs) / MINUTE_MS;
-  return `${offsetMs < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
-};
-
-/** What the clocks of a place show: everything inside is UTC, and this is how it is told. */
+/**
+ * What the clocks of a place show: everything inside is UTC, and this is how it is told. Offsets are remembered: a tape is
+ * drawn up to 60 times a second.
+ */
 export class Zone {
   readonly name: string;
-  readonly #format: Intl.DateTimeFormat;
   readonly #offsets = new Map<number, number>();
 
+  /** Throws where the browser doesn't know the name. */
   constructor(name: string) {
     this.name = name;
-    this.#format = new Intl.DateTimeFormat('en-US', {
-      timeZone: name,
-      hourCycle: 'h23',
-      ...{ year: 'numeric', month: 'numeric', day: 'numeric' },
-      ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
-    });
+    offsetMsAt(0, name);
   }
 
   /** What its clocks are ahead of UTC. */
@@ -44,11 +33,7 @@ export class Zone {
     const quarter = Math.floor(timeMs / QUARTER_MS);
     const known = this.#offsets.get(quarter);
     if (known !== undefined) return known;
-    const at = quarter * QUARTER_MS;
-    const part: Record<string, number> = {};
-    for (const { type, value } of this.#format.formatToParts(at)) part[type] = Number(value);
-    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;
-    const offsetMs = Date.UTC(year, month - 1, day, hour, minute, second) - at;
+    const offsetMs = offsetMsAt(quarter * QUARTER_MS, this.name);
     if (this.#offsets.size >= MAX_KEPT) this.#offsets.clear();
     this.#offsets.set(quarter, offsetMs);
     return offsetMs;
@@ -101,7 +86,7 @@ export class Zone {
     const text = this.#shown(timeMs)
       .toISOString()
       .slice(11, seconds ? 19 : 16);
-    return withOffset && this.isTwice(timeMs) ? `${text} ${offsetText(this.offsetMs(timeMs))}` : text;
+    return withOffset && this.isTwice(timeMs) ? `${text} ${offsetText(timeMs, this.name)}` : text;
   }
 
   /** "2026-11-21 02:14:07", as it is typed; the offset is told apart. */
