@@ -29,6 +29,8 @@ test('an admin adds a user, whose password is shown once and good, gives another
     await page.getByRole('menuitem', { name: item }).click();
   };
   await visitor.go('/users');
+  const own = await page.locator('tbody tr', { hasText: '(you)' }).textContent();
+  assert.match(own ?? '', /:\d\d [A-Z].* 127[.]0[.]0[.]1/, 'the last sign-in');
   await page.getByRole('button', { name: 'Add user' }).click();
   await page.fill('dialog input[name=username]', 'guard');
   assert.deepEqual(await visitor.axe(), []);

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import { api, me, refreshMe } from '../../data/session.js';
+import { api, may, me, refreshMe } from '../../data/session.js';
+import { showDate, showMoment } from '../../data/time.js';
 import { Button } from '../../parts/button.js';
 import { confirm } from '../../parts/confirm.js';
 import { Menu } from '../../parts/menu.js';
@@ -13,6 +14,7 @@ import { roleText } from '../../text/me.js';
 import { usersText } from '../../text/users.js';
 import type { PageProps } from '../table.js';
 import { AddUser, ChangeRole, PasswordOnce, type ShownPassword, type User } from './dialogs.js';
+import { type LastSignIns, loadLastSignIns } from './last-sign-ins.js';
 import { makePassword } from './make-password.js';
 import styles from './users.module.css';
 
@@ -53,12 +55,37 @@ const removeUser = async (user: User): Promise<boolean> => {
   return true;
 };
 
+const LastSignIn = ({
+  username,
+  known,
+}: {
+  readonly username: string;
+  readonly known: LastSignIns | null;
+}) => {
+  if (known === null) return null;
+  const found = known.byUser.get(username);
+  if (found !== undefined)
+    return (
+      <>
+        {showMoment(found.timeMs)} <span class={styles.quiet}>{found.ip}</span>
+      </>
+    );
+  const { sinceMs } = known;
+  return (
+    <span class={styles.quiet}>
+      {sinceMs === null ? usersText('notOfLate') : usersText('notSince', { date: showDate(sinceMs) })}
+    </span>
+  );
+};
+
 const UserRow = ({
   user,
+  signIns,
   onOpen,
   onChanged,
 }: {
   readonly user: User;
+  readonly signIns: LastSignIns | null;
   readonly onOpen: (open: Open) => void;
   readonly onChanged: () => void;
 }) => {
@@ -78,6 +105,9 @@ const UserRow = ({
         <Badge tone={tones[role]} icon={icons[role]} title={roleText(`${role}Hint`)}>
           {roleText(role)}
         </Badge>
+      </td>
+      <td>
+        <LastSignIn username={username} known={signIns} />
       </td>
       <td>
         <Menu
@@ -108,6 +138,7 @@ const UserRow = ({
 /** Who may use the service. */
 export const page = (_props: PageProps) => {
   const users = useLoaded((signal) => api<User[]>('GET', '/api/users', { signal }));
+  const signIns = useLoaded(async (signal) => (may('audit.read') ? await loadLastSignIns(signal) : null));
   const [open, setOpen] = useState<Open | null>(null);
   const close = (): void => setOpen(null);
   const onChanged = (): void => {
@@ -127,12 +158,18 @@ export const page = (_props: PageProps) => {
       {users.problem === null ? null : (
         <ProblemBox what={usersText('failed')} problem={users.problem} onRetry={users.reload} />
       )}
+      {signIns.problem === null ? null : (
+        <ProblemBox what={usersText('signInsFailed')} problem={signIns.problem} onRetry={signIns.reload} />
+      )}
       {users.value === null ? (
         users.problem === null && <Skeleton />
       ) : (
-        <Table caption={usersText('list')} head={[usersText('name'), usersText('role'), '']}>
+        <Table
+          caption={usersText('list')}
+          head={[usersText('name'), usersText('role'), usersText('lastSignIn'), '']}
+        >
           {users.value.map((user) => (
-            <UserRow key={user.username} user={user} onOpen={setOpen} onChanged={onChanged} />
+            <UserRow key={user.username} {...{ user, signIns: signIns.value, onChanged }} onOpen={setOpen} />
           ))}
         </Table>
       )}
