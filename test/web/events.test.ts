@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { scenesOf } from '../../src/web/data/kept-event.js';
 import { groupEvents } from '../../src/web/pages/events/group-events.js';
 
 const T = Date.UTC(2026, 10, 20, 2, 14);
@@ -30,4 +31,12 @@ test('events of one camera and label within ten seconds are one card, whatever l
     ['gate', 'car', 1, 38, 41, false],
     ['gate', 'person', 1, 5, 9, true],
   ]);
+});
+
+test('one goes to events of the label or the kind that the address asks for, else to all that can be seen', () => {
+  const all = ['detection', 'motion', 'rule', 'camera_lost'];
+  assert.deepEqual(scenesOf(null), { types: all });
+  assert.deepEqual(scenesOf('label:person'), { types: all, labels: ['person'] });
+  assert.deepEqual(scenesOf('motion'), { types: ['motion'] });
+  assert.deepEqual(scenesOf('storage'), { types: all }, 'that is no scene');
 });

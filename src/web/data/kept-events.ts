@@ -1,21 +1,11 @@
-import type { KeptEvent } from './kept-event.js';
+import { type KeptEvent, scenesOf, type What } from './kept-event.js';
 import { call } from './session.js';
 
-export type EventFilter = {
+export type EventFilter = What & {
   readonly cameras?: readonly string[];
-  readonly types?: readonly string[];
-  readonly labels?: readonly string[];
   readonly reviewed?: boolean;
   readonly fromMs?: number;
   readonly toMs?: number;
-};
-
-const LABEL = 'label:';
-
-/** What the parameter `what` of an address asks for: `label:person` is a label, all else a kind of event. */
-export const whatOf = (what: string | null): Pick<EventFilter, 'labels' | 'types'> => {
-  if (what === null) return {};
-  return what.startsWith(LABEL) ? { labels: [what.slice(LABEL.length)] } : { types: [what] };
 };
 
 export type EventPage = { readonly events: readonly KeptEvent[]; readonly next: string | null };
@@ -63,8 +53,6 @@ export const loadEventPicture = async (id: string, signal: AbortSignal): Promise
 };
 
 const DAY_MS = 86_400_000;
-/** What one goes to; that a disk was full is no scene. */
-const SCENES = ['detection', 'motion', 'rule', 'camera_lost'];
 
 /**
  * When the next event of cameras begins, or the one before, of those that the address asks for where it does; null: there
@@ -77,10 +65,8 @@ export const eventBeside = async (
   what: string | null,
 ): Promise<number | null> => {
   const range = direction === 1 ? { fromMs: timeMs + 1, toMs: timeMs + DAY_MS } : { toMs: timeMs };
-  const { types: asked = [], ...labels } = whatOf(what);
-  const scenes = SCENES.filter((type) => asked.includes(type));
-  const types = scenes.length > 0 ? scenes : SCENES;
-  const { events } = await loadEvents({ cameras, types, ...labels, ...range }, direction === 1 ? 1_000 : 1);
+  const limit = direction === 1 ? 1_000 : 1;
+  const { events } = await loadEvents({ cameras, ...scenesOf(what), ...range }, limit);
   const found = direction === 1 ? events.at(-1) : events[0];
   return found === undefined ? null : Date.parse(found.from);
 };

@@ -1,5 +1,6 @@
 import { cameraList, nameOf } from '../../data/cameras.js';
-import { type EventFilter, whatOf } from '../../data/kept-events.js';
+import { whatOf } from '../../data/kept-event.js';
+import type { EventFilter } from '../../data/kept-events.js';
 import { query, setQuery } from '../../data/route.js';
 import { Select } from '../../parts/select.js';
 import { eventsText } from '../../text/events.js';
