@@ -11,28 +11,34 @@ export type Preferences = {
 };
 
 export const preferences = signal<Preferences>({});
+/** As the service has them, and what it is still to be told: both together are shown. */
+let kept: Preferences = {};
+let pending: readonly Preferences[] = [];
 let tag = '';
 let writing: Promise<void> = Promise.resolve();
+
+const show = (): void => {
+  preferences.value = Object.assign({}, kept, ...pending);
+};
 
 export const loadPreferences = async (): Promise<void> => {
   const answer = await call('GET', '/api/me/preferences');
   tag = answer.headers.get('etag') ?? '';
-  preferences.value = (await answer.json()) as Preferences;
+  kept = (await answer.json()) as Preferences;
+  show();
 };
 
 const write = async (changes: Preferences): Promise<void> => {
   // Set before they were read: what else is there has to stay.
   if (tag === '') await loadPreferences();
   for (let tries = 1; ; tries++) {
-    const body = { ...preferences.peek(), ...changes };
+    const body = { ...kept, ...changes };
     try {
       const answer = await call('PUT', '/api/me/preferences', { body, ifMatch: tag });
       // Read to its end, or the browser takes the request for one that goes on.
       await answer.text();
       tag = answer.headers.get('etag') ?? '';
-      preferences.value = body;
-      // An answer that nobody reads holds its connection.
-      await answer.arrayBuffer();
+      kept = body;
       return;
     } catch (fault) {
       // Another tab has changed something else meanwhile: that stays, and this is added.
@@ -42,10 +48,17 @@ const write = async (changes: Preferences): Promise<void> => {
   }
 };
 
-/** Shown at once, kept one after another. */
+/** Shown at once, kept one after another; what could not be kept is as it was again. */
 export const setPreferences = (changes: Preferences): Promise<void> => {
-  preferences.value = { ...preferences.peek(), ...changes };
-  writing = writing.catch(() => {}).then(() => write(changes));
+  pending = [...pending, changes];
+  show();
+  writing = writing
+    .catch(() => {})
+    .then(() => write(changes))
+    .finally(() => {
+      pending = pending.filter((each) => each !== changes);
+      show();
+    });
   return writing;
 };
 
@@ -56,7 +69,9 @@ export const startPreferences = (): void => {
     const name = me.value?.username ?? null;
     if (name === null || name === owner) return;
     owner = name;
-    preferences.value = {};
+    kept = {};
+    pending = [];
+    show();
     tag = '';
     void loadPreferences().catch(() => {});
   });
