@@ -1,5 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import { onHappening } from './happenings.js';
+import { applyChanges, Looks } from './looks.js';
 import { asProblem, type Problem } from './problem.js';
 import { api, me } from './session.js';
 import type { Camera, Folder, Tag } from './types.js';
@@ -20,19 +21,28 @@ export const cameraList = computed(() =>
 /** Figures that change all the time are no events: they are looked at so often while a page shows them. */
 const FIGURES_EVERY_MS = 5_000;
 
+const looks = new Looks();
+
 export const loadCameras = async (): Promise<void> => {
+  const look = looks.begin();
   try {
     const [cameraRows, folderRows, tagRows] = await Promise.all([
       api<Camera[]>('GET', '/api/cameras'),
       api<Folder[]>('GET', '/api/folders'),
       api<Tag[]>('GET', '/api/tags'),
     ]);
-    cameras.value = new Map(cameraRows.map((camera) => [camera.id, camera]));
+    const told = looks.answered(look);
+    if (told === null) return;
+    const next = new Map(cameraRows.map((camera) => [camera.id, camera]));
+    applyChanges(next, told);
+    cameras.value = next;
     folders.value = folderRows;
     tags.value = tagRows;
     camerasProblem.value = null;
   } catch (fault) {
-    camerasProblem.value = asProblem(fault);
+    if (looks.answered(look) !== null) camerasProblem.value = asProblem(fault);
+  } finally {
+    looks.end();
   }
 };
 
@@ -42,21 +52,17 @@ let isFlushing = false;
 /** Many cameras may change in the same moment: they are shown together. */
 const flush = (): void => {
   isFlushing = false;
+  const changes = [...pending];
+  pending.clear();
   if (cameras.value === null) return;
   const next = new Map(cameras.value);
-  let isAnyNew = false;
-  for (const [id, set] of pending) {
-    const known = next.get(id);
-    if ('deleted' in set) next.delete(id);
-    else if (known === undefined) isAnyNew = true;
-    else next.set(id, { ...known, ...set });
-  }
-  pending.clear();
+  const isAnyNew = applyChanges(next, changes);
   cameras.value = next;
   if (isAnyNew) void loadCameras();
 };
 
 const change = (id: string, set: object): void => {
+  looks.tell([id, set]);
   const before = pending.get(id);
   pending.set(id, before === undefined || 'deleted' in set ? set : { ...before, ...set });
   if (isFlushing) return;
@@ -68,7 +74,10 @@ const change = (id: string, set: object): void => {
 export const startCameras = (): void => {
   effect(() => {
     if (me.value?.permissions.includes('cameras.list') === true) void loadCameras();
-    else cameras.value = null;
+    else {
+      looks.forget();
+      cameras.value = null;
+    }
   });
   onHappening((happening) => {
     if (happening.topic === 'reset') void (me.peek() === null ? null : loadCameras());
