@@ -1,8 +1,8 @@
 import { EMPTY_LANE } from '../tape/lane.js';
 import { CameraTrack } from './camera-track.js';
 import type { EngineCommand, EngineReport, Phase } from './engine-messages.js';
-import type { TokenSource } from './frames-request.js';
 import { PlayClock } from './play-clock.js';
+import { SharedToken } from './shared-token.js';
 import { SoundDecoder } from './sound-decoder.js';
 
 export type EngineDeps = {
@@ -28,11 +28,11 @@ export class ArchiveEngine {
   #isReportDue = false;
   /** Steps come one after another, however fast keys are pressed. */
   #steps: Promise<void> = Promise.resolve();
-  #token: Promise<string> | null = null;
-  #giveToken: (token: string) => void = () => {};
+  readonly #token: SharedToken;
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
+    this.#token = new SharedToken((isRefused) => deps.report({ kind: 'token', isRefused }));
     this.#sound = new SoundDecoder((sound) =>
       deps.report(
         { kind: 'sound', sound },
@@ -66,7 +66,7 @@ export class ArchiveEngine {
         this.#isSoundOn = command.isOn;
         break;
       case 'token':
-        this.#giveToken(command.token);
+        this.#token.give(command.token);
         break;
       case 'snapshot':
         void this.#snapshot(command.camera);
@@ -101,20 +101,10 @@ export class ArchiveEngine {
     }
   }
 
-  readonly #tokenSource: TokenSource = (isRefused) => {
-    if (this.#token === null || isRefused) {
-      this.#token = new Promise((resolve) => {
-        this.#giveToken = resolve;
-      });
-      this.#deps.report({ kind: 'token', isRefused });
-    }
-    return this.#token;
-  };
-
   #add(camera: string, canvas: OffscreenCanvas): void {
     this.#tracks.get(camera)?.close();
     const track = new CameraTrack({
-      ...{ camera, canvas, token: this.#tokenSource },
+      ...{ camera, canvas, token: this.#token.source },
       onChange: () => this.#changed(),
       onSound: (of, message) => {
         if (this.#isSoundOn && of === this.#large && this.#rate === 1) this.#sound.take(message);

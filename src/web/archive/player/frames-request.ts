@@ -50,14 +50,16 @@ const MAX_TRIES = 4;
 const BUSY_WAIT_MS = 400;
 
 const open = async (url: string, token: TokenSource, signal: AbortSignal): Promise<Response> => {
+  let isRefused = false;
   for (let tries = 1; ; tries++) {
-    const headers = { authorization: `Bearer ${await token(tries > 1)}` };
+    const headers = { authorization: `Bearer ${await token(isRefused)}` };
     const answer = await fetch(url, { headers, signal, cache: 'no-store' });
     if (answer.ok) return answer;
     void answer.body?.cancel();
     const fault = faultOf(answer.status);
-    const isWorthIt = answer.status === 401 ? tries === 1 : fault.kind === 'busy' && tries < MAX_TRIES;
+    const isWorthIt = answer.status === 401 ? !isRefused : fault.kind === 'busy' && tries < MAX_TRIES;
     if (!isWorthIt) throw fault;
+    isRefused = answer.status === 401;
     if (fault.kind === 'busy') await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT_MS * tries));
   }
 };
