@@ -28,6 +28,8 @@ export class ArchiveEngine {
   #isReportDue = false;
   /** Steps come one after another, however fast keys are pressed. */
   #steps: Promise<void> = Promise.resolve();
+  /** Steps that were asked for before something else was done mean nothing any more. */
+  #moves = 0;
   readonly #token: SharedToken;
 
   constructor(deps: EngineDeps) {
@@ -78,6 +80,8 @@ export class ArchiveEngine {
   }
 
   #move(command: Extract<EngineCommand, { op: 'seek' | 'scrub' | 'play' | 'pause' | 'step' }>): void {
+    if (command.op !== 'step') this.#moves += 1;
+    const moves = this.#moves;
     switch (command.op) {
       case 'seek':
         this.#seek(command.timeMs);
@@ -96,7 +100,7 @@ export class ArchiveEngine {
         if (this.#clock !== null) this.#seek(this.#timeMs);
         break;
       case 'step':
-        this.#steps = this.#steps.then(() => this.#step(command.direction));
+        this.#steps = this.#steps.then(() => this.#step(command.direction, () => this.#moves === moves));
         break;
     }
   }
@@ -163,18 +167,21 @@ export class ArchiveEngine {
   }
 
   /** The large camera's next picture is the moment that the others go to. */
-  async #step(direction: 1 | -1): Promise<void> {
+  async #step(direction: 1 | -1, isWanted: () => boolean): Promise<void> {
     const track = this.#tracks.get(this.#large) ?? [...this.#tracks.values()][0];
-    if (track === undefined) return;
+    if (track === undefined || !isWanted()) return;
     if (this.#clock !== null || track.stillShown === null) {
       this.#clock = null;
       await track.seek(this.#timeMs);
     }
+    if (!isWanted()) return;
     const wallMs = await track.step(direction);
+    // What came in between, play perhaps, is not to be stopped.
+    if (!isWanted()) return;
     if (wallMs === null) {
       // Nothing is beside it; what was shown stays.
       await track.seek(this.#timeMs);
-      this.#phase = 'paused';
+      if (isWanted()) this.#phase = 'paused';
       this.#changed();
       return;
     }
