@@ -102,7 +102,8 @@ export class WallSocket {
     this.#drop();
     if (this.#url === '' || this.#isAskingToken) return;
     this.#isAskingToken = true;
-    this.#tell({ state: 'connecting' });
+    // Where it is forbidden each try is no news: tiles would leave the ways that they took instead.
+    if (!this.#isBlocked) this.#tell({ state: 'connecting' });
     this.#post({ op: 'wants-token' });
   }
 
@@ -127,17 +128,22 @@ export class WallSocket {
       if (this.#socket === socket) this.#onMessage(data as string | ArrayBuffer);
     };
     socket.onclose = ({ code }) => {
-      if (!hasOpened) this.#neverOpened += 1;
+      // One that was given up says nothing of the network.
       if (this.#socket !== socket) return;
+      if (!hasOpened) this.#neverOpened += 1;
       this.#socket = null;
       if (code === REFUSED) this.#tell({ state: 'refused' });
       this.#waitThenConnect();
     };
   }
 
+  get #isBlocked(): boolean {
+    return this.#neverOpened >= BLOCKED_AFTER;
+  }
+
   #waitThenConnect(): void {
     const waitMs = this.#backoff.next();
-    if (this.#neverOpened >= BLOCKED_AFTER) this.#tell({ state: 'blocked' });
+    if (this.#isBlocked) this.#tell({ state: 'blocked' });
     else this.#tell({ state: 'waiting', untilMs: Date.now() + waitMs });
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.#connect(), waitMs);
