@@ -11,13 +11,14 @@ const playByLibrary = async (
 ): Promise<(() => void) | null> => {
   const { default: Hls } = await import('hls.js');
   if (!Hls.isSupported()) return null;
-  const token = await accessToken();
   const hls = new Hls({
     lowLatencyMode: true,
     // Its own would be made of text, which the pages' policy forbids.
     enableWorker: false,
     backBufferLength: 6,
-    xhrSetup: (request) => request.setRequestHeader('authorization', `Bearer ${token}`),
+    // Each with a token that is good then: it goes on for longer than any is.
+    xhrSetup: async (request) =>
+      request.setRequestHeader('authorization', `Bearer ${await accessToken()}`),
   });
   hls.on(Hls.Events.ERROR, (_event, { fatal, details }) => {
     if (fatal) options.onFailed(details.includes('Codec') ? 'codec' : 'failed', details);

@@ -64,13 +64,14 @@ class HlsTrack {
     const range = [timeMs - BEFORE_MS, Math.min(timeMs + AFTER_MS, Date.now())] as const;
     this.#range = range;
     this.#pieces = [];
-    const [{ default: Player }, token] = await Promise.all([import('hls.js'), accessToken()]);
+    const { default: Player } = await import('hls.js');
     if (load !== this.#loads) return;
     this.#hls?.destroy();
     // Its worker comes from a blob, which the content policy forbids.
     const hls = new Player({
       enableWorker: false,
-      xhrSetup: (xhr) => xhr.setRequestHeader('authorization', `Bearer ${token}`),
+      // Each with a token that is good then: it goes on for longer than any is.
+      xhrSetup: async (xhr) => xhr.setRequestHeader('authorization', `Bearer ${await accessToken()}`),
     });
     this.#hls = hls;
     this.fault = null;
