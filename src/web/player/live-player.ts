@@ -234,8 +234,8 @@ export class LivePlayer implements TileOwner {
     this.#load = NO_LOAD;
     if (document.hidden) return;
     const tiles = [...this.#tiles.values()].filter(({ isInView }) => isInView);
-    const governed = tiles.map(({ tile, wish, stream }) => ({
-      ...{ tile, importance: wish.importance, hasSmaller: stream === 'main' && !wish.isFullSize },
+    const governed = tiles.map(({ tile, wish, wholeStream }) => ({
+      ...{ tile, importance: wish.importance, hasSmaller: wholeStream === 'main' && !wish.isFullSize },
     }));
     if (this.#governor.look(performance.now(), load, governed)) for (const tile of tiles) tile.update();
   }

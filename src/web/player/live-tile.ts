@@ -98,8 +98,13 @@ export class LiveTile {
 
   /** What it is to get of its camera, by its size, and by what this machine can do. */
   get stream(): 'main' | 'sub' {
+    const isLowered = this.#owner.stepOf(this.tile) !== 'full' && !this.wish.isFullSize;
+    return isLowered ? 'sub' : this.wholeStream;
+  }
+
+  /** The same where nothing is lowered. */
+  get wholeStream(): 'main' | 'sub' {
     const { stream } = this.wish;
-    if (this.#owner.stepOf(this.tile) !== 'full' && !this.wish.isFullSize) return 'sub';
     if (this.#isSubOnly) return 'sub';
     if (stream !== 'auto') return stream;
     return this.#widthPx >= MAIN_FROM_PX ? 'main' : 'sub';
