@@ -57,6 +57,7 @@ export class ArchiveEngine {
         break;
       case 'large':
         this.#large = command.camera;
+        this.#sound.restart();
         break;
       case 'lanes':
         for (const [camera, lane] of Object.entries(command.lanes)) {
@@ -134,6 +135,7 @@ export class ArchiveEngine {
   #play(): void {
     this.#clock = new PlayClock(this.#timeMs, this.#rate);
     this.#phase = 'waiting';
+    this.#sound.restart();
     for (const track of this.#tracks.values()) track.play(this.#timeMs, this.#rate);
     this.#lastTickMs = performance.now();
     this.#loop(this.#clock);

@@ -35,6 +35,12 @@ export class SoundDecoder {
     }
   }
 
+  /** Another moment, or another camera: what comes next may be earlier than what came last. */
+  restart(): void {
+    this.#lastDecodeUs = 0;
+    this.#wallUs.clear();
+  }
+
   close(): void {
     if (this.#decoder?.state !== 'closed') this.#decoder?.close();
     this.#decoder = null;

@@ -4,6 +4,9 @@ import type { CameraFact, EngineCommand, EngineReport, Phase } from './engine-me
 import type { ArchivePlayer, PlayCommand, PlayerEvents } from './player-api.js';
 import { SoundOutput } from './sound-output.js';
 
+/** Another moment, another pace, another camera. */
+const CUT_BY: readonly string[] = ['seek', 'scrub', 'play', 'pause', 'step', 'large'];
+
 /** The page's end of the worker that plays. */
 export class WorkerPlayer implements ArchivePlayer {
   readonly timeMs = signal(0);
@@ -43,7 +46,9 @@ export class WorkerPlayer implements ArchivePlayer {
 
   send(command: PlayCommand): void {
     if (command.op === 'sound' && command.isOn) this.#sound.start();
-    if (['seek', 'scrub', 'play', 'pause', 'step'].includes(command.op)) this.#sound.cut();
+    const isMuted = command.op === 'sound' && !command.isOn;
+    // Sound is there some seconds ahead, and would go on for as long.
+    if (isMuted || CUT_BY.includes(command.op)) this.#sound.cut();
     if (command.op === 'seek' || command.op === 'scrub') this.timeMs.value = command.timeMs;
     this.#tell(command);
   }
