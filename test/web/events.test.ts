@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scenesOf } from '../../src/web/data/kept-event.js';
-import { groupEvents } from '../../src/web/pages/events/group-events.js';
+import { groupEvents, holds } from '../../src/web/pages/events/group-events.js';
 
 const T = Date.UTC(2026, 10, 20, 2, 14);
 const event = (camera: string, label: string, fromSec: number, toSec: number | null, reviewed = false) => ({
@@ -39,4 +39,15 @@ test('one goes to events of the label or the kind that the address asks for, els
   assert.deepEqual(scenesOf('label:person'), { types: all, labels: ['person'] });
   assert.deepEqual(scenesOf('motion'), { types: ['motion'] });
   assert.deepEqual(scenesOf('storage'), { types: all }, 'that is no scene');
+});
+
+test('a card that is open stays open when more happens there', () => {
+  const before = event('gate', 'person', 20, 25);
+  const after = event('gate', 'person', 30, null);
+  const [opened] = groupEvents([before]);
+  const [grown, other] = groupEvents([after, before, event('yard', 'person', 20, 25)]);
+  assert.equal(opened?.id, before.id);
+  assert.equal(grown?.id, after.id, 'its newest event gives the card its picture');
+  assert.ok(grown !== undefined && holds(grown, before.id));
+  assert.ok(other !== undefined && !holds(other, before.id) && !holds(other, null));
 });

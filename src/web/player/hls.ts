@@ -17,8 +17,7 @@ const playByLibrary = async (
     enableWorker: false,
     backBufferLength: 6,
     // Each with a token that is good then: it goes on for longer than any is.
-    xhrSetup: async (request) =>
-      request.setRequestHeader('authorization', `Bearer ${await accessToken()}`),
+    xhrSetup: async (request) => request.setRequestHeader('authorization', `Bearer ${await accessToken()}`),
   });
   hls.on(Hls.Events.ERROR, (_event, { fatal, details }) => {
     if (fatal) options.onFailed(details.includes('Codec') ? 'codec' : 'failed', details);

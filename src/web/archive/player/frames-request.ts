@@ -52,8 +52,8 @@ const BUSY_WAIT_MS = 400;
 const open = async (url: string, token: TokenSource, signal: AbortSignal): Promise<Response> => {
   let isRefused = false;
   for (let tries = 1; ; tries++) {
-    const headers = { authorization: `Bearer ${await token(isRefused)}` };
-    const answer = await fetch(url, { headers, signal, cache: 'no-store' });
+    const headers: HeadersInit = { authorization: `Bearer ${await token(isRefused)}` };
+    const answer: Response = await fetch(url, { headers, signal, cache: 'no-store' });
     if (answer.ok) return answer;
     void answer.body?.cancel();
     const fault = faultOf(answer.status);

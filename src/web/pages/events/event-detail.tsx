@@ -29,13 +29,15 @@ const archiveLink = ({ camera, fromMs }: EventGroup): string => {
 
 export type DetailProps = {
   readonly group: EventGroup;
+  /** The event that was opened: what happens after it is no other place to look at. */
+  readonly openId: string;
   readonly onClose: () => void;
   readonly onReview: () => void;
   readonly onProtect: () => void;
 };
 
 /** An event, and what was recorded around it; its time is selected already. */
-export const EventDetail = ({ group, onClose, onReview, onProtect }: DetailProps) => {
+export const EventDetail = ({ group, openId, onClose, onReview, onProtect }: DetailProps) => {
   const control = useArchiveControl();
   const hasPictures = group.camera !== '';
   useEffect(() => {
@@ -45,7 +47,7 @@ export const EventDetail = ({ group, onClose, onReview, onProtect }: DetailProps
     control.selection.value = { fromMs, toMs };
     const spanMs = Math.min(Math.max((toMs - fromMs) * 3, MIN_SPAN_MS), MAX_SPAN_MS);
     control.goTo(fromMs, spanMs);
-  }, [group.id]);
+  }, [openId]);
   return (
     <section class={styles.detail} aria-label={eventsText('detail')}>
       <header class={styles.detailHead}>

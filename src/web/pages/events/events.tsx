@@ -17,7 +17,7 @@ import { EventCard } from './event-card.js';
 import { EventDetail, rangeOf } from './event-detail.js';
 import { EventList } from './event-list.js';
 import styles from './events.module.css';
-import type { EventGroup } from './group-events.js';
+import { type EventGroup, holds } from './group-events.js';
 
 const MAX_EXPORTED = 36;
 
@@ -47,7 +47,7 @@ const protect = async (list: EventList, group: EventGroup): Promise<void> => {
 /** The card that has the focus, else the one that is open. */
 const currentOf = (groups: readonly EventGroup[], openId: string | null): EventGroup | null => {
   const id = document.activeElement?.closest<HTMLElement>('[data-event]')?.dataset['event'] ?? openId;
-  return groups.find((group) => group.id === id) ?? null;
+  return groups.find((group) => holds(group, id)) ?? null;
 };
 
 const focusBeside = (by: 1 | -1): void => {
@@ -135,12 +135,12 @@ const Cards = ({
       <ul class={styles.cards} aria-label={eventsText('list')}>
         {groups.map((group) => (
           <EventCard
-            key={group.id}
+            key={group.events.at(-1)?.id}
             group={group}
             zone={zone}
-            isOpen={group.id === openId}
-            isSelected={selected.has(group.id)}
-            onOpen={() => open(group.id === openId ? null : group)}
+            isOpen={holds(group, openId)}
+            isSelected={group.events.some(({ id }) => selected.has(id))}
+            onOpen={() => open(holds(group, openId) ? null : group)}
             onSelect={() => onSelect(group)}
           />
         ))}
@@ -163,12 +163,15 @@ export const page = (_props: PageProps) => {
   const [exported, setExported] = useState<readonly EventGroup[] | null>(null);
   const groups = list.groups.value;
   const openId = query.value.get('open');
-  const opened = groups.find(({ id }) => id === openId) ?? null;
-  const chosen = groups.filter(({ id, camera }) => selected.has(id) && camera !== '');
+  const opened = groups.find((group) => holds(group, openId)) ?? null;
+  const chosen = groups.filter(
+    ({ events, camera }) => events.some(({ id }) => selected.has(id)) && camera !== '',
+  );
   const fresh = idsOf(groups, (isReviewed) => !isReviewed).length;
-  const toggleSelected = ({ id }: EventGroup): void => {
+  const toggleSelected = ({ id, events }: EventGroup): void => {
     const next = new Set(selected);
-    if (!next.delete(id)) next.add(id);
+    const was = events.filter((event) => next.delete(event.id));
+    if (was.length === 0) next.add(id);
     setSelected(next);
   };
   useEventKeys(list, openId, toggleSelected);
@@ -203,6 +206,7 @@ export const page = (_props: PageProps) => {
         {opened === null ? null : (
           <EventDetail
             group={opened}
+            openId={openId ?? opened.id}
             onClose={() => open(null)}
             onReview={() => review(list, [opened], !opened.isReviewed)}
             onProtect={() => void protect(list, opened)}

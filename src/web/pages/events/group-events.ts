@@ -20,6 +20,10 @@ export type EventGroup = {
   readonly isProtected: boolean;
 };
 
+/** Whether it is the card of that event: as more happens its newest event is another one. */
+export const holds = ({ events }: EventGroup, id: string | null): boolean =>
+  events.some((event) => event.id === id);
+
 const endOf = ({ from, to }: KeptEvent): number =>
   to === null ? Number.POSITIVE_INFINITY : Date.parse(to || from);
 
