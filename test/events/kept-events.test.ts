@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
 import type { EventType, KeptEvent } from '../../src/events/kept/event.js';
 import { eventIdOf, eventIdText } from '../../src/events/kept/event.js';
 import { EventLog } from '../../src/events/kept/event-log.js';
@@ -259,4 +269,43 @@ test('a file that is broken is moved aside, and one that is deleted is begun ane
   assert.ok(second.id > first.id);
   assert.deepEqual(ids(events, { cameraIds: new Set(['a']) }), [second.id]);
   assert.equal(lines.length, 2);
+});
+
+const PAGE_BYTES = 4_096;
+
+/** Fills all pages of a database with nothing but its first ones, as a disk does that lost what was written last. */
+const spoil = (path: string, fromPage: number): void => {
+  const bytes = readFileSync(path);
+  assert.ok(bytes.length > (fromPage + 2) * PAGE_BYTES);
+  writeFileSync(path, bytes.fill(0xaa, fromPage * PAGE_BYTES));
+};
+
+test('a file that is broken behind its head is moved aside, too: at the start, and while the service runs', (t) => {
+  const folder = tempFolder(t);
+  const path = join(folder, 'events.db');
+  const { events: before } = open(t, folder);
+  manyEvents(before, 1_000);
+  before.stop();
+  spoil(path, 2);
+  const { clock, events, lines } = open(t, folder);
+  assert.deepEqual(
+    lines.map(({ level }) => level),
+    ['warn'],
+  );
+  rmSync(`${path}.broken`);
+  manyEvents(events, 1_000);
+  clock.advance(500);
+  // In the file alone, of which another connection has just written all.
+  const other = new Database(path);
+  other.pragma('wal_checkpoint(TRUNCATE)');
+  other.close();
+  spoil(path, 2);
+  const now = events.add({ cameraId: 'new', type: 'motion', fromMs: 1 });
+  for (let tries = 0; tries < 20 && !existsSync(`${path}.broken`); tries++) {
+    clock.advance(5_000);
+    events.has(1);
+  }
+  assert.ok(existsSync(`${path}.broken`));
+  clock.advance(5_000);
+  assert.deepEqual(ids(events), [now.id]);
 });

@@ -3,6 +3,7 @@ import Database from 'better-sqlite3';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { isEnvironmental } from '../../store/store-error.js';
+import { EventTables } from './event-tables.js';
 
 /** Another schema is begun anew: what happened is worth no migration. */
 const VERSION = 1;
@@ -50,7 +51,14 @@ CREATE INDEX reviews_by_event ON reviews (event);
 
 const SUFFIXES = ['', '-wal', '-shm'] as const;
 
-const openFile = (path: string): Database.Database => {
+/** A database that can be used, and the highest id that was given in it. */
+export type OpenEvents = {
+  readonly db: Database.Database;
+  readonly tables: EventTables;
+  readonly lastId: number;
+};
+
+const openFile = (path: string): OpenEvents => {
   const db = new Database(path);
   try {
     db.pragma('journal_mode = WAL');
@@ -65,7 +73,9 @@ const openFile = (path: string): Database.Database => {
       }).immediate();
     } else if (version !== VERSION)
       throw new Error(`it is of version ${version}, which this program can't read`);
-    return db;
+    // The head of a file may be whole, and what is behind it not: that is found out by reading.
+    const tables = new EventTables(db);
+    return { db, tables, lastId: tables.lastId };
   } catch (fault) {
     db.close();
     throw fault;
@@ -84,7 +94,7 @@ const moveAside = (path: string): void => {
 export const isBrokenFile = (thrown: unknown): boolean =>
   thrown instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(thrown.code);
 
-const inMemory = (fault: unknown, log: Logger): Database.Database => {
+const inMemory = (fault: unknown, log: Logger): OpenEvents => {
   log.error('events are kept in memory until the next start', { reason: messageOf(fault) });
   return openFile(':memory:');
 };
@@ -93,7 +103,7 @@ const inMemory = (fault: unknown, log: Logger): Database.Database => {
  * Opens the database of events, or makes it; one that is of no use is moved aside, and another one begun. Where the disk is
  * what fails the file is left as it is, and nothing but events is worse for it.
  */
-export const openEventDatabase = (path: string, log: Logger): Database.Database => {
+export const openEventDatabase = (path: string, log: Logger): OpenEvents => {
   try {
     // One that was deleted while a process had it open leaves its log behind, which fits no other.
     if (!existsSync(path)) for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
@@ -104,6 +114,11 @@ export const openEventDatabase = (path: string, log: Logger): Database.Database 
       reason: messageOf(fault),
     });
   }
+  return replaceEventDatabase(path, log);
+};
+
+/** Begins another one in the place of one that is of no use, though it can be opened. */
+export const replaceEventDatabase = (path: string, log: Logger): OpenEvents => {
   try {
     moveAside(path);
     return openFile(path);
@@ -112,6 +127,14 @@ export const openEventDatabase = (path: string, log: Logger): Database.Database 
   }
 };
 
-/** Names the file that is there, so that one that was deleted or replaced is noticed; null: there is none. */
-export const fileNumberOf = (path: string): number | null =>
-  statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+/**
+ * Names the file that is there, so that one that was deleted or replaced is noticed; null: there is none, `before`: the disk
+ * doesn't say.
+ */
+export const fileNumberOf = (path: string, before: number | null): number | null => {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+  } catch {
+    return before;
+  }
+};

@@ -4,7 +4,7 @@ import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { Signal } from '../../base/signal.js';
 import { isEnvironmental, storeError } from '../../store/store-error.js';
-import { fileNumberOf, isBrokenFile, openEventDatabase } from './database.js';
+import { fileNumberOf, isBrokenFile, openEventDatabase, replaceEventDatabase } from './database.js';
 import type { EventChanges, KeptEvent, NewEvent } from './event.js';
 import { type EventFilter, EventPages, type PageOf } from './event-pages.js';
 import { EventTables } from './event-tables.js';
@@ -64,12 +64,13 @@ export class EventLog {
   constructor(path: string, deps: EventLogDeps) {
     this.#path = path;
     this.#deps = deps;
-    this.#db = openEventDatabase(path, deps.log);
-    this.#tables = new EventTables(this.#db);
-    this.#pages = new EventPages(this.#tables);
-    this.#pruning = new Pruning(this.#db, this.#tables);
-    this.#fileNumber = fileNumberOf(path);
-    this.#lastId = this.#tables.lastId;
+    const { db, tables, lastId } = openEventDatabase(path, deps.log);
+    this.#db = db;
+    this.#tables = tables;
+    this.#pages = new EventPages(tables);
+    this.#pruning = new Pruning(db, tables);
+    this.#fileNumber = fileNumberOf(path, null);
+    this.#lastId = lastId;
     this.#looking = deps.clock.every(LOOK_EVERY_MS, () => this.#look());
   }
 
@@ -227,8 +228,8 @@ export class EventLog {
 
   /** Looks whether the file is there still, and tries again what could not be written. */
   #look(): void {
-    if (fileNumberOf(this.#path) !== this.#fileNumber)
-      this.#reopen('the database of events is gone: it is begun anew');
+    if (fileNumberOf(this.#path, this.#fileNumber) !== this.#fileNumber)
+      this.#reopen('the database of events is gone: it is begun anew', openEventDatabase);
     this.#write();
   }
 
@@ -256,32 +257,35 @@ export class EventLog {
   /** A file that is broken is begun anew at once; of all else the log tells once. */
   #onFault(fault: unknown): void {
     if (isBrokenFile(fault)) {
-      this.#reopen(`the database of events is broken: ${messageOf(fault)}`);
+      const why = `the database of events is broken: it is moved aside, and begun anew: ${messageOf(fault)}`;
+      this.#reopen(why, replaceEventDatabase);
       return;
     }
     if (!this.#isFailing) this.#deps.log.error('events could not be kept', { reason: messageOf(fault) });
     this.#isFailing = true;
     // What it knows of keys may not have come to be.
     try {
-      this.#prepare();
+      this.#use(new EventTables(this.#db));
     } catch {
       // It is tried again with the next one.
     }
   }
 
-  #prepare(): void {
-    this.#tables = new EventTables(this.#db);
-    this.#pages = new EventPages(this.#tables);
-    this.#pruning = new Pruning(this.#db, this.#tables);
+  #use(tables: EventTables): void {
+    this.#tables = tables;
+    this.#pages = new EventPages(tables);
+    this.#pruning = new Pruning(this.#db, tables);
   }
 
-  #reopen(why: string): void {
+  #reopen(why: string, open: typeof openEventDatabase): void {
     this.#deps.log.warn(why);
     try {
       this.#db.close();
-      this.#db = openEventDatabase(this.#path, this.#deps.log);
-      this.#prepare();
-      this.#fileNumber = fileNumberOf(this.#path);
+      const { db, tables, lastId } = open(this.#path, this.#deps.log);
+      this.#db = db;
+      this.#use(tables);
+      this.#lastId = Math.max(this.#lastId, lastId);
+      this.#fileNumber = fileNumberOf(this.#path, null);
       this.#protected = null;
     } catch (fault) {
       this.#deps.log.error('events could not be kept', { reason: messageOf(fault) });
