@@ -29,8 +29,8 @@ export type ArchiveDeps = {
   readonly live: LiveFiles & FilesInProgress;
   /** How long each camera's recordings are kept. */
   readonly rules: () => readonly RetentionRule[];
-  /** Times whose recordings stay, whatever their age. */
-  readonly spared?: () => readonly ProtectedSpan[];
+  /** Times whose recordings stay, whatever their age; null: nobody knows now. */
+  readonly spared?: () => readonly ProtectedSpan[] | null;
   /** What time deletions went by last. */
   readonly memory: TimeMemory;
   /** Nothing is left of a camera that was deleted. */

@@ -242,6 +242,8 @@ test('a disk that can not be written costs the file nothing, and the service no 
   const { events, lines } = open(t, folder);
   const now = events.add({ cameraId: 'a', type: 'motion', fromMs: 2 });
   assert.deepEqual(ids(events), [now.id]);
+  assert.equal(events.protectedSpans(), null, 'the file may have some');
+  assert.ok(events.has(kept.id), 'and events whose pictures are there');
   assert.deepEqual(
     lines.map(({ level }) => level),
     ['error'],

@@ -38,8 +38,11 @@ export type RetentionDeps = {
   readonly rules: () => readonly RetentionRule[];
   readonly memory: TimeMemory;
   readonly live: LiveFiles;
-  /** Times whose recordings stay, whatever their age and however short space is. Read anew for each round. */
-  readonly spared?: () => readonly ProtectedSpan[];
+  /**
+   * Times whose recordings stay, whatever their age and however short space is. Read anew for each round; null: nobody knows
+   * now, so that nothing goes by its age. For want of space the oldest goes still, since else nothing is recorded.
+   */
+  readonly spared?: () => readonly ProtectedSpan[] | null;
   /** Nothing is left of a camera that was deleted. */
   readonly onGone: (cameraId: string) => void;
 };
@@ -172,7 +175,9 @@ export class Retention {
         if (rules.length === 0) break;
         const limits = rules.map((rule) => ({ cameraId: rule.cameraId, beforeMs: limitOf(rule, time) }));
         const skip = [...this.#skip];
-        const input = { archiveDir, limits, eras, maxFiles: FILES_A_JOB, skip, spared: this.#spared() };
+        const spared = this.#spared();
+        if (spared === null) throw new Error('it is not known now which are protected');
+        const input = { archiveDir, limits, eras, maxFiles: FILES_A_JOB, skip, spared };
         const round = await runner.run('deleteExpired', input);
         this.counts.expired += this.#report(round, 'retention');
         this.#forgetGone(rules, round);
@@ -186,8 +191,8 @@ export class Retention {
     this.#rememberTime();
   }
 
-  #spared(): readonly ProtectedSpan[] {
-    return this.#deps.spared?.() ?? [];
+  #spared(): readonly ProtectedSpan[] | null {
+    return this.#deps.spared === undefined ? [] : this.#deps.spared();
   }
 
   /** A purged camera's id can't be used again before that: an absent folder is enough for it, whatever disk it is. */
@@ -249,7 +254,7 @@ export class Retention {
     const skip = [...this.#skip];
     try {
       const eras = this.#lookAtClock();
-      const bounds = { eras, maxFiles: FILES_A_JOB, skip, spared: this.#spared() };
+      const bounds = { eras, maxFiles: FILES_A_JOB, skip, spared: this.#spared() ?? [] };
       const round = await runner.run('evictOldest', { ...this.#options, ...bounds });
       this.counts.evicted += this.#report(round, 'space');
       this.#tellShortage(round.freePercent, round.deleted.length);

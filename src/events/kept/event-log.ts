@@ -56,7 +56,9 @@ export class EventLog {
   #pruning: Pruning;
   #fileNumber: number | null;
   #lastId: number;
+  /** As they were read last; null: they never could be. */
   #protected: readonly ProtectedSpan[] | null = null;
+  #isProtectedStale = true;
   #writing: Timer | null = null;
   #looking: Timer;
   #isFailing = false;
@@ -139,8 +141,10 @@ export class EventLog {
     return this.#try(() => labelBuckets(this.#tables, cameraId, buckets), {});
   }
 
+  /** False where it is certain that it isn't there. */
   has(id: number): boolean {
-    return this.#waiting.has(id) || this.#try(() => this.#tables.find(id), null) !== null;
+    if (this.#waiting.has(id) || this.#db.memory) return true;
+    return this.#try(() => this.#tables.find(id) !== null, true);
   }
 
   /** Those of them that are there; how many. Throws `database_unavailable`. */
@@ -157,35 +161,30 @@ export class EventLog {
     this.#write();
     const before = this.#ask(() => this.#tables.find(id));
     if (before === null || before.isProtected === isProtected) return;
-    if (isProtected && this.protectedSpans().length >= MAX_PROTECTED)
+    if (isProtected && (this.protectedSpans()?.length ?? 0) >= MAX_PROTECTED)
       throw new AppError(
         'too_many_protected',
         `${MAX_PROTECTED} events are protected: take it from some of them`,
       );
     this.#ask(() => this.#tables.protect(id, isProtected));
-    this.#protected = null;
+    this.#isProtectedStale = true;
     this.changed.emit({ ...before, isProtected }, { isProtected });
   }
 
-  /** Times whose recordings stay, however old they become. */
-  protectedSpans(): readonly ProtectedSpan[] {
-    this.#protected ??= this.#try(
-      () =>
-        this.#tables.protected().map(({ cameraId, fromMs, toMs }) => ({
-          cameraId,
-          fromMs: fromMs - MARGIN_MS,
-          toMs: (toMs ?? Number.MAX_SAFE_INTEGER) + MARGIN_MS,
-        })),
-      null,
-    );
-    return this.#protected ?? [];
+  /**
+   * Times whose recordings stay, however old they become. While the disk doesn't answer those that were known last; null:
+   * none ever were, which doesn't mean that there are none.
+   */
+  protectedSpans(): readonly ProtectedSpan[] | null {
+    if (this.#isProtectedStale && !this.#db.memory) this.#try(() => this.#readProtected(), undefined);
+    return this.#protected;
   }
 
   /** The camera is deleted: its events are nobody's at once. */
   forgetCamera(cameraId: string): void {
     this.#write();
     this.#try(() => this.#tables.keys.orphan(cameraId), undefined);
-    this.#protected = null;
+    this.#isProtectedStale = true;
   }
 
   /** Takes a bounded step towards what is to be kept; whether there is more to do. */
@@ -204,12 +203,21 @@ export class EventLog {
   #put(event: KeptEvent): void {
     this.#waiting.delete(event.id);
     this.#waiting.set(event.id, event);
-    if (event.isProtected) this.#protected = null;
+    if (event.isProtected) this.#isProtectedStale = true;
     if (this.#waiting.size > MAX_WAITING) {
       this.#waiting.delete(this.#waiting.keys().next().value!);
       this.lostCount++;
     }
     this.#writing ??= this.#deps.clock.after(WRITE_AFTER_MS, () => this.#write());
+  }
+
+  #readProtected(): void {
+    this.#protected = this.#tables.protected().map(({ cameraId, fromMs, toMs }) => ({
+      cameraId,
+      fromMs: fromMs - MARGIN_MS,
+      toMs: (toMs ?? Number.MAX_SAFE_INTEGER) + MARGIN_MS,
+    }));
+    this.#isProtectedStale = false;
   }
 
   /** All that waits; what the disk refuses waits on. */
@@ -286,7 +294,7 @@ export class EventLog {
       this.#use(tables);
       this.#lastId = Math.max(this.#lastId, lastId);
       this.#fileNumber = fileNumberOf(this.#path, null);
-      this.#protected = null;
+      this.#isProtectedStale = true;
     } catch (fault) {
       this.#deps.log.error('events could not be kept', { reason: messageOf(fault) });
     }

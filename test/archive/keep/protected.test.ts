@@ -34,16 +34,18 @@ test('what is protected stays, however old it is and however little is free; not
   ];
   const noRoom = () => ({ bavail: 0, blocks: 100, bsize: 4096 });
   const evict = { archiveDir, minFreePercent: 50, eras: [], maxFiles: 64, skip: [], spared };
-  const sweep = (camera: 'here' | 'purged'): Promise<void> =>
+  const sweep = (camera: 'here' | 'purged', known: typeof spared | null = spared): Promise<void> =>
     new Retention(
       { archiveDir, minFreePercent: 0 },
       {
         ...{ runner: new InlineRunner(), clock: new FakeClock(NOW_MS), log: logLines().log },
-        ...{ onGone: () => {}, live: { isLive: () => false }, spared: () => spared },
+        ...{ onGone: () => {}, live: { isLive: () => false }, spared: () => known },
         rules: () => ['a', 'b'].map((cameraId) => ({ cameraId, retentionDays: 7, camera })),
         memory: { lastMs: () => NOW_MS, remember: () => {}, eras: () => null, rememberEras: () => {} },
       },
     ).sweep();
+  await sweep('here', null);
+  assert.equal(readdirSync(folder).length, 4, 'nobody knows what is protected');
   await sweep('here');
   assert.deepEqual(readdirSync(folder), [first, second]);
   assert.deepEqual(readdirSync(join(archiveDir, 'b')), []);
