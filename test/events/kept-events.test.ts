@@ -231,6 +231,25 @@ test('events go with their recordings, their camera, and when there are too many
   assert.deepEqual(readdirSync(folder), ['events.db']);
 });
 
+test('what a user had reviewed who is gone goes a step at a time', (t) => {
+  const { events, folder } = open(t);
+  const made = Array.from({ length: 2_500 }, (_, at) =>
+    events.add({ cameraId: 'a', type: 'motion', fromMs: at, toMs: at }),
+  ).map(({ id }) => id);
+  for (const username of ['adam', 'eve', 'zoe']) events.review(username, made, true);
+  const rules: PruneRules = {
+    ...{ beforeMs: new Map([['a', null]]), ofNoCameraMs: null, maxEvents: 5_000 },
+    usernames: new Set(['eve']),
+  };
+  const other = new Database(join(folder, 'events.db'), { readonly: true });
+  t.after(() => other.close());
+  const count = other.prepare<[], number>('SELECT count(*) FROM reviews').pluck();
+  const left: (number | undefined)[] = [];
+  for (let isMore = true; isMore; left.push(count.get())) isMore = events.prune(rules);
+  assert.deepEqual(left, [5_500, 3_500, 2_500]);
+  assert.equal(events.page({ ...all, isReviewed: true }, { after: null, limit: 1 }, 'eve').length, 1);
+});
+
 test('a disk that can not be written costs the file nothing, and the service no more than events that last', (t) => {
   const folder = tempFolder(t);
   const { events: before } = open(t, folder);

@@ -84,8 +84,16 @@ const prepare = (db: Database.Database) => ({
   unreview: db.prepare<[string, number, number]>(
     'DELETE FROM reviews WHERE username = ? AND begin_ms = ? AND event = ?',
   ),
-  reviewers: db.prepare<[], string>('SELECT DISTINCT username FROM reviews').pluck(),
-  forgetReviewer: db.prepare<[string]>('DELETE FROM reviews WHERE username = ?'),
+  // One seek for each user, however much they have reviewed.
+  nextReviewer: db
+    .prepare<[string], string>(
+      'SELECT username FROM reviews WHERE username > ? ORDER BY username LIMIT 1',
+    )
+    .pluck(),
+  forgetReviewer: db.prepare<[string, number]>(
+    `DELETE FROM reviews WHERE (username, begin_ms, event) IN
+     (SELECT username, begin_ms, event FROM reviews WHERE username = ? LIMIT ?)`,
+  ),
 });
 
 const eventOf = (row: Row): KeptEvent => ({
@@ -214,9 +222,14 @@ export class EventTables {
       .immediate();
   }
 
-  /** What users had reviewed who are gone. */
-  forgetReviewersBut(usernames: ReadonlySet<string>): void {
-    for (const username of this.#sql.reviewers.all())
-      if (!usernames.has(username)) this.#sql.forgetReviewer.run(username);
+  /** What users had reviewed who are gone, so much of it at most; whether there may be more. */
+  forgetReviewersBut(usernames: ReadonlySet<string>, most: number): boolean {
+    let left = most;
+    let username = this.#sql.nextReviewer.get('');
+    while (username !== undefined && left > 0) {
+      if (!usernames.has(username)) left -= this.#sql.forgetReviewer.run(username, left).changes;
+      username = this.#sql.nextReviewer.get(username);
+    }
+    return left <= 0;
   }
 }

@@ -13,6 +13,8 @@ export type PruneRules = {
 
 /** So many at a time: a step takes some milliseconds. */
 const STEP = 500;
+/** Of what was reviewed by users who are gone. */
+const REVIEWS_STEP = 2_000;
 
 const idsWhere = (db: Database.Database, which: string) =>
   db.prepare<[object], number>(`SELECT id FROM events ${which}`).pluck();
@@ -51,7 +53,7 @@ export class Pruning {
    */
   step({ beforeMs, ofNoCameraMs, maxEvents, usernames }: PruneRules): boolean {
     const { keys } = this.#tables;
-    this.#tables.forgetReviewersBut(usernames);
+    const areMoreReviews = this.#tables.forgetReviewersBut(usernames, REVIEWS_STEP);
     for (const id of keys.cameraIds) if (id !== '' && !beforeMs.has(id)) keys.orphan(id);
     const ids: number[] = [];
     const room = (): number => STEP - ids.length;
@@ -69,7 +71,7 @@ export class Pruning {
       }
     }
     this.#remove(ids);
-    if (ids.length > 0) return true;
+    if (ids.length > 0 || areMoreReviews) return true;
     const excess = (this.#sql.count.get() ?? 0) - maxEvents;
     if (excess <= 0) return false;
     const oldest = this.#sql.oldest.all({ count: Math.min(excess, STEP) });
