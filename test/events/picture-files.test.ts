@@ -30,6 +30,15 @@ test('pictures are kept over a restart, the newest of them, as long as their eve
     readdirSync(folder).sort(),
     [`${eventIdText(1_000)}.jpg`, `${eventIdText(2_000)}.jpg`, 'notes.txt'].sort(),
   );
+  // Looking at them changes nothing of which is the oldest.
+  const third = new PictureFiles(folder, { log, maxFiles: 2, lookAt: 1 });
+  await third.start();
+  await third.sweep(() => true);
+  await third.put(2_500, Buffer.from('newer'));
+  assert.equal(await third.find(1_000), null, 'the oldest went');
+  for (let count = 0; count < 3; count++) await third.sweep((id) => id !== 2_500);
+  assert.equal(third.count, 1);
+  assert.notEqual(await third.find(2_000), null);
   rmSync(folder, { recursive: true });
   assert.equal(await second.find(1_000), null);
   await second.put(3_000, Buffer.from('no folder'));

@@ -19,14 +19,19 @@ export class PictureFiles {
   readonly #folder: string;
   readonly #log: Logger;
   readonly #maxFiles: number;
-  /** Of events that have one, oldest first, but for those that were just found. */
+  /** Of events that have one, oldest first. */
   readonly #ids = new Set<number>();
+  readonly #lookAt: number;
+  /** So many of them, from the oldest on, were looked at. */
+  #looked = 0;
   #isFailing = false;
 
   constructor(
     folder: string,
-    { log, maxFiles = MAX_FILES }: { readonly log: Logger; readonly maxFiles?: number },
+    options: { readonly log: Logger; readonly maxFiles?: number; readonly lookAt?: number },
   ) {
+    const { log, maxFiles = MAX_FILES, lookAt = LOOK_AT } = options;
+    this.#lookAt = lookAt;
     this.#folder = folder;
     this.#log = log;
     this.#maxFiles = maxFiles;
@@ -80,13 +85,11 @@ export class PictureFiles {
   /** Takes a bounded look at whether the events are still there whose pictures these are. */
   async sweep(isThere: (id: number) => boolean): Promise<void> {
     await this.#try(async () => {
-      let left = LOOK_AT;
-      for (const id of [...this.#ids]) {
-        if (left-- === 0) break;
-        this.#ids.delete(id);
-        if (isThere(id)) this.#ids.add(id);
-        else await this.#remove(id);
-      }
+      if (this.#looked >= this.#ids.size) this.#looked = 0;
+      const ids = [...this.#ids].slice(this.#looked, this.#looked + this.#lookAt);
+      const gone = ids.filter((id) => !isThere(id));
+      this.#looked += ids.length - gone.length;
+      for (const id of gone) await this.#remove(id);
     });
   }
 
