@@ -19,16 +19,20 @@ export const labelBuckets = (
   const filter = { cameraIds: new Set([cameraId]), types: new Set(['detection']), labels: null };
   for (const list of tables.keys.lists(filter)) {
     const spans = tables.spans(list, { fromMs: fromMs - LOOK_BACK_MS, toMs, count: MAX_EVENTS });
-    const buckets = new Array<number>(count).fill(0);
+    /** By how many more, or fewer, there are than in the bucket before: some events reach over all of them. */
+    const steps = new Array<number>(count + 1).fill(0);
     let isAny = false;
     for (const [beginMs, endMs] of spans) {
       if (endMs < fromMs) continue;
       const first = Math.max(Math.floor((beginMs - fromMs) / bucketMs), 0);
       const last = Math.min(Math.floor((endMs - fromMs) / bucketMs), count - 1);
-      for (let bucket = first; bucket <= last; bucket++) buckets[bucket] = buckets[bucket]! + 1;
-      isAny ||= first <= last;
+      if (first > last) continue;
+      steps[first]! += 1;
+      steps[last + 1]! -= 1;
+      isAny = true;
     }
-    if (isAny) byLabel[tables.keys.labelOf(list.kind)] = buckets;
+    for (let bucket = 1; bucket < count; bucket++) steps[bucket]! += steps[bucket - 1]!;
+    if (isAny) byLabel[tables.keys.labelOf(list.kind)] = steps.slice(0, count);
   }
   return byLabel;
 };
