@@ -26,6 +26,8 @@ export class Detections {
   add(cameraId: string, detection: Detection, keyframe: TakenKeyframe | null = null): void {
     const kept = this.#byCamera.get(cameraId) ?? [];
     this.#byCamera.set(cameraId, kept);
+    // The host's clock was set back: what was seen by it before would keep out all that comes.
+    if (detection.wallMs < (kept.at(-1)?.wallMs ?? 0) - KEPT_MS) kept.length = 0;
     let at = kept.length;
     // A camera's clock may be set back: what is in order stays in order.
     while (at > 0 && kept[at - 1]!.wallMs > detection.wallMs) at -= 1;
