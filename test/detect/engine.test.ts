@@ -89,6 +89,12 @@ test('objects are found where they are, whatever the picture’s codec, shape an
   assertBox(outcomes[5]!, [0.5, 0.25, 0.25, 0.5], 'wide again');
   assertBox(outcomes[6]!, [0, 0.75, 0.5, 0.25], 'high again');
   assert.equal(engine.decoderRestarts, 0);
+  // A camera that sends two pictures as one: the second one is nobody else's.
+  const double = { ...wide, annexB: Buffer.concat([wide.annexB, dark.annexB]) };
+  for (let round = 0; round < 4; round++) {
+    const [, next] = await Promise.all([double, high].map((job) => engine.detect(job, model)));
+    assertBox(next!, [0, 0.75, 0.5, 0.25], 'behind two pictures in one');
+  }
 });
 
 test('what dies is started anew: a decoder that a picture felled, the whole process, and nothing else', async (t) => {
@@ -133,8 +139,15 @@ test('what is missing or of no use is said: ffmpeg, the model, its description, 
   };
   const model = modelIn(folder);
   assert.match(await faultOf(model, join(folder, 'none')), /^ffmpeg_missing/);
-  writeFileSync(join(folder, 'text.onnx'), 'no model');
-  assert.match(await faultOf(join(folder, 'text.onnx')), /^model /);
+  const text = join(folder, 'text.onnx');
+  writeFileSync(text, 'no model');
+  const { engine } = engineOf(t);
+  const lost = await engine.detect(job, text);
+  assert.equal('fault' in lost && lost.fault, 'model');
+  writeFileSync(text, brightRectangleModel(128));
+  assert.equal(seenIn(await engine.detect(job, text)).objects.length, 1, 'another file in its place');
+  writeFileSync(join(folder, 'huge.onnx'), brightRectangleModel(8_192));
+  assert.match(await faultOf(join(folder, 'huge.onnx')), /^model .*4096/);
   writeFileSync(join(folder, 'bright.json'), '{"output":"tea leaves"}');
   assert.match(await faultOf(model), /^model .*"output" must be one of yolox, yolov8, end2end/);
   writeFileSync(join(folder, 'bright.json'), '{"labels":["a"],"min_score":0.95}');

@@ -1,4 +1,13 @@
 import { messageOf } from '../../base/errors.js';
+import {
+  isFirstSliceH264,
+  isFirstSliceH265,
+  isVclH264,
+  isVclH265,
+  nalTypeH264,
+  nalTypeH265,
+} from '../../codec/nal.js';
+import { AnnexBCursor } from '../../codec/nal-cursor.js';
 import type { VideoCodec } from '../../codec/track.js';
 import type { DetectJob, DetectOutcome, FromEngine, ToEngine } from '../messages.js';
 import { FrameDecoder } from './frame-decoder.js';
@@ -11,12 +20,11 @@ export class Engine {
   readonly #options: EngineOptions;
   readonly #send: (message: FromEngine) => void;
   readonly #decoders = new Map<VideoCodec, FrameDecoder>();
-  readonly #model: Promise<Model | Error>;
+  #model: Promise<Model | Error> | null = null;
 
   constructor(options: EngineOptions, send: (message: FromEngine) => void) {
     this.#options = options;
     this.#send = send;
-    this.#model = Model.load(options.modelPath).catch((fault) => new Error(messageOf(fault)));
   }
 
   async handle({ id, ...job }: ToEngine): Promise<void> {
@@ -30,10 +38,16 @@ export class Engine {
   }
 
   async #outcomeOf({ codec, width, height, reorders, annexB }: DetectJob): Promise<DetectOutcome> {
+    this.#model ??= Model.load(this.#options.modelPath).catch((fault) => new Error(messageOf(fault)));
     const model = await this.#model;
-    if (model instanceof Error) return modelFault(model);
+    if (model instanceof Error) {
+      // Somebody may put another file there.
+      this.#model = null;
+      return modelFault(model);
+    }
     const startMs = performance.now();
-    const pixels = reorders
+    // What makes several pictures would have the rest of them taken for those of the camera that comes next.
+    const pixels = reorders || picturesIn(codec, annexB) > 1
       ? await this.#newDecoder(codec, model).decodeAlone(annexB)
       : await this.#decoder(codec, model).decode(annexB);
     if (!Buffer.isBuffer(pixels)) return pixels;
@@ -54,6 +68,23 @@ export class Engine {
     return new FrameDecoder({ ffmpegPath: this.#options.ffmpegPath, codec, size, color });
   }
 }
+
+/** How many pictures begin in it. */
+const picturesIn = (codec: VideoCodec, annexB: Uint8Array): number => {
+  const nals = new AnnexBCursor();
+  nals.open(annexB, 0, annexB.length);
+  let count = 0;
+  while (nals.next()) {
+    const { offset, length } = nals;
+    const header = annexB[offset]!;
+    const begins =
+      codec === 'h264'
+        ? isVclH264(nalTypeH264(header)) && isFirstSliceH264(annexB, offset, offset + length)
+        : isVclH265(nalTypeH265(header)) && isFirstSliceH265(annexB, offset, offset + length);
+    if (begins) count += 1;
+  }
+  return count;
+};
 
 const MAX_DETAIL = 300;
 
