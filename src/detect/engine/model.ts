@@ -8,6 +8,8 @@ import { withoutDoubles } from './suppress.js';
 type Runtime = typeof import('onnxruntime-node');
 
 const DEFAULT_SIDE = 640;
+/** What a picture takes twelve times as many bytes of as it has pixels; the largest that are of use have 1,280. */
+const MAX_SIDE = 4_096;
 
 /** The size that the graph asks for; where it leaves that open, what most are made for. */
 const inputOf = ({ inputMetadata }: InferenceSession, described: Size | null): Size => {
@@ -19,7 +21,10 @@ const inputOf = ({ inputMetadata }: InferenceSession, described: Size | null): S
     throw new Error('its input must have three planes');
   const side = (asked: unknown, said: number | undefined): number =>
     typeof asked === 'number' && asked > 0 ? asked : (said ?? DEFAULT_SIDE);
-  return { width: side(width, described?.width), height: side(height, described?.height) };
+  const size = { width: side(width, described?.width), height: side(height, described?.height) };
+  if (Math.max(size.width, size.height) > MAX_SIDE)
+    throw new Error(`its input must be ${MAX_SIDE} pixels wide and high at most`);
+  return size;
 };
 
 /** A network that finds objects in pictures. `run` keeps its thread busy for as long as it takes. */

@@ -92,13 +92,17 @@ const readers: Readonly<Record<OutputKind, typeof readYolox>> = {
   end2end: readEndToEnd,
 };
 
+/** Nobody's model tells apart more; what an output has no place for would else be a name of its own each time. */
+const MAX_CLASSES = 10_000;
+
 /** The proposals in a model's output. */
 export const readOutput = (output: Output, options: ReadOptions): Proposal[] => {
   const proposals: Proposal[] = [];
   readers[options.kind](output, options, (classIndex, score, corners) => {
     const box = toPicture(corners, options.fit);
     // A network that was given what it doesn't know may answer with anything.
-    if (box === null || !Number.isFinite(score) || classIndex < 0) return;
+    const isKnown = classIndex >= 0 && classIndex < MAX_CLASSES;
+    if (box === null || !Number.isFinite(score) || !isKnown) return;
     proposals.push({ classIndex, score: Math.min(score, 1), box });
   });
   return proposals;
