@@ -292,6 +292,20 @@ test('a file that is broken is moved aside, and one that is deleted is begun ane
   assert.equal(lines.length, 2);
 });
 
+test('another program that holds a lock keeps nobody waiting, and loses nothing', (t) => {
+  const { clock, events, folder } = open(t);
+  const other = new Database(join(folder, 'events.db'));
+  t.after(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  const { id } = events.add({ cameraId: 'a', type: 'motion', fromMs: 1 });
+  const startMs = performance.now();
+  for (let asked = 0; asked < 10; asked++) assert.deepEqual(ids(events), []);
+  assert.ok(performance.now() - startMs < 6_000, 'less than a second each');
+  other.exec('ROLLBACK');
+  clock.advance(5_000);
+  assert.deepEqual(ids(events), [id]);
+});
+
 const PAGE_BYTES = 4_096;
 
 /** Fills all pages of a database with nothing but its first ones, as a disk does that lost what was written last. */

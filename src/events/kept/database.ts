@@ -49,6 +49,8 @@ CREATE TABLE reviews (
 CREATE INDEX reviews_by_event ON reviews (event);
 `;
 
+const BUSY_MS = 50;
+
 const SUFFIXES = ['', '-wal', '-shm'] as const;
 
 /** A database that can be used, and the highest id that was given in it. */
@@ -64,7 +66,6 @@ const openFile = (path: string): OpenEvents => {
     db.pragma('journal_mode = WAL');
     // What was told outlives the process; a power cut may cost the last seconds, and the file stays whole.
     db.pragma('synchronous = NORMAL');
-    db.pragma('busy_timeout = 1000');
     const version = db.pragma('user_version', { simple: true });
     if (version === 0) {
       db.transaction(() => {
@@ -75,6 +76,8 @@ const openFile = (path: string): OpenEvents => {
       throw new Error(`it is of version ${version}, which this program can't read`);
     // The head of a file may be whole, and what is behind it not: that is found out by reading.
     const tables = new EventTables(db);
+    // From here on all else waits with it for another program that holds a lock, and what isn't written is tried again.
+    db.pragma(`busy_timeout = ${BUSY_MS}`);
     return { db, tables, lastId: tables.lastId };
   } catch (fault) {
     db.close();
