@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { messageOf } from '../../base/errors.js';
 import {
   isFirstSliceH264,
@@ -12,6 +13,8 @@ import type { VideoCodec } from '../../codec/track.js';
 import type { DetectJob, DetectOutcome, FromEngine, ToEngine } from '../messages.js';
 import { FrameDecoder } from './frame-decoder.js';
 import { Model } from './model.js';
+
+const MAX_DETAIL = 300;
 
 export type EngineOptions = { readonly ffmpegPath: string; readonly modelPath: string };
 
@@ -28,7 +31,7 @@ export class Engine {
   }
 
   async handle({ id, ...job }: ToEngine): Promise<void> {
-    const outcome = await this.#outcomeOf(job).catch(modelFault);
+    const outcome = await this.#outcomeOf(job).catch((fault) => this.#modelFault(fault));
     const decoderRestarts = [...this.#decoders.values()].reduce((sum, { restarts }) => sum + restarts, 0);
     this.#send({ id, ...outcome, decoderRestarts });
   }
@@ -43,17 +46,25 @@ export class Engine {
     if (model instanceof Error) {
       // Somebody may put another file there.
       this.#model = null;
-      return modelFault(model);
+      return this.#modelFault(model);
     }
     const startMs = performance.now();
     // What makes several pictures would have the rest of them taken for those of the camera that comes next.
-    const pixels = reorders || picturesIn(codec, annexB) > 1
-      ? await this.#newDecoder(codec, model).decodeAlone(annexB)
-      : await this.#decoder(codec, model).decode(annexB);
+    const pixels =
+      reorders || picturesIn(codec, annexB) > 1
+        ? await this.#newDecoder(codec, model).decodeAlone(annexB)
+        : await this.#decoder(codec, model).decode(annexB);
     if (!Buffer.isBuffer(pixels)) return pixels;
     const decodedMs = performance.now();
     const objects = await model.run(pixels, { width, height });
     return { objects, decodeMs: decodedMs - startMs, inferMs: performance.now() - decodedMs };
+  }
+
+  /** Whoever may see a camera is shown it: where we keep models is nobody's business. */
+  #modelFault(fault: unknown): DetectOutcome {
+    const { modelPath } = this.#options;
+    const detail = messageOf(fault).replaceAll(modelPath, basename(modelPath));
+    return { fault: 'model', detail: detail.slice(0, MAX_DETAIL) };
   }
 
   #decoder(codec: VideoCodec, model: Model): FrameDecoder {
@@ -85,10 +96,3 @@ const picturesIn = (codec: VideoCodec, annexB: Uint8Array): number => {
   }
   return count;
 };
-
-const MAX_DETAIL = 300;
-
-const modelFault = (fault: unknown): DetectOutcome => ({
-  fault: 'model',
-  detail: messageOf(fault).slice(0, MAX_DETAIL),
-});

@@ -86,9 +86,7 @@ const prepare = (db: Database.Database) => ({
   ),
   // One seek for each user, however much they have reviewed.
   nextReviewer: db
-    .prepare<[string], string>(
-      'SELECT username FROM reviews WHERE username > ? ORDER BY username LIMIT 1',
-    )
+    .prepare<[string], string>('SELECT username FROM reviews WHERE username > ? ORDER BY username LIMIT 1')
     .pluck(),
   forgetReviewer: db.prepare<[string, number]>(
     `DELETE FROM reviews WHERE (username, begin_ms, event) IN
