@@ -75,7 +75,7 @@ const managementRoutes = ({ clock, storage, media, operations, service }: Routes
   return [
     ...loginRoutes({ accounts, onLoginFailure: (reason) => operations.metrics.loginFailed(reason) }),
     ...sessionRoutes({ sessions }),
-    ...meRoutes({ accounts, preferences: store.preferences, timeZone }),
+    ...meRoutes({ accounts, sessions, preferences: store.preferences, timeZone }),
     ...layoutRoutes({ layouts: store.layouts }),
     ...settingRoutes({
       settings: store.settings,

@@ -77,9 +77,9 @@ export class Accounts {
     username: string,
     password: string,
     address: string,
-    { isRemembered }: { readonly isRemembered: boolean },
+    { isRemembered, userAgent = '' }: { readonly isRemembered: boolean; readonly userAgent?: string },
   ): Promise<{ token: string; session: HeldSession | null }> {
-    return this.#sessions.begin(await this.#enter(username, password, address), isRemembered);
+    return this.#sessions.begin(await this.#enter(username, password, address), isRemembered, userAgent);
   }
 
   /**

@@ -15,6 +15,9 @@ const IDLE_LIMIT_MS = { remembered: REMEMBERED_DAYS * 24 * HOUR_MS, unremembered
 /** A use is written down so often at most: pages needn't wait for the disk each time. */
 const TOUCH_EVERY_MS = HOUR_MS / 6;
 
+/** Browsers need half of it. */
+const MAX_USER_AGENT_CHARACTERS = 256;
+
 const SECRET_BYTES = 32;
 const ID_BYTES = 12;
 
@@ -52,12 +55,20 @@ export class Sessions {
    * Signs a browser in for a user whose password was found right: an access token, and the session. That is null
    * where the database takes no write, which is not worth a failed login, or where the user's rights have changed.
    */
-  begin(user: StoredUser, isRemembered: boolean): { token: string; session: HeldSession | null } {
+  begin(
+    user: StoredUser,
+    isRemembered: boolean,
+    userAgent = '',
+  ): { token: string; session: HeldSession | null } {
     const { sessions, tokens, clock } = this.#deps;
     const id = randomBytes(ID_BYTES).toString('base64url');
     const secret = randomBytes(SECRET_BYTES).toString('base64url');
     const { username, token_epoch: tokenEpoch } = user;
-    const row = { id, username, isRemembered, usedMs: clock.wallMs(), tokenEpoch };
+    const nowMs = clock.wallMs();
+    const row = {
+      ...{ id, username, isRemembered, tokenEpoch },
+      ...{ usedMs: nowMs, begunMs: nowMs, userAgent: userAgent.slice(0, MAX_USER_AGENT_CHARACTERS) },
+    };
     const isBegun = unlessUnavailable(() => sessions.begin(row, hashOf(secret)));
     return isBegun === true
       ? { token: tokens.issueAccess(user, id), session: { secret, isRemembered } }
@@ -82,13 +93,26 @@ export class Sessions {
     return { username };
   }
 
+  /** The browsers that a user is signed in with, the one used last first. */
+  of(username: string): readonly Session[] {
+    return this.#deps.sessions.of(username).filter((session) => this.#isGood(session));
+  }
+
+  /** Signs one of the user's browsers out, wherever it is; false: there is no such one. */
+  endOf(username: string, id: string): boolean {
+    return this.#deps.sessions.removeOf(username, id);
+  }
+
   #find(secret: string): Session {
     const session = this.#deps.sessions.find(hashOf(secret));
-    if (session === null) throw ended();
-    const limitMs = session.isRemembered ? IDLE_LIMIT_MS.remembered : IDLE_LIMIT_MS.unremembered;
     // It is not removed for its age: a clock that runs ahead for a while must sign nobody out for good.
-    if (this.#deps.clock.wallMs() - session.usedMs >= limitMs) throw ended();
+    if (session === null || !this.#isGood(session)) throw ended();
     return session;
+  }
+
+  #isGood({ isRemembered, usedMs }: Session): boolean {
+    const limitMs = isRemembered ? IDLE_LIMIT_MS.remembered : IDLE_LIMIT_MS.unremembered;
+    return this.#deps.clock.wallMs() - usedMs < limitMs;
   }
 }
 

@@ -154,6 +154,7 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers, compression: Compress
       ...entry,
       ifMatch: ifMatch ?? '',
       clientAddress: request.ip ?? '',
+      userAgent: request.headers['user-agent'] ?? '',
       onGone: (listener) => {
         if (response.destroyed) listener();
         else response.once('close', listener);

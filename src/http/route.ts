@@ -27,6 +27,8 @@ export type Call<By extends Access, Params, Query, Body> = {
   /** Of a conditional route: what the client says that it knows. */
   readonly ifMatch: string;
   readonly clientAddress: string;
+  /** What the client calls itself: nobody is known by it. */
+  readonly userAgent: string;
   /** Calls back when the client has gone, or has its answer: at once if that was before. */
   readonly onGone: (listener: () => void) => void;
   /** Whether it came by TLS, to us or to a proxy that is trusted. */

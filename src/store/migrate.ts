@@ -11,6 +11,7 @@ import { preferences } from './migrations/009-preferences.js';
 import { layouts } from './migrations/010-layouts.js';
 import { detection } from './migrations/011-detection.js';
 import { audit } from './migrations/012-audit.js';
+import { browsers } from './migrations/013-browsers.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
 export const steps: readonly string[] = [
@@ -26,6 +27,7 @@ export const steps: readonly string[] = [
   layouts,
   detection,
   audit,
+  browsers,
 ];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */

@@ -96,7 +96,9 @@ CREATE TABLE sessions (
   secret_hash BLOB NOT NULL UNIQUE,        -- SHA-256 of what the cookie holds; never that itself
   username TEXT NOT NULL REFERENCES users (username) ON DELETE CASCADE, -- whose
   is_remembered INTEGER NOT NULL CHECK (is_remembered IN (0, 1)), -- whether it outlives the browser
-  used_ms INTEGER NOT NULL                 -- wall time of its last use, to within ten minutes
+  used_ms INTEGER NOT NULL,                -- wall time of its last use, to within ten minutes
+  begun_ms INTEGER,                        -- wall time at which its user signed in; NULL: before this was kept
+  user_agent TEXT NOT NULL DEFAULT ''      -- what the browser called itself then, as far as it is kept; '': not said
 ) STRICT, WITHOUT ROWID;
 
 -- Another password ends the sessions of its user.

@@ -14,6 +14,10 @@ export const callSessions = async (app: TestApp): Promise<void> => {
     assert.equal((await as(method, own)).status, 200);
     assert.equal((await as(method, { ...own, cookie: '' })).status, 401);
   }
+  await app.call('POST', '/api/login', { body });
+  const [browser] = (await app.asAdmin('GET', '/api/me/sessions')).body;
+  for (const status of [200, 404])
+    assert.equal((await app.asAdmin('DELETE', `/api/me/sessions/${browser.id}`)).status, status);
 };
 
 /** Replaces what must be known, knowing it and not. */

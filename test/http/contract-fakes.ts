@@ -164,6 +164,7 @@ export const startFakeOutputs = async (): Promise<{
     }),
     ...meRoutes({
       accounts: { mustChangePassword: () => false, changePassword: busy },
+      sessions: { of: () => [], endOf: () => false },
       timeZone: () => 'UTC',
       preferences: { textOf: () => '{}', put: () => undefined },
     }),

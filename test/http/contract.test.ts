@@ -230,6 +230,9 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
     body: { username: 'viewer', password: USER_PASSWORD, remember: false },
   });
   const headers = { cookie: login.headers.get('set-cookie')?.split(';')[0] ?? '', origin: app.url };
+  const own = { username: 'admin', password: app.adminPassword, remember: true };
+  await app.call('POST', '/api/login', { body: own });
+  const [browser] = (await app.asAdmin('GET', '/api/me/sessions')).body;
   const mend = breakDisk();
   t.after(mend);
   const writes: readonly [method: string, path: string, body?: unknown][] = [
@@ -248,6 +251,7 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
     ['DELETE', '/api/users/viewer'],
     ['PUT', '/api/me/password', { old: app.adminPassword, new: '12345678' }],
     ['PUT', '/api/me/preferences', { theme: 'dark' }],
+    ['DELETE', `/api/me/sessions/${browser.id}`],
     ['POST', '/api/layouts', { name: 'other' }],
     ['PUT', wall, { name: 'other' }],
     ['DELETE', wall],

@@ -56,6 +56,8 @@ const table: readonly Row[] = [
   ['PUT', '/api/me/password', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/me/preferences', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['PUT', '/api/me/preferences', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
+  ['GET', '/api/me/sessions', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
+  ['DELETE', '/api/me/sessions/matrix', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/stream/archive/streamed/frames', ...watching],
   ['GET', '/api/layouts', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['POST', '/api/layouts', '401', 'ok', 'ok', 'ok', '403', ...bad],

@@ -121,6 +121,35 @@ test('what a proxy says that nobody trusts makes no page our own', async (t) => 
   assert.equal((await direct.call('POST', '/api/session', { headers })).body.code, 'wrong_origin');
 });
 
+type Browser = Record<'id' | 'created' | 'user_agent', string> & Record<'remembered' | 'current', boolean>;
+
+test('users see the browsers that they are signed in with, and sign out their own alone', async () => {
+  const here = await signIn(true);
+  const there = await signIn(false, { 'user-agent': `Elsewhere/1.0 ${'x'.repeat(400)}` });
+  const { token } = here.answer.body;
+  const listed: Browser[] = (await app.call('GET', '/api/me/sessions', { token })).body;
+  const own = listed.filter(({ current }) => current);
+  assert.deepEqual(
+    own.map(({ remembered }) => remembered),
+    [true],
+  );
+  const other = listed.find(({ user_agent }) => user_agent.startsWith('Elsewhere/1.0 '))!;
+  assert.deepEqual([other.user_agent.length, other.remembered, other.current], [256, false, false]);
+  assert.ok(Math.abs(Date.parse(other.created) - Date.now()) < 600_000);
+  const renew = () => session('POST', { cookie: there.cookie, origin: app.url });
+  const end = async (by: string) =>
+    (await app.call('DELETE', `/api/me/sessions/${other.id}`, { token: by })).status;
+  assert.equal(await end(app.tokens.operator), 404);
+  assert.equal((await renew()).status, 200);
+  assert.equal(await end(token), 200);
+  assert.equal((await renew()).body.code, 'session_ended');
+  const left: Browser[] = (await app.call('GET', '/api/me/sessions', { token })).body;
+  assert.deepEqual(
+    left.map(({ id }) => id),
+    listed.map(({ id }) => id).filter((id) => id !== other.id),
+  );
+});
+
 test('who signs out has no cookie any more, and the audit log tells of all of it', async () => {
   const { cookie } = await signIn(false);
   const headers = { cookie, origin: app.url };

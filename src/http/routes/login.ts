@@ -13,7 +13,7 @@ export type LoginDeps = {
       username: string,
       password: string,
       address: string,
-      options: { readonly isRemembered: boolean },
+      options: { readonly isRemembered: boolean; readonly userAgent: string },
     ): Promise<{ readonly token: string; readonly session: HeldSession | null }>;
   };
   readonly onLoginFailure: (reason: 'credentials' | 'limited') => void;
@@ -52,13 +52,13 @@ export const loginRoutes = ({ accounts, onLoginFailure }: LoginDeps): Route[] =>
     bodyLimitBytes: LIMIT_BYTES,
     answers: { 200: { description: 'An access token', schema: tokenSchema } },
     problems: [401, 429],
-    handle: async ({ body: { username, password, remember }, clientAddress, isSecure, note }) => {
+    handle: async ({ body: { username, password, remember }, clientAddress, userAgent, isSecure, note }) => {
       // A name that nobody has may be a password in the wrong field.
       if (accounts.has(username)) note({ user: username });
       try {
         if (remember === undefined)
           return { status: 200, body: { token: await accounts.login(username, password, clientAddress) } };
-        const options = { isRemembered: remember };
+        const options = { isRemembered: remember, userAgent };
         const { token, session } = await accounts.signIn(username, password, clientAddress, options);
         const headers = session === null ? {} : sessionCookie(session, isSecure);
         return { status: 200, body: { token }, headers };

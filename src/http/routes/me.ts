@@ -1,12 +1,21 @@
 import { z } from 'zod';
 import { PERMISSIONS, permissionsOf } from '../../auth/permissions.js';
 import type { Principal } from '../../auth/tokens.js';
+import { AppError } from '../../base/errors.js';
 import { roles } from '../access.js';
 import { entityTagOf, requireMatch, taggedText } from '../entity-tag.js';
 import { jsonObject } from '../json-object.js';
 import { httpError } from '../problem.js';
 import { type Route, route } from '../route.js';
-import { idSchema, newPasswordSchema, tokenSchema } from '../schemas.js';
+import { idSchema, messageSchema, newPasswordSchema, tokenSchema } from '../schemas.js';
+
+type Session = {
+  readonly id: string;
+  readonly isRemembered: boolean;
+  readonly begunMs: number | null;
+  readonly usedMs: number;
+  readonly userAgent: string;
+};
 
 export type MeRoutesDeps = {
   readonly accounts: {
@@ -16,6 +25,12 @@ export type MeRoutesDeps = {
       passwords: { readonly old: string; readonly wanted: string },
       address: string,
     ): Promise<string>;
+  };
+  readonly sessions: {
+    /** Those that are good, the one used last first. */
+    of(username: string): readonly Session[];
+    /** False: the user has no such one. */
+    endOf(username: string, id: string): boolean;
   };
   /** That of the site. */
   readonly timeZone: () => string;
@@ -41,10 +56,60 @@ const passwordChange = z
   .strictObject({ old: z.string().max(1_024), new: newPasswordSchema })
   .meta({ id: 'PasswordChange' });
 
+const sessionIdSchema = z.string().regex(/^[A-Za-z0-9_-]{16}$/, 'must be the id of a session');
+
+const browserSchema = z
+  .strictObject({
+    id: sessionIdSchema,
+    created: z.iso.datetime().nullable().describe('null: before this was kept'),
+    last_used: z.iso.datetime().describe('to within ten minutes'),
+    user_agent: z.string().max(256).describe('what it called itself when it was signed in'),
+    remembered: z.boolean().describe('whether it stays signed in when it is closed'),
+    current: z.boolean().describe('whether it is the one that asks'),
+  })
+  .meta({ id: 'SignedInBrowser' });
+
 const preferences = jsonObject(MAX_PREFERENCES_DEPTH).meta({ id: 'Preferences' });
 
+/** The browsers that the user is signed in with. */
+const browserRoutes = ({ sessions }: Pick<MeRoutesDeps, 'sessions'>): Route[] => [
+  route({
+    method: 'get',
+    path: '/api/me/sessions',
+    access: 'account.own',
+    summary: 'The browsers that the user is signed in with, the one used last first',
+    answers: { 200: { description: 'Browsers, 100 at most', schema: z.array(browserSchema) } },
+    handle: ({ principal: { username, sessionId } }) => ({
+      status: 200,
+      body: sessions.of(username).map((session) => ({
+        id: session.id,
+        created: session.begunMs === null ? null : new Date(session.begunMs).toISOString(),
+        last_used: new Date(session.usedMs).toISOString(),
+        user_agent: session.userAgent,
+        remembered: session.isRemembered,
+        current: session.id === sessionId,
+      })),
+    }),
+  }),
+  route({
+    method: 'delete',
+    path: '/api/me/sessions/:id',
+    access: 'account.own',
+    audit: 'end_session',
+    summary: 'Sign one of the browsers out; an access token that it has is good until it expires',
+    params: z.object({ id: sessionIdSchema }),
+    answers: { 200: { description: 'Done', schema: messageSchema } },
+    problems: [404, 503],
+    handle: ({ principal: { username }, params: { id } }) => {
+      if (!sessions.endOf(username, id)) throw new AppError('not_found', `there is no session ${id}`);
+      return { status: 200, body: { message: 'session ended' } };
+    },
+  }),
+];
+
 /** Who asks: what they may do, their password, and what pages keep for them. */
-export const meRoutes = ({ accounts, preferences: kept, timeZone }: MeRoutesDeps): Route[] => [
+export const meRoutes = ({ accounts, sessions, preferences: kept, timeZone }: MeRoutesDeps): Route[] => [
+  ...browserRoutes({ sessions }),
   route({
     method: 'get',
     path: '/api/me',

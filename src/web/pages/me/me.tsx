@@ -12,6 +12,7 @@ import { toast } from '../../parts/toasts.js';
 import { useAction } from '../../parts/use-action.js';
 import { meText, roleText } from '../../text/me.js';
 import type { PageProps } from '../table.js';
+import { Browsers } from './browsers.js';
 import styles from './me.module.css';
 import { PasswordForm } from './password-form.js';
 
@@ -100,6 +101,7 @@ export const page = (_props: PageProps) => (
         onDone={() => toast({ text: meText('changed') })}
       />
     </Panel>
+    <Browsers />
     <Appearance />
     <Keys />
   </PageBody>
