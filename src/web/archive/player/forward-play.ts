@@ -51,6 +51,8 @@ export class ForwardPlay implements Playing {
   #intervalMs = 66;
   /** Nothing came behind what was asked for last: there may be more later. */
   #isAtEnd = false;
+  /** Nothing here decodes it: no other decoder would. */
+  #isUnsupported = false;
   #wake: () => void = () => {};
 
   constructor(options: ForwardOptions) {
@@ -104,7 +106,8 @@ export class ForwardPlay implements Playing {
         await this.#ask(Math.max(recordedMs, fromMs));
       const isMore = this.#lastWallUs > before;
       this.#isAtEnd = !isMore;
-      if (isMore) fromMs = this.#lastWallUs / 1000 + this.#intervalMs;
+      // What isn't there though it was told of is left behind with the clock.
+      fromMs = isMore ? this.#lastWallUs / 1000 + this.#intervalMs : Math.max(fromMs, this.#clockMs);
       await this.#until(
         () => this.#lastWallUs / 1000 < this.#clockMs + this.#aheadMs,
         isMore ? 0 : LOOK_AGAIN_MS,
@@ -139,7 +142,8 @@ export class ForwardPlay implements Playing {
       if (sinceMs > 0 && sinceMs < 1_000) this.#intervalMs = sinceMs;
       this.#lastDecodeUs = message.decodeUs;
       this.#lastWallUs = Math.max(this.#lastWallUs, message.wallUs);
-      if (this.#config !== null) this.#waiting.push({ config: this.#config, frame: message });
+      if (this.#config !== null && !this.#isUnsupported)
+        this.#waiting.push({ config: this.#config, frame: message });
     }
   }
 
@@ -204,8 +208,11 @@ export class ForwardPlay implements Playing {
       },
       onFault: ({ kind, message }) => {
         this.#decoder = null;
-        if (kind === 'unsupported') this.fault = message;
-        else {
+        if (kind === 'unsupported') {
+          this.fault = message;
+          this.#isUnsupported = true;
+          this.#waiting = [];
+        } else {
           const key = this.#waiting.findIndex(({ frame }) => frame.isKey);
           this.#waiting.splice(0, key < 0 ? this.#waiting.length : key);
         }

@@ -74,6 +74,7 @@ export class KeyPlay implements Playing {
       const range: [number, number] = this.#isBack
         ? [nextMs - askedMs, nextMs + 1]
         : [nextMs, nextMs + askedMs];
+      const before: number | null = lastMs;
       for (const gop of await this.#ask(range)) {
         const wallMs = startUs(gop) / 1000;
         if (lastMs !== null && (this.#isBack ? wallMs >= lastMs : wallMs <= lastMs)) continue;
@@ -82,6 +83,9 @@ export class KeyPlay implements Playing {
         if (signal.aborted) return;
       }
       atMs = this.#isBack ? range[0] : Math.min(range[1], Date.now());
+      // What is recorded just now comes by and by: it isn't asked for all the time.
+      if (lastMs === before && !this.#isBack)
+        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
     }
   }
 
