@@ -74,9 +74,11 @@ export class TapePointer {
     this.#points.set(event.pointerId, point);
     const view = this.#model.view.peek();
     const [first, second] = [...this.#points.values()];
-    if (first !== undefined && second !== undefined)
+    if (first !== undefined && second !== undefined) {
+      // The first finger meant no moment.
+      if (this.#drag?.kind === 'scrub') this.#model.onRelease(this.#timeAt(first.x));
       this.#drag = { kind: 'pinch', start: view, from: [first.x, second.x] };
-    else if (event.shiftKey) this.#drag = { kind: 'select', fromMs: this.#timeAt(point.x), x: point.x };
+    } else if (event.shiftKey) this.#drag = { kind: 'select', fromMs: this.#timeAt(point.x), x: point.x };
     else if (point.y < AXIS_PX - 14) this.#drag = { kind: 'pan', start: view, x: point.x };
     else {
       this.#drag = { kind: 'scrub' };
