@@ -85,6 +85,8 @@ const renew = (): Promise<void> => {
     try {
       const answer = await request('POST', '/api/session');
       keep(((await answer.json()) as { token: string }).token);
+      // Another tab may have signed in as somebody else: the cookie is theirs now.
+      if (session.peek().state === 'in') void enter().catch(() => {});
     } catch (fault) {
       if (isNoSession(fault)) end();
       throw fault;
@@ -129,6 +131,8 @@ export const api = async <Answer>(
 
 const enter = async (): Promise<void> => {
   const answer = await request('GET', '/api/me', { token });
+  // Who signed out meanwhile stays so.
+  if (token === '') return;
   session.value = { state: 'in', me: (await answer.json()) as Me };
   signedInMark.set(true);
 };
@@ -179,7 +183,9 @@ export const takeToken = async (given: string): Promise<void> => {
 
 /** What the user is allowed or called may be another by now. */
 export const refreshMe = async (): Promise<void> => {
-  session.value = { state: 'in', me: await api<Me>('GET', '/api/me') };
+  const found = await api<Me>('GET', '/api/me');
+  // Who signed out meanwhile stays so.
+  if (token !== '') session.value = { state: 'in', me: found };
 };
 
 /** Whether this browser is still signed in, after something that may have ended it: if not, the form appears. */
