@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { cameras } from '../../data/cameras.js';
 import type { Camera } from '../../data/types.js';
 import { LivePicture, pictureName, TileBadges, tileState } from '../../player/live-picture.js';
@@ -49,10 +49,12 @@ const Overlay = ({ tile, camera, name }: { tile: LiveTile; camera: Camera | null
 );
 
 /** Says to the wall how the tile is. */
-const useTileState = (tile: LiveTile | null, camera: Camera | null, slot: number): void => {
+const useTileState = (tile: LiveTile | null, camera: Camera | null): void => {
+  // By itself, not by its place: two tiles that change places would each wipe out the other.
+  const { current: self } = useRef({});
   const state = tile === null ? 'waiting' : tileState(camera, tile.view.value);
-  useEffect(() => countTile(slot, state), [slot, state]);
-  useEffect(() => () => countTile(slot, null), [slot]);
+  useEffect(() => countTile(self, state), [state]);
+  useEffect(() => () => countTile(self, null), []);
 };
 
 export const Tile = ({
@@ -65,7 +67,7 @@ export const Tile = ({
     stream: isImportant ? 'main' : 'auto',
     importance: isImportant ? 100 : slot.slot === 0 ? 10 : 1,
   });
-  useTileState(tile, camera, slot.slot);
+  useTileState(tile, camera);
   const name = pictureName(camera, cameraId);
   return (
     <div class={styles.tile} {...cellProps(slot)} data-camera={cameraId}>

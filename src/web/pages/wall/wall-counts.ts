@@ -2,7 +2,7 @@ import { computed, signal } from '@preact/signals';
 
 export type TileState = 'live' | 'away' | 'waiting';
 
-const states = signal<ReadonlyMap<number, TileState>>(new Map());
+const states = signal<ReadonlyMap<object, TileState>>(new Map());
 
 /** How many tiles of the wall are live, and how many are away. */
 export const wallCounts = computed(() => {
@@ -12,11 +12,11 @@ export const wallCounts = computed(() => {
 });
 
 /** How a tile is now; null: it is gone. */
-export const countTile = (slot: number, state: TileState | null): void => {
-  if (states.peek().get(slot) === (state ?? undefined)) return;
+export const countTile = (tile: object, state: TileState | null): void => {
+  if (states.peek().get(tile) === (state ?? undefined)) return;
   const next = new Map(states.peek());
-  if (state === null) next.delete(slot);
-  else next.set(slot, state);
+  if (state === null) next.delete(tile);
+  else next.set(tile, state);
   states.value = next;
 };
 
