@@ -50,3 +50,20 @@ test('each message goes to the decoder of its tile, and a description that is kn
   assert.equal(routes.forward(message(0x12, 7), nothing), 'nobody', 'another socket has other streams');
   assert.equal(routes.forward(new ArrayBuffer(3), nothing), 'nobody');
 });
+
+test('of many streams the newest descriptions stay, and those of what is shown', () => {
+  const known: number[] = [];
+  const routes = new Routes();
+  routes.addDecoder(0, {
+    post: (given) => {
+      if (given.op === 'known') known.push(new DataView(given.data).getUint32(4));
+    },
+  });
+  routes.begin(1);
+  routes.want([wanted(1, 0), wanted(2, 0)] as never);
+  const nothing = (): void => assert.fail('no sound');
+  routes.show(1, 1, null, false);
+  for (let stream = 1; stream <= 400; stream += 1) routes.forward(message(0x11, stream), nothing);
+  for (const stream of [1, 2, 399, 400]) routes.show(2, stream, null, false);
+  assert.deepEqual(known, [1, 399, 400]);
+});

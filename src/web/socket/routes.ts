@@ -52,12 +52,25 @@ export class Routes {
     if (isNew && config !== undefined) decoder.post({ op: 'known', data: config.slice(0) });
   }
 
+  /** The newest stay, and those of what is shown. */
+  #keep(stream: number, config: ArrayBuffer): void {
+    this.#configs.delete(stream);
+    this.#configs.set(stream, config);
+    if (this.#configs.size <= MAX_CONFIGS) return;
+    const shown = new Set(this.#streamOfTile.values());
+    for (const known of this.#configs.keys()) {
+      if (shown.has(known) || known === stream) continue;
+      this.#configs.delete(known);
+      return;
+    }
+  }
+
   /** Hands a message on. False: nobody shows that, and it is taken by being left. */
   forward(data: ArrayBuffer, onSound: (data: ArrayBuffer) => void): 'decoder' | 'sound' | 'nobody' {
     const bytes = new Uint8Array(data);
     const stream = streamOf(bytes);
     if (stream === null) return 'nobody';
-    if (isConfig(bytes) && this.#configs.size < MAX_CONFIGS) this.#configs.set(stream, data.slice(0));
+    if (isConfig(bytes)) this.#keep(stream, data.slice(0));
     if ([...this.#soundOfTile.values()].includes(stream)) {
       onSound(data);
       return 'sound';
