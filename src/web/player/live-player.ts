@@ -20,6 +20,8 @@ const SEND_AFTER_MS = 10;
 /** Tiles that were refused are asked for again, at first soon, later once a minute. */
 const ASK_AGAIN_MS = 1_000;
 const MAX_ASK_AGAIN_MS = 60_000;
+/** Nothing else is tried meanwhile. */
+const TOKEN_WITHIN_MS = 8_000;
 const NO_LOAD: Load = { queued: 0, decodeMs: 0, lateMs: 0 };
 
 const wishOf = (cameraId: string): TileWish => ({
@@ -190,7 +192,9 @@ export class LivePlayer implements TileOwner {
 
   async #bringToken(): Promise<void> {
     try {
-      const { token } = await api<{ token: string }>('GET', '/api/wall-token');
+      const { token } = await api<{ token: string }>('GET', '/api/wall-token', {
+        timeoutMs: TOKEN_WITHIN_MS,
+      });
       this.#tell({ op: 'token', token });
     } catch {
       this.#tell({ op: 'token', token: null });

@@ -126,7 +126,9 @@ export class MseScreen implements Screen {
     const endSec = buffered.end(buffered.length - 1);
     const startSec = buffered.start(buffered.length - 1);
     const behindSec = endSec - video.currentTime;
-    if (behindSec > JUMP_BEHIND_SEC || video.currentTime < startSec)
+    // A frame behind a pause lasts long until the next one comes, and may have been jumped into.
+    const isAhead = behindSec < -EDGE_SEC;
+    if (behindSec > JUMP_BEHIND_SEC || isAhead || video.currentTime < startSec)
       video.currentTime = Math.max(startSec, endSec - EDGE_SEC);
     video.playbackRate = behindSec > FAST_BEHIND_SEC ? FAST_RATE : 1;
     if (video.paused) playAnyhow(video);
