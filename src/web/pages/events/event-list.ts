@@ -26,6 +26,9 @@ export class EventList {
   #filter: EventFilter = {};
   #abort = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Reviews that are on their way, and those that were kept. */
+  #reviewing = 0;
+  #reviewed = 0;
   readonly #stop = onHappening((happening) => {
     if (happening.topic === 'reset') this.#soon();
     // Recordings that begin and end have ids of their own form.
@@ -82,6 +85,7 @@ export class EventList {
   /** Shown at once; what could not be kept is as it was again. */
   async review(ids: readonly string[], isReviewed: boolean): Promise<void> {
     const before = this.events.peek();
+    this.#reviewing += 1;
     this.#change(new Set(ids), { reviewed: isReviewed });
     try {
       for (let at = 0; at < ids.length; at += MAX_SENT)
@@ -89,6 +93,9 @@ export class EventList {
     } catch (fault) {
       this.events.value = before;
       this.problem.value = asProblem(fault);
+    } finally {
+      this.#reviewing -= 1;
+      this.#reviewed += 1;
     }
   }
 
@@ -115,8 +122,11 @@ export class EventList {
   }
 
   async #addNew(): Promise<void> {
+    const reviewed = this.#reviewed;
     try {
       const { events } = await loadEvents(this.#filter, PAGE, this.#abort.signal);
+      // It may say of them what they were before.
+      if (this.#reviewing > 0 || reviewed !== this.#reviewed) return this.#soon();
       const fresh = new Map(events.map((event) => [event.id, event]));
       const known = this.events.peek();
       const rest = known.filter(({ id }) => !fresh.has(id));
