@@ -2,6 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { cameras as knownCameras, nameOf } from '../data/cameras.js';
 import { saveBlob } from '../data/exports.js';
 import { eventBeside } from '../data/kept-events.js';
+import { asProblem } from '../data/problem.js';
 import { query } from '../data/route.js';
 import { zone as siteZone } from '../data/time.js';
 import { announce, toast } from '../parts/toasts.js';
@@ -180,9 +181,13 @@ export class ArchiveControl implements TapeModel {
   /** To the next one that the address asks for (`what=label:person`, as on the page of events), or to any. */
   async toEvent(direction: 1 | -1): Promise<void> {
     const timeMs = this.timeMs.peek() + EARLY_MS + direction * 500;
-    const found = await eventBeside(this.cameras.peek(), timeMs, direction, query.peek().get('what'));
-    if (found === null) toast({ text: archiveText('noEvent') });
-    else this.seek(found - EARLY_MS);
+    try {
+      const found = await eventBeside(this.cameras.peek(), timeMs, direction, query.peek().get('what'));
+      if (found === null) toast({ text: archiveText('noEvent') });
+      else this.seek(found - EARLY_MS);
+    } catch (fault) {
+      toast({ text: asProblem(fault).detail });
+    }
   }
 
   #select(change: (selection: Selection, timeMs: number) => Selection): void {

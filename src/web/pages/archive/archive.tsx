@@ -4,7 +4,7 @@ import type { ArchiveControl } from '../../archive/archive-control.js';
 import { ArchiveView, useArchiveControl } from '../../archive/archive-view.js';
 import { endOf } from '../../archive/tape/axis.js';
 import { cameraList, cameras as knownCameras } from '../../data/cameras.js';
-import { query, setQuery } from '../../data/route.js';
+import { path, query, setQuery } from '../../data/route.js';
 import { may } from '../../data/session.js';
 import { addDays } from '../../data/zones.js';
 import { Button, LinkButton } from '../../parts/button.js';
@@ -46,7 +46,8 @@ const followAddress = (control: ArchiveControl): (() => void) => {
     const given = query.value;
     const ids = (given.get('cameras') ?? '').split(',').filter((id) => id !== '');
     const known = knownCameras.value;
-    if (known === null) return;
+    // The address of the page that comes next says nothing to this one, which is left in a moment.
+    if (known === null || !path.peek().startsWith('/archive')) return;
     untracked(() => show(given, ids));
   });
   let timer: ReturnType<typeof setTimeout> | undefined;
