@@ -231,6 +231,22 @@ test('events go with their recordings, their camera, and when there are too many
   assert.deepEqual(readdirSync(folder), ['events.db']);
 });
 
+test('of cameras and labels without end some are looked at in a step, and all in the end', (t) => {
+  const { events } = open(t);
+  const cameraIds = Array.from({ length: 1_000 }, (_, at) => `c${at}`);
+  for (const cameraId of cameraIds)
+    for (const fromMs of [1, 100]) events.add({ cameraId, type: 'motion', fromMs, toMs: fromMs });
+  const rules: PruneRules = {
+    ...{ beforeMs: new Map(cameraIds.map((id) => [id, 50])), ofNoCameraMs: null, maxEvents: 5_000 },
+    usernames: new Set(),
+  };
+  let steps = 1;
+  while (events.prune(rules)) steps += 1;
+  assert.equal(ids(events).length, 1_000);
+  assert.equal(ids(events, { toMs: 50 }).length, 0);
+  assert.ok(steps > 3, `${steps} steps`);
+});
+
 test('what a user had reviewed who is gone goes a step at a time', (t) => {
   const { events, folder } = open(t);
   const made = Array.from({ length: 2_500 }, (_, at) =>

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { ListKey } from './event-keys.js';
 import type { EventTables } from './event-tables.js';
 
 /** What is kept. */
@@ -13,6 +14,8 @@ export type PruneRules = {
 
 /** So many at a time: a step takes some milliseconds. */
 const STEP = 500;
+/** Lists that are looked at: hundreds of cameras with dozens of labels each have tens of thousands. */
+const LISTS_STEP = 300;
 /** Of what was reviewed by users who are gone. */
 const REVIEWS_STEP = 2_000;
 
@@ -40,6 +43,8 @@ export class Pruning {
   readonly #db: Database.Database;
   readonly #tables: EventTables;
   readonly #sql: ReturnType<typeof prepare>;
+  /** Those whose turn comes still before all were looked at. */
+  #lists: ListKey[] = [];
 
   constructor(db: Database.Database, tables: EventTables) {
     this.#db = db;
@@ -62,21 +67,38 @@ export class Pruning {
       if (left?.length === 0) keys.removeOrphan(camera);
       ids.push(...(left ?? []));
     }
+    const limits = new Map<number, number>();
     for (const id of keys.cameraIds) {
       const limitMs = id === '' ? ofNoCameraMs : (beforeMs.get(id) ?? null);
-      if (limitMs === null) continue;
-      for (const list of keys.lists({ cameraIds: new Set([id]), types: null, labels: null })) {
-        if (room() === 0) break;
-        ids.push(...this.#sql.old.all({ ...list, beforeMs: limitMs, count: room() }));
-      }
+      if (limitMs !== null) limits.set(keys.cameraKey(id)!, limitMs);
     }
+    ids.push(...this.#old(limits, room()));
     this.#remove(ids);
-    if (ids.length > 0 || areMoreReviews) return true;
+    if (ids.length > 0 || areMoreReviews || this.#lists.length > 0) return true;
     const excess = (this.#sql.count.get() ?? 0) - maxEvents;
     if (excess <= 0) return false;
     const oldest = this.#sql.oldest.all({ count: Math.min(excess, STEP) });
     this.#remove(oldest);
     return oldest.length > 0 && excess > oldest.length;
+  }
+
+  /** What is too old in the lists whose turn it is, so many events at most; by camera, before when what ended goes. */
+  #old(limits: ReadonlyMap<number, number>, most: number): number[] {
+    if (this.#lists.length === 0)
+      this.#lists = this.#tables.keys.lists({ cameraIds: null, types: null, labels: null });
+    const ids: number[] = [];
+    for (let looked = 0; looked < LISTS_STEP && ids.length < most; looked++) {
+      const list = this.#lists.pop();
+      if (list === undefined) break;
+      const beforeMs = limits.get(list.camera);
+      if (beforeMs === undefined) continue;
+      const count = most - ids.length;
+      const old = this.#sql.old.all({ ...list, beforeMs, count });
+      ids.push(...old);
+      // There may be more in it.
+      if (old.length === count) this.#lists.push(list);
+    }
+    return ids;
   }
 
   #remove(ids: readonly number[]): void {
