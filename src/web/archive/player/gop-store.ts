@@ -9,13 +9,20 @@ const SETTLED_MS = 10_000;
 const HOLE_MS = 2_000;
 const BESIDE_MS = 1_000;
 
-type Kept = { readonly gop: Gop; readonly fromMs: number; readonly toMs: number };
+type Kept = {
+  readonly camera: string;
+  readonly gop: Gop;
+  readonly fromMs: number;
+  readonly toMs: number;
+};
+
+/** Of all cameras together. */
+const cache = new ByteCache<Kept>(MAX_BYTES);
 
 /** GOPs of a camera as they were recorded: those that were looked at last stay. */
 export class GopStore {
   readonly #camera: string;
   readonly #token: TokenSource;
-  readonly #kept = new ByteCache<Kept>(MAX_BYTES);
 
   constructor(camera: string, token: TokenSource) {
     this.#camera = camera;
@@ -24,7 +31,7 @@ export class GopStore {
 
   /** The GOP in which a moment lies; null: nothing was recorded then. */
   async at(timeMs: number, signal: AbortSignal): Promise<Gop | null> {
-    const known = this.#kept.find(({ fromMs, toMs }) => fromMs <= timeMs && timeMs < toMs);
+    const known = this.#keptAt(timeMs);
     if (known !== undefined) return known.gop;
     const gops = await this.#ask(timeMs, timeMs + 1, signal);
     const found = gops.findLast((gop) => startUs(gop) / 1000 <= timeMs + 1) ?? gops[0];
@@ -51,13 +58,20 @@ export class GopStore {
     const fromMs = startUs(gop) / 1000;
     const toMs = (lastUs(gop) + intervalUs(gop) * 0.9) / 1000;
     if (toMs > Date.now() - SETTLED_MS) return;
-    this.#kept.set(String(fromMs), { gop, fromMs, toMs }, bytesOf(gop));
+    const camera = this.#camera;
+    cache.set(`${camera} ${fromMs}`, { camera, gop, fromMs, toMs }, bytesOf(gop));
+  }
+
+  #keptAt(timeMs: number): Kept | undefined {
+    return cache.find(
+      ({ camera, fromMs, toMs }) => camera === this.#camera && fromMs <= timeMs && timeMs < toMs,
+    );
   }
 
   /** The GOP behind one, if it follows at once. */
   async next(gop: Gop, signal: AbortSignal): Promise<Gop | null> {
     const besideMs = (lastUs(gop) + intervalUs(gop)) / 1000;
-    const known = this.#kept.find(({ fromMs, toMs }) => fromMs <= besideMs && besideMs < toMs);
+    const known = this.#keptAt(besideMs);
     if (known !== undefined && known.gop !== gop && startUs(known.gop) > startUs(gop)) return known.gop;
     const gops = await this.#ask(besideMs, besideMs + BESIDE_MS, signal);
     return gops.find((other) => startUs(other) > startUs(gop)) ?? null;
@@ -67,7 +81,7 @@ export class GopStore {
   async previous(gop: Gop, signal: AbortSignal): Promise<Gop | null> {
     const startMs = startUs(gop) / 1000;
     const besideMs = startMs - intervalUs(gop) / 2000;
-    const known = this.#kept.find(({ fromMs, toMs }) => fromMs <= besideMs && besideMs < toMs);
+    const known = this.#keptAt(besideMs);
     if (known !== undefined) return known.gop;
     const gops = await this.#ask(startMs - BESIDE_MS, startMs - 2, signal);
     return gops.findLast((other) => startUs(other) < startUs(gop)) ?? null;
