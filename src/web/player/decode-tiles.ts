@@ -7,6 +7,7 @@ import { StreamDecoder } from './stream-decoder.js';
 
 const REPORT_EVERY_MS = 500;
 const ACCOUNT_EVERY_MS = 100;
+const MAX_GONE = 256;
 
 type Post = (message: FromDecodeWorker, transfer?: readonly Transferable[]) => void;
 
@@ -21,6 +22,8 @@ export class DecodeTiles {
   readonly #post: Post;
   readonly #tiles = new Map<number, DecodedTile>();
   readonly #streams = new Map<number, Stream>();
+  /** An answer that was on its way brings none of them back. */
+  readonly #gone = new Set<number>();
   #port: MessagePort | null = null;
   #connection = 0;
   #taken = { messages: 0, bytes: 0 };
@@ -49,9 +52,13 @@ export class DecodeTiles {
     if (message.op === 'gone') {
       this.#tiles.get(tile)?.close();
       this.#tiles.delete(tile);
+      this.#gone.add(tile);
+      const [oldest] = this.#gone;
+      if (this.#gone.size > MAX_GONE && oldest !== undefined) this.#gone.delete(oldest);
       this.#closeUnused();
       return;
     }
+    this.#gone.delete(tile);
     const known = this.#tiles.get(tile) ?? new DecodedTile(tile);
     this.#tiles.set(tile, known);
     if (message.op === 'canvas')
@@ -81,6 +88,7 @@ export class DecodeTiles {
   }
 
   #route(tile: number, stream: number | null, isKeysOnly: boolean): void {
+    if (this.#gone.has(tile)) return;
     const known = this.#tiles.get(tile) ?? new DecodedTile(tile);
     this.#tiles.set(tile, known);
     if (known.stream !== stream) known.begin(stream);
