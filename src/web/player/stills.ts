@@ -20,8 +20,10 @@ export const stillsScreen = ({ cameraId, stream, everyMs, onPicture, onFailed }:
     const address = URL.createObjectURL(await answer.blob());
     const before = element.src;
     element.src = address;
-    await element.decode();
-    if (before !== '') URL.revokeObjectURL(before);
+    await element.decode().finally(() => {
+      if (before !== '') URL.revokeObjectURL(before);
+    });
+    if (ended.signal.aborted) return;
     failures = 0;
     // The same picture again is no news of the camera.
     if (takenMs <= newestMs) return;
