@@ -40,10 +40,27 @@ export const createLayout = async (
   return made;
 };
 
-export const changeLayout = async (layout: Layout, changes: LayoutChanges): Promise<void> => {
-  const path = `/api/layouts/${encodeURIComponent(layout.id)}`;
-  await api('PUT', path, { body: changes, ifMatch: `"${layout.revision}"` });
-  await loadLayouts();
+let changing: Promise<void> = Promise.resolve();
+let queued = 0;
+/** What the change before made: one that was begun meanwhile knows only what was before, and is no conflict. */
+let made: Layout | null = null;
+
+/** One after another. */
+export const changeLayout = (layout: Layout, changes: LayoutChanges): Promise<void> => {
+  queued += 1;
+  changing = changing
+    .catch(() => {})
+    .then(async () => {
+      const { revision } = made?.id === layout.id ? made : layout;
+      const path = `/api/layouts/${encodeURIComponent(layout.id)}`;
+      made = await api<Layout>('PUT', path, { body: changes, ifMatch: `"${revision}"` });
+      await loadLayouts();
+    })
+    .finally(() => {
+      queued -= 1;
+      if (queued === 0) made = null;
+    });
+  return changing;
 };
 
 export const deleteLayout = async (layout: Layout): Promise<void> => {
