@@ -325,7 +325,7 @@ test('events: a card opens beside its list with its time selected, is reviewed, 
   await click('+5 s');
   await click('Out');
   await click(/^Export/);
-  assert.equal(await page.page.getByRole('dialog', { name: 'Export' }).count(), 1);
+  await page.page.getByRole('dialog', { name: 'Export' }).waitFor();
   assert.ok(clicks <= 6, `${clicks} clicks`);
   await page.page.keyboard.press('Escape');
   const fresh = page.page.getByRole('button', { name: /^All \d+ reviewed$/ });
