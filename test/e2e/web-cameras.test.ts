@@ -225,7 +225,7 @@ test('five hundred cameras that change every second: scrolling, filtering and ch
   const ids = Array.from({ length: 500 }, (_, nth) => `cam-${nth}`);
   await only(ids.map((id) => ({ id, url: 'rtsp://u:s3cret@127.0.0.1:1/x', disabled: true })));
   const viewer = await openAs('viewer');
-  assert.equal(await viewer.page.locator('[role=grid]').getAttribute('aria-rowcount'), '501');
+  await viewer.page.locator('[role=grid][aria-rowcount="501"]').waitFor();
   assert.equal(await viewer.page.locator('main').getByRole('checkbox').count(), 0);
   for (const name of ['Add camera', 'Add many', 'Tags…', 'New folder…', /^Edit /])
     assert.equal(await viewer.page.getByRole('button', { name }).count(), 0, String(name));

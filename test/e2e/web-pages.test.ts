@@ -53,6 +53,7 @@ for (const role of ['admin', 'operator', 'viewer', 'service'] as const)
       await page.go(path);
       const where = `${role} ${path}`;
       assert.deepEqual(await layersOf(page), ['reset', 'tokens', 'base', 'parts', 'pages'], where);
+      await page.page.locator('main h1').first().waitFor({ state: 'attached' });
       assert.equal(await page.page.locator('main h1').count(), 1, `${where} has a title`);
       for (const theme of role === 'admin' ? (['dark', 'light'] as const) : (['dark'] as const)) {
         await page.look({ width: 1_440, theme });
