@@ -25,9 +25,16 @@ if (files.length === 0) {
 }
 const run = spawnSync(
   process.execPath,
-  // One more than the smallest machine has cores: many of the long ones wait for time to go by. The limit is that of a
-  // whole file: one that starts the service thirty times takes minutes on a machine that has other things to do.
-  ['--enable-source-maps', '--test', '--test-concurrency=3', '--test-timeout=600000', ...spread(files)],
+  // Two at a time: many of the long ones wait for time to go by, or for a browser. Three are a third quicker, and let
+  // tests that wait too little show themselves. The limit is that of a whole file: one that starts the service thirty
+  // times takes minutes on a machine that has other things to do.
+  [
+    '--enable-source-maps',
+    '--test',
+    `--test-concurrency=${process.env['TEST_FILES_AT_ONCE'] ?? 2}`,
+    '--test-timeout=600000',
+    ...spread(files),
+  ],
   { stdio: 'inherit' },
 );
 process.exit(run.status ?? 1);
