@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { Zone } from '../../src/web/archive/tape/zone.js';
 import { addDays } from '../../src/web/data/zones.js';
 import { AppBrowser, type AppPage } from '../support/browser/app-page.js';
-import { assertShows, decodePictures, findShown } from '../support/browser/decoded-pictures.js';
+import { assertShows, decodePictures, shownNow } from '../support/browser/decoded-pictures.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixturePath, fixtures } from '../support/fixtures.js';
 import { type RunningService, startService } from '../support/service.js';
@@ -152,9 +152,9 @@ const tile = (id: string) => ({
 const shownIndex = async (id: string): Promise<number> => {
   let last = -1;
   return until('the picture stays', async () => {
-    const { index } = await findShown(tile(id), pictures);
+    const index = (await shownNow(tile(id), pictures))?.index ?? -1;
     await new Promise((resolve) => setTimeout(resolve, 80));
-    const isSame = index === last;
+    const isSame = index === last && index !== -1;
     last = index;
     return isSame && { index };
   }).then(({ index }) => index);
