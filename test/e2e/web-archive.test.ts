@@ -347,5 +347,7 @@ test('events: a card opens beside its list with its time selected, is reviewed, 
     refused.filter(({ path, status }) => status !== 404 || !path.includes('/frames')),
     [],
   );
+  // The console tells of each of them, a moment later.
+  await until('the console tells', () => page.faults.length >= refused.length);
   assert.equal(page.faults.length, refused.length, page.faults.join());
 });

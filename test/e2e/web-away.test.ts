@@ -63,6 +63,8 @@ test('single keys do what the help says, and nothing for who switched them off',
   });
   const { page } = visitor;
   await visitor.go('/logs');
+  await page.locator('input[type=search]').first().waitFor();
+  await visitor.settle();
   await page.keyboard.press('/');
   assert.equal(await page.evaluate('document.activeElement.type'), 'search');
   await page.keyboard.type('?');

@@ -8,6 +8,8 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 
 /** Nothing was asked for so long: what a page wants to know it asks for at once. */
 const QUIET_MS = 120;
+/** And so many frames came meanwhile: a page that is busy with its scripts hasn't asked yet. */
+const QUIET_FRAMES = 8;
 /** Answers that never end. */
 const STREAM = /\/stream(?:$|[/?])|\/frames(?:$|\?)/;
 
@@ -122,12 +124,17 @@ export class AppPage {
   /** Until nothing that ends is asked for, and what came has been drawn. */
   async settle(): Promise<void> {
     let quietSinceMs = performance.now();
+    let frames = 0;
     await until(
       'the page is quiet',
       async () => {
-        if (this.#open.size > 0) quietSinceMs = performance.now();
+        if (this.#open.size > 0) {
+          quietSinceMs = performance.now();
+          frames = 0;
+        }
         await this.page.evaluate(NEXT_FRAME);
-        return performance.now() - quietSinceMs > QUIET_MS;
+        frames += 1;
+        return frames > QUIET_FRAMES && performance.now() - quietSinceMs > QUIET_MS;
       },
       { describe: () => [...this.#open].map((request) => request.url()).join(', ') },
     );
