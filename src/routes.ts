@@ -145,7 +145,7 @@ const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
     ...exportRoutes({ clock, cameras: registry, exports: archive.exports, viewers: storage.viewers }),
     ...hlsRoutes({ hls, sources: registry }),
     ...whepRoutes({ whep, sources: registry }),
-    ...snapshotRoutes({ pictures }),
+    ...snapshotRoutes({ pictures, sources: registry }),
   ];
 };
 

@@ -6,7 +6,7 @@ import { sourceKey } from '../ring/source-key.js';
 import type { Detections } from './detections.js';
 import type { DetectEngine } from './engine-process.js';
 import type { DetectFault, DetectOutcome } from './messages.js';
-import { type TakenKeyframe, takeNewestKeyframe } from './newest-keyframe.js';
+import { type KeyframeFault, type TakenKeyframe, takeNewestKeyframe } from './newest-keyframe.js';
 import { type DetectionRules, whatCounts } from './what-counts.js';
 
 /** A camera on which objects are to be found. */
@@ -69,6 +69,11 @@ const general: Readonly<Record<Exclude<DetectFault['fault'], 'undecodable'>, (de
   model: (detail) => `the model can't be used: ${detail}`,
   ffmpeg_missing: () => 'detection needs ffmpeg, which is not there: install it, or name it in FFMPEG_PATH',
   engine_lost: (detail) => `the process that detects objects ended: ${detail}`,
+};
+
+const untakable: Readonly<Record<KeyframeFault, string>> = {
+  too_large: 'its keyframes are too large to be looked at',
+  size_unknown: "the size of its pictures isn't known: its parameter sets are missing or can't be read",
 };
 
 /**
@@ -183,6 +188,10 @@ export class Detecting {
       watched.isWaiting = false;
       const taken = watched.ring === null ? null : takeNewestKeyframe(watched.ring);
       if (taken === null) continue;
+      if (typeof taken === 'string') {
+        watched.error = untakable[taken];
+        continue;
+      }
       this.#running += 1;
       watched.isBusy = true;
       void this.#detect(cameraId, watched, taken)

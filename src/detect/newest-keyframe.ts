@@ -8,14 +8,18 @@ export type TakenKeyframe = { readonly job: DetectJob; readonly wallMs: number }
 /** What no camera's picture needs, and a process needn't be sent. */
 const MAX_BYTES = 8_000_000;
 
-/** The newest keyframe of a ring; null: there is none that can be had. */
-export const takeNewestKeyframe = (ring: SharedArrayBuffer): TakenKeyframe | null => {
+/** Why no keyframe of a camera can be looked at. */
+export type KeyframeFault = 'too_large' | 'size_unknown';
+
+/** The newest keyframe of a ring; null: there is none that can be had just now. */
+export const takeNewestKeyframe = (ring: SharedArrayBuffer): TakenKeyframe | KeyframeFault | null => {
   const reader = new RingReader(ring, { start: 'latest-key' });
-  if (!reader.next() || !reader.isKey || reader.lengthBytes > MAX_BYTES) return null;
+  if (!reader.next() || !reader.isKey) return null;
+  if (reader.lengthBytes > MAX_BYTES) return 'too_large';
   const info = reader.streamInfo();
   if (info === null) return null;
   const { codec, width, height, reorderDepth } = info.video;
-  if (width === 0 || height === 0) return null;
+  if (width === 0 || height === 0) return 'size_unknown';
   const annexB = annexBOf(info.video, reader.lengthBytes, (target, start) => reader.copyTo(target, start));
   if (annexB === null) return null;
   const reorders = reorderDepth !== null && reorderDepth > 0;

@@ -99,6 +99,11 @@ const stillMay = (route: RouteAccess, { tokens }: Doorkeepers, request: Request)
   if (permission !== null) authorize(tokens, request, permission);
 };
 
+/** Whoever waited for a part or a picture may have lost the right meanwhile; what takes its time to send looks itself. */
+const stillWatches = (route: Route, reply: Reply, doorkeepers: Doorkeepers, request: Request): void => {
+  if (route.access === 'stream' && !('write' in reply)) enter(route, doorkeepers, request);
+};
+
 /** Why it failed, if that is audited: of what failed by our own fault a part may have been done. */
 const auditedFailureOf = ({ method, auditedFailures }: Route, thrown: unknown): string | null => {
   const { code, status } = problemOf(thrown).problem;
@@ -171,6 +176,7 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers, compression: Compress
     let reply: Reply;
     try {
       reply = await answer(entry, note, request, response);
+      stillWatches(route, reply, doorkeepers, request);
     } catch (thrown) {
       entry.place?.release();
       const failure = auditedFailureOf(route, thrown);

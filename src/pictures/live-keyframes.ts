@@ -2,12 +2,13 @@ import type { Clock, MonotonicMs } from '../base/clock.js';
 import { lastVideoFrameOf } from '../ring/counters.js';
 import { ringIdOf } from '../ring/glance.js';
 import { RingReader } from '../ring/reader.js';
+import { cameraIdOf } from '../ring/source-key.js';
 import { pictureError } from './errors.js';
 import { annexBOf, type Keyframe } from './keyframe.js';
 
 /** Whoever owns the cameras: who follows one is told of its ring, now and whenever it is another; null: it is gone. */
 export type RingFeeds = {
-  follow(cameraId: string, listener: (feed: { readonly ring: SharedArrayBuffer } | null) => void): () => void;
+  follow(source: string, listener: (feed: { readonly ring: SharedArrayBuffer } | null) => void): () => void;
 };
 
 /** After this long without a frame a camera counts as lost: what its ring holds is no live picture any more. */
@@ -30,7 +31,7 @@ export const newestKeyframe = (ring: SharedArrayBuffer, nowMs: MonotonicMs): Key
   return { name, codec: info.video.codec, takenMs: reader.wallMs, annexB };
 };
 
-/** The newest keyframe of a camera, waiting for it where there is none yet. */
+/** The newest keyframe of a camera's stream, waiting for it where there is none yet. */
 export class LiveKeyframes {
   readonly #feeds: RingFeeds;
   readonly #clock: Clock;
@@ -41,7 +42,7 @@ export class LiveKeyframes {
   }
 
   /** Throws `not_found`, `no_picture` after 10 s in vain, or the signal's reason. */
-  newest(cameraId: string, signal: AbortSignal): Promise<Keyframe> {
+  newest(source: string, signal: AbortSignal): Promise<Keyframe> {
     const clock = this.#clock;
     return new Promise((resolve, reject) => {
       let ring: SharedArrayBuffer | null = null;
@@ -73,8 +74,8 @@ export class LiveKeyframes {
         () => looking.cancel(),
         () => patience.cancel(),
       );
-      const unfollow = this.#feeds.follow(cameraId, (feed) => {
-        if (feed === null) fail(pictureError('not_found', `there is no camera ${cameraId}`));
+      const unfollow = this.#feeds.follow(source, (feed) => {
+        if (feed === null) fail(pictureError('not_found', `there is no camera ${cameraIdOf(source)}`));
         else ring = feed.ring;
       });
       if (isOver) unfollow();

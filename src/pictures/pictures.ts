@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { Turns, type TurnsOptions } from '../base/turns.js';
+import { cameraIdOf, sourceFields, sourceKeysOf } from '../ring/source-key.js';
 import { type PictureErrorCode, pictureError, picturesBusy } from './errors.js';
 import type { Keyframe } from './keyframe.js';
 import { LiveKeyframes, type RingFeeds } from './live-keyframes.js';
@@ -35,7 +36,8 @@ export type PictureFigures = {
 };
 
 type Wanted = {
-  readonly cameraId: string;
+  /** The camera's stream of which it is a picture; recordings are of the main one. */
+  readonly source: string;
   readonly moment: string;
   readonly maxWidth: number | null;
   readonly goodForMs: number;
@@ -62,7 +64,7 @@ export class Pictures {
   readonly #shared = new SharedWork<Picture>();
   readonly #cache = new PictureCache(MAX_CACHE_BYTES);
   readonly #failed = { missing: 0, unstartable: 0, too_slow: 0, undecodable: 0 };
-  /** The cameras whose last picture couldn't be made: the log tells of each once. */
+  /** The streams whose last picture couldn't be made: the log tells of each once. */
   readonly #failing = new Set<string>();
   #decoded = 0;
 
@@ -78,12 +80,12 @@ export class Pictures {
   }
 
   /**
-   * The newest keyframe of a camera, `maxWidth` wide at most. Waits for it where there is none yet, 10 s at most, and no
+   * The newest keyframe of a camera's stream, `maxWidth` wide at most. Waits for it where there is none yet, 10 s at most, and no
    * longer than somebody wants it. Throws a PictureErrorCode, or the signal's reason.
    */
-  live(cameraId: string, maxWidth: number | null, signal: AbortSignal): Promise<Picture> {
-    const find = (wanted: AbortSignal): Promise<Keyframe> => this.#live.newest(cameraId, wanted);
-    return this.#picture({ cameraId, moment: 'live', goodForMs: LIVE_FOR_MS, maxWidth, find }, signal);
+  live(source: string, maxWidth: number | null, signal: AbortSignal): Promise<Picture> {
+    const find = (wanted: AbortSignal): Promise<Keyframe> => this.#live.newest(source, wanted);
+    return this.#picture({ source, moment: 'live', goodForMs: LIVE_FOR_MS, maxWidth, find }, signal);
   }
 
   /** The recorded keyframe at this moment, or the last one before it. Throws what the archive throws, too. */
@@ -100,18 +102,18 @@ export class Pictures {
       if (keyframe === null) throw errorOf('undecodable');
       return keyframe;
     };
-    const wanted = { cameraId, moment: String(atMs), goodForMs, maxWidth, find };
+    const wanted = { source: cameraId, moment: String(atMs), goodForMs, maxWidth, find };
     return { ...(await this.#picture(wanted, signal)), isSettled };
   }
 
   /** The camera is deleted. */
   forget(cameraId: string): void {
     this.#cache.forget(cameraId);
-    this.#failing.delete(cameraId);
+    for (const source of sourceKeysOf(cameraId)) this.#failing.delete(source);
   }
 
   async #picture(wanted: Wanted, signal: AbortSignal): Promise<Picture> {
-    const key = `${wanted.cameraId} ${wanted.moment} ${wanted.maxWidth}`;
+    const key = `${wanted.source} ${wanted.moment} ${wanted.maxWidth}`;
     const kept = this.#cache.get(key);
     if (kept !== null && this.#deps.clock.monotonicMs() < kept.goodUntilMs) return pictureIn(kept.outcome);
     if (this.#shared.count >= MAX_WANTED) throw picturesBusy();
@@ -122,15 +124,16 @@ export class Pictures {
 
   async #made(
     key: string,
-    { cameraId, maxWidth, goodForMs }: Wanted,
+    { source, maxWidth, goodForMs }: Wanted,
     keyframe: Keyframe,
     signal: AbortSignal,
   ): Promise<Picture | AppError> {
+    const cameraId = cameraIdOf(source);
     const kept = this.#cache.get(key);
     const isSame = kept?.keyframe === keyframe.name && !(kept.outcome instanceof AppError);
     const outcome = isSame
       ? kept.outcome
-      : await this.#turns.run(cameraId, () => this.#decode(cameraId, keyframe, maxWidth), signal);
+      : await this.#turns.run(cameraId, () => this.#decode(source, keyframe, maxWidth), signal);
     const keptForMs = outcome instanceof AppError ? LIVE_FOR_MS : goodForMs;
     const goodUntilMs = this.#deps.clock.monotonicMs() + keptForMs;
     this.#cache.set(key, cameraId, { keyframe: keyframe.name, outcome, goodUntilMs });
@@ -138,21 +141,21 @@ export class Pictures {
   }
 
   async #decode(
-    cameraId: string,
+    source: string,
     { codec, annexB, takenMs }: Keyframe,
     maxWidth: number | null,
   ): Promise<Picture | AppError> {
     const outcome = await this.#deps.decoder.decode({ codec, maxWidth, annexB });
     if ('jpeg' in outcome) {
       this.#decoded += 1;
-      this.#failing.delete(cameraId);
+      this.#failing.delete(source);
       return pictureOf(outcome.jpeg, takenMs);
     }
     const { fault, detail } = outcome;
     this.#failed[fault] += 1;
-    if (!this.#failing.has(cameraId)) {
-      this.#failing.add(cameraId);
-      this.#deps.log.warn('a picture could not be decoded', { camera_id: cameraId, fault, detail });
+    if (!this.#failing.has(source)) {
+      this.#failing.add(source);
+      this.#deps.log.warn('a picture could not be decoded', { ...sourceFields(source), fault, detail });
     }
     return errorOf(fault);
   }

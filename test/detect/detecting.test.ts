@@ -8,6 +8,7 @@ import { whatCounts, type Zone } from '../../src/detect/what-counts.js';
 import { logLines } from '../archive/log-lines.js';
 import { TestCamera } from '../live/test-camera.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { streamInfo } from '../support/ring.js';
 
 const FRAME_BYTES = 600;
 
@@ -124,6 +125,24 @@ test('without a model nobody is connected for nothing, and it is said', async ()
   await settled();
   assert.match(missing.detections.errorOf('a'), /no such model file/);
   missing.detecting.stop();
+});
+
+test('a camera whose pictures can not be looked at says why, and is looked at when they can', async () => {
+  const { cameras, engine, detecting, detections, tick } = setUp(['a']);
+  const { writer } = cameras.get('a')!;
+  const info = streamInfo(1);
+  writer.setStreamInfo({ ...info, video: { ...info.video, width: 0, height: 0 } });
+  await tick();
+  assert.equal(engine.asked.length, 0);
+  assert.match(detections.errorOf('a'), /size of its pictures isn't known/);
+  writer.setStreamInfo(info);
+  await tick(1_000);
+  engine.asked[0]!.answer(saw(person));
+  await settled();
+  assert.equal(detections.errorOf('a'), '');
+  cameras.get('a')!.write(true, 9_000_000);
+  await tick(0);
+  detecting.stop();
 });
 
 test('what counts: labels, scores, sizes, and where something stands', () => {

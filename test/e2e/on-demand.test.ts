@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { spawnCameraWorker } from '../../src/camera/fleet/worker-thread.js';
+import { factsOf } from '../pictures/likeness.js';
 import { normaliseAccessUnit, splitNals } from '../support/access-units.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixturePath, fixtures } from '../support/fixtures.js';
@@ -49,6 +50,41 @@ const setUp = async (t: TestContext) => {
   };
   return { app, camera, clock, cameraOf, untilState, watch };
 };
+
+test('a snapshot wakes a camera on demand, that of its smaller stream alone', {
+  timeout: 120_000,
+}, async (t) => {
+  const { app, camera, clock, untilState } = await setUp(t);
+  await app.asAdmin('POST', '/api/cameras', {
+    ...{ id: 'door', url: camera.url('/main'), sub_url: camera.url('/ws'), on_demand: true },
+  });
+  await untilState('door', 'standby');
+  assert.equal(camera.connectionsSeen, 0);
+  const snapshot = (query: string) => fetch(new URL(`/api/cameras/door/snapshot.jpg${query}`, app.url));
+  const jpegOf = async (query: string): Promise<Buffer> => {
+    const answer = await until('there is a picture', async () => {
+      const response = await snapshot(query);
+      return response.status === 200 && response;
+    });
+    return Buffer.from(await answer.arrayBuffer());
+  };
+  assert.equal(factsOf(await jpegOf('?stream=sub')), 'mjpeg,320,180,1:1');
+  assert.ok(
+    camera.requests.every(({ url }) => !url.includes('/main')),
+    'the main stream is left alone',
+  );
+  await jpegOf('');
+  assert.ok(camera.requests.some(({ url }) => url.includes('/main')));
+  await until(
+    'nobody wants it any more',
+    () => {
+      clock.skip(LINGER_MS);
+      return camera.openSockets === 0;
+    },
+    { deadlineMs: 60_000 },
+  );
+  await untilState('door', 'standby');
+});
 
 test('the first viewer by each output wakes a camera on demand and gets its picture; a while after the last it sleeps, unbilled', async (t) => {
   const { app, camera, clock, cameraOf, untilState, watch } = await setUp(t);

@@ -45,3 +45,26 @@ test('pictures are kept over a restart, the newest of them, as long as their eve
   await second.put(3_001, Buffer.from('no folder'));
   assert.equal(lines.length, 1);
 });
+
+test('the oldest pictures go where all together are too large, also those of the start before', async (t) => {
+  const folder = join(tempFolder(t), 'event-pictures');
+  const { log } = logLines();
+  const first = new PictureFiles(folder, { log, maxBytes: 1_000 });
+  await first.start();
+  for (const id of [1, 2, 3]) await first.put(id, Buffer.alloc(300, id));
+  assert.deepEqual([first.count, first.bytes], [3, 900]);
+  await first.put(3, Buffer.alloc(400, 3));
+  assert.deepEqual([first.count, first.bytes], [3, 1_000], 'in the place of the one before');
+  await first.put(4, Buffer.alloc(10, 4));
+  assert.deepEqual([await first.find(1), first.count, first.bytes], [null, 3, 710]);
+  const second = new PictureFiles(folder, { log, maxBytes: 1_000 });
+  await second.start();
+  assert.deepEqual([second.count, second.bytes], [3, 710]);
+  await second.put(5, Buffer.alloc(500, 5));
+  assert.deepEqual(
+    readdirSync(folder).sort(),
+    [3, 4, 5].map((id) => `${eventIdText(id)}.jpg`),
+  );
+  await second.sweep((id) => id !== 3);
+  assert.equal(second.bytes, 510);
+});

@@ -132,7 +132,7 @@ export const startFakeOutputs = async (): Promise<{
   const server = await startWebServer([
     ...hlsRoutes({ hls: rig.hls, sources }),
     ...whepRoutes({ whep, sources }),
-    ...snapshotRoutes({ pictures }),
+    ...snapshotRoutes({ pictures, sources }),
     ...keptEventRoutes(eventDeps(events, pictures)),
     ...archiveRoutes({
       clock,

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createLogger } from '../../src/base/log.js';
 import { type PictureSource, snapshotRoutes } from '../../src/http/routes/snapshot.js';
+import type { StreamName } from '../../src/http/schemas.js';
 import { Pictures } from '../../src/pictures/pictures.js';
+import { sourceKey } from '../../src/ring/source-key.js';
 import { feedsOf, HlsCamera } from '../live/hls/hls-camera.js';
 import { FakeKeyframes } from '../pictures/fake-keyframes.js';
 import { HeldDecoder } from '../pictures/held-decoder.js';
@@ -23,8 +25,12 @@ const source: PictureSource = {
 };
 
 before(async () => {
-  server = await startWebServer(snapshotRoutes({ pictures: source }));
+  const sources = {
+    sourceOf: (id: string, stream: StreamName) => sourceKey(id, id === 'open' ? stream : 'main'),
+  };
+  server = await startWebServer(snapshotRoutes({ pictures: source, sources }));
   const { clock } = server;
+  cameras.set('open/sub', new HlsCamera(clock, fixtures.h265Main()));
   for (const id of ['open', 'locked', 'dark', 'off'])
     cameras.set(id, new HlsCamera(clock, fixtures.h264High()));
   server.cameras.set('dark', { tokenAuth: false, isDisabled: false });
@@ -70,6 +76,56 @@ test('a width goes to the decoder, and nothing that is none', async () => {
     const { status, body } = await picture('open', `?width=${encodeURIComponent(width)}`);
     assert.deepEqual([status, body.errors?.[0].path], [400, 'width'], width);
   }
+});
+
+test('the smaller stream has pictures of its own, where the camera has one', async () => {
+  cameras.get('open/sub')!.play(2);
+  assert.equal((await picture('open', '?stream=sub')).status, 200);
+  assert.equal(decoder.jobs.at(-1)?.codec, 'h265');
+  assert.equal((await picture('open', '?stream=main&width=100')).status, 200);
+  assert.equal(decoder.jobs.at(-1)?.codec, 'h264');
+  const token = server.accessToken('viewer');
+  assert.equal((await picture('locked', `?stream=sub&token=${token}`)).status, 200);
+  const { status, body } = await picture('open', '?stream=other');
+  assert.deepEqual([status, body.errors?.[0].path], [400, 'stream']);
+});
+
+test('whoever loses the right while a picture is made gets none', async () => {
+  const locked = { tokenAuth: true, isDisabled: false };
+  const eve = server.users.get('eve')!;
+  const withdrawals: readonly (readonly [number, () => void])[] = [
+    [503, () => server.cameras.set('locked', { ...locked, isDisabled: true })],
+    [404, () => server.cameras.delete('locked')],
+    [
+      401,
+      () => {
+        server.users.delete('eve');
+        server.viewers.endForUser('eve');
+      },
+    ],
+  ];
+  for (const [width, [expected, withdraw]] of withdrawals.entries()) {
+    server.cameras.set('locked', locked);
+    cameras.get('locked')!.play(2);
+    const asked = server.call(
+      'GET',
+      path('locked', `?width=${100 + width}&token=${server.accessToken('eve')}`),
+    );
+    await until('it is decoded', () => decoder.running === 1);
+    withdraw();
+    decoder.end({ jpeg: Buffer.from('a picture') });
+    const { status, text } = await asked;
+    assert.equal(status, expected);
+    assert.doesNotMatch(text, /a picture/);
+  }
+  server.cameras.set('locked', locked);
+  server.users.set('eve', eve);
+  const asked = server.call('GET', path('open', '?width=200'));
+  await until('it is decoded', () => decoder.running === 1);
+  server.cameras.set('open', locked);
+  decoder.end({ jpeg: Buffer.from('a picture') });
+  assert.equal((await asked).status, 401, 'it asks for tokens now');
+  server.cameras.set('open', { tokenAuth: false, isDisabled: false });
 });
 
 test('whoever may watch the camera may have its picture, and nobody else', async () => {

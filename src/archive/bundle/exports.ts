@@ -6,6 +6,7 @@ import type { PinnedClip } from '../export/pinned-clip.js';
 import type { Gap } from '../list/intervals.js';
 import { fileNameOf, zipNameOf } from './export-names.js';
 import { ExportedFile, type ExportItem } from './exported-file.js';
+import { HeldFacts, type Holding } from './held-facts.js';
 import { ZipContent } from './zip-content.js';
 
 export type ExportsDeps = {
@@ -40,11 +41,17 @@ const MAX_EXPORTS_OF_USER = 20;
 const MAX_EXPORTS = 500;
 const MAX_PLANNED_OF_USER = 2;
 const MAX_DOWNLOADS_OF_USER = 8;
-/** What a camera that comes and goes leaves: some 300 bytes each are kept for the hour. */
+/** What a camera that comes and goes leaves. */
 const MAX_RECORDINGS = 5_000;
 const ID_BYTES = 24;
 
 type Hold = { release(): void };
+type Opened = {
+  readonly made: Export;
+  readonly timer: Timer;
+  readonly hold: Hold;
+  readonly holding: Holding;
+};
 
 /** What was exported: it is good for an hour, and holds no more than where its bytes are. */
 export class Export {
@@ -70,7 +77,8 @@ export class Export {
 export class Exports {
   readonly #deps: ExportsDeps;
   /** The oldest comes first. */
-  readonly #open = new Map<string, { readonly made: Export; readonly timer: Timer; readonly hold: Hold }>();
+  readonly #open = new Map<string, Opened>();
+  readonly #facts = new HeldFacts();
   readonly #planning = new Map<string, number>();
   readonly #downloads = new Map<string, number>();
 
@@ -96,17 +104,23 @@ export class Exports {
       isWithdrawn = true;
       if (made !== null) this.end(made.id);
     });
+    const holding = this.#facts.of(username, () =>
+      this.#tooMany(username, 'the exports of a user have too many recordings; end one'),
+    );
     try {
-      const files = await this.#filesOf(wanted);
+      const files = await this.#filesOf(wanted, holding);
       this.#checkRoom(username);
       if (isWithdrawn) throw new AppError('token_revoked', 'the token was withdrawn: log in again');
       made = new Export(username, this.#deps.clock.wallMs(), files, isZipped);
       const { id } = made;
       const timer = this.#deps.clock.after(EXPORT_LIFETIME_MS, () => this.end(id));
-      this.#open.set(id, { made, timer, hold });
+      this.#open.set(id, { made, timer, hold, holding });
       return made;
     } finally {
-      if (made === null) hold.release();
+      if (made === null) {
+        hold.release();
+        holding.release();
+      }
       leave();
     }
   }
@@ -148,6 +162,7 @@ export class Exports {
     const ended = this.#open.get(id);
     ended?.timer.cancel();
     ended?.hold.release();
+    ended?.holding.release();
     this.#open.delete(id);
   }
 
@@ -157,16 +172,22 @@ export class Exports {
 
   #checkRoom(username: string): void {
     if (this.#open.size >= MAX_EXPORTS) throw archiveError('archive_busy', 'there are too many exports');
-    const own = [...this.#open.values()].filter(({ made }) => made.username === username);
-    if (own.length < MAX_EXPORTS_OF_USER) return;
-    const [oldest] = own;
-    const retryAfterSec = Math.max((oldest!.made.expiresMs - this.#deps.clock.wallMs()) / 1000, 1);
-    throw archiveError('too_many_exports', `a user has ${MAX_EXPORTS_OF_USER} exports at most; end one`, {
-      retryAfterSec,
-    });
+    if (this.#exportsOf(username).length < MAX_EXPORTS_OF_USER) return;
+    throw this.#tooMany(username, `a user has ${MAX_EXPORTS_OF_USER} exports at most; end one`);
   }
 
-  async #filesOf({ username, items, signal }: ExportWanted): Promise<ExportedFile[]> {
+  #exportsOf(username: string): Export[] {
+    return [...this.#open.values()].map(({ made }) => made).filter((made) => made.username === username);
+  }
+
+  /** There is room again when the user's oldest one ends. */
+  #tooMany(username: string, message: string): AppError {
+    const endMs = this.#exportsOf(username)[0]?.expiresMs ?? 0;
+    const retryAfterSec = Math.max((endMs - this.#deps.clock.wallMs()) / 1000, 1);
+    return archiveError('too_many_exports', message, { retryAfterSec });
+  }
+
+  async #filesOf({ username, items, signal }: ExportWanted, holding: Holding): Promise<ExportedFile[]> {
     const files: ExportedFile[] = [];
     const faults: { readonly fault: AppError; readonly path: string }[] = [];
     const names = new Set<string>();
@@ -180,9 +201,11 @@ export class Exports {
       recordings += clip.recordingCount;
       if (recordings > MAX_RECORDINGS)
         throw archiveError('range_too_large', 'this has too many recordings; ask for less at a time');
+      const gaps = await this.#deps.gapsOf(item);
+      holding.add(clip.recordingCount + gaps.length);
       const name = fileNameOf(item, names);
       names.add(name.toLowerCase());
-      files.push(new ExportedFile({ item, name, clip, gaps: await this.#deps.gapsOf(item) }, this.#deps));
+      files.push(new ExportedFile({ item, name, clip, gaps }, this.#deps));
     }
     if (faults.length > 0) throw together(faults);
     return files;

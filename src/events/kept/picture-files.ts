@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
@@ -7,20 +7,26 @@ import { eventIdOf, eventIdText } from './event.js';
 
 const MAX_FILES = 20_000;
 const MAX_FILE_BYTES = 512_000;
+/** 20,000 of the usual 30 to 50 KB; the largest that are taken would be ten times that. */
+const MAX_BYTES = 1 << 30;
+/** Files whose sizes are asked for at once. */
+const STATS_AT_ONCE = 64;
 /** Files of which it is looked at a time whether their events are still there. */
 const LOOK_AT = 2_000;
 const SUFFIX = '.jpg';
 
 /**
  * Pictures of events, one file each, beside their database. They may be deleted at any time; the oldest go where there are
- * too many, and each goes with its event, some minutes later.
+ * too many or too large ones, and each goes with its event, some minutes later.
  */
 export class PictureFiles {
   readonly #folder: string;
   readonly #log: Logger;
   readonly #maxFiles: number;
-  /** Of events that have one, oldest first. */
-  readonly #ids = new Set<number>();
+  readonly #maxBytes: number;
+  /** The sizes of those of each event that has one, oldest first. */
+  readonly #sizes = new Map<number, number>();
+  #bytes = 0;
   readonly #lookAt: number;
   /** So many of them, from the oldest on, were looked at. */
   #looked = 0;
@@ -28,13 +34,19 @@ export class PictureFiles {
 
   constructor(
     folder: string,
-    options: { readonly log: Logger; readonly maxFiles?: number; readonly lookAt?: number },
+    options: {
+      readonly log: Logger;
+      readonly maxFiles?: number;
+      readonly maxBytes?: number;
+      readonly lookAt?: number;
+    },
   ) {
-    const { log, maxFiles = MAX_FILES, lookAt = LOOK_AT } = options;
+    const { log, maxFiles = MAX_FILES, maxBytes = MAX_BYTES, lookAt = LOOK_AT } = options;
     this.#lookAt = lookAt;
     this.#folder = folder;
     this.#log = log;
     this.#maxFiles = maxFiles;
+    this.#maxBytes = maxBytes;
   }
 
   /** Finds what is there. Without a folder there are just no pictures. */
@@ -48,12 +60,22 @@ export class PictureFiles {
         // Left by a process that died while it wrote.
         else if (name.endsWith('.new')) await rm(join(this.#folder, name), { force: true });
       }
-      for (const id of ids.sort((a, b) => a - b)) this.#ids.add(id);
+      ids.sort((a, b) => a - b);
+      for (let at = 0; at < ids.length; at += STATS_AT_ONCE) {
+        const some = ids.slice(at, at + STATS_AT_ONCE);
+        const sizes = await Promise.all(some.map((id) => this.#sizeOf(id)));
+        for (const [index, id] of some.entries()) this.#keep(id, sizes[index]!);
+      }
     });
   }
 
   get count(): number {
-    return this.#ids.size;
+    return this.#sizes.size;
+  }
+
+  /** What they take on the disk. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** In the place of the one before, if there was one. Never rejects. */
@@ -63,9 +85,9 @@ export class PictureFiles {
       const path = this.#pathOf(id);
       await writeFile(`${path}.new`, jpeg, { mode: 0o600 });
       await rename(`${path}.new`, path);
-      this.#ids.add(id);
-      for (const oldest of this.#ids) {
-        if (this.#ids.size <= this.#maxFiles) break;
+      this.#keep(id, jpeg.length);
+      for (const oldest of this.#sizes.keys()) {
+        if (this.#sizes.size <= this.#maxFiles && this.#bytes <= this.#maxBytes) break;
         await this.#remove(oldest);
       }
     });
@@ -73,7 +95,7 @@ export class PictureFiles {
 
   /** Null: there is none. */
   async find(id: number): Promise<{ readonly jpeg: Buffer; readonly etag: string } | null> {
-    if (!this.#ids.has(id)) return null;
+    if (!this.#sizes.has(id)) return null;
     try {
       const jpeg = await readFile(this.#pathOf(id));
       return { jpeg, etag: `"${createHash('sha256').update(jpeg).digest('base64url').slice(0, 22)}"` };
@@ -85,8 +107,8 @@ export class PictureFiles {
   /** Takes a bounded look at whether the events are still there whose pictures these are. */
   async sweep(isThere: (id: number) => boolean): Promise<void> {
     await this.#try(async () => {
-      if (this.#looked >= this.#ids.size) this.#looked = 0;
-      const ids = [...this.#ids].slice(this.#looked, this.#looked + this.#lookAt);
+      if (this.#looked >= this.#sizes.size) this.#looked = 0;
+      const ids = [...this.#sizes.keys()].slice(this.#looked, this.#looked + this.#lookAt);
       const gone = ids.filter((id) => !isThere(id));
       this.#looked += ids.length - gone.length;
       for (const id of gone) await this.#remove(id);
@@ -97,8 +119,20 @@ export class PictureFiles {
     return join(this.#folder, `${eventIdText(id)}${SUFFIX}`);
   }
 
+  /** One that can't be looked at counts as the largest that is taken. */
+  async #sizeOf(id: number): Promise<number> {
+    const found = await stat(this.#pathOf(id)).catch(() => null);
+    return found?.size ?? MAX_FILE_BYTES;
+  }
+
+  #keep(id: number, bytes: number): void {
+    this.#bytes += bytes - (this.#sizes.get(id) ?? 0);
+    this.#sizes.set(id, bytes);
+  }
+
   async #remove(id: number): Promise<void> {
-    this.#ids.delete(id);
+    this.#bytes -= this.#sizes.get(id) ?? 0;
+    this.#sizes.delete(id);
     await rm(this.#pathOf(id), { force: true });
   }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pictureError } from '../../pictures/errors.js';
 import type { Pictures } from '../../pictures/pictures.js';
 import { type Route, route } from '../route.js';
-import { idParams } from '../schemas.js';
+import { idParams, type StreamSources, streamQuery } from '../schemas.js';
 import { instantSchema } from '../time-range.js';
 
 const contentType = 'image/jpeg';
@@ -20,7 +20,13 @@ const widthSchema = z.coerce
 export type PictureSource = Pick<Pictures, 'live' | 'archived'>;
 
 /** One picture of a camera. */
-export const snapshotRoutes = ({ pictures }: { readonly pictures: PictureSource }): Route[] => [
+export const snapshotRoutes = ({
+  pictures,
+  sources,
+}: {
+  readonly pictures: PictureSource;
+  readonly sources: StreamSources;
+}): Route[] => [
   route({
     method: 'get',
     path: '/api/cameras/:id/snapshot.jpg',
@@ -30,18 +36,18 @@ export const snapshotRoutes = ({ pictures }: { readonly pictures: PictureSource 
     summary:
       'The newest keyframe as JPEG, or the last one recorded until a moment; Picture-Time says when it was taken',
     params: idParams,
-    query: z.object({ at: instantSchema.optional(), width: widthSchema.optional() }),
+    query: streamQuery.extend({ at: instantSchema.optional(), width: widthSchema.optional() }),
     answers: {
       200: { description: 'The picture', contentType },
       304: { description: 'The picture that the client has', contentType: null },
     },
     problems: [501, 502],
-    handle: async ({ params: { id }, query: { at, width = null }, onGone }) => {
+    handle: async ({ params: { id }, query: { at, stream, width = null }, onGone }) => {
       const gone = new AbortController();
       onGone(() => gone.abort(pictureError('pictures_busy', 'the client did not wait')));
       const { jpeg, etag, takenMs, isSettled } =
         at === undefined
-          ? { ...(await pictures.live(id, width, gone.signal)), isSettled: false }
+          ? { ...(await pictures.live(sources.sourceOf(id, stream), width, gone.signal)), isSettled: false }
           : await pictures.archived(id, at, width, gone.signal);
       const headers = {
         ETag: etag,
