@@ -6,7 +6,7 @@ import type { CameraTestResult } from '../../src/web/data/types.js';
 import { sameStreamKey, shownAddress, userOf, withLogin } from '../../src/web/pages/cameras/many/address.js';
 import { expandBraces } from '../../src/web/pages/cameras/many/braces.js';
 import { MAX_CAMERAS, nothingCommon, parseLines } from '../../src/web/pages/cameras/many/parse-lines.js';
-import { indexOfFault, planOf, sourceOf } from '../../src/web/pages/cameras/many/plan.js';
+import { addressesOf, indexOfFault, planOf } from '../../src/web/pages/cameras/many/plan.js';
 import { TestQueue } from '../../src/web/pages/cameras/many/test-queue.js';
 import { until } from '../support/until.js';
 
@@ -214,7 +214,7 @@ test('eight are tested at once, each once; who finds no place waits and tries ag
   const { items } = parseLines('rtsp://h/{0..49}\nhttp://wrong', none);
   const plan = () => planOf(items, (source) => queue.stateOf(source), new Map([['rtsp://h/9', false]]));
   assert.deepEqual([plan().taken.length, plan().untestedTaken, plan().testable.length], [49, 49, 50]);
-  const sources = items.filter(({ faults }) => faults.length === 0).map(sourceOf);
+  const sources = items.filter(({ faults }) => faults.length === 0).map((item) => addressesOf(item)[0].asked);
   queue.add(sources);
   queue.add(sources);
   await until('all are tested', () => !queue.isBusy);
@@ -249,4 +249,34 @@ test('a login for all, and addresses that were mended, change what is asked and 
     ],
   );
   assert.deepEqual([indexOfFault('create[12].url'), indexOfFault('create')], [12, null]);
+});
+
+test('a smaller stream gets the login for all, is tested, and a line is good when both are', async () => {
+  const csv = 'url,sub_url\nrtsp://h/1,rtsp://h/1s\nrtsp://h/2,rtsp://h/2s\nrtsp://h/3,\n';
+  const mended = new Map([['rtsp://h/2s', 'rtsp://h/2t']]);
+  const itemsOf = (given: typeof mended) =>
+    parseLines(csv, none, { ...nothingCommon, user: 'joe', password: 'x', mended: given }).items;
+  assert.deepEqual(
+    itemsOf(mended).map(({ camera }) => camera.sub_url),
+    ['rtsp://joe:x@h/1s', 'rtsp://h/2t', undefined],
+  );
+  const asked: string[] = [];
+  const queue = new TestQueue({
+    test: async ({ url }) => {
+      asked.push(url);
+      return result(url.endsWith('/2s') ? { ok: false, code: 'unauthorized' } : {});
+    },
+    wait: async () => {},
+    onChange: () => {},
+  });
+  const items = itemsOf(new Map());
+  const states = () =>
+    planOf(items, (source) => queue.stateOf(source), new Map()).lines.map((line) => line.state);
+  queue.add(items.map((item) => addressesOf(item)[0].asked));
+  await until('streams are tested', () => !queue.isBusy);
+  assert.deepEqual(states(), ['testing', 'testing', 'good']);
+  queue.add(items.flatMap((item) => addressesOf(item).map((address) => address.asked)));
+  await until('all are tested', () => !queue.isBusy);
+  assert.deepEqual(states(), ['good', 'failed', 'good']);
+  assert.equal(asked.length, 5);
 });

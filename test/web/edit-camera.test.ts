@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { newCameraSchema } from '../../src/http/camera-schemas.js';
 import type { Camera } from '../../src/web/data/types.js';
 import { batchesOf, planOf, withTags } from '../../src/web/pages/cameras/bulk/changes.js';
-import { changesOf, merged, newSettings } from '../../src/web/pages/cameras/edit/form.js';
+import { begun, changesOf, merged, newSettings, withTheirs } from '../../src/web/pages/cameras/edit/form.js';
 
 const base = { ...newSettings('north'), url: 'rtsp://u:***@h/1', tags: ['a', 'b'] };
 
@@ -55,4 +55,13 @@ test('many are changed where they are not so already, and taken back to what eac
     batchesOf(Array.from({ length: 2_001 }, (_, nth) => nth)).map(({ length }) => length),
     [1_000, 1_000, 1],
   );
+});
+
+test('what others change while the camera is read is in the form, and nobody is told that it was taken over', () => {
+  const form = begun(base, [{ comment: 'first', state: 'live' }, { comment: 'last' }, { record: true }]);
+  assert.deepEqual([form.draft.comment, form.draft.record, form.taken.size], ['last', true, 0]);
+  assert.deepEqual(changesOf(form.base, form.draft), {});
+  const later = withTheirs(form, { comment: 'later', state: 'away' });
+  assert.deepEqual([later.draft.comment, [...later.taken]], ['later', ['comment']]);
+  assert.equal(withTheirs(form, { state: 'away' }), form, 'figures are no settings');
 });

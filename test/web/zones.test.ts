@@ -8,6 +8,7 @@ import {
   dateOf,
   dayBounds,
   instantsOf,
+  knownZone,
   offsetText,
 } from '../../src/web/data/zones.js';
 
@@ -53,4 +54,8 @@ test('clocks, offsets and cities are shown as the zone has them', () => {
   assert.equal(addDays('2026-02-28', 1), '2026-03-01');
   assert.equal(areAlike(BERLIN, 'Europe/Paris', ms), true);
   assert.equal(areAlike('Africa/Lagos', BERLIN, ms), false, 'the same now, another in summer');
+});
+
+test('a zone that this browser does not know is shown as UTC', () => {
+  assert.deepEqual([knownZone(BERLIN), knownZone('Mars/Olympus'), knownZone('')], [BERLIN, 'UTC', 'UTC']);
 });

@@ -1,9 +1,10 @@
+import { useComputed } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../parts/button.js';
 import { archiveText, reasonText } from '../text/archive.js';
 import styles from './archive.module.css';
 import type { ArchiveControl } from './archive-control.js';
-import { EMPTY_LANE, stateAt } from './tape/lane.js';
+import { EMPTY_LANE, gapAt } from './tape/lane.js';
 
 type TileProps = {
   readonly control: ArchiveControl;
@@ -14,27 +15,29 @@ type TileProps = {
 
 /** Why there is no picture, and when there is one again. */
 const GapNote = ({ control, camera }: Pick<TileProps, 'control' | 'camera'>) => {
-  const lane = control.lanes.value.get(camera) ?? EMPTY_LANE;
-  const state = stateAt(lane, control.timeMs.value);
-  if (state.kind !== 'gap') return null;
+  const gap = useComputed(() =>
+    gapAt(control.lanes.value.get(camera) ?? EMPTY_LANE, control.timeMs.value),
+  ).value;
+  if (gap === null) return null;
+  const [fromMs, toMs, reason] = gap;
   const zone = control.zone.value;
   return (
-    <p class={styles.gap} data-gap={state.reason}>
-      <strong>{archiveText('gap', { reason: reasonText(state.reason) })}</strong>
-      <span>{archiveText('gapFrom', { from: zone.clock(state.fromMs), to: zone.clock(state.toMs) })}</span>
+    <p class={styles.gap} data-gap={reason}>
+      <strong>{archiveText('gap', { reason: reasonText(reason) })}</strong>
+      <span>{archiveText('gapFrom', { from: zone.clock(fromMs), to: zone.clock(toMs) })}</span>
     </p>
   );
 };
 
-/** One camera's picture of the moment. */
+/** One camera's picture of the moment. Facts of others, and time that goes on, don't draw it anew. */
 export const ArchiveTile = ({ control, camera, name, onRemove }: TileProps) => {
   const host = useRef<HTMLDivElement>(null);
-  const isLarge = control.large.value === camera;
+  const isLarge = useComputed(() => control.large.value === camera).value;
   useEffect(
     () => (host.current === null ? undefined : control.player.attach(camera, host.current)),
     [camera],
   );
-  const fact = control.player.facts.value.get(camera);
+  const fact = useComputed(() => control.player.facts.value.get(camera)).value;
   const zone = control.zone.value;
   return (
     <section
@@ -49,6 +52,11 @@ export const ArchiveTile = ({ control, camera, name, onRemove }: TileProps) => {
       {fact?.fault == null ? null : (
         <p class={styles.gap} role="alert">
           {archiveText('pictureFailed', { why: fact.fault })}
+        </p>
+      )}
+      {fact?.retrying == null ? null : (
+        <p class={styles.retrying} data-retrying>
+          {archiveText('retrying', { why: fact.retrying })}
         </p>
       )}
       <header class={styles.tileHead}>

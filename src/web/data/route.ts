@@ -6,20 +6,32 @@ const address = signal(new URL(location.href));
 export const path = computed(() => address.value.pathname);
 export const query = computed(() => address.value.searchParams);
 
-const leave = new Set<(to: string) => boolean>();
+type MayLeave = (leave: () => void) => boolean;
+const asked = new Set<MayLeave>();
 
-/** Asked before another page is shown; whoever answers false keeps the user here. */
-export const beforeLeaving = (mayLeave: (to: string) => boolean): (() => void) => {
-  leave.add(mayLeave);
-  return () => void leave.delete(mayLeave);
+/** Asked before another page is shown; whoever answers false keeps the user here, until `leave` is called. */
+export const beforeLeaving = (mayLeave: MayLeave): (() => void) => {
+  asked.add(mayLeave);
+  return () => void asked.delete(mayLeave);
 };
+
+const isKept = (leave: () => void): boolean => ![...asked].every((mayLeave) => mayLeave(leave));
+
+/** Where in the browser's history this is: what went back is told from what went forward by it. */
+let nth = 0;
+const nthOf = (state: unknown): number | null =>
+  typeof state === 'object' && state !== null && 'nth' in state && typeof state.nth === 'number'
+    ? state.nth
+    : null;
 
 /** Shows another page, or the same one with other parameters. */
 export const navigate = (to: string, { isReplaced = false } = {}): void => {
   const next = new URL(to, address.peek());
   if (next.href === address.peek().href) return;
-  if (next.pathname !== address.peek().pathname && ![...leave].every((mayLeave) => mayLeave(to))) return;
-  history[isReplaced ? 'replaceState' : 'pushState'](null, '', next);
+  const isLeft = next.pathname !== address.peek().pathname;
+  if (isLeft && isKept(() => navigate(to, { isReplaced }))) return;
+  if (!isReplaced) nth += 1;
+  history[isReplaced ? 'replaceState' : 'pushState']({ nth }, '', next);
   address.value = next;
 };
 
@@ -57,9 +69,21 @@ const followLink = (event: MouseEvent): void => {
   navigate(to.href);
 };
 
+/** Back or forward: the browser is there already, and is sent back where somebody has to be asked. */
+const followHistory = ({ state }: PopStateEvent): void => {
+  const steps = (nthOf(state) ?? nth) - nth;
+  const isLeft = location.pathname !== address.peek().pathname;
+  if (isLeft && steps !== 0 && isKept(() => history.go(steps))) {
+    history.go(-steps);
+    return;
+  }
+  nth += steps;
+  address.value = new URL(location.href);
+};
+
 export const startRouting = (): void => {
-  addEventListener('popstate', () => {
-    address.value = new URL(location.href);
-  });
+  nth = nthOf(history.state) ?? history.length;
+  history.replaceState({ nth }, '');
+  addEventListener('popstate', followHistory);
   document.addEventListener('click', followLink);
 };

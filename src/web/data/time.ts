@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { me } from './session.js';
-import { areAlike, cityOf, clockText, dateOf, dayBounds, offsetText } from './zones.js';
+import { areAlike, cityOf, clockText, dateOf, dayBounds, knownZone, offsetText } from './zones.js';
 
 /** The zone of the machine that this page runs on. */
 const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -8,7 +8,7 @@ const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** Whether the user wants the own zone instead of the site's, in this page. */
 export const isOwnZoneWanted = signal(false);
 
-const siteZone = computed(() => me.value?.time_zone || 'UTC');
+const siteZone = computed(() => knownZone(me.value?.time_zone || 'UTC'));
 
 /** "Mine" is offered only where it shows other times than the site's. */
 export const mayUseOwnZone = computed(() => !areAlike(siteZone.value, ownZone, Date.now()));

@@ -34,6 +34,16 @@ const formatOf = (zone: string): Intl.DateTimeFormat => {
   return made;
 };
 
+/** The same name, or UTC where this browser doesn't know it: its list of zones may be older than the service's. */
+export const knownZone = (zone: string): string => {
+  try {
+    formatOf(zone);
+    return zone;
+  } catch {
+    return 'UTC';
+  }
+};
+
 export const wallTimeAt = (ms: number, zone: string): WallTime => {
   const found: Record<string, number> = {};
   for (const { type, value } of formatOf(zone).formatToParts(ms)) found[type] = Number(value);

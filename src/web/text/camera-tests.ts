@@ -11,6 +11,8 @@ export const testText = catalogue({
   noSound: 'no sound',
   picture: 'What the test saw',
   noPicture: 'Pictures of tests need https or localhost.',
+  sub: 'Smaller stream',
+  foundSub: 'smaller {size}',
   retry: 'Test again',
 });
 

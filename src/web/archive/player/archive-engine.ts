@@ -157,7 +157,8 @@ export class ArchiveEngine {
     const large = this.#tracks.get(this.#large) ?? tracks[0];
     const isReady = large?.isReady(this.#timeMs + sinceMs * this.#rate) ?? true;
     const lanes = tracks.map(({ lane }) => lane);
-    const { timeMs, phase, skippedTo } = clock.tick(sinceMs, lanes, isReady);
+    const isCutOff = tracks.length > 0 && tracks.every((track) => track.isCutOff(this.#timeMs));
+    const { timeMs, phase, skippedTo } = clock.tick(sinceMs, lanes, isReady, isCutOff);
     if (skippedTo !== null) {
       this.#deps.report({ kind: 'skipped', fromMs: this.#timeMs, toMs: skippedTo });
       for (const track of tracks) track.play(skippedTo, this.#rate);

@@ -1,10 +1,11 @@
 import { EMPTY_LANE, type Lane, recordedFrom, recordedUntil, stateAt } from '../tape/lane.js';
-import type { CameraFact } from './engine-messages.js';
+import type { CameraFact } from './facts.js';
 import { ForwardPlay, type SoundMessage } from './forward-play.js';
 import type { TokenSource } from './frames-request.js';
 import { GopStore } from './gop-store.js';
 import { KeyPlay } from './key-play.js';
 import { KeyScrub } from './key-scrub.js';
+import { persistently } from './persistently.js';
 import { ReversePlay } from './reverse-play.js';
 import { Screen } from './screen.js';
 import { messageOf, type Playing, type RecordedTimes, type Shown } from './shown.js';
@@ -40,6 +41,7 @@ export class CameraTrack {
   #seek = new AbortController();
   #isLoading = false;
   #fault: string | null = null;
+  #retrying: string | null = null;
   #shownMs: number | null = null;
   #drawn = 0;
   #lane: Lane = EMPTY_LANE;
@@ -70,6 +72,7 @@ export class CameraTrack {
       shownMs: this.#shownMs,
       isLoading: this.#isLoading,
       fault,
+      retrying: this.#playing?.retrying ?? this.#retrying,
       drawn: this.#drawn,
     };
   }
@@ -88,7 +91,8 @@ export class CameraTrack {
     await this.#toStill(async (signal) => {
       await this.#untilKnown(timeMs);
       if (signal.aborted || this.#hasGap(timeMs)) return null;
-      return this.#still.seek(timeMs, this.#options.neighbours(), signal);
+      const ask = () => this.#still.seek(timeMs, this.#options.neighbours(), signal);
+      return persistently(ask, (why) => this.#tellRetrying(why, signal), signal);
     });
   }
 
@@ -125,6 +129,11 @@ export class CameraTrack {
     return this.#playing === null || this.#hasGap(timeMs) || this.#playing.isReady(timeMs);
   }
 
+  /** Nobody answers, and what was there has been shown. */
+  isCutOff(timeMs: number): boolean {
+    return this.#playing?.retrying != null && !this.isReady(timeMs);
+  }
+
   /** Draws what belongs to a moment of play, if it isn't drawn already. */
   show(timeMs: number): void {
     const shown = this.#playing?.at(timeMs) ?? null;
@@ -141,6 +150,7 @@ export class CameraTrack {
     this.#stillShown = null;
     this.#isLoading = false;
     this.#fault = null;
+    this.#retrying = null;
   }
 
   close(): void {
@@ -194,6 +204,12 @@ export class CameraTrack {
         this.#options.onChange();
       }
     }
+  }
+
+  #tellRetrying(why: string | null, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    this.#retrying = why;
+    this.#options.onChange();
   }
 
   #draw(shown: Shown): void {

@@ -1,4 +1,5 @@
 import type { GapSpan, Span } from '../tape/lane.js';
+import type { CameraFact } from './facts.js';
 import type { DecodedSound } from './sound-decoder.js';
 
 /** What is known of a camera's recordings, as far as play has to know it. */
@@ -22,16 +23,6 @@ export type EngineCommand =
 
 /** `end`: nothing is recorded behind; it waits, and goes on when there is. */
 export type Phase = 'paused' | 'seeking' | 'scrubbing' | 'playing' | 'waiting' | 'end';
-
-export type CameraFact = {
-  readonly camera: string;
-  /** When what is on the screen was seen; null: nothing is shown. */
-  readonly shownMs: number | null;
-  readonly isLoading: boolean;
-  readonly fault: string | null;
-  /** Pictures that were drawn since it was added. */
-  readonly drawn: number;
-};
 
 /** From the worker to the page. */
 export type EngineReport =

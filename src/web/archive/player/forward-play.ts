@@ -1,8 +1,10 @@
 import type { ConfigMessage, FrameMessage, StreamMessage } from '../../player/messages.js';
 import { PictureDecoder } from '../../player/picture-decoder.js';
 import { accelerationFor } from './decode-gop.js';
-import { FramesFault, requestFrames, type TokenSource } from './frames-request.js';
+import { FramesFault } from './frames-fault.js';
+import { requestFrames, type TokenSource } from './frames-request.js';
 import { PICTURES, SOUND } from './gop.js';
+import { persistently } from './persistently.js';
 import { messageOf, type Playing, type RecordedTimes, type Shown } from './shown.js';
 
 /** So much is fetched ahead of what is shown. */
@@ -37,6 +39,7 @@ const isSame = (a: ConfigMessage, b: ConfigMessage): boolean =>
 /** All frames, one after another: fetched ahead, decoded a little ahead. */
 export class ForwardPlay implements Playing {
   fault: string | null = null;
+  retrying: string | null = null;
   readonly #options: ForwardOptions;
   readonly #abort = new AbortController();
   #clockMs: number;
@@ -103,7 +106,7 @@ export class ForwardPlay implements Playing {
       const recordedMs = times.after(fromMs);
       // What was written a moment ago can't be read yet.
       if (recordedMs !== null && times.after(fromMs + LEAST_MS) !== null)
-        await this.#ask(Math.max(recordedMs, fromMs));
+        await this.#askUntilAnswered(Math.max(recordedMs, fromMs));
       const isMore = this.#lastWallUs > before;
       this.#isAtEnd = !isMore;
       // What isn't there though it was told of is left behind with the clock.
@@ -113,6 +116,16 @@ export class ForwardPlay implements Playing {
         isMore ? 0 : LOOK_AGAIN_MS,
       );
     }
+  }
+
+  /** What the clock went past meanwhile isn't asked for any more. */
+  #askUntilAnswered(fromMs: number): Promise<void> {
+    const ask = (): Promise<void> =>
+      this.#ask(this.retrying === null ? fromMs : Math.max(fromMs, this.#clockMs));
+    const tell = (why: string | null): void => {
+      this.retrying = why;
+    };
+    return persistently(ask, tell, this.#abort.signal);
   }
 
   async #ask(fromMs: number): Promise<void> {

@@ -1,15 +1,6 @@
 import type { StreamMessage } from '../../player/messages.js';
+import { FramesFault } from './frames-fault.js';
 import { MessageSplitter } from './message-splitter.js';
-
-/** Why there are no frames: `none` was recorded then, the user may not see them, or the service didn't answer. */
-export class FramesFault extends Error {
-  readonly kind: 'none' | 'refused' | 'busy' | 'failed';
-
-  constructor(kind: FramesFault['kind'], message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
 
 export type FramesWanted =
   | {
@@ -49,11 +40,21 @@ const faultOf = (status: number): FramesFault => {
 const MAX_TRIES = 4;
 const BUSY_WAIT_MS = 400;
 
+/** What a browser calls "Failed to fetch". */
+const answered = async <Answer>(asked: Promise<Answer>, signal: AbortSignal): Promise<Answer> => {
+  try {
+    return await asked;
+  } catch (fault) {
+    if (signal.aborted) throw fault;
+    throw new FramesFault('failed', 'the service does not answer');
+  }
+};
+
 const open = async (url: string, token: TokenSource, signal: AbortSignal): Promise<Response> => {
   let isRefused = false;
   for (let tries = 1; ; tries++) {
     const headers: HeadersInit = { authorization: `Bearer ${await token(isRefused)}` };
-    const answer: Response = await fetch(url, { headers, signal, cache: 'no-store' });
+    const answer: Response = await answered(fetch(url, { headers, signal, cache: 'no-store' }), signal);
     if (answer.ok) return answer;
     void answer.body?.cancel();
     const fault = faultOf(answer.status);
@@ -76,7 +77,7 @@ export async function* requestFrames(
   const reader = answer.body!.getReader();
   const splitter = new MessageSplitter();
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await answered(reader.read(), signal);
     if (done) return;
     yield* splitter.push(value);
   }

@@ -1,5 +1,6 @@
 import { ByteCache } from './byte-cache.js';
-import { FramesFault, requestFrames, type TokenSource } from './frames-request.js';
+import { FramesFault } from './frames-fault.js';
+import { requestFrames, type TokenSource } from './frames-request.js';
 import { bytesOf, type Gop, GopCollector, intervalUs, lastUs, startUs } from './gop.js';
 
 const MAX_BYTES = 64 << 20;

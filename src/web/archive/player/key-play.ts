@@ -1,6 +1,8 @@
 import { decodeFrames } from './decode-gop.js';
-import { FramesFault, requestFrames, type TokenSource } from './frames-request.js';
+import { FramesFault } from './frames-fault.js';
+import { requestFrames, type TokenSource } from './frames-request.js';
 import { type Gop, GopCollector, startUs } from './gop.js';
+import { persistently } from './persistently.js';
 import { messageOf, type Playing, type RecordedTimes, type Shown } from './shown.js';
 
 const PICTURES_A_SECOND = 8;
@@ -12,6 +14,7 @@ const LOOK_AGAIN_MS = 700;
 /** Keyframes alone, 8 a second, forwards or back: faster than all frames could be decoded. */
 export class KeyPlay implements Playing {
   fault: string | null = null;
+  retrying: string | null = null;
   readonly #camera: string;
   readonly #rate: number;
   readonly #token: TokenSource;
@@ -75,7 +78,7 @@ export class KeyPlay implements Playing {
         ? [nextMs - askedMs, nextMs + 1]
         : [nextMs, nextMs + askedMs];
       const before: number | null = lastMs;
-      for (const gop of await this.#ask(range)) {
+      for (const gop of await this.#askUntilAnswered(range)) {
         const wallMs = startUs(gop) / 1000;
         if (lastMs !== null && (this.#isBack ? wallMs >= lastMs : wallMs <= lastMs)) continue;
         lastMs = wallMs;
@@ -89,7 +92,14 @@ export class KeyPlay implements Playing {
     }
   }
 
-  async #ask([fromMs, toMs]: [number, number]): Promise<Gop[]> {
+  #askUntilAnswered(range: readonly [number, number]): Promise<Gop[]> {
+    const tell = (why: string | null): void => {
+      this.retrying = why;
+    };
+    return persistently(() => this.#ask(range), tell, this.#abort.signal);
+  }
+
+  async #ask([fromMs, toMs]: readonly [number, number]): Promise<Gop[]> {
     const everyMs = Math.max(1, (1000 / PICTURES_A_SECOND) * Math.abs(this.#rate));
     const collector = new GopCollector();
     try {

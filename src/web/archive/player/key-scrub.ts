@@ -1,17 +1,13 @@
-import { ByteCache } from './byte-cache.js';
 import { decodeFrames } from './decode-gop.js';
-import { FramesFault, requestFrames, type TokenSource } from './frames-request.js';
-import { bytesOf, type Gop, GopCollector, startUs } from './gop.js';
+import { FramesFault } from './frames-fault.js';
+import { requestFrames, type TokenSource } from './frames-request.js';
+import { type Gop, GopCollector, startUs } from './gop.js';
+import { KeyCache } from './key-cache.js';
 import type { Shown } from './shown.js';
 
-const MAX_BYTES = 64 << 20;
 const MAX_IN_FLIGHT = 2;
 
-/** A keyframe, and until when it was the newest one, as far as it was asked. */
-type KeyFrame = { readonly gop: Gop; readonly fromMs: number; readonly toMs: number };
-
-/** Of all cameras together. */
-const cache = new ByteCache<KeyFrame & { readonly camera: string }>(MAX_BYTES);
+const cache = new KeyCache();
 
 /** While somebody drags through time: the keyframe at or before each moment, as fast as they come. */
 export class KeyScrub {
@@ -76,8 +72,8 @@ export class KeyScrub {
 
   async #find(timeMs: number): Promise<Gop | null> {
     const camera = this.#camera;
-    const known = cache.find((key) => key.camera === camera && key.fromMs <= timeMs && timeMs <= key.toMs);
-    if (known !== undefined) return known.gop;
+    const known = cache.find(camera, timeMs);
+    if (known !== undefined) return known;
     const collector = new GopCollector();
     let isGap = false;
     try {
@@ -92,10 +88,7 @@ export class KeyScrub {
     }
     const gop = collector.gops.at(-1);
     if (gop === undefined || isGap) return null;
-    const fromMs = startUs(gop) / 1000;
-    const name = `${camera} ${fromMs}`;
-    const toMs = Math.max(timeMs, cache.get(name)?.toMs ?? timeMs);
-    cache.set(name, { gop, fromMs, toMs, camera }, bytesOf(gop));
+    cache.keep(camera, timeMs, gop);
     return gop;
   }
 }

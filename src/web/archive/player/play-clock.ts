@@ -25,8 +25,11 @@ export class PlayClock {
     this.#rate = rate;
   }
 
-  /** `sinceMs` of real time later; `isReady`: the large camera has its picture of the moment. */
-  tick(sinceMs: number, lanes: readonly Lane[], isReady: boolean): Tick {
+  /**
+   * `sinceMs` of real time later; `isReady`: the large camera has its picture of the moment; `isCutOff`: no camera has,
+   * as nobody answers: who plays loses nothing of it.
+   */
+  tick(sinceMs: number, lanes: readonly Lane[], isReady: boolean, isCutOff = false): Tick {
     const isBack = this.#rate < 0;
     const skippedTo = skipTo(lanes, this.#timeMs, isBack);
     if (skippedTo !== null && !this.#isOver(lanes, skippedTo, isBack)) {
@@ -36,6 +39,7 @@ export class PlayClock {
     }
     if (this.#isOver(lanes, this.#timeMs, isBack))
       return { timeMs: this.#timeMs, phase: 'end', skippedTo: null };
+    if (isCutOff) return { timeMs: this.#timeMs, phase: 'waiting', skippedTo: null };
     if (isReady) this.#hasBegun = true;
     this.#waitedMs = isReady ? 0 : this.#waitedMs + sinceMs;
     if (!isReady && this.#waitedMs < (this.#hasBegun ? WAIT_MS : START_WAIT_MS))

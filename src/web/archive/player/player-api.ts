@@ -1,5 +1,6 @@
 import type { Lane } from '../tape/lane.js';
-import type { CameraFact, EngineCommand, Phase } from './engine-messages.js';
+import type { EngineCommand, Phase } from './engine-messages.js';
+import type { CameraFact } from './facts.js';
 
 /** What a page asks for, whoever plays. */
 export type PlayCommand = Exclude<EngineCommand, { op: 'add' | 'remove' | 'resize' | 'token' }>;

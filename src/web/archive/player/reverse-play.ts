@@ -1,6 +1,7 @@
 import { decodeFrames } from './decode-gop.js';
 import { type Gop, startUs } from './gop.js';
 import type { GopStore } from './gop-store.js';
+import { persistently } from './persistently.js';
 import { messageOf, type Playing, type RecordedTimes, type Shown } from './shown.js';
 
 /** Longer ones would take too much memory: they go back by keyframes. */
@@ -13,6 +14,7 @@ const MAX_GOPS = 2;
 /** Backwards, each frame: a GOP is decoded forwards, kept as small copies, and shown from its end. */
 export class ReversePlay implements Playing {
   fault: string | null = null;
+  retrying: string | null = null;
   readonly #store: GopStore;
   readonly #times: RecordedTimes;
   readonly #abort = new AbortController();
@@ -55,7 +57,7 @@ export class ReversePlay implements Playing {
 
   async #run(fromMs: number, onLong: () => void): Promise<void> {
     const { signal } = this.#abort;
-    let gop = await this.#store.at(fromMs, signal);
+    let gop = await this.#untilAnswered(() => this.#store.at(fromMs, signal));
     while (gop !== null && !signal.aborted) {
       if (gop.frames.length > MAX_FRAMES) return onLong();
       const copies = await this.#copiesOf(gop, this.#copies.length === 0 ? fromMs : Number.POSITIVE_INFINITY);
@@ -64,7 +66,8 @@ export class ReversePlay implements Playing {
         return;
       }
       if (copies.length > 0) this.#copies.push(copies);
-      const previous = this.#before(gop);
+      const last = gop;
+      const previous = this.#untilAnswered(() => this.#before(last));
       while (this.#copies.length >= MAX_GOPS && !signal.aborted)
         await new Promise<void>((resolve) => {
           this.#wake = resolve;
@@ -72,6 +75,13 @@ export class ReversePlay implements Playing {
       gop = await previous;
     }
     this.#isAtEnd = true;
+  }
+
+  #untilAnswered(ask: () => Promise<Gop | null>): Promise<Gop | null> {
+    const tell = (why: string | null): void => {
+      this.retrying = why;
+    };
+    return persistently(ask, tell, this.#abort.signal);
   }
 
   /** What was recorded before a GOP, be it before a gap. */

@@ -14,6 +14,8 @@ export type Playing = {
   isReady(timeMs: number): boolean;
   /** Why it ended, if it did. */
   readonly fault: string | null;
+  /** Why nothing comes for now: it is asked for again and again. */
+  readonly retrying: string | null;
   close(): void;
 };
 

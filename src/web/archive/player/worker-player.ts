@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { accessToken, refreshMe } from '../../data/session.js';
-import type { CameraFact, EngineCommand, EngineReport, Phase } from './engine-messages.js';
+import type { EngineCommand, EngineReport, Phase } from './engine-messages.js';
+import { type CameraFact, factsOf } from './facts.js';
 import type { ArchivePlayer, PlayCommand, PlayerEvents } from './player-api.js';
 import { SoundOutput } from './sound-output.js';
 
@@ -74,7 +75,7 @@ export class WorkerPlayer implements ArchivePlayer {
         this.timeMs.value = report.timeMs;
         this.phase.value = report.phase;
         this.rate.value = report.rate;
-        this.facts.value = new Map(report.cameras.map((fact) => [fact.camera, fact]));
+        this.facts.value = factsOf(this.facts.peek(), report.cameras);
         break;
       case 'skipped':
         onSkipped(report.fromMs, report.toMs);

@@ -62,15 +62,21 @@ export type LaneState =
   | { readonly kind: 'gap'; readonly fromMs: number; readonly toMs: number; readonly reason: string }
   | { readonly kind: 'unknown' };
 
+/** Why nothing was recorded at a moment; null: it was, or that isn't known. */
+export const gapAt = (lane: Lane, timeMs: number): GapSpan | null => {
+  const recorded = lane.recorded[lastBefore(lane.recorded, timeMs)];
+  if (recorded !== undefined && timeMs < recorded[1]) return null;
+  const gap = lane.gaps[lastBefore(lane.gaps, timeMs)];
+  return gap !== undefined && timeMs < gap[1] ? gap : null;
+};
+
 /** Recorded, not recorded and why, or not known: not asked for yet, or still to come. */
 export const stateAt = (lane: Lane, timeMs: number): LaneState => {
   const recorded = lane.recorded[lastBefore(lane.recorded, timeMs)];
   if (recorded !== undefined && timeMs < recorded[1])
     return { kind: 'recorded', fromMs: recorded[0], toMs: recorded[1] };
-  const gap = lane.gaps[lastBefore(lane.gaps, timeMs)];
-  if (gap !== undefined && timeMs < gap[1])
-    return { kind: 'gap', fromMs: gap[0], toMs: gap[1], reason: gap[2] };
-  return { kind: 'unknown' };
+  const gap = gapAt(lane, timeMs);
+  return gap === null ? { kind: 'unknown' } : { kind: 'gap', fromMs: gap[0], toMs: gap[1], reason: gap[2] };
 };
 
 /** Where the known recordings of a lane end; null: none is known. */

@@ -1,13 +1,17 @@
 import type { Signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { loadMoment } from '../../data/timeline.js';
 import { stateAt } from './lane.js';
 import styles from './tape.module.css';
 import type { Hover, TapeModel } from './tape-state.js';
-import { THUMBNAIL_WIDTH, Thumbnails } from './thumbnails.js';
+import { type LoadPicture, Thumbnails } from './thumbnails.js';
 
 /** Pictures are asked for as far apart as so many pixels. */
 const EVERY_PX = 12;
 const AFTER_MS = 120;
+const THUMBNAIL_WIDTH = 160;
+
+const load: LoadPicture = (camera, atMs, signal) => loadMoment(camera, atMs, THUMBNAIL_WIDTH, signal);
 
 /** What is under the pointer: its time, a picture of it, and if there is none, why. */
 export const TapeHover = ({
@@ -17,7 +21,7 @@ export const TapeHover = ({
   readonly model: TapeModel;
   readonly hover: Signal<Hover | null>;
 }) => {
-  const [thumbnails] = useState(() => new Thumbnails());
+  const [thumbnails] = useState(() => new Thumbnails(load));
   const [picture, setPicture] = useState<{ readonly key: string; readonly url: string } | null>(null);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => () => thumbnails.close(), []);

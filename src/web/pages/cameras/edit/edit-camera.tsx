@@ -1,8 +1,5 @@
-import { useEffect } from 'preact/hooks';
 import { folders, tags } from '../../../data/cameras.js';
-import { beforeLeaving, navigate } from '../../../data/route.js';
 import { Button } from '../../../parts/button.js';
-import { confirm } from '../../../parts/confirm.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Field } from '../../../parts/field.js';
 import { ProblemBox } from '../../../parts/problem-box.js';
@@ -10,6 +7,7 @@ import { Banner, Skeleton } from '../../../parts/states.js';
 import { editText } from '../../../text/edit-camera.js';
 import { shellText } from '../../../text/shell.js';
 import { TestResult } from '../many/test-result.js';
+import { useAskBeforeLeaving } from '../use-ask-before-leaving.js';
 import styles from './edit.module.css';
 import { changedNames, type SettingName } from './form.js';
 import { QuirkFields } from './quirk-fields.js';
@@ -169,34 +167,6 @@ const untestedText = (edit: Edit): string => {
   return states.some((state) => state?.step !== 'done') ? editText('untested') : '';
 };
 
-const useAskBeforeLeaving = (isChanged: boolean, ask: () => Promise<boolean>): void =>
-  useEffect(() => {
-    if (!isChanged) return;
-    const onUnload = (event: BeforeUnloadEvent): void => event.preventDefault();
-    addEventListener('beforeunload', onUnload);
-    let isAsked = false;
-    const forget = beforeLeaving((to) => {
-      if (isAsked) return true;
-      void ask().then((isSo) => {
-        isAsked = isSo;
-        if (isSo) navigate(to);
-      });
-      return false;
-    });
-    return () => {
-      removeEventListener('beforeunload', onUnload);
-      forget();
-    };
-  }, [isChanged]);
-
-const askToLeave = (): Promise<boolean> =>
-  confirm({
-    title: editText('leaveTitle'),
-    text: editText('leaveText'),
-    action: editText('leave'),
-    isDangerous: true,
-  });
-
 /** All settings of a camera, or of a new one. */
 export const EditCamera = (props: {
   /** null: a new one. */
@@ -207,9 +177,10 @@ export const EditCamera = (props: {
 }) => {
   const { id, onClose, onDelete } = props;
   const edit = useEdit(id, props.folderId, onClose);
-  useAskBeforeLeaving(edit.isChanged, askToLeave);
+  const question = { title: editText('leaveTitle'), text: editText('leaveText'), action: editText('leave') };
+  const mayLeave = useAskBeforeLeaving(edit.isChanged, question);
   const leave = async (): Promise<void> => {
-    if (!edit.isChanged || (await askToLeave())) onClose();
+    if (await mayLeave()) onClose();
   };
   const footer = (
     <>

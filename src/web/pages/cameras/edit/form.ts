@@ -76,6 +76,39 @@ export const merged = (base: Settings, draft: Settings, theirs: Settings): Merge
   return { base: theirs, draft: { ...draft, ...takenOver }, taken, conflicts };
 };
 
+/** What is known of a camera that is edited. */
+export type Form = {
+  readonly base: Settings;
+  readonly draft: Settings;
+  readonly taken: ReadonlySet<SettingName>;
+  readonly conflicts: ReadonlySet<SettingName>;
+};
+
+const isSetting = (name: string): name is SettingName => settingNames.some((each) => each === name);
+
+const knownOf = (set: object): Partial<Settings> =>
+  Object.fromEntries(Object.entries(set).filter(([name]) => isSetting(name)));
+
+/** As it was read; `told`: what others changed while it was, which may be missing in it. */
+export const begun = (read: Settings, told: readonly object[] = []): Form => {
+  const settings: Settings = Object.assign({}, read, ...told.map(knownOf));
+  return { base: settings, draft: settings, taken: new Set(), conflicts: new Set() };
+};
+
+/** Somebody else has set something. */
+export const withTheirs = (form: Form, set: object): Form => {
+  const known = knownOf(set);
+  if (Object.keys(known).length === 0) return form;
+  const { base, draft, taken, conflicts } = merged(form.base, form.draft, { ...form.base, ...known });
+  return {
+    ...{ base, draft, taken: new Set([...form.taken, ...taken]) },
+    conflicts: new Set([
+      ...[...form.conflicts].filter((name) => changedNames(base, draft).includes(name)),
+      ...conflicts,
+    ]),
+  };
+};
+
 /** What is wrong with which field: `url`, `quirks.user_agent`; what belongs to none is left out. */
 export const faultsByField = (
   faults: readonly { readonly path: string; readonly message: string }[],

@@ -9,60 +9,41 @@ import { toast } from '../../../parts/toasts.js';
 import { editText } from '../../../text/edit-camera.js';
 import type { TestState } from '../many/test-queue.js';
 import {
+  begun,
   changedNames,
   changesOf,
+  type Form,
   faultsByField,
-  merged,
   newSettings,
   type SettingName,
   type Settings,
-  settingNames,
   settingsOf,
+  withTheirs,
 } from './form.js';
-
-type Form = {
-  readonly base: Settings;
-  readonly draft: Settings;
-  readonly taken: ReadonlySet<SettingName>;
-  readonly conflicts: ReadonlySet<SettingName>;
-};
 
 export type StreamName = 'main' | 'sub';
 /** A test, and of which address it was. */
 export type AddressTest = { readonly url: string; readonly transport: string; readonly state: TestState };
 
-const begin = (settings: Settings): Form => ({
-  ...{ base: settings, draft: settings, taken: new Set<SettingName>(), conflicts: new Set<SettingName>() },
-});
-
-const isSetting = (name: string): name is SettingName => settingNames.some((each) => each === name);
-
-const withTheirs = (form: Form, set: object): Form => {
-  const known = Object.fromEntries(Object.entries(set).filter(([name]) => isSetting(name)));
-  if (Object.keys(known).length === 0) return form;
-  const { base, draft, taken, conflicts } = merged(form.base, form.draft, { ...form.base, ...known });
-  return {
-    ...{ base, draft, taken: new Set([...form.taken, ...taken]) },
-    conflicts: new Set([
-      ...[...form.conflicts].filter((name) => changedNames(base, draft).includes(name)),
-      ...conflicts,
-    ]),
-  };
-};
-
 /** Reads the camera, and hears of what others change of it, with passwords masked in both. */
 const useForm = (id: string | null, folderId: string) => {
-  const [form, setForm] = useState<Form | null>(id === null ? begin(newSettings(folderId)) : null);
+  const [form, setForm] = useState<Form | null>(id === null ? begun(newSettings(folderId)) : null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isGone, setIsGone] = useState(false);
   useEffect(() => {
     if (id === null) return;
+    const told: object[] = [];
+    let isRead = false;
     api<Camera>('GET', `/api/cameras/${encodeURIComponent(id)}?passwords=masked`)
-      .then((camera) => setForm(begin(settingsOf(camera))))
+      .then((camera) => {
+        isRead = true;
+        setForm(begun(settingsOf(camera), told));
+      })
       .catch((fault: unknown) => setProblem(asProblem(fault)));
     return onHappening((happening) => {
       if (happening.topic !== 'config' || happening.id !== `cameras/${id}`) return;
       if ('deleted' in happening.set) setIsGone(true);
+      else if (!isRead) told.push(happening.set);
       else setForm((before) => (before === null ? null : withTheirs(before, happening.set)));
     });
   }, [id]);

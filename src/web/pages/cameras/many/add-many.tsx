@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks';
 import { Button } from '../../../parts/button.js';
-import { confirm } from '../../../parts/confirm.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Field } from '../../../parts/field.js';
 import { ProblemBox } from '../../../parts/problem-box.js';
 import { Segmented } from '../../../parts/segmented.js';
 import { manyText } from '../../../text/add-many.js';
+import { useAskBeforeLeaving } from '../use-ask-before-leaving.js';
 import { CommonFields } from './common-fields.js';
 import { FixForm } from './fix-form.js';
 import { LineList } from './line-list.js';
 import { faultText } from './line-row.js';
 import styles from './many.module.css';
-import { type PlannedLine, sourceOf } from './plan.js';
+import { type Address, addressesOf, isFailed, type PlannedLine } from './plan.js';
 import { useMany } from './use-many.js';
 
 const MAX_FILE_BYTES = 2_500_000;
@@ -96,11 +96,17 @@ const Lines = ({ many }: { readonly many: Many }) => {
   const [shown, setShown] = useState<'all' | 'trouble'>('all');
   const [fixed, setFixed] = useState<string | null>(null);
   const { plan, queue } = many;
-  const codeOf = (line: PlannedLine): string => {
-    const test = queue.stateOf(sourceOf(line.item));
-    return test?.step === 'done' && !test.result.ok ? test.result.code : '';
+  /** What failed of a line; where nothing was tested, its stream is what is wrong. */
+  const wrongOf = ({ item }: PlannedLine): readonly [Address, ...Address[]] => {
+    const [main] = addressesOf(item);
+    const [first = main, ...others] = addressesOf(item).filter(({ asked }) => isFailed(queue.stateOf(asked)));
+    return [first, ...others];
   };
-  const isRefused = (line: PlannedLine): boolean => codeOf(line) === 'unauthorized';
+  const refusedOf = ({ item }: PlannedLine): readonly Address[] =>
+    addressesOf(item).filter(({ asked }) => {
+      const test = queue.stateOf(asked);
+      return test?.step === 'done' && test.result.code === 'unauthorized';
+    });
   const fixing = plan.lines.find((line) => line.item.source === fixed && isTrouble(line));
   const trouble = plan.lines.filter(isTrouble);
   return (
@@ -122,8 +128,8 @@ const Lines = ({ many }: { readonly many: Many }) => {
       {fixing === undefined ? null : (
         <FixForm
           key={fixed}
-          line={fixing}
-          refused={isRefused(fixing) ? plan.lines.filter(isRefused) : []}
+          addresses={wrongOf(fixing)}
+          refused={refusedOf(fixing).length > 0 ? plan.lines.flatMap(refusedOf) : []}
           onMend={(pairs) => {
             setFixed(null);
             many.mend(pairs);
@@ -184,15 +190,11 @@ export const AddMany = ({
   readonly onClose: () => void;
 }) => {
   const many = useMany(folderId, onClose);
+  const isWorth = many.plan.lines.some(({ item }) => item.sameAs === '');
+  const question = { title: manyText('leaveTitle'), text: manyText('leaveText'), action: manyText('leave') };
+  const mayLeave = useAskBeforeLeaving(isWorth, question);
   const leave = async (): Promise<void> => {
-    const isWorth = many.plan.lines.some(({ item }) => item.sameAs === '');
-    const question = {
-      title: manyText('leaveTitle'),
-      text: manyText('leaveText'),
-      action: manyText('leave'),
-      isDangerous: true,
-    };
-    if (!isWorth || (await confirm(question))) onClose();
+    if (await mayLeave()) onClose();
   };
   return (
     <Dialog title={manyText('title')} isWide onClose={() => void leave()} footer={<Footer many={many} />}>

@@ -5,31 +5,32 @@ import { manyText } from '../../../text/add-many.js';
 import { shellText } from '../../../text/shell.js';
 import { readAddress, userOf, withLogin } from './address.js';
 import styles from './many.module.css';
-import type { PlannedLine } from './plan.js';
+import type { Address } from './plan.js';
 
 export type Mend = (mended: readonly (readonly [source: string, url: string])[]) => void;
 
 type FixProps = {
-  readonly line: PlannedLine;
-  /** Lines that the camera refused the login of, this one among them; empty: something else is wrong. */
-  readonly refused: readonly PlannedLine[];
+  /** What is wrong of a line: a stream, or both. */
+  readonly addresses: readonly [Address, ...Address[]];
+  /** All that the login was refused of, these among them; empty: something else is wrong. */
+  readonly refused: readonly Address[];
   readonly onMend: Mend;
   readonly onClose: () => void;
 };
 
-const LoginFix = ({ line, refused, onMend, onClose }: FixProps) => {
-  const [user, setUser] = useState(userOf(line.item.camera.url));
+const LoginFix = ({ addresses, refused, onMend, onClose }: FixProps) => {
+  const [user, setUser] = useState(userOf(addresses[0].asked.url));
   const [password, setPassword] = useState('');
   const first = useRef<HTMLInputElement>(null);
   useEffect(() => first.current?.focus(), []);
-  const apply = (lines: readonly PlannedLine[]): void =>
-    onMend(lines.map(({ item }) => [item.source, withLogin(item.camera.url, user, password)]));
+  const apply = (wrong: readonly Address[]): void =>
+    onMend(wrong.map(({ source, asked }) => [source, withLogin(asked.url, user, password)]));
   return (
     <form
       class={styles.fix}
       onSubmit={(event) => {
         event.preventDefault();
-        apply([line]);
+        apply(addresses);
       }}
     >
       <Field label={manyText('user')}>
@@ -58,7 +59,7 @@ const LoginFix = ({ line, refused, onMend, onClose }: FixProps) => {
       <Button type="submit" kind="primary">
         {manyText('apply')}
       </Button>
-      {refused.length > 1 ? (
+      {refused.length > addresses.length ? (
         <Button onClick={() => apply(refused)}>{manyText('applyAll', { count: refused.length })}</Button>
       ) : null}
       <Button kind="quiet" onClick={onClose}>
@@ -69,11 +70,10 @@ const LoginFix = ({ line, refused, onMend, onClose }: FixProps) => {
 };
 
 /** Host and path; who is named in the address stays, and isn't shown. */
-const AddressFix = ({ line, onMend, onClose }: FixProps) => {
-  const { source, camera } = line.item;
-  const address = readAddress(camera.url);
+const AddressFix = ({ addresses: [{ source, asked }], onMend, onClose }: FixProps) => {
+  const address = readAddress(asked.url);
   const login = address === null || address.login === '' ? '' : `${address.login}@`;
-  const [text, setText] = useState(address === null ? camera.url : `${address.host}${address.path}`);
+  const [text, setText] = useState(address === null ? asked.url : `${address.host}${address.path}`);
   return (
     <form
       class={styles.fix}

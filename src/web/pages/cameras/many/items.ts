@@ -28,6 +28,8 @@ export type LineFault = {
 export type Item = {
   /** The address as the line has it: what is mended, or left out, is known by it. */
   readonly source: string;
+  /** The same of the smaller stream; "": the line names none. */
+  readonly subSource: string;
   /** In the text, from 1. */
   readonly line: number;
   /** Between `line`s of the same number, from 0. */
@@ -57,6 +59,7 @@ export type Known = {
 export type RawItem = {
   readonly line: number;
   readonly source: string;
+  readonly subSource: string;
   /** Mended, where it was. */
   readonly url: string;
   /** Chosen by whoever wrote the line; "": left to us. */

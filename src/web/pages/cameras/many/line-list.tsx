@@ -2,7 +2,7 @@ import { useVirtualRows } from '../table/use-virtual-rows.js';
 import { type LineProps, LineRow } from './line-row.js';
 import styles from './many.module.css';
 import type { PlannedLine } from './plan.js';
-import { sourceOf } from './plan.js';
+import { addressesOf } from './plan.js';
 import type { TestQueue } from './test-queue.js';
 
 const LINE_PX = 56;
@@ -33,7 +33,7 @@ export const LineList = ({
           <LineRow
             key={`${line.item.line}:${line.item.nth}`}
             line={line}
-            test={queue.stateOf(sourceOf(line.item))}
+            tests={addressesOf(line.item).map(({ asked }) => queue.stateOf(asked))}
             refusal={refusals.get(line.item.source) ?? ''}
             {...handlers}
           />

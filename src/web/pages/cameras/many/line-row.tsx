@@ -5,7 +5,7 @@ import { testText } from '../../../text/camera-tests.js';
 import { shownAddress } from './address.js';
 import type { LineFault } from './items.js';
 import styles from './many.module.css';
-import type { PlannedLine } from './plan.js';
+import { isFailed, type PlannedLine } from './plan.js';
 import type { TestState } from './test-queue.js';
 import { TestResult } from './test-result.js';
 
@@ -16,7 +16,8 @@ export const faultText = ({ code, about }: LineFault): string => {
 
 export type LineProps = {
   readonly line: PlannedLine;
-  readonly test: TestState | null;
+  /** Of its stream, and of the smaller one if there is one. */
+  readonly tests: readonly (TestState | null)[];
   /** What the service said when it was to be saved. */
   readonly refusal: string;
   readonly onTake: (source: string, isTaken: boolean) => void;
@@ -24,7 +25,7 @@ export type LineProps = {
   readonly onRetry: (line: PlannedLine) => void;
 };
 
-const Told = ({ line, test, refusal }: Pick<LineProps, 'line' | 'test' | 'refusal'>) => {
+const Told = ({ line, tests, refusal }: Pick<LineProps, 'line' | 'tests' | 'refusal'>) => {
   const { faults, sameAs } = line.item;
   const wrong = refusal === '' ? faults.map(faultText).join(' ') : refusal;
   if (wrong !== '')
@@ -34,7 +35,10 @@ const Told = ({ line, test, refusal }: Pick<LineProps, 'line' | 'test' | 'refusa
         <span>{wrong}</span>
       </span>
     );
-  if (test !== null) return <TestResult state={test} />;
+  const failed = tests.findIndex(isFailed);
+  const [main = null, sub = null] = tests;
+  const told = tests[failed] ?? main;
+  if (told !== null) return <TestResult state={told} isSub={failed === 1} sub={failed < 0 ? sub : null} />;
   return (
     <span class={`${styles.told} ${styles.plain}`}>
       <Icon name={sameAs === '' ? 'help' : 'info'} />

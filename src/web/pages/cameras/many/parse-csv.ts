@@ -162,8 +162,9 @@ export const parseCsv = (whole: string, known: Known, options: CsvOptions): Raw 
       break;
     }
     const cellOf = (column: Column): string => cells[named.indexOf(column)] ?? '';
-    const [id, source, sub] = [cellOf('id'), cellOf('url'), cellOf('sub_url')];
+    const [id, source, subSource] = [cellOf('id'), cellOf('url'), cellOf('sub_url')];
     const url = options.readUrl(source);
+    const sub = subSource === '' ? '' : options.readUrl(subSource);
     const taken = named.flatMap((column, index) => {
       const cell = cells[index] ?? '';
       return column === null || cell === '' ? [] : [take(column, cell, delimiter, finders)];
@@ -187,6 +188,7 @@ export const parseCsv = (whole: string, known: Known, options: CsvOptions): Raw 
     raw.items.push({
       line,
       source,
+      subSource,
       url,
       id,
       idWish: options.idWishOf(url, options.prefix, []),

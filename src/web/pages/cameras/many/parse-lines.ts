@@ -55,7 +55,16 @@ const parseAddresses = (lines: readonly string[], common: Common): Raw => {
       const comment = expanded.length > 1 && name !== '' ? `${name} ${values.join('-')}` : name;
       const settings = comment === '' ? {} : { comment };
       const idWish = idWishOf(url, common.prefix, values);
-      raw.items.push({ line, source, url, id: '', idWish, settings, faults: addressFaults(url) });
+      raw.items.push({
+        line,
+        source,
+        subSource: '',
+        url,
+        id: '',
+        idWish,
+        settings,
+        faults: addressFaults(url),
+      });
     }
   }
   return raw;
@@ -81,7 +90,7 @@ const finish = (raw: Raw, known: Known): Parsed => {
     const id = item.id === '' ? ids.suggest(item.idWish) : item.id;
     const twice: LineFault[] = before === undefined ? [] : [{ code: 'twice', about: String(before) }];
     return {
-      ...{ source: item.source, line: item.line, nth, isIdOurs: item.id === '' },
+      ...{ source: item.source, subSource: item.subSource, line: item.line, nth, isIdOurs: item.id === '' },
       camera: { ...item.settings, id, url: item.url },
       faults: [...item.faults, ...(idFaults[index] ?? []), ...twice],
       sameAs: streams.get(key) ?? '',

@@ -19,15 +19,26 @@ export type Plan = {
   readonly untestedTaken: number;
 };
 
-export const sourceOf = ({ camera }: Item): TestSource => ({
-  url: camera.url,
-  transport: camera.transport ?? 'tcp',
-});
+/** An address as it is asked, and as it stands in the line. */
+export type Address = { readonly source: string; readonly asked: TestSource };
 
-const stateOf = (item: Item, test: TestState | null): LineState => {
+/** The camera's stream, then the smaller one if there is one. */
+export const addressesOf = ({ source, subSource, camera }: Item): readonly [Address, ...Address[]] => {
+  const address = (from: string, url: string): Address => ({
+    source: from,
+    asked: { url, transport: camera.transport ?? 'tcp' },
+  });
+  const sub = subSource === '' ? [] : [address(subSource, camera.sub_url ?? '')];
+  return [address(source, camera.url), ...sub];
+};
+
+export const isFailed = (test: TestState | null): boolean => test?.step === 'done' && !test.result.ok;
+
+const stateOf = (item: Item, tests: readonly (TestState | null)[]): LineState => {
   if (item.faults.length > 0) return 'wrong';
-  if (test?.step === 'done') return test.result.ok ? 'good' : 'failed';
-  if (test !== null) return 'testing';
+  if (tests.some(isFailed)) return 'failed';
+  if (tests.every((test) => test?.step === 'done')) return 'good';
+  if (tests.some((test) => test !== null)) return 'testing';
   return item.sameAs === '' ? 'untested' : 'known';
 };
 
@@ -38,7 +49,10 @@ export const planOf = (
   chosen: ReadonlyMap<string, boolean>,
 ): Plan => {
   const lines = items.map((item): PlannedLine => {
-    const state = stateOf(item, testOf(sourceOf(item)));
+    const state = stateOf(
+      item,
+      addressesOf(item).map(({ asked }) => testOf(asked)),
+    );
     // What is being tested is saved as soon as it is known to work.
     const isFit = (state === 'good' || state === 'untested') && item.sameAs === '';
     return { item, state, isTaken: state !== 'wrong' && (chosen.get(item.source) ?? isFit) };

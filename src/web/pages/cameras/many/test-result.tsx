@@ -28,6 +28,11 @@ const foundText = (result: CameraTestResult): string => {
   return [picture, ...keyframe, audio === '' ? testText('noSound') : audio.toUpperCase()].join(', ');
 };
 
+const subText = (state: TestState): string => {
+  if (state.step === 'done') return testText('foundSub', { size: sizeText(state.result) });
+  return `${testText('sub')}: ${testText(state.step === 'running' ? 'testing' : 'waiting')}`;
+};
+
 type Cure = Parameters<typeof cures>[0];
 const known: ReadonlySet<string> = new Set<Cure>([
   ...(['unauthorized', 'not_found', 'connection_refused', 'host_unreachable', 'timeout'] as const),
@@ -52,7 +57,17 @@ const Picture = ({ testId }: { readonly testId: string }) => {
 };
 
 /** How a test stands, or went: what the camera sends, with a picture; or why not, and its cure. */
-export const TestResult = ({ state }: { readonly state: TestState }) => {
+export const TestResult = ({
+  state,
+  isSub = false,
+  sub = null,
+}: {
+  readonly state: TestState;
+  /** Whether it is told of the smaller stream. */
+  readonly isSub?: boolean;
+  /** What is told of the smaller stream beside it. */
+  readonly sub?: TestState | null;
+}) => {
   if (state.step !== 'done')
     return (
       <span class={`${styles.told} ${styles.busy}`}>
@@ -66,7 +81,10 @@ export const TestResult = ({ state }: { readonly state: TestState }) => {
       <span class={styles.result}>
         <span class={`${styles.told} ${styles.good}`}>
           <Icon name="ok" />
-          <span>{foundText(result)}</span>
+          <span>
+            {foundText(result)}
+            {sub === null ? null : <small> · {subText(sub)}</small>}
+          </span>
         </span>
         <Picture testId={result.test_id} />
       </span>
@@ -75,6 +93,7 @@ export const TestResult = ({ state }: { readonly state: TestState }) => {
     <span class={`${styles.told} ${styles.bad}`} title={result.detail}>
       <Icon name="warning" />
       <span>
+        {isSub ? `${testText('sub')}: ` : ''}
         {cureText(result.code)} <small>{result.detail}</small>
       </span>
     </span>

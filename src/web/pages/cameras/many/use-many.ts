@@ -8,8 +8,8 @@ import { manyText } from '../../../text/add-many.js';
 import { type CommonSettings, noSettings, settingsOf } from './common-fields.js';
 import type { Parsed } from './items.js';
 import { parseLines } from './parse-lines.js';
-import { indexOfFault, type PlannedLine, planOf, sourceOf } from './plan.js';
-import { TestQueue } from './test-queue.js';
+import { addressesOf, indexOfFault, type PlannedLine, planOf } from './plan.js';
+import { TestQueue, type TestSource } from './test-queue.js';
 
 /** A queue that draws its dialog anew, and ends with it; what changes in the same moment is drawn once. */
 const useTestQueue = (): TestQueue => {
@@ -51,6 +51,8 @@ const failureOf = (fault: unknown, sent: readonly PlannedLine[]): Failure => {
   }
   return { problem, refusals };
 };
+
+const askedOf = ({ item }: PlannedLine): TestSource[] => addressesOf(item).map(({ asked }) => asked);
 
 /** All that the dialog knows: what was pasted, what came of it, how it was tested, and saving it. */
 export const useMany = (folderId: string, onDone: () => void) => {
@@ -96,10 +98,13 @@ export const useMany = (folderId: string, onDone: () => void) => {
   const mend = (pairs: readonly (readonly [source: string, url: string])[]): void => {
     setMended(new Map([...mended, ...pairs]));
     const moved = new Map(pairs);
-    const sources = plan.lines
-      .filter(({ item }) => moved.has(item.source))
-      .map(({ item }) => ({ ...sourceOf(item), url: moved.get(item.source) ?? '' }));
-    queue.add(sources);
+    const addresses = plan.lines.flatMap(({ item }) => addressesOf(item));
+    queue.add(
+      addresses.flatMap(({ source, asked }) => {
+        const url = moved.get(source);
+        return url === undefined ? [] : [{ ...asked, url }];
+      }),
+    );
   };
 
   return {
@@ -109,8 +114,8 @@ export const useMany = (folderId: string, onDone: () => void) => {
       setFailure(null);
       setText(next);
     },
-    testAll: () => queue.add(plan.testable.map(({ item }) => sourceOf(item))),
-    retry: (line: PlannedLine) => queue.add([sourceOf(line.item)], true),
+    testAll: () => queue.add(plan.testable.flatMap(askedOf)),
+    retry: (line: PlannedLine) => queue.add(askedOf(line), true),
     take: (source: string, isTaken: boolean) => setChosen(new Map([...chosen, [source, isTaken]])),
   };
 };

@@ -1,0 +1,171 @@
+import type Hls from 'hls.js';
+import type { ErrorData } from 'hls.js';
+import { accessToken } from '../../data/session.js';
+import { Backoff } from '../../socket/backoff.js';
+import { EMPTY_LANE, type Lane, recordedFrom } from '../tape/lane.js';
+
+const BEFORE_MS = 30_000;
+const AFTER_MS = 3_600_000;
+/** So near to the end of what was loaded another range is loaded for a seek. */
+const EDGE_MS = 10_000;
+const END_SEC = 0.05;
+/** What comes behind the end is looked for so often, */
+const LOOK_AGAIN_MS = 2_000;
+/** and loaded when there is as much: what is being written now would be played sooner than there is more. */
+const MORE_MS = 10_000;
+const NOT_FOUND = 404;
+
+/** `none`: the service has nothing of then; `failed`: it didn't say. */
+type State = 'loading' | 'loaded' | 'none' | 'failed';
+
+type Piece = { readonly startSec: number; readonly durationSec: number; readonly dateMs: number };
+
+/** One camera's recordings in a `<video>`: an hour at a time, and on into the next one where play gets there. */
+export class HlsTrack {
+  readonly video = document.createElement('video');
+  lane: Lane = EMPTY_LANE;
+  fault: string | null = null;
+  retrying: string | null = null;
+  /** Nothing is behind what was played, for now. */
+  isAtEnd = false;
+  readonly #camera: string;
+  readonly #backoff = new Backoff();
+  #hls: Hls | null = null;
+  #pieces: readonly Piece[] = [];
+  #range: readonly [number, number] = [0, 0];
+  #loads = 0;
+  #wantedMs = 0;
+  #isPlaying = false;
+  #state: State = 'none';
+  /** Nothing is loaded anew before then. */
+  #againAtMs = 0;
+
+  constructor(camera: string) {
+    this.#camera = camera;
+    this.video.muted = true;
+    this.video.playsInline = true;
+  }
+
+  /** The moment that is shown. */
+  get shownMs(): number | null {
+    const sec = this.video.currentTime;
+    const piece = this.#pieces.findLast(({ startSec }) => startSec <= sec + 0.001);
+    return piece === undefined ? null : piece.dateMs + (sec - piece.startSec) * 1000;
+  }
+
+  seek(timeMs: number): void {
+    this.#wantedMs = timeMs;
+    this.isAtEnd = false;
+    const [fromMs, toMs] = this.#range;
+    if (this.#state === 'loaded' && timeMs >= fromMs && timeMs < toMs - EDGE_MS) this.#place();
+    else void this.#load(timeMs - BEFORE_MS);
+  }
+
+  /** Begins as soon as there is something, however long that takes. */
+  play(rate: number): void {
+    this.#isPlaying = true;
+    // What is loaded later begins with the default.
+    this.video.defaultPlaybackRate = rate;
+    this.video.playbackRate = rate;
+    this.#start();
+  }
+
+  pause(): void {
+    this.#isPlaying = false;
+    this.video.pause();
+  }
+
+  /** Now and then: goes on where what was loaded ends, and tries again what failed. */
+  look(): void {
+    const nowMs = Date.now();
+    if (nowMs < this.#againAtMs) return;
+    if (this.#state === 'failed') void this.#load(this.#wantedMs - BEFORE_MS);
+    if (!this.#isPlaying) return;
+    if (this.#state === 'none') this.#goOn(this.#wantedMs);
+    const last = this.#pieces.at(-1);
+    if (this.#state !== 'loaded' || last === undefined) return;
+    const endSec = last.startSec + last.durationSec;
+    if (this.video.ended || this.video.currentTime >= endSec - END_SEC)
+      this.#goOn(last.dateMs + last.durationSec * 1000);
+  }
+
+  close(): void {
+    this.#loads += 1;
+    this.#hls?.destroy();
+    this.video.remove();
+  }
+
+  /** With what comes next, if it is known that something does; till then the last picture stays. */
+  #goOn(fromMs: number): void {
+    this.#againAtMs = Date.now() + LOOK_AGAIN_MS;
+    this.isAtEnd = recordedFrom(this.lane, fromMs + MORE_MS) === null;
+    const nextMs = recordedFrom(this.lane, fromMs);
+    if (this.isAtEnd || nextMs === null) return;
+    this.#wantedMs = nextMs;
+    void this.#load(nextMs);
+  }
+
+  #start(): void {
+    // Another load may end it: that one begins anew.
+    if (this.#isPlaying && this.#pieces.length > 0) void this.video.play().catch(() => {});
+  }
+
+  #place(): void {
+    const piece = this.#pieces.findLast(({ dateMs }) => dateMs <= this.#wantedMs) ?? this.#pieces[0];
+    if (piece === undefined) return;
+    const inSec = Math.min(Math.max((this.#wantedMs - piece.dateMs) / 1000, 0), piece.durationSec);
+    this.video.currentTime = piece.startSec + inSec;
+    this.#start();
+  }
+
+  async #load(fromMs: number): Promise<void> {
+    this.#loads += 1;
+    const load = this.#loads;
+    const range = [fromMs, Math.max(fromMs + 1_000, Math.min(fromMs + AFTER_MS, Date.now()))] as const;
+    this.#range = range;
+    this.#pieces = [];
+    this.#state = 'loading';
+    this.fault = null;
+    const { default: Player } = await import('hls.js');
+    if (load !== this.#loads) return;
+    this.#hls?.destroy();
+    // Its worker comes from a blob, which the content policy forbids.
+    const hls = new Player({
+      enableWorker: false,
+      // Each with a token that is good then: it goes on for longer than any is.
+      xhrSetup: async (xhr) => xhr.setRequestHeader('authorization', `Bearer ${await accessToken()}`),
+    });
+    this.#hls = hls;
+    hls.on(Player.Events.LEVEL_LOADED, (_event, { details }) => {
+      this.#backoff.reset();
+      this.retrying = null;
+      this.#state = 'loaded';
+      this.#pieces = details.fragments.flatMap(({ start, duration, programDateTime }) =>
+        programDateTime === null ? [] : { startSec: start, durationSec: duration, dateMs: programDateTime },
+      );
+      this.#place();
+    });
+    hls.on(Player.Events.ERROR, (_event, error) => this.#onFault(error));
+    const query = new URLSearchParams({
+      from: new Date(range[0]).toISOString(),
+      to: new Date(range[1]).toISOString(),
+    });
+    hls.loadSource(`/hls/${encodeURIComponent(this.#camera)}/range.m3u8?${query}`);
+    hls.attachMedia(this.video);
+  }
+
+  #onFault({ fatal, details, type, response }: ErrorData): void {
+    if (!fatal) return;
+    if (response?.code === NOT_FOUND && this.#state === 'loading') {
+      // The tape says why.
+      this.#state = 'none';
+      this.retrying = null;
+      this.#againAtMs = Date.now() + LOOK_AGAIN_MS;
+    } else if (type === 'networkError') {
+      this.#wantedMs = this.shownMs ?? this.#wantedMs;
+      this.#state = 'failed';
+      this.#againAtMs = Date.now() + this.#backoff.next();
+      this.retrying = details;
+    } else this.fault = details;
+  }
+}

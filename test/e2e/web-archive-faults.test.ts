@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { AppBrowser, type AppPage } from '../support/browser/app-page.js';
+import { FakeCamera } from '../support/fake-camera/fake-camera.js';
+import { fixtures } from '../support/fixtures.js';
+import { type RunningService, startService } from '../support/service.js';
+import { until } from '../support/until.js';
+
+/** As pages over plain http have it. */
+const WITHOUT_WEBCODECS = 'delete globalThis.VideoDecoder';
+const FRAMES = '**/stream/archive/gate/frames?*';
+const RANGE = '**/hls/gate/range.m3u8?*';
+
+const folder = mkdtempSync(join(tmpdir(), 'framering-web-archive-faults-'));
+let camera: FakeCamera;
+let service: RunningService;
+let browser: AppBrowser;
+let token: string;
+let beganMs: number;
+
+const recorded = async (): Promise<[number, number] | undefined> =>
+  (await service.call('GET', '/api/timeline?camera=gate', { token })).body.gate?.recorded[0];
+
+const untilRecorded = (leastMs: number): Promise<number> =>
+  until(
+    `${leastMs} ms are recorded`,
+    async () => {
+      const span = await recorded();
+      return span !== undefined && span[1] - span[0] >= leastMs && span[0];
+    },
+    { deadlineMs: 60_000, describe: () => service.out().slice(-1_500) },
+  );
+
+before(async () => {
+  camera = await FakeCamera.start({ mounts: { '/gate': { video: fixtures.h264High() } } });
+  service = await startService({ DATA_DIR: folder, RECORD_FILE_SECONDS: '4' });
+  token = await service.login('admin', service.adminPassword);
+  const body = { id: 'gate', url: camera.url('/gate'), record: true };
+  await service.call('POST', '/api/cameras', { token, body });
+  [browser] = await Promise.all([AppBrowser.launch(), untilRecorded(12_000)]);
+  beganMs = (await recorded())![0];
+});
+
+after(async () => {
+  service?.process.kill('SIGKILL');
+  await browser?.close();
+  await camera?.[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Facts = { readonly phase: string; readonly timeMs: number; readonly shownMs: number | null };
+
+const factsOf = (page: AppPage): Promise<Facts> =>
+  page.page.evaluate(`(() => {
+    const { phase = '', time } = document.querySelector('[data-phase]')?.dataset ?? {};
+    const shown = document.querySelector('[data-camera]')?.dataset.shown ?? '';
+    return { phase, timeMs: Number(time), shownMs: shown === '' ? null : Number(shown) };
+  })()`);
+
+const untilFacts = (page: AppPage, what: string, isSo: (facts: Facts) => boolean): Promise<Facts> => {
+  let last: Facts | null = null;
+  return until(
+    what,
+    async () => {
+      last = await factsOf(page);
+      return isSo(last) && last;
+    },
+    { deadlineMs: 60_000, describe: () => JSON.stringify({ last, faults: page.faults }) },
+  );
+};
+
+const visit = (): Promise<AppPage> =>
+  browser.signedIn(service.url, { username: 'admin', password: service.adminPassword });
+
+const goTo = (page: AppPage, timeMs: number): Promise<void> =>
+  page.go(`/archive?cameras=gate&t=${new Date(timeMs).toISOString()}`);
+
+test('a network that fails while it plays is told in the tile, loses nothing, and play goes on by itself', async () => {
+  const page = await visit();
+  await goTo(page, beganMs + 1_000);
+  await untilFacts(page, 'a picture', ({ phase, shownMs }) => phase === 'paused' && shownMs !== null);
+  let isCut = true;
+  let refused = 0;
+  await page.page.route(FRAMES, (route) => {
+    if (!isCut) return route.continue();
+    refused += 1;
+    return route.abort('connectionreset');
+  });
+  await page.page.keyboard.press('Space');
+  const note = page.page.locator('[data-retrying]');
+  await note.waitFor();
+  assert.match((await note.textContent()) ?? '', /trying again: the service does not answer/);
+  await until('it was asked again', () => refused >= 3);
+  const waiting = await factsOf(page);
+  assert.equal(waiting.phase, 'waiting');
+  assert.ok(waiting.timeMs - beganMs < 1_600, `the clock went on by ${waiting.timeMs - beganMs - 1_000} ms`);
+  isCut = false;
+  await untilFacts(
+    page,
+    'it plays',
+    ({ timeMs, shownMs }) => timeMs > waiting.timeMs + 1_500 && shownMs !== null && timeMs - shownMs < 1_000,
+  );
+  await note.waitFor({ state: 'detached' });
+});
+
+test('without WebCodecs play begins when the recording is loaded, and goes on into what is recorded later', async () => {
+  const page = await visit();
+  await page.page.addInitScript(WITHOUT_WEBCODECS);
+  const ends: number[] = [];
+  let letGo: () => void = () => {};
+  const pressed = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.page.route(RANGE, async (route) => {
+    ends.push(Date.parse(new URL(route.request().url()).searchParams.get('to') ?? ''));
+    await pressed;
+    await route.continue();
+  });
+  await page.page.goto(`${service.url}/archive?cameras=gate&t=${new Date(beganMs + 2_000).toISOString()}`);
+  await until('the range is asked for', () => ends.length > 0);
+  await page.page.keyboard.press('Space');
+  letGo();
+  await untilFacts(page, 'it plays', ({ timeMs }) => timeMs > beganMs + 3_000);
+  await page.page.getByLabel('Speed').selectOption('4');
+  const [firstEnd = 0] = ends;
+  const later = await untilFacts(page, 'it plays what came later', ({ timeMs }) => timeMs > firstEnd + 2_000);
+  assert.ok(later.shownMs !== null && ends.length > 1);
+});

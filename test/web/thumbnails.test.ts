@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { Thumbnails } from '../../src/web/archive/tape/thumbnails.js';
+
+test('a picture stays; one that could not be had is asked for again a little later', async () => {
+  mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+  const asked: number[] = [];
+  let answer: Blob | null = null;
+  const thumbnails = new Thumbnails(async (_camera, atMs) => {
+    asked.push(atMs);
+    return answer;
+  });
+  const get = () => thumbnails.get('gate', 12_345, 1_000);
+  assert.equal(await get(), null);
+  answer = new Blob(['picture']);
+  assert.equal(await get(), null, 'not at once: nobody is asked all the time');
+  mock.timers.setTime(1_010_000);
+  const url = await get();
+  assert.match(url ?? '', /^blob:/);
+  mock.timers.setTime(9_000_000);
+  assert.equal(await get(), url);
+  assert.deepEqual(asked, [12_000, 12_000]);
+  thumbnails.close();
+  mock.timers.reset();
+});
