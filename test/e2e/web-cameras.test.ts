@@ -69,6 +69,13 @@ test('fifty cameras are pasted, tested, mended and saved in eight clicks; each f
     ].join('\n'),
   );
   await page.page.getByText('50 cameras', { exact: true }).waitFor();
+  // Back asks, too; whoever stays is where they were.
+  const question = page.page.getByText('Leave without saving?');
+  await page.page.evaluate('history.back()');
+  await question.waitFor();
+  await page.page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+  assert.equal(new URL(page.page.url()).pathname, '/cameras');
   await button(page, 'Test all').click();
   await button(page, `Save ${GOOD}`).waitFor({ timeout: 60_000 });
   const lines = page.page.locator('dialog ul').last();
@@ -97,8 +104,10 @@ test('fifty cameras are pasted, tested, mended and saved in eight clicks; each f
   assert.equal(await button(page, /^Save /).isDisabled(), true, 'what is left failed');
   assert.doesNotMatch((await lines.textContent()) ?? '', /s3cret|wrong/);
   assert.deepEqual(await page.axe(), []);
-  await button(page, 'Close').click();
+  await page.page.evaluate('history.back()');
   await button(page, 'Leave').click();
+  await page.page.waitForURL('**/me');
+  await page.page.evaluate('history.forward()');
   await until(
     'they are in the table',
     async () => (await page.page.locator('[role=grid]').getAttribute('aria-rowcount')) === String(GOOD + 4),

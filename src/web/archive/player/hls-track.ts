@@ -57,7 +57,8 @@ export class HlsTrack {
     this.#wantedMs = timeMs;
     this.isAtEnd = false;
     const [fromMs, toMs] = this.#range;
-    if (this.#state === 'loaded' && timeMs >= fromMs && timeMs < toMs - EDGE_MS) this.#place();
+    const isGood = this.#state === 'loaded' && this.fault === null;
+    if (isGood && timeMs >= fromMs && timeMs < toMs - EDGE_MS) this.#place();
     else void this.#load(timeMs - BEFORE_MS);
   }
 
