@@ -21,7 +21,7 @@ const MAX_OVERRUNS_PER_CALL = 4;
 
 /**
  * A cursor on a ring, for one consumer in any thread. `next` moves to a frame and fills the public fields, which
- * hold until the following `next` or `moveTo`. What comes out always begins with a keyframe, at the start and
+ * hold until the following `next`, or `moveTo` a new ring. What comes out always begins with a keyframe, at the start and
  * after each overrun.
  */
 export class RingReader {
@@ -207,20 +207,24 @@ export class RingReader {
   }
 
   /**
-   * The ring was replaced by a larger one, or the camera has a new one. No frame is current until `next`. False:
-   * it is a new one, whose frames are numbered afresh.
+   * The ring was replaced by a larger or smaller one, in which the current frame stays current, if it is there; or the
+   * camera has a new one. False: it is a new one, whose frames are numbered afresh, and none is current until `next`.
    */
   moveTo(ring: SharedArrayBuffer): boolean {
     if (ring === this.#memory.buffer) return true;
     const old = this.#memory;
     const wasSubscribed = this.#isSubscribed;
+    const heldFrame = this.#holdsFrame;
     this.unsubscribe();
     this.#memory = new RingMemory(ring);
     this.#holdsFrame = false;
     if (wasSubscribed) this.subscribe();
     const { header } = this.#memory;
     const aheadFrames = (this.#cursor - Atomics.load(header, headerWord.head)) | 0;
-    if (header[headerWord.ringId] === old.header[headerWord.ringId] && aheadFrames <= 0) return true;
+    if (header[headerWord.ringId] === old.header[headerWord.ringId] && aheadFrames <= 0) {
+      if (heldFrame) this.#holdAgain();
+      return true;
+    }
     this.#owesDiscontinuity = this.#hasStarted;
     this.#hasStarted = false;
     this.#seeks = 'newest-key';
@@ -339,6 +343,14 @@ export class RingReader {
     this.#seeks = 'any';
     this.#hasStarted = true;
     this.#holdsFrame = true;
+  }
+
+  /** The current frame lies elsewhere in this ring; if it isn't there, whoever asks for it is told so. */
+  #holdAgain(): void {
+    const { discontinuity } = this;
+    this.#holdsFrame = true;
+    if (this.#load(this.sequence)) this.discontinuity ||= discontinuity;
+    else this.#offset = 0;
   }
 
   #dropCurrent(): void {

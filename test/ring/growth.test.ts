@@ -172,3 +172,15 @@ test('sequence numbers and positions go through 2^31 and 2^32, before and after 
     }
   }
 });
+
+test('the frame that a reader stands at can still be copied in a ring that takes the place of this one', () => {
+  const ring = makeRing({ slotCount: 16, maxSlotCount: 64 });
+  const reader = new RingReader(ring.writer.ring, { start: 'next' });
+  write(ring, 0, 5, 1_000, 100);
+  assert.ok(reader.next() && reader.next());
+  write(ring, 6, 25, 1_000, 100);
+  const [, second] = ring.rings;
+  assert.ok(second !== undefined && reader.moveTo(second));
+  assert.equal(copyOf(reader)?.readInt32LE(4), 1);
+  assert.deepEqual(seedsOf(reader), range(2, 25));
+});

@@ -237,12 +237,13 @@ export class Channel {
     const ring = this.#nextRing;
     if (ring === null) return;
     this.#nextRing = null;
-    // A frame that waits in the old ring is lost to a reader that has moved on.
-    this.#read(NEVER_WAIT_MS);
     if (this.#reader !== null) {
-      this.#reader.moveTo(ring);
-      return;
+      // A picture that waits for its sound finds it in a ring that has the frames of this one; in any other it is lost.
+      this.#read(this.#reader.continuesIn(ring) ? nowMs : NEVER_WAIT_MS);
+      // Its end may have been read just now.
+      this.#reader?.moveTo(ring);
     }
+    if (this.#reader !== null) return;
     this.#reader = new MergedReader(ring, nowMs);
     this.#segmenter = new Segmenter(this.#window, this.#isResumed);
     this.#isResumed = true;

@@ -1,6 +1,7 @@
 import type { MonotonicMs, Ticks } from '../../base/clock.js';
 import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import { keptSound } from '../../flac/flac-track.js';
+import { ringIdOf } from '../../ring/glance.js';
 import { RingReader } from '../../ring/reader.js';
 
 /** How long a frame waits for frames of the other track that belong before it. */
@@ -20,11 +21,13 @@ export class MergedReader {
   readonly #audio: RingReader;
   #hasVideo = false;
   #hasAudio = false;
+  #ringId: number;
   #formatVersion = 0;
   /** Of the audio that pictures wait for; 0: there is none. */
   #audioClockHz = 0;
 
   constructor(ring: SharedArrayBuffer, nowMs: MonotonicMs) {
+    this.#ringId = ringIdOf(ring);
     const video = new RingReader(ring, { start: 'latest-key' });
     const start = video.lagMs(nowMs) > MAX_START_AGE_MS ? 'next' : 'latest-key';
     this.#video = start === 'next' ? new RingReader(ring, { start }) : video;
@@ -53,13 +56,19 @@ export class MergedReader {
     return reader;
   }
 
-  /** There is another ring. A frame that was waiting must have been taken before. */
+  /** Whether this ring was put in the place of the one that is read, with the frames that wait there. */
+  continuesIn(ring: SharedArrayBuffer): boolean {
+    return ringIdOf(ring) === this.#ringId;
+  }
+
+  /** There is another ring. If it doesn't continue this one, a frame that was waiting must have been taken before. */
   moveTo(ring: SharedArrayBuffer): void {
-    this.#video.moveTo(ring);
+    this.#ringId = ringIdOf(ring);
+    const isSame = this.#video.moveTo(ring);
+    this.#hasVideo &&= this.#video.isIntact();
     this.#audio.moveTo(ring);
-    this.#hasVideo = false;
-    this.#hasAudio = false;
-    this.#formatVersion = 0;
+    this.#hasAudio &&= this.#audio.isIntact();
+    if (!isSame) this.#formatVersion = 0;
   }
 
   /** A playlist says at a format's start whether it has sound. What was read already can't wait for that. */

@@ -4,7 +4,7 @@ import { buildInitSegment } from '../../fmp4/init-segment.js';
 import type { RingReader } from '../../ring/reader.js';
 import { PartStage } from './part-stage.js';
 import type { Head } from './segment.js';
-import { PART_TICKS, type SegmentWindow, TARGET_DURATION_SEC } from './window.js';
+import { type SegmentWindow, TARGET_DURATION_SEC } from './window.js';
 
 const TARGET_TICKS = TARGET_DURATION_SEC * VIDEO_CLOCK_HZ;
 /** A camera that sends no keyframe for this long, or this much, gets its segments cut elsewhere. */
@@ -39,6 +39,8 @@ export class Segmenter {
   #partDtsTicks = 0;
   #lastDtsTicks = Number.NaN;
   #lastKeyTicks = 0;
+  /** In the open segment. */
+  #pictures = 0;
   /** From the last picture but one to the last. */
   #stepTicks = VIDEO_CLOCK_HZ / 25;
 
@@ -68,12 +70,14 @@ export class Segmenter {
     // A clock that jumps between keyframes has been set right on its way here: the picture still follows.
     if (reader.gapBefore > 0 || isLate || (reader.discontinuity && reader.isKey)) this.end();
     else if (stepTicks > 0) this.#stepTicks = stepTicks;
+    if (this.#pictures === 1) this.#window.fitParts(this.#stepTicks);
     if (!this.#place(reader)) return;
     if (!this.#stage.addVideo(reader)) {
       this.refusedFrames += 1;
       this.end();
       return;
     }
+    this.#pictures += 1;
     this.#lastDtsTicks = reader.dtsTicks;
     if (reader.isKey) this.#lastKeyTicks = reader.dtsTicks;
   }
@@ -111,7 +115,7 @@ export class Segmenter {
       this.#endSegment(dtsTicks);
       return this.#begin(reader);
     }
-    const isPartOver = dtsTicks + this.#stepTicks - this.#partDtsTicks > PART_TICKS;
+    const isPartOver = dtsTicks + this.#stepTicks - this.#partDtsTicks > this.#window.partTicks;
     if (isPartOver || this.#stage.lengthBytes + reader.lengthBytes > MAX_PART_BYTES) this.#endPart(dtsTicks);
     return true;
   }
@@ -148,6 +152,7 @@ export class Segmenter {
     this.#isOpen = true;
     this.#firstDtsTicks = dtsTicks;
     this.#partDtsTicks = dtsTicks;
+    this.#pictures = 0;
     return true;
   }
 
@@ -179,7 +184,9 @@ export class Segmenter {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#endPart(nextDtsTicks);
-    this.#window.complete(this.#partDtsTicks - this.#firstDtsTicks);
+    const durationTicks = this.#partDtsTicks - this.#firstDtsTicks;
+    this.#window.complete(durationTicks);
+    if (this.#pictures > 1) this.#window.fitParts(durationTicks / this.#pictures);
   }
 }
 

@@ -13,7 +13,10 @@ const MAX_WINDOW_BYTES = 96 << 20;
 /** What segments are cut to, where the camera's keyframes allow it. */
 export const TARGET_DURATION_SEC = 2;
 /** What parts are cut to (0.34 s): three a second, and a bit for clocks that aren't exact. */
-export const PART_TICKS = 30_600;
+const PART_TICKS = 30_600;
+/** Less than 85 % of what is promised is too short (RFC 8216bis §4.4.3.7), and clocks aren't exact. */
+const LEAST_PART_SHARE = 0.87;
+const PART_SLACK = 1.06;
 
 /** Numbers count from here; those of seconds since 1970 would soon be too large for players with 32 bits. */
 const EPOCH_MS = Date.UTC(2020, 0, 1);
@@ -48,6 +51,8 @@ export class SegmentWindow {
   readonly numbers: Numbers;
   /** In whole seconds, over all segments since the window was opened: players want one that stays as it is. */
   targetDurationSec = TARGET_DURATION_SEC;
+  /** What parts are cut to, and the longest there was: of all since the window was opened, too. */
+  partTicks = PART_TICKS;
   longestPartTicks = PART_TICKS;
   lengthBytes = 0;
   /** Raised by everything that somebody may be waiting for. */
@@ -75,6 +80,15 @@ export class SegmentWindow {
   /** The whole segments of the playlist of parts. */
   listedBesideParts(): readonly Segment[] {
     return this.#complete.slice(-LISTED_BESIDE_PARTS);
+  }
+
+  /** Pictures are so far apart: where few fit into a part, it takes one more rather than ending far before it has to. */
+  fitParts(stepTicks: number): void {
+    const pictures = Math.floor(this.partTicks / stepTicks);
+    if (pictures === 0 || pictures * stepTicks >= LEAST_PART_SHARE * this.partTicks) return;
+    const fittedTicks = Math.ceil(PART_TICKS / stepTicks) * stepTicks * PART_SLACK;
+    this.partTicks = Math.max(this.partTicks, Math.ceil(fittedTicks));
+    this.longestPartTicks = Math.max(this.longestPartTicks, this.partTicks);
   }
 
   begin(start: SegmentStart): void {
@@ -113,6 +127,7 @@ export class SegmentWindow {
     this.#open = null;
     this.lengthBytes = 0;
     this.targetDurationSec = TARGET_DURATION_SEC;
+    this.partTicks = PART_TICKS;
     this.longestPartTicks = PART_TICKS;
     this.revision += 1;
   }

@@ -53,6 +53,27 @@ test('no part is listed as long as it is, however even its length', async () => 
   hls.stop();
 });
 
+test('no part but the last of its segment is far shorter than promised, whatever the frame rate', async () => {
+  for (const frameRateHz of [
+    2, 3, 3.5, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12.5, 14, 15, 20, 25, 29.97, 30, 50, 60,
+  ]) {
+    const framesPerGop = Math.round(2 * frameRateHz);
+    const { hls } = await playing(9, generateVideo({ kbps: 200, frameRateHz, framesPerGop }));
+    const { segments, partTargetDuration } = parse(await hls.lowLatency('door', viewer, null));
+    const lengths = segments.flatMap(({ parts }) =>
+      parts
+        .filter(({ hint }) => !hint)
+        .map(({ duration }, index) => ({ duration, isLast: index === parts.length - 1 })),
+    );
+    assert.ok(lengths.length > 4 && partTargetDuration! < 0.75);
+    for (const { duration, isLast } of lengths) {
+      const share = duration! / partTargetDuration!;
+      assert.ok(share <= 1 && (isLast || share >= 0.85), `${frameRateHz} a second: ${duration}, ${share}`);
+    }
+    hls.stop();
+  }
+});
+
 test('parts are what their segment is made of', async () => {
   const { hls } = await playing(5);
   const segment = await hls.file('door', `segment_${FIRST + 1}.m4s`, viewer);

@@ -66,6 +66,31 @@ test('a picture waits a quarter of a second for audio, no longer', () => {
   assert.deepEqual(readAll(reader, 531), ['a60']);
 });
 
+test('what waits for its sound goes on to wait in a ring that takes the place of this one', () => {
+  const ring = makeRing({ slotCount: 16, maxSlotCount: 64 });
+  ring.writer.setStreamInfo(infoOf(fixtures.h264High(), fixtures.aac().track));
+  const reader = new MergedReader(ring.writer.ring, at(0));
+  sendPicture(ring, 0, KEY);
+  sendPicture(ring, 10);
+  sendAudio(ring, 5, 15);
+  assert.deepEqual(readAll(reader, 20), ['v0', 'a5']);
+  for (let ms = 20; ms < 220; ms += 10) sendPicture(ring, ms);
+  const [first, second] = ring.rings;
+  assert.ok(second !== undefined && first !== second);
+  assert.ok(reader.continuesIn(second));
+  reader.moveTo(second);
+  assert.deepEqual(readAll(reader, 220), [], 'no picture overtakes its sound');
+  for (let ms = 15; ms < 40; ms += 10) sendAudio(ring, ms, 230);
+  assert.deepEqual(readAll(reader, 230), ['v10', 'a15', 'v20', 'a25', 'v30', 'a35']);
+  assert.equal(reader.droppedFrames, 0);
+  const other = makeCamera();
+  assert.ok(!reader.continuesIn(other.writer.ring));
+  sendPicture(other, 0, KEY);
+  sendAudio(other, 5, 300);
+  reader.moveTo(other.writer.ring);
+  assert.deepEqual(readAll(reader, 600), ['v0', 'a5']);
+});
+
 test('without audio that goes anywhere nothing waits', () => {
   for (const audio of [null, g711Track('pcmu', 90_000_000, 1)]) {
     const ring = makeRing();
