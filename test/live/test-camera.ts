@@ -16,6 +16,8 @@ export class TestCamera {
   readonly bell = new Bell();
   framesWritten = 0;
   isOnDemand = false;
+  /** When frames arrive that are written now. */
+  arrivalMs: () => number = () => 0;
   writer: RingWriter;
   readonly #options: Partial<RingOptions>;
   readonly #listeners = new Set<Listener>();
@@ -47,7 +49,9 @@ export class TestCamera {
     const number = this.framesWritten;
     this.framesWritten += 1;
     const dts = this.#firstDts + number * TICKS_PER_FRAME;
-    writeFrame(this.writer, this.nal(number, isKey, lengthBytes), { dts, flags: isKey ? KEY : 0 });
+    writeFrame(this.writer, this.nal(number, isKey, lengthBytes), {
+      ...{ dts, flags: isKey ? KEY : 0, arrivalMs: this.arrivalMs() },
+    });
     if (isRung) this.bell.ringIfNeeded();
   }
 

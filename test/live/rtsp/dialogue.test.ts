@@ -165,6 +165,33 @@ test('a camera without a picture is waited for, ten seconds at most', async () =
   assert.equal(patient.answers[1]?.status, 200);
 });
 
+test('of a camera that went away nobody new is shown what it left; who watched sees it come back', async () => {
+  await using watching = await RtspWatching.start();
+  const camera = watching.addCamera('door');
+  for (let frame = 0; frame < 10; frame += 1) camera.write(frame === 0);
+  using first = await watching.open('door');
+  await first.ask('SETUP', '/trackID=0', TCP);
+  assert.equal((await first.ask('PLAY')).status, 200);
+  using described = await watching.open('door');
+  assert.equal((await described.ask('DESCRIBE')).status, 200);
+  await described.ask('SETUP', '/trackID=0', TCP);
+  await watching.pass(10_100);
+  assert.equal((await described.ask('PLAY')).status, 200);
+  using late = await watching.open('door');
+  late.send('DESCRIBE');
+  await until('it is let in', () => watching.places.size === 3);
+  await watching.pass(10_100);
+  await until('it is refused', () => late.answers.length === 1);
+  assert.equal(late.answers[0]?.status, 503);
+  camera.write(true);
+  for (const client of [first, described]) await untilFrame(client, 10);
+  assert.deepEqual(framesOn(described), [10]);
+  late.send('DESCRIBE');
+  await watching.pass(200);
+  await until('it is answered', () => late.answers.length === 2);
+  assert.equal(late.answers[1]?.status, 200);
+});
+
 test('a camera whose keyframe is too long ago to be kept is described all the same, and seen from the next one on', async () => {
   await using watching = await RtspWatching.start();
   const camera = watching.addCamera('door');

@@ -103,6 +103,7 @@ export class RtspWatching {
 
   addCamera(id: string): TestCamera {
     const camera = new SliceCamera();
+    camera.arrivalMs = () => this.clock.monotonicMs();
     this.cameras.set(id, camera);
     return camera;
   }

@@ -302,6 +302,7 @@ test('over UDP packets come from the ports that were told; reports keep it alive
   await until('silence has ended it', () => watching.views.viewers('door') === 0);
   assert.equal(watching.places.size, 0);
 
+  camera.write(true);
   using again = await watching.open('door');
   await again.ask('SETUP', '/trackID=0', player.transport);
   await again.ask('PLAY');

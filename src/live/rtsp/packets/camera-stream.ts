@@ -1,5 +1,6 @@
 import type { Clock, MonotonicMs } from '../../../base/clock.js';
 import { isSameSound, type StreamInfo, VIDEO_CLOCK_HZ } from '../../../codec/track.js';
+import { lastVideoFrameOf } from '../../../ring/counters.js';
 import { RingReader } from '../../../ring/reader.js';
 import type { Bells } from '../../bells.js';
 import type { CameraFeed } from '../../feeds.js';
@@ -16,6 +17,8 @@ import { VideoPackets } from './video-packets.js';
 
 const FIRST_FRAME_BYTES = 256 << 10;
 const REPORT_EVERY_MS = 5_000;
+/** After this long without a picture a camera counts as lost: whoever comes then is shown none of what it left. */
+const LIVE_WITHIN_MS = 10_000;
 
 /** The numbers with which a viewer's packets begin (RFC 2326 §12.33). */
 export type StartPoint = Readonly<Record<Track, { readonly sequence: number; readonly rtpTime: number }>>;
@@ -91,11 +94,11 @@ export class CameraStream {
     if (!this.#reader.moveTo(feed.ring)) this.#axis.restart();
   }
 
-  /** What to tell a viewer; null: there is no picture, or it isn't known yet whether there is sound. */
+  /** What to tell a viewer; null: there is no live picture, or it isn't known yet whether there is sound. */
   describe(): StreamInfo | null {
     this.pump();
     // What is read begins with a keyframe, which may be gone by now: whoever comes then waits for the next one.
-    if (this.#info === null) return null;
+    if (this.#info === null || this.#isSilent) return null;
     if (this.#audio === null && this.#reader?.awaitsSound === true) return null;
     // Who is told of sound that has fallen silent would wait for it.
     const { video, audio } = this.#info;
@@ -111,7 +114,7 @@ export class CameraStream {
     this.pump();
     const batch = this.#store.newestKey;
     const key = this.#store.at(batch);
-    if (key === undefined) return null;
+    if (key === undefined || this.#isSilent) return null;
     let firstAudio = batch;
     while (this.#store.at(firstAudio)?.track === 'video') firstAudio += 1;
     const audioTicks = (this.#keyPtsTicks / VIDEO_CLOCK_HZ) * this.#audioRateHz;
@@ -251,6 +254,12 @@ export class CameraStream {
 
   #moment(nowMs: MonotonicMs): AxisMoment {
     return this.#reportClock.told(this.#axis.at(nowMs));
+  }
+
+  /** Whether the camera has sent no picture for so long that it counts as lost. */
+  get #isSilent(): boolean {
+    const last = this.#feed === null ? null : lastVideoFrameOf(this.#feed.ring);
+    return last === null || this.#deps.clock.monotonicMs() - last.arrivalMs > LIVE_WITHIN_MS;
   }
 
   #rateOf(track: Track): number {
