@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scenesOf } from '../../src/web/data/kept-event.js';
 import { groupEvents, holds } from '../../src/web/pages/events/group-events.js';
+import { withNewest } from '../../src/web/pages/events/merge-events.js';
 
 const T = Date.UTC(2026, 10, 20, 2, 14);
 const event = (camera: string, label: string, fromSec: number, toSec: number | null, reviewed = false) => ({
@@ -50,4 +51,24 @@ test('a card that is open stays open when more happens there', () => {
   assert.equal(grown?.id, after.id, 'its newest event gives the card its picture');
   assert.ok(grown !== undefined && holds(grown, before.id));
   assert.ok(other !== undefined && !holds(other, before.id) && !holds(other, null));
+});
+
+test('new events come before those that were known, no more stay than is wanted, and a hole is told', () => {
+  const of = (...seconds: number[]) => seconds.map((sec) => event('gate', 'person', sec, sec + 1));
+  const ids = (merged: ReturnType<typeof withNewest>) => merged?.events.map(({ id }) => id);
+  const known = of(30, 20, 10);
+  const added = withNewest(known, of(40, 30), true, 10);
+  assert.deepEqual([ids(added), added?.isCut], [of(40, 30, 20, 10).map(({ id }) => id), false]);
+  const cut = withNewest(known, of(40, 30), true, 3);
+  assert.deepEqual([ids(cut), cut?.isCut], [of(40, 30, 20).map(({ id }) => id), true]);
+  assert.equal(withNewest(known, of(60, 50), true, 10), null, 'what lies between is not known');
+  assert.deepEqual(
+    ids(withNewest([], of(20), false, 10)),
+    of(20).map(({ id }) => id),
+  );
+  // One that is no longer told of, though its time is, is gone.
+  assert.deepEqual(
+    ids(withNewest(known, of(40, 10), false, 10)),
+    of(40, 10).map(({ id }) => id),
+  );
 });

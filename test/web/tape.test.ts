@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounded, pinched, timeAt, type View, xOf, zoomed } from '../../src/web/archive/tape/axis.js';
 import { EMPTY_LANE, joinLanes, type Lane, skipTo, stateAt } from '../../src/web/archive/tape/lane.js';
-import { between, spanOf, withEnd, withStart } from '../../src/web/archive/tape/selection.js';
+import { between, isEmpty, spanOf, withEnd, withStart } from '../../src/web/archive/tape/selection.js';
 import { stepOf, ticksOf, tickTimes } from '../../src/web/archive/tape/ticks.js';
 import { Zone } from '../../src/web/archive/tape/zone.js';
 import { addDays } from '../../src/web/data/zones.js';
@@ -170,4 +170,25 @@ test('a selection has its ends in order, whichever was set first', () => {
       assert.ok(span === null || span[0] < span[1]);
     }),
   );
+});
+
+test('nothing was recorded only of a time that is known to be gaps from end to end', () => {
+  const lane: Lane = {
+    ...EMPTY_LANE,
+    recorded: [[0, 10]],
+    gaps: [
+      [10, 20, 'disk'],
+      [20, 30, 'camera_away'],
+    ],
+  };
+  assert.deepEqual(
+    [
+      [12, 28],
+      [9, 28],
+      [12, 31],
+      [40, 50],
+    ].map(([from, to]) => isEmpty(lane, [from!, to!])),
+    [true, false, false, false],
+  );
+  assert.equal(isEmpty(EMPTY_LANE, [0, 10]), false, 'not known yet');
 });

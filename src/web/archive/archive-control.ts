@@ -24,6 +24,8 @@ const LOOK_EVERY_MS = 2_000;
 const LOOK_AROUND_MS = 120_000;
 /** Events are begun to be looked at so much earlier. */
 const EARLY_MS = 3_000;
+/** Steps that follow each other as fast are a key that is held. */
+const HELD_MS = 250;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -44,9 +46,13 @@ export class ArchiveControl implements TapeModel {
       return { id, name: camera === undefined ? id : nameOf(camera) };
     }),
   );
+  /** One that was deleted would take the others' recordings away with it: the service answers for all or for none. */
+  readonly #existing = computed(() => this.cameras.value.filter((id) => this.exists(id)).join('\n'));
   readonly player: ArchivePlayer;
   readonly #stops: (() => void)[] = [];
   #wasPlaying: boolean | null = null;
+  #steppedMs = Number.NEGATIVE_INFINITY;
+  #held: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
     this.player = newPlayer({
@@ -65,7 +71,7 @@ export class ArchiveControl implements TapeModel {
     this.#stops.push(
       () => clearInterval(timer),
       effect(() => {
-        this.timeline.use(this.cameras.value);
+        this.timeline.use(this.#existing.value.split('\n').filter((id) => id !== ''));
         void this.view.value;
         look();
       }),
@@ -86,7 +92,13 @@ export class ArchiveControl implements TapeModel {
     return ['playing', 'waiting', 'end'].includes(this.player.phase.value);
   }
 
+  /** Reads a signal: whoever asks hears of the answer's change. */
+  exists(camera: string): boolean {
+    return knownCameras.value?.has(camera) !== false;
+  }
+
   close(): void {
+    this.#endHeld();
     for (const stop of this.#stops) stop();
     this.player.close();
   }
@@ -110,6 +122,7 @@ export class ArchiveControl implements TapeModel {
   };
 
   seek(timeMs: number): void {
+    this.#endHeld();
     const isPlaying = this.isPlaying;
     this.player.send({ op: 'seek', timeMs: Math.min(timeMs, Date.now()) });
     if (isPlaying) this.player.send({ op: 'play', rate: this.player.rate.peek() });
@@ -132,19 +145,45 @@ export class ArchiveControl implements TapeModel {
   };
 
   readonly onRelease = (timeMs: number): void => {
+    clearTimeout(this.#held);
+    this.#held = undefined;
     const wasPlaying = this.#wasPlaying === true;
     this.#wasPlaying = null;
     this.player.send({ op: 'seek', timeMs });
     if (wasPlaying) this.play(this.player.rate.peek());
   };
 
-  readonly onStep = (byMs: number): void => this.seek(this.timeMs.peek() + byMs);
+  /** A key that is held drags through time: pictures of each step would be asked for, and left, 30 times a second. */
+  readonly onStep = (byMs: number): void => {
+    const timeMs = Math.min(this.timeMs.peek() + byMs, Date.now());
+    const nowMs = performance.now();
+    const isHeld = nowMs - this.#steppedMs < HELD_MS;
+    this.#steppedMs = nowMs;
+    if (!isHeld) {
+      this.seek(timeMs);
+      return;
+    }
+    clearTimeout(this.#held);
+    this.onScrub(timeMs);
+    this.#held = setTimeout(() => this.onRelease(this.timeMs.peek()), HELD_MS);
+  };
+
+  #endHeld(): void {
+    if (this.#held === undefined) return;
+    clearTimeout(this.#held);
+    this.#held = undefined;
+    this.#wasPlaying = null;
+  }
 
   play(rate: number): void {
+    this.#endHeld();
     this.player.send({ op: 'play', rate: this.player.mayPlay(rate) ? rate : 1 });
   }
 
-  readonly pause = (): void => this.player.send({ op: 'pause' });
+  readonly pause = (): void => {
+    this.#endHeld();
+    this.player.send({ op: 'pause' });
+  };
 
   readonly toggle = (): void => (this.isPlaying ? this.pause() : this.play(this.speed.peek()));
 
@@ -162,6 +201,7 @@ export class ArchiveControl implements TapeModel {
   }
 
   stepFrame(direction: 1 | -1): void {
+    this.#endHeld();
     this.player.send({ op: 'step', direction });
   }
 

@@ -38,6 +38,7 @@ export const ArchiveTile = ({ control, camera, name, onRemove }: TileProps) => {
     [camera],
   );
   const fact = useComputed(() => control.player.facts.value.get(camera)).value;
+  const exists = useComputed(() => control.exists(camera)).value;
   const zone = control.zone.value;
   return (
     <section
@@ -48,7 +49,11 @@ export const ArchiveTile = ({ control, camera, name, onRemove }: TileProps) => {
       data-over-video
     >
       <div class={styles.screen} ref={host} />
-      <GapNote control={control} camera={camera} />
+      {exists ? (
+        <GapNote control={control} camera={camera} />
+      ) : (
+        <p class={styles.gap}>{archiveText('gone')}</p>
+      )}
       {fact?.fault == null ? null : (
         <p class={styles.gap} role="alert">
           {archiveText('pictureFailed', { why: fact.fault })}

@@ -13,7 +13,7 @@ import { ArchiveControl } from './archive-control.js';
 import { ArchiveTiles } from './archive-tile.js';
 import { ExportDialog } from './export-dialog.js';
 import { EMPTY_LANE } from './tape/lane.js';
-import { recordedMs, spanOf } from './tape/selection.js';
+import { isEmpty, spanOf } from './tape/selection.js';
 import { Tape } from './tape/tape.js';
 import { Transport, useArchiveKeys } from './transport.js';
 
@@ -57,10 +57,9 @@ const exportOf = (control: ArchiveControl): { items: ExportItem[]; missing: stri
   const [fromMs, toMs] = span;
   const items: ExportItem[] = [];
   const missing: string[] = [];
-  for (const camera of control.cameras.peek())
-    if (recordedMs(control.lanes.peek().get(camera) ?? EMPTY_LANE, span) > 0)
-      items.push({ camera, fromMs, toMs });
-    else missing.push(camera);
+  for (const camera of control.cameras.peek().filter((id) => control.exists(id)))
+    if (isEmpty(control.lanes.peek().get(camera) ?? EMPTY_LANE, span)) missing.push(camera);
+    else items.push({ camera, fromMs, toMs });
   return { items, missing };
 };
 

@@ -60,6 +60,7 @@ const Files = ({ plan, names }: { readonly plan: Export; readonly names: Names }
 export const ExportDialog = ({
   items,
   missing,
+  notes = [],
   names,
   zone,
   onClose,
@@ -67,6 +68,8 @@ export const ExportDialog = ({
   readonly items: readonly ExportItem[];
   /** Cameras of which nothing was recorded then. */
   readonly missing: readonly string[];
+  /** What else isn't in it, in words. */
+  readonly notes?: readonly string[];
   readonly names: Names;
   readonly zone: Zone;
   readonly onClose: () => void;
@@ -88,6 +91,9 @@ export const ExportDialog = ({
       {items.length === 0 ? null : <p>{rangeText(items, zone)}</p>}
       {missing.map((camera) => (
         <p key={camera}>{archiveText('exportNothing', { camera: names.get(camera) ?? camera })}</p>
+      ))}
+      {notes.map((note) => (
+        <p key={note}>{note}</p>
       ))}
       {problem === null ? null : (
         <ProblemBox what={archiveText('exportTitle')} problem={problem} onRetry={retry} />

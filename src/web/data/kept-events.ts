@@ -18,8 +18,7 @@ const pageOf = async (path: string, signal?: AbortSignal): Promise<EventPage> =>
   return { events: (await answer.json()) as KeptEvent[], next };
 };
 
-/** The newest events that fit, and where the older ones are. */
-export const loadEvents = (filter: EventFilter, limit: number, signal?: AbortSignal): Promise<EventPage> => {
+export const eventsPath = (filter: EventFilter, limit: number): string => {
   const query = new URLSearchParams({ limit: String(limit) });
   for (const id of filter.cameras ?? []) query.append('camera_id', id);
   for (const type of filter.types ?? []) query.append('type', type);
@@ -27,8 +26,12 @@ export const loadEvents = (filter: EventFilter, limit: number, signal?: AbortSig
   if (filter.reviewed !== undefined) query.set('reviewed', String(filter.reviewed));
   if (filter.fromMs !== undefined) query.set('from', new Date(filter.fromMs).toISOString());
   if (filter.toMs !== undefined) query.set('to', new Date(filter.toMs).toISOString());
-  return pageOf(`/api/events?${query}`, signal);
+  return `/api/events?${query}`;
 };
+
+/** The newest events that fit, and where the older ones are. */
+export const loadEvents = (filter: EventFilter, limit: number, signal?: AbortSignal): Promise<EventPage> =>
+  pageOf(eventsPath(filter, limit), signal);
 
 export const loadMoreEvents = (next: string, signal?: AbortSignal): Promise<EventPage> =>
   pageOf(next, signal);
@@ -41,6 +44,9 @@ export const setProtected = async (id: string, isProtected: boolean): Promise<Ke
   const body = { protected: isProtected };
   return (await (await call('PUT', `/api/events/${id}`, { body })).json()) as KeptEvent;
 };
+
+export const loadEvent = async (id: string, signal: AbortSignal): Promise<KeptEvent> =>
+  (await (await call('GET', `/api/events/${encodeURIComponent(id)}`, { signal })).json()) as KeptEvent;
 
 /** Its picture; null: there is none. */
 export const loadEventPicture = async (id: string, signal: AbortSignal): Promise<Blob | null> => {

@@ -46,6 +46,8 @@ export const Dialog = ({ title, onClose, footer, onSubmit, isWide, children }: D
       ref={dialog}
       class={`${styles.dialog} ${isWide === true ? styles.wide : ''}`}
       aria-labelledby={id}
+      // After a second Escape without a click browsers close it whatever is said here: it is there as long as it is drawn.
+      onClose={() => dialog.current?.isConnected === true && dialog.current.showModal()}
       onCancel={(event) => {
         // It is taken away by whoever draws it, and not by the browser behind their back.
         event.preventDefault();

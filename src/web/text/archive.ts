@@ -69,6 +69,7 @@ export const archiveText = catalogue({
   loading: 'Loading',
   waiting: 'Waiting for pictures',
   pictureFailed: 'This picture could not be shown: {why}',
+  gone: 'There is no such camera any more.',
   retrying: 'No pictures for now, trying again: {why}',
   compatible:
     'This page came over plain http, where browsers decode no single pictures: speeds from 0.25 to 4, no single steps.',

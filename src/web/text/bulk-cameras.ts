@@ -2,6 +2,7 @@ import { catalogue } from './catalogue.js';
 
 /** What is done to many cameras. */
 export const bulkText = catalogue({
+  undoFailed: 'It could not be taken back: {why}',
   bar: 'Selected cameras',
   selected: '{count} selected',
   clear: 'Clear selection',

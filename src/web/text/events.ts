@@ -27,6 +27,8 @@ export const eventsText = catalogue({
   protectedToast: 'What was recorded of it is kept, however old it becomes.',
   unprotectedToast: 'It goes with the other recordings of its time.',
   export: 'Export {count}',
+  exportLeft: 'The newest {most} alone are exported at once: {count} more are left out.',
+  exportCut: 'Of what lasts longer than a day the first 24 hours are exported.',
   select: 'Select',
   none: 'Nothing happened that fits these filters.',
   noneAtAll: 'Nothing has happened yet. What cameras see, and when they fail, stands here.',

@@ -1,4 +1,4 @@
-import type { Lane, Span } from './lane.js';
+import { type Lane, type Span, stateAt } from './lane.js';
 
 /** A time that is picked out, half of it if one end is not set yet. */
 export type Selection = { readonly fromMs: number | null; readonly toMs: number | null };
@@ -24,9 +24,15 @@ export const between = (aMs: number, bMs: number): Selection =>
 export const spanOf = ({ fromMs, toMs }: Selection): Span | null =>
   fromMs === null || toMs === null ? null : [fromMs, toMs];
 
-/** How much of a time was recorded. */
-export const recordedMs = ({ recorded }: Lane, [fromMs, toMs]: Span): number =>
-  recorded.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, toMs) - Math.max(from, fromMs)), 0);
+/** Whether it is known that nothing of a time was recorded. */
+export const isEmpty = (lane: Lane, [fromMs, toMs]: Span): boolean => {
+  for (let atMs = fromMs; atMs < toMs; ) {
+    const state = stateAt(lane, atMs);
+    if (state.kind !== 'gap') return false;
+    atMs = state.toMs;
+  }
+  return true;
+};
 
 export const durationText = (ms: number): string => {
   const seconds = Math.round(ms / 1000);

@@ -1,4 +1,4 @@
-import { effect, untracked } from '@preact/signals';
+import { computed, effect, untracked } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { ArchiveControl } from '../../archive/archive-control.js';
 import { ArchiveView, useArchiveControl } from '../../archive/archive-view.js';
@@ -24,13 +24,16 @@ const momentOf = (text: string | null): number | null => {
   return Number.isNaN(timeMs) ? null : Math.min(timeMs, Date.now());
 };
 
+// What else is told of cameras, all the time, is no reason to show what the address says.
+const isKnown = computed(() => knownCameras.value !== null);
+const firstId = computed(() => cameraList.value[0]?.id ?? null);
+const first = computed(() => (firstId.value === null ? [] : [firstId.value]));
+
 /** The address says which cameras, when, and how much of the tape; what is done here is said there. */
 const followAddress = (control: ArchiveControl): (() => void) => {
   let written = '';
   const show = (given: URLSearchParams, ids: readonly string[]): void => {
-    const [first] = cameraList.peek();
-    const wanted = ids.length > 0 ? ids : first === undefined ? [] : [first.id];
-    control.show(wanted, given.get('large') ?? undefined);
+    control.show(ids, given.get('large') ?? undefined);
     const at = given.get('t');
     if (at !== null && at === written) return;
     written = at ?? '';
@@ -45,10 +48,10 @@ const followAddress = (control: ArchiveControl): (() => void) => {
   const stopRead = effect(() => {
     const given = query.value;
     const ids = (given.get('cameras') ?? '').split(',').filter((id) => id !== '');
-    const known = knownCameras.value;
     // The address of the page that comes next says nothing to this one, which is left in a moment.
-    if (known === null || !path.peek().startsWith('/archive')) return;
-    untracked(() => show(given, ids));
+    if (!isKnown.value || !path.peek().startsWith('/archive')) return;
+    const shown = ids.length > 0 ? ids : first.value;
+    untracked(() => show(given, shown));
   });
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stopWrite = effect(() => {

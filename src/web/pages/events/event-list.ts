@@ -3,6 +3,7 @@ import { onHappening } from '../../data/happenings.js';
 import type { KeptEvent } from '../../data/kept-event.js';
 import {
   type EventFilter,
+  eventsPath,
   loadEvents,
   loadMoreEvents,
   setProtected,
@@ -10,11 +11,14 @@ import {
 } from '../../data/kept-events.js';
 import { asProblem, type Problem } from '../../data/problem.js';
 import { groupEvents } from './group-events.js';
+import { withNewest } from './merge-events.js';
 
 const PAGE = 60;
 /** Several at once are looked at together. */
 const NEW_AFTER_MS = 700;
 const MAX_SENT = 1_000;
+/** As many stay when new ones come, unless somebody has scrolled farther. */
+const KEPT = 300;
 
 /** What happened, newest first, as far as somebody has scrolled; new ones come by themselves. */
 export class EventList {
@@ -23,7 +27,11 @@ export class EventList {
   readonly isLoading = signal(true);
   readonly problem = signal<Problem | null>(null);
   readonly next = signal<string | null>(null);
-  #filter: EventFilter = {};
+  /** Its times are those of now. */
+  #filterNow: () => EventFilter = () => ({});
+  #isDueWhenSeen = false;
+  /** So many have been in sight. */
+  #scrolled = 0;
   #abort = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Reviews that are on their way, and those that were kept. */
@@ -38,23 +46,35 @@ export class EventList {
     else this.#soon();
   });
 
+  readonly #onSeen = (): void => {
+    if (document.hidden || !this.#isDueWhenSeen) return;
+    this.#isDueWhenSeen = false;
+    this.#soon();
+  };
+
+  constructor() {
+    document.addEventListener('visibilitychange', this.#onSeen);
+  }
+
   close(): void {
+    document.removeEventListener('visibilitychange', this.#onSeen);
     this.#stop();
     this.#abort.abort();
     clearTimeout(this.#timer);
   }
 
   /** Other filters: what was there stays until what fits them is. */
-  async use(filter: EventFilter): Promise<void> {
-    this.#filter = filter;
+  async use(filterNow: () => EventFilter): Promise<void> {
+    this.#filterNow = filterNow;
     this.#abort.abort();
     this.#abort = new AbortController();
     const { signal: aborted } = this.#abort;
     this.isLoading.value = true;
     try {
-      const { events, next } = await loadEvents(filter, PAGE, aborted);
+      const { events, next } = await loadEvents(filterNow(), PAGE, aborted);
       this.events.value = events;
       this.next.value = next;
+      this.#scrolled = 0;
       this.problem.value = null;
     } catch (fault) {
       if (!aborted.aborted) this.problem.value = asProblem(fault);
@@ -63,7 +83,7 @@ export class EventList {
     }
   }
 
-  readonly again = (): Promise<void> => this.use(this.#filter);
+  readonly again = (): Promise<void> => this.use(this.#filterNow);
 
   async more(): Promise<void> {
     const next = this.next.peek();
@@ -75,6 +95,7 @@ export class EventList {
       const known = new Set(this.events.peek().map(({ id }) => id));
       this.events.value = [...this.events.peek(), ...page.events.filter(({ id }) => !known.has(id))];
       this.next.value = page.next;
+      this.#scrolled = this.events.peek().length;
     } catch (fault) {
       if (!aborted.aborted) this.problem.value = asProblem(fault);
     } finally {
@@ -84,14 +105,14 @@ export class EventList {
 
   /** Shown at once; what could not be kept is as it was again. */
   async review(ids: readonly string[], isReviewed: boolean): Promise<void> {
-    const before = this.events.peek();
     this.#reviewing += 1;
+    let sent = 0;
     this.#change(new Set(ids), { reviewed: isReviewed });
     try {
-      for (let at = 0; at < ids.length; at += MAX_SENT)
-        await setReviewed(ids.slice(at, at + MAX_SENT), isReviewed);
+      for (; sent < ids.length; sent += MAX_SENT)
+        await setReviewed(ids.slice(sent, sent + MAX_SENT), isReviewed);
     } catch (fault) {
-      this.events.value = before;
+      this.#change(new Set(ids.slice(sent)), { reviewed: !isReviewed });
       this.problem.value = asProblem(fault);
     } finally {
       this.#reviewing -= 1;
@@ -118,22 +139,27 @@ export class EventList {
 
   #soon(): void {
     clearTimeout(this.#timer);
+    if (document.hidden) {
+      this.#isDueWhenSeen = true;
+      return;
+    }
     this.#timer = setTimeout(() => void this.#addNew(), NEW_AFTER_MS);
   }
 
   async #addNew(): Promise<void> {
     const reviewed = this.#reviewed;
     try {
-      const { events } = await loadEvents(this.#filter, PAGE, this.#abort.signal);
+      const filter = this.#filterNow();
+      const { events } = await loadEvents(filter, PAGE, this.#abort.signal);
       // It may say of them what they were before.
       if (this.#reviewing > 0 || reviewed !== this.#reviewed) return this.#soon();
-      const fresh = new Map(events.map((event) => [event.id, event]));
-      const known = this.events.peek();
-      const rest = known.filter(({ id }) => !fresh.has(id));
-      const oldestMs = Date.parse(events.at(-1)?.from ?? '') || 0;
-      // More than a page is new: the list begins anew.
-      if (events.length === PAGE && !known.some(({ id }) => fresh.has(id))) await this.again();
-      else this.events.value = [...events, ...rest.filter(({ from }) => Date.parse(from) <= oldestMs)];
+      const most = Math.max(KEPT, this.#scrolled);
+      const merged = withNewest(this.events.peek(), events, events.length === PAGE, most);
+      if (merged === null) return await this.again();
+      this.events.value = merged.events;
+      const last = merged.events.at(-1);
+      if (merged.isCut && last !== undefined)
+        this.next.value = eventsPath({ ...filter, toMs: Date.parse(last.from) + 1 }, PAGE);
     } catch {
       // The next one that is told is looked at again.
     }

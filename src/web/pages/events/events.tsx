@@ -2,6 +2,9 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { ExportDialog } from '../../archive/export-dialog.js';
 import { zoneOf } from '../../archive/tape/zone.js';
 import { cameraList, nameOf } from '../../data/cameras.js';
+import type { ExportItem } from '../../data/exports.js';
+import { loadEvent } from '../../data/kept-events.js';
+import { asProblem, isAborted } from '../../data/problem.js';
 import { query, setQuery } from '../../data/route.js';
 import { may } from '../../data/session.js';
 import { zone as siteZone } from '../../data/time.js';
@@ -17,9 +20,26 @@ import { EventCard } from './event-card.js';
 import { EventDetail, rangeOf } from './event-detail.js';
 import { EventList } from './event-list.js';
 import styles from './events.module.css';
-import { type EventGroup, holds } from './group-events.js';
+import { type EventGroup, groupEvents, holds } from './group-events.js';
 
+/** As the service takes at once. */
 const MAX_EXPORTED = 36;
+const MAX_EXPORTED_MS = 24 * 3_600_000;
+
+const exportOf = (group: EventGroup): ExportItem => {
+  const [fromMs, toMs] = rangeOf(group);
+  return { camera: group.camera, fromMs, toMs: Math.min(toMs, fromMs + MAX_EXPORTED_MS) };
+};
+
+/** What an export of them is without: it is evidence, perhaps. */
+const leftOut = (groups: readonly EventGroup[]): string[] => {
+  const count = groups.length - MAX_EXPORTED;
+  const isLong = groups.some((group) => rangeOf(group)[1] - rangeOf(group)[0] > MAX_EXPORTED_MS);
+  return [
+    ...(count > 0 ? [eventsText('exportLeft', { most: MAX_EXPORTED, count })] : []),
+    ...(isLong ? [eventsText('exportCut')] : []),
+  ];
+};
 
 const open = (group: EventGroup | null): void => setQuery({ open: group?.id ?? null });
 
@@ -108,9 +128,32 @@ const More = ({ list }: { readonly list: EventList }) => {
 const useList = (): EventList => {
   const [list] = useState(() => new EventList());
   const asked = filterText();
-  useEffect(() => void list.use(filterOfAddress()), [asked]);
+  useEffect(() => void list.use(filterOfAddress), [asked]);
   useEffect(() => () => list.close(), []);
   return list;
+};
+
+/**
+ * The card that is open: of the list, or asked for alone where the list doesn't have it. What was opened stays open,
+ * whatever the list shows by now.
+ */
+const useOpened = (list: EventList, openId: string | null): EventGroup | null => {
+  const last = useRef<EventGroup | null>(null);
+  const [alone, setAlone] = useState<EventGroup | null>(null);
+  const listed = list.groups.value.find((group) => holds(group, openId));
+  const kept = [last.current, alone].find((group) => group !== null && holds(group, openId));
+  const opened = listed ?? kept ?? null;
+  last.current = opened;
+  const isAsked = opened === null && openId !== null && !list.isLoading.value;
+  useEffect(() => {
+    if (!isAsked || openId === null) return;
+    const abort = new AbortController();
+    loadEvent(openId, abort.signal)
+      .then((event) => setAlone(groupEvents([event])[0] ?? null))
+      .catch((fault: unknown) => isAborted(fault) || toast({ text: asProblem(fault).detail }));
+    return () => abort.abort();
+  }, [isAsked, openId]);
+  return opened;
 };
 
 const Cards = ({
@@ -163,7 +206,7 @@ export const page = (_props: PageProps) => {
   const [exported, setExported] = useState<readonly EventGroup[] | null>(null);
   const groups = list.groups.value;
   const openId = query.value.get('open');
-  const opened = groups.find((group) => holds(group, openId)) ?? null;
+  const opened = useOpened(list, openId);
   const chosen = groups.filter(
     ({ events, camera }) => events.some(({ id }) => selected.has(id)) && camera !== '',
   );
@@ -215,11 +258,9 @@ export const page = (_props: PageProps) => {
       </div>
       {exported === null ? null : (
         <ExportDialog
-          items={exported.slice(0, MAX_EXPORTED).map((group) => {
-            const [fromMs, toMs] = rangeOf(group);
-            return { camera: group.camera, fromMs, toMs };
-          })}
+          items={exported.slice(0, MAX_EXPORTED).map(exportOf)}
           missing={[]}
+          notes={leftOut(exported)}
           names={new Map(cameraList.peek().map((camera) => [camera.id, nameOf(camera)]))}
           zone={zoneOf(siteZone.peek())}
           onClose={() => setExported(null)}

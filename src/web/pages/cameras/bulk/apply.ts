@@ -1,4 +1,5 @@
 import { loadCameras } from '../../../data/cameras.js';
+import { asProblem } from '../../../data/problem.js';
 import { api } from '../../../data/session.js';
 import type { Camera } from '../../../data/types.js';
 import { toast } from '../../../parts/toasts.js';
@@ -18,7 +19,11 @@ export const changeMany = async (
   const { updates, undo } = planOf(cameras, changeOf);
   if (updates.length > 0) await send(updates);
   const text = bulkText('changed', { count: updates.length });
-  toast(updates.length === 0 ? { text } : { text, undo: () => void send(undo).catch(() => {}) });
+  const takeBack = (): void =>
+    void send(undo).catch((fault: unknown) =>
+      toast({ text: bulkText('undoFailed', { why: asProblem(fault).detail }) }),
+    );
+  toast(updates.length === 0 ? { text } : { text, undo: takeBack });
 };
 
 export const deleteMany = async (ids: readonly string[], recordings: 'keep' | 'delete'): Promise<void> => {
