@@ -112,6 +112,11 @@ const openArchive = async (
       },
     },
   );
+  recordingFiles.on((cameraId, fileName, state) => {
+    const progress = state === 'made' ? desk.progressOf(cameraId, fileName) : null;
+    if (progress === null) archive.detections.fileEnded(cameraId, fileName);
+    else archive.detections.fileMade(cameraId, fileName, progress);
+  });
   // Whatever is left while the folder is gone is found when it is back.
   fileLeft.on((cameraId, fileName) => {
     if (root.fault === null) void archive.recovery.repair(cameraId, fileName);
@@ -241,6 +246,7 @@ export const startMedia = async (
   /** Filled in before the registry starts. */
   const outputs: LiveOutput[] = [];
   const detections = new Detections();
+  detections.seen.on((cameraId, detection) => recording.archive.detections.add(cameraId, detection));
   const beat = new Signal();
   const registry = new CameraRegistry({
     onSampled: beat.emit,

@@ -78,7 +78,7 @@ export const buildOperations = (
       storage: () => probe.storage(),
       brokenRecordings: () => archive.retention.broken,
       pictures: () => pictures.figures,
-      detection: () => detecting.figures,
+      detection: () => ({ ...detecting.figures, ...archive.detections.counts }),
       events: () => ({ readers: events.listenerCount, told: events.counts }),
     },
   });

@@ -139,6 +139,7 @@ const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
       detected: (cameraId, buckets) => storage.events.labelBuckets(cameraId, buckets),
       ...{ recordings: requests, timeline: requests, playback: requests },
       ...{ keyFrames: requests, frames: requests, exports: requests, deletions: requests },
+      detections: requests,
       viewers: storage.viewers,
       deleted: { has: (id) => deleted.find(id) !== null },
     }),

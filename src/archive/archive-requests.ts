@@ -2,6 +2,8 @@ import type { Clock } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
 import { Turns, type TurnsOptions } from '../base/turns.js';
 import { archiveError } from './archive-error.js';
+import type { KeptDetections } from './detections/kept-detections.js';
+import type { DetectionsText } from './detections/read-detections.js';
 import type { Clip } from './export/clip.js';
 import type { FrameReading } from './frames/frame-reading.js';
 import type { Frames } from './frames/frames.js';
@@ -20,6 +22,7 @@ export type ArchiveRequestsDeps = {
   readonly keyFrames: KeyFrames;
   readonly frames: Pick<Frames, 'read'>;
   readonly deletions: Pick<Deleting, 'deleteWithin'>;
+  readonly detections: Pick<KeptDetections, 'page'>;
   readonly clock: Clock;
 };
 
@@ -79,6 +82,10 @@ export class ArchiveRequests {
 
   content(...wanted: Parameters<KeyFrames['content']>): Promise<FileContent> {
     return this.#turns.run(wanted[0], () => this.#deps.keyFrames.content(...wanted));
+  }
+
+  detections(...wanted: Parameters<KeptDetections['page']>): Promise<DetectionsText> {
+    return this.#turns.run(wanted[0], () => this.#deps.detections.page(...wanted));
   }
 
   /** What is to be read is found in turn; the reading has turns of its own. */

@@ -3,6 +3,8 @@ import type { Logger } from '../base/log.js';
 import { ArchiveRequests } from './archive-requests.js';
 import type { ArchiveRoot } from './archive-root.js';
 import { Exports, type ExportsDeps } from './bundle/exports.js';
+import { DetectionKeeper } from './detections/detection-keeper.js';
+import { KeptDetections } from './detections/kept-detections.js';
 import type { FilesInProgress } from './files/file-progress.js';
 import { Frames } from './frames/frames.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './jobs/job-pool.js';
@@ -47,11 +49,14 @@ export class Archive {
   readonly exports: Exports;
   readonly recovery: Recovery;
   readonly retention: Retention;
+  /** What is seen while recordings are made. */
+  readonly detections: DetectionKeeper;
   readonly #log: Logger;
   readonly #root: ArchiveDeps['root'];
   readonly #foreground: JobPool;
   readonly #repairs: JobPool;
   readonly #deletions: JobPool;
+  readonly #appends: JobPool;
 
   constructor(options: ArchiveOptions, deps: ArchiveDeps) {
     const { clock, log, live, hold, memory, onGone, root, rules, threads, whyNot } = deps;
@@ -64,6 +69,8 @@ export class Archive {
     this.#foreground = runner;
     this.#repairs = new JobPool(BACKGROUND, pool);
     this.#deletions = deleter;
+    this.#appends = new JobPool(BACKGROUND, pool);
+    this.detections = new DetectionKeeper(options, { clock, log, runner: this.#appends });
     const recordings = new Recordings(options, { runner, live });
     const timeline = new Timeline({ clock, recordings, whyNot });
     const locator = new RecordingLocator(options, { recordings, runner });
@@ -79,6 +86,7 @@ export class Archive {
       keyFrames,
       frames,
       deletions,
+      detections: new KeptDetections(options, { recordings, runner }),
     });
     this.exports = new Exports({
       clock,
@@ -113,7 +121,8 @@ export class Archive {
     this.exports.stop();
     this.recovery.stop();
     this.retention.stop();
-    const pools = [this.#foreground, this.#repairs, this.#deletions];
+    await this.detections.stop();
+    const pools = [this.#foreground, this.#repairs, this.#deletions, this.#appends];
     const ended = await Promise.all(pools.map((pool) => pool.stop()));
     if (ended.includes(false))
       this.#log.warn("the archive's disk does not answer; its threads are left behind");

@@ -11,6 +11,8 @@ export class DetectionCollector {
   readonly #seconds: CollectedCounter;
   readonly #restarts: CollectedCounter;
   readonly #objects: CollectedCounter;
+  readonly #kept: CollectedCounter;
+  readonly #lost: CollectedCounter;
 
   constructor(register: Registry) {
     this.#waiting = new CollectedGauge(register, {
@@ -43,6 +45,14 @@ export class DetectionCollector {
       help: 'Objects that were found and count, in each picture anew.',
       labelNames: ['label'],
     });
+    this.#kept = new CollectedCounter(register, {
+      name: 'svc_detections_kept_total',
+      help: 'Pictures whose objects were written beside their recordings.',
+    });
+    this.#lost = new CollectedCounter(register, {
+      name: 'svc_detections_lost_total',
+      help: 'Recorded pictures whose objects could not be kept: the disk was too slow, or refused.',
+    });
   }
 
   collect(figures: DetectionFigures): void {
@@ -55,6 +65,8 @@ export class DetectionCollector {
       line(figures.inferSec, { step: 'infer' }),
     ];
     this.#restarts.lines = [line(figures.decoderRestarts)];
+    this.#kept.lines = [line(figures.kept)];
+    this.#lost.lines = [line(figures.lost)];
     this.#objects.lines = [...figures.byLabel].map(([label, count]) => line(count, { label }));
   }
 }

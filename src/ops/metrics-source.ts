@@ -89,6 +89,9 @@ export type DetectionFigures = {
   readonly inferSec: number;
   readonly decoderRestarts: number;
   readonly byLabel: ReadonlyMap<string, number>;
+  /** Pictures whose objects are kept with the recordings; and those that the disk was too slow for, or refused. */
+  readonly kept: number;
+  readonly lost: number;
 };
 
 /** What the metrics need of the rest of the service. Called at a scrape, never between two. */

@@ -87,6 +87,19 @@ test('what is found in a camera’s pictures is in its subtitles, in one event, 
   assert.equal((await get('/api/events?type=detection')).body.length, 1, 'not one a second');
   const { gate } = (await get('/api/timeline?camera=gate&bucket_ms=3600000')).body;
   assert.equal(Math.max(...gate.labels.lamp), 1);
+  const from = new Date(Date.now() - 600_000).toISOString();
+  const detections = `/api/cameras/gate/detections?from=${from}&label=lamp`;
+  const kept = await until('it is kept with the recording', async () => {
+    const { body } = await get(detections);
+    return body.length >= 2 && (body as Seen[]);
+  });
+  for (const { source, objects } of kept) {
+    assert.deepEqual([source, objects.length, objects[0]?.label], ['model', 1, 'lamp']);
+    assert.ok(Math.abs((objects[0]?.box[0] ?? 9) - 0.5) < 0.03);
+  }
+  assert.deepEqual((await get(`${detections}x`)).body, []);
   const { text: metrics } = await get('/metrics');
+  assert.match(metrics, /svc_detections_kept_total [1-9]/);
+  assert.match(metrics, /svc_detections_lost_total 0/);
   assert.match(metrics, /svc_detections_total\{label="lamp"\} [1-9]/);
 });

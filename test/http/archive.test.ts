@@ -22,6 +22,7 @@ before(async () => {
     archiveRoutes({
       ...{ clock, cameras, recordings: archive, timeline: archive, playback: archive },
       ...{ keyFrames: archive, frames: archive, exports: archive, deletions: archive },
+      detections: archive,
       viewers: { takePlace: (...taken) => server.viewers.takePlace(...taken) },
       deleted: { has: (id) => id === 'deleted' },
     }),
@@ -125,6 +126,31 @@ test('the timeline has a lane for each camera that is asked for, once', async ()
     assert.equal(await statusOf(query), 400, query);
   const stream = await get(`/api/timeline?camera=open`, { token: server.streamToken('open') });
   assert.equal(stream.status, 401);
+});
+
+test('detections come in pages, each of which names the next one by the same question', async () => {
+  const path = '/api/cameras/open/detections';
+  const from = '2026-11-21T08:00:00.000Z';
+  const asked = await get(
+    `${path}?from=${from}&to=2026-11-21T10:00:00%2B01:00&label=a%20b&label=%C3%BC&limit=7`,
+  );
+  assert.equal(asked.status, 200);
+  assert.equal(asked.body.length, 1);
+  const [, next = ''] = /^<(.*)>; rel="next"$/.exec(asked.headers.get('link') ?? '') ?? [];
+  const last = await get(next);
+  assert.deepEqual([last.status, last.body, last.headers.get('link')], [200, [], null]);
+  const range = { fromMs: Date.parse(from), toMs: Date.parse('2026-11-21T09:00:00Z') };
+  const wanted = { ...range, labels: ['a b', 'ü'], limit: 7 };
+  const behind = { timeUs: Date.parse('2026-11-21T08:30:00.250Z') * 1_000, count: 1 };
+  assert.deepEqual(
+    archive.asked,
+    [null, behind].map((place) => `detections open ${JSON.stringify({ ...wanted, behind: place })}`),
+  );
+  for (const query of ['limit=0', 'limit=5001', 'label=', 'cursor=1', 'from=2026-01-01&to=2026-11-21'])
+    assert.equal((await get(`${path}?${query}`)).status, 400, query);
+  assert.equal((await get('/api/cameras/unknown/detections')).status, 404);
+  assert.equal((await anonymous(path)).status, 401);
+  assert.equal((await get(path, { token: server.streamToken('open') })).status, 401);
 });
 
 test('a moment is read as it was written', async () => {
@@ -398,5 +424,7 @@ test('every answer is what the document says, and every documented one was seen'
   }
   for (const headers of [{ range: 'bytes=0-9' }, { range: 'bytes=9999999-' }, { 'if-none-match': '"clip"' }])
     for (const path of [exportPath, `/hls/open/recording.mp4?file=${FILE}`]) await get(path, { headers });
+  const tag = (await get('/api/cameras/open/detections')).headers.get('etag') ?? '';
+  await get('/api/cameras/open/detections', { headers: { 'if-none-match': tag } });
   assert.deepEqual(checkAnswers(document, server.seen), []);
 });

@@ -150,6 +150,7 @@ export const startFakeOutputs = async (): Promise<{
       viewers: { takePlace: () => ({ release: () => {} }) },
       exports: { clip: tooMuch },
       deletions: { deleteWithin: tooMuch },
+      detections: { detections: tooMuch },
     }),
     ...exportRoutes({
       clock,

@@ -424,6 +424,12 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   const seen = { ...bearer, 'if-none-match': tape.headers.get('etag') ?? '' };
   assert.equal((await get(timeline, seen)).status, 304);
   assert.equal((await get(`${timeline}&bucket_ms=never`, bearer)).status, 400);
+  const detections = `/api/cameras/yard/detections?${when}`;
+  const noDetection = await get(detections, bearer);
+  assert.deepEqual([noDetection.status, noDetection.body], [200, []]);
+  const known = { ...bearer, 'if-none-match': noDetection.headers.get('etag') ?? '' };
+  assert.equal((await get(detections, known)).status, 304);
+  assert.equal((await get(`${detections}&cursor=never`, bearer)).status, 400);
   const deleteWithin = (when: string, token: string) => app.call('DELETE', `${archive}?${when}`, { token });
   assert.equal((await deleteWithin(when, app.tokens.viewer)).status, 403);
   assert.equal((await deleteWithin('from=never', app.tokens.operator)).status, 400);
@@ -456,7 +462,7 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   }
   await callExports(app, { camera_id: 'yard', from: start, to: end }, () => rmSync(join(folder, file)));
   writeClosed(folder, { startMs: Date.parse(start) });
-  for (const path of [archive, recordings, `${clip}`, timeline].map((path) =>
+  for (const path of [archive, recordings, `${clip}`, timeline, detections].map((path) =>
     path.replace('yard', 'nowhere'),
   )) {
     assert.equal((await get(path, bearer)).status, 404, path);
@@ -467,7 +473,7 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   const { server } = fakes;
   const token = server.accessToken('viewer');
   const download = `/exports/${'x'.repeat(32)}/x.mp4`;
-  for (const path of [archive, recordings, clip, timeline, download])
+  for (const path of [archive, recordings, clip, timeline, detections, download])
     assert.equal((await server.call('GET', path, { token })).status, 503, path);
   const items = [{ camera_id: 'yard', from: start, to: end }];
   assert.equal((await server.call('POST', '/api/exports', { token, body: { items } })).status, 503);

@@ -71,6 +71,7 @@ const table: readonly Row[] = [
   ['GET', '/hls/streamed/recording.mp4', ...watching],
   ['GET', '/api/timeline', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix/archive', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
+  ['GET', '/api/cameras/matrix/detections', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['DELETE', '/api/cameras/matrix/archive', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix/recordings', '401', 'ok', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix/export', '401', 'ok', 'ok', 'ok', 'ok', ...bad],

@@ -35,6 +35,8 @@ test('what operators need besides is there', async () => {
     'svc_picture_failures_total{reason="too_slow"}': 2,
     svc_pictures_waiting: 4,
     svc_detection_waiting: 3,
+    svc_detections_kept_total: 40,
+    svc_detections_lost_total: 8,
     svc_detection_dropped_total: 4,
     'svc_detection_seconds_total{step="infer"}': 2.5,
     'svc_detections_total{label="person"}': 7,

@@ -71,6 +71,7 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
     brokenRecordings: () => ({ files: 2, bytes: 5e6 }),
     detection: () => ({
       ...{ waiting: 3, dropped: 4, looked: 50, failed: 5, decodeSec: 1.5, inferSec: 2.5, decoderRestarts: 6 },
+      ...{ kept: 40, lost: 8 },
       byLabel: new Map([['person', 7]]),
     }),
     pictures: () => ({ decoded: 21, failed: { missing: 0, too_slow: 2 }, waiting: 4 }),

@@ -3,6 +3,7 @@ import { AppError } from '../../src/base/errors.js';
 import type { Clip } from '../../src/http/clip-response.js';
 import type { FrameReading } from '../../src/http/frames-response.js';
 import type { RecordingDeletions } from '../../src/http/routes/archive/deletion.js';
+import type { RecordedDetections } from '../../src/http/routes/archive/detections.js';
 import type { ClipSelection, RecordingExports } from '../../src/http/routes/archive/export.js';
 import type { FramesWanted, RecordedFrames } from '../../src/http/routes/archive/frames.js';
 import type { RecordedKeyFrames } from '../../src/http/routes/archive/key-frames.js';
@@ -24,6 +25,7 @@ export class FakeArchive
     RecordingList,
     RecordingTimeline,
     RecordingPlayback,
+    RecordedDetections,
     RecordedFrames,
     RecordedKeyFrames,
     RecordingExports,
@@ -51,6 +53,14 @@ export class FakeArchive
       gaps: [{ startMs: fromMs, endMs: startMs, reason: 'not_recording' }],
       broken: [],
     };
+  }
+
+  async detections(cameraId: string, wanted: Parameters<RecordedDetections['detections']>[1]) {
+    this.#note(`detections ${cameraId} ${JSON.stringify(wanted)}`);
+    const isFirst = wanted.behind === null;
+    const seen = isFirst ? [{ t: new Date(startMs).toISOString(), source: 'model', objects: [] }] : [];
+    const next = isFirst ? { timeUs: startMs * 1_000, count: 1 } : null;
+    return { json: new TextEncoder().encode(JSON.stringify(seen)), next };
   }
 
   async deleteWithin(cameraId: string, fromMs: number, toMs: number) {
@@ -143,8 +153,11 @@ export class FakeArchive
   }
 }
 
+const nothingSeen = () => Promise.resolve({ json: new TextEncoder().encode('[]'), next: null });
+
 /** For those who only read. */
 export const noDeletions = {
+  detections: { detections: nothingSeen, page: nothingSeen },
   deleted: { has: () => false },
   deletions: { deleteWithin: () => Promise.resolve(0) },
 };

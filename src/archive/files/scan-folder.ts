@@ -36,7 +36,7 @@ export const isSameStamp = (a: FileStamp, b: FileStamp): boolean =>
   a.ino === b.ino && a.sizeBytes === b.sizeBytes && a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs;
 
 /** A folder, not a link to one: a link could lead anywhere. */
-const isRealFolder = (folder: string): boolean =>
+export const isRealFolder = (folder: string): boolean =>
   lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** The names in a camera's folder; none where there is no real one. */

@@ -1,4 +1,6 @@
 import { AppError, messageOf } from '../../base/errors.js';
+import { appendDetections } from '../detections/append-detections.js';
+import { listDetections, readDetections } from '../detections/read-detections.js';
 import { collectClip } from '../export/collect-clip.js';
 import { finishClip } from '../export/finish-clip.js';
 import { readClip } from '../export/read-clip.js';
@@ -41,6 +43,9 @@ export const jobs = {
   readFrames,
   keyFrameEnds,
   readBytes,
+  appendDetections,
+  readDetections,
+  listDetections,
 };
 
 export type Jobs = typeof jobs;

@@ -2,7 +2,9 @@ import { lstatSync, rmdirSync, statfsSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/errors.js';
 import { eachFolder, type FilePlace, placeKey } from '../files/archive-folders.js';
+import { deleteBelongings, sidecarsOf } from '../files/belongings.js';
 import { parseBrokenName, parseRecordingName, parseUnclosedName } from '../files/file-name.js';
+import { parseSidecarName } from '../files/sidecar-name.js';
 import { brokenFileAt } from '../list/broken-files.js';
 import { type ClockEra, EraOrder } from './clock-eras.js';
 
@@ -93,10 +95,21 @@ class DeletionRound implements Deletions {
       if (stat?.isFile() !== true) return null;
       unlinkSync(path);
       this.deleted.push({ cameraId, fileName });
-      return stat.blocks * 512;
+      return stat.blocks * 512 + deleteBelongings(join(this.#archiveDir, cameraId), fileName);
     } catch (fault) {
       this.failed.push({ cameraId, fileName, reason: messageOf(fault) });
       return null;
+    }
+  }
+
+  /** Deletes what belongs to a recording that is no more; whether it is gone. */
+  deleteLeft({ cameraId, fileName }: FilePlace): boolean {
+    const path = join(this.#archiveDir, cameraId, fileName);
+    try {
+      if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === true) unlinkSync(path);
+      return true;
+    } catch {
+      return false;
     }
   }
 
@@ -153,7 +166,7 @@ export const deleteExpired = (input: {
     const beforeMs = limits.get(cameraId);
     if (beforeMs === undefined) return;
     const isPurged = beforeMs === Number.POSITIVE_INFINITY;
-    let left = 0;
+    const kept: string[] = [];
     for (const fileName of names) {
       if (isPurged && parseUnclosedName(fileName) !== null) unclosed.push({ cameraId, fileName });
       const endMs = deletableEndMs(input.archiveDir, { cameraId, fileName });
@@ -161,9 +174,17 @@ export const deleteExpired = (input: {
       const isSpared = !isPurged && isProtected({ cameraId, fileName });
       const isDue = isOld && !isSpared && !skip.has(placeKey({ cameraId, fileName }));
       const goes = isDue && round.count < input.maxFiles && round.delete({ cameraId, fileName }) !== null;
-      if (!goes && isOurs(fileName)) left += 1;
+      if (!goes && isOurs(fileName)) kept.push(fileName);
     }
-    if (left > 0) return;
+    // A power cut, or another hand, leaves what belonged to a recording that is gone: it goes by its own age.
+    const sidecars = sidecarsOf(kept);
+    for (const fileName of names) {
+      const startMs = parseSidecarName(fileName)?.startMs;
+      if (startMs === undefined || sidecars.has(fileName)) continue;
+      const isOld = order.rightEndMs(startMs) < beforeMs;
+      if (!(isOld && round.deleteLeft({ cameraId, fileName }))) kept.push(fileName);
+    }
+    if (kept.length > 0) return;
     bare.push(cameraId);
     if (isPurged) removeFolder(join(input.archiveDir, cameraId));
   });

@@ -2,6 +2,8 @@ import { closeSync, constants, fsyncSync, ftruncateSync, lstatSync, renameSync }
 import { join } from 'node:path';
 import { syncFolder } from '../../base/durable-file.js';
 import { buildMfra } from '../../fmp4/random-access.js';
+import { shareOut } from '../detections/share-out.js';
+import { moveBelongingsAside } from '../files/belongings.js';
 import { codeOf, isDiskFull } from '../files/disk-fault.js';
 import { closedName, parseRecordingName } from '../files/file-name.js';
 import { endMsOf } from '../files/file-times.js';
@@ -77,6 +79,15 @@ const moveAside = (folder: string, fileName: string, openName: string): string =
     attempt === 0 ? `${openName}.broken` : `${openName}.broken-${attempt + 1}`,
   );
 
+/** What a recording has beside it must not keep it from being closed. */
+const unlessFaulty = (work: () => void): void => {
+  try {
+    work();
+  } catch {
+    // Some of it is lost, or found by the next repair.
+  }
+};
+
 /** Null where the disk can't read it, if that is to be taken as it is. */
 const unlessUnreadable = <Result>(givesUp: boolean, work: () => Result): Result | null => {
   try {
@@ -146,13 +157,19 @@ export const repairFile = (input: {
     closePiece(folder, piece, fileName, namedMs, givesUp),
   );
   if (survey === null) {
-    return { ...nothingLost, outcome: 'broken', newName: moveAside(folder, fileName, fileName), moreNames };
+    const newName = moveAside(folder, fileName, fileName);
+    unlessFaulty(() => {
+      if (moreNames.length > 0) shareOut(folder, fileName, moreNames);
+      else moveBelongingsAside(folder, fileName, newName);
+    });
+    return { ...nothingLost, outcome: 'broken', newName, moreNames };
   }
   const { stretches, lostBytes, lostMs } = survey;
   const [first] = stretches;
   const isWholeAtStart = first.startBytes === survey.headBytes;
   const startMs = isWholeAtStart ? namedMs : (first.startMs ?? namedMs);
   const newName = close(folder, fileName, startMs, first);
+  unlessFaulty(() => shareOut(folder, fileName, [newName, ...moreNames]));
   const lastBytes = stretches.at(-1)!.endBytes;
   return {
     ...{ outcome: 'closed', newName, moreNames, lostBytes, lostMs },

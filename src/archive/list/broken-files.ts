@@ -1,6 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { eachFolder } from '../files/archive-folders.js';
+import { belongingBytes } from '../files/belongings.js';
 import { openEndMs, parseBrokenName } from '../files/file-name.js';
 import { listFolder } from '../files/scan-folder.js';
 
@@ -38,7 +39,7 @@ export const countBroken = ({ archiveDir }: { readonly archiveDir: string }): Br
       const found = brokenFileAt(join(archiveDir, cameraId), name);
       if (found === null) continue;
       files += 1;
-      bytes += found.sizeBytes;
+      bytes += found.sizeBytes + belongingBytes(join(archiveDir, cameraId), name);
     }
   });
   return { files, bytes };

@@ -312,6 +312,8 @@ export class RecordingFile {
     const { file, name, startWallMs } = await createUnderFreeName(folder, this.#startWallMs, this.#direct);
     this.#startWallMs = startWallMs;
     this.#name = name;
+    // What its frames say: its name may have been moved on.
+    this.#progress.startMs = this.#options.startWallMs;
     this.#events.onMade(name, this.#progress);
     return file;
   }

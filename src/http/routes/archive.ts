@@ -1,6 +1,7 @@
 import { HeldBytes } from '../held-bytes.js';
 import type { Route } from '../route.js';
 import { type DeletionRouteDeps, deletionRoute } from './archive/deletion.js';
+import { type DetectionsRouteDeps, detectionsRoute } from './archive/detections.js';
 import { type ExportRouteDeps, exportRoute } from './archive/export.js';
 import { type FramesRouteDeps, framesRoute } from './archive/frames.js';
 import { type KeyFrameRoutesDeps, keyFrameRoutes } from './archive/key-frames.js';
@@ -10,6 +11,7 @@ import { type TimelineRouteDeps, timelineRoute } from './archive/timeline.js';
 
 export type ArchiveRoutesDeps = ListRoutesDeps &
   TimelineRouteDeps &
+  DetectionsRouteDeps &
   PlaybackRoutesDeps &
   KeyFrameRoutesDeps &
   FramesRouteDeps &
@@ -25,6 +27,7 @@ export const archiveRoutes = (deps: ArchiveRoutesDeps): Route[] => {
   return [
     ...listRoutes(deps),
     timelineRoute(deps),
+    detectionsRoute(deps),
     ...playbackRoutes(deps, held),
     ...keyFrameRoutes(deps, held),
     framesRoute(deps),

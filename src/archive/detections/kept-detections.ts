@@ -1,0 +1,52 @@
+import { folderOf } from '../files/archive-path.js';
+import { sidecarOf } from '../files/sidecar-name.js';
+import type { JobRunner } from '../jobs/jobs.js';
+import type { Recordings } from '../list/recordings.js';
+import type { DetectionPlace, DetectionsText, ReadDetectionsInput } from './read-detections.js';
+
+/** What of a camera's detections is asked for, in the order of time. */
+export type DetectionsWanted = {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly labels: readonly string[] | null;
+  readonly limit: number;
+  readonly behind: DetectionPlace | null;
+};
+
+/** Names tell seconds, and a recording's end may be known late. */
+const SLACK_MS = 2_000;
+
+/** What was seen, and is kept with the recordings. */
+export class KeptDetections {
+  readonly #archiveDir: string;
+  readonly #recordings: Pick<Recordings, 'list'>;
+  readonly #runner: JobRunner;
+
+  constructor(
+    options: { readonly archiveDir: string },
+    deps: { readonly recordings: Pick<Recordings, 'list'>; readonly runner: JobRunner },
+  ) {
+    this.#archiveDir = options.archiveDir;
+    this.#recordings = deps.recordings;
+    this.#runner = deps.runner;
+  }
+
+  /** A page of them as JSON, and where the next one begins. */
+  async page(cameraId: string, wanted: DetectionsWanted): Promise<DetectionsText> {
+    const folder = folderOf(this.#archiveDir, cameraId);
+    const fromMs = Math.max(wanted.fromMs, (wanted.behind?.timeUs ?? 0) / 1_000);
+    const sidecars = await this.#sidecars(cameraId, fromMs, wanted.toMs);
+    return this.#runner.run('listDetections', { ...wanted, folder, sidecars });
+  }
+
+  /** Those of the recordings that overlap a time. */
+  async #sidecars(cameraId: string, fromMs: number, toMs: number): Promise<ReadDetectionsInput['sidecars']> {
+    const byName = new Map<string, number>();
+    for (const { fileName, startMs, endMs } of await this.#recordings.list(cameraId)) {
+      if (startMs - SLACK_MS >= toMs || endMs + SLACK_MS <= fromMs) continue;
+      const name = sidecarOf(fileName);
+      if (name !== null && !byName.has(name)) byName.set(name, startMs);
+    }
+    return [...byName].map(([name, startMs]) => ({ name, startMs }));
+  }
+}

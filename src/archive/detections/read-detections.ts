@@ -1,0 +1,183 @@
+import { closeSync } from 'node:fs';
+import { join } from 'node:path';
+import { codeOf } from '../files/disk-fault.js';
+import { Moved } from '../files/job-result.js';
+import { openRegular } from '../files/regular-file.js';
+import { decodeRecord, type KeptDetection, recordTimeAt } from './detection-record.js';
+import { eachRecord, isSidecar, PAGE_BYTES, pageCountOf, readPage } from './sidecar-pages.js';
+
+/** A place among detections: behind the first `count` of this very moment. */
+export type DetectionPlace = { readonly timeUs: number; readonly count: number };
+
+export type ReadDetectionsInput = {
+  readonly folder: string;
+  /** In the order of their recordings' starts. */
+  readonly sidecars: readonly { readonly name: string; readonly startMs: number }[];
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Objects of others are left out, and pictures without any; null: all count. */
+  readonly labels: readonly string[] | null;
+  readonly limit: number;
+  readonly behind: DetectionPlace | null;
+  readonly maxBytes?: number;
+};
+
+/** In the order of time. `next`: where to go on, since there is more or may be; null: that was all. */
+export type ReadDetections = {
+  readonly detections: readonly KeptDetection[];
+  readonly next: DetectionPlace | null;
+};
+
+/** What is written later than what was seen after it: no later than this. */
+const LATE_MS = 60_000;
+const MAX_BYTES = 2 << 20;
+const MAX_FILES = 256;
+
+const usOf = (wallMs: number): number => Math.round(wallMs * 1_000);
+
+/** When the first record of a page was; null: it has none. */
+const timeOfPage = (fd: number, page: number): number | null => {
+  const bytes = readPage(fd, page);
+  let timeMs: number | null = null;
+  eachRecord(bytes, page, (at) => {
+    timeMs ??= recordTimeAt(bytes, at);
+  });
+  return timeMs;
+};
+
+/** The first page that may have something of `fromMs` or later. */
+const firstPage = (fd: number, pages: number, fromMs: number): number => {
+  let [low, high] = [0, pages - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const timeMs = timeOfPage(fd, middle);
+    if (timeMs !== null && timeMs < fromMs - LATE_MS) low = middle;
+    else high = middle - 1;
+  }
+  return Math.max(low, 0);
+};
+
+/** What was found, until there is enough of it. */
+class Reading {
+  readonly found: KeptDetection[] = [];
+  /** All that there is before this was found. */
+  horizonMs = Number.POSITIVE_INFINITY;
+  readonly #input: ReadDetectionsInput;
+  readonly #labels: ReadonlySet<string> | null;
+  #leftBytes: number;
+  #newestMs = Number.NEGATIVE_INFINITY;
+
+  constructor(input: ReadDetectionsInput) {
+    this.#input = input;
+    this.#labels = input.labels === null ? null : new Set(input.labels);
+    this.#leftBytes = input.maxBytes ?? MAX_BYTES;
+  }
+
+  get isOver(): boolean {
+    return this.horizonMs !== Number.POSITIVE_INFINITY;
+  }
+
+  /** Ends the reading before `timeMs`, if that is anything. */
+  end(timeMs: number): void {
+    if (timeMs > this.#input.fromMs) this.horizonMs = timeMs;
+  }
+
+  readFile(fd: number, fileBytes: number): void {
+    if (!isSidecar(fd)) return;
+    const pages = pageCountOf(fileBytes);
+    const { fromMs, toMs } = this.#input;
+    for (let page = firstPage(fd, pages, fromMs); page < pages && !this.isOver; page += 1) {
+      const isBehind = this.#readPage(readPage(fd, page), page, toMs + LATE_MS);
+      if (isBehind) return;
+      this.#leftBytes -= PAGE_BYTES;
+      if (this.#leftBytes <= 0) this.end(this.#newestMs - LATE_MS);
+    }
+  }
+
+  /** Returns whether the page, and so what follows it, is of later. */
+  #readPage(bytes: Buffer, page: number, endMs: number): boolean {
+    let firstMs: number | null = null;
+    eachRecord(bytes, page, (at, lengthBytes) => {
+      const timeMs = recordTimeAt(bytes, at);
+      firstMs ??= timeMs;
+      this.#newestMs = Math.max(this.#newestMs, timeMs);
+      if (timeMs < this.#input.fromMs || timeMs >= this.#input.toMs) return;
+      const counted = this.#counted(decodeRecord(bytes.subarray(at, at + lengthBytes)));
+      if (counted !== null) this.found.push(counted);
+    });
+    return firstMs !== null && firstMs > endMs;
+  }
+
+  #counted(detection: KeptDetection | null): KeptDetection | null {
+    if (detection === null || this.#labels === null) return detection;
+    const objects = detection.objects.filter(({ label }) => this.#labels?.has(label));
+    return objects.length === 0 ? null : { ...detection, objects };
+  }
+}
+
+const readFile = (path: string, reading: Reading): void => {
+  let opened: ReturnType<typeof openRegular>;
+  try {
+    opened = openRegular(path);
+  } catch (fault) {
+    // Nothing was seen then, or the recording was deleted meanwhile.
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL'].includes(codeOf(fault))) return;
+    throw fault;
+  }
+  try {
+    reading.readFile(opened.fd, opened.stat.size);
+  } finally {
+    closeSync(opened.fd);
+  }
+};
+
+/** Without those that the page before had. */
+const behindPlace = (sorted: readonly KeptDetection[], behind: DetectionPlace | null): KeptDetection[] => {
+  let left = behind?.count ?? 0;
+  return sorted.filter(({ wallMs }) => {
+    if (behind === null || usOf(wallMs) > behind.timeUs) return true;
+    if (usOf(wallMs) < behind.timeUs) return false;
+    left -= 1;
+    return left < 0;
+  });
+};
+
+/** Behind the last of a page. */
+const placeBehind = (page: readonly KeptDetection[], behind: DetectionPlace | null): DetectionPlace => {
+  const timeUs = usOf(page.at(-1)!.wallMs);
+  const count = page.filter(({ wallMs }) => usOf(wallMs) === timeUs).length;
+  return { timeUs, count: count + (behind?.timeUs === timeUs ? behind.count : 0) };
+};
+
+/** What was seen in [fromMs, toMs), as far as some megabytes of sidecars have it. */
+export const readDetections = (input: ReadDetectionsInput): ReadDetections => {
+  const { folder, sidecars, limit, behind } = input;
+  const fromMs = Math.max(input.fromMs, (behind?.timeUs ?? 0) / 1_000);
+  const reading = new Reading({ ...input, fromMs });
+  for (const [index, { name, startMs }] of sidecars.entries()) {
+    if (index >= MAX_FILES) reading.end(startMs);
+    if (reading.isOver) break;
+    readFile(join(folder, name), reading);
+  }
+  const { horizonMs } = reading;
+  const whole = reading.found.filter(({ wallMs }) => wallMs < horizonMs).sort((a, b) => a.wallMs - b.wallMs);
+  const rest = behindPlace(whole, behind);
+  const detections = rest.slice(0, limit);
+  if (rest.length > limit) return { detections, next: placeBehind(detections, behind) };
+  return { detections, next: reading.isOver ? { timeUs: usOf(horizonMs), count: 0 } : null };
+};
+
+/** What a page of detections is to clients. */
+export type DetectionsText = { readonly json: Uint8Array<ArrayBuffer>; readonly next: DetectionPlace | null };
+
+/** Job: the same as JSON, which the main thread needs only to send. */
+export const listDetections = (input: ReadDetectionsInput): Moved<DetectionsText> => {
+  const { detections, next } = readDetections(input);
+  const views = detections.map(({ wallMs, source, objects }) => ({
+    t: new Date(wallMs).toISOString(),
+    source,
+    objects,
+  }));
+  const json = new TextEncoder().encode(JSON.stringify(views));
+  return new Moved({ json, next }, [json.buffer]);
+};
