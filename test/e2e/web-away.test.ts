@@ -56,6 +56,44 @@ test('while the service does not answer what is shown stays, with a countdown, a
   await visitor.close();
 });
 
+test('who signs in next sees nothing of what was there before, while the service takes its time', async () => {
+  const visitor = await browser.signedIn(app.url, {
+    username: 'operator',
+    password: 'correct horse battery',
+  });
+  const { page } = visitor;
+  const { token } = await app
+    .call('POST', '/api/login', {
+      body: { username: 'operator', password: 'correct horse battery' },
+    })
+    .then(({ body }) => body as { token: string });
+  await app.call('POST', '/api/layouts', {
+    token,
+    body: { name: 'Only of the operator', grid: '2x2', tiles: [] },
+  });
+  await visitor.go('/wall/all');
+  const layout = page.getByRole('option', { name: 'Only of the operator' });
+  await layout.waitFor({ state: 'attached' });
+  await visitor.follow('/me');
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+  let answer = (): void => {};
+  const isLate = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  await page.route('**/api/layouts', async (route) => {
+    await isLate;
+    await route.continue();
+  });
+  await visitor.signIn({ username: 'viewer', password: 'correct horse battery' }, false);
+  await visitor.follow('/wall/all', false);
+  await page.getByRole('option', { name: 'All cameras' }).waitFor({ state: 'attached' });
+  assert.equal(await layout.count(), 0);
+  answer();
+  await visitor.settle();
+  assert.equal(await layout.count(), 0);
+  await visitor.close();
+});
+
 test('single keys do what the help says, and nothing for who switched them off', async () => {
   const visitor = await browser.signedIn(app.url, {
     username: 'operator',

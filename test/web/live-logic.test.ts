@@ -8,9 +8,10 @@ import {
   Failures,
   type LadderFacts,
   Rebuilds,
+  RefusedCodecs,
   reasonAgainst,
 } from '../../src/web/player/ladder.js';
-import { ClockOffset, freshnessOf, IntervalMeter, LagMeter } from '../../src/web/player/lag.js';
+import { ClockOffset, freshnessOf, IntervalMeter, LagMeter, Sleeps } from '../../src/web/player/lag.js';
 import { saysTheSame, type TileFacts, viewOf } from '../../src/web/player/tile-view.js';
 import { Backoff } from '../../src/web/socket/backoff.js';
 import { TakenCount, takenMessage } from '../../src/web/socket/taken.js';
@@ -60,6 +61,41 @@ test('it shows more again after half a minute, and waits twice as long where tha
   assert.equal(governor.stepOf(0), 'full');
 });
 
+test('it waits less long again after steps up that were not too much', () => {
+  const governor = new Governor();
+  const tiles = tilesOf(2);
+  let nowMs = 0;
+  const run = (seconds: number, load: typeof CALM): void => {
+    for (let second = 0; second < seconds; second++) {
+      nowMs += 1_000;
+      governor.look(nowMs, load, tiles);
+    }
+  };
+  /** How long it takes until the next step up. */
+  const untilRaised = (): number => {
+    const before = tiles.map(({ tile }) => governor.stepOf(tile)).join(' ');
+    for (let seconds = 1; ; seconds++) {
+      assert.ok(seconds < 1_000);
+      run(1, CALM);
+      if (tiles.map(({ tile }) => governor.stepOf(tile)).join(' ') !== before) return seconds;
+    }
+  };
+  run(6, BUSY);
+  // Three that were too much: it waits for four minutes now.
+  for (const _ of [1, 2, 3]) {
+    untilRaised();
+    run(2, BUSY);
+  }
+  assert.deepEqual(
+    tiles.map(({ tile }) => governor.stepOf(tile)),
+    ['key', 'sub'],
+  );
+  assert.deepEqual([untilRaised(), untilRaised(), untilRaised()], [241, 240, 120]);
+  run(1_000, CALM);
+  run(2, BUSY);
+  assert.equal(untilRaised(), 31, 'after long enough it is as at the beginning');
+});
+
 const facts = (changes: Partial<LadderFacts> = {}): LadderFacts => ({
   ...{ isSecure: true, hasWebCodecs: true, hasMse: true, hasWebRtc: true, hasHls: true },
   ...{ isSocketBlocked: false, whepTaken: 0, hlsTaken: 0 },
@@ -87,6 +123,22 @@ test('a tile takes the best way that there is, and says why not a better one', (
     [0, 1_000, 2_000, 3_000, 62_000].map((nowMs) => rebuilds.mayRebuild(nowMs)),
     [true, true, true, false, true],
   );
+});
+
+test('a codec that is not played is tried again as soon as the camera sends another one', () => {
+  const refused = new RefusedCodecs();
+  refused.look('h265 1920x1080');
+  refused.rungs.add('webcodecs');
+  refused.isSubOnly = true;
+  refused.look('h265 1920x1080');
+  refused.look('');
+  assert.ok(refused.rungs.has('webcodecs') && refused.isSubOnly, 'a camera that is away sends nothing else');
+  refused.look('h264 1920x1080');
+  assert.ok(refused.rungs.size === 0 && !refused.isSubOnly);
+  const unknown = new RefusedCodecs();
+  unknown.rungs.add('mse');
+  unknown.look('h265 1920x1080');
+  assert.ok(unknown.rungs.has('mse'), 'what it sends was not known before');
 });
 
 test('added lag is what is above the least of a minute, whatever the clocks say', () => {
@@ -129,7 +181,21 @@ test('a picture is live for a second and two intervals, and old after five secon
 
 const tileFacts = (changes: Partial<TileFacts> = {}): TileFacts => ({
   ...{ rung: 'webcodecs', reason: null, step: 'full', stream: 'sub', problem: null, report: null },
-  ...{ drawnMs: 100_000, intervalMs: 66, wallMs: 99_700, offsetMs: 0, ...changes },
+  ...{ drawnMs: 100_000, sleptMs: 0, intervalMs: 66, wallMs: 99_700, offsetMs: 0, ...changes },
+});
+
+test('a picture from before the machine slept is not live, whatever clock stood still meanwhile', () => {
+  const sleeps = new Sleeps();
+  sleeps.note(1_000, 500_000);
+  sleeps.note(1_500, 500_500);
+  assert.equal(sleeps.since(1_400), 0);
+  sleeps.note(2_000, 800_000);
+  assert.equal(sleeps.since(1_400), 299_000);
+  assert.equal(sleeps.since(2_100), 0, 'that came since');
+  sleeps.note(2_500, 700_000);
+  assert.equal(sleeps.since(2_100), 0, 'a clock that is set back is no sleep');
+  const view = viewOf(tileFacts({ sleptMs: 299_000 }), 100_010);
+  assert.deepEqual([view.freshness, view.ageMs], ['old', 299_000]);
 });
 
 test('what is said of a tile: never that it is live when it is not', () => {

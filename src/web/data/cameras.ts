@@ -2,7 +2,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { onHappening } from './happenings.js';
 import { applyChanges, Looks } from './looks.js';
 import { asProblem, type Problem } from './problem.js';
-import { api, me } from './session.js';
+import { api, me, onAnotherUser } from './session.js';
 import type { Camera, Folder, Tag } from './types.js';
 
 /** All cameras by id, as far as the user may see them; null: not known yet. */
@@ -70,14 +70,21 @@ const change = (id: string, set: object): void => {
   requestAnimationFrame(flush);
 };
 
+const forget = (): void => {
+  looks.forget();
+  pending.clear();
+  cameras.value = null;
+  folders.value = [];
+  tags.value = [];
+  camerasProblem.value = null;
+};
+
 /** Keeps the list as long as somebody is signed in. */
 export const startCameras = (): void => {
+  onAnotherUser(forget);
   effect(() => {
     if (me.value?.permissions.includes('cameras.list') === true) void loadCameras();
-    else {
-      looks.forget();
-      cameras.value = null;
-    }
+    else forget();
   });
   onHappening((happening) => {
     if (happening.topic === 'reset') void (me.peek() === null ? null : loadCameras());

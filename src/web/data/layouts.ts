@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { onHappening } from './happenings.js';
 import { asProblem, type Problem } from './problem.js';
-import { api } from './session.js';
+import { api, me, onAnotherUser } from './session.js';
 import type { Layout as Stored } from './types.js';
 
 export type Layout = Stored & { readonly revision: string };
@@ -13,13 +13,20 @@ export const layoutsProblem = signal<Problem | null>(null);
 
 const byName = new Intl.Collator(undefined, { numeric: true });
 
+onAnotherUser(() => {
+  layouts.value = null;
+  layoutsProblem.value = null;
+});
+
 export const loadLayouts = async (): Promise<void> => {
+  const owner = me.peek()?.username;
   try {
     const rows = await api<Layout[]>('GET', '/api/layouts');
+    if (me.peek()?.username !== owner) return;
     layouts.value = rows.sort((a, b) => byName.compare(a.name, b.name));
     layoutsProblem.value = null;
   } catch (fault) {
-    layoutsProblem.value = asProblem(fault);
+    if (me.peek()?.username === owner) layoutsProblem.value = asProblem(fault);
   }
 };
 

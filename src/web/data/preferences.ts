@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { Problem } from './problem.js';
-import { call, me } from './session.js';
+import { call, me, onAnotherUser } from './session.js';
 
 /** What pages keep for the user, on the service: it follows to every browser. */
 export type Preferences = {
@@ -22,13 +22,16 @@ const show = (): void => {
 };
 
 export const loadPreferences = async (): Promise<void> => {
+  const owner = me.peek()?.username;
   const answer = await call('GET', '/api/me/preferences');
+  if (me.peek()?.username !== owner) return;
   tag = answer.headers.get('etag') ?? '';
   kept = (await answer.json()) as Preferences;
   show();
 };
 
-const write = async (changes: Preferences): Promise<void> => {
+const write = async (changes: Preferences, by: string | undefined): Promise<void> => {
+  if (me.peek()?.username !== by) return;
   // Set before they were read: what else is there has to stay.
   if (tag === '') await loadPreferences();
   for (let tries = 1; ; tries++) {
@@ -50,11 +53,12 @@ const write = async (changes: Preferences): Promise<void> => {
 
 /** Shown at once, kept one after another; what could not be kept is as it was again. */
 export const setPreferences = (changes: Preferences): Promise<void> => {
+  const by = me.peek()?.username;
   pending = [...pending, changes];
   show();
   writing = writing
     .catch(() => {})
-    .then(() => write(changes))
+    .then(() => write(changes, by))
     .finally(() => {
       pending = pending.filter((each) => each !== changes);
       show();
@@ -64,15 +68,16 @@ export const setPreferences = (changes: Preferences): Promise<void> => {
 
 /** Read as soon as somebody is signed in; nobody waits for them, nor misses them if they can't be read. */
 export const startPreferences = (): void => {
+  onAnotherUser(() => {
+    kept = {};
+    pending = [];
+    tag = '';
+    show();
+  });
   let owner: string | null = null;
   effect(() => {
     const name = me.value?.username ?? null;
-    if (name === null || name === owner) return;
+    if (name !== null && name !== owner) void loadPreferences().catch(() => {});
     owner = name;
-    kept = {};
-    pending = [];
-    show();
-    tag = '';
-    void loadPreferences().catch(() => {});
   });
 };

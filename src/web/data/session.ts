@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal, untracked } from '@preact/signals';
 import type { Permission } from '../../auth/permissions.js';
 import { isOffline, Problem } from './problem.js';
 import { type Method, type RequestOptions, request } from './request.js';
@@ -20,6 +20,16 @@ export type Session =
 export const session = signal<Session>({ state: 'unknown' });
 
 export const me = computed(() => ('me' in session.value ? session.value.me : null));
+
+/** Called when somebody else is signed in, or nobody any more: what was known of the one before is to be forgotten. */
+export const onAnotherUser = (forget: () => void): void => {
+  let known: string | null = null;
+  effect(() => {
+    const name = me.value?.username ?? null;
+    if (known !== null && name !== known) untracked(forget);
+    known = name;
+  });
+};
 
 /** What may not be done is neither shown nor asked for. */
 export const may = (permission: Permission): boolean => me.value?.permissions.includes(permission) ?? false;

@@ -11,6 +11,7 @@ export type ToDecodeWorker =
   /** Fragments for a `<video>` instead of pictures. */
   | { readonly op: 'fragments'; readonly tile: number }
   | { readonly op: 'size'; readonly tile: number; readonly size: TileSize }
+  /** Its pictures are to follow each other evenly, though a little later. */
   | { readonly op: 'paced'; readonly tile: number; readonly isPaced: boolean }
   | { readonly op: 'gone'; readonly tile: number }
   /** How many streams here may have a decoder of the graphics chip. */
@@ -18,6 +19,8 @@ export type ToDecodeWorker =
 
 export type FromDecodeWorker =
   | { readonly op: 'report'; readonly load: Load; readonly tiles: readonly TileReport[] }
+  /** The browser took the tile's canvas away, and gave none back. */
+  | { readonly op: 'canvas-lost'; readonly tile: number }
   /** The first picture of a tile is on the screen, or the first of another stream. */
   | { readonly op: 'first'; readonly report: TileReport }
   /** Nothing more will come: `codec`: not decoded here; `failed`: too many decoders broke. */

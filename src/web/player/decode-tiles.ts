@@ -61,10 +61,7 @@ export class DecodeTiles {
     this.#gone.delete(tile);
     const known = this.#tiles.get(tile) ?? new DecodedTile(tile);
     this.#tiles.set(tile, known);
-    if (message.op === 'canvas')
-      known.showOn(message.canvas, () =>
-        this.#post({ op: 'fault', tile, kind: 'failed', message: 'the browser took the canvas away' }),
-      );
+    if (message.op === 'canvas') known.showOn(message.canvas, () => this.#post({ op: 'canvas-lost', tile }));
     else if (message.op === 'fragments') known.showFragments();
     else if (message.op === 'size') known.resize(message.size);
     else known.isPaced = message.isPaced;
@@ -102,7 +99,7 @@ export class DecodeTiles {
       onPicture: ({ frame, wallUs }) => {
         const shown = this.#shownBy(stream).filter(({ hasCanvas }) => hasCanvas);
         for (const [at, tile] of shown.entries())
-          tile.offer(at === shown.length - 1 ? frame : frame.clone(), wallUs / 1_000);
+          tile.offer(at === shown.length - 1 ? frame : frame.clone(), wallUs / 1_000, decoder.isSettling);
         if (shown.length === 0) frame.close();
         else this.#paintSoon();
       },

@@ -1,10 +1,12 @@
 import type { TileSize } from './decode-messages.js';
-import { IntervalMeter, quantile } from './lag.js';
+import { IntervalMeter } from './lag.js';
+import { monotonicMs } from './monotonic.js';
+import { Pacer, PictureQueue } from './pacing.js';
 import type { StreamDecoder } from './stream-decoder.js';
 import { TileCanvas } from './tile-canvas.js';
 import type { TileReport } from './tile-report.js';
 
-const MAX_PACE_MS = 150;
+type Waiting = { readonly frame: VideoFrame; readonly wallMs: number };
 
 /** One tile of this worker: where its pictures go, and when the last one went there. */
 export class DecodedTile {
@@ -19,13 +21,13 @@ export class DecodedTile {
   readonly #interval = new IntervalMeter();
   #canvas: TileCanvas | null = null;
   #size: TileSize | null = null;
-  #next: { readonly frame: VideoFrame; readonly wallMs: number; readonly dueMs: number } | null = null;
+  readonly #queue = new PictureQueue<Waiting>();
+  readonly #pacer = new Pacer();
   #drawn = 0;
   #drawnMs = 0;
   #wallMs = 0;
   #counted = { atMs: performance.now(), frames: 0, bytes: 0, of: null as StreamDecoder | null };
   #rates = { fps: 0, kbits: 0 };
-  #bases: number[] = [];
 
   constructor(tile: number) {
     this.tile = tile;
@@ -36,11 +38,15 @@ export class DecodedTile {
   }
 
   get isWaiting(): boolean {
-    return this.#next !== null;
+    return !this.#queue.isEmpty;
   }
 
   showOn(canvas: OffscreenCanvas, onLost: () => void): void {
-    this.#canvas = new TileCanvas(canvas, onLost);
+    const made = new TileCanvas(canvas, () => {
+      // Of one that was replaced nobody needs to hear.
+      if (this.#canvas === made) onLost();
+    });
+    this.#canvas = made;
     // It is empty: what was shown on another one is not to be seen.
     this.#drawnMs = 0;
     this.isFirst = true;
@@ -49,7 +55,7 @@ export class DecodedTile {
   }
 
   showFragments(): void {
-    this.#drop();
+    this.#queue.clear();
     this.#canvas = null;
     this.wantsFragments = true;
   }
@@ -64,21 +70,26 @@ export class DecodedTile {
     this.stream = stream;
     this.isFirst = true;
     this.#interval.reset();
-    this.#bases = [];
-    this.#drop();
+    this.#pacer.reset();
+    this.#queue.clear();
   }
 
-  /** Takes the frame over: it is drawn, or closed, whichever comes first. */
-  offer(frame: VideoFrame, wallMs: number): void {
-    this.#drop();
-    this.#next = { frame, wallMs, dueMs: this.isPaced ? this.#dueMs(frame.timestamp / 1_000) : 0 };
+  /**
+   * Takes the frame over: it is drawn, or closed, whichever comes first. `isSettling`: it comes with others that were
+   * taken before, and says nothing of how evenly they come.
+   */
+  offer(frame: VideoFrame, wallMs: number, isSettling: boolean): void {
+    const nowMs = performance.now();
+    const isEvenly = this.isPaced && !this.isKeysOnly && !isSettling;
+    if (!isEvenly) this.#pacer.reset();
+    const dueMs = isEvenly ? this.#pacer.dueMs(nowMs, frame.timestamp / 1_000) : nowMs;
+    this.#queue.add({ frame, wallMs }, dueMs, nowMs);
   }
 
   /** True: the screen shows another picture now. */
   paint(): boolean {
-    const next = this.#next;
-    if (next === null || performance.now() < next.dueMs) return false;
-    this.#next = null;
+    const next = this.#queue.take(performance.now());
+    if (next === null) return false;
     const isDrawn = this.#canvas?.draw(next.frame) === true;
     next.frame.close();
     if (isDrawn) this.note(next.wallMs);
@@ -87,13 +98,13 @@ export class DecodedTile {
 
   note(wallMs: number): void {
     this.#drawn += 1;
-    this.#drawnMs = Date.now();
+    this.#drawnMs = monotonicMs();
     this.#wallMs = wallMs;
     this.#interval.note(performance.now());
   }
 
   close(): void {
-    this.#drop();
+    this.#queue.clear();
     this.#canvas = null;
     this.wantsFragments = false;
   }
@@ -116,22 +127,13 @@ export class DecodedTile {
       lagP50Ms: decoder.lag.quantile(0.5),
       lagP95Ms: decoder.lag.quantile(0.95),
       queued: decoder.queued,
+      pacedMs: this.isPaced && !this.isKeysOnly ? this.#pacer.delayMs : null,
       lost: decoder.lost,
       skipped: decoder.skipped,
       keyDistanceMs: decoder.keyDistanceMs,
       rebuilds: decoder.rebuilds.count,
       isSoftware: decoder.isSoftware,
     };
-  }
-
-  /** Evenly: at the delay that all but the latest pictures of the last seconds had. */
-  #dueMs(shownMs: number): number {
-    const nowMs = performance.now();
-    this.#bases.push(nowMs - shownMs);
-    if (this.#bases.length > 64) this.#bases.shift();
-    const least = Math.min(...this.#bases);
-    const paceMs = Math.min(MAX_PACE_MS, quantile(this.#bases, 0.95) - least);
-    return shownMs + least + paceMs;
   }
 
   #measure(decoder: StreamDecoder): void {
@@ -146,10 +148,5 @@ export class DecodedTile {
         kbits: ((bytes - last.bytes) * 8) / 1_000 / seconds,
       };
     this.#counted = { atMs, frames, bytes, of: decoder };
-  }
-
-  #drop(): void {
-    this.#next?.frame.close();
-    this.#next = null;
   }
 }

@@ -37,7 +37,7 @@ export const isOverloaded = ({ queued, decodeMs, lateMs }: Load): boolean =>
 
 /**
  * Shows less of the least important tiles while this machine doesn't keep up, and more again when it has for a while:
- * after a try that was too much it waits twice as long.
+ * after a try that was too much it waits twice as long, after one that was not half as long.
  */
 export class Governor {
   readonly #steps = new Map<number, Step>();
@@ -45,6 +45,8 @@ export class Governor {
   #cleanSinceMs: number | null = null;
   #waitMs = FIRST_CLEAN_MS;
   #raisedMs = Number.NEGATIVE_INFINITY;
+  /** Nothing was lowered since the last step up. */
+  #hasRaised = false;
   #loweredMs = Number.NEGATIVE_INFINITY;
 
   stepOf(tile: number): Step {
@@ -62,8 +64,12 @@ export class Governor {
     }
     this.#busyLooks = 0;
     this.#cleanSinceMs ??= nowMs;
-    if (this.#steps.size === 0 || nowMs - this.#cleanSinceMs < this.#waitMs) return false;
+    if (nowMs - this.#cleanSinceMs < this.#waitMs) return false;
     this.#cleanSinceMs = nowMs;
+    // The last step up was not too much, or there was none left to try: the next one is waited for half as long.
+    if (this.#hasRaised || this.#steps.size === 0) this.#waitMs = Math.max(FIRST_CLEAN_MS, this.#waitMs / 2);
+    if (this.#steps.size === 0) return false;
+    this.#hasRaised = true;
     this.#raisedMs = nowMs;
     return this.#raise(tiles);
   }
@@ -73,6 +79,7 @@ export class Governor {
       this.#waitMs = Math.min(this.#waitMs * 2, MAX_CLEAN_MS);
       this.#raisedMs = Number.NEGATIVE_INFINITY;
     }
+    this.#hasRaised = false;
     if (nowMs - this.#loweredMs < REST_MS) return false;
     // All tiles give up one step before any gives up two, the least important ones first.
     const candidates = tiles

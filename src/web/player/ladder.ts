@@ -67,6 +67,26 @@ export class Failures {
   }
 }
 
+/** Ways that don't play what a camera sends, for as long as it sends that. */
+export class RefusedCodecs {
+  readonly rungs = new Set<Rung>();
+  /** The smaller stream plays here, and the larger one doesn't. */
+  isSubOnly = false;
+  #sent = '';
+
+  /** `sent`: what the camera sends now; "": nobody knows. */
+  look(sent: string): void {
+    if (sent === '' || sent === this.#sent) return;
+    if (this.#sent !== '') this.forget();
+    this.#sent = sent;
+  }
+
+  forget(): void {
+    this.rungs.clear();
+    this.isSubOnly = false;
+  }
+}
+
 const REBUILDS = 3;
 const REBUILDS_WITHIN_MS = 60_000;
 

@@ -60,6 +60,30 @@ export class ClockOffset {
   }
 }
 
+const SLEPT_MS = 1_000;
+
+/** The clock that nobody sets may stand still while the machine sleeps; the other one goes on, and tells how long that was. */
+export class Sleeps {
+  #aheadMs: number | null = null;
+  #awakeMs = Number.NEGATIVE_INFINITY;
+  #sleptMs = 0;
+
+  /** Called several times a second. */
+  note(nowMs: number, wallMs: number): void {
+    const aheadMs = wallMs - nowMs;
+    const sleptMs = aheadMs - (this.#aheadMs ?? aheadMs);
+    this.#aheadMs = aheadMs;
+    if (sleptMs < SLEPT_MS) return;
+    this.#awakeMs = nowMs;
+    this.#sleptMs = sleptMs;
+  }
+
+  /** How much older is what came then than its clock says. */
+  since(ms: number): number {
+    return ms < this.#awakeMs ? this.#sleptMs : 0;
+  }
+}
+
 const STALLED_MS = 1_000;
 const OLD_MS = 5_000;
 

@@ -52,21 +52,71 @@ const badgeTitle = (kind: BadgeKind, { reason }: TileView): string | undefined =
   return kind === 'compatible' && reason !== null ? reasonText(reason) : undefined;
 };
 
-export const TileBadges = ({ camera, view }: { readonly camera: Camera | null; readonly view: TileView }) => (
-  <span class={styles.badges}>
-    {badgesOf(badgeCameraOf(camera), view).map((kind) => (
-      <span
-        key={kind}
-        class={`${styles.badge} ${styles[looks[kind].tone]}`}
-        title={badgeTitle(kind, view)}
-        data-badge={kind}
-      >
-        <Icon name={looks[kind].icon} />
-        {badgeText(kind, view)}
+/** Of what isn't as it should be: a click tries it anew at once. */
+const RETRIED: readonly BadgeKind[] = ['still', 'compatible', 'stalled', 'away'];
+
+const Badge = ({
+  kind,
+  view,
+  isInTabOrder,
+  onRetry,
+}: {
+  readonly kind: BadgeKind;
+  readonly view: TileView;
+  readonly isInTabOrder: boolean;
+  readonly onRetry: () => void;
+}) => {
+  const title = badgeTitle(kind, view);
+  const content = (
+    <>
+      <Icon name={looks[kind].icon} />
+      {badgeText(kind, view)}
+    </>
+  );
+  const common = { class: `${styles.badge} ${styles[looks[kind].tone]}`, 'data-badge': kind };
+  if (!RETRIED.includes(kind))
+    return (
+      <span {...common} title={title}>
+        {content}
       </span>
-    ))}
-  </span>
-);
+    );
+  const retry = (event: MouseEvent): void => {
+    event.stopPropagation();
+    onRetry();
+  };
+  const why = title === undefined ? '' : `${title}. `;
+  return (
+    <button
+      {...common}
+      type="button"
+      tabIndex={isInTabOrder ? 0 : -1}
+      title={why + wallText('retryTile')}
+      onClick={retry}
+    >
+      {content}
+    </button>
+  );
+};
+
+/** `isInTabOrder`: a wall of tiles is one stop of Tab, and Enter opens the camera, which tries anew as well. */
+export const TileBadges = ({
+  tile,
+  camera,
+  isInTabOrder = false,
+}: {
+  readonly tile: LiveTile;
+  readonly camera: Camera | null;
+  readonly isInTabOrder?: boolean;
+}) => {
+  const view = tile.view.value;
+  return (
+    <span class={styles.badges}>
+      {badgesOf(badgeCameraOf(camera), view).map((kind) => (
+        <Badge key={kind} {...{ kind, view, isInTabOrder }} onRetry={() => tile.retry()} />
+      ))}
+    </span>
+  );
+};
 
 const stateTexts: Readonly<Record<string, () => string>> = {
   connecting: () => wallText('stateConnecting'),

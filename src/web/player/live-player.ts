@@ -8,8 +8,9 @@ import type { FromDecodeWorker } from './decode-messages.js';
 import { Decoders } from './decoders.js';
 import { Governor, type Load } from './governor.js';
 import type { LadderFacts } from './ladder.js';
-import { ClockOffset } from './lag.js';
+import { ClockOffset, Sleeps } from './lag.js';
 import { LiveTile, type TileOwner, type TileWish } from './live-tile.js';
+import { monotonicMs } from './monotonic.js';
 import { hasMse } from './mse-screen.js';
 import { Sound } from './sound.js';
 
@@ -25,7 +26,8 @@ const TOKEN_WITHIN_MS = 8_000;
 const NO_LOAD: Load = { queued: 0, decodeMs: 0, lateMs: 0 };
 
 const wishOf = (cameraId: string): TileWish => ({
-  ...{ cameraId, stream: 'auto', importance: 0, hasSound: false, isFullSize: false, rung: null },
+  ...{ cameraId, stream: 'auto', importance: 0, hasSound: false, rung: null },
+  ...{ isFullSize: false, isPaced: false },
 });
 
 type Connection = { readonly saveData?: boolean };
@@ -35,9 +37,11 @@ export class LivePlayer implements TileOwner {
   /** How the socket is. */
   readonly socket = signal<SocketState>({ state: 'closed' });
   readonly sound = new Sound();
+  isHidden = false;
   readonly #tiles = new Map<number, LiveTile>();
   readonly #governor = new Governor();
   readonly #clock = new ClockOffset();
+  readonly #sleeps = new Sleeps();
   readonly #decoders: Decoders;
   readonly #worker: Worker;
   #lastTile = 0;
@@ -46,7 +50,6 @@ export class LivePlayer implements TileOwner {
   #asking: ReturnType<typeof setTimeout> | undefined;
   #askAgainMs = ASK_AGAIN_MS;
   #isOpen = false;
-  #isHidden = false;
   #hiding: ReturnType<typeof setTimeout> | undefined;
   #load = NO_LOAD;
 
@@ -105,7 +108,8 @@ export class LivePlayer implements TileOwner {
 
   ladderFacts(tile: LiveTile): Omit<LadderFacts, 'refusedCodec' | 'failed'> {
     const taken = (rung: string): number =>
-      [...this.#tiles.values()].filter((each) => each !== tile && each.rung === rung).length;
+      [...this.#tiles.values()].filter((each) => each !== tile && each.rung === rung && !each.isAsleep)
+        .length;
     return {
       isSecure: isSecureContext,
       hasWebCodecs: 'VideoDecoder' in globalThis && 'OffscreenCanvas' in globalThis,
@@ -124,6 +128,10 @@ export class LivePlayer implements TileOwner {
 
   clockOffsetMs(): number | null {
     return this.#clock.offsetMs;
+  }
+
+  sleptMsSince(ms: number): number {
+    return this.#sleeps.since(ms);
   }
 
   post(...[tile, message, transfer]: Parameters<TileOwner['post']>): void {
@@ -148,7 +156,7 @@ export class LivePlayer implements TileOwner {
   #wanted(): readonly WantedTile[] {
     const savesData = (navigator as { connection?: Connection }).connection?.saveData === true;
     return [...this.#tiles.values()].map((tile) => {
-      const isOff = this.#isHidden || !tile.isInView || !tile.isBySocket;
+      const isOff = tile.isAsleep || !tile.isBySocket;
       const isKeysOnly = savesData || this.stepOf(tile.tile) === 'key';
       return {
         tile: tile.tile,
@@ -229,7 +237,8 @@ export class LivePlayer implements TileOwner {
 
   /** Ages go on though nothing comes; ways that failed are tried again. */
   #look(): void {
-    if (this.#isHidden) return;
+    this.#sleeps.note(monotonicMs(), Date.now());
+    if (this.isHidden) return;
     for (const tile of this.#tiles.values()) tile.update();
   }
 
@@ -237,7 +246,7 @@ export class LivePlayer implements TileOwner {
     const load = this.#load;
     this.#load = NO_LOAD;
     if (document.hidden) return;
-    const tiles = [...this.#tiles.values()].filter(({ isInView }) => isInView);
+    const tiles = [...this.#tiles.values()].filter(({ isAsleep }) => !isAsleep);
     const governed = tiles.map(({ tile, wish, wholeStream }) => ({
       ...{ tile, importance: wish.importance, hasSmaller: wholeStream === 'main' && !wish.isFullSize },
     }));
@@ -255,9 +264,8 @@ export class LivePlayer implements TileOwner {
   }
 
   #hide(isHidden: boolean): void {
-    this.#isHidden = isHidden;
-    this.#send();
-    if (!isHidden) this.#look();
+    this.isHidden = isHidden;
+    for (const tile of this.#tiles.values()) tile.update();
   }
 }
 

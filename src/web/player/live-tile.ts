@@ -7,10 +7,13 @@ import {
   chooseRung,
   Failures,
   type LadderFacts,
+  Rebuilds,
+  RefusedCodecs,
   type Rung,
   type RungReason,
   reasonAgainst,
 } from './ladder.js';
+import { monotonicMs } from './monotonic.js';
 import { MseScreen } from './mse-screen.js';
 import { makerOf, type Screen, type ScreenEvents } from './screen.js';
 import type { TileReport } from './tile-report.js';
@@ -33,17 +36,25 @@ export type TileWish = {
   readonly hasSound: boolean;
   /** As sharp as its pictures are, whatever its size on the screen. */
   readonly isFullSize: boolean;
+  /** Somebody looks at this one: its pictures follow each other evenly, though a little later. */
+  readonly isPaced: boolean;
   /** The way that the user wants; null: the best one. */
   readonly rung: Rung | null;
 };
 
 export type TileOwner = {
+  /** Nobody sees the page. */
+  readonly isHidden: boolean;
   ladderFacts(tile: LiveTile): Omit<LadderFacts, 'refusedCodec' | 'failed'>;
   stepOf(tile: number): Step;
   clockOffsetMs(): number | null;
+  /** For how long the machine slept since then. */
+  sleptMsSince(ms: number): number;
   post(tile: LiveTile, message: ToDecodeWorker, transfer?: Transferable[]): void;
   /** What the service is to send is another thing now. */
   changed(): void;
+  /** Asks the service anew, though nothing changed. */
+  retry(): void;
   gone(tile: LiveTile): void;
 };
 
@@ -52,13 +63,13 @@ export class LiveTile {
   readonly tile: number;
   readonly decoder: number;
   wish: TileWish;
-  isInView = true;
   rung: Rung = 'webcodecs';
   readonly #owner: TileOwner;
   readonly #view;
   readonly #report = signal<TileReport | null>(null);
   readonly #failures = new Failures();
-  readonly #refused = new Set<Rung>();
+  readonly #refused = new RefusedCodecs();
+  readonly #canvases = new Rebuilds();
   readonly #resizes: ResizeObserver;
   readonly #views: IntersectionObserver;
   #host: HTMLElement | null = null;
@@ -66,8 +77,7 @@ export class LiveTile {
   #screenKey = '';
   #answer: TileAnswer | null = null;
   #widthPx = 0;
-  /** The smaller stream plays here, and the larger one doesn't. */
-  #isSubOnly = false;
+  #isInView = true;
   #own = { drawnMs: 0, wallMs: 0 };
   #outOfView: ReturnType<typeof setTimeout> | undefined;
 
@@ -76,7 +86,7 @@ export class LiveTile {
     this.decoder = decoder;
     this.wish = wish;
     this.#owner = owner;
-    this.#view = signal<TileView>(viewOf(this.#facts(), Date.now()));
+    this.#view = signal<TileView>(viewOf(this.#facts(), monotonicMs()));
     this.#resizes = new ResizeObserver(() => this.#measure());
     this.#views = new IntersectionObserver((entries) => {
       for (const { isIntersecting } of entries) this.#onView(isIntersecting);
@@ -105,9 +115,14 @@ export class LiveTile {
   /** The same where nothing is lowered. */
   get wholeStream(): 'main' | 'sub' {
     const { stream } = this.wish;
-    if (this.#isSubOnly) return 'sub';
+    if (this.#refused.isSubOnly) return 'sub';
     if (stream !== 'auto') return stream;
     return this.#widthPx >= MAIN_FROM_PX ? 'main' : 'sub';
+  }
+
+  /** Nobody sees it: it takes nothing, by whichever way. */
+  get isAsleep(): boolean {
+    return this.#owner.isHidden || !this.#isInView;
   }
 
   get isBySocket(): boolean {
@@ -131,15 +146,16 @@ export class LiveTile {
   change(changes: Partial<TileWish>): void {
     this.wish = { ...this.wish, ...changes };
     this.#postSize();
+    this.#postPaced();
     this.update();
   }
 
   /** The user wants it tried anew. */
   retry(): void {
     this.#failures.forget();
-    this.#refused.clear();
-    this.#isSubOnly = false;
+    this.#refused.forget();
     this.update();
+    this.#owner.retry();
   }
 
   close(): void {
@@ -150,6 +166,7 @@ export class LiveTile {
 
   /** The way that is the best now, and what is to be said now. Called by whatever may change that, and twice a second. */
   update(): void {
+    this.#refused.look(this.#sent());
     const facts = this.#ladderFacts();
     const step = this.#owner.stepOf(this.tile);
     this.rung = step === 'still' ? 'stills' : chooseRung(facts, this.wish.rung);
@@ -159,7 +176,7 @@ export class LiveTile {
   }
 
   say(): void {
-    const next = viewOf(this.#facts(), Date.now());
+    const next = viewOf(this.#facts(), monotonicMs());
     if (!saysTheSame(this.#view.peek(), next)) this.#view.value = next;
   }
 
@@ -173,8 +190,9 @@ export class LiveTile {
     this.say();
   }
 
-  onWorker(message: Extract<FromDecodeWorker, { op: 'fault' | 'init' | 'fragment' }>): void {
+  onWorker(message: Extract<FromDecodeWorker, { op: 'fault' | 'canvas-lost' | 'init' | 'fragment' }>): void {
     if (message.op === 'fault') this.#onFailed(message.kind);
+    else if (message.op === 'canvas-lost') this.#onCanvasLost();
     else if (!(this.#screen instanceof MseScreen)) return;
     else if (message.op === 'init') this.#screen.init(message.mime, message.data);
     else this.#screen.add(message.data, message.wallMs);
@@ -183,6 +201,7 @@ export class LiveTile {
   #facts() {
     const report = this.#report?.peek() ?? null;
     const isByWorker = this.rung === 'webcodecs';
+    const drawnMs = isByWorker ? (report?.drawnMs ?? 0) : this.#own.drawnMs;
     return {
       rung: this.rung,
       reason: this.#host === null ? null : this.#reason(),
@@ -190,7 +209,8 @@ export class LiveTile {
       stream: this.stream,
       problem: this.problem,
       report,
-      drawnMs: isByWorker ? (report?.drawnMs ?? 0) : this.#own.drawnMs,
+      drawnMs,
+      sleptMs: this.#owner.sleptMsSince(drawnMs),
       intervalMs: isByWorker
         ? (report?.intervalMs ?? 0)
         : this.rung === 'stills'
@@ -203,7 +223,7 @@ export class LiveTile {
 
   #ladderFacts(): LadderFacts {
     const facts = this.#owner.ladderFacts(this);
-    return { ...facts, refusedCodec: this.#refused, failed: this.#failures.at(Date.now()) };
+    return { ...facts, refusedCodec: this.#refused.rungs, failed: this.#failures.at(monotonicMs()) };
   }
 
   /** Why that way can't be taken now; null: it can. */
@@ -219,17 +239,41 @@ export class LiveTile {
     return this.#owner.stepOf(this.tile) === 'still' ? LOWERED_STILL_EVERY_MS : STILL_EVERY_MS;
   }
 
+  get #camera() {
+    return cameras.peek()?.get(this.wish.cameraId) ?? null;
+  }
+
+  /** What its camera sends, as far as a decoder minds. */
+  #sent(): string {
+    const camera = this.#camera;
+    if (camera === null || camera.codec === '') return '';
+    const { codec, resolution, sub } = camera;
+    return [codec, resolution, sub?.codec, sub?.resolution].join(' ');
+  }
+
   #onFailed(kind: 'codec' | 'failed'): void {
-    const sub = cameras.peek()?.get(this.wish.cameraId)?.sub ?? null;
-    if (kind === 'codec' && this.stream === 'main' && sub?.codec === 'h264') this.#isSubOnly = true;
-    else if (kind === 'codec') this.#refused.add(this.rung);
-    else this.#failures.note(this.rung, Date.now());
+    const isMain = this.stream === 'main';
+    if (kind === 'codec' && isMain && this.#camera?.sub?.codec === 'h264') this.#refused.isSubOnly = true;
+    else if (kind === 'codec') this.#refused.rungs.add(this.rung);
+    else this.#failures.note(this.rung, monotonicMs());
     this.#screenKey = '';
     this.update();
   }
 
+  #onCanvasLost(): void {
+    if (this.rung !== 'webcodecs') return;
+    if (this.#canvases.mayRebuild(monotonicMs())) {
+      this.#screenKey = '';
+      this.update();
+    } else this.#onFailed('failed');
+  }
+
   #showBy(rung: Rung): void {
     const isOwn = rung !== 'webcodecs' && rung !== 'mse';
+    if (isOwn && this.isAsleep) {
+      this.#closeScreen();
+      return;
+    }
     // Those that fetch by themselves are made anew for another stream; the socket's switch on a keyframe.
     const key = isOwn ? `${rung} ${this.stream} ${this.wish.hasSound} ${this.#stillEveryMs()}` : rung;
     if (key === this.#screenKey) return;
@@ -237,13 +281,15 @@ export class LiveTile {
     this.#screenKey = key;
     const events: ScreenEvents = {
       onPicture: (wallMs) => {
-        this.#own = { drawnMs: Date.now(), wallMs };
+        this.#own = { drawnMs: monotonicMs(), wallMs };
         this.say();
       },
       onFailed: (kind) => this.#onFailed(kind),
     };
-    if (rung === 'webcodecs') this.#put(this.#canvasScreen());
-    else if (rung === 'mse') {
+    if (rung === 'webcodecs') {
+      this.#put(this.#canvasScreen());
+      this.#postPaced();
+    } else if (rung === 'mse') {
       this.#owner.post(this, { op: 'fragments', tile: this.tile });
       this.#put(new MseScreen(events));
     } else void this.#showOwn(rung, key, events);
@@ -294,16 +340,19 @@ export class LiveTile {
     if (size.width > 0 && size.height > 0) this.#owner.post(this, { op: 'size', tile: this.tile, size });
   }
 
+  #postPaced(): void {
+    if (this.rung !== 'webcodecs' || this.#screen === null) return;
+    this.#owner.post(this, { op: 'paced', tile: this.tile, isPaced: this.wish.isPaced });
+  }
+
   #onView(isIntersecting: boolean): void {
     clearTimeout(this.#outOfView);
-    if (isIntersecting) {
-      this.isInView = true;
-      this.#owner.changed();
-      return;
-    }
-    this.#outOfView = setTimeout(() => {
-      this.isInView = false;
-      this.#owner.changed();
-    }, OUT_OF_VIEW_MS);
+    if (isIntersecting) this.#see(true);
+    else this.#outOfView = setTimeout(() => this.#see(false), OUT_OF_VIEW_MS);
+  }
+
+  #see(isInView: boolean): void {
+    this.#isInView = isInView;
+    this.update();
   }
 }

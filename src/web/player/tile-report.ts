@@ -4,7 +4,7 @@ export type TileReport = {
   readonly stream: number;
   /** Pictures on the screen since the tile was made. */
   readonly drawn: number;
-  /** When the last one came there; 0: none yet. */
+  /** When the last one came there, by the clock that nobody sets; 0: none yet. */
   readonly drawnMs: number;
   /** The service's wall clock of it, when the service saw it. */
   readonly wallMs: number;
@@ -18,6 +18,8 @@ export type TileReport = {
   readonly lagP50Ms: number;
   readonly lagP95Ms: number;
   readonly queued: number;
+  /** So much later than it might a picture is shown, so that they come evenly; null: each at once. */
+  readonly pacedMs: number | null;
   /** Frames that never came, and those that this page left out to be live. */
   readonly lost: number;
   readonly skipped: number;

@@ -28,8 +28,10 @@ export type TileFacts = {
   readonly stream: 'main' | 'sub';
   readonly problem: TileProblem | null;
   readonly report: TileReport | null;
-  /** When the last picture came to the screen; 0: never. */
+  /** When the last picture came to the screen, by the clock that nobody sets; 0: never. */
   readonly drawnMs: number;
+  /** The machine slept for so long since then. */
+  readonly sleptMs: number;
   readonly intervalMs: number;
   /** The service's wall clock of that picture; 0: not known. */
   readonly wallMs: number;
@@ -45,7 +47,7 @@ const lagOf = ({ wallMs, drawnMs, offsetMs }: TileFacts): number | null =>
 
 export const viewOf = (facts: TileFacts, nowMs: number): TileView => {
   const { rung, reason, step, stream, problem, report, drawnMs } = facts;
-  const ageMs = drawnMs === 0 ? 0 : Math.max(0, nowMs - drawnMs);
+  const ageMs = drawnMs === 0 ? 0 : Math.max(0, nowMs - drawnMs) + facts.sleptMs;
   const freshness = drawnMs === 0 ? 'waiting' : freshnessOf(ageMs, facts.intervalMs);
   return {
     ...{ rung, reason, step, stream, problem, report, freshness },

@@ -68,8 +68,12 @@ export const whepScreen = (options: ScreenOptions): Screen => {
       ended.abort();
       clearTimeout(timer);
       stop();
-      connection.close();
-      if (location !== '') void fetch(location, { method: 'DELETE', keepalive: true }).catch(() => {});
+      if (location === '') connection.close();
+      // Before the connection ends: then the service would know of it no more.
+      else
+        void fetch(location, { method: 'DELETE', keepalive: true })
+          .catch(() => {})
+          .finally(() => connection.close());
     },
   };
 };

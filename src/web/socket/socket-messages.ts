@@ -7,6 +7,7 @@ import type { TileAnswer } from './tile-answer.js';
  */
 export type SocketState =
   | { readonly state: 'connecting' | 'open' | 'blocked' | 'refused' | 'closed' }
+  /** `untilMs`: by the clock that nobody sets. */
   | { readonly state: 'waiting'; readonly untilMs: number };
 
 export type ToSocketWorker =

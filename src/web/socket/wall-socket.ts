@@ -1,4 +1,5 @@
 import type { Happening } from '../data/happenings.js';
+import { monotonicMs } from '../player/monotonic.js';
 import { Backoff } from './backoff.js';
 import type { FromDecoder, WantedTile } from './decoder-messages.js';
 import { Routes } from './routes.js';
@@ -118,7 +119,7 @@ export class WallSocket {
     const socket = new WebSocket(`${this.#url}?token=${encodeURIComponent(token)}`);
     socket.binaryType = 'arraybuffer';
     this.#socket = socket;
-    this.#lastHeardMs = Date.now();
+    this.#lastHeardMs = monotonicMs();
     let hasOpened = false;
     socket.onopen = () => {
       hasOpened = true;
@@ -144,7 +145,7 @@ export class WallSocket {
   #waitThenConnect(): void {
     const waitMs = this.#backoff.next();
     if (this.#isBlocked) this.#tell({ state: 'blocked' });
-    else this.#tell({ state: 'waiting', untilMs: Date.now() + waitMs });
+    else this.#tell({ state: 'waiting', untilMs: monotonicMs() + waitMs });
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.#connect(), waitMs);
   }
@@ -173,7 +174,7 @@ export class WallSocket {
   }
 
   #onMessage(data: string | ArrayBuffer): void {
-    this.#lastHeardMs = Date.now();
+    this.#lastHeardMs = monotonicMs();
     if (typeof data === 'string') {
       this.#onText(JSON.parse(data) as ServiceText);
       return;
@@ -193,7 +194,7 @@ export class WallSocket {
     } else if (text.op === 'tick') {
       // Only one that is heard for a while is worth no more waiting.
       this.#backoff.reset();
-      this.#post({ op: 'tick', serverMs: text.server_ms ?? 0, atMs: Date.now() });
+      this.#post({ op: 'tick', serverMs: text.server_ms ?? 0, atMs: monotonicMs() });
     } else if (text.op === 'event') {
       const { topic, id, set } = text;
       this.#post({ op: 'happening', happening: { topic, id, set } as Happening });
@@ -223,13 +224,14 @@ export class WallSocket {
 
   /** Sees that the machine slept, and that nothing is heard any more. */
   #look(): void {
-    const nowMs = Date.now();
-    const wasAsleep = nowMs - this.#lastLookMs > LOOK_EVERY_MS + ASLEEP_MS;
-    this.#lastLookMs = nowMs;
+    // The clock that nobody sets may stand still meanwhile.
+    const wallMs = Date.now();
+    const wasAsleep = wallMs - this.#lastLookMs > LOOK_EVERY_MS + ASLEEP_MS;
+    this.#lastLookMs = wallMs;
     if (wasAsleep) this.#wake(true);
     if (wasAsleep || this.#socket === null) return;
     const withinMs = this.#socket.readyState === WebSocket.OPEN ? TICK_WITHIN_MS : OPEN_WITHIN_MS;
-    if (nowMs - this.#lastHeardMs > withinMs) {
+    if (monotonicMs() - this.#lastHeardMs > withinMs) {
       if (this.#socket.readyState === WebSocket.CONNECTING) this.#neverOpened += 1;
       this.#connect();
     }

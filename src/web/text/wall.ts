@@ -56,7 +56,7 @@ export const wallText = catalogue({
   reasonSocket: 'something between here and the service lets no WebSocket through',
   reasonFailed: 'it failed a moment ago and is tried again after a minute',
   reasonPlaces: 'other tiles have taken its places',
-  retryTile: 'Try again',
+  retryTile: 'Click to try again now',
   insecureTitle:
     'This page came over plain http: pictures are shown in compatible mode, without sharp timing and sound.',
   insecureMore: 'Ways out',
@@ -133,6 +133,7 @@ export const cameraText = catalogue({
   statLag: 'Lag',
   statAdded: 'Added lag p50 / p95',
   statQueue: 'Waiting to be decoded',
+  statPaced: 'Held back to come evenly',
   statLost: 'Lost before this page / left out here',
   statKey: 'Keyframe distance',
   statRebuilds: 'Decoders built anew',

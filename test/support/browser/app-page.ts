@@ -110,15 +110,15 @@ export class AppPage {
     await this.settle();
   }
 
-  /** Follows a link of the app: nothing is loaded anew. */
-  async follow(path: string): Promise<void> {
+  /** Follows a link of the app: nothing is loaded anew. `isSettled`: waits for what it asks for. */
+  async follow(path: string, isSettled = true): Promise<void> {
     await this.page.evaluate(`(() => {
       const link = Object.assign(document.createElement('a'), { href: ${JSON.stringify(path)} });
       document.body.append(link);
       link.click();
       link.remove();
     })()`);
-    await this.settle();
+    if (isSettled) await this.settle();
   }
 
   /** Until nothing that ends is asked for, and what came has been drawn. */
@@ -140,13 +140,13 @@ export class AppPage {
     );
   }
 
-  async signIn({ username, password }: Credentials): Promise<void> {
+  async signIn({ username, password }: Credentials, isSettled = true): Promise<void> {
     const form = this.page.locator('form', { has: this.page.locator('input[name=password]') });
     await form.locator('input[name=username]').fill(username);
     await form.locator('input[name=password]').fill(password);
     await form.locator('button[type=submit]').click();
     await this.page.waitForSelector('input[name=password]', { state: 'detached' });
-    await this.settle();
+    if (isSettled) await this.settle();
   }
 
   /** How the page is looked at, from here on. */

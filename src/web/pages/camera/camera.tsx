@@ -72,7 +72,7 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
   const sound = useSound(camera.id);
   const fullScreen = useFullScreen(section);
   const tile = useLiveTile(camera.id, {
-    ...{ stream: 'main', importance: 1_000, isFullSize: true, hasSound: sound.isOn },
+    ...{ stream: 'main', importance: 1_000, isFullSize: true, isPaced: true, hasSound: sound.isOn },
     rung: rung ?? (sound.isRefused ? 'whep' : null),
   });
   const { zoom, by, reset } = useZoom(frame, (step) => openSibling(camera.id, step));
@@ -146,22 +146,20 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
       {problem === null ? null : (
         <ProblemBox what={cameraText('snapshotFailed')} problem={problem} onRetry={snapshot} />
       )}
-      <div
-        ref={frame}
-        class={styles.frame}
-        role="img"
-        aria-label={wallText('tile', {
-          name,
-          state: view === undefined ? wallText('waiting') : tileStateText(camera, view),
-        })}
-        data-camera={camera.id}
-        data-over-video
-      >
-        <div ref={picture} class={styles.picture}>
+      <div ref={frame} class={styles.frame} data-camera={camera.id} data-over-video>
+        <div
+          ref={picture}
+          class={styles.picture}
+          role="img"
+          aria-label={wallText('tile', {
+            name,
+            state: view === undefined ? wallText('waiting') : tileStateText(camera, view),
+          })}
+        >
           {tile === null ? null : <LivePicture tile={tile} camera={camera} />}
         </div>
         <div class={styles.overlay}>
-          {view === undefined ? null : <TileBadges camera={camera} view={view} />}
+          {tile === null ? null : <TileBadges tile={tile} camera={camera} isInTabOrder />}
           {zoom.factor > 1 ? (
             <Button onClick={reset}>{cameraText('zoom', { factor: zoom.factor.toFixed(1) })}</Button>
           ) : null}

@@ -27,6 +27,10 @@ const rowsOf = (tile: LiveTile, camera: Camera | null): readonly (readonly [stri
     [cameraText('statLag'), lag],
     [cameraText('statAdded'), `${whole(report.lagP50Ms)} / ${whole(report.lagP95Ms)} ms`],
     [cameraText('statQueue'), String(report.queued)],
+    [
+      cameraText('statPaced'),
+      report.pacedMs === null ? cameraText('unknown') : `${whole(report.pacedMs)} ms`,
+    ],
     [cameraText('statLost'), `${report.lost} / ${report.skipped}`],
     [cameraText('statKey'), `${(report.keyDistanceMs / 1_000).toFixed(1)} s`],
     [cameraText('statRebuilds'), String(report.rebuilds)],

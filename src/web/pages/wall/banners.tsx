@@ -4,6 +4,7 @@ import { Button } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Banner } from '../../parts/states.js';
 import { livePlayer } from '../../player/live-player.js';
+import { monotonicMs } from '../../player/monotonic.js';
 import { wallText } from '../../text/wall.js';
 
 const DISMISSED = 'insecure-dismissed';
@@ -54,7 +55,7 @@ const SocketBanner = () => {
   const [isLong, setIsLong] = useState(false);
   const isOpen = state.state === 'open';
   useEffect(() => {
-    const look = (): void => setLeftSec(Math.max(1, Math.ceil((untilMs - Date.now()) / 1_000)));
+    const look = (): void => setLeftSec(Math.max(1, Math.ceil((untilMs - monotonicMs()) / 1_000)));
     look();
     const timer = setInterval(look, 500);
     return () => clearInterval(timer);

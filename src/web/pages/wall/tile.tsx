@@ -44,7 +44,7 @@ const cellProps = (
 const Overlay = ({ tile, camera, name }: { tile: LiveTile; camera: Camera | null; name: string }) => (
   <div class={styles.overlay}>
     <span class={styles.name}>{name}</span>
-    <TileBadges camera={camera} view={tile.view.value} />
+    <TileBadges tile={tile} camera={camera} />
   </div>
 );
 
@@ -65,6 +65,7 @@ export const Tile = ({
   const camera = cameras.value?.get(cameraId) ?? null;
   const tile = useLiveTile(cameraId, {
     stream: isImportant ? 'main' : 'auto',
+    isPaced: isImportant,
     importance: isImportant ? 100 : slot.slot === 0 ? 10 : 1,
   });
   useTileState(tile, camera);
