@@ -178,7 +178,9 @@ export const takeFirstPassword = (): string | null => {
 
 export const signOut = async (): Promise<void> => {
   try {
-    await request('DELETE', '/api/session');
+    const answer = await request('DELETE', '/api/session');
+    // Read to its end, or the browser takes the request for one that goes on.
+    await answer.text();
   } catch (fault) {
     if (!isNoSession(fault)) throw fault;
   }
