@@ -1,10 +1,12 @@
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
 import type { Config } from './config.js';
+import { CameraAnalytics } from './detect/camera-analytics.js';
 import { Detecting } from './detect/detecting.js';
 import { EngineProcess } from './detect/engine-process.js';
 import { PassagePictures } from './detect/passage-pictures.js';
 import { Passages } from './detect/passages.js';
+import { CameraNotices } from './events/kept/camera-notices.js';
 import type { Media } from './media.js';
 import type { Models } from './models/models.js';
 import type { Stops } from './stops.js';
@@ -40,6 +42,25 @@ const followObjects = ({ clock }: Base, storage: Storage, media: Media, stops: S
   stops.push(() => passages.stop());
 };
 
+/** What cameras see by themselves is among what is seen; what they notice becomes events. */
+const hearCameras = ({ clock }: Base, { events }: Storage, media: Media, stops: Stops): void => {
+  const { registry, analytics, detections, beat } = media;
+  const seen = new CameraAnalytics(detections);
+  const notices = new CameraNotices({ clock, log: events });
+  analytics.news.on((cameraId, { scenes, notices: noticed }) => {
+    for (const { wallMs, objects } of scenes) seen.onScene(cameraId, wallMs, objects);
+    for (const notice of noticed) notices.onNotice(cameraId, notice);
+  });
+  analytics.track.on((cameraId, isThere) => {
+    if (!isThere) notices.onSilent(cameraId);
+  });
+  beat.on(() => {
+    seen.setRules(registry.maskedSettings());
+    notices.tick();
+  });
+  stops.push(() => notices.stop());
+};
+
 /** Finds objects on the cameras that are to be looked at; nothing is started before there is one. */
 export const buildDetection = (
   { ffmpegPath, detectModel }: Config,
@@ -53,6 +74,7 @@ export const buildDetection = (
   const engine = new EngineProcess(ffmpegPath, { clock, log });
   stops.push(() => engine.stop());
   followObjects(base, storage, media, stops);
+  hearCameras(base, storage, media, stops);
   const detecting = new Detecting({
     ...{ clock, log, engine, detections, feeds: cameras },
     modelPath: detectModel === null ? null : () => models.path(detectModel),

@@ -8,6 +8,7 @@ import type { Logger } from './base/log.js';
 import { Signal } from './base/signal.js';
 import { Cameras } from './camera/fleet/cameras.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
+import type { AnalyticsNews } from './camera/messages.js';
 import { type CameraActivity, type CameraEvents, CameraRegistry } from './camera/registry.js';
 import { Trials } from './camera/trial/trials.js';
 import type { Config } from './config.js';
@@ -55,6 +56,11 @@ export type Media = Recording & {
   readonly cameras: Cameras;
   /** What is seen on them. */
   readonly detections: Detections;
+  /** What cameras' own analytics tell, and whether they do. */
+  readonly analytics: {
+    readonly track: Signal<[cameraId: string, isThere: boolean]>;
+    readonly news: Signal<[cameraId: string, news: AnalyticsNews]>;
+  };
 };
 
 type Recording = {
@@ -197,6 +203,7 @@ const endingsOf = (
   pictures: Pictures,
   { archive, desk }: Recording,
   { store, viewers, events }: Storage,
+  detections: Detections,
 ): CameraEvents => ({
   onRemoved: (id) => {
     for (const source of sourceKeysOf(id)) {
@@ -204,6 +211,7 @@ const endingsOf = (
       desk.forget(source);
     }
     pictures.forget(id);
+    detections.forget(id);
     events.forgetCamera(id);
     viewers.endForCamera(id, 'camera_deleted');
     if (store.cameras.deleted.find(id)?.isPurged === true) archive.retention.sweepSoon();
@@ -225,6 +233,7 @@ export const startMedia = async (
   const recording = await openArchive(config, deps, storage, stops);
   const { desk } = recording;
   const camerasChanged = new Signal();
+  const analytics = { track: new Signal<[string, boolean]>(), news: new Signal<[string, AnalyticsNews]>() };
   const cameras = new Cameras(
     {
       camerasPerWorker: config.camerasPerWorker,
@@ -237,6 +246,7 @@ export const startMedia = async (
       spawn: counted(deps.spawn, threads),
       onChange: camerasChanged.emit,
       recordings: desk,
+      analytics: { onTrack: analytics.track.emit, onNews: analytics.news.emit },
       collectGarbage: () => threads.collectGarbage(),
     },
   );
@@ -252,7 +262,7 @@ export const startMedia = async (
     onSampled: beat.emit,
     ...{ clock, log, cameras, settings: store.cameras, traffic: store.traffic },
     activity: activityOf(outputs, desk, detections),
-    events: endingsOf(outputs, pictures, recording, storage),
+    events: endingsOf(outputs, pictures, recording, storage, detections),
   });
   const onChange = (): void => registry.touch();
   camerasChanged.on(onChange);
@@ -290,6 +300,7 @@ export const startMedia = async (
     ...{ registry, decoder },
     cameras,
     detections,
+    analytics,
     beat,
     trials,
     webSockets,

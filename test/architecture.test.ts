@@ -9,6 +9,7 @@ import { test } from 'node:test';
  */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   base: [],
+  analytics: ['base'],
   codec: ['base'],
   ring: ['base', 'codec'],
   rtp: ['base', 'codec'],
@@ -17,11 +18,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   flac: ['base', 'codec'],
   rtsp: ['base', 'codec', 'rtp'],
   store: ['base'],
-  camera: ['base', 'codec', 'flac', 'ring', 'rtp', 'rtsp', 'store', 'wire'],
+  camera: ['analytics', 'base', 'codec', 'flac', 'ring', 'rtp', 'rtsp', 'store', 'wire'],
   wire: ['base', 'codec'],
   archive: ['base', 'codec', 'flac', 'ring', 'fmp4', 'mpegts', 'wire'],
   live: ['base', 'codec', 'flac', 'ring', 'rtp', 'rtsp', 'mpegts', 'fmp4', 'wire'],
-  detect: ['base', 'codec', 'ring', 'pictures'],
+  detect: ['analytics', 'base', 'codec', 'ring', 'pictures'],
   pictures: ['base', 'codec', 'ring'],
   models: ['base', 'store'],
   onvif: ['base'],

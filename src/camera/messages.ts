@@ -1,3 +1,4 @@
+import type { Notice, SceneObject } from '../analytics/metadata.js';
 import type { MonotonicMs } from '../base/clock.js';
 import type { LogFields, LogLevel } from '../base/log.js';
 import type { CameraQuirks, QuirkName } from '../store/cameras.js';
@@ -7,6 +8,8 @@ export type CameraSource = {
   readonly url: string;
   readonly transport: 'tcp' | 'udp';
   readonly quirks?: CameraQuirks;
+  /** What the camera's own analytics tell is wanted, where it does. */
+  readonly wantsMetadata?: boolean;
 };
 
 /** Why a session ended or never began; `code` decides how soon it is tried again. */
@@ -28,6 +31,17 @@ export type RecordingNews = {
 
 /** A file was made; it has its closed name, or is gone; it could not be closed and nobody writes it any more. */
 export type RecordingFileState = 'made' | 'closed' | 'left';
+
+/** What a camera's own analytics saw in the picture of a time, in the time of its frames. */
+export type TimedScene = { readonly wallMs: number; readonly objects: readonly SceneObject[] };
+
+export type TimedNotice = Omit<Notice, 'utcMs'> & { readonly wallMs: number };
+
+/** What is new of them. */
+export type AnalyticsNews = {
+  readonly scenes: readonly TimedScene[];
+  readonly notices: readonly TimedNotice[];
+};
 
 /** What the main thread tells a camera worker. Each camera's messages arrive in the order they were sent. */
 export type ToCameraWorker =
@@ -75,6 +89,15 @@ export type FromCameraWorker =
       readonly attempt: number;
       readonly names: readonly QuirkName[];
     }
+  /** Whether its metadata track is there: when PLAY was answered, of those that have one. */
+  | {
+      readonly type: 'metadata';
+      readonly cameraId: string;
+      readonly attempt: number;
+      readonly isThere: boolean;
+    }
+  /** The camera's own analytics: a few times a second at most. */
+  | { readonly type: 'analytics'; readonly cameraId: string; readonly news: AnalyticsNews }
   /** The session is over, for whatever reason, and writes no more. */
   | {
       readonly type: 'ended';

@@ -8,7 +8,7 @@ export const sourcesOf = (stored: StoredCamera, isTrafficLimited: boolean): Came
   const { id, url, sub_url, transport, quirks, disabled } = stored;
   const main = {
     id,
-    source: { url, transport, quirks },
+    source: { url, transport, quirks, wantsMetadata: true },
     host: hostOf(url),
     ...{ disabled, isTrafficLimited },
     isRecorded: stored.record,
@@ -18,7 +18,8 @@ export const sourcesOf = (stored: StoredCamera, isTrafficLimited: boolean): Came
   const sub = {
     ...main,
     id: sourceKey(id, 'sub'),
-    source: { ...main.source, url: sub_url },
+    // One track of what the camera sees is enough.
+    source: { ...main.source, url: sub_url, wantsMetadata: false },
     host: hostOf(sub_url),
     isRecorded: false,
     isOnDemand: true,

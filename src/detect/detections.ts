@@ -12,7 +12,8 @@ export type Detection = {
 
 /** So far back somebody may ask: further than live playlists reach. */
 const KEPT_MS = 120_000;
-const MAX_KEPT = 512;
+/** Cameras tell five times a second what they see. */
+const MAX_KEPT = 1_024;
 
 /** What is seen at each camera, from wherever it comes: the last two minutes, in order of time. */
 export class Detections {

@@ -5,6 +5,8 @@ import type { CountedObject } from './what-counts.js';
 /** An object over time. */
 export type Track = {
   readonly label: string;
+  /** What the camera calls it; "" where it doesn't say. */
+  trackId: string;
   /** Where it is now. */
   box: Box;
   readonly firstMs: number;
@@ -32,7 +34,13 @@ const MAX_GROWTH = 2.5;
 
 const middle = ([x, y, width, height]: Box): readonly [number, number] => [x + width / 2, y + height / 2];
 
-/** How well an object fits a track: above 1 by overlap, below that by nearness; 0: not at all. */
+/** How well an object fits a track: 3 by name, above 1 by overlap, below that by nearness; 0: not at all. */
+const fitOf = (track: Track, { label, box, trackId = '' }: CountedObject): number => {
+  if (track.label !== label) return 0;
+  if (trackId === '' || track.trackId === '') return likeness(track.box, box);
+  return trackId === track.trackId ? 3 : 0;
+};
+
 const likeness = (before: Box, now: Box): number => {
   const overlap = overlapOf(before, now);
   if (overlap > 0) return 1 + overlap;
@@ -44,18 +52,17 @@ const likeness = (before: Box, now: Box): number => {
   return sides < NEAR_SIDES ? 1 - sides / NEAR_SIDES : 0;
 };
 
-/** Tells the objects of one camera apart, from picture to picture: the same label, about where it was. */
+/**
+ * Tells the objects of one camera apart, from picture to picture: the same label, and the name that the camera has for it,
+ * else about where it was.
+ */
 export class Tracker {
   #tracks: Track[] = [];
 
   /** The pairs that fit best first; what fits none is new. */
   update(wallMs: number, objects: readonly CountedObject[]): Step {
     const pairs = objects
-      .flatMap((object) =>
-        this.#tracks
-          .filter(({ label }) => label === object.label)
-          .map((track) => ({ object, track, fit: likeness(track.box, object.box) })),
-      )
+      .flatMap((object) => this.#tracks.map((track) => ({ object, track, fit: fitOf(track, object) })))
       .filter(({ fit }) => fit > 0)
       .sort((a, b) => b.fit - a.fit);
     const taken = new Set<CountedObject | Track>();
@@ -64,6 +71,7 @@ export class Tracker {
       if (taken.has(object) || taken.has(track)) continue;
       taken.add(object).add(track);
       track.box = object.box;
+      if (track.trackId === '') track.trackId = object.trackId ?? '';
       track.lastMs = Math.max(track.lastMs, wallMs);
       track.hits += 1;
       track.bestScore = Math.max(track.bestScore, object.score);
@@ -73,8 +81,8 @@ export class Tracker {
     const begun: Track[] = [];
     for (const object of objects) {
       if (taken.has(object) || this.#tracks.length >= MAX_TRACKS) continue;
-      const { label, box, score, zone } = object;
-      const track = { label, box, firstMs: wallMs, lastMs: wallMs, hits: 1, bestScore: score, zone };
+      const { label, box, score, zone, trackId = '' } = object;
+      const track = { label, trackId, box, firstMs: wallMs, lastMs: wallMs, hits: 1, bestScore: score, zone };
       this.#tracks.push(track);
       begun.push(track);
     }

@@ -27,6 +27,9 @@ export type StreamCounters = {
   readonly undecodableFrames: number;
   readonly garbageBytes: number;
   readonly unsentPackets: number;
+  readonly metadataDocuments: number;
+  readonly metadataRefused: number;
+  readonly metadataObjects: number;
 };
 
 /** How a picture reaches a viewer. */

@@ -88,6 +88,17 @@ export const streamMetrics: readonly StreamMetric[] = [
     'undecodableFrames',
   ),
   counter(
+    'svc_metadata_documents_total',
+    "Documents of the camera's own analytics that came, be it in part.",
+    'metadataDocuments',
+  ),
+  counter(
+    'svc_metadata_refused_total',
+    'Those of them that were not read: too large, not well-formed, incomplete, or too many.',
+    'metadataRefused',
+  ),
+  counter('svc_metadata_objects_total', 'Objects in them, in each picture anew.', 'metadataObjects'),
+  counter(
     'svc_stream_garbage_bytes_total',
     'Bytes passed over between RTSP messages and interleaved packets.',
     'garbageBytes',

@@ -37,6 +37,9 @@ export const counterNames = [
   'undecodableFrames',
   'garbageBytes',
   'unsentPackets',
+  'metadataDocuments',
+  'metadataRefused',
+  'metadataObjects',
 ] as const;
 
 export type RingCounter = (typeof counterNames)[number];

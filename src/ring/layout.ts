@@ -69,7 +69,7 @@ export const SLOT_TIMES = 8;
 
 const MAGIC = 0x46524e31;
 const COUNTERS_START = 256;
-const COUNTERS = 32;
+const COUNTERS = 40;
 const INFO_START = COUNTERS_START + COUNTERS * 8;
 
 /** Stream descriptions that stay readable, and the room for each with its 8-byte head. */

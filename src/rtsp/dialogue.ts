@@ -150,7 +150,8 @@ export class RtspDialogue implements ConnectionHandlers, UdpHandler {
       const outcome = await this.#setupTrack(index, control, transport);
       this.#live.push('udp' in outcome ? outcome : null);
       if ('udp' in outcome) {
-        if (outcome.udp !== null) this.#silent.expect(index, media.kind);
+        // Metadata comes when there is something to tell: its silence says nothing of its way.
+        if (outcome.udp !== null && media.kind !== 'application') this.#silent.expect(index, media.kind);
         continue;
       }
       refusal ??= outcome;

@@ -85,6 +85,13 @@ export const audioTrackOf = (media: MediaDescription): AudioTrackInfo | null => 
   }
 };
 
+/**
+ * ONVIF's metadata as it stands (Streaming §5.2.1.1). Cameras may offer it compressed too, by gzip or EXI, under names of
+ * their own: that is left to others.
+ */
+export const isMetadata = ({ kind, encoding }: MediaDescription): boolean =>
+  kind === 'application' && encoding === 'VND.ONVIF.METADATA';
+
 /** Widths of the fields in an AU header (RFC 3640 §3.2.1), and how long an access unit lasts. */
 export type AacFraming = {
   readonly sizeBits: number;

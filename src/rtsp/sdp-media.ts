@@ -43,6 +43,7 @@ const staticMappings: Readonly<Record<number, Mapping>> = {
 const usableEncodings: Readonly<Record<string, ReadonlySet<string>>> = {
   video: new Set(['H264', 'H265', 'HEVC']),
   audio: new Set(['MPEG4-GENERIC', 'PCMU', 'PCMA', 'L16', 'OPUS']),
+  application: new Set(['VND.ONVIF.METADATA']),
 };
 
 const DYNAMIC_FROM = 96;

@@ -32,7 +32,7 @@ test('what was seen is kept for two minutes, in order of time', () => {
   assert.deepEqual(times(3, 100), [3]);
   assert.equal(seen.length, 5);
   for (let count = 0; count < 2_000; count++) detections.add('b', at(count));
-  assert.equal(detections.between('b', 0, 1e9).length, 512);
+  assert.equal(detections.between('b', 0, 1e9).length, 1024);
   detections.forget('a');
   assert.deepEqual(times(0, 999), []);
 });

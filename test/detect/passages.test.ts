@@ -9,6 +9,7 @@ type Seen = {
   readonly label?: string;
   readonly score?: number;
   readonly at: readonly [x: number, y: number];
+  readonly trackId?: string;
 };
 
 const setUp = () => {
@@ -41,9 +42,9 @@ const setUp = () => {
       annexB: Buffer.alloc(1_000),
     } as const;
     const keyframe: TakenKeyframe = { job, wallMs };
-    const counted = objects.map(({ label = 'person', score = 0.5, at: [x, y] }) => {
+    const counted = objects.map(({ label = 'person', score = 0.5, at: [x, y], trackId = '' }) => {
       const box: Box = [x, y, 0.1, 0.2];
-      return { label, score, box, zone: x > 0.5 ? 'right' : '' };
+      return { label, score, box, trackId, zone: x > 0.5 ? 'right' : '' };
     });
     passages.onSeen(cameraId, { wallMs, source: 'model', objects: counted }, keyframe);
   };
@@ -98,4 +99,22 @@ test('a camera that is away, or a service that ends, leaves nothing open; a cloc
   passages.stop();
   assert.equal(log.filter((line) => line.startsWith('3 ')).length, 3);
   assert.equal(passages.count, 0);
+});
+
+test('an object is what its camera calls it, however it jumps, and two that cross stay two', () => {
+  const { clock, passages, log, see } = setUp();
+  see('a', { at: [0.1, 0.1], trackId: '1' }, { at: [0.4, 0.1], trackId: '2' });
+  see('a', { at: [0.8, 0.8], trackId: '1' }, { at: [0.1, 0.1], trackId: '2' });
+  see('a', { at: [0.4, 0.1], trackId: '1' }, { at: [0.8, 0.8], trackId: '2' });
+  see('a', { at: [0.4, 0.1] }, { at: [0.8, 0.8] });
+  assert.deepEqual(
+    log.filter((line) => line.includes('begins')),
+    ['1 begins a person 0.5 1 right', '2 begins a person 0.5 1'],
+  );
+  clock.advance(20_000);
+  passages.tick();
+  assert.deepEqual(
+    log.filter((line) => line.includes('ends')),
+    ['1 ends 0.5 4', '2 ends 0.5 4'],
+  );
 });

@@ -28,6 +28,9 @@ export const sampleCounters = (changes: Partial<StreamCounters> = {}): StreamCou
   undecodableFrames: 11,
   garbageBytes: 12,
   unsentPackets: 13,
+  metadataDocuments: 0,
+  metadataRefused: 0,
+  metadataObjects: 0,
   ...changes,
 });
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { closeLeftRing } from '../../ring/replacement.js';
 import { sourceFields } from '../../ring/source-key.js';
-import type { RecordingNews } from '../messages.js';
+import type { AnalyticsNews, RecordingNews } from '../messages.js';
 import { Camera, type CameraSettings, type CameraSlot } from './camera.js';
 import { Departures } from './departures.js';
 import { Fleet, type Host, type HostMessage, type ThreadLosses } from './fleet.js';
@@ -22,6 +22,12 @@ export type CamerasOptions = {
   readonly ringMemoryBytes?: number;
 };
 
+export type AnalyticsListener = {
+  /** Whether the camera sends analytics at present. */
+  onTrack(cameraId: string, isThere: boolean): void;
+  onNews(cameraId: string, news: AnalyticsNews): void;
+};
+
 const noRecording: RecordingNews = { fileName: null, fault: null };
 
 type Seat = Lodger & {
@@ -29,6 +35,7 @@ type Seat = Lodger & {
   isOpen: boolean;
   /** The attempt whose session may still write to the ring, until the worker says that it ended. */
   openAttempt: number | null;
+  hasMetadata: boolean;
 };
 
 /**
@@ -41,6 +48,7 @@ export class Cameras {
   readonly #log: Logger;
   readonly #onChange: () => void;
   readonly #recordings: RecordingOffice;
+  readonly #analytics: AnalyticsListener | null;
   readonly #gate: StartGate;
   readonly #seats = new Map<string, Seat>();
   readonly #fleet: Fleet;
@@ -60,6 +68,8 @@ export class Cameras {
       /** The status of some camera is another than before. */
       onChange?: () => void;
       recordings: RecordingOffice;
+      /** Hears what cameras' own analytics tell. */
+      analytics?: AnalyticsListener;
       /** Rings were let go of: their memory is free when all threads have collected their garbage. */
       collectGarbage?: () => void;
     },
@@ -68,6 +78,7 @@ export class Cameras {
     this.#log = deps.log;
     this.#onChange = deps.onChange ?? (() => {});
     this.#recordings = deps.recordings;
+    this.#analytics = deps.analytics ?? null;
     this.#gate = new StartGate(deps.clock);
     this.#suspects = new Suspects(deps.clock);
     this.#budget = new RingBudget(options.ringMemoryBytes ?? Number.POSITIVE_INFINITY, {
@@ -207,7 +218,7 @@ export class Cameras {
       },
     });
     const lodger: Lodger = { camera, host: null, ring: null, watchedMs: null };
-    this.#seats.set(settings.id, { ...lodger, isOpen: false, openAttempt: null });
+    this.#seats.set(settings.id, { ...lodger, isOpen: false, openAttempt: null, hasMetadata: false });
     this.#followers.onAdded(settings.id);
     return camera;
   }
@@ -246,6 +257,12 @@ export class Cameras {
     this.#budget.round([...this.#seats.values()].flatMap(({ ring }) => ring ?? []));
   }
 
+  #setMetadata(seat: Seat, isThere: boolean): void {
+    if (seat.hasMetadata === isThere) return;
+    seat.hasMetadata = isThere;
+    this.#analytics?.onTrack(seat.camera.id, isThere);
+  }
+
   #setRing(seat: Seat, ring: SharedArrayBuffer | null): void {
     if (seat.ring !== null && seat.ring !== ring) this.#budget.release(seat.ring);
     seat.ring = ring;
@@ -269,6 +286,7 @@ export class Cameras {
     const seat = this.#seats.get(cameraId)!;
     this.#leaveHost(seat, true);
     this.#suspects.forget(cameraId);
+    this.#setMetadata(seat, false);
     seat.openAttempt = null;
     this.#setRing(seat, null);
   }
@@ -312,6 +330,7 @@ export class Cameras {
       seat.host = null;
       seat.isOpen = false;
       seat.openAttempt = null;
+      this.#setMetadata(seat, false);
       this.#recordings.onWorkerLost(id);
       seat.camera.onWorkerLost();
     }
@@ -359,7 +378,14 @@ export class Cameras {
       case 'quirks':
         seat.camera.onQuirks(message.attempt, message.names);
         break;
+      case 'metadata':
+        if (seat.openAttempt === message.attempt) this.#setMetadata(seat, message.isThere);
+        break;
+      case 'analytics':
+        if (seat.hasMetadata) this.#analytics?.onNews(message.cameraId, message.news);
+        break;
       case 'ended':
+        this.#setMetadata(seat, false);
         if (seat.openAttempt === message.attempt) seat.openAttempt = null;
         seat.camera.onEnded(message.attempt, message.fault);
         break;

@@ -1,16 +1,20 @@
 import { AppError } from '../../base/errors.js';
 import type { AudioTrackInfo, VideoCodec } from '../../codec/track.js';
-import { audioTrackOf, firstMedia, videoCodecOf } from '../../rtsp/media-format.js';
+import { audioTrackOf, firstMedia, isMetadata, videoCodecOf } from '../../rtsp/media-format.js';
 import type { MediaDescription, SessionDescription } from '../../rtsp/sdp.js';
 
-/** The medias that a session sets up: one video, and one audio if there is one that an output can carry. */
+/**
+ * The medias that a session sets up: one video, one audio if there is one that an output can carry, and what the camera's
+ * own analytics tell, if that is wanted.
+ */
 export type MediaChoice = {
   readonly video: { readonly media: MediaDescription; readonly codec: VideoCodec };
   readonly audio: { readonly media: MediaDescription; readonly info: AudioTrackInfo } | null;
+  readonly metadata: MediaDescription | null;
 };
 
 /** Picks what we can carry; a camera without a video of ours is refused, by the names of what it has. */
-export const chooseMedias = (session: SessionDescription): MediaChoice => {
+export const chooseMedias = (session: SessionDescription, wantsMetadata = false): MediaChoice => {
   const video = firstMedia(session, (media) => videoCodecOf(media) !== null);
   const codec = video === null ? null : videoCodecOf(video);
   if (video === null || codec === null) {
@@ -24,9 +28,13 @@ export const chooseMedias = (session: SessionDescription): MediaChoice => {
   return {
     video: { media: video, codec },
     audio: audio === null || info === null ? null : { media: audio, info },
+    metadata: wantsMetadata ? firstMedia(session, isMetadata) : null,
   };
 };
 
 /** What SETUP is asked for; tracks are called by their index in this list. */
-export const mediasOf = ({ video, audio }: MediaChoice): readonly MediaDescription[] =>
-  audio === null ? [video.media] : [video.media, audio.media];
+export const mediasOf = ({ video, audio, metadata }: MediaChoice): readonly MediaDescription[] => [
+  video.media,
+  ...(audio === null ? [] : [audio.media]),
+  ...(metadata === null ? [] : [metadata]),
+];

@@ -5,7 +5,7 @@ import type { RingWriter } from '../../ring/writer.js';
 import { OPENING_MS } from '../../rtp/reorder.js';
 import { RtspSession, type RtspSessionHandlers } from '../../rtsp/session.js';
 import type { QuirkName } from '../../store/cameras.js';
-import type { CameraSource, SessionFault, Waiting } from '../messages.js';
+import type { AnalyticsNews, CameraSource, SessionFault, Waiting } from '../messages.js';
 import { policiesOf, quirkNames } from '../quirks.js';
 import { chooseMedias, type MediaChoice, mediasOf } from './choose-medias.js';
 import { Reception } from './reception.js';
@@ -30,6 +30,9 @@ export type IngestSessionDeps = {
   readonly onFlushed: () => void;
   /** The quirks that count; there are more than before. */
   readonly onQuirks: (names: readonly QuirkName[]) => void;
+  /** Whether the metadata track of a camera that has one is there. */
+  readonly onMetadata: (isThere: boolean) => void;
+  readonly onAnalytics: (news: AnalyticsNews) => void;
   readonly onPlaying: () => void;
   /** The camera sends, and this is missing before anything can be shown; again when that changes. */
   readonly onWaiting: (waiting: Waiting) => void;
@@ -45,6 +48,7 @@ export type IngestSessionDeps = {
 export class IngestSession implements RtspSessionHandlers {
   readonly #deps: IngestSessionDeps;
   readonly #rtsp: RtspSession;
+  readonly #wantsMetadata: boolean;
   readonly #tally: RingTally;
   #choice: MediaChoice | null = null;
   #reception: Reception | null = null;
@@ -63,7 +67,8 @@ export class IngestSession implements RtspSessionHandlers {
     this.#deps = deps;
     this.#tally = new RingTally(deps.ring);
     this.#lastReportMs = deps.clock.monotonicMs();
-    const { url, transport, quirks = {} } = source;
+    const { url, transport, quirks = {}, wantsMetadata = false } = source;
+    this.#wantsMetadata = wantsMetadata;
     const options = { url, transport, policies: policiesOf(quirks) };
     this.#rtsp = new RtspSession(options, {
       clock: deps.clock,
@@ -71,6 +76,11 @@ export class IngestSession implements RtspSessionHandlers {
       readBuffer: deps.readBuffer,
       handlers: this,
     });
+  }
+
+  /** Whether the camera was asked for its metadata. */
+  get hasAskedForMetadata(): boolean {
+    return (this.#choice?.metadata ?? null) !== null;
   }
 
   /** PLAY was answered. */
@@ -91,11 +101,12 @@ export class IngestSession implements RtspSessionHandlers {
   async run(): Promise<void> {
     if (this.#isEnded) return;
     try {
-      this.#choice = chooseMedias(await this.#rtsp.describe());
+      this.#choice = chooseMedias(await this.#rtsp.describe(), this.#wantsMetadata);
       await this.#rtsp.setup(mediasOf(this.#choice));
       await this.#rtsp.play();
       this.#waitingSinceMs = this.#deps.clock.monotonicMs();
       this.#deps.onPlaying();
+      this.#tellMetadata(this.#choice);
       this.#tellQuirks();
     } catch (fault) {
       this.#end(fault);
@@ -111,6 +122,10 @@ export class IngestSession implements RtspSessionHandlers {
   async #closed(): Promise<void> {
     await this.#rtsp.close();
     this.#publishCounters();
+  }
+
+  #tellMetadata({ metadata }: MediaChoice): void {
+    if (metadata !== null) this.#deps.onMetadata(this.#rtsp.liveTracks.at(-1) === true);
   }
 
   #tellQuirks(): void {
@@ -195,12 +210,15 @@ export class IngestSession implements RtspSessionHandlers {
   /** Begins with the first packet: only then it is settled which transport the media comes over. */
   #receive(): Reception | null {
     if (this.#choice === null || this.#isEnded) return null;
-    const { clock, ring, time } = this.#deps;
+    const { clock, ring, time, onAnalytics } = this.#deps;
     const { transport } = this.#rtsp;
     const onFirstPacket = (): void => {
       if (transport === 'udp') clock.after(OPENING_MS, () => this.#flush());
     };
-    this.#reception = new Reception(this.#choice, { clock, ring, time, transport, onFirstPacket });
+    this.#reception = new Reception(this.#choice, {
+      ...{ clock, ring, time, transport },
+      ...{ onFirstPacket, onAnalytics },
+    });
     return this.#reception;
   }
 

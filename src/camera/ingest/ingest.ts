@@ -4,6 +4,7 @@ import { lastVideoFrameOf } from '../../ring/counters.js';
 import { RingWriter, type RingWriterDeps } from '../../ring/writer.js';
 import type { CameraSource, FromCameraWorker } from '../messages.js';
 import { IngestSession } from './ingest-session.js';
+import { MetadataTrust } from './metadata-trust.js';
 import { StreamTime } from './stream-time.js';
 
 export type IngestDeps = {
@@ -29,6 +30,7 @@ export class Ingest {
   readonly #deps: IngestDeps;
   readonly #ring: RingWriter;
   readonly #time: StreamTime;
+  readonly #metadataTrust = new MetadataTrust();
   #session: IngestSession | null = null;
   /** A new session begins when the last one's TEARDOWN is through: many cameras serve just one at a time. */
   #previousEnd: Promise<void> = Promise.resolve();
@@ -64,10 +66,12 @@ export class Ingest {
 
   connect(attempt: number, source: CameraSource): void {
     this.disconnect();
-    const { send } = this.#deps;
+    const { send, clock } = this.#deps;
     const cameraId = this.#cameraId;
-    const session = new IngestSession(source, {
-      clock: this.#deps.clock,
+    const beganMs = clock.monotonicMs();
+    const wantsMetadata = source.wantsMetadata === true && this.#metadataTrust.isAsked(beganMs);
+    const session: IngestSession = new IngestSession(wantsMetadata ? source : { ...source, wantsMetadata }, {
+      clock,
       log: this.#deps.log,
       readBuffer: this.#deps.readBuffer,
       ring: this.#ring,
@@ -78,7 +82,12 @@ export class Ingest {
       onPlaying: () => send({ type: 'playing', cameraId, attempt }),
       onWaiting: (waiting) => send({ type: 'waiting', cameraId, attempt, waiting }),
       onStreaming: () => send({ type: 'streaming', cameraId, attempt }),
-      onEnded: (fault) => send({ type: 'ended', cameraId, attempt, fault }),
+      onMetadata: (isThere) => send({ type: 'metadata', cameraId, attempt, isThere }),
+      onAnalytics: (news) => send({ type: 'analytics', cameraId, news }),
+      onEnded: (fault) => {
+        if (session.hasAskedForMetadata && fault.code !== 'aborted') this.#doubtMetadata(beganMs);
+        send({ type: 'ended', cameraId, attempt, fault });
+      },
     });
     this.#session = session;
     void this.#previousEnd.then(() => session.run());
@@ -89,6 +98,12 @@ export class Ingest {
     // One that never ran ends at once: the one before it may still be taking its leave.
     this.#previousEnd = Promise.all([this.#previousEnd, this.#session.close()]).then(() => {});
     this.#session = null;
+  }
+
+  #doubtMetadata(beganMs: MonotonicMs): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (this.#metadataTrust.onEnded(nowMs - beganMs, nowMs))
+      this.#deps.log.warn('sessions end soon: the metadata track is left alone for an hour');
   }
 
   /** Every second. */

@@ -1,16 +1,21 @@
 import { randomInt } from 'node:crypto';
+import { MAX_DOCUMENT_BYTES } from '../../analytics/read-metadata.js';
 import type { Clock, MonotonicMs, WallMs } from '../../base/clock.js';
 import type { RingWriter } from '../../ring/writer.js';
 import { AacDepacketizer } from '../../rtp/depacketize-aac.js';
 import { AudioFrameDepacketizer } from '../../rtp/depacketize-audio.js';
 import { H264Depacketizer } from '../../rtp/depacketize-h264.js';
 import { H265Depacketizer } from '../../rtp/depacketize-h265.js';
+import { MetadataDepacketizer } from '../../rtp/depacketize-metadata.js';
 import type { Depacketizer } from '../../rtp/depacketizer.js';
 import { TrackReceiver, type TrackReceiverDeps } from '../../rtp/receiver.js';
 import { aacFramingOf, hasDonl, spropNalsOf } from '../../rtsp/media-format.js';
 import type { MediaDescription } from '../../rtsp/sdp.js';
+import type { AnalyticsNews } from '../messages.js';
 import { AudioTrack } from './audio-track.js';
 import type { MediaChoice } from './choose-medias.js';
+import { MetadataTime } from './metadata-time.js';
+import { MetadataTrack } from './metadata-track.js';
 import { RingTally } from './ring-tally.js';
 import type { StreamTime, TrackTime } from './stream-time.js';
 import { VideoTrack } from './video-track.js';
@@ -22,6 +27,8 @@ type ReceptionDeps = {
   readonly transport: 'tcp' | 'udp';
   /** A track's first packet came. */
   readonly onFirstPacket: () => void;
+  /** The camera's own analytics saw something. */
+  readonly onAnalytics: (news: AnalyticsNews) => void;
 };
 
 /** One media of the session: what its packets go through before they are frames in the ring. */
@@ -42,6 +49,7 @@ export class Reception {
   /** In the order in which their medias are set up. */
   readonly #tracks: readonly Track[];
   readonly #audio: AudioTrack | null;
+  readonly #metadata: (Track & { arrival: MetadataTrack }) | null;
   readonly #tally: RingTally;
 
   constructor(choice: MediaChoice, deps: ReceptionDeps) {
@@ -53,12 +61,19 @@ export class Reception {
       choice.audio === null || audioTime === null
         ? null
         : createAudio(choice.audio, audioTime, deps, (wallMs, rtp) => alignment?.onAudioReport(wallMs, rtp));
-    const video = createVideo(choice, audio?.arrival ?? null, deps, (wallMs, rtp) =>
-      alignment?.onVideoReport(wallMs, rtp),
-    );
+    const { metadata } = choice;
+    const metadataTime = metadata === null ? null : new MetadataTime(metadata.clockRateHz, deps.time.video);
+    const video = createVideo(choice, audio?.arrival ?? null, deps, (wallMs, rtp) => {
+      alignment?.onVideoReport(wallMs, rtp);
+      metadataTime?.onVideoReport(wallMs, rtp);
+    });
     this.video = video.arrival;
     this.#audio = audio?.arrival ?? null;
-    this.#tracks = audio === null ? [video] : [video, audio];
+    this.#metadata =
+      metadata === null || metadataTime === null
+        ? null
+        : createMetadata(metadata, metadataTime, video.arrival, deps);
+    this.#tracks = [video, audio, this.#metadata].filter((track) => track !== null);
   }
 
   onRtp(trackIndex: number, buffer: Buffer, start: number, end: number, arrivalMs: MonotonicMs): void {
@@ -94,6 +109,8 @@ export class Reception {
       duplicate += counters.duplicates;
       foreign += counters.foreign + counters.strays;
       malformed += counters.malformed + depacketizer.counters.malformedPackets;
+      // Documents are no frames.
+      if (depacketizer === this.#metadata?.depacketizer) continue;
       damaged += depacketizer.counters.damagedFrames;
       oversized += depacketizer.counters.oversizedFrames;
     }
@@ -105,9 +122,19 @@ export class Reception {
     this.#tally.tell('malformedPackets', malformed);
     this.#tally.tell('damagedFrames', damaged);
     this.#tally.tell('oversizedFrames', oversized);
+    this.#tellMetadata();
     this.#tally.tell('undecodableFrames', this.video.undecodableFrames);
     this.#tally.tell('rtpJumps', this.video.jumps);
     this.#tally.tell('wallSteps', this.video.wallSteps);
+  }
+
+  #tellMetadata(): void {
+    if (this.#metadata === null) return;
+    const { documents, refused, objects } = this.#metadata.arrival.counters;
+    const { damagedFrames, oversizedFrames } = this.#metadata.depacketizer.counters;
+    this.#tally.tell('metadataDocuments', documents + damagedFrames + oversizedFrames);
+    this.#tally.tell('metadataRefused', refused + damagedFrames + oversizedFrames);
+    this.#tally.tell('metadataObjects', objects);
   }
 
   /** Forgets what is half-assembled; nothing is written to the ring after this. */
@@ -171,6 +198,31 @@ const createAudio = (
     depacketizer,
     arrival: track,
   };
+};
+
+const createMetadata = (
+  media: MediaDescription,
+  time: MetadataTime,
+  video: VideoTrack,
+  deps: ReceptionDeps,
+): Track & { arrival: MetadataTrack } => {
+  const track = new MetadataTrack({
+    time,
+    wallMsAt: (nowMs) => video.wallMsAt(nowMs),
+    onNews: deps.onAnalytics,
+  });
+  const depacketizer = new MetadataDepacketizer({ maxBytes: MAX_DOCUMENT_BYTES }, track);
+  const { transport, onFirstPacket } = deps;
+  const { payloadType, clockRateHz } = media;
+  const receiver = new TrackReceiver(
+    { transport, payloadType, clockRateHz, ownSsrc: randomInt(2 ** 32), cname: CNAME },
+    {
+      depacketizer,
+      onFirstPacket,
+      onSenderReport: (wallMs, rtpTimestamp) => time.onMetadataReport(wallMs, rtpTimestamp),
+    },
+  );
+  return { receiver, depacketizer, arrival: track };
 };
 
 const createReceiver = (

@@ -1,4 +1,4 @@
-import type { Clock, MonotonicMs } from '../../base/clock.js';
+import type { Clock, MonotonicMs, WallMs } from '../../base/clock.js';
 import { DecodeOrder } from '../../codec/decode-order.js';
 import type { VideoSink } from '../../codec/frame-sink.js';
 import { withLengths } from '../../codec/nal.js';
@@ -27,6 +27,8 @@ export class VideoTrack implements VideoSink {
   arrivalMs = 0 as MonotonicMs;
   /** When the last frame was published, or null before the first. */
   lastFrameMs: MonotonicMs | null = null;
+  /** When that is shown. */
+  lastWallMs = 0 as WallMs;
   /** When the last whole access unit came, decodable or not, or null before the first. */
   lastUnitMs: MonotonicMs | null = null;
   /** Frames that nobody could decode: before the first keyframe, or before the parameter sets were known. */
@@ -113,6 +115,12 @@ export class VideoTrack implements VideoSink {
     stamp.arrivalMs = this.arrivalMs;
     this.#ring.commitVideo(stamp);
     this.lastFrameMs = this.arrivalMs;
+    this.lastWallMs = stamp.wallMs as WallMs;
+  }
+
+  /** What would be shown at the time of a picture that came at `nowMs`; null before the first. */
+  wallMsAt(nowMs: MonotonicMs): number | null {
+    return this.lastFrameMs === null ? null : this.lastWallMs + nowMs - this.lastFrameMs;
   }
 
   /** Times that the camera's clock jumped. */

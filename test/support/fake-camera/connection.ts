@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { type Answer, answerText } from './answer.js';
 import type { Mount } from './mount.js';
 import { RequestReader, type RtspRequest } from './request-reader.js';
-import { writeSdp } from './sdp-writer.js';
+import { trackKinds, writeSdp } from './sdp-writer.js';
 import { Session, type SessionConnection } from './session.js';
 import { TcpTransport, UdpTransport } from './transport.js';
 import { channelsFor, readTransport, writeTransport } from './transport-header.js';
@@ -170,12 +170,7 @@ export class Connection implements SessionConnection {
 
   async #setup(request: RtspRequest, mount: Mount): Promise<Answer> {
     const track = Number(/trackID=(\d+)/.exec(request.url)?.[1] ?? 0);
-    const { video, audio } = mount.feed.tracks;
-    const kinds = [
-      ...(video === null ? [] : ['video' as const]),
-      ...(audio === null ? [] : ['audio' as const]),
-    ];
-    const kind = kinds[track];
+    const kind = trackKinds(mount.feed.tracks)[track];
     if (kind === undefined) return refusal(404);
     const ask = readTransport(request.headers.get('transport') ?? '');
     if (ask.isTcp ? !this.#server.acceptsTcp : !this.#server.acceptsUdp || ask.clientPorts === null)

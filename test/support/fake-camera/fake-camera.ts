@@ -106,6 +106,22 @@ export class FakeCamera implements ConnectionServer {
     this.#first.stream.sendFrames(count);
   }
 
+  /**
+   * Sends a document to all who have set its track up, in packets of so many bytes, stamped for the picture of that wall
+   * time. Its RTP time has nothing in common with that of the video but what the sender reports say.
+   */
+  sendMetadata(
+    xml: string | Buffer,
+    { wallMs = Date.now(), packetBytes = 1_000 }: { wallMs?: number; packetBytes?: number } = {},
+  ): void {
+    const bytes = Buffer.from(xml);
+    const payloads: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += packetBytes)
+      payloads.push(bytes.subarray(at, at + packetBytes));
+    const ticksAt = (ms: number): number => Math.round(ms * 90 + 777_777_777) % 0x100000000;
+    for (const session of this.sessions) session.sendMetadata(payloads, ticksAt(wallMs), ticksAt(Date.now()));
+  }
+
   get openSockets(): number {
     return this.#connections.size;
   }

@@ -58,7 +58,7 @@ export type Faults = {
   /** Sound is announced and set up, and none is sent. */
   silentAudio: boolean;
   /** UDP packets go nowhere. */
-  udpBlocked: readonly ('video' | 'audio')[];
+  udpBlocked: readonly ('video' | 'audio' | 'metadata')[];
   /** Share of packets lost, duplicated, swapped with the next one; or which ones, by their count. */
   loss: number | ((packet: number) => boolean);
   duplication: number | ((packet: number) => boolean);

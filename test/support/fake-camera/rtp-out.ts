@@ -36,7 +36,7 @@ export class RtpOut {
   }
 
   /** Sends the packets of one frame, and a sender report when one is due. */
-  sendFrame(packets: readonly OutPacket[], isKey: boolean): void {
+  sendFrame(packets: readonly OutPacket[], isKey: boolean, presentTicks = packets[0]?.timestamp ?? 0): void {
     if (isKey && this.#packets > 0 && this.#faults.ssrcChangesEachGop)
       this.ssrc = (this.ssrc + 0x1234567) >>> 0;
     if (this.#faults.foreignPayloadType !== 'none') this.#sendForeign(packets[0]?.timestamp ?? 0);
@@ -49,7 +49,7 @@ export class RtpOut {
     const nowMs = systemClock.monotonicMs();
     if (nowMs - this.#reportedAtMs >= REPORT_PERIOD_MS && packets.length > 0) {
       this.#reportedAtMs = nowMs;
-      this.sendReport(packets[0]!.timestamp);
+      this.sendReport(presentTicks);
     }
   }
 

@@ -4,9 +4,24 @@ import type { AudioStream, VideoStream } from '../elementary-stream.js';
 import type { Faults } from './faults.js';
 
 /** What a mount offers, in the order of its tracks. */
-export type MountTracks = { readonly video: VideoStream | null; readonly audio: AudioStream | null };
+export type MountTracks = {
+  readonly video: VideoStream | null;
+  readonly audio: AudioStream | null;
+  /** Whether there is a track for what its analytics tell. */
+  readonly hasMetadata?: boolean;
+};
+
+export type TrackKind = 'video' | 'audio' | 'metadata';
+
+/** In the order of their numbers. */
+export const trackKinds = ({ video, audio, hasMetadata = false }: MountTracks): TrackKind[] => [
+  ...(video === null ? [] : ['video' as const]),
+  ...(audio === null ? [] : ['audio' as const]),
+  ...(hasMetadata ? ['metadata' as const] : []),
+];
 
 export const VIDEO_PAYLOAD_TYPE = 96;
+export const METADATA_PAYLOAD_TYPE = 107;
 
 /** Static where RFC 3551 §6 has one. */
 export const audioPayloadType = (stream: AudioStream): number => {
@@ -94,6 +109,12 @@ export const writeSdp = (tracks: MountTracks, mountUrl: string, faults: Faults):
     );
   }
   if (tracks.audio !== null) medias.push(`${audioLines(tracks.audio)}${control()}`);
+  if (tracks.hasMetadata === true) {
+    const media = `m=application 0 RTP/AVP ${METADATA_PAYLOAD_TYPE}\r\n`;
+    medias.push(
+      `${media}a=rtpmap:${METADATA_PAYLOAD_TYPE} vnd.onvif.metadata/90000\r\na=recvonly\r\n${control()}`,
+    );
+  }
   const sdp =
     'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=Fake camera\r\nc=IN IP4 0.0.0.0\r\nt=0 0\r\n' +
     `a=control:*\r\na=range:npt=now-\r\n${medias.join('')}`;

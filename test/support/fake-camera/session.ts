@@ -4,10 +4,10 @@ import type { Feed, OutFrame, Player, PlayerTrack } from './feed.js';
 import { audioPackets, videoPackets } from './packet-maker.js';
 import { RtpOut } from './rtp-out.js';
 import type { MountTracks } from './sdp-writer.js';
-import { audioPayloadType, VIDEO_PAYLOAD_TYPE } from './sdp-writer.js';
+import { audioPayloadType, METADATA_PAYLOAD_TYPE, type TrackKind, VIDEO_PAYLOAD_TYPE } from './sdp-writer.js';
 import type { Transport } from './transport.js';
 
-type SessionTrack = { readonly kind: 'video' | 'audio'; readonly transport: Transport; readonly out: RtpOut };
+type SessionTrack = { readonly kind: TrackKind; readonly transport: Transport; readonly out: RtpOut };
 
 /** What a session needs of the connection that it belongs to. */
 export interface SessionConnection {
@@ -65,9 +65,14 @@ export class Session implements Player {
   }
 
   /** Adds the track that the client has set up; its RTP stream. */
-  addTrack(kind: 'video' | 'audio', transport: Transport): RtpOut {
+  addTrack(kind: TrackKind, transport: Transport): RtpOut {
     const { audio } = this.feed.tracks;
-    const payloadType = kind === 'video' || audio === null ? VIDEO_PAYLOAD_TYPE : audioPayloadType(audio);
+    const payloadType =
+      kind === 'metadata'
+        ? METADATA_PAYLOAD_TYPE
+        : kind === 'video' || audio === null
+          ? VIDEO_PAYLOAD_TYPE
+          : audioPayloadType(audio);
     const ssrc = Math.floor(this.#random() * 0x100000000);
     const out = new RtpOut({ payloadType, ssrc, firstSequence: FIRST_SEQUENCE }, this.faults, transport);
     this.#tracks.push({ kind, transport, out });
@@ -76,11 +81,11 @@ export class Session implements Player {
 
   /** For RTP-Info: where each track begins. */
   positions(): { kind: 'video' | 'audio'; sequence: number; rtpTimestamp: number }[] {
-    return this.#tracks.map(({ kind, out }) => ({
-      kind,
-      sequence: out.sequence,
-      rtpTimestamp: this.feed.nextTicks(kind) >>> 0,
-    }));
+    return this.#tracks.flatMap(({ kind, out }) =>
+      kind === 'metadata'
+        ? []
+        : [{ kind, sequence: out.sequence, rtpTimestamp: this.feed.nextTicks(kind) >>> 0 }],
+    );
   }
 
   play(): void {
@@ -107,6 +112,14 @@ export class Session implements Player {
       packetsOf(this.feed.tracks, frame, this.faults),
       frame.isKey && frame.kind === 'video',
     );
+  }
+
+  /** Packets of the metadata track, if it was set up: the last one with the marker. */
+  sendMetadata(payloads: readonly Buffer[], timestamp: number, presentTicks: number): void {
+    const out = this.#tracks.find(({ kind }) => kind === 'metadata')?.out;
+    const last = payloads.length - 1;
+    const packets = payloads.map((payload, index) => ({ payload, timestamp, marker: index === last }));
+    if (this.isPlaying) out?.sendFrame(packets, false, presentTicks);
   }
 
   finish(): void {

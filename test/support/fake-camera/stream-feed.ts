@@ -16,6 +16,7 @@ export type Pacing =
 export type StreamFeedOptions = {
   readonly video: VideoStream | null;
   readonly audio?: AudioStream | null;
+  readonly hasMetadata?: boolean;
   readonly pacing?: Pacing;
   /** False: the stream ends with its last frame. */
   readonly isLooped?: boolean;
@@ -37,6 +38,7 @@ export class StreamFeed implements Feed {
   readonly #video: Playhead<VideoStream> | null;
   readonly #audio: Playhead<AudioStream> | null;
   readonly #players = new Set<Player>();
+  readonly #hasMetadata: boolean;
   readonly #pacing: Pacing;
   readonly #clockRates: NonNullable<StreamFeedOptions['clockRates']>;
   #timer: NodeJS.Timeout | null = null;
@@ -54,10 +56,12 @@ export class StreamFeed implements Feed {
     this.#audio = audio === null ? null : playhead(audio);
     this.#pacing = options.pacing ?? { mode: 'live' };
     this.#clockRates = options.clockRates ?? {};
+    this.#hasMetadata = options.hasMetadata ?? false;
   }
 
   get tracks(): MountTracks {
-    return { video: this.#video?.stream ?? null, audio: this.#audio?.stream ?? null };
+    const hasMetadata = this.#hasMetadata;
+    return { video: this.#video?.stream ?? null, audio: this.#audio?.stream ?? null, hasMetadata };
   }
 
   nextTicks(kind: 'video' | 'audio'): number {
