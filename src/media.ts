@@ -109,6 +109,7 @@ const openArchive = async (
       spared: () => events.protectedSpans(),
       onGone: (cameraId) => store.cameras.deleted.forget(cameraId),
       whyNot: (cameraId) => desk.whyNot(cameraId),
+      cueText,
       hold: (username, onEnd) => viewers.takePlace(null, username, onEnd),
       memory: {
         lastMs: () => store.facts.timeMs('archive_time_ms'),

@@ -140,6 +140,7 @@ const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
       ...{ recordings: requests, timeline: requests, playback: requests },
       ...{ keyFrames: requests, frames: requests, exports: requests, deletions: requests },
       detections: requests,
+      subtitles: requests,
       viewers: storage.viewers,
       deleted: { has: (id) => deleted.find(id) !== null },
     }),

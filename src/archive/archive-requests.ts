@@ -14,6 +14,7 @@ import type { Timeline, TimelineSpan } from './list/timeline.js';
 import type { FileContent } from './play/file-content.js';
 import type { KeyFrames } from './play/key-frames.js';
 import type { ArchiveSegment, ClipSelection, Playback } from './play/playback.js';
+import type { SubtitleTrack } from './play/subtitle-track.js';
 
 export type ArchiveRequestsDeps = {
   readonly recordings: Pick<Recordings, 'list'>;
@@ -23,6 +24,10 @@ export type ArchiveRequestsDeps = {
   readonly frames: Pick<Frames, 'read'>;
   readonly deletions: Pick<Deleting, 'deleteWithin'>;
   readonly detections: Pick<KeptDetections, 'page'>;
+  readonly subtitles: Pick<
+    SubtitleTrack,
+    'archiveMaster' | 'rangeMaster' | 'archiveSubtitles' | 'rangeSubtitles' | 'segmentSubtitles'
+  >;
   readonly clock: Clock;
 };
 
@@ -74,6 +79,32 @@ export class ArchiveRequests {
 
   deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<number> {
     return this.#deletionTurns.run(cameraId, () => this.#deps.deletions.deleteWithin(cameraId, fromMs, toMs));
+  }
+
+  archiveMaster(...wanted: Parameters<SubtitleTrack['archiveMaster']>): Promise<string> {
+    return this.#whenReady(() =>
+      this.#turns.run(wanted[0], () => this.#deps.subtitles.archiveMaster(...wanted)),
+    );
+  }
+
+  rangeMaster(...wanted: Parameters<SubtitleTrack['rangeMaster']>): Promise<string> {
+    return this.#turns.run(wanted[0], () => this.#deps.subtitles.rangeMaster(...wanted));
+  }
+
+  archiveSubtitles(...wanted: Parameters<SubtitleTrack['archiveSubtitles']>): Promise<readonly Buffer[]> {
+    return this.#whenReady(() =>
+      this.#turns.run(wanted[0], () => this.#deps.subtitles.archiveSubtitles(...wanted)),
+    );
+  }
+
+  rangeSubtitles(...wanted: Parameters<SubtitleTrack['rangeSubtitles']>): Promise<readonly Buffer[]> {
+    return this.#whenReady(() =>
+      this.#turns.run(wanted[0], () => this.#deps.subtitles.rangeSubtitles(...wanted)),
+    );
+  }
+
+  segmentSubtitles(...wanted: Parameters<SubtitleTrack['segmentSubtitles']>): Promise<string> {
+    return this.#turns.run(wanted[0], () => this.#deps.subtitles.segmentSubtitles(...wanted));
   }
 
   keyFramePlaylist(...wanted: Parameters<KeyFrames['keyFramePlaylist']>): Promise<Buffer> {

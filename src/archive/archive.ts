@@ -18,6 +18,7 @@ import { Timeline } from './list/timeline.js';
 import { KeyFrames } from './play/key-frames.js';
 import { RecordingLocator } from './play/locator.js';
 import { Playback } from './play/playback.js';
+import { SubtitleTrack, type SubtitleTrackDeps } from './play/subtitle-track.js';
 
 export type ArchiveOptions = { readonly archiveDir: string; readonly minFreePercent: number };
 
@@ -40,6 +41,7 @@ export type ArchiveDeps = {
   /** Why a camera is not being recorded now; null: it is. */
   readonly whyNot: (cameraId: string) => GapReason | null;
   readonly hold: ExportsDeps['hold'];
+  readonly cueText: SubtitleTrackDeps['cueText'];
 };
 
 /** The main thread's side of the archive: all of it but the recorders, with the threads that its disk work needs. */
@@ -77,6 +79,7 @@ export class Archive {
     const playback = new Playback({ locator, runner, clock });
     const keyFrames = new KeyFrames({ locator, runner });
     const frames = new Frames({ clock, locator, runner, whyNot });
+    const detections = new KeptDetections(options, { recordings, runner });
     const deletions = new Deleting(options, { recordings, runner: deleter, log });
     this.requests = new ArchiveRequests({
       clock,
@@ -86,7 +89,8 @@ export class Archive {
       keyFrames,
       frames,
       deletions,
-      detections: new KeptDetections(options, { recordings, runner }),
+      detections,
+      subtitles: new SubtitleTrack({ locator, runner, clock, detections, cueText: deps.cueText }),
     });
     this.exports = new Exports({
       clock,

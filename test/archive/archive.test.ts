@@ -42,6 +42,7 @@ test('the archive starts, closes what was left open, deletes what is old, answer
       whyNot: () => 'not_recording',
       memory: { lastMs: () => null, remember: () => {}, eras: () => null, rememberEras: () => {} },
       onGone: () => {},
+      cueText: () => null,
     },
   );
   await archive.start();

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { KeptDetections } from '../../src/archive/detections/kept-detections.js';
 import { closedName, openName } from '../../src/archive/files/file-name.js';
 import type { FilesInProgress } from '../../src/archive/files/file-progress.js';
 import { Frames } from '../../src/archive/frames/frames.js';
@@ -8,7 +9,9 @@ import { Recordings } from '../../src/archive/list/recordings.js';
 import { KeyFrames } from '../../src/archive/play/key-frames.js';
 import { RecordingLocator } from '../../src/archive/play/locator.js';
 import { Playback } from '../../src/archive/play/playback.js';
+import { SubtitleTrack } from '../../src/archive/play/subtitle-track.js';
 import { systemClock, type WallMs } from '../../src/base/clock.js';
+import { cueText } from '../../src/detect/cue.js';
 import { VIDEO_TRACK_ID } from '../../src/fmp4/init-segment.js';
 import { PartTable } from '../../src/fmp4/part-table.js';
 import { buildMfra } from '../../src/fmp4/random-access.js';
@@ -89,6 +92,8 @@ export const makeArchive = (
   const playback = new Playback({ locator, runner, clock });
   const keyFrames = new KeyFrames({ locator, runner });
   const frames = new Frames({ clock: { ...systemClock, ...clock }, locator, runner, whyNot: () => null });
+  const detections = new KeptDetections({ archiveDir }, { recordings, runner });
+  const subtitles = new SubtitleTrack({ locator, runner, clock, detections, cueText });
   const put = (fileName: string, bytes: Buffer): string => {
     writeFileSync(join(folder, fileName), bytes);
     return fileName;
@@ -101,6 +106,8 @@ export const makeArchive = (
     playback,
     keyFrames,
     frames,
+    detections,
+    subtitles,
     time,
     put,
     putClosed: ({ bytes, startMs, endMs }: ReturnType<typeof film>): string =>

@@ -35,6 +35,7 @@ test('however many ask at once, each is answered when it is its turn', async (t)
       whyNot: () => null,
       memory: { lastMs: () => null, remember: () => {}, eras: () => null, rememberEras: () => {} },
       onGone: () => {},
+      cueText: () => null,
     },
   );
   t.after(() => archive.stop());

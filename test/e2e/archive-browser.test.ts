@@ -3,12 +3,18 @@ import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { appendDetections } from '../../src/archive/detections/append-detections.js';
+import { encodeRecord } from '../../src/archive/detections/detection-record.js';
+import { KeptDetections } from '../../src/archive/detections/kept-detections.js';
 import { closedName, openName } from '../../src/archive/files/file-name.js';
+import { sidecarName } from '../../src/archive/files/sidecar-name.js';
 import { JobPool } from '../../src/archive/jobs/job-pool.js';
 import { Recordings } from '../../src/archive/list/recordings.js';
 import { RecordingLocator } from '../../src/archive/play/locator.js';
 import { Playback } from '../../src/archive/play/playback.js';
+import { SubtitleTrack } from '../../src/archive/play/subtitle-track.js';
 import { systemClock } from '../../src/base/clock.js';
+import { cueText } from '../../src/detect/cue.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
 import { film, START_MS } from '../archive/filmed.js';
 import { nobodyWrites } from '../archive/nobody-writes.js';
@@ -36,11 +42,13 @@ let browser: Browser;
 before(async () => {
   mkdirSync(folder);
   const recordings = new Recordings({ archiveDir }, { runner: pool, live: nobodyWrites });
-  const playback = new Playback({
+  const deps = {
     locator: new RecordingLocator({ archiveDir }, { recordings, runner: pool }),
     runner: pool,
     clock: systemClock,
-  });
+  };
+  const playback = new Playback(deps);
+  const detections = new KeptDetections({ archiveDir }, { recordings, runner: pool });
   const timeline = { intervals: async () => ({ intervals: [], gaps: [], broken: [] }) };
   const cameras = { has: (id: string) => server.cameras.has(id) };
   server = await startWebServer(
@@ -53,6 +61,7 @@ before(async () => {
       exports: playback,
       ...noDeletions,
       ...noFrames,
+      subtitles: new SubtitleTrack({ ...deps, detections, cueText }),
     }),
   );
   browser = await launchChromium();
@@ -119,6 +128,66 @@ test('hls.js plays a range over files and a gap, and tells its dates', async () 
   const { playingDateMs } = await player.stats();
   const lateMs = playingDateMs! - (startMs + 20_000 + 20.5 * 1000 * FRAME_SECONDS);
   assert.ok(Math.abs(lateMs) < 150, `${lateMs} ms`);
+});
+
+/** Says of each picture which one it is. */
+const seePictures = (startMs: number, count: number): void => {
+  const records = Array.from({ length: count }, (_, index) => {
+    const objects = [{ label: `${index}`, score: 1, box: [0, 0, 1, 1] as const, zone: '' }];
+    return encodeRecord({ wallMs: startMs + index * 1_000 * FRAME_SECONDS, source: 'model', objects });
+  });
+  const sidecar = sidecarName(startMs);
+  const append = {
+    cameraId: CAMERA_ID,
+    sidecar,
+    knownBytes: null,
+    records: Buffer.concat(records),
+    isLast: true,
+  };
+  const [result] = appendDetections({ archiveDir, appends: [append] });
+  assert.ok(result !== undefined && 'fileBytes' in result, JSON.stringify(result));
+};
+
+/** The pictures that the shown subtitles speak of. */
+const saidOf = ({ activeCues }: HlsStats): number[] =>
+  activeCues.map(({ text }) => Number(JSON.parse(text).objects[0].label));
+
+test('hls.js shows what was seen over the very picture, also after a seek, and behind gaps of a range', async () => {
+  const startMs = START_MS + 18_000_000;
+  for (const laterMs of [0, 4_000, 20_000]) {
+    putClosed(film({ video: fixtures.h264High(), audio: fixtures.aac(), startMs: startMs + laterMs }));
+    seePictures(startMs + laterMs, 60);
+  }
+  const pictures = decodePictures(fixturePath('h264-high.264'));
+  const file = closedName(startMs, startMs + 4_000);
+  const range = {
+    from: new Date(startMs + 500).toISOString(),
+    to: new Date(startMs + 22_500).toISOString(),
+  };
+  for (const [playlist, query, places] of [
+    ['archive-master.m3u8', { file }, [3, 50, 20, 21, 59, 0]],
+    ['range-master.m3u8', range, [3, 50, 61, 119, 121, 150, 20]],
+  ] as const) {
+    await using player = await playHls(browser, addressOf(playlist, query), { autoplay: false });
+    const { subtitleTracks } = await player.until('it is loaded', ({ readyState }) => readyState >= 2);
+    assert.deepEqual(subtitleTracks, ['AI Detections']);
+    const { buffered } = await player.until(
+      'all of it is',
+      (stats) => (stats.buffered.at(-1)?.[1] ?? 0) > 3.5,
+    );
+    for (const place of places) {
+      await player.seek(buffered[0]![0] + (place + 0.5) * FRAME_SECONDS);
+      const { index } = await findShown(player, pictures);
+      assert.ok(Math.abs(index - (place % 60)) <= 1, `${playlist}: ${index} is shown at ${place}`);
+      const stats = await player.until('it is said of it', ({ activeCues }) => activeCues.length > 0);
+      const said = saidOf(stats);
+      // Times of subtitles are whole milliseconds.
+      assert.ok(said.includes(index) && said.length <= 2, `${playlist}: ${said} is said of ${index}`);
+    }
+    await player.play(2);
+    const atEnd = await player.until('it has ended', hasEnded, { deadlineMs: 40_000 });
+    assert.deepEqual(atEnd.fatalErrors, []);
+  }
 });
 
 test('hls.js follows a recording while it grows, from its start to the end that it gets', async () => {

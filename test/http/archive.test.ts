@@ -22,7 +22,7 @@ before(async () => {
     archiveRoutes({
       ...{ clock, cameras, recordings: archive, timeline: archive, playback: archive },
       ...{ keyFrames: archive, frames: archive, exports: archive, deletions: archive },
-      detections: archive,
+      ...{ detections: archive, subtitles: archive },
       viewers: { takePlace: (...taken) => server.viewers.takePlace(...taken) },
       deleted: { has: (id) => id === 'deleted' },
     }),

@@ -151,6 +151,7 @@ export const startFakeOutputs = async (): Promise<{
       exports: { clip: tooMuch },
       deletions: { deleteWithin: tooMuch },
       detections: { detections: tooMuch },
+      subtitles: archive,
     }),
     ...exportRoutes({
       clock,

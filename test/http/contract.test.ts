@@ -21,6 +21,7 @@ import {
 import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.js';
 import { until } from '../support/until.js';
 import { callLayouts, callReplacements, callSessions } from './contract-accounts.js';
+import { callDetections, callSubtitles } from './contract-detections.js';
 import { callEvents } from './contract-events.js';
 import { callExports } from './contract-exports.js';
 import { startFakeOutputs } from './contract-fakes.js';
@@ -425,11 +426,7 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   assert.equal((await get(timeline, seen)).status, 304);
   assert.equal((await get(`${timeline}&bucket_ms=never`, bearer)).status, 400);
   const detections = `/api/cameras/yard/detections?${when}`;
-  const noDetection = await get(detections, bearer);
-  assert.deepEqual([noDetection.status, noDetection.body], [200, []]);
-  const known = { ...bearer, 'if-none-match': noDetection.headers.get('etag') ?? '' };
-  assert.equal((await get(detections, known)).status, 304);
-  assert.equal((await get(`${detections}&cursor=never`, bearer)).status, 400);
+  await callDetections(get, detections, bearer);
   const deleteWithin = (when: string, token: string) => app.call('DELETE', `${archive}?${when}`, { token });
   assert.equal((await deleteWithin(when, app.tokens.viewer)).status, 403);
   assert.equal((await deleteWithin('from=never', app.tokens.operator)).status, 400);
@@ -446,6 +443,7 @@ test('the archive is listed, played and exported, or says what is wrong', async 
   ] as const) {
     assert.equal((await get(raw, headers)).status, status);
   }
+  await callSubtitles(get, 'yard', file, when);
   const segment = `/hls/yard/segment.ts?file=${file}&seq=0`;
   const etag = (await get(segment)).headers.get('etag') ?? '';
   assert.equal((await get(segment, { 'if-none-match': etag })).status, 304);

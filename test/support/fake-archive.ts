@@ -9,6 +9,7 @@ import type { FramesWanted, RecordedFrames } from '../../src/http/routes/archive
 import type { RecordedKeyFrames } from '../../src/http/routes/archive/key-frames.js';
 import type { RecordingList, RecordingTimeline } from '../../src/http/routes/archive/lists.js';
 import type { RecordingPlayback } from '../../src/http/routes/archive/playback.js';
+import type { RecordedSubtitles } from '../../src/http/routes/archive/subtitles.js';
 
 /** The only recording: two parts from 08:30:00.250 on. */
 export const FILE = '2026-11-21_08-30-00_to_08-30-04.mp4';
@@ -28,6 +29,7 @@ export class FakeArchive
     RecordedDetections,
     RecordedFrames,
     RecordedKeyFrames,
+    RecordedSubtitles,
     RecordingExports,
     RecordingDeletions
 {
@@ -85,6 +87,35 @@ export class FakeArchive
     this.#find(`segment ${cameraId} ${fileName} ${seq}`, fileName);
     if (seq > 1) throw new AppError('bad_seq', 'the last part is 1');
     return { bytes: Buffer.alloc(188, 0x47), etag: `"s${seq}"` };
+  }
+
+  async archiveMaster(cameraId: string, { fileName, session }: { fileName: string; session: string | null }) {
+    this.#find(`master ${cameraId} ${fileName} ${session}`, fileName);
+    return '#EXTM3U\n';
+  }
+
+  async rangeMaster(cameraId: string, wanted: { fromMs: number; toMs: number; session: string | null }) {
+    this.#note(`range master ${cameraId} ${wanted.toMs - wanted.fromMs} ${wanted.session}`);
+    return '#EXTM3U\n';
+  }
+
+  async archiveSubtitles(
+    cameraId: string,
+    { fileName, session }: { fileName: string; session: string | null },
+  ) {
+    this.#find(`subtitles ${cameraId} ${fileName} ${session}`, fileName);
+    return '#EXTM3U\n';
+  }
+
+  async rangeSubtitles(cameraId: string, wanted: { fromMs: number; toMs: number; session: string | null }) {
+    this.#note(`range subtitles ${cameraId} ${wanted.toMs - wanted.fromMs} ${wanted.session}`);
+    return '#EXTM3U\n';
+  }
+
+  async segmentSubtitles(cameraId: string, { fileName, seq }: { fileName: string; seq: number }) {
+    this.#find(`subtitles ${cameraId} ${fileName} ${seq}`, fileName);
+    if (seq > 1) throw new AppError('bad_seq', 'the last part is 1');
+    return 'WEBVTT\n\n';
   }
 
   async clip(cameraId: string, wanted: ClipSelection): Promise<Clip> {
@@ -155,9 +186,21 @@ export class FakeArchive
 
 const nothingSeen = () => Promise.resolve({ json: new TextEncoder().encode('[]'), next: null });
 
+const noRecording = () => Promise.reject(new AppError('not_found', 'there is no such recording'));
+
+/** For those who play without subtitles. */
+export const noSubtitles = {
+  archiveMaster: noRecording,
+  rangeMaster: noRecording,
+  archiveSubtitles: noRecording,
+  rangeSubtitles: noRecording,
+  segmentSubtitles: noRecording,
+};
+
 /** For those who only read. */
 export const noDeletions = {
   detections: { detections: nothingSeen, page: nothingSeen },
+  subtitles: noSubtitles,
   deleted: { has: () => false },
   deletions: { deleteWithin: () => Promise.resolve(0) },
 };

@@ -2,6 +2,7 @@ import { folderOf } from '../files/archive-path.js';
 import { sidecarOf } from '../files/sidecar-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { Recordings } from '../list/recordings.js';
+import type { KeptDetection } from './detection-record.js';
 import type { DetectionPlace, DetectionsText, ReadDetectionsInput } from './read-detections.js';
 
 /** What of a camera's detections is asked for, in the order of time. */
@@ -15,6 +16,8 @@ export type DetectionsWanted = {
 
 /** Names tell seconds, and a recording's end may be known late. */
 const SLACK_MS = 2_000;
+
+const MAX_BETWEEN = 4_000;
 
 /** What was seen, and is kept with the recordings. */
 export class KeptDetections {
@@ -37,6 +40,14 @@ export class KeptDetections {
     const fromMs = Math.max(wanted.fromMs, (wanted.behind?.timeUs ?? 0) / 1_000);
     const sidecars = await this.#sidecars(cameraId, fromMs, wanted.toMs);
     return this.#runner.run('listDetections', { ...wanted, folder, sidecars });
+  }
+
+  /** What was seen in [fromMs, toMs), some thousand pictures of it at most. */
+  async between(cameraId: string, fromMs: number, toMs: number): Promise<readonly KeptDetection[]> {
+    const folder = folderOf(this.#archiveDir, cameraId);
+    const sidecars = await this.#sidecars(cameraId, fromMs, toMs);
+    const wanted = { fromMs, toMs, labels: null, limit: MAX_BETWEEN, behind: null };
+    return (await this.#runner.run('readDetections', { ...wanted, folder, sidecars })).detections;
   }
 
   /** Those of the recordings that overlap a time. */

@@ -16,6 +16,7 @@ import { inspectFiles } from '../list/inspect-files.js';
 import { indexParts } from '../parts/index-parts.js';
 import { keyFrameEnds } from '../parts/key-frame-ends.js';
 import { buildSegment } from '../play/build-segment.js';
+import { describeStream } from '../play/describe-stream.js';
 import { readBytes } from '../play/read-bytes.js';
 
 /**
@@ -37,6 +38,7 @@ export const jobs = {
   evictOldest: (input: Parameters<typeof evictOldest>[0]) => evictOldest(input),
   indexParts,
   buildSegment,
+  describeStream,
   collectClip,
   finishClip,
   readClip,

@@ -152,6 +152,18 @@ const partsBetween = (
 
 const nothingRecorded = (): AppError => archiveError('not_found', 'nothing was recorded in this time');
 
+/** An error of a recording without a whole part. */
+export const nothingIn = ({ isOpen }: Recording): AppError =>
+  isOpen
+    ? archiveError('recording_not_ready', 'the recording has just begun', { retryAfterSec: 2 })
+    : archiveError('recording_unreadable', 'there is no picture in this recording');
+
+/** Throws `bad_seq` for what is the number of no part. */
+export const requireSeq = (name: string, seq: number, { count }: RecordedParts): void => {
+  if (Number.isInteger(seq) && seq >= 0 && seq < count) return;
+  throw archiveError('bad_seq', `${name} has to be a whole number from 0 to ${count - 1}`);
+};
+
 /** Tries once more, since a file may be closed, renamed or replaced between two looks at it. */
 export const twice = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {

@@ -1,5 +1,4 @@
 import type { Clock } from '../../base/clock.js';
-import type { AppError } from '../../base/errors.js';
 import { archiveError } from '../archive-error.js';
 import type { Clip } from '../export/clip.js';
 import { type PartRange, rangeOfParts } from '../export/clip-layout.js';
@@ -7,9 +6,8 @@ import { ClipPlanner } from '../export/clip-planner.js';
 import { PinnedClip } from '../export/pinned-clip.js';
 import type { RecordingSource } from '../files/recording-source.js';
 import type { JobRunner } from '../jobs/jobs.js';
-import type { Recording } from '../list/recording.js';
-import type { RecordedParts } from '../parts/recorded-parts.js';
-import { type LocatedRange, type RecordingLocator, twice } from './locator.js';
+import { nothingIn, type RecordingLocator, requireSeq, twice } from './locator.js';
+import { mayGoOn } from './may-go-on.js';
 import { Playlists } from './playlist.js';
 
 /** A part as MPEG-TS. */
@@ -28,9 +26,6 @@ export type PlaylistRequest = {
   /** The viewing session that child addresses carry; null: none. */
   readonly session: string | null;
 };
-
-/** A recorder that closes a file begins the next one within this; so an end this new may not be one. */
-const LIKELY_TO_GO_ON_MS = 15_000;
 
 /** Plays and exports recordings: playlists, segments and clips, all of their disk work done in jobs. */
 export class Playback {
@@ -70,7 +65,7 @@ export class Playback {
   ): Promise<readonly Buffer[]> {
     const found = await twice(() => this.#locator.locateRange(cameraId, fromMs, toMs));
     const sections = found.map(({ recording: { fileName }, ...range }) => ({ fileName, ...range }));
-    const isEnded = !this.#mayGoOn(found.at(-1), toMs);
+    const isEnded = !mayGoOn(found.at(-1), toMs, this.#clock.wallMs());
     return this.#playlists.build(sections, { cameraId, isEnded, session });
   }
 
@@ -133,22 +128,4 @@ export class Playback {
     if (first > last) throw archiveError('bad_seq', 'start_seq is after end_seq');
     return { source, parts, first, end: last + 1 };
   }
-
-  /** Whether a later answer to the same range could have more at its end. */
-  #mayGoOn(last: LocatedRange | undefined, toMs: number): boolean {
-    if (last === undefined || last.end < last.parts.count) return false;
-    const coveredMs = last.parts.wallEndMs(last.end - 1);
-    if (coveredMs >= toMs) return false;
-    return last.recording.isOpen || this.#clock.wallMs() - coveredMs < LIKELY_TO_GO_ON_MS;
-  }
 }
-
-const nothingIn = ({ isOpen }: Recording): AppError =>
-  isOpen
-    ? archiveError('recording_not_ready', 'the recording has just begun', { retryAfterSec: 2 })
-    : archiveError('recording_unreadable', 'there is no picture in this recording');
-
-const requireSeq = (name: string, seq: number, { count }: RecordedParts): void => {
-  if (Number.isInteger(seq) && seq >= 0 && seq < count) return;
-  throw archiveError('bad_seq', `${name} has to be a whole number from 0 to ${count - 1}`);
-};

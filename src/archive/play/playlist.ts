@@ -9,6 +9,9 @@ export type PlaylistSection = {
   readonly end: number;
 };
 
+/** What the entries name: MPEG-TS, or what is said of it. */
+export type ChildName = 'segment.ts' | 'subs.vtt';
+
 export type PlaylistOptions = {
   readonly cameraId: string;
   /** Nothing will come behind: VOD. Else EVENT, which only ever grows at its end. */
@@ -59,7 +62,7 @@ class SectionLines {
   }
 
   /** Adds the parts that are new. */
-  extend({ fileName, parts, end }: PlaylistSection, suffix: string): void {
+  extend({ fileName, parts, end }: PlaylistSection, child: ChildName, suffix: string): void {
     if (end === this.end) return;
     const file = encodeURIComponent(fileName);
     let text = '';
@@ -72,7 +75,7 @@ class SectionLines {
       this.#expectedMs += parts.durationMs(part);
       const seconds = secondsOf(parts, part);
       this.longestSeconds = Math.max(this.longestSeconds, Math.round(seconds));
-      text += `#EXTINF:${seconds.toFixed(6)},\nsegment.ts?file=${file}&seq=${part}${suffix}\n`;
+      text += `#EXTINF:${seconds.toFixed(6)},\n${child}?file=${file}&seq=${part}${suffix}\n`;
     }
     this.end = end;
     this.pieces.push(Buffer.from(text));
@@ -88,11 +91,13 @@ class SectionLines {
  */
 export class Playlists {
   readonly #maxBytes: number;
+  readonly #child: ChildName;
   /** The one asked for last is the last one. */
   readonly #known = new Map<string, SectionLines>();
   #knownBytes = 0;
 
-  constructor(options: { readonly maxBytes?: number } = {}) {
+  constructor(options: { readonly maxBytes?: number; readonly child?: ChildName } = {}) {
+    this.#child = options.child ?? 'segment.ts';
     this.#maxBytes = options.maxBytes ?? MAX_KNOWN_BYTES;
   }
 
@@ -124,7 +129,7 @@ export class Playlists {
     this.#known.delete(key);
     this.#known.set(key, lines);
     this.#knownBytes -= before?.lengthBytes ?? 0;
-    lines.extend(section, session === null ? '' : `&session=${encodeURIComponent(session)}`);
+    lines.extend(section, this.#child, session === null ? '' : `&session=${encodeURIComponent(session)}`);
     this.#knownBytes += lines.lengthBytes;
     return lines;
   }

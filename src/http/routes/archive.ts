@@ -7,12 +7,14 @@ import { type FramesRouteDeps, framesRoute } from './archive/frames.js';
 import { type KeyFrameRoutesDeps, keyFrameRoutes } from './archive/key-frames.js';
 import { type ListRoutesDeps, listRoutes } from './archive/lists.js';
 import { type PlaybackRoutesDeps, playbackRoutes } from './archive/playback.js';
+import { type SubtitleRoutesDeps, subtitleRoutes } from './archive/subtitles.js';
 import { type TimelineRouteDeps, timelineRoute } from './archive/timeline.js';
 
 export type ArchiveRoutesDeps = ListRoutesDeps &
   TimelineRouteDeps &
   DetectionsRouteDeps &
   PlaybackRoutesDeps &
+  SubtitleRoutesDeps &
   KeyFrameRoutesDeps &
   FramesRouteDeps &
   ExportRouteDeps &
@@ -29,6 +31,7 @@ export const archiveRoutes = (deps: ArchiveRoutesDeps): Route[] => {
     timelineRoute(deps),
     detectionsRoute(deps),
     ...playbackRoutes(deps, held),
+    ...subtitleRoutes(deps),
     ...keyFrameRoutes(deps, held),
     framesRoute(deps),
     exportRoute(deps),

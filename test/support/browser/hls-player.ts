@@ -3,6 +3,8 @@ import type { Browser } from './browser.js';
 import { openPlayer } from './player.js';
 import { VideoPlayer, type VideoStats } from './video-player.js';
 
+export type ShownCue = { readonly startTime: number; readonly endTime: number; readonly text: string };
+
 export type HlsStats = VideoStats & {
   /** `type details`, e.g. `networkError manifestLoadError`: after one of these nothing plays any more. */
   readonly fatalErrors: readonly string[];
@@ -25,7 +27,9 @@ export type HlsStats = VideoStats & {
   readonly playingDateMs: number | null;
   readonly subtitleTracks: readonly string[];
   /** Cues that were shown, each once, in order. */
-  readonly cues: readonly { readonly startTime: number; readonly endTime: number; readonly text: string }[];
+  readonly cues: readonly ShownCue[];
+  /** Those of the picture that is shown. */
+  readonly activeCues: readonly ShownCue[];
 };
 
 export type PlayHlsOptions = {

@@ -73,6 +73,9 @@ window.player = {
     playingDateMs: hls.playingDate?.getTime() ?? null,
     subtitleTracks: hls.subtitleTracks.map(({ name }) => name),
     cues,
+    activeCues: [...view.video.textTracks].flatMap(({ activeCues }) =>
+      [...(activeCues ?? [])].map(({ startTime, endTime, text }) => ({ startTime, endTime, text })),
+    ),
   }),
   close: () => hls.destroy(),
 };

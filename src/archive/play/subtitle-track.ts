@@ -1,0 +1,143 @@
+import type { Clock } from '../../base/clock.js';
+import { isSane, REMARK_HOLDS_MS, webVttOf } from '../../mpegts/web-vtt.js';
+import { archiveError } from '../archive-error.js';
+import type { KeptDetection } from '../detections/detection-record.js';
+import type { KeptDetections } from '../detections/kept-detections.js';
+import type { JobRunner } from '../jobs/jobs.js';
+import type { RecordedParts } from '../parts/recorded-parts.js';
+import type { StreamDescription } from './describe-stream.js';
+import {
+  type Located,
+  type LocatedRange,
+  nothingIn,
+  type RecordingLocator,
+  requireSeq,
+  twice,
+} from './locator.js';
+import { masterPlaylist } from './master-playlist.js';
+import { mayGoOn } from './may-go-on.js';
+import { type PlaylistSection, Playlists } from './playlist.js';
+
+export type SubtitleTrackDeps = {
+  readonly locator: RecordingLocator;
+  readonly runner: JobRunner;
+  readonly clock: Pick<Clock, 'wallMs'>;
+  readonly detections: Pick<KeptDetections, 'between'>;
+  /** What subtitles say of a picture; null: nothing was seen in it. */
+  readonly cueText: (detection: KeptDetection) => string | null;
+};
+
+type Session = { readonly session: string | null };
+type FileWanted = Session & { readonly fileName: string };
+type RangeWanted = Session & { readonly fromMs: number; readonly toMs: number };
+
+/** So long after a picture it may take until it is known what is in it: a player asks for a segment's subtitles once. */
+const SETTLED_AFTER_MS = 5_000;
+/** Formats of one range that are looked at; no camera changes more often, in a day. */
+const MAX_FORMATS = 8;
+
+/** Parts of a file that is being written whose subtitles are settled. */
+const settledEnd = (parts: RecordedParts, first: number, end: number): number => {
+  const beforeMs = parts.wallEndMs(parts.count - 1) - SETTLED_AFTER_MS;
+  let settled = end;
+  while (settled > first && parts.wallEndMs(settled - 1) > beforeMs) settled -= 1;
+  return settled;
+};
+
+const notReady = () =>
+  archiveError('recording_not_ready', 'the recording has just begun', { retryAfterSec: 2 });
+
+/** What was seen, as subtitles of recordings: a file beside each segment, as live streams have them. */
+export class SubtitleTrack {
+  readonly #deps: SubtitleTrackDeps;
+  readonly #playlists = new Playlists({ child: 'subs.vtt' });
+
+  constructor(deps: SubtitleTrackDeps) {
+    this.#deps = deps;
+  }
+
+  /** `archive-master.m3u8`: the playlist of one file, and that of its subtitles. */
+  async archiveMaster(cameraId: string, { fileName, session }: FileWanted): Promise<string> {
+    const located = await this.#located(cameraId, fileName);
+    const query = new URLSearchParams({ file: fileName });
+    return this.#master('archive', query, session, [{ ...located, first: 0, end: located.parts.count }]);
+  }
+
+  /** `range-master.m3u8`: the same for all that was recorded from `fromMs` to `toMs`. */
+  async rangeMaster(cameraId: string, { fromMs, toMs, session }: RangeWanted): Promise<string> {
+    const found = await twice(() => this.#deps.locator.locateRange(cameraId, fromMs, toMs));
+    const [from, to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
+    return this.#master('range', new URLSearchParams({ from, to }), session, found);
+  }
+
+  /** `archive-subs.m3u8`: of a file that is being written only what is settled. */
+  async archiveSubtitles(cameraId: string, { fileName, session }: FileWanted): Promise<readonly Buffer[]> {
+    const { recording, parts } = await this.#located(cameraId, fileName);
+    const end = recording.isOpen ? settledEnd(parts, 0, parts.count) : parts.count;
+    if (end === 0) throw notReady();
+    const isEnded = !recording.isOpen;
+    return this.#playlists.build([{ fileName, parts, first: 0, end }], { cameraId, isEnded, session });
+  }
+
+  /** `range-subs.m3u8`. */
+  async rangeSubtitles(cameraId: string, { fromMs, toMs, session }: RangeWanted): Promise<readonly Buffer[]> {
+    const { locator, clock } = this.#deps;
+    const found = await twice(() => locator.locateRange(cameraId, fromMs, toMs));
+    const isEnded = !mayGoOn(found.at(-1), toMs, clock.wallMs());
+    const sections = found.map(({ recording: { fileName, isOpen }, parts, first, end }): PlaylistSection => {
+      const isSettled = isEnded || !isOpen;
+      return { fileName, parts, first, end: isSettled ? end : settledEnd(parts, first, end) };
+    });
+    const listed = sections.filter(({ first, end }) => first < end);
+    if (listed.length === 0) throw notReady();
+    return this.#playlists.build(listed, { cameraId, isEnded, session });
+  }
+
+  /** `subs.vtt`: what was seen in part `seq` of a file, by the times of its segment. */
+  async segmentSubtitles(
+    cameraId: string,
+    { fileName, seq }: { readonly fileName: string; readonly seq: number },
+  ): Promise<string> {
+    const { locator, detections, cueText } = this.#deps;
+    const { parts } = await twice(() => locator.locate(cameraId, fileName));
+    requireSeq('seq', seq, parts);
+    const [ptsTicks, wallMs, durationMs] = [parts.ptsTicks[seq]!, parts.wallMs[seq]!, parts.durationMs(seq)];
+    const seen = isSane(wallMs)
+      ? await detections.between(cameraId, wallMs - REMARK_HOLDS_MS, wallMs + durationMs)
+      : [];
+    const said = seen.map((detection) => ({ wallMs: detection.wallMs, text: cueText(detection) }));
+    return webVttOf({ ptsTicks, wallMs, durationMs }, said);
+  }
+
+  async #located(cameraId: string, fileName: string): Promise<Located> {
+    const located = await twice(() => this.#deps.locator.locate(cameraId, fileName));
+    if (located.parts.count === 0) throw nothingIn(located.recording);
+    return located;
+  }
+
+  async #master(
+    kind: 'archive' | 'range',
+    query: URLSearchParams,
+    session: string | null,
+    sections: readonly Pick<LocatedRange & Located, 'recording' | 'source' | 'parts' | 'first' | 'end'>[],
+  ): Promise<string> {
+    if (session !== null) query.set('session', session);
+    const streams: StreamDescription[] = [];
+    for (const [index, { recording, source }] of sections.entries()) {
+      const isOther = index === 0 || recording.startReason === 'format' || recording.startReason === null;
+      if (!isOther || streams.length >= MAX_FORMATS) continue;
+      streams.push(await this.#deps.runner.run('describeStream', { source }));
+    }
+    return masterPlaylist({
+      pictures: `${kind}.m3u8?${query}`,
+      subtitles: `${kind}-subs.m3u8?${query}`,
+      sections: sections.map(({ recording: { fileName }, parts, first, end }) => ({
+        fileName,
+        parts,
+        first,
+        end,
+      })),
+      streams,
+    });
+  }
+}
