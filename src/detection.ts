@@ -19,9 +19,10 @@ const PICTURE_WIDTH = 480;
 /** What is seen for a while becomes an event, with a picture. */
 const followObjects = ({ clock }: Base, storage: Storage, media: Media, stops: Stops): void => {
   const { events, eventPictures } = storage;
-  // Of a service that did not end in order: nobody knows how long they were there.
+  // Of a service that did not end in order: they were there until then, as far as anybody knows.
+  const { aliveMs } = events;
   for (const { id, type, fromMs } of events.open())
-    if (type === 'detection') events.change(id, { toMs: fromMs });
+    if (type === 'detection') events.change(id, { toMs: Math.max(fromMs, aliveMs) });
   const pictures = new PassagePictures({
     draw: async ({ codec, annexB }, box) => {
       const outcome = await media.decoder.decode({ codec, annexB, maxWidth: PICTURE_WIDTH, box });

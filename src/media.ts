@@ -107,6 +107,19 @@ const openArchive = async (
       live: desk,
       rules: () => rulesOf(store.cameras),
       spared: () => events.protectedSpans(),
+      byEvents: {
+        cameraIds: () =>
+          store.cameras
+            .list()
+            .filter(({ record_mode }) => record_mode === 'events')
+            .map(({ id }) => id),
+        times: (cameraId, fromMs, toMs) => events.times(cameraId, fromMs, toMs),
+        isLasting: () => events.isLasting,
+        memory: {
+          decided: () => store.facts.text('archive_decided'),
+          rememberDecided: (text) => store.facts.setText('archive_decided', text),
+        },
+      },
       onGone: (cameraId) => store.cameras.deleted.forget(cameraId),
       whyNot: (cameraId) => desk.whyNot(cameraId),
       cueText,

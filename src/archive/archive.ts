@@ -10,6 +10,7 @@ import { Frames } from './frames/frames.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './jobs/job-pool.js';
 import type { ProtectedSpan } from './keep/delete-files.js';
 import { Deleting } from './keep/deleting.js';
+import { EventRecording, type EventRecordingDeps } from './keep/event-recording.js';
 import { type LiveFiles, Recovery } from './keep/recovery.js';
 import { Retention, type RetentionRule, type TimeMemory } from './keep/retention.js';
 import type { GapReason } from './list/intervals.js';
@@ -34,6 +35,8 @@ export type ArchiveDeps = {
   readonly rules: () => readonly RetentionRule[];
   /** Times whose recordings stay, whatever their age; null: nobody knows now. */
   readonly spared?: () => readonly ProtectedSpan[] | null;
+  /** Of which cameras only what lies around events is kept, and when events were. */
+  readonly byEvents: Pick<EventRecordingDeps, 'cameraIds' | 'times' | 'isLasting' | 'memory'>;
   /** What time deletions went by last. */
   readonly memory: TimeMemory;
   /** Nothing is left of a camera that was deleted. */
@@ -53,6 +56,7 @@ export class Archive {
   readonly retention: Retention;
   /** What is seen while recordings are made. */
   readonly detections: DetectionKeeper;
+  readonly byEvents: EventRecording;
   readonly #log: Logger;
   readonly #root: ArchiveDeps['root'];
   readonly #foreground: JobPool;
@@ -108,6 +112,7 @@ export class Archive {
       ...(deps.spared === undefined ? {} : { spared: deps.spared }),
       runner: deleter,
     });
+    this.byEvents = new EventRecording(options, { clock, log, runner: deleter, ...deps.byEvents });
   }
 
   /** Collects what was left open, which must be done before recorders begin, and goes on with the rest. */
@@ -118,6 +123,7 @@ export class Archive {
       void this.recovery.repairAll();
     });
     this.retention.start();
+    this.byEvents.start();
   }
 
   /** Begins nothing any more, and ends the threads, unless they hang. */
@@ -125,6 +131,7 @@ export class Archive {
     this.exports.stop();
     this.recovery.stop();
     this.retention.stop();
+    this.byEvents.stop();
     await this.detections.stop();
     const pools = [this.#foreground, this.#repairs, this.#deletions, this.#appends];
     const ended = await Promise.all(pools.map((pool) => pool.stop()));

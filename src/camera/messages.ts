@@ -47,8 +47,13 @@ export type AnalyticsNews = {
 export type ToCameraWorker =
   /** Makes the camera's ring, or takes over the one that another worker left. */
   | { readonly type: 'open'; readonly cameraId: string; readonly ring: SharedArrayBuffer | null }
-  /** Whether the camera is to be recorded, from now on. */
-  | { readonly type: 'record'; readonly cameraId: string; readonly isWanted: boolean }
+  /** Whether the camera is to be recorded, from now on, and whether all of that or what lies around events. */
+  | {
+      readonly type: 'record';
+      readonly cameraId: string;
+      readonly isWanted: boolean;
+      readonly mode: 'continuous' | 'events';
+    }
   /** Begins one session; `attempt` comes back with all that is said of it. */
   | {
       readonly type: 'connect';

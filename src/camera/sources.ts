@@ -12,6 +12,7 @@ export const sourcesOf = (stored: StoredCamera, isTrafficLimited: boolean): Came
     host: hostOf(url),
     ...{ disabled, isTrafficLimited },
     isRecorded: stored.record,
+    recordMode: stored.record_mode,
     isOnDemand: stored.on_demand,
   };
   if (sub_url === '') return [main];

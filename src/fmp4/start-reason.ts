@@ -4,9 +4,10 @@ import { BoxCursor } from './box-cursor.js';
 /**
  * Why a recording file began, which is why the one before it ended: recording was switched on or the service
  * started; the file before was long enough; codec, picture size or sound changed, or parameter sets for the
- * first time; the camera's clock was set; its stream was interrupted; the disk was too slow, full or failing.
+ * first time; the camera's clock was set; its stream was interrupted; the disk was too slow, full or failing; or, where
+ * only what lies around events is kept, what was before it may have been of no event.
  */
-export type StartReason = 'start' | 'rollover' | 'format' | 'clock' | 'camera_away' | 'disk';
+export type StartReason = 'start' | 'rollover' | 'format' | 'clock' | 'camera_away' | 'disk' | 'no_event';
 
 const reasons: readonly string[] = [
   'start',
@@ -15,6 +16,7 @@ const reasons: readonly string[] = [
   'clock',
   'camera_away',
   'disk',
+  'no_event',
 ] satisfies StartReason[];
 
 /** Made up for this box alone. */

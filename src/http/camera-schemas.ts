@@ -77,6 +77,13 @@ const settings = {
   on_demand: z
     .boolean()
     .meta({ description: 'whether it is connected only while somebody wants its frames' }),
+  record_mode: z.enum(['continuous', 'events']).meta({
+    description:
+      'events: of what is recorded only what lies around events stays, from 5 s before to 10 s after',
+  }),
+  event_retention_days: z.int().min(0).max(MAX_RETENTION_DAYS).meta({
+    description: 'how long what lies around events stays; 0, or not more than retention_days: as all else',
+  }),
 };
 
 /** Everything but id and url has a default. */
@@ -100,6 +107,8 @@ const withDefaults = {
   detection: settings.detection.default({}),
   sub_url: settings.sub_url.default(''),
   on_demand: settings.on_demand.default(false),
+  record_mode: settings.record_mode.default('continuous'),
+  event_retention_days: settings.event_retention_days.default(0),
 };
 
 /** A camera as a backup holds it; a setting that is younger than the backup gets its default. */

@@ -63,6 +63,10 @@ export type Camera = {
   readonly sub_url: string;
   /** Connected only while somebody wants its frames. */
   readonly on_demand: boolean;
+  /** `events`: of what is recorded only what lies around events stays. */
+  readonly record_mode: 'continuous' | 'events';
+  /** What lies around events stays so long; where that is not longer, as long as all else. */
+  readonly event_retention_days: number;
 };
 
 /** What an update may change: the fields that are present. */
@@ -101,6 +105,8 @@ const columns: readonly (keyof CameraRow)[] = [
   'sub_url',
   'on_demand',
   'detection',
+  'record_mode',
+  'event_retention_days',
 ];
 
 const toRow = (camera: Camera): CameraRow => {
@@ -138,6 +144,8 @@ const fromRow = (row: CameraRow, tags: readonly string[]): Camera => ({
   sub_url: row.sub_url,
   on_demand: row.on_demand === 1,
   detection: JSON.parse(row.detection) as DetectionSettings,
+  record_mode: row.record_mode,
+  event_retention_days: row.event_retention_days,
 });
 
 const prepare = (db: Database.Database) => ({

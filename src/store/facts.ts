@@ -6,6 +6,7 @@ export type FactName =
   | 'archive_clock_eras'
   | 'archive_id'
   | 'archive_dir'
+  | 'archive_decided'
   | 'first_admin_epoch';
 
 const prepare = (db: Database.Database) => ({

@@ -12,6 +12,7 @@ import { layouts } from './migrations/010-layouts.js';
 import { detection } from './migrations/011-detection.js';
 import { audit } from './migrations/012-audit.js';
 import { browsers } from './migrations/013-browsers.js';
+import { eventRecording } from './migrations/014-event-recording.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
 export const steps: readonly string[] = [
@@ -28,6 +29,7 @@ export const steps: readonly string[] = [
   detection,
   audit,
   browsers,
+  eventRecording,
 ];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */

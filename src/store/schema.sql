@@ -23,7 +23,9 @@ CREATE TABLE cameras (
   quirks TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(quirks)), -- JSON object: in what it is to be treated otherwise
   sub_url TEXT NOT NULL DEFAULT '',        -- its smaller stream, as url, never logged either; '' for none
   on_demand INTEGER NOT NULL DEFAULT 0 CHECK (on_demand IN (0, 1)), -- connected only while somebody wants its frames
-  detection TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(detection)) -- JSON object: which detections count
+  detection TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(detection)), -- JSON object: which detections count
+  record_mode TEXT NOT NULL DEFAULT 'continuous' CHECK (record_mode IN ('continuous', 'events')), -- events: the rest goes
+  event_retention_days INTEGER NOT NULL DEFAULT 0 CHECK (event_retention_days >= 0) -- of what lies around events; 0: as the rest
 ) STRICT;
 
 -- The tags of each camera, in the order in which the client gave them.

@@ -8,6 +8,7 @@ import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { textOf } from './filmed.js';
 import { logLines } from './log-lines.js';
+import { noEvents } from './no-events.js';
 import { nobodyWrites } from './nobody-writes.js';
 import { alwaysThere } from './opened-root.js';
 import { writeClosed, writeOpen } from './recording-file.js';
@@ -43,6 +44,7 @@ test('the archive starts, closes what was left open, deletes what is old, answer
       memory: { lastMs: () => null, remember: () => {}, eras: () => null, rememberEras: () => {} },
       onGone: () => {},
       cueText: () => null,
+      byEvents: noEvents,
     },
   );
   await archive.start();

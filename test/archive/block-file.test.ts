@@ -159,7 +159,12 @@ const recordedCamera = (t: TestContext) => {
   writer.setStreamInfo(source.info);
   const lost: number[] = [];
   const archiveDir = join(folder, 'archive');
-  const options = { cameraId: 'door', root: recorderRoot(archiveDir), fileSeconds: 3600 };
+  const options = {
+    cameraId: 'door',
+    root: recorderRoot(archiveDir),
+    fileSeconds: 3600,
+    mode: 'continuous' as const,
+  };
   const recorder: Recorder = new Recorder(options, writer.ring, {
     ...{ log: createLogger(ignore), queue, direct: anyDirect(), onNews: ignore, onFile: ignore },
     onLost: (frames) => lost.push(frames),

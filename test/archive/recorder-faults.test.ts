@@ -222,7 +222,12 @@ const stalledRecorder = (t: TestContext) => {
   };
   const lost: number[] = [];
   const writer = makeWriter();
-  const options = { cameraId: 'door', root: recorderRoot(join(folder, 'archive')), fileSeconds: 3600 };
+  const options = {
+    cameraId: 'door',
+    root: recorderRoot(join(folder, 'archive')),
+    fileSeconds: 3600,
+    mode: 'continuous' as const,
+  };
   const ignore = (): void => {};
   const recorder: Recorder = new Recorder(options, writer.ring, {
     ...{

@@ -12,6 +12,7 @@ import { fixtures } from '../support/fixtures.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { CAMERA_ID, film, makeArchive, textOf } from './filmed.js';
 import { logLines } from './log-lines.js';
+import { noEvents } from './no-events.js';
 import { nobodyWrites } from './nobody-writes.js';
 import { alwaysThere } from './opened-root.js';
 import { writeClosed } from './recording-file.js';
@@ -36,6 +37,7 @@ test('however many ask at once, each is answered when it is its turn', async (t)
       memory: { lastMs: () => null, remember: () => {}, eras: () => null, rememberEras: () => {} },
       onGone: () => {},
       cueText: () => null,
+      byEvents: noEvents,
     },
   );
   t.after(() => archive.stop());

@@ -30,6 +30,8 @@ export const stored = (id: string, changes: Partial<StoredCamera> = {}): StoredC
   detection: {},
   sub_url: '',
   on_demand: false,
+  record_mode: 'continuous',
+  event_retention_days: 0,
   ...changes,
 });
 

@@ -105,6 +105,21 @@ test('a change of one address restarts that stream alone; what both share restar
   );
 });
 
+test('another way to record touches no stream, and its recorder alone is told', (t) => {
+  const { registry, stream, told } = setUp(t);
+  registry.create(stored('a', { record: true, record_mode: 'events' }));
+  stream('a');
+  const modes = () => told.flatMap((message) => (message.type === 'record' ? [message.mode] : []));
+  assert.deepEqual(modes(), ['events']);
+  told.length = 0;
+  registry.update('a', { record_mode: 'continuous', event_retention_days: 30 });
+  assert.deepEqual(
+    told.map(({ type }) => type),
+    ['record'],
+  );
+  assert.deepEqual(modes(), ['continuous']);
+});
+
 test('the sub-stream is never recorded, and an import brings it, changes it and takes it away', (t) => {
   const { cameras, registry, store, stream, told } = setUp(t);
   registry.create(stored('a', { sub_url: SUB_URL, record: true }));

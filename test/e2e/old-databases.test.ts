@@ -40,6 +40,7 @@ const olds: readonly Old[] = readdirSync(folder)
 const completed = ({ cameras, tags, folders, users, layouts = [], settings }: Backup) => ({
   cameras: cameras.map((camera) => ({
     ...{ quirks: {}, sub_url: '', on_demand: false, detection: {} },
+    ...{ record_mode: 'continuous', event_retention_days: 0 },
     ...camera,
   })),
   ...{ tags, folders, users, layouts },

@@ -187,6 +187,54 @@ test('a tape is told how many were seen when, by label', (t) => {
 
 const DAY_MS = 86_400_000;
 
+test('when events were is told of those for which is recorded, however long ago they began', (t) => {
+  const { clock, events, folder } = open(t);
+  const nowMs = clock.wallMs();
+  const HOUR_MS = 3_600_000;
+  const add = (type: EventType, fromMs: number, toMs: number | null, cameraId = 'gate') =>
+    events.add({ cameraId, type, label: type === 'detection' ? 'cat' : '', fromMs, toMs });
+  add('motion', nowMs - 60_000, nowMs - 50_000);
+  add('rule', nowMs - 9 * HOUR_MS, nowMs - 55_000);
+  add('detection', nowMs - 5 * HOUR_MS, null);
+  for (const type of ['camera_lost', 'recording_gap', 'storage'] as const) add(type, nowMs - 60_000, null);
+  add('motion', nowMs - 60_000, nowMs, 'yard');
+  add('detection', nowMs - 70_000, nowMs - 58_001);
+  add('detection', nowMs - 51_999, nowMs - 51_000);
+  add('rule', nowMs - 3 * HOUR_MS, nowMs - HOUR_MS);
+  const times = events.times('gate', nowMs - 58_000, nowMs - 52_000);
+  assert.deepEqual(
+    times?.events.map(({ fromMs, toMs }) => [fromMs - nowMs, toMs === null ? null : toMs - nowMs]).sort(),
+    [
+      [-5 * HOUR_MS, null],
+      [-60_000, -50_000],
+      [-9 * HOUR_MS, -55_000],
+    ].sort(),
+  );
+  assert.equal(times?.sinceMs, nowMs, 'what happened before is in no file');
+  assert.equal(events.times('shed', 0, nowMs)?.events.length, 0);
+  clock.advance(5_000);
+  const other = new EventLog(join(folder, 'events.db'), { clock, log: logLines().log });
+  t.after(() => other.stop());
+  assert.equal(other.times('gate', nowMs, nowMs)?.sinceMs, nowMs);
+  assert.equal(other.aliveMs, nowMs + 5_000, 'an event went on');
+});
+
+test('when events were is known by nobody while they are in memory, or lost', (t) => {
+  const { clock, events, folder } = open(t);
+  assert.ok(events.isLasting);
+  for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, `events.db${suffix}`), { force: true });
+  clock.advance(5_000);
+  assert.equal(
+    events.times('gate', 0, 1)?.sinceMs,
+    clock.wallMs() + 60_000,
+    'what went on was in another file',
+  );
+  const inTheWay = tempFolder(t);
+  mkdirSync(join(inTheWay, 'events.db'));
+  const { events: kept } = open(t, inTheWay);
+  assert.deepEqual([kept.isLasting, kept.times('gate', 0, 1)], [false, null]);
+});
+
 test('events go with their recordings, their camera, and when there are too many; protected ones stay', (t) => {
   const { clock, events, folder } = open(t);
   const nowMs = clock.wallMs();

@@ -41,6 +41,8 @@ test('a camera that is added gets every default, and begins to connect', async (
     detection: {},
     sub_url: '',
     on_demand: false,
+    record_mode: 'continuous',
+    event_retention_days: 0,
     state: 'connecting',
     fps: 0,
     bitrate: 0,

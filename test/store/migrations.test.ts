@@ -97,6 +97,8 @@ test('what version 1 held is all there in the newest', (t) => {
         detection: {},
         sub_url: '',
         on_demand: false,
+        record_mode: 'continuous',
+        event_retention_days: 0,
       },
     ],
     tags: [{ id: 'a', name: 'A', color: '#aabbcc' }],

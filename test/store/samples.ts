@@ -27,6 +27,8 @@ export const sampleCamera = (id: string, changes: Partial<Camera> = {}): Camera 
   detection: {},
   sub_url: '',
   on_demand: false,
+  record_mode: 'continuous',
+  event_retention_days: 0,
   ...changes,
 });
 
@@ -85,6 +87,8 @@ export const anyCamera: fc.Arbitrary<Camera> = record<Camera>({
     anyText.map((text) => `rtsp://${text}`),
   ),
   on_demand: fc.boolean(),
+  record_mode: fc.constantFrom('continuous', 'events'),
+  event_retention_days: fc.nat(36_500),
 });
 
 /** Folders that form a tree, in any order: each has a parent among those made before it, or none. */

@@ -80,3 +80,12 @@ export const parseUnclosedName = (name: string): string | null => {
   const openFileName = piecePattern.exec(name)?.[1] ?? name;
   return parseRecordingName(openFileName)?.endMs === null ? openFileName : null;
 };
+
+const cutPattern = /^(.+)\.cut-[1-9]\d*$/;
+
+/** Under what name a piece of a closed recording lies that has none of its own yet (cut-recording.ts). */
+export const cutName = (fileName: string, number: number): string => `${fileName}.cut-${number}`;
+
+/** Whether a name is one of these. */
+export const isCutName = (name: string): boolean =>
+  typeof parseRecordingName(cutPattern.exec(name)?.[1] ?? '')?.endMs === 'number';

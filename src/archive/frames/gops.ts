@@ -43,7 +43,8 @@ export class Gops {
   at(gop: number): Gop {
     const { parts, recording, source } = this.#located;
     const wallMs = this.wallMs(gop);
-    const isBrokenOff = gop === 0 && !['rollover', 'format'].includes(recording.startReason ?? 'unknown');
+    const isBrokenOff =
+      gop === 0 && !['rollover', 'format', 'no_event'].includes(recording.startReason ?? 'unknown');
     if (gop < parts.count) {
       const [startBytes, endBytes] = [parts.startBytes[gop]!, parts.endBytes[gop]!];
       return { startBytes, endBytes, ptsTicks: parts.ptsTicks[gop]!, wallMs, isBrokenOff };

@@ -9,6 +9,8 @@ import { codeOf } from '../files/disk-fault.js';
 import { type JobOutcome, Moved } from '../files/job-result.js';
 import { scanFolder, statFile } from '../files/scan-folder.js';
 import { readFrames } from '../frames/read-frames.js';
+import { closedWithin } from '../keep/closed-within.js';
+import { cutRecording, removeCutPieces } from '../keep/cut-recording.js';
 import { deleteExpired, deleteFiles, deleteUnclosed, evictOldest, newestEnd } from '../keep/delete-files.js';
 import { repairFile } from '../keep/repair-file.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
@@ -32,6 +34,9 @@ export const jobs = {
   deleteExpired,
   deleteFiles,
   deleteUnclosed,
+  closedWithin,
+  cutRecording,
+  removeCutPieces,
   newestEnd,
   listBroken,
   countBroken,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { syncFolder } from '../../base/durable-file.js';
 import { PartTable } from '../../fmp4/part-table.js';
 import { buildMfra } from '../../fmp4/random-access.js';
-import { withStartReason } from '../../fmp4/start-reason.js';
+import { type StartReason, withStartReason } from '../../fmp4/start-reason.js';
 import { readUpTo } from '../files/regular-file.js';
 import { FILE_MODE, padToBlock } from '../write/block-file.js';
 import { BLOCK_BYTES } from '../write/direct-disk.js';
@@ -17,7 +17,7 @@ export const writeAll = (fd: number, bytes: Buffer, offset: number): void => {
 };
 
 /** Makes boxes of what isn't any: `free` ones (ISO 14496-12 §8.1.2), whatever is in them. */
-export const freeWaste = (fd: number, { waste }: Stretch, shiftBytes: number): void => {
+export const freeWaste = (fd: number, { waste }: Pick<Stretch, 'waste'>, shiftBytes: number): void => {
   for (const { startBytes, endBytes } of waste) {
     const head = Buffer.from('\0\0\0\0free', 'latin1');
     head.writeUInt32BE(endBytes - startBytes);
@@ -39,9 +39,18 @@ const copyRange = (
   }
 };
 
-/** Writes a stretch as a file of its own, which begins because of the disk; it is whole and synced then. */
-const writePiece = (path: string, fd: number, survey: Survey, stretch: Stretch): void => {
-  const head = withStartReason(readUpTo(fd, Buffer.alloc(survey.headBytes), 0), 'disk');
+/** What of a file all its pieces have. */
+export type Whole = Pick<Survey, 'headBytes' | 'videoTrackId'> & { readonly fd: number };
+
+/** Writes a stretch as a file of its own; it is whole and synced then. `reason`: why it begins; null: as the file says. */
+export const writePiece = (
+  path: string,
+  { fd, headBytes, videoTrackId }: Whole,
+  stretch: Pick<Stretch, 'startBytes' | 'endBytes' | 'parts' | 'waste'>,
+  reason: StartReason | null,
+): void => {
+  const told = readUpTo(fd, Buffer.alloc(headBytes), 0);
+  const head = reason === null ? told : withStartReason(told, reason);
   const stage = Buffer.concat([head, Buffer.alloc(2 * BLOCK_BYTES)]);
   const positionBytes = padToBlock(stage, head.length);
   const shiftBytes = positionBytes - stretch.startBytes;
@@ -54,7 +63,7 @@ const writePiece = (path: string, fd: number, survey: Survey, stretch: Stretch):
     writeAll(target, stage.subarray(0, positionBytes), 0);
     copyRange(fd, stretch.startBytes, stretch.endBytes, target, positionBytes);
     freeWaste(target, stretch, shiftBytes);
-    writeAll(target, buildMfra(survey.videoTrackId, parts), stretch.endBytes + shiftBytes);
+    writeAll(target, buildMfra(videoTrackId, parts), stretch.endBytes + shiftBytes);
     fsyncSync(target);
   } finally {
     closeSync(target);
@@ -84,7 +93,7 @@ export const splitFile = (folder: string, fileName: string, fd: number, survey: 
   removePieces(folder, fileName);
   try {
     for (const [at, stretch] of more.entries()) {
-      writePiece(join(folder, `${fileName}.piece-${at + 1}`), fd, survey, stretch);
+      writePiece(join(folder, `${fileName}.piece-${at + 1}`), { ...survey, fd }, stretch, 'disk');
     }
   } catch (fault) {
     // They would only take room until it is tried again.

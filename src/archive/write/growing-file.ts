@@ -46,7 +46,7 @@ const MAX_CLOCK_STEP_MS = 2_000;
 /** A file that frames go into: what is on the disk, and the fragment that is open. It knows where it has to end. */
 export class GrowingFile {
   readonly #stream: StreamInfo;
-  readonly #maxSeconds: number;
+  #maxSeconds: number;
   /** Of its first picture. */
   readonly #firstDtsTicks: number;
   readonly #firstWallMs: number;
@@ -159,6 +159,11 @@ export class GrowingFile {
   /** Has what was written made to last. */
   sync(): void {
     this.#file.sync();
+  }
+
+  /** It ends at the next keyframe, however short it is. */
+  endSoon(): void {
+    this.#maxSeconds = 0;
   }
 
   /** See RecordingFile. */

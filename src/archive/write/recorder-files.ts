@@ -38,11 +38,15 @@ export type RecorderNews = {
 /** A file was made; it is closed, or gone; it could not be closed: whoever keeps the archive has to. */
 export type RecorderFileState = 'made' | 'closed' | 'left';
 
+/** Whether all that is recorded is to be kept, or, in the end, what lies around events alone. */
+export type RecordMode = 'continuous' | 'events';
+
 export type RecorderOptions = {
   readonly cameraId: string;
   readonly root: RecorderRoot;
   /** A file is closed at the first keyframe after so many seconds, or fewer. */
   readonly fileSeconds: number;
+  readonly mode: RecordMode;
 };
 
 export type RecorderDeps = {
@@ -56,6 +60,8 @@ export type RecorderDeps = {
   readonly onFile: (fileName: string, state: RecorderFileState, progress: FileProgress | null) => void;
 };
 
+/** What is of no event goes once its file is closed: that isn't to take an hour. */
+const MAX_EVENTS_FILE_SEC = 300;
 /** Sound comes after the pictures of its time; for so long a file that was rolled over waits for the rest of its own. */
 const TAIL_MS = 1_000;
 /** A stream that stands still ends its fragment. */
@@ -72,9 +78,11 @@ export class RecorderFiles {
   readonly #lost: LostFrames;
   readonly #closing = new ClosingFiles((file, closed) => this.#onClosed(file, closed));
   #lastPictureMs = 0;
+  #mode: RecordMode;
 
   constructor(options: RecorderOptions, deps: RecorderDeps) {
     this.#options = options;
+    this.#mode = options.mode;
     this.#deps = deps;
     this.#refusal = new DiskRefusal(deps.log);
     this.#lost = new LostFrames(deps);
@@ -99,6 +107,13 @@ export class RecorderFiles {
   /** When the newest picture came that was read. */
   get lastPictureMs(): number {
     return this.#lastPictureMs;
+  }
+
+  /** From the next keyframe on: what is kept as a whole and what isn't are not in one file. */
+  setMode(mode: RecordMode): void {
+    if (mode === this.#mode) return;
+    this.#mode = mode;
+    this.#state.file?.endSoon();
   }
 
   /** The file that the reader's current picture goes into; null: there is none for it. */
@@ -198,13 +213,19 @@ export class RecorderFiles {
     this.#lost.tell();
   }
 
+  get #fileSeconds(): number {
+    const { fileSeconds } = this.#options;
+    return this.#mode === 'events' ? Math.min(fileSeconds, MAX_EVENTS_FILE_SEC) : fileSeconds;
+  }
+
   /** Ends the file if this picture can't stand in it, or needn't. */
   #checkBorder(frame: RingReader): void {
     const state = this.#state;
     if (state.file === null) return;
     const isLost = state.kind === 'needs-key' || frame.gapBefore > 0;
     const reason = state.file.borderAt(frame, this.#format, isLost);
-    if (reason === 'rollover' || reason === 'clock') this.#rollOver(state, frame, reason);
+    if (reason === 'rollover') this.#rollOver(state, frame, this.#mode === 'events' ? 'no_event' : reason);
+    else if (reason === 'clock') this.#rollOver(state, frame, reason);
     else if (reason !== null) this.#leave(afterFile(state, reason));
   }
 
@@ -219,15 +240,16 @@ export class RecorderFiles {
     if (state.kind === 'needs-key') this.#state = waitingFor(reason, tail);
     const stream = this.#format.at(frame);
     if (stream === null) return null;
-    const { root, cameraId, fileSeconds } = this.#options;
-    const maxSeconds = reason === 'rollover' ? fileSeconds : firstLengthSeconds(cameraId, fileSeconds);
+    const { root, cameraId } = this.#options;
+    const isFirst = reason !== 'rollover' && reason !== 'no_event';
+    const maxSeconds = isFirst ? firstLengthSeconds(cameraId, this.#fileSeconds) : this.#fileSeconds;
     const file = new GrowingFile({ root, cameraId, stream, reason, maxSeconds }, frame, this.#fileDeps);
     this.#state = growing(file, tail);
     return file;
   }
 
   /** The next file goes on where this one ends, which still takes the sound of its time. */
-  #rollOver(state: Growing, frame: RingReader, reason: 'rollover' | 'clock'): void {
+  #rollOver(state: Growing, frame: RingReader, reason: 'rollover' | 'no_event' | 'clock'): void {
     const { file } = state;
     if (!file.hasAudio) {
       this.#leave(afterFile(state, reason), frame.dtsTicks);

@@ -2,7 +2,7 @@ import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { RingReader } from '../../ring/reader.js';
 import { LookPace } from './look-pace.js';
-import { type RecorderDeps, RecorderFiles, type RecorderOptions } from './recorder-files.js';
+import { type RecorderDeps, RecorderFiles, type RecorderOptions, type RecordMode } from './recorder-files.js';
 
 /**
  * A stream that stands still ends its file when its session ends for that: until then all frames may come late, and
@@ -45,6 +45,10 @@ export class Recorder {
     const { file, tail } = files.state;
     if (file !== null) this.#pace.write(nowMs, file, tail !== null);
     if (nowMs - files.lastPictureMs >= AWAY_AFTER_MS) files.onAway();
+  }
+
+  setMode(mode: RecordMode): void {
+    this.#files.setMode(mode);
   }
 
   /** The folder of all recordings is gone: what is open ends, and none is begun before `resume`. */

@@ -7,7 +7,7 @@ import { DirectDisk } from './direct-disk.js';
 import { DiskGate } from './disk-gate.js';
 import { DiskQueue } from './disk-queue.js';
 import { Recorder } from './recorder.js';
-import type { RecorderFileState, RecorderNews } from './recorder-files.js';
+import type { RecorderFileState, RecorderNews, RecordMode } from './recorder-files.js';
 
 /** What the recorders of a thread are told when it starts. */
 export type RecordersSetup = {
@@ -33,7 +33,12 @@ export type RecordersDeps = {
   ) => void;
 };
 
-type Place = { isWanted: boolean; ring: SharedArrayBuffer | null; recorder: Recorder | null };
+type Place = {
+  isWanted: boolean;
+  mode: RecordMode;
+  ring: SharedArrayBuffer | null;
+  recorder: Recorder | null;
+};
 
 /** What is due at the same time is written together, which wakes fewer threads; a crash may cost this more. */
 const PUMP_PERIOD_MS = 100;
@@ -86,10 +91,12 @@ export class Recorders {
     });
   }
 
-  /** Whether the camera is to be recorded; takes effect at once. */
-  setRecorded(cameraId: string, isWanted: boolean): void {
+  /** Whether the camera is to be recorded, and how; takes effect at once. */
+  setRecorded(cameraId: string, isWanted: boolean, mode: RecordMode = 'continuous'): void {
     const place = this.#place(cameraId);
     place.isWanted = isWanted;
+    place.mode = mode;
+    place.recorder?.setMode(mode);
     if (isWanted) this.#begin(cameraId, place);
     else this.#end(cameraId, place);
   }
@@ -145,7 +152,7 @@ export class Recorders {
   #place(cameraId: string): Place {
     const known = this.#places.get(cameraId);
     if (known !== undefined) return known;
-    const place: Place = { isWanted: false, ring: null, recorder: null };
+    const place: Place = { isWanted: false, mode: 'continuous', ring: null, recorder: null };
     this.#places.set(cameraId, place);
     return place;
   }
@@ -163,8 +170,8 @@ export class Recorders {
 
   #begin(cameraId: string, place: Place): void {
     if (!place.isWanted || place.ring === null || place.recorder !== null) return;
-    const { fileSeconds } = this.#setup;
-    const recorder: Recorder = new Recorder({ cameraId, root: this.#root, fileSeconds }, place.ring, {
+    const options = { cameraId, root: this.#root, fileSeconds: this.#setup.fileSeconds, mode: place.mode };
+    const recorder: Recorder = new Recorder(options, place.ring, {
       log: this.#log.child({ camera_id: cameraId }),
       queue: this.#queue,
       direct: this.#direct,

@@ -26,6 +26,7 @@ export type CameraSettings = {
   readonly host: string;
   readonly disabled: boolean;
   readonly isRecorded: boolean;
+  readonly recordMode?: 'continuous' | 'events';
   /** Over its monthly cap: it rests until that is raised or the month ends. */
   readonly isTrafficLimited?: boolean;
   /** It rests, too, while it is neither recorded nor wanted. */

@@ -193,15 +193,17 @@ export class Cameras {
   #update(settings: CameraSettings): void {
     const seat = this.#seats.get(settings.id);
     if (seat === undefined) return;
-    const { isRecorded: wasRecorded, source } = seat.camera.settings;
+    const { isRecorded: wasRecorded, recordMode: modeBefore, source } = seat.camera.settings;
     if (source.url !== settings.source.url) this.#suspects.forget(settings.id);
     seat.camera.update(settings);
-    if (settings.isRecorded !== wasRecorded) this.#sendRecord(seat);
+    const isOtherMode = settings.isRecorded && settings.recordMode !== modeBefore;
+    if (settings.isRecorded !== wasRecorded || isOtherMode) this.#sendRecord(seat);
   }
 
   #sendRecord({ camera, host, isOpen }: Seat): void {
     if (!isOpen) return;
-    host?.worker?.send({ type: 'record', cameraId: camera.id, isWanted: camera.settings.isRecorded });
+    const { isRecorded: isWanted, recordMode: mode = 'continuous' } = camera.settings;
+    host?.worker?.send({ type: 'record', cameraId: camera.id, isWanted, mode });
   }
 
   #add(settings: CameraSettings): Camera {

@@ -14,7 +14,7 @@ const TICK_MS = 1_000;
 
 /** Records the rings of a worker, in its thread. */
 export interface RingRecorders {
-  setRecorded(cameraId: string, isWanted: boolean): void;
+  setRecorded(cameraId: string, isWanted: boolean, mode: 'continuous' | 'events'): void;
   /** The camera's ring, or the one that replaces it. */
   setRing(cameraId: string, ring: SharedArrayBuffer): void;
   /** The camera leaves the worker. */
@@ -75,7 +75,7 @@ export class IngestWorker {
         this.#open(message.cameraId, message.ring);
         break;
       case 'record':
-        this.#recorders.setRecorded(message.cameraId, message.isWanted);
+        this.#recorders.setRecorded(message.cameraId, message.isWanted, message.mode);
         break;
       case 'connect':
         this.#cameras.get(message.cameraId)?.connect(message.attempt, message.source);

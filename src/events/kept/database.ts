@@ -49,7 +49,23 @@ CREATE TABLE reviews (
 CREATE INDEX reviews_by_event ON reviews (event);
 `;
 
+/** What came later, and an older program passes over. */
+const additions = `
+-- Those that may reach into a time though they began long before it.
+CREATE INDEX IF NOT EXISTS events_lasting ON events (camera, kind, begin_ms)
+  WHERE end_ms IS NULL OR end_ms - begin_ms > 3600000;
+
+-- One row.
+CREATE TABLE IF NOT EXISTS known (
+  since_ms INTEGER NOT NULL,               -- wall time; what happened before may be missing: it was in another file
+  alive_ms INTEGER NOT NULL                -- when the service was last seen to run while an event went on
+) STRICT;
+`;
+
 const BUSY_MS = 50;
+
+/** `nowMs`: wall time. */
+export type OpeningDeps = { readonly log: Logger; readonly nowMs: number };
 
 const SUFFIXES = ['', '-wal', '-shm'] as const;
 
@@ -60,7 +76,7 @@ export type OpenEvents = {
   readonly lastId: number;
 };
 
-const openFile = (path: string): OpenEvents => {
+const openFile = (path: string, nowMs: number): OpenEvents => {
   const db = new Database(path);
   try {
     db.pragma('journal_mode = WAL');
@@ -74,6 +90,12 @@ const openFile = (path: string): OpenEvents => {
       }).immediate();
     } else if (version !== VERSION)
       throw new Error(`it is of version ${version}, which this program can't read`);
+    db.transaction(() => {
+      db.exec(additions);
+      db.prepare('INSERT INTO known SELECT ?, 0 WHERE NOT EXISTS (SELECT 1 FROM known)').run(
+        Math.round(nowMs),
+      );
+    }).immediate();
     // The head of a file may be whole, and what is behind it not: that is found out by reading.
     const tables = new EventTables(db);
     // From here on all else waits with it for another program that holds a lock, and what isn't written is tried again.
@@ -97,36 +119,36 @@ const moveAside = (path: string): void => {
 export const isBrokenFile = (thrown: unknown): boolean =>
   thrown instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(thrown.code);
 
-const inMemory = (fault: unknown, log: Logger): OpenEvents => {
+const inMemory = (fault: unknown, { log, nowMs }: OpeningDeps): OpenEvents => {
   log.error('events are kept in memory until the next start', { reason: messageOf(fault) });
-  return openFile(':memory:');
+  return openFile(':memory:', nowMs);
 };
 
 /**
  * Opens the database of events, or makes it; one that is of no use is moved aside, and another one begun. Where the disk is
  * what fails the file is left as it is, and nothing but events is worse for it.
  */
-export const openEventDatabase = (path: string, log: Logger): OpenEvents => {
+export const openEventDatabase = (path: string, deps: OpeningDeps): OpenEvents => {
   try {
     // One that was deleted while a process had it open leaves its log behind, which fits no other.
     if (!existsSync(path)) for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
-    return openFile(path);
+    return openFile(path, deps.nowMs);
   } catch (fault) {
-    if (isEnvironmental(fault) && !isBrokenFile(fault)) return inMemory(fault, log);
-    log.warn("the database of events can't be read: it is moved aside, and begun anew", {
+    if (isEnvironmental(fault) && !isBrokenFile(fault)) return inMemory(fault, deps);
+    deps.log.warn("the database of events can't be read: it is moved aside, and begun anew", {
       reason: messageOf(fault),
     });
   }
-  return replaceEventDatabase(path, log);
+  return replaceEventDatabase(path, deps);
 };
 
 /** Begins another one in the place of one that is of no use, though it can be opened. */
-export const replaceEventDatabase = (path: string, log: Logger): OpenEvents => {
+export const replaceEventDatabase = (path: string, deps: OpeningDeps): OpenEvents => {
   try {
     moveAside(path);
-    return openFile(path);
+    return openFile(path, deps.nowMs);
   } catch (fault) {
-    return inMemory(fault, log);
+    return inMemory(fault, deps);
   }
 };
 

@@ -5,7 +5,7 @@ import type { Logger } from '../../base/log.js';
 import { Signal } from '../../base/signal.js';
 import { isEnvironmental, storeError } from '../../store/store-error.js';
 import { fileNumberOf, isBrokenFile, openEventDatabase, replaceEventDatabase } from './database.js';
-import type { EventChanges, KeptEvent, NewEvent } from './event.js';
+import type { EventChanges, EventType, KeptEvent, NewEvent } from './event.js';
 import { type EventFilter, EventPages, type PageOf } from './event-pages.js';
 import { EventTables } from './event-tables.js';
 import { type Buckets, labelBuckets } from './label-buckets.js';
@@ -19,7 +19,21 @@ export type SeenEvent = { readonly event: KeptEvent; readonly isReviewed: boolea
 /** A time of a camera of which recordings are to be left alone. */
 export type ProtectedSpan = { readonly cameraId: string; readonly fromMs: number; readonly toMs: number };
 
+/** Events of a camera that have some of a time. */
+export type EventTimes = {
+  /** In no order; null: it goes on. */
+  readonly events: readonly { readonly fromMs: number; readonly toMs: number | null }[];
+  /** What began before may be missing. */
+  readonly sinceMs: number;
+};
+
+/** For which a camera's picture is recorded. */
+const recordedTypes: ReadonlySet<string> = new Set<EventType>(['detection', 'motion', 'rule']);
 const WRITE_AFTER_MS = 500;
+/** An event whose beginning is forgotten is over by then, or has begun anew. */
+const MAX_LEFT_MS = 60_000;
+/** More within one recording are as good as one all the time. */
+const MAX_TIMES = 5_000;
 /** What waits for a disk that takes nothing; the oldest are given up. */
 const MAX_WAITING = 10_000;
 /** A file that was deleted or replaced is noticed this soon. */
@@ -62,11 +76,13 @@ export class EventLog {
   #writing: Timer | null = null;
   #looking: Timer;
   #isFailing = false;
+  /** When an event was given up last: what happened until then isn't all known. */
+  #lostMs = Number.NEGATIVE_INFINITY;
 
   constructor(path: string, deps: EventLogDeps) {
     this.#path = path;
     this.#deps = deps;
-    const { db, tables, lastId } = openEventDatabase(path, deps.log);
+    const { db, tables, lastId } = openEventDatabase(path, { log: deps.log, nowMs: deps.clock.wallMs() });
     this.#db = db;
     this.#tables = tables;
     this.#pages = new EventPages(tables);
@@ -180,6 +196,30 @@ export class EventLog {
     return this.#protected;
   }
 
+  /** Whether what is known outlives the service. */
+  get isLasting(): boolean {
+    return !this.#db.memory;
+  }
+
+  /** Until when the service before this one is known to have run while an event went on; 0: it isn't. */
+  get aliveMs(): number {
+    return this.#try(() => this.#tables.known().aliveMs, 0);
+  }
+
+  /** Of objects, motion and rules on a camera within [fromMs, toMs]; null: nobody knows now. */
+  times(cameraId: string, fromMs: number, toMs: number): EventTimes | null {
+    this.#write();
+    if (this.#waiting.size > 0 || this.#db.memory) return null;
+    return this.#try(() => {
+      const filter = { cameraIds: new Set([cameraId]), types: recordedTypes, labels: null };
+      const bounds = { fromMs, toMs, count: MAX_TIMES };
+      const events = this.#tables.keys.lists(filter).flatMap((list) => this.#tables.times(list, bounds));
+      const isTooMany = events.length >= MAX_TIMES;
+      const sinceMs = Math.max(this.#tables.known().sinceMs, this.#lostMs);
+      return { events: isTooMany ? [{ fromMs, toMs }] : events, sinceMs };
+    }, null);
+  }
+
   /** The camera is deleted: its events are nobody's at once. */
   forgetCamera(cameraId: string): void {
     this.#write();
@@ -207,6 +247,7 @@ export class EventLog {
     if (this.#waiting.size > MAX_WAITING) {
       this.#waiting.delete(this.#waiting.keys().next().value!);
       this.lostCount++;
+      this.#lostMs = this.#deps.clock.wallMs();
     }
     this.#writing ??= this.#deps.clock.after(WRITE_AFTER_MS, () => this.#write());
   }
@@ -239,6 +280,7 @@ export class EventLog {
     if (fileNumberOf(this.#path, this.#fileNumber) !== this.#fileNumber)
       this.#reopen('the database of events is gone: it is begun anew', openEventDatabase);
     this.#write();
+    this.#try(() => this.#tables.setAlive(this.#deps.clock.wallMs()), undefined);
   }
 
   #try<Value>(work: () => Value, otherwise: Value): Value {
@@ -289,7 +331,11 @@ export class EventLog {
     this.#deps.log.warn(why);
     try {
       this.#db.close();
-      const { db, tables, lastId } = open(this.#path, this.#deps.log);
+      const { db, tables, lastId } = open(this.#path, {
+        log: this.#deps.log,
+        // What went on is told of no more.
+        nowMs: this.#deps.clock.wallMs() + MAX_LEFT_MS,
+      });
       this.#db = db;
       this.#use(tables);
       this.#lastId = Math.max(this.#lastId, lastId);

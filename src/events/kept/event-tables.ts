@@ -39,6 +39,9 @@ const seen = `EXISTS (SELECT 1 FROM reviews r
 const list = (which: string): string => `SELECT id, begin_ms FROM events INDEXED BY events_by_list
   WHERE camera = @camera AND kind = @kind AND ${behind} ${which} ${newestFirst}`;
 
+/** As the index of those that last has it. */
+const LASTING_MS = 3_600_000;
+
 const prepare = (db: Database.Database) => ({
   one: db.prepare<[number], Row>(`${select} WHERE e.id = ?`),
   open: db.prepare<[], Row>(`${select} WHERE e.end_ms IS NULL`),
@@ -68,6 +71,20 @@ const prepare = (db: Database.Database) => ({
        WHERE camera = @camera AND kind = @kind AND begin_ms >= @fromMs AND begin_ms < @toMs ${newestFirst}`,
     )
     .raw(),
+  times: db.prepare<[object], { begin_ms: number; end_ms: number | null }>(
+    `SELECT begin_ms, end_ms FROM events INDEXED BY events_by_list
+     WHERE camera = @camera AND kind = @kind AND begin_ms > @earliestMs AND begin_ms <= @toMs
+       AND (end_ms IS NULL OR end_ms >= @fromMs)
+     UNION ALL
+     SELECT begin_ms, end_ms FROM events INDEXED BY events_lasting
+     WHERE camera = @camera AND kind = @kind AND begin_ms <= @earliestMs AND (end_ms IS NULL OR end_ms >= @fromMs)
+       AND (end_ms IS NULL OR end_ms - begin_ms > ${LASTING_MS})
+     LIMIT @count`,
+  ),
+  known: db.prepare<[], { since_ms: number; alive_ms: number }>('SELECT since_ms, alive_ms FROM known'),
+  setAlive: db.prepare<[number]>(
+    `UPDATE known SET alive_ms = ? WHERE EXISTS (SELECT 1 FROM events WHERE end_ms IS NULL)`,
+  ),
   reviewed: db.prepare<[object], PlaceRow & ListKey>(
     `SELECT e.id, e.begin_ms, e.camera, e.kind FROM reviews r JOIN events e ON e.id = r.event
      WHERE r.username = @username AND r.begin_ms <= @beforeMs AND r.begin_ms >= @fromMs
@@ -170,6 +187,27 @@ export class EventTables {
     return this.#sql.spans
       .all({ ...list, ...bounds })
       .map(([beginMs, endMs]) => [beginMs, endMs ?? bounds.toMs]);
+  }
+
+  /** From when to when the events of a list lasted that have some of [fromMs, toMs]; null: it goes on. */
+  times(
+    list: ListKey,
+    bounds: { readonly fromMs: number; readonly toMs: number; readonly count: number },
+  ): { readonly fromMs: number; readonly toMs: number | null }[] {
+    return this.#sql.times
+      .all({ ...list, ...bounds, earliestMs: bounds.fromMs - LASTING_MS })
+      .map(({ begin_ms, end_ms }) => ({ fromMs: begin_ms, toMs: end_ms }));
+  }
+
+  /** Since when all that happened is here, and when the service was last seen to run while an event went on. */
+  known(): { readonly sinceMs: number; readonly aliveMs: number } {
+    const row = this.#sql.known.get();
+    return { sinceMs: row?.since_ms ?? Number.POSITIVE_INFINITY, aliveMs: row?.alive_ms ?? 0 };
+  }
+
+  /** The service runs, and if an event goes on that is to be known. */
+  setAlive(wallMs: number): void {
+    this.#sql.setAlive.run(Math.round(wallMs));
   }
 
   /** Of all lists together, with the list of each. */

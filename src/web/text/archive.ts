@@ -99,6 +99,7 @@ export const archiveText = catalogue({
   reason_deleted: 'deleted',
   reason_unknown: 'reason not known',
   reason_not_recording: 'not recording',
+  reason_no_event: 'no event',
 });
 
 /** The service's reasons, in words; one that is new here is shown as it is. */
@@ -112,6 +113,7 @@ export const reasonText = (reason: string): string => {
     case 'deleted':
     case 'unknown':
     case 'not_recording':
+    case 'no_event':
       return archiveText(`reason_${reason}`);
     default:
       return reason.replaceAll('_', ' ');

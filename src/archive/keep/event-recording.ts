@@ -1,0 +1,201 @@
+import type { Clock, Timer } from '../../base/clock.js';
+import { messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import { parseRecordingName } from '../files/file-name.js';
+import type { JobRunner } from '../jobs/jobs.js';
+import { type EventTimes, type EventTimesOf, POST_ROLL_MS, PRE_ROLL_MS, spansOf } from './kept-spans.js';
+
+/** Outlives the service: up to which start of a recording it is decided what of them is kept, by camera. */
+export type DecisionMemory = {
+  /** A JSON object; null: nothing was decided. */
+  decided(): string | null;
+  rememberDecided(text: string): void;
+};
+
+export type EventRecordingDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly runner: JobRunner;
+  /** Cameras of which only what lies around events is kept; read anew for each look. */
+  readonly cameraIds: () => readonly string[];
+  readonly times: EventTimesOf;
+  /** Whether what `times` knows outlives the service. */
+  readonly isLasting: () => boolean;
+  readonly memory: DecisionMemory;
+};
+
+const LOOK_MS = 10_000;
+/** An event may be told of so late: inference takes seconds, and two keyframes; cameras report when they like. */
+const LATE_MS = 60_000;
+/** A camera is found to be recorded so at a look, and names have whole seconds. */
+const JUST_BEGUN_MS = LOOK_MS + 2_000;
+/** Recordings of a camera that are decided at a look, so that others get their turn. */
+const MOST_A_LOOK = 50;
+const CLOCK_STEP_MS = 600_000;
+/** Some ten minutes of looks. */
+const MOST_FAULTS = 60;
+
+const parse = (text: string | null): [string, number][] => {
+  try {
+    const value: unknown = JSON.parse(text ?? '{}');
+    if (typeof value !== 'object' || value === null) return [];
+    return Object.entries(value).filter((entry): entry is [string, number] => Number.isFinite(entry[1]));
+  } catch {
+    return [];
+  }
+};
+
+/**
+ * Keeps of some cameras' recordings what lies around events. They are recorded all the time, in short files; once a file
+ * is closed and no event can be told of any more that has some of it, what belongs to none goes. Files are decided on in
+ * their order, and once each: what was kept then is an ordinary recording.
+ */
+export class EventRecording {
+  /** Recordings that were cut, that went as a whole, and that stayed though nobody can tell their parts. */
+  readonly counts = { cut: 0, deleted: 0, unreadable: 0 };
+  readonly #archiveDir: string;
+  readonly #deps: EventRecordingDeps;
+  readonly #decidedMs: Map<string, number>;
+  /** How often the disk refused, and which recording was looked at last, by camera. */
+  readonly #faults = new Map<string, number>();
+  readonly #atMs = new Map<string, number>();
+  #stored: string;
+  #timer: Timer | null = null;
+  #looking: Promise<void> | null = null;
+  #areLeftoversGone = false;
+  #isFailing = false;
+  #isStopped = false;
+
+  constructor(options: { readonly archiveDir: string }, deps: EventRecordingDeps) {
+    this.#archiveDir = options.archiveDir;
+    this.#deps = deps;
+    this.#stored = deps.memory.decided() ?? '{}';
+    this.#decidedMs = new Map(parse(this.#stored));
+  }
+
+  start(): void {
+    this.#timer = this.#deps.clock.every(LOOK_MS, () => void this.look());
+    void this.look();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+  }
+
+  /** Whose recordings are decided on: those that were made before that was set stay as they are. */
+  #follow(): void {
+    const nowMs = this.#deps.clock.wallMs();
+    const cameraIds = new Set(this.#deps.cameraIds());
+    for (const cameraId of this.#decidedMs.keys()) if (!cameraIds.has(cameraId)) this.#forget(cameraId);
+    for (const cameraId of cameraIds) {
+      const decidedMs = this.#decidedMs.get(cameraId);
+      // Behind a clock that was set back nothing would be decided until it is there again.
+      const isAhead = decidedMs !== undefined && decidedMs > nowMs + CLOCK_STEP_MS;
+      if (decidedMs === undefined || isAhead) this.#decidedMs.set(cameraId, nowMs - JUST_BEGUN_MS);
+    }
+  }
+
+  #forget(cameraId: string): void {
+    for (const known of [this.#decidedMs, this.#faults, this.#atMs]) known.delete(cameraId);
+  }
+
+  /** Decides on what can be decided. Joins a look that is under way; never rejects. */
+  look(): Promise<void> {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null;
+    });
+    return this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { runner } = this.#deps;
+    const archiveDir = this.#archiveDir;
+    try {
+      if (!this.#areLeftoversGone) await runner.run('removeCutPieces', { archiveDir });
+      this.#areLeftoversGone = true;
+      this.#follow();
+      for (const cameraId of this.#decidedMs.keys()) {
+        if (this.#isStopped) return;
+        await this.#decide(cameraId).catch((fault) => this.#onFault(cameraId, fault));
+      }
+      this.#remember();
+      if (this.#faults.size === 0) this.#isFailing = false;
+    } catch (fault) {
+      this.#tell(fault);
+    }
+  }
+
+  /** What isn't decided on stays. One that can't be, again and again, holds up those behind it no longer. */
+  #onFault(cameraId: string, fault: unknown): void {
+    if (this.#isStopped) return;
+    this.#tell(fault);
+    const faults = (this.#faults.get(cameraId) ?? 0) + 1;
+    if (faults < MOST_FAULTS) this.#faults.set(cameraId, faults);
+    else this.#pass(cameraId, this.#atMs.get(cameraId) ?? this.#deps.clock.wallMs());
+  }
+
+  /** Once, not at each look. */
+  #tell(fault: unknown): void {
+    if (!this.#isFailing && !this.#isStopped)
+      this.#deps.log.warn('recordings of no event can not be let go', { reason: messageOf(fault) });
+    this.#isFailing = true;
+  }
+
+  /** Recordings that begin up to then are decided on. */
+  #pass(cameraId: string, startMs: number): void {
+    this.#faults.delete(cameraId);
+    // It may be recorded otherwise meanwhile, or be deleted.
+    const decidedMs = this.#decidedMs.get(cameraId);
+    if (decidedMs !== undefined) this.#decidedMs.set(cameraId, Math.max(decidedMs, startMs + 1));
+  }
+
+  async #decide(cameraId: string): Promise<void> {
+    const { clock, isLasting, runner, times } = this.#deps;
+    const nowMs = clock.wallMs();
+    // What is known now may be forgotten when it is asked for: all of this time is kept.
+    if (!isLasting()) {
+      this.#decidedMs.set(cameraId, nowMs);
+      return;
+    }
+    const decidedMs = this.#decidedMs.get(cameraId);
+    if (decidedMs === undefined) return;
+    const input = { archiveDir: this.#archiveDir, cameraId, fromMs: decidedMs, toMs: nowMs - LATE_MS };
+    const due = await runner.run('closedWithin', { ...input, count: MOST_A_LOOK });
+    for (const { fileName, startMs, endMs } of due) {
+      if (this.#isStopped) return;
+      this.#atMs.set(cameraId, startMs);
+      const known = times(cameraId, startMs - POST_ROLL_MS, endMs + PRE_ROLL_MS);
+      // While an event goes on, nobody knows how long it will turn out to have been.
+      if (known === null || known.events.some(({ toMs }) => toMs === null)) return;
+      const names = startMs < known.sinceMs ? [] : await this.#cut(cameraId, fileName, known.events);
+      const starts = names.map((name) => parseRecordingName(name)?.startMs ?? startMs);
+      this.#pass(cameraId, Math.max(startMs, ...starts));
+      if (!this.#decidedMs.has(cameraId)) return;
+    }
+  }
+
+  async #cut(cameraId: string, fileName: string, events: EventTimes['events']): Promise<readonly string[]> {
+    const input = { archiveDir: this.#archiveDir, cameraId, fileName, kept: spansOf(events) };
+    const { outcome, names } = await this.#deps.runner.run('cutRecording', input);
+    if (outcome === 'cut' || outcome === 'deleted' || outcome === 'unreadable') this.counts[outcome] += 1;
+    if (outcome === 'unreadable')
+      this.#deps.log.warn('a recording stays whole: it does not tell its parts', {
+        camera_id: cameraId,
+        file: fileName,
+      });
+    return names;
+  }
+
+  /** Where that fails, the next start decides once more, and comes to the same. */
+  #remember(): void {
+    const text = JSON.stringify(Object.fromEntries(this.#decidedMs));
+    if (text === this.#stored) return;
+    try {
+      this.#deps.memory.rememberDecided(text);
+      this.#stored = text;
+    } catch (fault) {
+      this.#deps.log.warn('could not store which recordings were decided on', { reason: messageOf(fault) });
+    }
+  }
+}

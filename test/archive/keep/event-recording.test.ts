@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, type TestContext, test } from 'node:test';
+import { openName } from '../../../src/archive/files/file-name.js';
+import type { CutInput } from '../../../src/archive/keep/cut-recording.js';
+import { EventRecording } from '../../../src/archive/keep/event-recording.js';
+import type { EventTimes } from '../../../src/archive/keep/kept-spans.js';
+import { coverageOf } from '../../../src/archive/list/intervals.js';
+import { Recordings } from '../../../src/archive/list/recordings.js';
+import { decodedHashes } from '../../fmp4/ffmpeg.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { tempFolder } from '../../support/temp-folder.js';
+import { InlineRunner } from '../inline-runner.js';
+import { logLines } from '../log-lines.js';
+import { nobodyWrites } from '../nobody-writes.js';
+import { RecordingStudio } from '../recording-studio.js';
+import { encodeSource, SourceMovie } from '../source-movie.js';
+
+const START_MS = Date.parse('2026-11-21T08:30:00.000Z');
+const SECONDS = 120;
+const FRAMES_A_SECOND = 25;
+const MINUTE_MS = 60_000;
+
+/** Two minutes in files of half a minute, recorded once for all tests; a GOP lasts a second. */
+let filmed: { folder: string; names: readonly string[]; hashes: readonly string[] };
+
+before(async () => {
+  const cleanups: (() => void)[] = [];
+  const folder = tempFolder({
+    after: (cleanup: () => void) => cleanups.push(cleanup),
+  } as unknown as TestContext);
+  const path = encodeSource(folder, { codec: 'h264', seconds: SECONDS, framesPerGop: 25, withAudio: true });
+  const studio = new RecordingStudio(folder, 30);
+  studio.recorders.setRecorded('door', true, 'events');
+  await studio.play(new SourceMovie(path, START_MS), Number.POSITIVE_INFINITY);
+  await studio.finish();
+  filmed = { folder: studio.folder, names: studio.files, hashes: decodedHashes(path, 'v') };
+});
+
+type Event = EventTimes['events'][number];
+
+/** An event that begins and ends so many seconds after the start. */
+const event = (fromSec: number, toSec: number | null): Event => ({
+  fromMs: START_MS + fromSec * 1_000,
+  toMs: toSec === null ? null : START_MS + toSec * 1_000,
+});
+
+const setUp = (
+  t: TestContext,
+  events: Event[] | null,
+  stored: string | null = JSON.stringify({ door: START_MS }),
+) => {
+  const archiveDir = tempFolder(t);
+  const folder = join(archiveDir, 'door');
+  mkdirSync(folder);
+  for (const name of filmed.names) copyFileSync(join(filmed.folder, name), join(folder, name));
+  const clock = new FakeClock(START_MS + SECONDS * 1_000 + MINUTE_MS + 2_000);
+  const state = { events, sinceMs: 0, isLasting: true, cameraIds: ['door'], stored };
+  const { log, lines } = logLines();
+  const runner = new InlineRunner();
+  const make = () =>
+    new EventRecording(
+      { archiveDir },
+      {
+        ...{ clock, log, runner },
+        cameraIds: () => state.cameraIds,
+        isLasting: () => state.isLasting,
+        times: (_, fromMs, toMs) =>
+          state.events === null
+            ? null
+            : {
+                sinceMs: state.sinceMs,
+                events: state.events.filter(
+                  (e) => e.fromMs <= toMs && (e.toMs ?? Number.POSITIVE_INFINITY) >= fromMs,
+                ),
+              },
+        memory: {
+          decided: () => state.stored,
+          rememberDecided: (text) => {
+            state.stored = text;
+          },
+        },
+      },
+    );
+  const names = (): string[] => readdirSync(folder).sort();
+  const hashes = (): string[] => names().flatMap((name) => decodedHashes(join(folder, name), 'v'));
+  const gaps = async () => {
+    const list = await new Recordings({ archiveDir }, { runner, live: nobodyWrites }).list('door');
+    const when = { fromMs: START_MS, toMs: START_MS + SECONDS * 1_000, nowMs: clock.wallMs() };
+    return coverageOf(list, when, null).gaps.map(({ startMs, endMs, reason }) => [
+      (startMs - START_MS) / 1_000,
+      (endMs - START_MS) / 1_000,
+      reason,
+    ]);
+  };
+  return { archiveDir, folder, clock, state, lines, runner, make, names, hashes, gaps };
+};
+
+/** The source's frames of some seconds, as ffmpeg hashes them. */
+const seconds = (fromSec: number, toSec: number): readonly string[] =>
+  filmed.hashes.slice(fromSec * FRAMES_A_SECOND, toSec * FRAMES_A_SECOND);
+
+test('what lies around events is kept frame by frame, over borders of files, and nothing else', async (t) => {
+  // The second one begins where its pre-roll is in the file before; two are near each other.
+  const rig = setUp(t, [event(8.5, 11.2), event(62, 63), event(75, 76)]);
+  await rig.make().look();
+  assert.deepEqual(rig.hashes(), [...seconds(3, 22), ...seconds(57, 87)]);
+  assert.ok(
+    rig.names().every((name) => name.includes('_to_') && name.endsWith('.mp4')),
+    rig.names().join(),
+  );
+  assert.deepEqual(
+    (await rig.gaps()).map(([fromSec, toSec, reason]) => [
+      Math.round(Number(fromSec)),
+      Math.round(Number(toSec)),
+      reason,
+    ]),
+    [
+      [0, 3, 'no_event'],
+      [22, 57, 'no_event'],
+      [87, 120, 'unknown'],
+    ],
+  );
+  const kept = rig.names();
+  await rig.make().look();
+  assert.deepEqual(rig.names(), kept, 'another look, of another service, changes nothing');
+});
+
+test('an event that lasts for hours keeps all of its time; while it goes on nothing is decided', async (t) => {
+  const rig = setUp(t, [event(40, null)]);
+  const recording = rig.make();
+  await recording.look();
+  const [first] = filmed.names;
+  assert.deepEqual(
+    rig.names().filter((name) => name !== first),
+    filmed.names.slice(1),
+  );
+  rig.state.events = [event(40, 50)];
+  await recording.look();
+  assert.deepEqual(rig.hashes(), seconds(35, 61));
+});
+
+test('an event that is told of late still has its pre-roll: nothing goes within a minute', async (t) => {
+  const rig = setUp(t, []);
+  rig.clock.advance(-MINUTE_MS - 2_000);
+  const recording = rig.make();
+  await recording.look();
+  const left = rig.names();
+  assert.deepEqual(left, filmed.names.slice(-left.length));
+  assert.ok(left.length >= 2, left.join());
+  const lastStartSec = Math.ceil((SECONDS * 1_000 - 10_000) / 1_000);
+  rig.state.events = [event(lastStartSec, lastStartSec + 1)];
+  rig.clock.advance(MINUTE_MS + 2_000);
+  await recording.look();
+  assert.deepEqual(rig.hashes(), seconds(lastStartSec - 5, SECONDS));
+});
+
+test('where nobody knows what happened, all stays', async (t) => {
+  const rig = setUp(t, null);
+  const recording = rig.make();
+  await recording.look();
+  assert.deepEqual(rig.names(), filmed.names);
+  rig.state.events = [];
+  rig.state.sinceMs = START_MS + (SECONDS - 5) * 1_000;
+  await recording.look();
+  assert.deepEqual(rig.names(), filmed.names, 'the database of events was begun anew amid them');
+  rig.state.sinceMs = 0;
+  await rig.make().look();
+  assert.deepEqual(rig.names(), filmed.names, 'what was kept then is kept');
+});
+
+test('what is known in memory alone decides nothing, then or later', async (t) => {
+  const rig = setUp(t, []);
+  rig.state.isLasting = false;
+  await rig.make().look();
+  rig.state.isLasting = true;
+  await rig.make().look();
+  assert.deepEqual(rig.names(), filmed.names);
+});
+
+test('what was recorded before a camera was recorded by events stays, and what is being written', async (t) => {
+  const rig = setUp(t, [], null);
+  await rig.make().look();
+  assert.deepEqual(rig.names(), filmed.names);
+  rig.state.stored = JSON.stringify({ door: START_MS });
+  writeFileSync(join(rig.folder, openName(START_MS + 1_000)), '');
+  await rig.make().look();
+  assert.deepEqual(rig.names().length, filmed.names.length, 'the first recording alone is before it');
+  rig.state.cameraIds = [];
+  await rig.make().look();
+  assert.equal(rig.state.stored, '{}');
+});
+
+test('a cut that was broken off anywhere comes to the same when it is done again', async (t) => {
+  const events = [event(33, 34), event(52, 53)];
+  const whole = setUp(t, events);
+  await whole.make().look();
+  const result = whole.names();
+  assert.equal(result.length, 3);
+  const rig = setUp(t, events);
+  // Some of the pieces have their names, one doesn't, and the recording is there still.
+  copyFileSync(join(whole.folder, result[1]!), join(rig.folder, result[1]!));
+  writeFileSync(join(rig.folder, `${filmed.names[1]}.cut-2`), 'half of it');
+  await rig.make().look();
+  assert.deepEqual(rig.names(), result);
+  for (const name of result)
+    assert.ok(readFileSync(join(rig.folder, name)).equals(readFileSync(join(whole.folder, name))), name);
+});
+
+test('a recording that tells nothing of its parts stays, and holds up no other', async (t) => {
+  const rig = setUp(t, [event(2, 3)]);
+  writeFileSync(join(rig.folder, filmed.names[0]!), 'no boxes');
+  const recording = rig.make();
+  await recording.look();
+  assert.deepEqual(rig.names(), [filmed.names[0]]);
+  assert.equal(statSync(join(rig.folder, filmed.names[0]!)).size, 8);
+  assert.deepEqual(recording.counts, { cut: 0, deleted: filmed.names.length - 1, unreadable: 1 });
+  assert.equal(rig.lines.length, 1);
+});
+
+test('a disk that refuses holds up no other camera, and in the end nothing', async (t) => {
+  const rig = setUp(t, [], JSON.stringify({ broken: START_MS, door: START_MS }));
+  rig.state.cameraIds = ['broken', 'door'];
+  mkdirSync(join(rig.archiveDir, 'broken'));
+  for (const name of filmed.names) copyFileSync(join(rig.folder, name), join(rig.archiveDir, 'broken', name));
+  const run = rig.runner.run.bind(rig.runner);
+  rig.runner.run = (name, input) =>
+    name === 'cutRecording' &&
+    (input as CutInput).cameraId === 'broken' &&
+    (input as CutInput).fileName === filmed.names[0]
+      ? Promise.reject(new Error('EIO'))
+      : run(name, input);
+  const recording = rig.make();
+  await recording.look();
+  assert.deepEqual(rig.names(), []);
+  for (let look = 0; look < 61; look += 1) await recording.look();
+  assert.deepEqual(readdirSync(join(rig.archiveDir, 'broken')), [filmed.names[0]]);
+  assert.equal(rig.lines.length, 1, 'the log tells once');
+});
+
+test('recording that is to go by events, or no more, goes on without losing a frame: in another file', async (t) => {
+  const folder = tempFolder(t);
+  const path = encodeSource(folder, { codec: 'h264', seconds: 15, framesPerGop: 25 });
+  const studio = new RecordingStudio(folder, 3_600);
+  const source = new SourceMovie(path, START_MS);
+  for (const mode of ['continuous', 'events', 'continuous'] as const) {
+    studio.recorders.setRecorded('door', true, mode);
+    await studio.play(source, 5_000);
+  }
+  await studio.finish();
+  assert.equal(studio.files.length, 3);
+  assert.equal(studio.lostFrames, 0);
+  assert.deepEqual(
+    studio.paths.flatMap((file) => decodedHashes(file, 'v')),
+    decodedHashes(path, 'v'),
+  );
+  const list = await new Recordings(
+    { archiveDir: folder },
+    { runner: new InlineRunner(), live: nobodyWrites },
+  ).list('door');
+  assert.deepEqual(
+    list.map(({ startReason }) => startReason),
+    ['start', 'no_event', 'rollover'],
+  );
+});
