@@ -137,6 +137,7 @@ const viewingRoutes = ({ clock, storage, media }: RoutesDeps): Route[] => {
     ...archiveRoutes({
       ...{ clock, cameras: registry },
       detected: (cameraId, buckets) => storage.events.labelBuckets(cameraId, buckets),
+      moved: (cameraId, buckets) => storage.events.motionBuckets(cameraId, buckets),
       ...{ recordings: requests, timeline: requests, playback: requests },
       ...{ keyFrames: requests, frames: requests, exports: requests, deletions: requests },
       detections: requests,

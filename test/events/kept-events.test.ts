@@ -185,6 +185,26 @@ test('a tape is told how many were seen when, by label', (t) => {
   assert.deepEqual(events.labelBuckets('none', { fromMs: 0, toMs: 1, bucketMs: 1 }), {});
 });
 
+test('motion is told by how much of each bucket it lasted, once where several things told of it', (t) => {
+  const { events } = open(t);
+  const move = (cameraId: string, fromSec: number, toSec: number | null, label = ''): void =>
+    void events.add({
+      ...{ cameraId, type: 'motion', label, fromMs: fromSec * 1_000 },
+      toMs: toSec === null ? null : toSec * 1_000,
+    });
+  const buckets = { fromMs: 100_000, toMs: 145_000, bucketMs: 10_000 };
+  assert.deepEqual(events.motionBuckets('a', buckets), []);
+  move('a', 90, 105);
+  move('a', 104, 110, 'left');
+  move('a', 115, 115);
+  move('a', 121, 122);
+  move('a', 127, 129, 'left');
+  move('a', 142, null);
+  move('b', 100, 140);
+  events.add({ cameraId: 'a', type: 'detection', label: 'person', fromMs: 130_000, toMs: 140_000 });
+  assert.deepEqual(events.motionBuckets('a', buckets), [255, 1, 77, 0, 77]);
+});
+
 const DAY_MS = 86_400_000;
 
 test('when events were is told of those for which is recorded, however long ago they began', (t) => {

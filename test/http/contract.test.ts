@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { whepError } from '../../src/live/whep/errors.js';
-import { pictureError } from '../../src/pictures/errors.js';
 import { writeClosed } from '../archive/recording-file.js';
 import { addressesOf, parse } from '../live/hls/playlist-reader.js';
 import { CountingOrigin } from '../models/counting-origin.js';
@@ -25,6 +24,7 @@ import { callDetections, callSubtitles } from './contract-detections.js';
 import { callEvents } from './contract-events.js';
 import { callExports } from './contract-exports.js';
 import { startFakeOutputs } from './contract-fakes.js';
+import { callPictures } from './contract-pictures.js';
 import { stepsOf } from './contract-steps.js';
 
 /** How many viewings are kept at a time (auth/viewers.ts). */
@@ -111,7 +111,7 @@ test('every stream asks for its camera, for a token where that asks, and for roo
   for (let count = 0; count < MAX_VIEWINGS; count++)
     server.viewers.openViewing('elsewhere', 'eve', String(count));
   for (const [method, path, operation] of watching) {
-    const isArchive = path.startsWith('/hls/') || path.startsWith('/stream/archive/');
+    const isArchive = path.startsWith('/hls/') || path.includes('/archive/');
     const { status, headers, body } = isArchive
       ? await server.call(method, withId(path, 'locked'), { token: server.streamToken('locked') })
       : await app.call(method, withId(path, 'open'));
@@ -387,22 +387,7 @@ test('a WebRTC session is opened, refused, and ended by the address that its ans
   assert.equal((await server.call('DELETE', `${path}/a-secret`)).status, 404);
 });
 
-test('a snapshot is a picture, the one that the client has, or why there is none', async () => {
-  const { server, pictures } = fakes;
-  const path = '/api/cameras/open/snapshot.jpg';
-  const { status, headers } = await server.call('GET', path);
-  assert.deepEqual([status, headers.get('content-type')], [200, 'image/jpeg']);
-  const known = { 'if-none-match': headers.get('etag') ?? '' };
-  assert.equal((await server.call('GET', path, { headers: known })).status, 304);
-  for (const [code, refusal] of [
-    ['ffmpeg_missing', 501],
-    ['picture_undecodable', 502],
-    ['pictures_busy', 503],
-  ] as const) {
-    pictures.refusal = pictureError(code, 'refused');
-    assert.equal((await server.call('GET', path)).status, refusal);
-  }
-});
+test('a snapshot is a picture, the one that the client has, or why there is none', () => callPictures(fakes));
 
 test('events are searched, seen, protected and shown, or it is said why not', () => callEvents(fakes));
 

@@ -49,6 +49,7 @@ const table: readonly Row[] = [
   ['GET', '/stream/hls/streamed/ll.m3u8', ...watching],
   ['GET', '/stream/hls/streamed/matrix', ...watching],
   ['GET', '/api/cameras/streamed/snapshot.jpg', ...watching],
+  ['GET', '/api/cameras/streamed/archive/thumbnail.jpg', ...watching],
   ['GET', '/hls/streamed/archive.m3u8', ...watching],
   ['GET', '/hls/streamed/range.m3u8', ...watching],
   ['GET', '/hls/streamed/segment.ts', ...watching],
@@ -176,7 +177,7 @@ const concrete = (path: string): string =>
   path
     .replace('{filename}', 'matrix.onnx')
     .replace(/^(\/(?:stream|hls)\/.*)\{id\}/, '$1streamed')
-    .replace('{id}/snapshot.jpg', 'streamed/snapshot.jpg')
+    .replace(/\{id\}(\/snapshot\.jpg|\/archive\/thumbnail\.jpg)/, 'streamed$1')
     .replaceAll(/\{[a-z]+\}/g, 'matrix');
 
 test('the table has a row for every route', async () => {

@@ -185,6 +185,24 @@ test('what keeps ffmpeg from making a picture is told, and nothing of what it sa
   }
 });
 
+test('the thumbnail of a moment is the same picture, and is asked for by its moment alone', async () => {
+  const at = '2026-11-19T08:30:00Z';
+  const snapshot = await picture('open', `?at=${at}&width=64`);
+  const decoded = decoder.jobs.length;
+  const of = (id: string, query: string) =>
+    server.call('GET', `/api/cameras/${id}/archive/thumbnail.jpg${query}`);
+  const thumbnail = await of('open', `?at=${at}&width=64`);
+  assert.deepEqual([thumbnail.status, thumbnail.text], [200, 'a picture']);
+  for (const name of ['etag', 'picture-time', 'cache-control', 'content-type'])
+    assert.equal(thumbnail.headers.get(name), snapshot.headers.get(name), name);
+  assert.equal(decoder.jobs.length, decoded, 'it was decoded once for both');
+  for (const query of ['', '?at=now', `?at=${at}&width=1`])
+    assert.equal((await of('open', query)).status, 400);
+  assert.equal((await of('unknown', `?at=${at}`)).status, 404);
+  assert.equal((await of('locked', `?at=${at}`)).status, 401);
+  archive.asked.length = 0;
+});
+
 test('a moment is that of the archive, for whoever may play recordings', async () => {
   const at = '2026-11-20T08:30:00.250Z';
   const { status, headers } = await picture('open', `?at=${at}&width=64`);

@@ -9,6 +9,7 @@ import type { EventChanges, EventType, KeptEvent, NewEvent } from './event.js';
 import { type EventFilter, EventPages, type PageOf } from './event-pages.js';
 import { EventTables } from './event-tables.js';
 import { type Buckets, labelBuckets } from './label-buckets.js';
+import { motionBuckets } from './motion-buckets.js';
 import { type PruneRules, Pruning } from './pruning.js';
 
 export type EventLogDeps = { readonly clock: Clock; readonly log: Logger };
@@ -155,6 +156,12 @@ export class EventLog {
   labelBuckets(cameraId: string, buckets: Buckets): Record<string, number[]> {
     this.#write();
     return this.#try(() => labelBuckets(this.#tables, cameraId, buckets), {});
+  }
+
+  /** For how much of each bucket a camera saw motion, from 0 to 255; nothing where it saw none at all. */
+  motionBuckets(cameraId: string, buckets: Buckets): number[] {
+    this.#write();
+    return this.#try(() => motionBuckets(this.#tables, cameraId, buckets), []);
   }
 
   /** False where it is certain that it isn't there. */

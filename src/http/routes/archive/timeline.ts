@@ -8,15 +8,16 @@ import { instantSchema, rangeOf, type TimeRange } from '../../time-range.js';
 import { type KnownIds, knownCamera } from './known-camera.js';
 import { MAX_LISTED_DAYS, type RecordingTimeline } from './lists.js';
 
+type Buckets = TimeRange & { readonly bucketMs: number };
+
 export type TimelineRouteDeps = {
   readonly clock: Clock;
   readonly cameras: KnownIds;
   readonly timeline: RecordingTimeline;
   /** By label, how many detections of a camera there were in each bucket. */
-  readonly detected?: (
-    cameraId: string,
-    buckets: { readonly fromMs: number; readonly toMs: number; readonly bucketMs: number },
-  ) => Record<string, number[]>;
+  readonly detected?: (cameraId: string, buckets: Buckets) => Record<string, number[]>;
+  /** For how much of each bucket a camera saw motion, from 0 to 255. */
+  readonly moved?: (cameraId: string, buckets: Buckets) => number[];
 };
 
 /** As many as a wall has. */
@@ -30,9 +31,10 @@ const laneSchema = z
     gaps: z
       .array(z.tuple([...spanShape, z.string()]))
       .meta({ description: '[from, to, reason], times in ms since 1970; reasons as in `recordings`' }),
-    motion: z
-      .array(z.int().min(0).max(255))
-      .meta({ description: 'by bucket from `from` on; empty where no motion is detected' }),
+    motion: z.array(z.int().min(0).max(255)).meta({
+      description:
+        'by bucket from `from` on, for how much of it there was motion; empty where there was none, or no `bucket_ms` is asked for',
+    }),
     labels: z.record(z.string(), z.array(z.int().min(0))).meta({
       description:
         'by label how many in each bucket; empty where nothing was detected, or no `bucket_ms` is asked for',
@@ -56,7 +58,7 @@ const timelineQuery = z.object({
 });
 
 /** What several cameras have of one time: the lanes of a tape. */
-export const timelineRoute = ({ clock, cameras, timeline, detected }: TimelineRouteDeps): Route => {
+export const timelineRoute = ({ clock, cameras, timeline, detected, moved }: TimelineRouteDeps): Route => {
   const laneOf = async (
     id: string,
     { fromMs, toMs }: TimeRange,
@@ -66,8 +68,7 @@ export const timelineRoute = ({ clock, cameras, timeline, detected }: TimelineRo
     return {
       recorded: intervals.map(({ startMs, endMs }) => [Math.round(startMs), Math.round(endMs)]),
       gaps: gaps.map(({ startMs, endMs, reason }) => [Math.round(startMs), Math.round(endMs), reason]),
-      // Nothing tells of motion yet.
-      motion: [],
+      motion: bucketMs === undefined ? [] : (moved?.(id, { fromMs, toMs, bucketMs }) ?? []),
       labels: bucketMs === undefined ? {} : (detected?.(id, { fromMs, toMs, bucketMs }) ?? {}),
     };
   };
