@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { messageOf } from './errors.js';
 
 /** A running thread, as its main side sees it; in tests it may be something else than a thread. */
 export interface ThreadHandle<To> {
@@ -41,12 +42,30 @@ const endsWithin = (exited: Promise<void>, timeoutMs: number): Promise<boolean> 
     });
   });
 
-/** Starts a thread that ends by itself when it is told `{ type: 'stop' }`. */
+/** In the place of a thread for which the machine has no room: it is lost as soon as its owner knows it. */
+const lostAtOnce = <To>(reason: string, onLost: (reason: string) => void): KillableThread<To> => {
+  const told = setImmediate(() => onLost(reason));
+  return {
+    send: () => {},
+    stop: () => {
+      clearImmediate(told);
+      return Promise.resolve();
+    },
+    kill: () => {},
+  };
+};
+
+/** Starts a thread that ends by itself when it is told `{ type: 'stop' }`. Never throws. */
 export const startThread = <To, From>(
   { entry, name, workerData, stopTimeoutMs }: ThreadOptions,
   events: ThreadEvents<From>,
 ): KillableThread<To> => {
-  const thread = new Worker(entry, { name, stderr: false, workerData });
+  let thread: Worker;
+  try {
+    thread = new Worker(entry, { name, stderr: false, workerData });
+  } catch (fault) {
+    return lostAtOnce(`it could not be started: ${messageOf(fault)}`, (reason) => events.onLost(reason));
+  }
   let stopping: Promise<void> | null = null;
   let fault = '';
   let isLost = false;

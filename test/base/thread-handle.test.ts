@@ -84,3 +84,19 @@ test('a watch tells a thread that misses its beats for ten rounds, and waits lon
   stats.sample();
   assert.equal(roundsUntilHung(), 11, 'the first round sees the last beat');
 });
+
+test('a thread that can not be started is told as lost, behind the call, unless nobody wants it any more', async () => {
+  // What can't be cloned stands for a machine without room: both throw where the thread is made.
+  const options = { entry, name: 'none', workerData: { not: () => 'cloned' }, stopTimeoutMs: 1_000 };
+  const lost: string[] = [];
+  const events = { onMessage: () => {}, onLost: (reason: string) => void lost.push(reason) };
+  const thread = startThread<{ type: string }, unknown>(options, events);
+  assert.deepEqual(lost, []);
+  thread.send({ type: 'loop' });
+  await until('it is told', () => lost.length === 1);
+  assert.match(lost[0]!, /^it could not be started: /);
+  const unwanted = startThread<{ type: string }, unknown>(options, events);
+  await unwanted.stop();
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  assert.equal(lost.length, 1);
+});

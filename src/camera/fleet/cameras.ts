@@ -101,7 +101,7 @@ export class Cameras {
         ringCeiling: this.#budget.ceiling.memory,
       }),
       onMessage: (host, message) => this.#onMessage(host, message),
-      onLost: (host) => this.#onWorkerLost(host),
+      onLost: (host, wasReady) => this.#onWorkerLost(host, wasReady),
       onClosed: (workerName) => this.#recordings.closeWorker(workerName),
       onRound: () => this.#onRound(),
     });
@@ -323,10 +323,10 @@ export class Cameras {
     if (host.cameraIds.size === 0) this.#fleet.drop(host);
   }
 
-  #onWorkerLost(host: Host): void {
+  #onWorkerLost(host: Host, wasReady: boolean): void {
     const held = [...host.cameraIds];
     const busy = held.filter((id) => this.#seats.get(id)?.openAttempt !== null);
-    this.#suspects.threadDied(busy.length > 0 ? busy : held);
+    if (wasReady) this.#suspects.threadDied(busy.length > 0 ? busy : held);
     for (const id of held) {
       const seat = this.#seats.get(id)!;
       seat.host = null;

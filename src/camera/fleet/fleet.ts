@@ -35,8 +35,8 @@ type FleetDeps = {
   /** For the recorders of a new thread. */
   readonly setupFor: (workerName: string) => Readonly<Record<string, unknown>>;
   readonly onMessage: (host: Host, message: HostMessage) => void;
-  /** The thread died or hung; it is no longer part of the fleet. */
-  readonly onLost: (host: Host) => void;
+  /** The thread died or hung; it is no longer part of the fleet. `wasReady`: it ran, so a camera may have ended it. */
+  readonly onLost: (host: Host, wasReady: boolean) => void;
   /** The thread is gone, in whatever way. */
   readonly onClosed: (workerName: string) => void;
   /** Once a second, while there are threads. */
@@ -140,6 +140,7 @@ export class Fleet {
   }
 
   #onLost(host: Host, reason: string): void {
+    const wasReady = host.bell !== null;
     host.worker = null;
     host.bell = null;
     this.#deps.onClosed(host.name);
@@ -148,6 +149,6 @@ export class Fleet {
     this.#hosts.splice(index, 1);
     this.#losses[host.isHung ? 'hung' : 'died'] += 1;
     this.#deps.log.error('camera worker died', { worker: host.name, cameras: host.cameraIds.size, reason });
-    this.#deps.onLost(host);
+    this.#deps.onLost(host, wasReady);
   }
 }

@@ -119,3 +119,19 @@ test('a machine that slept, or a main thread that was held up, ends no thread', 
   pass(5);
   assert.equal(puppets[0]!.killedFor, null);
 });
+
+test('a machine without room for threads makes no camera a suspect: all stream as soon as there is room', () => {
+  const { cameras, machine, running, pass } = setUp();
+  machine.hasRoom = false;
+  cameras.replaceAll(many(4));
+  pass(120);
+  assert.equal(running().length, 0);
+  for (const id of cameras.ids)
+    assert.match(cameras.get(id)!.status().lastError, /^the ingest worker stopped unexpectedly$/);
+  machine.hasRoom = true;
+  pass(20);
+  assert.equal(
+    running().reduce((sum, puppet) => sum + puppet.sessions().length, 0),
+    4,
+  );
+});

@@ -19,10 +19,11 @@ export class Puppet {
   isDead = false;
   readonly #events: CameraWorkerEvents;
 
-  constructor(name: string, events: CameraWorkerEvents, clock: FakeClock) {
+  constructor(name: string, events: CameraWorkerEvents, clock: FakeClock, isReady = true) {
     this.name = name;
     this.#events = events;
     this.stats = new ThreadStats(clock);
+    if (!isReady) return;
     this.say({ type: 'thread', stats: this.stats.shared });
     this.say({ type: 'ready', bell: this.bell });
   }
@@ -90,9 +91,11 @@ export const setUp = () => {
   const office = new NoOffice();
   const puppets: Puppet[] = [];
   const records: { level: string; message: string; fields: Readonly<Record<string, unknown>> }[] = [];
+  const machine = { hasRoom: true };
   const spawn: SpawnCameraWorker = (name, events) => {
-    const puppet = new Puppet(name, events, clock);
+    const puppet = new Puppet(name, events, clock, machine.hasRoom);
     puppets.push(puppet);
+    if (!machine.hasRoom) clock.after(0, () => puppet.die());
     return {
       send: (message) => {
         puppet.told.push(message);
@@ -131,5 +134,5 @@ export const setUp = () => {
       eachSecond();
     }
   };
-  return { cameras, clock, office, puppets, puppetOf, running, pass, records };
+  return { cameras, clock, office, puppets, puppetOf, running, pass, records, machine };
 };
