@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
+import { answerParent, tellParent } from '../src/base/asked-process.js';
 import { Engine } from '../src/detect/engine/engine.js';
 import type { ToEngine } from '../src/detect/messages.js';
 
@@ -17,11 +18,8 @@ try {
   // Not Linux, or it is higher already.
 }
 
-const engine = new Engine({ ffmpegPath, modelPath }, (message) => void process.send?.(message, () => {}));
-// The service ends it: a terminal or a service manager that means the whole group mustn't be faster.
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
-process.on('disconnect', () => {
-  engine.stop();
-  process.exit(0);
-});
-process.on('message', (job: ToEngine) => void engine.handle(job));
+const engine = new Engine({ ffmpegPath, modelPath }, tellParent);
+answerParent(
+  (job: ToEngine) => void engine.handle(job),
+  () => engine.stop(),
+);

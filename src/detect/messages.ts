@@ -38,10 +38,11 @@ export type DetectResult = {
 
 export type DetectOutcome = DetectResult | DetectFault;
 
-/** To the process that finds objects, and back: jobs may be done in any order. */
-export type ToEngine = DetectJob & { readonly id: number };
-export type FromEngine = DetectOutcome & {
-  readonly id: number;
+export type EngineAnswer = DetectOutcome & {
   /** Decoders that were started in the place of others that died. */
   readonly decoderRestarts: number;
 };
+
+/** To the process that finds objects, and back: jobs may be done in any order. */
+export type ToEngine = DetectJob & { readonly id: number };
+export type FromEngine = EngineAnswer & { readonly id: number };
