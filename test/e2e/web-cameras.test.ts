@@ -116,6 +116,35 @@ test('fifty cameras are pasted, tested, mended and saved in eight clicks; each f
   await page.close();
 });
 
+/** By the mouse, then by keys. */
+const drawZone = async (page: AppPage): Promise<void> => {
+  await page.page.getByLabel('Detect objects').check();
+  await page.page.getByLabel('What is looked for').fill('person, car');
+  await page.page.getByLabel('Least certainty, %').fill('60');
+  await button(page, 'Zone that counts').click();
+  await page.page.getByLabel('Name of the zone').fill('Drive');
+  const corner = page.page.getByRole('button', { name: /^Corner 1: / });
+  await corner.scrollIntoViewIfNeeded();
+  const [from, picture] = await Promise.all([
+    corner.boundingBox(),
+    page.page.locator('dialog div:has(> svg > polygon)').boundingBox(),
+  ]);
+  assert.ok(from !== null && picture !== null);
+  await page.page.mouse.move(from.x + from.width / 2, from.y + from.height / 2);
+  await page.page.mouse.down();
+  await page.page.mouse.move(picture.x + picture.width * 0.1, picture.y + picture.height * 0.2, { steps: 4 });
+  await page.page.mouse.up();
+  await corner.focus();
+  for (const key of ['ArrowRight', 'Shift+ArrowDown']) await page.page.keyboard.press(key);
+  await page.page.getByRole('button', { name: /^Corner 4: / }).press('Delete');
+  await page.page.getByLabel('Corner 3, from top in %').fill('90');
+  await button(page, 'Zone that does not').click();
+  await page.page.getByLabel('Name of the zone').fill('Drive');
+  await page.page.getByText('Another zone has this name.').waitFor();
+  assert.equal(await button(page, 'Save').isDisabled(), true);
+  await button(page, 'Remove this zone').click();
+};
+
 const only = async (create: readonly object[]): Promise<void> => {
   const ids = (await camerasNow()).map(({ id }) => id);
   if (ids.length > 0) await bulk({ delete: ids });
@@ -147,6 +176,7 @@ test('a camera is edited with its password masked, and what others change meanwh
     await question.waitFor({ state: 'detached' });
     if (turn < 2) await page.page.keyboard.press('Escape');
   }
+  await drawZone(page);
   const other = `rtsp://admin:***@127.0.0.1:${camera.port}/c2`;
   await address.fill(other);
   await page.page.getByText('This address was not tested.').waitFor();
@@ -157,6 +187,17 @@ test('a camera is edited with its password masked, and what others change meanwh
     [body.url, body.comment, body.retention_days],
     [other.replace('***', 's3cret'), 'Gate, north', 30],
   );
+  const { zones, ...limits } = body.detection;
+  assert.deepEqual([body.detect, limits], [true, { labels: ['person', 'car'], min_score: 0.6 }]);
+  assert.deepEqual([zones.length, zones[0].name, zones[0].kind], [1, 'Drive', 'include']);
+  const expected = [
+    [0.11, 0.25],
+    [0.7, 0.3],
+    [0.7, 0.9],
+  ];
+  for (const [nth, [x, y]] of expected.entries())
+    for (const [axis, at] of [x!, y!].entries())
+      assert.ok(Math.abs(zones[0].points[nth][axis] - at) < 0.01, JSON.stringify(zones[0].points));
   await button(page, 'Add camera').click();
   await page.page.getByLabel('Id', { exact: true }).fill('no id');
   await address.fill('http://nowhere');

@@ -27,14 +27,15 @@ export const loadTimeline = async (
   return { tag: answer.headers.get('etag') ?? '', lanes: (await answer.json()) as Timeline['lanes'] };
 };
 
-/** A recorded moment as JPEG; null: there is none, or the service can't make one. */
+/** A recorded moment as JPEG, or what the camera sees now (`atMs` null); null: there is none, or the service can't make one. */
 export const loadMoment = async (
   camera: string,
-  atMs: number,
+  atMs: number | null,
   width: number,
   signal: AbortSignal,
 ): Promise<Blob | null> => {
-  const query = new URLSearchParams({ at: isoOf(atMs), width: String(width) });
+  const query = new URLSearchParams({ width: String(width) });
+  if (atMs !== null) query.set('at', isoOf(atMs));
   try {
     const path = `/api/cameras/${encodeURIComponent(camera)}/snapshot.jpg?${query}`;
     return await (await call('GET', path, { signal })).blob();

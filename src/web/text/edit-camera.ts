@@ -30,6 +30,8 @@ export const editText = catalogue({
   lazy_hls: 'HLS only while somebody watches',
   lazy_hlsHint: 'Off: playlists are always ready.',
   detect: 'Detect objects',
+  detection: 'What counts',
+  otherDetection: 'other rules, with {count} zones',
   detectHint: 'People, vehicles and animals in its pictures.',
   record: 'Record',
   recordHint: 'All the time.',

@@ -8,6 +8,7 @@ import { editText } from '../../../text/edit-camera.js';
 import { shellText } from '../../../text/shell.js';
 import { TestResult } from '../many/test-result.js';
 import { useAskBeforeLeaving } from '../use-ask-before-leaving.js';
+import { DetectionFields } from './detection/detection-fields.js';
 import styles from './edit.module.css';
 import { changedNames, type SettingName } from './form.js';
 import { QuirkFields } from './quirk-fields.js';
@@ -129,8 +130,8 @@ const OtherSections = ({ edit }: { readonly edit: Edit }) => (
       <FlagSetting edit={edit} name="disabled" hint={editText('disabledHint')} />
       <FlagSetting edit={edit} name="on_demand" hint={editText('on_demandHint')} />
       <FlagSetting edit={edit} name="lazy_hls" hint={editText('lazy_hlsHint')} />
-      <FlagSetting edit={edit} name="detect" hint={editText('detectHint')} />
     </Section>
+    <DetectionFields edit={edit} />
     <Section title={editText('mobile')}>
       <NumberSetting edit={edit} name="traffic_limit" hint={editText('traffic_limitHint')} />
       <TextSetting edit={edit} name="sim_phone" />
@@ -191,7 +192,11 @@ export const EditCamera = (props: {
         </Button>
       )}
       <Button onClick={() => void leave()}>{shellText('cancel')}</Button>
-      <Button type="submit" kind="primary" isDisabled={!edit.isChanged || edit.isSaving || edit.isGone}>
+      <Button
+        type="submit"
+        kind="primary"
+        isDisabled={!edit.isChanged || edit.isSaving || edit.isGone || !edit.isFit}
+      >
         {shellText('save')}
       </Button>
     </>

@@ -15,6 +15,7 @@ export const settingNames = [
   ] as const),
   ...([
     'detect',
+    'detection',
     'record',
     'retention_days',
     'token_auth',
@@ -30,7 +31,15 @@ export type Settings = Pick<Camera, SettingName>;
 /** As the service has it for a camera of which nothing else is said. */
 export const newSettings = (folderId: string): Settings => ({
   ...{ url: '', sub_url: '', transport: 'tcp', comment: '', folder_id: folderId, tags: [] },
-  ...{ disabled: false, on_demand: false, lazy_hls: true, detect: false, record: false, retention_days: 7 },
+  ...{
+    disabled: false,
+    on_demand: false,
+    lazy_hls: true,
+    detect: false,
+    detection: {},
+    record: false,
+    retention_days: 7,
+  },
   ...{ token_auth: false, traffic_limit: 0, sim_phone: '', sim_iccid: '', quirks: {} },
 });
 

@@ -12,8 +12,13 @@ type NumberName = OfType<number>;
 type FlagName = OfType<boolean>;
 type Props<Name> = { readonly edit: Edit; readonly name: Name; readonly hint?: string };
 
+/** Of what has more in it than can be told in a line. */
+const isDetection = (value: unknown): value is Settings['detection'] =>
+  typeof value === 'object' && value !== null && 'zones' in value;
+
 const shownValue = (value: unknown): string => {
   if (typeof value === 'boolean') return editText(value ? 'yes' : 'no');
+  if (isDetection(value)) return editText('otherDetection', { count: value.zones?.length ?? 0 });
   if (Array.isArray(value)) return value.join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };

@@ -8,6 +8,7 @@ import type { Camera } from '../../../data/types.js';
 import { toast } from '../../../parts/toasts.js';
 import { editText } from '../../../text/edit-camera.js';
 import type { TestState } from '../many/test-queue.js';
+import { faultsOf } from './detection/zones.js';
 import {
   begun,
   changedNames,
@@ -131,6 +132,8 @@ export const useEdit = (id: string | null, folderId: string, onDone: () => void)
       setNewId,
       tests,
     },
+    /** Whether the service would take it, as far as it is known here. */
+    isFit: form === null || faultsOf(form.draft.detection).size === 0,
     faults: faultsByField(failure?.faults ?? []),
     test: (stream: StreamName) => void (form === null ? null : test(stream, form.draft)),
   };
