@@ -60,6 +60,7 @@ test('fifty cameras are pasted, tested, mended and saved in eight clicks; each f
   await countClicks(page);
   await page.page.getByRole('link', { name: 'Cameras' }).click();
   await button(page, 'Add many').click();
+  await page.page.locator('dialog textarea:focus').waitFor();
   await page.page.keyboard.insertText(
     [
       `rtsp://admin:s3cret@127.0.0.1:${port}/c{1..${GOOD}}`,

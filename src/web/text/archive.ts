@@ -80,7 +80,7 @@ export const archiveText = catalogue({
   exportOne: 'Download',
   exportAll: 'Download all as one zip ({size})',
   exportFile: '{camera}, {size}',
-  exportGaps: '{count} gaps within: the last picture stands still there',
+  exportGaps: 'Gaps within ({count}): the last picture stands still there.',
   exportNothing: 'Nothing was recorded of {camera} then.',
   exportUntil:
     'These downloads work until {time}. The zip tells checksums (SHA-256), who exported it, and when.',
@@ -98,8 +98,8 @@ export const archiveText = catalogue({
   reason_clock: 'the clock was set',
   reason_deleted: 'deleted',
   reason_unknown: 'reason not known',
-  reason_not_recording: 'not recording',
-  reason_no_event: 'no event',
+  reason_not_recording: 'nothing came, or recording was off',
+  reason_no_event: 'nothing happened that was to be kept',
 });
 
 /** The service's reasons, in words; one that is new here is shown as it is. */

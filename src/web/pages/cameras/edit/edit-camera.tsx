@@ -124,7 +124,17 @@ const OtherSections = ({ edit }: { readonly edit: Edit }) => (
     </Section>
     <Section title={editText('recording')}>
       <FlagSetting edit={edit} name="record" hint={editText('recordHint')} />
+      <ChoiceSetting
+        edit={edit}
+        name="record_mode"
+        hint={editText(edit.form?.draft.record_mode === 'events' ? 'by_eventsHint' : 'continuousHint')}
+        options={[
+          ['continuous', editText('continuous')],
+          ['events', editText('by_events')],
+        ]}
+      />
       <NumberSetting edit={edit} name="retention_days" hint={editText('retention_daysHint')} />
+      <NumberSetting edit={edit} name="event_retention_days" hint={editText('event_retention_daysHint')} />
     </Section>
     <Section title={editText('stream')}>
       <FlagSetting edit={edit} name="disabled" hint={editText('disabledHint')} />

@@ -17,7 +17,9 @@ export const settingNames = [
     'detect',
     'detection',
     'record',
+    'record_mode',
     'retention_days',
+    'event_retention_days',
     'token_auth',
     'traffic_limit',
     'sim_phone',
@@ -40,6 +42,7 @@ export const newSettings = (folderId: string): Settings => ({
     record: false,
     retention_days: 7,
   },
+  ...{ record_mode: 'continuous', event_retention_days: 0 },
   ...{ token_auth: false, traffic_limit: 0, sim_phone: '', sim_iccid: '', quirks: {} },
 });
 

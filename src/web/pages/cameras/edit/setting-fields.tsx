@@ -7,7 +7,8 @@ import type { SettingName, Settings } from './form.js';
 import type { Edit } from './use-edit.js';
 
 type OfType<Type> = { [Name in SettingName]: Settings[Name] extends Type ? Name : never }[SettingName];
-type TextName = Exclude<OfType<string>, 'transport' | 'folder_id'>;
+type ChoiceName = 'transport' | 'folder_id' | 'record_mode';
+type TextName = Exclude<OfType<string>, ChoiceName>;
 type NumberName = OfType<number>;
 type FlagName = OfType<boolean>;
 type Props<Name> = { readonly edit: Edit; readonly name: Name; readonly hint?: string };
@@ -115,12 +116,13 @@ export const FlagSetting = ({ edit, name, hint }: Props<FlagName>) => (
 export const ChoiceSetting = ({
   edit,
   name,
+  hint,
   options,
-}: Props<'transport' | 'folder_id'> & {
+}: Props<ChoiceName> & {
   readonly options: readonly (readonly [value: string, label: string])[];
 }) => (
   <div>
-    <Field label={editText(name)} {...told(edit, name, undefined)}>
+    <Field label={editText(name)} {...told(edit, name, hint)}>
       {(given) => (
         <select
           {...given}

@@ -95,6 +95,8 @@ const Zones = ({ edit, detection, set, faultOf }: Rules) => {
   const zones = detection.zones ?? [];
   const chosen = Math.min(wanted, zones.length - 1);
   const zone = zones[chosen];
+  // One that is switched off gives no picture.
+  const pictured = edit.form?.base.disabled === true ? null : edit.id;
   const change = (next: Zone): void =>
     set({ zones: zones.map((each, nth) => (nth === chosen ? next : each)) });
   const add = (kind: Zone['kind']): void => {
@@ -131,7 +133,7 @@ const Zones = ({ edit, detection, set, faultOf }: Rules) => {
       <p class={styles.hint}>{detectionText(zones.length === 0 ? 'noZones' : 'zonesHint')}</p>
       {zone === undefined ? null : (
         <div class={styles.split}>
-          <ZonePicture cameraId={edit.id} zones={zones} chosen={chosen} onChange={change} />
+          <ZonePicture cameraId={pictured} zones={zones} chosen={chosen} onChange={change} />
           <ZoneTable
             key={String(chosen)}
             zone={zone}
