@@ -210,6 +210,41 @@ test('a canvas that the browser takes away is followed by another one, and the p
   await assertPlays(page, 'yard', decodePictures(fixturePath('h264-bframes.264')));
 });
 
+test('decoders that fail are followed by MSE, and a click takes the pictures back to them', async () => {
+  const everywhere = async (code: string): Promise<void> => {
+    for (const worker of page.page.workers()) await worker.evaluate(code);
+  };
+  await everywhere(`if ('VideoDecoder' in self) {
+    self.decode = VideoDecoder.prototype.decode;
+    VideoDecoder.prototype.decode = () => { throw new DOMException('broken', 'EncodingError'); };
+  }`);
+  await untilSaid(page, 'yard', /LIVE.*COMPATIBLE|STILL/);
+  await everywhere("if ('VideoDecoder' in self) VideoDecoder.prototype.decode = self.decode");
+  await page.page.locator('[data-camera="yard"] [data-badge=compatible]').click();
+  await untilSaid(page, 'yard', /^(?!.*COMPATIBLE).*LIVE/);
+  await assertPlays(page, 'yard', decodePictures(fixturePath('h264-bframes.264')));
+});
+
+test('on saved data a camera with B-frames shows each keyframe when it comes', async () => {
+  await page.page.evaluate(
+    "Object.defineProperty(navigator.connection, 'saveData', { value: true, configurable: true })",
+  );
+  await page.follow('/wall/all?grid=2x2');
+  await page.follow('/camera/yard');
+  await untilSaid(page, 'yard', /LIVE.*KEYFRAMES/);
+  await assertPlays(page, 'yard', decodePictures(fixturePath('h264-bframes.264')));
+  await untilSaid(page, 'yard', /LIVE [01]\.\d s.*KEYFRAMES/);
+  await page.page.keyboard.press('q');
+  const rebuilds = page.page.locator('dl > div', { hasText: 'Decoders built anew' }).locator('dd');
+  await until('figures are there', async () => (await rebuilds.count()) === 1);
+  assert.equal(await rebuilds.textContent(), '0');
+  await page.page.keyboard.press('q');
+  await page.page.evaluate('delete navigator.connection.saveData');
+  await page.follow('/wall/all?grid=2x2');
+  await page.follow('/camera/yard');
+  await untilSaid(page, 'yard', /^(?!.*KEYFRAMES).*(?:LIVE|STILL)/);
+});
+
 test('the camera that somebody looks at shows its pictures evenly', async () => {
   await page.page.keyboard.press('q');
   const paced = page.page.locator('dl > div', { hasText: 'Held back to come evenly' }).locator('dd');

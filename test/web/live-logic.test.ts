@@ -11,7 +11,14 @@ import {
   RefusedCodecs,
   reasonAgainst,
 } from '../../src/web/player/ladder.js';
-import { ClockOffset, freshnessOf, IntervalMeter, LagMeter, Sleeps } from '../../src/web/player/lag.js';
+import {
+  ClockOffset,
+  freshnessOf,
+  IntervalMeter,
+  KeyDistance,
+  LagMeter,
+  Sleeps,
+} from '../../src/web/player/lag.js';
 import { saysTheSame, type TileFacts, viewOf } from '../../src/web/player/tile-view.js';
 import { Backoff } from '../../src/web/socket/backoff.js';
 import { TakenCount, takenMessage } from '../../src/web/socket/taken.js';
@@ -166,6 +173,8 @@ test('added lag is what is above the least of a minute, whatever the clocks say'
   clock.note(1_250, 1_000);
   clock.note(6_020, 6_000);
   assert.equal(clock.offsetMs, 20, 'the tick that was under way for the shortest time');
+  clock.note(11_010, 3_611_000);
+  assert.equal(clock.offsetMs, -3_599_990, 'the clock of the service was set');
 });
 
 test('a picture is live for a second and two intervals, and old after five seconds', () => {
@@ -181,7 +190,29 @@ test('a picture is live for a second and two intervals, and old after five secon
 
 const tileFacts = (changes: Partial<TileFacts> = {}): TileFacts => ({
   ...{ rung: 'webcodecs', reason: null, step: 'full', stream: 'sub', problem: null, report: null },
-  ...{ drawnMs: 100_000, sleptMs: 0, intervalMs: 66, wallMs: 99_700, offsetMs: 0, ...changes },
+  ...{
+    drawnMs: 100_000,
+    sleptMs: 0,
+    isCameraAway: false,
+    intervalMs: 66,
+    wallMs: 99_700,
+    offsetMs: 0,
+    ...changes,
+  },
+});
+
+test('for how long a camera was away is no distance of its keyframes, and no camera that is away is live', () => {
+  const keys = new KeyDistance();
+  for (const ms of [1_000, 3_000]) keys.note(ms);
+  assert.equal(keys.distanceMs, 2_000);
+  keys.reset();
+  keys.note(3_603_000);
+  assert.equal(keys.distanceMs, 2_000);
+  keys.note(3_663_000);
+  assert.equal(keys.distanceMs, 15_000);
+  const facts = tileFacts({ intervalMs: 15_000, isCameraAway: true });
+  assert.equal(viewOf(facts, 105_001).freshness, 'old');
+  assert.equal(viewOf({ ...facts, isCameraAway: false }, 105_001).freshness, 'live');
 });
 
 test('a picture from before the machine slept is not live, whatever clock stood still meanwhile', () => {

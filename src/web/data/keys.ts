@@ -55,6 +55,8 @@ const onKey = (event: KeyboardEvent): void => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const target = event.target instanceof Element ? event.target : document.body;
   const key = keyOf(event);
+  // It closes what is open above the page, and nothing else.
+  if (key === 'Escape' && document.querySelector(':popover-open') !== null) return;
   if (key.length === 1 && !hasLetterKeys.peek()) return;
   if (isTakenBy(target, key) || document.querySelector('dialog:modal') !== null) return;
   const found = groups

@@ -18,7 +18,13 @@ export type BadgeKind =
   | 'standby'
   | 'recording';
 
-const AWAY_STATES = ['connecting', 'reconnecting', 'error', 'disabled', 'traffic_limited'];
+export const AWAY_STATES: readonly string[] = [
+  'connecting',
+  'reconnecting',
+  'error',
+  'disabled',
+  'traffic_limited',
+];
 
 /** The camera gives no picture, or this page gets none. */
 export const isAway = (camera: BadgeCamera | null, view: TileView): boolean =>

@@ -61,8 +61,10 @@ export class DecodeTiles {
     this.#gone.delete(tile);
     const known = this.#tiles.get(tile) ?? new DecodedTile(tile);
     this.#tiles.set(tile, known);
-    if (message.op === 'canvas') known.showOn(message.canvas, () => this.#post({ op: 'canvas-lost', tile }));
-    else if (message.op === 'fragments') known.showFragments();
+    if (message.op === 'canvas') {
+      known.showOn(message.canvas, () => this.#post({ op: 'canvas-lost', tile }));
+      this.#streams.get(known.stream ?? -1)?.decoder.tryAnew();
+    } else if (message.op === 'fragments') known.showFragments();
     else if (message.op === 'size') known.resize(message.size);
     else known.isPaced = message.isPaced;
   }
@@ -104,7 +106,8 @@ export class DecodeTiles {
         else this.#paintSoon();
       },
       onFault: (kind, message) => {
-        for (const { tile } of this.#shownBy(stream)) this.#post({ op: 'fault', tile, kind, message });
+        for (const { tile, hasCanvas } of this.#shownBy(stream))
+          if (hasCanvas) this.#post({ op: 'fault', tile, kind, message });
       },
       freeHardware: () =>
         this.#hardware - [...this.#streams.values()].filter((each) => each.decoder.hasHardware).length,
@@ -132,7 +135,10 @@ export class DecodeTiles {
     if (message.kind === 'config') {
       stream.config = message;
       stream.decoder.takeConfig(message);
-    } else stream.decoder.takeFrame(message, isDecoded);
+    } else {
+      const isKeysOnly = tiles.every((tile) => tile.isKeysOnly);
+      stream.decoder.takeFrame(message, isDecoded, isKeysOnly);
+    }
     for (const tile of tiles) if (tile.wantsFragments) this.#toFragments(stream, tile, message);
   }
 

@@ -10,9 +10,17 @@ type Known = { readonly worker: Worker; readonly tiles: Map<number, string> };
 
 export type DecodersEvents = {
   onMessage(message: FromDecodeWorker): void;
+  /** A worker's code did not come. */
+  onNotLoaded(decoder: number): void;
   /** A worker is there; the port leads to it, and belongs to the socket's worker. */
   onWorker(decoder: number, port: MessagePort): void;
 };
+
+/** Its code did not come; what its code throws is an `ErrorEvent`. */
+export const whenNotLoaded = (worker: Worker, listener: () => void): void =>
+  worker.addEventListener('error', (event) => {
+    if (!(event instanceof ErrorEvent) || event.message === '') listener();
+  });
 
 /** The workers that decode: one for nine tiles, all tiles of a camera in the same one. */
 export class Decoders {
@@ -48,6 +56,7 @@ export class Decoders {
     const worker = new Worker(new URL('./decode-worker.ts', import.meta.url), { type: 'module' });
     const decoder = this.#workers.push({ worker, tiles: new Map() }) - 1;
     worker.onmessage = ({ data }: MessageEvent<FromDecodeWorker>) => this.#events.onMessage(data);
+    whenNotLoaded(worker, () => this.#events.onNotLoaded(decoder));
     const { port1, port2 } = new MessageChannel();
     this.post(decoder, { op: 'socket', port: port1 }, [port1]);
     this.#events.onWorker(decoder, port2);

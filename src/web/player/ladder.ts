@@ -95,6 +95,11 @@ export class Rebuilds {
   readonly #atMs: number[] = [];
   count = 0;
 
+  /** What was before counts no more. */
+  forget(): void {
+    this.#atMs.length = 0;
+  }
+
   /** False: too many by now; the tile goes one rung down. */
   mayRebuild(nowMs: number): boolean {
     while (this.#atMs.length > 0 && nowMs - (this.#atMs[0] ?? 0) > REBUILDS_WITHIN_MS) this.#atMs.shift();

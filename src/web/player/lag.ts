@@ -44,13 +44,18 @@ export class LagMeter {
 }
 
 const MAX_TICKS = 12;
+/** Ticks are never so late. */
+const SET_MS = 5_000;
 
 /** How far this page's clock is from the service's: as the tick says that was under way for the shortest time. */
 export class ClockOffset {
   readonly #offsetsMs: number[] = [];
 
   note(nowMs: number, serverMs: number): void {
-    this.#offsetsMs.push(nowMs - serverMs);
+    const offsetMs = nowMs - serverMs;
+    // The service's clock was set: what it said before is of another one.
+    if (Math.abs(offsetMs - (this.#offsetsMs.at(-1) ?? offsetMs)) > SET_MS) this.#offsetsMs.length = 0;
+    this.#offsetsMs.push(offsetMs);
     if (this.#offsetsMs.length > MAX_TICKS) this.#offsetsMs.shift();
   }
 
@@ -98,6 +103,26 @@ export const freshnessOf = (ageMs: number, intervalMs: number): Freshness => {
   if (ageMs <= stalledMs) return 'live';
   return ageMs <= Math.max(OLD_MS, stalledMs) ? 'stalled' : 'old';
 };
+
+/** Further apart no keyframes are that somebody waits for: then the camera was away. */
+const MAX_KEY_DISTANCE_MS = 15_000;
+
+/** How far apart keyframes are. */
+export class KeyDistance {
+  distanceMs = 0;
+  #lastMs: number | null = null;
+
+  note(decodeMs: number): void {
+    const sinceMs = decodeMs - (this.#lastMs ?? decodeMs);
+    this.#lastMs = decodeMs;
+    if (sinceMs > 0) this.distanceMs = Math.min(MAX_KEY_DISTANCE_MS, sinceMs);
+  }
+
+  /** The source broke off: how long it was away is no distance. */
+  reset(): void {
+    this.#lastMs = null;
+  }
+}
 
 /** The usual distance between two pictures: rises at once, falls slowly. */
 export class IntervalMeter {

@@ -5,7 +5,7 @@ import { api, me, refreshMe } from '../data/session.js';
 import type { WantedTile } from '../socket/decoder-messages.js';
 import type { FromSocketWorker, SocketState, ToSocketWorker } from '../socket/socket-messages.js';
 import type { FromDecodeWorker } from './decode-messages.js';
-import { Decoders } from './decoders.js';
+import { Decoders, whenNotLoaded } from './decoders.js';
 import { Governor, type Load } from './governor.js';
 import type { LadderFacts } from './ladder.js';
 import { ClockOffset, Sleeps } from './lag.js';
@@ -38,6 +38,9 @@ export class LivePlayer implements TileOwner {
   readonly socket = signal<SocketState>({ state: 'closed' });
   readonly sound = new Sound();
   isHidden = false;
+  /** A part of the page could not be loaded: the service has another version by now. */
+  readonly isOutdated = signal(false);
+  readonly #broken = new Set<number>();
   readonly #tiles = new Map<number, LiveTile>();
   readonly #governor = new Governor();
   readonly #clock = new ClockOffset();
@@ -56,8 +59,17 @@ export class LivePlayer implements TileOwner {
   constructor() {
     this.#worker = new Worker(new URL('../socket/socket-worker.ts', import.meta.url), { type: 'module' });
     this.#worker.onmessage = ({ data }: MessageEvent<FromSocketWorker>) => this.#onSocket(data);
+    whenNotLoaded(this.#worker, () => {
+      this.isOutdated.value = true;
+      this.#onState({ state: 'blocked' });
+    });
     this.#decoders = new Decoders({
       onMessage: (message) => this.#onDecoder(message),
+      onNotLoaded: (decoder) => {
+        this.isOutdated.value = true;
+        this.#broken.add(decoder);
+        for (const tile of this.#tiles.values()) tile.update();
+      },
       onWorker: (decoder, port) => this.#tell({ op: 'decoder', decoder, port }, [port]),
     });
     setInterval(() => this.#look(), LOOK_EVERY_MS);
@@ -116,7 +128,7 @@ export class LivePlayer implements TileOwner {
       hasMse: hasMse(),
       hasWebRtc: 'RTCPeerConnection' in globalThis,
       hasHls: true,
-      isSocketBlocked: this.socket.peek().state === 'blocked',
+      isSocketBlocked: this.socket.peek().state === 'blocked' || this.#broken.has(tile.decoder),
       whepTaken: taken('whep'),
       hlsTaken: taken('hls'),
     };
@@ -180,7 +192,10 @@ export class LivePlayer implements TileOwner {
 
   #askAgain(afterMs: number): void {
     clearTimeout(this.#asking);
-    this.#asking = setTimeout(() => this.#send(true), afterMs);
+    this.#asking = setTimeout(() => {
+      this.#asking = undefined;
+      this.#send(true);
+    }, afterMs);
   }
 
   #onSocket(message: FromSocketWorker): void {
@@ -192,10 +207,15 @@ export class LivePlayer implements TileOwner {
     else if (message.op === 'tile') {
       const { answer } = message;
       this.#tiles.get(answer.tile)?.take(answer);
-      if (answer.problem === null || answer.problem.code === 'no_picture') return;
-      this.#askAgain(this.#askAgainMs);
-      this.#askAgainMs = Math.min(this.#askAgainMs * 4, MAX_ASK_AGAIN_MS);
+      if (answer.problem !== null && answer.problem.code !== 'no_picture') this.#askLater();
     }
+  }
+
+  /** Once for all that are refused meanwhile. */
+  #askLater(): void {
+    if (this.#asking !== undefined) return;
+    this.#askAgain(this.#askAgainMs);
+    this.#askAgainMs = Math.min(this.#askAgainMs * 4, MAX_ASK_AGAIN_MS);
   }
 
   async #bringToken(): Promise<void> {

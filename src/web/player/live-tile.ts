@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { cameras } from '../data/cameras.js';
 import type { TileAnswer, TileProblem } from '../socket/tile-answer.js';
+import { AWAY_STATES } from './badges.js';
 import type { FromDecodeWorker, TileSize, ToDecodeWorker } from './decode-messages.js';
 import type { Step } from './governor.js';
 import {
@@ -77,7 +78,8 @@ export class LiveTile {
   #screenKey = '';
   #answer: TileAnswer | null = null;
   #widthPx = 0;
-  #isInView = true;
+  /** Null: nobody said so yet. */
+  #isInView: boolean | null = null;
   #own = { drawnMs: 0, wallMs: 0 };
   #outOfView: ReturnType<typeof setTimeout> | undefined;
 
@@ -122,7 +124,7 @@ export class LiveTile {
 
   /** Nobody sees it: it takes nothing, by whichever way. */
   get isAsleep(): boolean {
-    return this.#owner.isHidden || !this.#isInView;
+    return this.#owner.isHidden || this.#isInView !== true;
   }
 
   get isBySocket(): boolean {
@@ -210,6 +212,7 @@ export class LiveTile {
       problem: this.problem,
       report,
       drawnMs,
+      isCameraAway: AWAY_STATES.includes(this.#camera?.state ?? ''),
       sleptMs: this.#owner.sleptMsSince(drawnMs),
       intervalMs: isByWorker
         ? (report?.intervalMs ?? 0)
@@ -292,7 +295,10 @@ export class LiveTile {
     } else if (rung === 'mse') {
       this.#owner.post(this, { op: 'fragments', tile: this.tile });
       this.#put(new MseScreen(events));
-    } else void this.#showOwn(rung, key, events);
+    } else
+      this.#showOwn(rung, key, events).catch(() => {
+        if (this.#screenKey === key) this.#onFailed('failed');
+      });
   }
 
   async #showOwn(rung: Exclude<Rung, 'webcodecs' | 'mse'>, key: string, events: ScreenEvents): Promise<void> {
@@ -347,7 +353,7 @@ export class LiveTile {
 
   #onView(isIntersecting: boolean): void {
     clearTimeout(this.#outOfView);
-    if (isIntersecting) this.#see(true);
+    if (isIntersecting || this.#isInView === null) this.#see(isIntersecting);
     else this.#outOfView = setTimeout(() => this.#see(false), OUT_OF_VIEW_MS);
   }
 

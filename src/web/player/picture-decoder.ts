@@ -4,7 +4,7 @@ import { type ConfigMessage, type FrameMessage, shownUs } from './messages.js';
 export type Picture = {
   readonly frame: VideoFrame;
   readonly wallUs: number;
-  /** From when it was given to the decoder. */
+  /** How long the decoder worked for it, and for what waited before it; not for how long it waited for others. */
   readonly tookMs: number;
 };
 
@@ -26,6 +26,8 @@ export type PictureDecoderOptions = {
 
 /** What was given and hasn't come out: bounded, for decoders that swallow pictures. */
 const MAX_PENDING = 256;
+/** As many pictures as H.264 and H.265 let wait for others (A.3, annex A.4). */
+const MAX_REORDERED = 16;
 
 const kindOf = (name: string): DecoderFault['kind'] => {
   if (name === 'NotSupportedError' || name === 'TypeError') return 'unsupported';
@@ -78,7 +80,11 @@ export class PictureDecoder {
   /** For how long it was given frames and nothing came out; a camera that sends nothing is no fault of the decoder. */
   get silentMs(): number {
     const [first] = this.#pending.values();
-    return first === undefined ? 0 : this.#lastGivenMs - Math.max(first.givenMs, this.#lastOutputMs);
+    // So many it may hold, until others come.
+    const mayHold = (this.config.reorderDepth ?? MAX_REORDERED) + 1;
+    return first === undefined || this.#pending.size <= mayHold
+      ? 0
+      : this.#lastGivenMs - Math.max(first.givenMs, this.#lastOutputMs);
   }
 
   get isOpen(): boolean {
@@ -133,7 +139,7 @@ export class PictureDecoder {
     this.#options.onPicture({
       frame,
       wallUs: known?.wallUs ?? 0,
-      tookMs: known === undefined ? 0 : nowMs - known.givenMs,
+      tookMs: known === undefined ? 0 : nowMs - (this.queued > 0 ? known.givenMs : this.#lastGivenMs),
     });
   }
 

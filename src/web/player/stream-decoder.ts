@@ -1,6 +1,6 @@
 import { accelerationFor } from './acceleration.js';
 import { Rebuilds } from './ladder.js';
-import { IntervalMeter, LagMeter } from './lag.js';
+import { IntervalMeter, KeyDistance, LagMeter } from './lag.js';
 import type { ConfigMessage, FrameMessage } from './messages.js';
 import { type DecoderFault, type Picture, PictureDecoder } from './picture-decoder.js';
 
@@ -12,6 +12,9 @@ const SETTLING_MS = 3_000;
 /** Decoders that hold back two pictures where nothing is reordered, seen so often in a row. */
 const HELD_PICTURES = 2;
 const HELD_LOOKS = 3;
+/** For so long the graphics chip isn't asked again after it failed; twice as long each further time. */
+const WITHOUT_CHIP_MS = 600_000;
+const MAX_WITHOUT_CHIP_MS = 4 * 3_600_000;
 
 export type StreamEvents = {
   onPicture(picture: Picture): void;
@@ -32,19 +35,20 @@ export class StreamDecoder {
   skipped = 0;
   bytes = 0;
   frames = 0;
-  keyDistanceMs = 0;
+  readonly #keys = new KeyDistance();
   /** The longest that a picture was in the decoder; whoever reads it begins anew. */
   slowestMs = 0;
   readonly #events: StreamEvents;
   #decoder: PictureDecoder | null = null;
   #acceleration: HardwareAcceleration = 'prefer-software';
-  #isSoftwareOnly = false;
+  /** 0: it may be asked. */
+  #withoutChipUntilMs = 0;
+  #withoutChipMs = WITHOUT_CHIP_MS;
   #hasTriedBoth = false;
   #isFailed = false;
   #isSkipping = true;
   #resumedMs = 0;
   #lastIndex: number | null = null;
-  #lastKeyUs: number | null = null;
   #heldLooks = 0;
   #isNew = false;
 
@@ -58,6 +62,10 @@ export class StreamDecoder {
 
   get hasHardware(): boolean {
     return this.#decoder !== null && !this.isSoftware;
+  }
+
+  get keyDistanceMs(): number {
+    return this.#keys.distanceMs;
   }
 
   get queued(): number {
@@ -79,20 +87,38 @@ export class StreamDecoder {
     this.#resumedMs = performance.now();
   }
 
-  /** `isDecoded`: false where somebody else shows it, who wants it as it is; it is counted alone. */
-  takeFrame(frame: FrameMessage, isDecoded = true): void {
+  /** Somebody wants to see it again: what failed before may not now. */
+  tryAnew(): void {
+    if (!this.#isFailed) return;
+    this.#isFailed = false;
+    this.#isSkipping = true;
+    this.rebuilds.forget();
+  }
+
+  /**
+   * `isDecoded`: false where somebody else shows it, who wants it as it is; it is counted alone. `isKeysOnly`: nothing
+   * but keyframes comes, each of which is to be seen at once.
+   */
+  takeFrame(frame: FrameMessage, isDecoded = true, isKeysOnly = false): void {
     this.bytes += frame.data.length;
     this.frames += 1;
     const nowMs = performance.now();
     this.arrivals.note(nowMs);
     const lateMs = this.lag.note(nowMs, frame.decodeUs / 1_000);
     this.#noteOrder(frame);
-    if (!isDecoded) return;
+    if (!isDecoded) {
+      // What comes next refers to pictures that this decoder doesn't get.
+      this.close();
+      this.#isSkipping = true;
+      return;
+    }
     if (frame.isKey) this.#onKey(nowMs);
     else if (!this.#isSkipping && lateMs > BEHIND_MS && nowMs - this.#resumedMs > SKIP_AGAIN_AFTER_MS)
       this.#isSkipping = true;
     if (this.#isSkipping || this.#decoder === null) this.skipped += 1;
     else if (!this.#decoder.decode(frame)) this.skipped += 1;
+    // Decoders of streams with B-frames wait for what comes behind it, which nobody sends.
+    else if (isKeysOnly && this.config?.reorderDepth !== 0) void this.#decoder.flush();
   }
 
   /** Called twice a second: decoders may fail without saying so. */
@@ -116,11 +142,11 @@ export class StreamDecoder {
   #noteOrder({ index, isKey, decodeUs, brokeOff }: FrameMessage): void {
     const missing = this.#lastIndex === null ? 0 : (index - this.#lastIndex - 1 + U32) % U32;
     this.#lastIndex = index;
-    if (isKey) {
-      if (this.#lastKeyUs !== null) this.keyDistanceMs = Math.max(0, decodeUs - this.#lastKeyUs) / 1_000;
-      this.#lastKeyUs = decodeUs;
+    if (brokeOff) {
+      this.lag.reset();
+      this.#keys.reset();
     }
-    if (brokeOff) this.lag.reset();
+    if (isKey) this.#keys.note(decodeUs / 1_000);
     if (missing === 0) return;
     // A stream that begins anew goes back; only what goes on is counted.
     if (missing < U32 / 2) this.lost += isKey ? 0 : missing;
@@ -133,6 +159,11 @@ export class StreamDecoder {
     // What still waits to be decoded is older than this keyframe, and behind.
     const isBehind = this.#isSkipping && (this.#decoder?.queued ?? 0) > 0;
     this.#isSkipping = false;
+    const mayHaveChip = this.#withoutChipUntilMs > 0 && nowMs > this.#withoutChipUntilMs;
+    if (mayHaveChip) {
+      this.#withoutChipUntilMs = 0;
+      this.#isNew = true;
+    }
     if (this.#decoder?.isOpen === true && !this.#isNew && !isBehind) return;
     this.#begin();
   }
@@ -143,7 +174,7 @@ export class StreamDecoder {
     this.close();
     this.#isNew = false;
     this.#acceleration = accelerationFor(config.width, config.height, {
-      isSoftwareOnly: this.#isSoftwareOnly,
+      isSoftwareOnly: this.#withoutChipUntilMs > 0,
       freeHardware: this.#events.freeHardware(),
     });
     if (this.#hasTriedBoth) this.#acceleration = 'no-preference';
@@ -160,7 +191,7 @@ export class StreamDecoder {
   #onFault({ kind, message }: DecoderFault): void {
     this.#decoder = null;
     if (kind !== 'unsupported') {
-      this.#rebuild(message);
+      this.#rebuild(message, kind === 'reclaimed');
       return;
     }
     // Some codecs are decoded by the graphics chip alone.
@@ -172,11 +203,15 @@ export class StreamDecoder {
     this.#events.onFault('codec', message);
   }
 
-  #rebuild(why: string): void {
+  /** `isReclaimed`: the browser took it back, which says nothing of the chip. */
+  #rebuild(why: string, isReclaimed = false): void {
     this.close();
     this.#isSkipping = true;
     this.#heldLooks = 0;
-    this.#isSoftwareOnly = !this.#hasTriedBoth;
+    if (!isReclaimed && !this.isSoftware) {
+      this.#withoutChipUntilMs = performance.now() + this.#withoutChipMs;
+      this.#withoutChipMs = Math.min(2 * this.#withoutChipMs, MAX_WITHOUT_CHIP_MS);
+    }
     if (this.rebuilds.mayRebuild(performance.now())) return;
     this.#isFailed = true;
     this.#events.onFault('failed', why);

@@ -30,6 +30,8 @@ export type TileFacts = {
   readonly report: TileReport | null;
   /** When the last picture came to the screen, by the clock that nobody sets; 0: never. */
   readonly drawnMs: number;
+  /** The service gets nothing from the camera. */
+  readonly isCameraAway: boolean;
   /** The machine slept for so long since then. */
   readonly sleptMs: number;
   readonly intervalMs: number;
@@ -48,7 +50,9 @@ const lagOf = ({ wallMs, drawnMs, offsetMs }: TileFacts): number | null =>
 export const viewOf = (facts: TileFacts, nowMs: number): TileView => {
   const { rung, reason, step, stream, problem, report, drawnMs } = facts;
   const ageMs = drawnMs === 0 ? 0 : Math.max(0, nowMs - drawnMs) + facts.sleptMs;
-  const freshness = drawnMs === 0 ? 'waiting' : freshnessOf(ageMs, facts.intervalMs);
+  // Keyframes may be far apart: of a camera that is known to be away none is waited for.
+  const intervalMs = facts.isCameraAway ? 0 : facts.intervalMs;
+  const freshness = drawnMs === 0 ? 'waiting' : freshnessOf(ageMs, intervalMs);
   return {
     ...{ rung, reason, step, stream, problem, report, freshness },
     isKeysOnly: step === 'key' || report?.isKeysOnly === true,

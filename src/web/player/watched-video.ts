@@ -21,10 +21,13 @@ export const watchedVideo = (
   return { video, stop: () => clearInterval(timer) };
 };
 
-/** Browsers let nothing with sound play before somebody touched the page: then it plays without. */
+/** Browsers let nothing with sound play before somebody touched the page: then it plays without until then. */
 export const playAnyhow = (video: HTMLVideoElement): void => {
   video.play().catch(() => {
-    video.muted = true;
+    if (!video.muted) {
+      video.muted = true;
+      document.addEventListener('pointerup', () => Object.assign(video, { muted: false }), { once: true });
+    }
     video.play().catch(() => {});
   });
 };

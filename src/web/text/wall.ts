@@ -67,6 +67,8 @@ export const wallText = catalogue({
   socketConnecting: 'Connecting…',
   socketWaiting: 'No connection. Next try in {seconds} s.',
   socketBlocked: 'No WebSocket comes through: pictures come in another way.',
+  outdated: 'A part of this page could not be loaded: the service may have another version by now.',
+  reload: 'Load the page anew',
   retryNow: 'Try now',
   saveAs: 'Save as a layout…',
   newLayout: 'New layout…',

@@ -40,6 +40,7 @@ export const useZoom = (frame: RefObject<HTMLElement | null>, onSwipe: (by: 1 | 
     if (element === null) return;
     const fingers = new Map<number, Point>();
     let startX = 0;
+    let wasPinch = false;
     const pointOf = (event: MouseEvent): Point => {
       const { left, top } = element.getBoundingClientRect();
       return { x: event.clientX - left, y: event.clientY - top };
@@ -51,6 +52,7 @@ export const useZoom = (frame: RefObject<HTMLElement | null>, onSwipe: (by: 1 | 
     const onDown = (event: PointerEvent): void => {
       if ((event.target as Element).closest('button, a') !== null) return;
       fingers.set(event.pointerId, pointOf(event));
+      wasPinch = fingers.size > 1;
       startX = event.clientX;
       element.setPointerCapture(event.pointerId);
     };
@@ -66,7 +68,7 @@ export const useZoom = (frame: RefObject<HTMLElement | null>, onSwipe: (by: 1 | 
     const onUp = (event: PointerEvent): void => {
       if (!fingers.delete(event.pointerId) || fingers.size > 0) return;
       const byPx = event.clientX - startX;
-      const isSwipe = event.pointerType === 'touch' && current.current.factor === 1;
+      const isSwipe = event.pointerType === 'touch' && !wasPinch && current.current.factor === 1;
       if (isSwipe && event.type === 'pointerup' && Math.abs(byPx) > SWIPE_PX)
         swipe.current(byPx < 0 ? 1 : -1);
     };

@@ -84,8 +84,21 @@ const SocketBanner = () => {
   );
 };
 
+/** Parts of the page are gone from the service, which has another version by now. */
+const OutdatedBanner = () =>
+  livePlayer().isOutdated.value ? (
+    <Banner
+      tone="warn"
+      icon="refresh"
+      action={<Button onClick={() => location.reload()}>{wallText('reload')}</Button>}
+    >
+      {wallText('outdated')}
+    </Banner>
+  ) : null;
+
 export const Banners = () => (
   <>
+    <OutdatedBanner />
     <InsecureBanner />
     <SocketBanner />
   </>
