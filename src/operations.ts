@@ -87,7 +87,7 @@ export const buildOperations = (
   const history = new History(
     historySeries({
       addUp: (into) => registry.addUp(into),
-      lagSeconds: () => threads.lagSeconds('main'),
+      threads,
       freeBytes: freeBytesOf(probe, beat),
     }),
     { clock, uptimeMs: () => uptime() * 1_000 },

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { ThreadStats } from '../../src/base/thread-stats.js';
 import { History, type Series } from '../../src/ops/history.js';
 import { historySeries } from '../../src/ops/history-series.js';
 import { SampleRing } from '../../src/ops/sample-ring.js';
+import { Threads } from '../../src/ops/threads.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const plain = { kind: 'gauge', ofMinute: 'mean', digits: 3 } as const;
@@ -136,15 +138,48 @@ test('the ring has what a list would have', () => {
   );
 });
 
+/** A thread that worked for so long. */
+const figuresOf = (cpuSeconds: number): SharedArrayBuffer => {
+  const { shared } = new ThreadStats(new FakeClock());
+  new Float64Array(shared, 0, 1)[0] = cpuSeconds;
+  return shared;
+};
+
+test('what threads work is told by their place, which the next one takes, and nothing is counted twice', () => {
+  const threads = new Threads();
+  threads.add('main', figuresOf(1));
+  const first = threads.add('camera-worker-1', figuresOf(10));
+  threads.add('camera-worker-2', figuresOf(20));
+  assert.deepEqual(
+    [1, 2, 3].map((place) => threads.cpuSeconds('camera-worker', place)),
+    [10, 20, Number.NaN],
+  );
+  assert.equal(threads.totalCpuSeconds, 31);
+  first();
+  assert.ok(Number.isNaN(threads.cpuSeconds('camera-worker', 1)));
+  threads.add('camera-worker-3', figuresOf(5));
+  assert.deepEqual(
+    [1, 2].map((place) => threads.cpuSeconds('camera-worker', place)),
+    [5, 20],
+  );
+  assert.equal(threads.totalCpuSeconds, 36, 'what the ended one did is not forgotten');
+  threads.add('whep-worker-7', figuresOf(3));
+  assert.equal(threads.cpuSeconds('whep-worker', 1), 3);
+});
+
 test('every series has a number on this machine', () => {
   const clock = new FakeClock();
+  const threads = new Threads();
+  const mainThread = new ThreadStats(clock);
+  mainThread.start();
+  threads.add('main', mainThread.shared);
   const series = historySeries({
     addUp: (into) => {
       into.cameras = 3;
       into.receivedBytes += 1_000;
       into.viewers.hls = 2;
     },
-    lagSeconds: () => 0.1,
+    threads,
     freeBytes: () => 5,
   });
   const history = new History(series, { clock, uptimeMs: () => clock.monotonicMs() });
@@ -153,7 +188,9 @@ test('every series has a number on this machine', () => {
     history.sample();
   }
   const { series: shown } = history.read('hour', null, null);
-  for (const [name, values] of Object.entries(shown)) assert.equal(typeof values[2], 'number', name);
+  mainThread.stop();
+  for (const [name, values] of Object.entries(shown))
+    assert.equal(values[2] === null, /^cpu_(?:camera|whep)_worker_\d_percent$/.test(name), name);
   assert.deepEqual(
     [shown['cameras']?.[2], shown['received_bytes_per_second']?.[2], shown['viewers_hls']?.[2]],
     [3, 1_000, 2],

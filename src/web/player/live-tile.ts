@@ -80,6 +80,7 @@ export class LiveTile {
   #widthPx = 0;
   /** Null: nobody said so yet. */
   #isInView: boolean | null = null;
+  #canvasMs = 0;
   #own = { drawnMs: 0, wallMs: 0 };
   #outOfView: ReturnType<typeof setTimeout> | undefined;
 
@@ -203,7 +204,7 @@ export class LiveTile {
   #facts() {
     const report = this.#report?.peek() ?? null;
     const isByWorker = this.rung === 'webcodecs';
-    const drawnMs = isByWorker ? (report?.drawnMs ?? 0) : this.#own.drawnMs;
+    const drawnMs = isByWorker ? this.#onCanvasMs(report) : this.#own.drawnMs;
     return {
       rung: this.rung,
       reason: this.#host === null ? null : this.#reason(),
@@ -240,6 +241,11 @@ export class LiveTile {
 
   #stillEveryMs(): number {
     return this.#owner.stepOf(this.tile) === 'still' ? LOWERED_STILL_EVERY_MS : STILL_EVERY_MS;
+  }
+
+  /** What was drawn before there was this canvas isn't on it. */
+  #onCanvasMs(report: TileReport | null): number {
+    return report === null || report.drawnMs < this.#canvasMs ? 0 : report.drawnMs;
   }
 
   get #camera() {
@@ -310,6 +316,7 @@ export class LiveTile {
   }
 
   #canvasScreen(): Screen {
+    this.#canvasMs = monotonicMs();
     const element = document.createElement('canvas');
     const canvas = element.transferControlToOffscreen();
     this.#owner.post(this, { op: 'canvas', tile: this.tile, canvas }, [canvas]);

@@ -42,6 +42,21 @@ const plain = [
   'loop_lag_ms_per_second',
 ];
 
+/** Each thread that did anything in this time; one core is all that it can have. */
+const threadNames = [
+  'cpu_main_percent',
+  ...[1, 2, 3, 4].map((place) => `cpu_camera_worker_${place}_percent`),
+  ...[1, 2].map((place) => `cpu_whep_worker_${place}_percent`),
+  'cpu_rest_percent',
+];
+
+const threadTitle = (name: string): string => {
+  const [, role = '', place = ''] = /^cpu_(main|camera|whep|rest)_(?:worker_(\d)_)?percent$/.exec(name) ?? [];
+  if (role === 'camera') return systemText('threadCamera', { place });
+  if (role === 'whep') return systemText('threadWhep', { place });
+  return systemText(role === 'main' ? 'threadMain' : 'threadRest');
+};
+
 const charts = (of: (name: string) => Values) =>
   [
     { name: 'fps', digits: 0, values: of('fps') },
@@ -84,9 +99,11 @@ export const Charts = ({ span }: { readonly span: Span }) => {
   useEffect(() => {
     const abort = new AbortController();
     setProblem(null);
-    followHistory(span, [...plain, ...viewerKinds], setFigures, abort.signal).catch((fault: unknown) => {
-      if (!abort.signal.aborted) setProblem(asProblem(fault));
-    });
+    followHistory(span, [...plain, ...threadNames, ...viewerKinds], setFigures, abort.signal).catch(
+      (fault: unknown) => {
+        if (!abort.signal.aborted) setProblem(asProblem(fault));
+      },
+    );
     return () => abort.abort();
   }, [span, tries]);
   if (problem !== null)
@@ -103,6 +120,14 @@ export const Charts = ({ span }: { readonly span: Span }) => {
         ))}
       </div>
       <DaysLeft of={of} />
+      <h2 class={styles.heading}>{systemText('threads')}</h2>
+      <div class={styles.charts}>
+        {threadNames
+          .filter((name) => of(name).some((value) => value !== null))
+          .map((name) => (
+            <Chart key={name} title={threadTitle(name)} unitDigits={1} seconds={seconds} values={of(name)} />
+          ))}
+      </div>
     </>
   );
 };
