@@ -286,6 +286,7 @@ export const startMedia = async (
     problemOf: (thrown) => problemOf(thrown).problem,
     sourceOf: (cameraId, stream) => registry.sourceOf(cameraId, stream),
   });
+  detections.seen.on((cameraId, detection) => walls.seen(cameraId, detection));
   const hls = new LiveHls({
     ...{ clock, log, feeds: cameras, alwaysOn: () => registry.alwaysOnHls() },
     remarks: (cameraId, fromMs, toMs) =>

@@ -40,6 +40,7 @@ export type WantedTile = {
   mode?: 'all' | 'key' | 'off';
   priority?: number;
   sound?: boolean;
+  detections?: boolean;
 };
 
 /** How often it says how much it took; null: when the test says so. */

@@ -12,6 +12,8 @@ const tileSchema = z.strictObject({
   /** The more important, the larger. */
   priority: z.int().min(0).max(0xffff).default(0),
   sound: z.boolean().default(false),
+  /** Whether the page hears what is detected in its pictures. */
+  detections: z.boolean().default(false),
 });
 
 const tilesSchema = z.strictObject({

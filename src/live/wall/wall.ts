@@ -135,6 +135,17 @@ export class Wall implements StreamSink {
     this.#saidBytes += totalBytes;
   }
 
+  /** Something was detected at a camera: told to who wants it and keeps up, and else forgotten, as it is soon old. */
+  tellSeen(camera: string, text: () => string): void {
+    if (this.#hasEnded || this.isBehind || this.#outbox.pendingBytes > MAX_UNREAD_TEXT_BYTES) return;
+    for (const { wanted, hasPlace } of this.#tiles.values()) {
+      if (wanted.camera !== camera || !wanted.detections || wanted.mode === 'off' || !hasPlace) continue;
+      this.say(text());
+      this.flush();
+      return;
+    }
+  }
+
   /** Sees whether the page keeps up; before frames are sent. */
   look(nowMs: number): void {
     const lagMs = this.#backlog.lagMs(nowMs);

@@ -13,6 +13,7 @@ import { OpenSockets } from '../open-sockets.js';
 import { FrameMessages } from './frame-messages.js';
 import type { ProblemOf, WallGuest } from './guest.js';
 import { MessageMemory } from './message-memory.js';
+import { type SeenObjects, seenText } from './seen-objects.js';
 import { Sources } from './sources.js';
 import { Wall, type WallDeps } from './wall.js';
 import type { Drops } from './wall-stream.js';
@@ -91,6 +92,16 @@ export class Walls implements LiveOutput {
     const own = [...this.#walls].filter((wall) => wall.guest.username === guest.username).length;
     if (this.#walls.size >= MAX_WALLS || own >= MAX_WALLS_PER_USER) throw tooMany('too many walls are open');
     this.#handshakes.upgrade(request, socket, head, (webSocket) => this.#add(webSocket, socket, guest));
+  }
+
+  /** Something was detected at a camera. */
+  seen(cameraId: string, seen: SeenObjects): void {
+    let text: string | null = null;
+    for (const wall of this.#walls)
+      wall.tellSeen(cameraId, () => {
+        text ??= seenText(cameraId, seen);
+        return text;
+      });
   }
 
   /** In how many tiles the source is shown. */

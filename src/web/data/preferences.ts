@@ -7,6 +7,8 @@ export type Preferences = {
   /** Single letters as keys can be switched off (WCAG 2.1.4). */
   readonly letterKeys?: boolean;
   readonly lastWall?: string;
+  /** What is detected isn't drawn over live pictures. */
+  readonly hidesDetections?: boolean;
   readonly [name: string]: unknown;
 };
 

@@ -9,6 +9,7 @@ import { type BadgeCamera, type BadgeKind, badgesOf, isAway } from './badges.js'
 import type { RungReason } from './ladder.js';
 import styles from './live-picture.module.css';
 import type { LiveTile } from './live-tile.js';
+import { SeenBoxes } from './seen-boxes.js';
 import type { TileView } from './tile-view.js';
 
 const badgeCameraOf = (camera: Camera | null): BadgeCamera | null =>
@@ -168,6 +169,12 @@ const Notice = ({ camera, view }: { readonly camera: Camera | null; readonly vie
   );
 };
 
+const ratioOf = (tile: LiveTile, camera: Camera | null): number => {
+  const { width, height } = tile.report.peek() ?? { width: 0, height: 0 };
+  if (width > 0 && height > 0) return width / height;
+  return camera !== null && camera.height > 0 ? camera.width / camera.height : 16 / 9;
+};
+
 /** A camera's live picture with all that has to be said of it. */
 export const LivePicture = ({
   tile,
@@ -181,6 +188,7 @@ export const LivePicture = ({
   return (
     <>
       <div ref={tile.attach} class={`${styles.host} ${isOld ? styles.old : ''}`} />
+      {isOld ? null : <SeenBoxes objects={tile.seen.value} ratio={ratioOf(tile, camera)} />}
       <Notice camera={camera} view={view} />
     </>
   );

@@ -12,6 +12,7 @@ import { ClockOffset, Sleeps } from './lag.js';
 import { LiveTile, type TileOwner, type TileWish } from './live-tile.js';
 import { monotonicMs } from './monotonic.js';
 import { hasMse } from './mse-screen.js';
+import { type Seen, shownForMs } from './seen.js';
 import { Sound } from './sound.js';
 
 const HIDDEN_AFTER_MS = 5_000;
@@ -27,6 +28,7 @@ const NO_LOAD: Load = { queued: 0, decodeMs: 0, lateMs: 0 };
 
 const wishOf = (cameraId: string): TileWish => ({
   ...{ cameraId, stream: 'auto', importance: 0, hasSound: false, rung: null },
+  hasDetections: false,
   ...{ isFullSize: false, isPaced: false },
 });
 
@@ -177,6 +179,7 @@ export class LivePlayer implements TileOwner {
         mode: isOff ? 'off' : isKeysOnly ? 'key' : 'all',
         priority: tile.wish.importance,
         sound: tile.wish.hasSound && !isOff,
+        detections: tile.wish.hasDetections,
         decoder: tile.decoder,
       };
     });
@@ -203,6 +206,7 @@ export class LivePlayer implements TileOwner {
     else if (message.op === 'state') this.#onState(message.state);
     else if (message.op === 'tick') this.#clock.note(message.atMs, message.serverMs);
     else if (message.op === 'happening') tellHappening(message.happening);
+    else if (message.op === 'seen') this.#onSeen(message.camera, message.seen);
     else if (message.op === 'sound') this.sound.take(message.data);
     else if (message.op === 'tile') {
       const { answer } = message;
@@ -216,6 +220,13 @@ export class LivePlayer implements TileOwner {
     if (this.#asking !== undefined) return;
     this.#askAgain(this.#askAgainMs);
     this.#askAgainMs = Math.min(this.#askAgainMs * 4, MAX_ASK_AGAIN_MS);
+  }
+
+  #onSeen(camera: string, seen: Seen): void {
+    const offsetMs = this.#clock.offsetMs;
+    const forMs = shownForMs(seen.atMs, offsetMs === null ? null : monotonicMs() - offsetMs);
+    for (const tile of this.#tiles.values())
+      if (tile.wish.cameraId === camera && tile.wish.hasDetections) tile.see(seen.objects, forMs);
   }
 
   async #bringToken(): Promise<void> {

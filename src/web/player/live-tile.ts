@@ -17,6 +17,7 @@ import {
 import { monotonicMs } from './monotonic.js';
 import { MseScreen } from './mse-screen.js';
 import { makerOf, type Screen, type ScreenEvents } from './screen.js';
+import type { SeenObject } from './seen.js';
 import type { TileReport } from './tile-report.js';
 import { saysTheSame, type TileView, viewOf } from './tile-view.js';
 
@@ -35,6 +36,8 @@ export type TileWish = {
   /** The larger, the later it is lowered. */
   readonly importance: number;
   readonly hasSound: boolean;
+  /** What is detected in its pictures is shown. */
+  readonly hasDetections: boolean;
   /** As sharp as its pictures are, whatever its size on the screen. */
   readonly isFullSize: boolean;
   /** Somebody looks at this one: its pictures follow each other evenly, though a little later. */
@@ -68,6 +71,7 @@ export class LiveTile {
   readonly #owner: TileOwner;
   readonly #view;
   readonly #report = signal<TileReport | null>(null);
+  readonly #seen = signal<readonly SeenObject[]>([]);
   readonly #failures = new Failures();
   readonly #refused = new RefusedCodecs();
   readonly #canvases = new Rebuilds();
@@ -82,6 +86,7 @@ export class LiveTile {
   #isInView: boolean | null = null;
   #canvasMs = 0;
   #own = { drawnMs: 0, wallMs: 0 };
+  #unsee: ReturnType<typeof setTimeout> | undefined;
   #outOfView: ReturnType<typeof setTimeout> | undefined;
 
   constructor(tile: number, decoder: number, wish: TileWish, owner: TileOwner) {
@@ -103,6 +108,11 @@ export class LiveTile {
   /** Figures, twice a second. */
   get report(): ReadonlySignal<TileReport | null> {
     return this.#report;
+  }
+
+  /** What was detected a moment ago. */
+  get seen(): ReadonlySignal<readonly SeenObject[]> {
+    return this.#seen;
   }
 
   get problem(): TileProblem | null {
@@ -150,6 +160,7 @@ export class LiveTile {
     this.wish = { ...this.wish, ...changes };
     this.#postSize();
     this.#postPaced();
+    if (!this.wish.hasDetections) this.see([], 0);
     this.update();
   }
 
@@ -164,6 +175,7 @@ export class LiveTile {
   close(): void {
     this.attach(null);
     clearTimeout(this.#outOfView);
+    clearTimeout(this.#unsee);
     this.#owner.gone(this);
   }
 
@@ -191,6 +203,13 @@ export class LiveTile {
   takeReport(report: TileReport): void {
     this.#report.value = report;
     this.say();
+  }
+
+  /** These were detected, and are shown for so long, unless others come before. */
+  see(objects: readonly SeenObject[], forMs: number): void {
+    clearTimeout(this.#unsee);
+    this.#seen.value = forMs === 0 ? [] : objects;
+    if (this.#seen.value.length > 0) this.#unsee = setTimeout(() => this.see([], 0), forMs);
   }
 
   onWorker(message: Extract<FromDecodeWorker, { op: 'fault' | 'canvas-lost' | 'init' | 'fragment' }>): void {
@@ -360,11 +379,11 @@ export class LiveTile {
 
   #onView(isIntersecting: boolean): void {
     clearTimeout(this.#outOfView);
-    if (isIntersecting || this.#isInView === null) this.#see(isIntersecting);
-    else this.#outOfView = setTimeout(() => this.#see(false), OUT_OF_VIEW_MS);
+    if (isIntersecting || this.#isInView === null) this.#setInView(isIntersecting);
+    else this.#outOfView = setTimeout(() => this.#setInView(false), OUT_OF_VIEW_MS);
   }
 
-  #see(isInView: boolean): void {
+  #setInView(isInView: boolean): void {
     this.#isInView = isInView;
     this.update();
   }

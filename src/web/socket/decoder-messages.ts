@@ -6,6 +6,7 @@ export type WantedTile = {
   readonly mode: 'all' | 'key' | 'off';
   readonly priority: number;
   readonly sound: boolean;
+  readonly detections: boolean;
   readonly decoder: number;
 };
 

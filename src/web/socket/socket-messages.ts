@@ -1,4 +1,5 @@
 import type { Happening } from '../data/happenings.js';
+import type { Seen } from '../player/seen.js';
 import type { WantedTile } from './decoder-messages.js';
 import type { TileAnswer } from './tile-answer.js';
 
@@ -25,5 +26,6 @@ export type FromSocketWorker =
   | { readonly op: 'tile'; readonly answer: TileAnswer }
   | { readonly op: 'lost'; readonly stream: number; readonly frames: number; readonly reason: string }
   | { readonly op: 'happening'; readonly happening: Happening }
+  | { readonly op: 'seen'; readonly camera: string; readonly seen: Seen }
   | { readonly op: 'tick'; readonly serverMs: number; readonly atMs: number }
   | { readonly op: 'sound'; readonly data: ArrayBuffer };

@@ -1,5 +1,6 @@
 import type { Happening } from '../data/happenings.js';
 import { monotonicMs } from '../player/monotonic.js';
+import type { SeenObject } from '../player/seen.js';
 import { Backoff } from './backoff.js';
 import type { FromDecoder, WantedTile } from './decoder-messages.js';
 import { Routes } from './routes.js';
@@ -32,6 +33,9 @@ type ServiceText = {
   readonly id?: string;
   readonly set?: object;
   readonly server_ms?: number;
+  readonly camera?: string;
+  readonly at_ms?: number;
+  readonly objects?: readonly SeenObject[];
 };
 
 type Post = (message: FromSocketWorker, transfer?: readonly Transferable[]) => void;
@@ -199,7 +203,10 @@ export class WallSocket {
       const { topic, id, set } = text;
       this.#post({ op: 'happening', happening: { topic, id, set } as Happening });
     } else if (text.op === 'reset') this.#post({ op: 'happening', happening: { topic: 'reset' } });
-    else if (text.op === 'lost')
+    else if (text.op === 'detections' && text.camera !== undefined) {
+      const seen = { atMs: text.at_ms ?? 0, objects: text.objects ?? [] };
+      this.#post({ op: 'seen', camera: text.camera, seen });
+    } else if (text.op === 'lost')
       this.#post({
         op: 'lost',
         stream: text.stream ?? 0,

@@ -310,6 +310,49 @@ test('sound that the ring has twice, as it was sent and as files keep it, is num
   );
 });
 
+test('what is detected is told to who shows that camera and wants to hear it, and to nobody else', async () => {
+  await using rig = await WallRig.start();
+  for (const id of ['door', 'yard', 'vault']) rig.addCamera(id).write(true);
+  rig.forbidden.set('vault', 'forbidden');
+  const [page, other] = [await rig.open(), await rig.open()];
+  page.show([
+    { tile: 1, camera: 'door', detections: true },
+    { tile: 2, camera: 'door', detections: true },
+    { tile: 3, camera: 'vault', detections: true },
+  ]);
+  other.show([
+    { tile: 1, camera: 'door' },
+    { tile: 2, camera: 'yard', mode: 'off', detections: true },
+  ]);
+  await rig.run(400);
+  const person = { label: 'person', score: 0.91234567, box: [0.1, 0.2, 0.3, 1 / 3] as const };
+  const car = { label: 'c'.repeat(100), score: 0.95, box: [0, 0, 1, 1] as const };
+  for (const id of ['door', 'yard', 'vault']) rig.walls.seen(id, { wallMs: 1_000.4, objects: [person, car] });
+  rig.walls.seen('door', { wallMs: 2_000, objects: [] });
+  await rig.run(400);
+  assert.deepEqual(page.textsOf('detections'), [
+    {
+      ...{ op: 'detections', camera: 'door', at_ms: 1_000 },
+      objects: [
+        { label: 'c'.repeat(64), score: 0.95, box: [0, 0, 1, 1] },
+        { label: 'person', score: 0.9123, box: [0.1, 0.2, 0.3, 0.3333] },
+      ],
+    },
+    { op: 'detections', camera: 'door', at_ms: 2_000, objects: [] },
+  ]);
+  assert.deepEqual(other.textsOf('detections'), []);
+  const many = Array.from({ length: 1_000 }, (_, at) => ({ ...person, score: at / 1_000 }));
+  rig.walls.seen('door', { wallMs: 3_000, objects: many });
+  page.show([{ tile: 1, camera: 'door' }]);
+  await rig.run(400);
+  const told = page.textsOf('detections').at(-1)?.['objects'] as { score: number }[];
+  assert.deepEqual([told.length, told[0]?.score], [64, 0.999]);
+  rig.walls.seen('door', { wallMs: 4_000, objects: [person] });
+  await rig.run(400);
+  assert.equal(page.textsOf('detections').length, 3, 'it is wanted no more');
+  assert.deepEqual(page.faults, []);
+});
+
 test('every page is told the time, and of the end', async () => {
   await using rig = await WallRig.start();
   const page = await rig.open();

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { cameras } from '../../data/cameras.js';
+import { preferences } from '../../data/preferences.js';
 import type { Camera } from '../../data/types.js';
 import { LivePicture, pictureName, TileBadges, tileState } from '../../player/live-picture.js';
 import type { LiveTile } from '../../player/live-tile.js';
@@ -66,6 +67,7 @@ export const Tile = ({
   const tile = useLiveTile(cameraId, {
     stream: isImportant ? 'main' : 'auto',
     isPaced: isImportant,
+    hasDetections: camera?.detect === true && preferences.value.hidesDetections !== true,
     importance: isImportant ? 100 : slot.slot === 0 ? 10 : 1,
   });
   useTileState(tile, camera);
