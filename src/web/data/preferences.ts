@@ -7,6 +7,10 @@ export type Preferences = {
   /** Single letters as keys can be switched off (WCAG 2.1.4). */
   readonly letterKeys?: boolean;
   readonly lastWall?: string;
+  /** After so many seconds a wall turns its page; without it never. */
+  readonly tourSec?: number;
+  /** A wall enlarges the tile of a camera at which something is detected. */
+  readonly enlargesEvents?: boolean;
   /** What is detected isn't drawn over live pictures. */
   readonly hidesDetections?: boolean;
   readonly [name: string]: unknown;
@@ -67,6 +71,10 @@ export const setPreferences = (changes: Preferences): Promise<void> => {
     });
   return writing;
 };
+
+/** Whether what is detected is drawn over live pictures, here and in every browser of the user. */
+export const toggleDetections = (): void =>
+  void setPreferences({ hidesDetections: preferences.peek().hidesDetections !== true }).catch(() => {});
 
 /** Read as soon as somebody is signed in; nobody waits for them, nor misses them if they can't be read. */
 export const startPreferences = (): void => {

@@ -11,6 +11,7 @@ const tile = fc.record({
   mode: fc.constantFrom('all', 'key', 'off'),
   priority: fc.nat(0xffff),
   sound: fc.boolean(),
+  detections: fc.boolean(),
 });
 const wanted = fc.record({
   op: fc.constant('tiles'),

@@ -1,8 +1,10 @@
+import type { FunctionComponent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { cameraList, cameras, nameOf } from '../../data/cameras.js';
-import { preferences } from '../../data/preferences.js';
+import { preferences, toggleDetections } from '../../data/preferences.js';
 import { asProblem, type Problem } from '../../data/problem.js';
 import { navigate } from '../../data/route.js';
+import { may } from '../../data/session.js';
 import { isPageDark } from '../../data/theme.js';
 import type { Camera } from '../../data/types.js';
 import { Button, LinkButton } from '../../parts/button.js';
@@ -62,6 +64,22 @@ const useDarkPage = (): void =>
     };
   }, []);
 
+/** Loaded behind the picture, which nobody waits for it with. */
+const Strip = (given: { readonly id: string; readonly name: string }) => {
+  const [loaded, setLoaded] = useState<{ readonly Part: FunctionComponent<typeof given> } | null>(null);
+  useEffect(() => {
+    import('./day-strip.js').then(
+      ({ DayStrip }) => setLoaded({ Part: DayStrip }),
+      () => {},
+    );
+  }, []);
+  return (
+    <section class={styles.strip} aria-label={cameraText('strip')}>
+      {loaded === null ? null : <loaded.Part {...given} />}
+    </section>
+  );
+};
+
 const Single = ({ camera }: { readonly camera: Camera }) => {
   const section = useRef<HTMLElement>(null);
   const frame = useRef<HTMLDivElement>(null);
@@ -72,7 +90,14 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
   const sound = useSound(camera.id);
   const fullScreen = useFullScreen(section);
   const tile = useLiveTile(camera.id, {
-    ...{ stream: 'main', importance: 1_000, isFullSize: true, isPaced: true, hasSound: sound.isOn },
+    ...{
+      stream: 'main',
+      importance: 1_000,
+      isFullSize: true,
+      isPaced: true,
+      hasDetections: camera.detect && preferences.value.hidesDetections !== true,
+      hasSound: sound.isOn,
+    },
     rung: rung ?? (sound.isRefused ? 'whep' : null),
   });
   const { zoom, by, reset } = useZoom(frame, (step) => openSibling(camera.id, step));
@@ -98,6 +123,7 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
       { keys: ['Escape'], does: cameraText('keyBack'), run: () => navigate(wallPath()) },
       { keys: ['a'], does: cameraText('soundOn'), run: sound.toggle },
       { keys: ['s'], does: cameraText('snapshot'), run: snapshot },
+      { keys: ['d'], does: wallText('keyDetections'), run: toggleDetections },
       { keys: ['q'], does: cameraText('stats'), run: () => setHasFigures(!hasFigures) },
       { keys: ['f'], does: wallText('keyFull'), run: fullScreen.toggle },
     ],
@@ -166,6 +192,7 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
         </div>
         {hasFigures && tile !== null ? <Figures tile={tile} camera={camera} /> : null}
       </div>
+      {may('archive.read') ? <Strip id={camera.id} name={name} /> : null}
     </section>
   );
 };

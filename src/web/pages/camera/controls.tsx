@@ -1,3 +1,4 @@
+import { preferences, toggleDetections } from '../../data/preferences.js';
 import type { Camera } from '../../data/types.js';
 import { Button, LinkButton } from '../../parts/button.js';
 import { Menu } from '../../parts/menu.js';
@@ -49,6 +50,12 @@ const PlayerMenu = ({ tile, rung, onRung }: Pick<ControlsProps, 'tile' | 'rung' 
 /** What can be done with a camera that is watched. */
 export const Controls = (props: ControlsProps) => {
   const { camera, hasSound, soundHint, isShowingFigures, onSound, onSnapshot, onFigures } = props;
+  const areDetectionsShown = camera.detect && preferences.value.hidesDetections !== true;
+  const detectionHint = camera.detect
+    ? camera.detect_error === ''
+      ? undefined
+      : cameraText('noDetectionNow', { why: camera.detect_error })
+    : cameraText('noDetection');
   return (
     <span class={styles.controls}>
       <Button
@@ -59,6 +66,15 @@ export const Controls = (props: ControlsProps) => {
         isDisabled={camera.audio_codec === ''}
         onClick={onSound}
         {...(soundHint === undefined ? {} : { title: soundHint })}
+      />
+      <Button
+        icon="person"
+        kind="quiet"
+        label={cameraText(areDetectionsShown ? 'detectionsOff' : 'detectionsOn')}
+        isPressed={areDetectionsShown}
+        isDisabled={!camera.detect}
+        onClick={toggleDetections}
+        {...(detectionHint === undefined ? {} : { title: detectionHint })}
       />
       <Button icon="snapshot" kind="quiet" label={cameraText('snapshot')} onClick={onSnapshot} />
       <Button

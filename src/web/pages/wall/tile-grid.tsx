@@ -4,6 +4,7 @@ import { asProblem, type Problem } from '../../data/problem.js';
 import { ProblemBox } from '../../parts/problem-box.js';
 import { wallText } from '../../text/wall.js';
 import { CameraPicker } from './camera-picker.js';
+import { useEnlarged } from './moving.js';
 import { type Grid, type GridForm, neighbourOf, swapped } from './slots.js';
 import { EmptyTile, Tile } from './tile.js';
 import styles from './wall.module.css';
@@ -45,6 +46,7 @@ export const TileGrid = ({ form, grid, slots, layout, isEditing, onOpen }: TileG
   const [hasFocus, setHasFocus] = useState(false);
   const [picking, setPicking] = useState<number | null>(null);
   const { tiles, keep, problem } = useTiles(layout, slots);
+  const enlarged = useEnlarged(tiles);
   const mayArrange = isEditing && layout?.source.kind === 'hand';
   const dragged = useRef<number | null>(null);
   useEffect(() => clearCounts, []);
@@ -93,6 +95,7 @@ export const TileGrid = ({ form, grid, slots, layout, isEditing, onOpen }: TileG
               slot: at,
               isFocused: at === focused,
               isArranged: mayArrange,
+              isEnlarged: id !== null && id === enlarged && tiles.indexOf(id) === at,
               onKeyDown: onKey,
               onFocus: () => setFocused(at),
               onOpen: () => open(at),

@@ -13,6 +13,8 @@ export type SlotProps = {
   readonly slot: number;
   readonly isFocused: boolean;
   readonly isArranged: boolean;
+  /** Over all of the wall, for a while. */
+  readonly isEnlarged: boolean;
   readonly onKeyDown: (event: KeyboardEvent) => void;
   readonly onFocus: () => void;
   readonly onOpen: () => void;
@@ -68,17 +70,21 @@ export const Tile = ({
     stream: isImportant ? 'main' : 'auto',
     isPaced: isImportant,
     hasDetections: camera?.detect === true && preferences.value.hidesDetections !== true,
-    importance: isImportant ? 100 : slot.slot === 0 ? 10 : 1,
+    importance: isImportant ? 100 : slot.isEnlarged ? 50 : slot.slot === 0 ? 10 : 1,
   });
   useTileState(tile, camera);
   const name = pictureName(camera, cameraId);
   return (
-    <div class={styles.tile} {...cellProps(slot)} data-camera={cameraId}>
+    <div
+      class={`${styles.tile} ${slot.isEnlarged ? styles.enlarged : ''}`}
+      {...cellProps(slot)}
+      data-camera={cameraId}
+    >
       {tile === null ? null : (
-        <>
+        <div class={styles.inner}>
           <Overlay tile={tile} camera={camera} name={name} />
           <LivePicture tile={tile} camera={camera} />
-        </>
+        </div>
       )}
     </div>
   );

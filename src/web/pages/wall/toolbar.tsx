@@ -2,6 +2,7 @@ import type { Signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { folders, tags } from '../../data/cameras.js';
 import { changeLayout, createLayout, deleteLayout, type Layout, layouts } from '../../data/layouts.js';
+import { type Preferences, setPreferences } from '../../data/preferences.js';
 import { asProblem, type Problem } from '../../data/problem.js';
 import { navigate, setQuery } from '../../data/route.js';
 import { may, me } from '../../data/session.js';
@@ -16,6 +17,7 @@ import { useShortcuts } from '../../parts/use-shortcuts.js';
 import { wallText } from '../../text/wall.js';
 import { CameraPicker } from './camera-picker.js';
 import type { FullScreen } from './full-screen.js';
+import { enlargesEvents, tourChoices, tourSec } from './moving.js';
 import { NameDialog } from './name-dialog.js';
 import { formOf, type Grid, grids } from './slots.js';
 import styles from './wall.module.css';
@@ -145,6 +147,43 @@ const itemsOf = (
   ];
 };
 
+const keep = (changes: Preferences): void =>
+  void setPreferences(changes).catch((fault: unknown) => toast({ text: asProblem(fault).detail }));
+
+/** What may move by itself, which nothing does unless somebody wants it. */
+const MovingMenu = ({ pages }: { readonly pages: number }) => {
+  const sec = tourSec();
+  const isEnlarging = enlargesEvents();
+  const isOn = (sec > 0 && pages > 1) || isEnlarging;
+  return (
+    <Menu
+      icon="refresh"
+      kind="quiet"
+      label={wallText(isOn ? 'movingOn' : 'moving')}
+      items={[
+        { label: wallText('tourOff'), isChosen: sec === 0, onSelect: () => keep({ tourSec: 0 }) },
+        ...tourChoices.map((seconds) => ({
+          label: wallText('tourEvery', { seconds }),
+          isChosen: sec === seconds,
+          onSelect: () => keep({ tourSec: seconds }),
+          ...(pages > 1 ? {} : { notNow: wallText('tourOnePage') }),
+        })),
+        {
+          label: wallText(isEnlarging ? 'enlargeOff' : 'enlargeOn'),
+          icon: isEnlarging ? ('minimize' as const) : ('maximize' as const),
+          onSelect: () => keep({ enlargesEvents: !isEnlarging }),
+        },
+      ]}
+    >
+      {isOn ? (
+        <span>
+          {sec > 0 && pages > 1 ? wallText('tourShort', { seconds: sec }) : wallText('enlargeShort')}
+        </span>
+      ) : null}
+    </Menu>
+  );
+};
+
 /** Which wall, how it is divided, how it is, and what can be done with it. */
 export const Toolbar = (props: ToolbarProps) => {
   const { wall, grid, page, pages, isEditing, fullScreen, onTurn } = props;
@@ -210,6 +249,7 @@ export const Toolbar = (props: ToolbarProps) => {
             {wallText('editEnd')}
           </Button>
         ) : null}
+        <MovingMenu pages={pages} />
         <Menu icon="more" kind="quiet" label={wallText('more')} items={items} />
         {fullScreen.mayBe ? (
           <Button

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { cameraList, cameras, camerasProblem, folders, loadCameras, tags } from '../../data/cameras.js';
 import { layouts, watchLayouts } from '../../data/layouts.js';
-import { preferences, setPreferences } from '../../data/preferences.js';
+import { preferences, setPreferences, toggleDetections } from '../../data/preferences.js';
 import { navigate, query, setQuery } from '../../data/route.js';
 import { may } from '../../data/session.js';
 import { isPageDark } from '../../data/theme.js';
@@ -14,6 +14,7 @@ import { wallText } from '../../text/wall.js';
 import type { PageProps } from '../table.js';
 import { Banners } from './banners.js';
 import { useFullScreen } from './full-screen.js';
+import { useTour } from './moving.js';
 import { formOf, grids, isGrid, pagesOf, slotsOf, suggestedGrid, withoutEmptyRows } from './slots.js';
 import { TileGrid } from './tile-grid.js';
 import { Toolbar } from './toolbar.js';
@@ -71,6 +72,7 @@ export const page = ({ rest }: PageProps) => {
         run: ({ key }) => setQuery({ grid: grids[Number(key) - 1] ?? null, page: null }),
       },
       { keys: ['f'], does: wallText('keyFull'), run: fullScreen.toggle },
+      { keys: ['d'], does: wallText('keyDetections'), run: toggleDetections },
       { keys: ['PageDown'], does: wallText('pageNext'), run: () => turn(1) },
       { keys: ['PageUp'], does: wallText('pagePrevious'), run: () => turn(-1) },
     ],
@@ -79,6 +81,10 @@ export const page = ({ rest }: PageProps) => {
     const to = Math.min(pages, Math.max(1, pageNumber + by));
     setQuery({ page: to === 1 ? null : String(to) }, { isReplaced: true });
   };
+  useTour(pages > 1 && !isEditing.value, () => {
+    const to = (pageNumber % pages) + 1;
+    setQuery({ page: to === 1 ? null : String(to) }, { isReplaced: true });
+  });
   if (cameras.value === null && camerasProblem.value !== null)
     return (
       <ProblemBox
