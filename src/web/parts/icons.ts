@@ -22,6 +22,7 @@ import download from 'lucide-static/icons/download.svg?raw';
 import more from 'lucide-static/icons/ellipsis.svg?raw';
 import folder from 'lucide-static/icons/folder.svg?raw';
 import filter from 'lucide-static/icons/funnel.svg?raw';
+import tour from 'lucide-static/icons/gallery-horizontal-end.svg?raw';
 import disk from 'lucide-static/icons/hard-drive.svg?raw';
 import info from 'lucide-static/icons/info.svg?raw';
 import key from 'lucide-static/icons/key-round.svg?raw';
@@ -43,6 +44,7 @@ import play from 'lucide-static/icons/play.svg?raw';
 import plus from 'lucide-static/icons/plus.svg?raw';
 import refresh from 'lucide-static/icons/rotate-cw.svg?raw';
 import save from 'lucide-static/icons/save.svg?raw';
+import scan from 'lucide-static/icons/scan-eye.svg?raw';
 import cut from 'lucide-static/icons/scissors.svg?raw';
 import logs from 'lucide-static/icons/scroll-text.svg?raw';
 import search from 'lucide-static/icons/search.svg?raw';
@@ -71,6 +73,7 @@ const drawings = {
   ...{ activity, archive, bell, car, cctv, chart, check, clock, close, copy, cpu, cut, disk, down, download },
   ...{ edit, fault, filter, folder, grid, help, info, key, keyboard, left, list, lock, logs, maximize },
   ...{ minimize, minus, moon, more, move, mute, next, offline, ok, pause, person, play, plus, previous },
+  ...{ scan, tour },
   ...{ record, refresh, remove, right, save, search, settings, share, signOut, snapshot, sound, stepBack },
   ...{ stepForward, sun, system, tag, undo, up, upload, user, users, warning, zoomIn, zoomOut },
 } as const;

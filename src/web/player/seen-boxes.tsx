@@ -13,7 +13,7 @@ const Box = ({ label, score, box: [x, y, width, height] }: SeenObject) => (
       [style.width, style.height] = [percent(width), percent(height)];
     }}
   >
-    <span class={`${styles.label} ${y < 0.06 ? styles.inside : ''}`}>
+    <span class={`${styles.label} ${y < 0.12 ? styles.inside : ''}`}>
       {label} {Math.round(score * 100)} %
     </span>
   </span>

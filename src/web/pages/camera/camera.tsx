@@ -8,6 +8,7 @@ import { may } from '../../data/session.js';
 import { isPageDark } from '../../data/theme.js';
 import type { Camera } from '../../data/types.js';
 import { Button, LinkButton } from '../../parts/button.js';
+import { BarSpace, FullPage, FullPageBar } from '../../parts/full-page.js';
 import { ProblemBox } from '../../parts/problem-box.js';
 import { EmptyState, Skeleton } from '../../parts/states.js';
 import { useShortcuts } from '../../parts/use-shortcuts.js';
@@ -131,8 +132,8 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
   const name = nameOf(camera);
   const view = tile?.view.value;
   return (
-    <section ref={section} class={styles.page}>
-      <header class={styles.bar}>
+    <FullPage element={section} label={name}>
+      <FullPageBar>
         <Button icon="grid" kind="quiet" label={cameraText('toWall')} onClick={() => navigate(wallPath())} />
         <Button
           icon="left"
@@ -147,7 +148,7 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
           label={cameraText('next')}
           onClick={() => openSibling(camera.id, 1)}
         />
-        <span class={styles.space} />
+        <BarSpace />
         <Controls
           camera={camera}
           tile={tile}
@@ -168,7 +169,7 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
             onClick={fullScreen.toggle}
           />
         ) : null}
-      </header>
+      </FullPageBar>
       {problem === null ? null : (
         <ProblemBox what={cameraText('snapshotFailed')} problem={problem} onRetry={snapshot} />
       )}
@@ -193,7 +194,7 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
         {hasFigures && tile !== null ? <Figures tile={tile} camera={camera} /> : null}
       </div>
       {may('archive.read') ? <Strip id={camera.id} name={name} /> : null}
-    </section>
+    </FullPage>
   );
 };
 

@@ -68,7 +68,7 @@ export const Controls = (props: ControlsProps) => {
         {...(soundHint === undefined ? {} : { title: soundHint })}
       />
       <Button
-        icon="person"
+        icon="scan"
         kind="quiet"
         label={cameraText(areDetectionsShown ? 'detectionsOff' : 'detectionsOn')}
         isPressed={areDetectionsShown}

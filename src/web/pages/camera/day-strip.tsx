@@ -1,6 +1,6 @@
 import { computed, type Signal, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import { bounded, endOf, type View } from '../../archive/tape/axis.js';
+import { endOf, type View } from '../../archive/tape/axis.js';
 import { EMPTY_LANE, labelsAt, stateAt } from '../../archive/tape/lane.js';
 import { Tape } from '../../archive/tape/tape.js';
 import { newSelection, type TapeModel } from '../../archive/tape/tape-state.js';
@@ -15,11 +15,14 @@ const LOOK_EVERY_MS = 2_000;
 /** What is let go so near to now meant now. */
 const LIVE_MS = 5_000;
 
-const lastDay = (): View => bounded({ fromMs: Date.now() - DAY_MS, spanMs: DAY_MS }, Date.now());
+/** Now stands so far from the end. */
+const NOW_AT = 0.98;
+
+const untilNow = (spanMs: number): View => ({ fromMs: Date.now() - spanMs * NOW_AT, spanMs });
 
 /** The last 24 hours of one camera, which move on; a moment that is chosen in them is shown by the archive. */
 class DayModel implements TapeModel {
-  readonly view: Signal<View> = signal(lastDay());
+  readonly view: Signal<View> = signal(untilNow(DAY_MS));
   readonly timeMs = signal(Date.now());
   readonly selection = newSelection();
   readonly timeline = new TimelineStore();
@@ -42,7 +45,7 @@ class DayModel implements TapeModel {
     const view = this.view.peek();
     const isAtNow = endOf(view) >= this.timeMs.peek();
     if (!this.#isDragged) this.timeMs.value = Date.now();
-    if (isAtNow && !this.#isDragged) this.view.value = { ...view, fromMs: lastDayOf(view) };
+    if (isAtNow && !this.#isDragged) this.view.value = untilNow(view.spanMs);
     this.timeline.look(view.fromMs, endOf(view));
   }
 
@@ -76,9 +79,6 @@ class DayModel implements TapeModel {
     navigate(`/archive?${given}`);
   }
 }
-
-/** As wide as it was, with now where it was. */
-const lastDayOf = ({ spanMs }: View): number => bounded({ fromMs: Date.now(), spanMs }, Date.now()).fromMs;
 
 export const DayStrip = ({ id, name }: { readonly id: string; readonly name: string }) => {
   const [model] = useState(() => new DayModel(id, name));

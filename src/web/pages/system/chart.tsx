@@ -29,7 +29,8 @@ const optionsOf = (width: number, onCursor: (index: number | null) => void): UPl
   return {
     width,
     height: HEIGHT_PX,
-    padding: [8, 8, 0, 0],
+    // Half of a time at the end has room there.
+    padding: [8, 28, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: SYNC }, points: { size: 6 }, drag: { x: false, y: false } },
     tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1_000), zone.peek()),

@@ -9,6 +9,7 @@ import { may, me } from '../../data/session.js';
 import { showClock, zoneName } from '../../data/time.js';
 import { Button } from '../../parts/button.js';
 import { confirm } from '../../parts/confirm.js';
+import { BarSpace, FullPageBar } from '../../parts/full-page.js';
 import { Menu, type MenuItem } from '../../parts/menu.js';
 import { ProblemBox } from '../../parts/problem-box.js';
 import { Select } from '../../parts/select.js';
@@ -157,7 +158,7 @@ const MovingMenu = ({ pages }: { readonly pages: number }) => {
   const isOn = (sec > 0 && pages > 1) || isEnlarging;
   return (
     <Menu
-      icon="refresh"
+      icon="tour"
       kind="quiet"
       label={wallText(isOn ? 'movingOn' : 'moving')}
       items={[
@@ -205,7 +206,7 @@ export const Toolbar = (props: ToolbarProps) => {
   };
   return (
     <>
-      <header class={styles.bar}>
+      <FullPageBar>
         <h1 class="visually-hidden">{wall.title}</h1>
         <Select
           label={wallText('layouts')}
@@ -241,7 +242,7 @@ export const Toolbar = (props: ToolbarProps) => {
             />
           </span>
         ) : null}
-        <span class={styles.space} />
+        <BarSpace />
         <Status />
         <Clock />
         {isEditing.value ? (
@@ -259,7 +260,7 @@ export const Toolbar = (props: ToolbarProps) => {
             onClick={fullScreen.toggle}
           />
         ) : null}
-      </header>
+      </FullPageBar>
       {problem === null ? null : <ProblemBox what={wallText('changeFailed')} problem={problem} />}
       {naming === null ? null : (
         <NameDialog initial={naming.initial} keep={naming.keep} onClose={() => setNaming(null)} />

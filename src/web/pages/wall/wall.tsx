@@ -7,6 +7,7 @@ import { navigate, query, setQuery } from '../../data/route.js';
 import { may } from '../../data/session.js';
 import { isPageDark } from '../../data/theme.js';
 import { LinkButton } from '../../parts/button.js';
+import { FullPage } from '../../parts/full-page.js';
 import { ProblemBox } from '../../parts/problem-box.js';
 import { EmptyState, Skeleton } from '../../parts/states.js';
 import { useShortcuts } from '../../parts/use-shortcuts.js';
@@ -18,7 +19,6 @@ import { useTour } from './moving.js';
 import { formOf, grids, isGrid, pagesOf, slotsOf, suggestedGrid, withoutEmptyRows } from './slots.js';
 import { TileGrid } from './tile-grid.js';
 import { Toolbar } from './toolbar.js';
-import styles from './wall.module.css';
 import { type WallChoice, wallOf } from './wall-choice.js';
 
 /** The wall that the address names; without a name the one that was shown last. */
@@ -97,7 +97,7 @@ export const page = ({ rest }: PageProps) => {
   const all = slotsOf(wall.cameraIds, grid, pageNumber);
   const slots = wall.layout === null ? withoutEmptyRows(all, grid) : all;
   return (
-    <section ref={section} class={styles.page} aria-label={wallText('wall')}>
+    <FullPage element={section} label={wallText('wall')}>
       <Toolbar
         wall={wall}
         grid={grid}
@@ -122,6 +122,6 @@ export const page = ({ rest }: PageProps) => {
           onOpen={(id) => navigate(`/camera/${encodeURIComponent(id)}`)}
         />
       )}
-    </section>
+    </FullPage>
   );
 };
