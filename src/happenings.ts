@@ -60,7 +60,12 @@ const keepEvents = (
         days === 0 || nowMs === null ? null : nowMs - days * DAY_MS;
       const cameras = store.cameras.list();
       return {
-        beforeMs: new Map(cameras.map(({ id, retention_days }) => [id, beforeMs(retention_days)])),
+        beforeMs: new Map(
+          cameras.map(({ id, retention_days: days, event_retention_days: eventDays }) => [
+            id,
+            beforeMs(days === 0 ? 0 : Math.max(days, eventDays)),
+          ]),
+        ),
         ofNoCameraMs: beforeMs(OF_NO_CAMERA_DAYS),
         usernames: new Set(accounts.list().map(({ username }) => username)),
       };

@@ -71,9 +71,11 @@ type Recording = {
 };
 
 const rulesOf = (cameras: Store['cameras']): RetentionRule[] => [
-  ...cameras.list().map(({ id, retention_days }) => ({
+  ...cameras.list().map(({ id, retention_days, event_retention_days, record_mode }) => ({
     cameraId: id,
     retentionDays: retention_days,
+    eventRetentionDays: event_retention_days,
+    areEventsWorthMore: event_retention_days > retention_days || record_mode === 'events',
     camera: 'here' as const,
   })),
   ...cameras.deleted.list().map(({ cameraId, retentionDays, isPurged }) => ({

@@ -109,6 +109,7 @@ export class Archive {
     });
     this.retention = new Retention(options, {
       ...{ clock, log, live, memory, onGone, rules },
+      times: deps.byEvents.times,
       ...(deps.spared === undefined ? {} : { spared: deps.spared }),
       runner: deleter,
     });

@@ -9,9 +9,16 @@ import { codeOf } from '../files/disk-fault.js';
 import { type JobOutcome, Moved } from '../files/job-result.js';
 import { scanFolder, statFile } from '../files/scan-folder.js';
 import { readFrames } from '../frames/read-frames.js';
-import { closedWithin } from '../keep/closed-within.js';
+import { closedBefore, closedWithin } from '../keep/closed-within.js';
 import { cutRecording, removeCutPieces } from '../keep/cut-recording.js';
-import { deleteExpired, deleteFiles, deleteUnclosed, evictOldest, newestEnd } from '../keep/delete-files.js';
+import {
+  deleteExpired,
+  deleteFiles,
+  deleteUnclosed,
+  evictOldest,
+  newestEnd,
+  oldestRecordings,
+} from '../keep/delete-files.js';
 import { repairFile } from '../keep/repair-file.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
@@ -35,9 +42,11 @@ export const jobs = {
   deleteFiles,
   deleteUnclosed,
   closedWithin,
+  closedBefore,
   cutRecording,
   removeCutPieces,
   newestEnd,
+  oldestRecordings,
   listBroken,
   countBroken,
   evictOldest: (input: Parameters<typeof evictOldest>[0]) => evictOldest(input),

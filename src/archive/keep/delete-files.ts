@@ -35,6 +35,12 @@ export type Expiry = Deletions & {
 /** Room on a file system, as statfs tells it. */
 export type Space = { readonly bavail: number; readonly blocks: number; readonly bsize: number };
 
+/** Where in the order of age a recording is. */
+export type AgePlace = { readonly era: number; readonly endMs: number; readonly key: string };
+
+/** A recording that may go for want of space. */
+export type Evictable = FilePlace & { readonly place: AgePlace };
+
 type Candidate = FilePlace & { readonly era: number; readonly endMs: number };
 
 /** When a closed recording ends by its name; null: it is open, or no recording. */
@@ -222,27 +228,55 @@ export const deleteFiles = (input: {
   return round.result;
 };
 
+const byAge = (a: Candidate, b: Candidate): number =>
+  a.era - b.era || a.endMs - b.endMs || (placeKey(a) < placeKey(b) ? -1 : 1);
+
+const isBehind = (candidate: Candidate, { era, endMs, key }: AgePlace): boolean =>
+  (candidate.era - era || candidate.endMs - endMs) > 0 ||
+  (candidate.era === era && candidate.endMs === endMs && placeKey(candidate) > key);
+
 /** By when they were made, which names tell only within an era. */
 const oldestOf = (
   archiveDir: string,
   order: EraOrder,
   count: number,
   isLeft: (place: FilePlace) => boolean,
+  after: AgePlace | null = null,
 ): Candidate[] => {
   let oldest: Candidate[] = [];
   const shorten = (): void => {
-    oldest = oldest.sort((a, b) => a.era - b.era || a.endMs - b.endMs).slice(0, count);
+    oldest = oldest.sort(byAge).slice(0, count);
   };
   eachFolder(archiveDir, (cameraId, names) => {
     for (const fileName of names) {
       const endMs = deletableEndMs(archiveDir, { cameraId, fileName });
       if (endMs === null || isLeft({ cameraId, fileName })) continue;
-      oldest.push({ cameraId, fileName, era: order.eraOf(endMs), endMs });
+      const candidate = { cameraId, fileName, era: order.eraOf(endMs), endMs };
+      if (after === null || isBehind(candidate, after)) oldest.push(candidate);
       if (oldest.length >= count * 16) shorten();
     }
   });
   shorten();
   return oldest;
+};
+
+/** Job: the oldest of what may go for want of space, oldest first, behind a place. */
+export const oldestRecordings = (input: {
+  readonly archiveDir: string;
+  readonly eras: readonly ClockEra[];
+  readonly after: AgePlace | null;
+  readonly count: number;
+  readonly skip: readonly string[];
+  readonly spared: readonly ProtectedSpan[];
+}): Evictable[] => {
+  const skip = new Set(input.skip);
+  const isProtected = protectionBy(input.spared);
+  const isLeft = (place: FilePlace): boolean => skip.has(placeKey(place)) || isProtected(place);
+  const order = new EraOrder(input.eras);
+  return oldestOf(input.archiveDir, order, input.count, isLeft, input.after).map((candidate) => {
+    const { cameraId, fileName, era, endMs } = candidate;
+    return { cameraId, fileName, place: { era, endMs, key: placeKey(candidate) } };
+  });
 };
 
 /**
@@ -258,6 +292,8 @@ export const evictOldest = (
     readonly maxFiles: number;
     readonly skip: readonly string[];
     readonly spared?: readonly ProtectedSpan[];
+    /** Keys of places: of these alone. */
+    readonly only?: readonly string[];
   },
   spaceOf: (path: string) => Space = statfsSync,
 ): Eviction => {
@@ -271,7 +307,9 @@ export const evictOldest = (
   const order = new EraOrder(input.eras);
   const skip = new Set(input.skip);
   const isProtected = protectionBy(input.spared ?? []);
-  const isLeft = (place: FilePlace): boolean => skip.has(placeKey(place)) || isProtected(place);
+  const only = input.only === undefined ? null : new Set(input.only);
+  const isLeft = (place: FilePlace): boolean =>
+    skip.has(placeKey(place)) || isProtected(place) || only?.has(placeKey(place)) === false;
   for (const place of oldestOf(archiveDir, order, maxFiles, isLeft)) {
     freedBytes += round.delete(place) ?? 0;
     space = spaceOf(archiveDir);

@@ -37,3 +37,15 @@ export const spansOf = (events: EventTimes['events']): TimeSpan[] =>
       toMs: (toMs ?? Number.MAX_SAFE_INTEGER) + POST_ROLL_MS,
     })),
   );
+
+/** The longest stretch of a time that none of the spans has; they are in order. */
+export const longestHoleMs = ({ fromMs, toMs }: TimeSpan, spans: readonly TimeSpan[]): number => {
+  let longestMs = 0;
+  let atMs = fromMs;
+  for (const span of spans) {
+    if (span.toMs < atMs) continue;
+    longestMs = Math.max(longestMs, Math.min(span.fromMs, toMs) - atMs);
+    atMs = span.toMs;
+  }
+  return Math.max(longestMs, toMs - atMs);
+};

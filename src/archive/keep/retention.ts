@@ -7,6 +7,8 @@ import type { JobRunner } from '../jobs/jobs.js';
 import type { BrokenTotal } from '../list/broken-files.js';
 import { type ClockEra, ClockEras } from './clock-eras.js';
 import type { Deletions, Expiry, ProtectedSpan } from './delete-files.js';
+import { EventRetention } from './event-retention.js';
+import type { EventTimesOf } from './kept-spans.js';
 import { logDeletions } from './log-deletions.js';
 import type { LiveFiles } from './recovery.js';
 import { TrustedTime } from './trusted-time.js';
@@ -16,6 +18,10 @@ export type RetentionRule = {
   readonly cameraId: string;
   /** 0: for ever. */
   readonly retentionDays: number;
+  /** How long what belongs to events is kept, where that is longer. */
+  readonly eventRetentionDays?: number;
+  /** Whether events are worth more than what else was recorded, where space is short. */
+  readonly areEventsWorthMore?: boolean;
   /** A deleted camera's go like others'; a purged one's go at once, those too that nobody can play. */
   readonly camera: 'here' | 'deleted' | 'purged';
 };
@@ -43,6 +49,8 @@ export type RetentionDeps = {
    * now, so that nothing goes by its age. For want of space the oldest goes still, since else nothing is recorded.
    */
   readonly spared?: () => readonly ProtectedSpan[] | null;
+  /** When events were; unless it is given nobody knows. */
+  readonly times?: EventTimesOf;
   /** Nothing is left of a camera that was deleted. */
   readonly onGone: (cameraId: string) => void;
 };
@@ -63,6 +71,10 @@ const limitOf = ({ camera, retentionDays }: RetentionRule, time: TrustedTime): n
   return retentionDays === 0 ? Number.NEGATIVE_INFINITY : time.limitMs(retentionDays * DAY_MS);
 };
 
+/** Whether what belongs to events is kept longer than the rest. */
+const outlives = ({ camera, retentionDays, eventRetentionDays = 0 }: RetentionRule): boolean =>
+  camera === 'here' && retentionDays > 0 && eventRetentionDays > retentionDays;
+
 /** Deletes recordings: those that are older than their camera keeps them, and the oldest of all when space is short. */
 export class Retention {
   /** Recordings deleted by age and for space, and deletions that failed. */
@@ -76,6 +88,7 @@ export class Retention {
   #elsewhere: ReadonlySet<string> = new Set();
   /** The rules that were swept by last. */
   #sweptRules = '';
+  readonly #ofEvents: EventRetention;
   #time: TrustedTime | null = null;
   #eras: ClockEras | null = null;
   #isAhead = false;
@@ -93,6 +106,8 @@ export class Retention {
   ) {
     this.#options = options;
     this.#deps = deps;
+    const { runner, log, times = () => null } = deps;
+    this.#ofEvents = new EventRetention(options, { runner, log, times });
   }
 
   /** Sweeps now, every 10 minutes and a minute after a rule changed; looks at the free space now and every 10 s. */
@@ -173,7 +188,12 @@ export class Retention {
       for (let isMore = true; isMore && !this.#isStopped; ) {
         const rules = this.#readRules();
         if (rules.length === 0) break;
-        const limits = rules.map((rule) => ({ cameraId: rule.cameraId, beforeMs: limitOf(rule, time) }));
+        const limits = rules.map((rule) => ({
+          cameraId: rule.cameraId,
+          beforeMs: outlives(rule)
+            ? time.limitMs((rule.eventRetentionDays ?? 0) * DAY_MS)
+            : limitOf(rule, time),
+        }));
         const skip = [...this.#skip];
         const spared = this.#spared();
         if (spared === null) throw new Error('it is not known now which are protected');
@@ -184,11 +204,44 @@ export class Retention {
         const isFull = round.deleted.length + round.failed.length >= FILES_A_JOB;
         isMore = (isFull || (await this.#deleteUnclosed(round.unclosed))) && this.#skip.size < MAX_SKIPPED;
       }
+      await this.#expireAroundEvents(time, eras);
       this.broken = await runner.run('countBroken', { archiveDir });
     } catch (fault) {
       if (!this.#isStopped) log.warn('could not delete old recordings', { reason: messageOf(fault) });
     }
     this.#rememberTime();
+  }
+
+  /** Of what is due but for its events, or what is protected, the rest goes. */
+  async #expireAroundEvents(time: TrustedTime, eras: readonly ClockEra[]): Promise<void> {
+    const mayGoOn = (): boolean => !this.#isStopped;
+    for (const rule of this.#readRules()) {
+      const spared = this.#spared();
+      if (spared === null || this.#isStopped) return;
+      const { cameraId, camera } = rule;
+      const areEventsKept = outlives(rule);
+      if (camera === 'purged' || !(areEventsKept || spared.some((span) => span.cameraId === cameraId)))
+        continue;
+      const limit = { cameraId, beforeMs: limitOf(rule, time), areEventsKept };
+      this.counts.expired += this.#report(
+        await this.#ofEvents.expire(limit, eras, spared, mayGoOn),
+        'retention',
+      );
+    }
+  }
+
+  /** Of all that belongs to no event, where events are worth more; false: nobody says so, or it wasn't enough. */
+  async #makeRoomOfNoEvent(eras: readonly ClockEra[]): Promise<boolean> {
+    const worthMore = this.#deps.rules().filter(({ areEventsWorthMore = false }) => areEventsWorthMore);
+    if (worthMore.length === 0) return false;
+    const bounds = {
+      minFreePercent: this.#options.minFreePercent,
+      ...{ eras, skip: [...this.#skip], spared: this.#spared() ?? [] },
+    };
+    const cameraIds = new Set(worthMore.map(({ cameraId }) => cameraId));
+    return this.#ofEvents.makeRoom(cameraIds, bounds, (round) => {
+      this.counts.evicted += this.#report(round, 'space');
+    });
   }
 
   #spared(): readonly ProtectedSpan[] | null {
@@ -251,9 +304,14 @@ export class Retention {
 
   async #makeRoom(): Promise<void> {
     const { runner, log } = this.#deps;
-    const skip = [...this.#skip];
     try {
       const eras = this.#lookAtClock();
+      if (await this.#makeRoomOfNoEvent(eras)) {
+        this.#isFailing = false;
+        this.#isShort = false;
+        return;
+      }
+      const skip = [...this.#skip];
       const bounds = { eras, maxFiles: FILES_A_JOB, skip, spared: this.#spared() ?? [] };
       const round = await runner.run('evictOldest', { ...this.#options, ...bounds });
       this.counts.evicted += this.#report(round, 'space');

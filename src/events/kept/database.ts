@@ -92,9 +92,11 @@ const openFile = (path: string, nowMs: number): OpenEvents => {
       throw new Error(`it is of version ${version}, which this program can't read`);
     db.transaction(() => {
       db.exec(additions);
-      db.prepare('INSERT INTO known SELECT ?, 0 WHERE NOT EXISTS (SELECT 1 FROM known)').run(
-        Math.round(nowMs),
-      );
+      // One of an older program has all since it was made, whenever that was.
+      db.prepare(
+        `INSERT INTO known SELECT CASE WHEN EXISTS (SELECT 1 FROM events) THEN 0 ELSE ? END, 0
+         WHERE NOT EXISTS (SELECT 1 FROM known)`,
+      ).run(Math.round(nowMs));
     }).immediate();
     // The head of a file may be whole, and what is behind it not: that is found out by reading.
     const tables = new EventTables(db);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, type TestContext, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { openName } from '../../../src/archive/files/file-name.js';
 import type { CutInput } from '../../../src/archive/keep/cut-recording.js';
 import { EventRecording } from '../../../src/archive/keep/event-recording.js';
@@ -16,27 +16,17 @@ import { logLines } from '../log-lines.js';
 import { nobodyWrites } from '../nobody-writes.js';
 import { RecordingStudio } from '../recording-studio.js';
 import { encodeSource, SourceMovie } from '../source-movie.js';
+import { SECONDS, START_MS, TwoMinutes } from './two-minutes.js';
 
-const START_MS = Date.parse('2026-11-21T08:30:00.000Z');
-const SECONDS = 120;
-const FRAMES_A_SECOND = 25;
 const MINUTE_MS = 60_000;
 
-/** Two minutes in files of half a minute, recorded once for all tests; a GOP lasts a second. */
-let filmed: { folder: string; names: readonly string[]; hashes: readonly string[] };
+let filmed: TwoMinutes;
 
 before(async () => {
-  const cleanups: (() => void)[] = [];
-  const folder = tempFolder({
-    after: (cleanup: () => void) => cleanups.push(cleanup),
-  } as unknown as TestContext);
-  const path = encodeSource(folder, { codec: 'h264', seconds: SECONDS, framesPerGop: 25, withAudio: true });
-  const studio = new RecordingStudio(folder, 30);
-  studio.recorders.setRecorded('door', true, 'events');
-  await studio.play(new SourceMovie(path, START_MS), Number.POSITIVE_INFINITY);
-  await studio.finish();
-  filmed = { folder: studio.folder, names: studio.files, hashes: decodedHashes(path, 'v') };
+  filmed = await TwoMinutes.record();
 });
+
+after(() => filmed.remove());
 
 type Event = EventTimes['events'][number];
 
@@ -53,8 +43,7 @@ const setUp = (
 ) => {
   const archiveDir = tempFolder(t);
   const folder = join(archiveDir, 'door');
-  mkdirSync(folder);
-  for (const name of filmed.names) copyFileSync(join(filmed.folder, name), join(folder, name));
+  filmed.copyTo(folder);
   const clock = new FakeClock(START_MS + SECONDS * 1_000 + MINUTE_MS + 2_000);
   const state = { events, sinceMs: 0, isLasting: true, cameraIds: ['door'], stored };
   const { log, lines } = logLines();
@@ -97,15 +86,11 @@ const setUp = (
   return { archiveDir, folder, clock, state, lines, runner, make, names, hashes, gaps };
 };
 
-/** The source's frames of some seconds, as ffmpeg hashes them. */
-const seconds = (fromSec: number, toSec: number): readonly string[] =>
-  filmed.hashes.slice(fromSec * FRAMES_A_SECOND, toSec * FRAMES_A_SECOND);
-
 test('what lies around events is kept frame by frame, over borders of files, and nothing else', async (t) => {
   // The second one begins where its pre-roll is in the file before; two are near each other.
   const rig = setUp(t, [event(8.5, 11.2), event(62, 63), event(75, 76)]);
   await rig.make().look();
-  assert.deepEqual(rig.hashes(), [...seconds(3, 22), ...seconds(57, 87)]);
+  assert.deepEqual(rig.hashes(), [...filmed.seconds(3, 22), ...filmed.seconds(57, 87)]);
   assert.ok(
     rig.names().every((name) => name.includes('_to_') && name.endsWith('.mp4')),
     rig.names().join(),
@@ -138,7 +123,7 @@ test('an event that lasts for hours keeps all of its time; while it goes on noth
   );
   rig.state.events = [event(40, 50)];
   await recording.look();
-  assert.deepEqual(rig.hashes(), seconds(35, 61));
+  assert.deepEqual(rig.hashes(), filmed.seconds(35, 61));
 });
 
 test('an event that is told of late still has its pre-roll: nothing goes within a minute', async (t) => {
@@ -153,7 +138,7 @@ test('an event that is told of late still has its pre-roll: nothing goes within 
   rig.state.events = [event(lastStartSec, lastStartSec + 1)];
   rig.clock.advance(MINUTE_MS + 2_000);
   await recording.look();
-  assert.deepEqual(rig.hashes(), seconds(lastStartSec - 5, SECONDS));
+  assert.deepEqual(rig.hashes(), filmed.seconds(lastStartSec - 5, SECONDS));
 });
 
 test('where nobody knows what happened, all stays', async (t) => {

@@ -1,0 +1,150 @@
+import type { Logger } from '../../base/log.js';
+import { type FilePlace, placeKey } from '../files/archive-folders.js';
+import { parseRecordingName } from '../files/file-name.js';
+import type { JobRunner } from '../jobs/jobs.js';
+import type { ClockEra } from './clock-eras.js';
+import type { AgePlace, Deletions, ProtectedSpan } from './delete-files.js';
+import {
+  type EventTimesOf,
+  joined,
+  longestHoleMs,
+  POST_ROLL_MS,
+  PRE_ROLL_MS,
+  spansOf,
+  type TimeSpan,
+} from './kept-spans.js';
+
+export type EventRetentionDeps = {
+  readonly runner: JobRunner;
+  readonly log: Logger;
+  readonly times: EventTimesOf;
+};
+
+/** A camera of whose older recordings something stays. */
+export type EventLimit = {
+  readonly cameraId: string;
+  /** Of what was made before, what belongs to no event goes. */
+  readonly beforeMs: number;
+  /** Whether events keep their recordings, or protected ones alone. */
+  readonly areEventsKept: boolean;
+};
+
+/** What is cut ends at keyframes, and names tell seconds: what is less than that too much isn't looked into again. */
+const MOST_TOO_MUCH_MS = 4_000;
+/** Recordings of which it is asked at once when events were: some milliseconds of the main thread. */
+const AT_ONCE = 50;
+/** Of those that may go for want of space: a round has an end, and goes on at the next. */
+const MOST_PAGES = 20;
+
+type Kept = 'all' | readonly TimeSpan[];
+
+const noDeletions: Deletions = { deleted: [], failed: [] };
+
+/** Lets go of what lies between events, where these outlive all else: by age, and first where space is short. */
+export class EventRetention {
+  readonly #archiveDir: string;
+  readonly #deps: EventRetentionDeps;
+  /** Up to there all that may go for want of space belongs to events. */
+  #evictedTo: AgePlace | null = null;
+
+  constructor(options: { readonly archiveDir: string }, deps: EventRetentionDeps) {
+    this.#archiveDir = options.archiveDir;
+    this.#deps = deps;
+  }
+
+  /** Of what a camera recorded before its limit, leaves what belongs to events, or is protected. */
+  async expire(
+    { cameraId, beforeMs, areEventsKept }: EventLimit,
+    eras: readonly ClockEra[],
+    spared: readonly ProtectedSpan[],
+    mayGoOn: () => boolean,
+  ): Promise<Deletions> {
+    this.#evictedTo = null;
+    const deleted: FilePlace[] = [];
+    const input = { archiveDir: this.#archiveDir, cameraId, beforeMs, eras, count: AT_ONCE };
+    for (let afterMs = Number.NEGATIVE_INFINITY; mayGoOn(); ) {
+      const page = await this.#deps.runner.run('closedBefore', { ...input, afterMs });
+      const kept = page.map(({ fileName }) => this.#keptOf({ cameraId, fileName }, areEventsKept, spared));
+      for (const [at, { fileName }] of page.entries()) {
+        const spans = kept[at]!;
+        if (spans === 'all' || !mayGoOn()) continue;
+        if ((await this.#cut({ cameraId, fileName }, spans)) === 'deleted')
+          deleted.push({ cameraId, fileName });
+      }
+      if (page.length < AT_ONCE) break;
+      afterMs = page.at(-1)!.startMs;
+    }
+    return { ...noDeletions, deleted };
+  }
+
+  /**
+   * Makes room of what belongs to no event, the oldest first; `cameraIds`: of which events are worth more than all else. False:
+   * that wasn't enough.
+   */
+  async makeRoom(
+    cameraIds: ReadonlySet<string>,
+    bounds: {
+      readonly minFreePercent: number;
+      readonly eras: readonly ClockEra[];
+      readonly skip: readonly string[];
+      readonly spared: readonly ProtectedSpan[];
+    },
+    report: (round: Deletions) => void,
+  ): Promise<boolean> {
+    const { runner } = this.#deps;
+    const { minFreePercent, eras, spared } = bounds;
+    const archiveDir = this.#archiveDir;
+    const evict = { archiveDir, ...bounds, maxFiles: AT_ONCE };
+    const skip = new Set(bounds.skip);
+    let { freePercent } = await runner.run('evictOldest', { ...evict, only: [] });
+    for (let pages = 0; pages < MOST_PAGES && freePercent < minFreePercent; pages += 1) {
+      const after = this.#evictedTo;
+      const input = { archiveDir, eras, after, count: AT_ONCE, skip: [...skip], spared };
+      const page = await runner.run('oldestRecordings', input);
+      if (page.length === 0) return false;
+      const only: string[] = [];
+      for (const place of page) {
+        const kept = cameraIds.has(place.cameraId) ? this.#keptOf(place, true, spared) : [];
+        if (kept === 'all') continue;
+        if (kept.length === 0) only.push(placeKey(place));
+        else await this.#cut(place, kept);
+      }
+      const round = await runner.run('evictOldest', { ...evict, only });
+      report(round);
+      freePercent = round.freePercent;
+      // What was deleted is enough, though it doesn't show yet.
+      if (round.deleted.length + round.failed.length < only.length) return true;
+      this.#evictedTo = page.at(-1)!.place;
+    }
+    return true;
+  }
+
+  /** What of a recording is kept; `all` where nothing needs to be cut, or nobody knows. */
+  #keptOf({ cameraId, fileName }: FilePlace, areEventsKept: boolean, spared: readonly ProtectedSpan[]): Kept {
+    const { startMs = 0, endMs = null } = parseRecordingName(fileName) ?? {};
+    // One that was moved aside can't be played, and has nothing of an event.
+    if (endMs === null) return [];
+    const ofCamera = spared.filter(
+      (span) => span.cameraId === cameraId && span.fromMs <= endMs && span.toMs >= startMs,
+    );
+    const known = areEventsKept
+      ? this.#deps.times(cameraId, startMs - POST_ROLL_MS, endMs + PRE_ROLL_MS)
+      : null;
+    if (areEventsKept && (known === null || startMs < known.sinceMs)) return 'all';
+    const spans = joined([...ofCamera, ...spansOf(known?.events ?? [])]);
+    if (spans.length === 0) return [];
+    return longestHoleMs({ fromMs: startMs, toMs: endMs }, spans) <= MOST_TOO_MUCH_MS ? 'all' : spans;
+  }
+
+  async #cut({ cameraId, fileName }: FilePlace, kept: readonly TimeSpan[]): Promise<string> {
+    const input = { archiveDir: this.#archiveDir, cameraId, fileName, kept };
+    const { outcome, names } = await this.#deps.runner.run('cutRecording', input);
+    if (outcome === 'cut')
+      this.#deps.log.info('cut a recording to what belongs to events', {
+        camera_id: cameraId,
+        file: fileName,
+        names: names.join(' '),
+      });
+    return outcome;
+  }
+}
