@@ -6,6 +6,7 @@ import { Detecting } from './detect/detecting.js';
 import { EngineProcess } from './detect/engine-process.js';
 import { PassagePictures } from './detect/passage-pictures.js';
 import { Passages } from './detect/passages.js';
+import { isScheduled, SiteClock } from './detect/schedule.js';
 import { CameraNotices } from './events/kept/camera-notices.js';
 import type { Media } from './media.js';
 import type { Models } from './models/models.js';
@@ -81,6 +82,16 @@ export const buildDetection = (
     modelPath: detectModel === null ? null : () => models.path(detectModel),
   });
   stops.push(() => detecting.stop());
-  beat.on(() => detecting.set(registry.detected()));
+  const siteClock = new SiteClock();
+  let resting: ReadonlySet<string> = new Set();
+  detections.counts = (cameraId) => !resting.has(cameraId);
+  beat.on(() => {
+    const local = siteClock.at(clock.wallMs(), storage.store.settings.all().time_zone);
+    const off = [...registry.maskedSettings()].filter(
+      ([, { detection }]) => !isScheduled(detection.schedule, local),
+    );
+    resting = new Set(off.map(([cameraId]) => cameraId));
+    detecting.set([...registry.detected()].filter(({ cameraId }) => !resting.has(cameraId)));
+  });
   return detecting;
 };

@@ -19,12 +19,15 @@ const MAX_KEPT = 1_024;
 export class Detections {
   /** Something was seen, or nothing was. */
   readonly seen = new Signal<[cameraId: string, detection: Detection, keyframe: TakenKeyframe | null]>();
+  /** Whether what is seen at a camera counts now; else it is as if nobody had looked. */
+  counts: (cameraId: string) => boolean = () => true;
   /** Why nothing is found at a camera; "" where all is well. */
   errorOf: (cameraId: string) => string = () => '';
   readonly #byCamera = new Map<string, Detection[]>();
 
   /** `keyframe`: where it was seen, in case somebody wants a picture of it. */
   add(cameraId: string, detection: Detection, keyframe: TakenKeyframe | null = null): void {
+    if (!this.counts(cameraId)) return;
     const kept = this.#byCamera.get(cameraId) ?? [];
     this.#byCamera.set(cameraId, kept);
     // The host's clock was set back: what was seen by it before would keep out all that comes.

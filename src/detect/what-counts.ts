@@ -1,4 +1,5 @@
 import type { SeenObject } from './messages.js';
+import type { ScheduledHours } from './schedule.js';
 
 type Point = readonly [x: number, y: number];
 
@@ -16,6 +17,8 @@ export type DetectionRules = {
   /** Of the picture's area. */
   readonly min_size?: number | undefined;
   readonly zones?: readonly Zone[] | undefined;
+  /** When it counts; where none is there always. */
+  readonly schedule?: readonly ScheduledHours[] | undefined;
 };
 
 /** An object that counts, and the zone in which it stands; "" where there is none. */

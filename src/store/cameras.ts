@@ -34,6 +34,15 @@ export type DetectionSettings = {
   /** Of the picture's area. */
   readonly min_size?: number | undefined;
   readonly zones?: readonly DetectionZone[] | undefined;
+  /** When, by the site's clocks; empty: always. */
+  readonly schedule?: readonly DetectionHours[] | undefined;
+};
+
+/** Some hours of some days (detect/schedule.ts). */
+export type DetectionHours = {
+  readonly days: readonly ('sun' | 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat')[];
+  readonly from: string;
+  readonly to: string;
 };
 
 /** The stored settings of a camera, spelled as in the JSON interface. `url` and `sub_url` may hold credentials: never log them. */

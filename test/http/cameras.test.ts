@@ -158,7 +158,11 @@ test('which detections count is kept as it is sent, restarts nothing, and is ref
     [0.5, 1],
   ];
   const zone = { name: 'gate', kind: 'include', points };
-  const detection = { labels: ['person', 'car'], min_score: 0.6, min_size: 0.01, zones: [zone] };
+  const hours = { days: ['mon', 'sun'], from: '22:00', to: '06:00' };
+  const detection = {
+    ...{ labels: ['person', 'car'], min_score: 0.6, min_size: 0.01, zones: [zone] },
+    schedule: [hours, { ...hours, to: '24:00' }],
+  };
   const put = (sent: unknown) => app.asAdmin('PUT', '/api/cameras/a', { detection: sent });
   assert.deepEqual((await put(detection)).body.detection, detection);
   assert.equal(connects(), before);
@@ -171,6 +175,11 @@ test('which detections count is kept as it is sent, restarts nothing, and is ref
     [{ zones: [{ ...zone, points: [...points, [0, 2]] }] }, '.zones[0].points[3][1]'],
     [{ zones: [{ ...zone, kind: 'maybe' }] }, '.zones[0].kind'],
     [{ zones: [zone, zone] }, '.zones'],
+    [{ schedule: [{ ...hours, days: ['mon', 'mon'] }] }, '.schedule[0].days'],
+    [{ schedule: [{ ...hours, days: [] }] }, '.schedule[0].days'],
+    [{ schedule: [{ ...hours, from: '24:00' }] }, '.schedule[0].from'],
+    [{ schedule: [{ ...hours, to: '6:00' }] }, '.schedule[0].to'],
+    [{ schedule: [{ ...hours, to: hours.from }] }, '.schedule[0].to'],
   ] as const) {
     const { status, body } = await put(bad);
     assert.deepEqual([status, body.errors[0].path], [400, `detection${path}`]);

@@ -79,6 +79,7 @@ export const anyCamera: fc.Arbitrary<Camera> = record<Camera>({
         ),
         { maxLength: 2 },
       ),
+      schedule: fc.constantFrom([], [{ days: ['sun', 'fri'] as const, from: '22:00', to: '06:00' }]),
     },
     { requiredKeys: [], noNullPrototype: true },
   ),
