@@ -5,6 +5,7 @@ import type { RecorderFileState } from './archive/write/recorder-files.js';
 import { RecordingDesk } from './archive/write/recording-desk.js';
 import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
+import { machineMemoryBytes } from './base/machine-memory.js';
 import { Signal } from './base/signal.js';
 import { Cameras } from './camera/fleet/cameras.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
@@ -291,6 +292,8 @@ export const startMedia = async (
   detections.seen.on((cameraId, detection) => walls.seen(cameraId, detection));
   const hls = new LiveHls({
     ...{ clock, log, feeds: cameras, alwaysOn: () => registry.alwaysOnHls() },
+    // As much as rings may take, unless somebody says otherwise of those.
+    memoryBytes: machineMemoryBytes() / 4,
     remarks: (cameraId, fromMs, toMs) =>
       detections
         .between(cameraId, fromMs, toMs)

@@ -78,6 +78,21 @@ export class Channel {
     return this.#unfollow !== null;
   }
 
+  /** What its segments take, by how many it may keep. */
+  get memory(): Pick<SegmentWindow, 'wantedBytes' | 'leastBytes'> {
+    return this.#window;
+  }
+
+  /** Its share of the memory that there is for all. */
+  share(bytes: number): void {
+    this.#window.shareBytes = bytes;
+  }
+
+  /** Nobody plays it, and nobody waits for it to be played. */
+  get isIdle(): boolean {
+    return this.#waiting.count === 0 && this.viewers() === 0;
+  }
+
   /** Video frames that were overwritten before this reader came to them. */
   get droppedFrames(): number {
     return this.#droppedFrames + (this.#reader?.droppedFrames ?? 0);

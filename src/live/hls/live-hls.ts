@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { fairCeiling } from '../../ring/ceiling.js';
 import { cameraIdOf, type StreamName, sourceFields } from '../../ring/source-key.js';
 import type { CameraFeeds } from '../feeds.js';
 import type { LiveOutput } from '../live-output.js';
@@ -12,7 +13,7 @@ import { addressSuffix, subtitlePlaylist, videoPlaylist } from './playlists.js';
 import type { Segment } from './segment.js';
 import { type Remarks, subtitleFile } from './subtitles.js';
 import { TsMaker } from './ts-maker.js';
-import { Numbers } from './window.js';
+import { LEAST_WINDOW_BYTES, Numbers } from './window.js';
 
 /** Parts are looked for this often while somebody plays them. */
 const BEAT_MS = 50;
@@ -20,6 +21,7 @@ const BEAT_MS = 50;
 const BEATS_A_TURN = 4;
 /** How often cameras are asked for that are to be cut whether somebody asks or not. */
 const ALWAYS_ON_EVERY_MS = 1_000;
+const NO_ROOM_RETRY_SEC = 10;
 
 export type LiveHlsDeps = {
   readonly clock: Clock;
@@ -29,6 +31,8 @@ export type LiveHlsDeps = {
   readonly alwaysOn: () => readonly string[];
   /** What the subtitles say. */
   readonly remarks?: Remarks;
+  /** For the segments of all cameras together; without it they keep what they are meant to. */
+  readonly memoryBytes?: number;
 };
 
 /** Who asks: what is told apart as one viewer, and what goes into the addresses that it is given. */
@@ -172,7 +176,33 @@ export class LiveHls implements LiveOutput {
     return channel;
   }
 
+  /** Throws `no_picture` where there is no memory for another camera, though those that nobody plays give way. */
   #wake(channel: Channel): void {
+    for (let idle: Channel | undefined; !channel.isAwake && !this.#hasRoom; idle.rest()) {
+      idle = [...this.#channels.values()].find((other) => other.isAwake && other.isIdle);
+      if (idle === undefined) throw noRoom();
+    }
+    this.#begin(channel);
+  }
+
+  /** Whether there is memory for one more camera. */
+  get #hasRoom(): boolean {
+    const { memoryBytes = Number.POSITIVE_INFINITY } = this.#deps;
+    let bytes = channelBytes(null);
+    for (const channel of this.#channels.values()) if (channel.isAwake) bytes += channelBytes(channel);
+    return bytes <= memoryBytes;
+  }
+
+  /** Gives each camera its share of the memory. */
+  #share(): void {
+    const { memoryBytes = Number.POSITIVE_INFINITY } = this.#deps;
+    const awake = [...this.#channels.values()].filter(({ isAwake }) => isAwake);
+    const demands = awake.map(({ memory }) => memory.wantedBytes);
+    const shareBytes = fairCeiling(demands, memoryBytes);
+    for (const channel of awake) channel.share(shareBytes);
+  }
+
+  #begin(channel: Channel): void {
     channel.wake();
     if (!channel.isAwake) return;
     this.#beat ??= this.#deps.clock.every(BEAT_MS, () => this.#onBeat());
@@ -180,7 +210,11 @@ export class LiveHls implements LiveOutput {
 
   #keepAwake(): void {
     this.#alwaysOn = new Set(this.#deps.alwaysOn());
-    for (const source of this.#alwaysOn) this.#wake(this.#channel(source));
+    for (const source of this.#alwaysOn) {
+      const channel = this.#channel(source);
+      if (channel.isAwake || this.#hasRoom) this.#begin(channel);
+    }
+    this.#share();
   }
 
   #onBeat(): void {
@@ -210,6 +244,12 @@ export class LiveHls implements LiveOutput {
     this.#beat = null;
   }
 }
+
+/** Of a camera that begins, what is usual. */
+const channelBytes = (channel: Channel | null): number => channel?.memory.leastBytes ?? LEAST_WINDOW_BYTES;
+
+const noRoom = () =>
+  hlsError('no_picture', 'too many cameras are played by HLS at once', { retryAfterSec: NO_ROOM_RETRY_SEC });
 
 /** `beside`: what players of either kind read, too. */
 type PlayedKind = 'ts' | 'parts' | 'beside';

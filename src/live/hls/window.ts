@@ -10,6 +10,10 @@ const LISTED_BESIDE_PARTS = 8;
 const HELD_SEGMENTS = 10;
 /** Whatever a camera sends, its window takes no more than this and a segment. */
 const MAX_WINDOW_BYTES = 96 << 20;
+/** However little memory there is for it, what players need to go on is left: three segments, and the open one. */
+const LEAST_SEGMENTS = 3;
+/** What those take of a camera of 4 Mbit/s, as long as it isn't known. */
+export const LEAST_WINDOW_BYTES = 4 << 20;
 /** What segments are cut to, where the camera's keyframes allow it. */
 export const TARGET_DURATION_SEC = 2;
 /** What parts are cut to (0.34 s): three a second, and a bit for clocks that aren't exact. */
@@ -55,6 +59,8 @@ export class SegmentWindow {
   partTicks = PART_TICKS;
   longestPartTicks = PART_TICKS;
   lengthBytes = 0;
+  /** Its share of the memory that there is for all cameras. */
+  shareBytes = Number.POSITIVE_INFINITY;
   /** Raised by everything that somebody may be waiting for. */
   revision = 0;
   #complete: Segment[] = [];
@@ -70,6 +76,15 @@ export class SegmentWindow {
 
   get latest(): Segment | null {
     return this.#complete.at(-1) ?? null;
+  }
+
+  /** What it takes, or will, if it keeps as much as it is meant to, and if it keeps the least. */
+  get wantedBytes(): number {
+    return Math.min(this.#segmentBytes * (HELD_SEGMENTS + 1), MAX_WINDOW_BYTES);
+  }
+
+  get leastBytes(): number {
+    return Math.max(this.#segmentBytes * (LEAST_SEGMENTS + 1), LEAST_WINDOW_BYTES);
   }
 
   /** The segments of a playlist, oldest first. */
@@ -144,6 +159,14 @@ export class SegmentWindow {
 
   #isOverfull(): boolean {
     const { length } = this.#complete;
-    return length > HELD_SEGMENTS || (length > 1 && this.lengthBytes > MAX_WINDOW_BYTES);
+    if (length > HELD_SEGMENTS || (length > LEAST_SEGMENTS && this.lengthBytes > this.shareBytes))
+      return true;
+    return length > 1 && this.lengthBytes > MAX_WINDOW_BYTES;
+  }
+
+  /** Of one of the present segments. */
+  get #segmentBytes(): number {
+    const segments = this.#complete.length + (this.#open === null ? 0 : 1);
+    return this.lengthBytes / Math.max(segments, 1);
   }
 }

@@ -144,7 +144,7 @@ export type HlsRig = {
 };
 
 /** Live HLS over fake cameras and a fake clock. */
-export const makeHls = (clock = new FakeClock()): HlsRig => {
+export const makeHls = (clock = new FakeClock(), memoryBytes = Number.POSITIVE_INFINITY): HlsRig => {
   const cameras = new Map<string, HlsCamera>();
   const errors: string[] = [];
   const alwaysOn: string[] = [];
@@ -153,7 +153,7 @@ export const makeHls = (clock = new FakeClock()): HlsRig => {
     if (level === 'error') errors.push(`${message} ${JSON.stringify(fields)}`);
   });
   const hls = new LiveHls({
-    ...{ clock, log, feeds: feedsOf(cameras), alwaysOn: () => alwaysOn },
+    ...{ clock, log, feeds: feedsOf(cameras), alwaysOn: () => alwaysOn, memoryBytes },
     remarks: (cameraId, fromMs, toMs) =>
       cameraId === 'door' ? remarks.filter(({ wallMs }) => wallMs >= fromMs && wallMs < toMs) : [],
   });

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { INFO_ENTRY_BYTES, RingMemory } from '../../../src/ring/layout.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { fixtures } from '../../support/fixtures.js';
+import { generateVideo } from '../../support/frame-generator.js';
 import { FIRST, HlsCamera, makeHls, viewer } from './hls-camera.js';
 import { addressesOf, parse } from './playlist-reader.js';
 
@@ -230,5 +231,50 @@ test('a camera that is connected for its viewers is let go of as soon as they ha
   assert.deepEqual([camera.listeners.size, hls.viewers('sim')], [1, 1]);
   camera.play(6);
   assert.deepEqual([camera.listeners.size, hls.viewers('sim')], [0, 0]);
+  hls.stop();
+});
+
+test('cameras for which there is no memory are refused, until those that nobody plays any more give way', async () => {
+  const clock = new FakeClock();
+  // Room for two that begin.
+  const { cameras, hls, alwaysOn } = makeHls(clock, 9 << 20);
+  for (const id of ['a', 'b', 'c', 'd']) cameras.set(id, new HlsCamera(clock, fixtures.h264High()));
+  alwaysOn.push('a', 'b', 'c');
+  clock.advance(1_000);
+  const begun = (): string =>
+    [...cameras].map(([id, { listeners }]) => (listeners.size === 1 ? id : '')).join('');
+  assert.equal(begun(), 'ab', 'no more than there is room for');
+  const asked = async (id: string): Promise<string> => {
+    const playlist = hls.lowLatency(id, viewer, null);
+    cameras.get(id)!.play(2.5);
+    return playlist;
+  };
+  await asked('d');
+  assert.equal(begun(), 'bd', 'one that nobody plays gives way');
+  await asked('c');
+  assert.equal(begun(), 'cd');
+  await assert.rejects(hls.video('a', viewer), { code: 'no_picture', details: { retryAfterSec: 10 } });
+  assert.equal(begun(), 'cd', 'those that are played stay');
+  clock.advance(11_000);
+  await asked('a');
+  assert.match(begun(), /^a[cd]$/);
+  hls.stop();
+});
+
+test('where memory is short all cameras keep fewer segments, though enough to play', async () => {
+  const clock = new FakeClock();
+  const { cameras, hls } = makeHls(clock, 11 << 20);
+  const video = generateVideo({ kbps: 4_000 });
+  for (const id of ['a', 'b']) cameras.set(id, new HlsCamera(clock, video));
+  for (const [id, camera] of cameras) {
+    const first = hls.video(id, viewer);
+    camera.play(5);
+    await first;
+  }
+  for (let passed = 0; passed < 30; passed += 1) for (const camera of cameras.values()) camera.play(0.5);
+  for (const id of cameras.keys()) {
+    const { length } = addressesOf(parse(await hls.video(id, viewer)));
+    assert.ok(length >= 3 && length < 6, `${length} segments`);
+  }
   hls.stop();
 });
