@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js';
+import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { closeLeftRing } from '../../ring/replacement.js';
 import { sourceFields } from '../../ring/source-key.js';
@@ -91,6 +92,11 @@ export class Cameras {
       has: (key) => this.#seats.has(key),
       feed: (key) => feedOf(this.#seats.get(key)),
       onWish: (key, isWanted) => this.#seats.get(key)?.camera.want(isWanted),
+      onFault: (key, fault) =>
+        this.#log.error('a reader failed over news of its ring', {
+          ...sourceFields(key),
+          reason: messageOf(fault),
+        }),
     });
     this.#fleet = new Fleet({
       clock: deps.clock,

@@ -22,6 +22,8 @@ type FollowersDeps = {
   readonly feed: (key: string) => CameraFeed | null;
   /** Whether a source is wanted, from now on. */
   readonly onWish: (key: string, isWanted: boolean) => void;
+  /** A listener failed; the others were told all the same. */
+  readonly onFault: (key: string, fault: unknown) => void;
 };
 
 /**
@@ -90,7 +92,7 @@ export class Followers {
     const following = this.#byKey.get(source);
     following?.lingering?.cancel();
     this.#byKey.delete(source);
-    for (const listener of following?.listeners ?? []) listener(null);
+    this.#tellAll(source, following?.listeners, null);
   }
 
   /** Nobody's wish outlasts this. */
@@ -105,7 +107,19 @@ export class Followers {
   }
 
   #tell(key: string, feed: CameraFeed): void {
-    for (const listener of this.#byKey.get(key)?.listeners ?? []) listener(feed);
+    this.#tellAll(key, this.#byKey.get(key)?.listeners, feed);
+  }
+
+  #tellAll(key: string, listeners: ReadonlySet<FeedListener> = new Set(), feed: CameraFeed | null): void {
+    for (const listener of [...listeners]) {
+      // One that was ended by another's news isn't told any more.
+      if (!listeners.has(listener)) continue;
+      try {
+        listener(feed);
+      } catch (fault) {
+        this.#deps.onFault(key, fault);
+      }
+    }
   }
 
   #wish(source: string): void {

@@ -171,6 +171,28 @@ test('whoever follows a camera hears of its ring, of a new one, and of its end',
   assert.equal(late.at(-1), null);
 });
 
+test('a reader that fails over news of a ring keeps no other reader from it, nor the thread from being heard', () => {
+  const { cameras, puppetOf, records } = setUp();
+  cameras.replaceAll([cameraSettings('door')]);
+  const seen: string[] = [];
+  const fail = (): never => {
+    throw new Error('it is full');
+  };
+  cameras.follow('door', fail);
+  cameras.follow('door', (feed) => seen.push(feed === null ? 'gone' : 'ring'));
+  const puppet = puppetOf('door');
+  puppet.say({ type: 'ring', cameraId: 'door', ring: makeRing().writer.ring });
+  cameras.remove('door');
+  assert.deepEqual(seen, ['ring', 'gone']);
+  assert.deepEqual(
+    records.filter(({ level }) => level === 'error').map(({ fields }) => fields),
+    [
+      { camera_id: 'door', reason: 'it is full' },
+      { camera_id: 'door', reason: 'it is full' },
+    ],
+  );
+});
+
 test('a camera that is switched off has its ring closed; its followers hear of the new one, and of nothing between', () => {
   const { cameras, puppets, puppetOf } = setUp();
   cameras.set(cameraSettings('door'));
