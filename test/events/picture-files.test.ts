@@ -59,6 +59,7 @@ test('the oldest pictures go where all together are too large, also those of the
   assert.deepEqual([await first.find(1), first.count, first.bytes], [null, 3, 710]);
   const second = new PictureFiles(folder, { log, maxBytes: 1_000 });
   await second.start();
+  await second.measured;
   assert.deepEqual([second.count, second.bytes], [3, 710]);
   await second.put(5, Buffer.alloc(500, 5));
   assert.deepEqual(

@@ -10,7 +10,7 @@ const MAX_FILE_BYTES = 512_000;
 /** 20,000 of the usual 30 to 50 KB; the largest that are taken would be ten times that. */
 const MAX_BYTES = 1 << 30;
 /** Files whose sizes are asked for at once. */
-const STATS_AT_ONCE = 64;
+const STATS_AT_ONCE = 16;
 /** Files of which it is looked at a time whether their events are still there. */
 const LOOK_AT = 2_000;
 const SUFFIX = '.jpg';
@@ -27,6 +27,8 @@ export class PictureFiles {
   /** The sizes of those of each event that has one, oldest first. */
   readonly #sizes = new Map<number, number>();
   #bytes = 0;
+  /** When what was there at the start counts with its size. */
+  measured: Promise<void> = Promise.resolve();
   readonly #lookAt: number;
   /** So many of them, from the oldest on, were looked at. */
   #looked = 0;
@@ -60,12 +62,9 @@ export class PictureFiles {
         // Left by a process that died while it wrote.
         else if (name.endsWith('.new')) await rm(join(this.#folder, name), { force: true });
       }
-      ids.sort((a, b) => a - b);
-      for (let at = 0; at < ids.length; at += STATS_AT_ONCE) {
-        const some = ids.slice(at, at + STATS_AT_ONCE);
-        const sizes = await Promise.all(some.map((id) => this.#sizeOf(id)));
-        for (const [index, id] of some.entries()) this.#keep(id, sizes[index]!);
-      }
+      for (const id of ids.sort((a, b) => a - b)) this.#keep(id, 0);
+      // A cold disk may take minutes for all of them: nobody waits for that.
+      this.measured = this.#try(() => this.#measure(ids));
     });
   }
 
@@ -119,10 +118,14 @@ export class PictureFiles {
     return join(this.#folder, `${eventIdText(id)}${SUFFIX}`);
   }
 
-  /** One that can't be looked at counts as the largest that is taken. */
-  async #sizeOf(id: number): Promise<number> {
-    const found = await stat(this.#pathOf(id)).catch(() => null);
-    return found?.size ?? MAX_FILE_BYTES;
+  async #measure(ids: readonly number[]): Promise<void> {
+    for (let at = 0; at < ids.length; at += STATS_AT_ONCE) {
+      const some = ids.slice(at, at + STATS_AT_ONCE);
+      const found = await Promise.all(some.map((id) => stat(this.#pathOf(id)).catch(() => null)));
+      // One that was replaced or removed meanwhile is known.
+      for (const [index, id] of some.entries())
+        if (this.#sizes.get(id) === 0) this.#keep(id, found[index]?.size ?? MAX_FILE_BYTES);
+    }
   }
 
   #keep(id: number, bytes: number): void {
