@@ -307,7 +307,7 @@ export const startMedia = async (
     },
     { feeds: cameras, clock, log, threads, onChange, spawn: spawnWhepWorker, openDoor: openUdpDoor },
   );
-  const rtsp = new RtspViews({ feeds: cameras, clock, log, onChange });
+  const rtsp = new RtspViews({ feeds: cameras, documents: cameras.documents, clock, log, onChange });
   outputs.push(webSockets, walls, hls, whep, rtsp);
   stops.push(() => cameras.stop());
   stops.push(() => desk.hasten());

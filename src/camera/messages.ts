@@ -54,6 +54,8 @@ export type ToCameraWorker =
       readonly isWanted: boolean;
       readonly mode: 'continuous' | 'events';
     }
+  /** Whether somebody wants the camera's metadata documents as they come, from now on. */
+  | { readonly type: 'documents'; readonly cameraId: string; readonly isWanted: boolean }
   /** Begins one session; `attempt` comes back with all that is said of it. */
   | {
       readonly type: 'connect';
@@ -103,6 +105,13 @@ export type FromCameraWorker =
     }
   /** The camera's own analytics: a few times a second at most. */
   | { readonly type: 'analytics'; readonly cameraId: string; readonly news: AnalyticsNews }
+  /** A metadata document, while they are wanted. */
+  | {
+      readonly type: 'document';
+      readonly cameraId: string;
+      readonly bytes: Uint8Array;
+      readonly wallMs: number;
+    }
   /** The session is over, for whatever reason, and writes no more. */
   | {
       readonly type: 'ended';

@@ -34,11 +34,24 @@ const MAX_GROWTH = 2.5;
 
 const middle = ([x, y, width, height]: Box): readonly [number, number] => [x + width / 2, y + height / 2];
 
-/** How well an object fits a track: 3 by name, above 1 by overlap, below that by nearness; 0: not at all. */
-const fitOf = (track: Track, { label, box, trackId = '' }: CountedObject): number => {
+/** What has another name now must be where it was. */
+const LEAST_RENAMED_OVERLAP = 0.5;
+
+/**
+ * How well an object fits a track: 3 by name, above 1 by overlap, below that by nearness; 0: not at all. Cameras lose an
+ * object at times and call it otherwise then, some each time: `isNamed` are those that are still called as they were.
+ */
+const fitOf = (
+  track: Track,
+  { label, box, trackId = '' }: CountedObject,
+  isNamed: ReadonlySet<string>,
+): number => {
   if (track.label !== label) return 0;
   if (trackId === '' || track.trackId === '') return likeness(track.box, box);
-  return trackId === track.trackId ? 3 : 0;
+  if (trackId === track.trackId) return 3;
+  if (isNamed.has(track.trackId)) return 0;
+  const overlap = overlapOf(track.box, box);
+  return overlap >= LEAST_RENAMED_OVERLAP ? overlap : 0;
 };
 
 const likeness = (before: Box, now: Box): number => {
@@ -61,8 +74,11 @@ export class Tracker {
 
   /** The pairs that fit best first; what fits none is new. */
   update(wallMs: number, objects: readonly CountedObject[]): Step {
+    const isNamed = new Set(objects.map(({ trackId = '' }) => trackId));
     const pairs = objects
-      .flatMap((object) => this.#tracks.map((track) => ({ object, track, fit: fitOf(track, object) })))
+      .flatMap((object) =>
+        this.#tracks.map((track) => ({ object, track, fit: fitOf(track, object, isNamed) })),
+      )
       .filter(({ fit }) => fit > 0)
       .sort((a, b) => b.fit - a.fit);
     const taken = new Set<CountedObject | Track>();
@@ -71,7 +87,7 @@ export class Tracker {
       if (taken.has(object) || taken.has(track)) continue;
       taken.add(object).add(track);
       track.box = object.box;
-      if (track.trackId === '') track.trackId = object.trackId ?? '';
+      if (object.trackId) track.trackId = object.trackId;
       track.lastMs = Math.max(track.lastMs, wallMs);
       track.hits += 1;
       track.bestScore = Math.max(track.bestScore, object.score);

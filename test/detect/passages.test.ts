@@ -101,6 +101,15 @@ test('a camera that is away, or a service that ends, leaves nothing open; a cloc
   assert.equal(passages.count, 0);
 });
 
+test('a camera that calls what stands there otherwise each time makes one event of it', () => {
+  const { log, see } = setUp();
+  for (let times = 0; times < 5; times += 1) see('a', { at: [0.1, 0.1], trackId: String(times) });
+  assert.deepEqual(
+    log.filter((line) => line.includes('begins')),
+    ['1 begins a person 0.5 1'],
+  );
+});
+
 test('an object is what its camera calls it, however it jumps, and two that cross stay two', () => {
   const { clock, passages, log, see } = setUp();
   see('a', { at: [0.1, 0.1], trackId: '1' }, { at: [0.4, 0.1], trackId: '2' });

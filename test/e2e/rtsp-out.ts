@@ -7,7 +7,11 @@ import { type RunningService, recordsOf, startService } from '../support/service
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 
-export type Source = { readonly video: VideoStream; readonly audio?: AudioStream };
+export type Source = {
+  readonly video: VideoStream;
+  readonly audio?: AudioStream;
+  readonly hasMetadata?: boolean;
+};
 
 export type RtspOut = {
   readonly camera: FakeCamera;

@@ -6,6 +6,7 @@ import { sourceFields } from '../../ring/source-key.js';
 import type { AnalyticsNews, RecordingNews } from '../messages.js';
 import { Camera, type CameraSettings, type CameraSlot } from './camera.js';
 import { Departures } from './departures.js';
+import { Documents } from './documents.js';
 import { Fleet, type Host, type HostMessage, type ThreadLosses } from './fleet.js';
 import { type CameraFeed, type FeedListener, Followers } from './followers.js';
 import { Housing, type Lodger } from './housing.js';
@@ -58,6 +59,8 @@ export class Cameras {
   readonly #housing: Housing;
   readonly #departures: Departures;
   readonly #followers: Followers;
+  /** What cameras' own analytics tell, as it comes. */
+  readonly documents: Documents;
   #stopping: Promise<void> | null = null;
 
   constructor(
@@ -97,6 +100,10 @@ export class Cameras {
           ...sourceFields(key),
           reason: messageOf(fault),
         }),
+    });
+    this.documents = new Documents({
+      has: (key) => this.#seats.get(key)?.hasMetadata === true,
+      onWish: (key) => this.#sendDocuments(this.#seats.get(key)),
     });
     this.#fleet = new Fleet({
       clock: deps.clock,
@@ -212,6 +219,13 @@ export class Cameras {
     host?.worker?.send({ type: 'record', cameraId: camera.id, isWanted, mode });
   }
 
+  #sendDocuments(seat: Seat | undefined): void {
+    if (seat?.isOpen !== true) return;
+    const { id: cameraId } = seat.camera;
+    const isWanted = this.documents.isWanted(cameraId);
+    seat.host?.worker?.send({ type: 'documents', cameraId, isWanted });
+  }
+
   #add(settings: CameraSettings): Camera {
     const camera = new Camera(settings, {
       clock: this.#clock,
@@ -312,6 +326,7 @@ export class Cameras {
     seat.isOpen = true;
     host.worker?.send({ type: 'open', cameraId: seat.camera.id, ring: seat.ring });
     if (seat.camera.settings.isRecorded) this.#sendRecord(seat);
+    if (this.documents.isWanted(seat.camera.id)) this.#sendDocuments(seat);
   }
 
   #leaveHost(seat: Seat, closeRing: boolean): void {
@@ -391,6 +406,9 @@ export class Cameras {
         break;
       case 'analytics':
         if (seat.hasMetadata) this.#analytics?.onNews(message.cameraId, message.news);
+        break;
+      case 'document':
+        this.documents.onDocument(message.cameraId, message);
         break;
       case 'ended':
         this.#setMetadata(seat, false);

@@ -5,9 +5,10 @@ import type { RingWriter } from '../../ring/writer.js';
 import { OPENING_MS } from '../../rtp/reorder.js';
 import { RtspSession, type RtspSessionHandlers } from '../../rtsp/session.js';
 import type { QuirkName } from '../../store/cameras.js';
-import type { AnalyticsNews, CameraSource, SessionFault, Waiting } from '../messages.js';
+import type { CameraSource, SessionFault, Waiting } from '../messages.js';
 import { policiesOf, quirkNames } from '../quirks.js';
 import { chooseMedias, type MediaChoice, mediasOf } from './choose-medias.js';
+import type { MetadataListener } from './metadata-track.js';
 import { Reception } from './reception.js';
 import { RingTally } from './ring-tally.js';
 import type { StreamTime } from './stream-time.js';
@@ -32,7 +33,7 @@ export type IngestSessionDeps = {
   readonly onQuirks: (names: readonly QuirkName[]) => void;
   /** Whether the metadata track of a camera that has one is there. */
   readonly onMetadata: (isThere: boolean) => void;
-  readonly onAnalytics: (news: AnalyticsNews) => void;
+  readonly analytics: MetadataListener;
   readonly onPlaying: () => void;
   /** The camera sends, and this is missing before anything can be shown; again when that changes. */
   readonly onWaiting: (waiting: Waiting) => void;
@@ -210,14 +211,14 @@ export class IngestSession implements RtspSessionHandlers {
   /** Begins with the first packet: only then it is settled which transport the media comes over. */
   #receive(): Reception | null {
     if (this.#choice === null || this.#isEnded) return null;
-    const { clock, ring, time, onAnalytics } = this.#deps;
+    const { clock, ring, time, analytics } = this.#deps;
     const { transport } = this.#rtsp;
     const onFirstPacket = (): void => {
       if (transport === 'udp') clock.after(OPENING_MS, () => this.#flush());
     };
     this.#reception = new Reception(this.#choice, {
       ...{ clock, ring, time, transport },
-      ...{ onFirstPacket, onAnalytics },
+      ...{ onFirstPacket, analytics },
     });
     return this.#reception;
   }

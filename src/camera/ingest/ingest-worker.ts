@@ -77,6 +77,9 @@ export class IngestWorker {
       case 'record':
         this.#recorders.setRecorded(message.cameraId, message.isWanted, message.mode);
         break;
+      case 'documents':
+        this.#cameras.get(message.cameraId)?.wantDocuments(message.isWanted);
+        break;
       case 'connect':
         this.#cameras.get(message.cameraId)?.connect(message.attempt, message.source);
         break;

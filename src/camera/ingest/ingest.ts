@@ -32,6 +32,7 @@ export class Ingest {
   readonly #time: StreamTime;
   readonly #metadataTrust = new MetadataTrust();
   #session: IngestSession | null = null;
+  #areDocumentsWanted = false;
   /** A new session begins when the last one's TEARDOWN is through: many cameras serve just one at a time. */
   #previousEnd: Promise<void> = Promise.resolve();
 
@@ -83,7 +84,11 @@ export class Ingest {
       onWaiting: (waiting) => send({ type: 'waiting', cameraId, attempt, waiting }),
       onStreaming: () => send({ type: 'streaming', cameraId, attempt }),
       onMetadata: (isThere) => send({ type: 'metadata', cameraId, attempt, isThere }),
-      onAnalytics: (news) => send({ type: 'analytics', cameraId, news }),
+      analytics: {
+        onNews: (news) => send({ type: 'analytics', cameraId, news }),
+        areDocumentsWanted: () => this.#areDocumentsWanted,
+        onDocument: (bytes, wallMs) => send({ type: 'document', cameraId, bytes, wallMs }),
+      },
       onEnded: (fault) => {
         if (session.hasAskedForMetadata && fault.code !== 'aborted') this.#doubtMetadata(beganMs);
         send({ type: 'ended', cameraId, attempt, fault });
@@ -91,6 +96,11 @@ export class Ingest {
     });
     this.#session = session;
     void this.#previousEnd.then(() => session.run());
+  }
+
+  /** Whether its metadata documents are told of as they come. */
+  wantDocuments(isWanted: boolean): void {
+    this.#areDocumentsWanted = isWanted;
   }
 
   disconnect(): void {

@@ -17,11 +17,19 @@ const NEWS_A_SEC = 64;
 const NOTIFICATION = Buffer.from('Notification');
 const APPEARANCE = Buffer.from('Appearance');
 
+/** Who hears what a camera's own analytics tell. */
+export type MetadataListener = {
+  onNews(news: AnalyticsNews): void;
+  /** Whether documents are to be told of as they come, be they read or not. */
+  areDocumentsWanted(): boolean;
+  onDocument(bytes: Uint8Array, wallMs: number): void;
+};
+
 export type MetadataTrackDeps = {
   readonly time: MetadataTime;
   /** Where a picture that came at this time would be; null before the first. */
   readonly wallMsAt: (nowMs: MonotonicMs) => number | null;
-  readonly onNews: (news: AnalyticsNews) => void;
+  readonly listener: MetadataListener;
 };
 
 /** One session's metadata on its way from documents to what they say, at its place among the pictures. */
@@ -31,6 +39,7 @@ export class MetadataTrack implements DocumentSink {
   readonly counters = { documents: 0, refused: 0, objects: 0 };
   readonly #deps: MetadataTrackDeps;
   readonly #readBytes = new Allowance(READ_BYTES_A_SEC);
+  readonly #passedBytes = new Allowance(READ_BYTES_A_SEC);
   readonly #news = new Allowance(NEWS_A_SEC);
   /** Of the newest scene with objects that was told. */
   #sceneWallMs = Number.NEGATIVE_INFINITY;
@@ -44,6 +53,7 @@ export class MetadataTrack implements DocumentSink {
   document(bytes: Buffer, end: number, rtpTimestamp: number): void {
     this.counters.documents += 1;
     const document = bytes.subarray(0, end);
+    if (this.#deps.listener.areDocumentsWanted()) this.#passOn(document, rtpTimestamp);
     if (this.#isPassedOver(document)) return;
     const read = this.#readBytes.take(end, this.arrivalMs) ? readMetadata(document) : null;
     if (read === null || 'refused' in read) {
@@ -56,8 +66,16 @@ export class MetadataTrack implements DocumentSink {
     this.#tell(read, rtpTimestamp, arrivedMs);
   }
 
+  #passOn(document: Buffer, rtpTimestamp: number): void {
+    const { time, listener } = this.#deps;
+    const arrivedMs = this.#deps.wallMsAt(this.arrivalMs);
+    if (arrivedMs === null || !this.#passedBytes.take(document.length, this.arrivalMs)) return;
+    // A copy of its own: what goes to another thread goes with the memory that it lies in.
+    listener.onDocument(new Uint8Array(document), time.placeNotice(rtpTimestamp, arrivedMs, null));
+  }
+
   #tell({ scenes, notices }: Metadata, rtpTimestamp: number, arrivedMs: number): void {
-    const { time, onNews } = this.#deps;
+    const { time, listener } = this.#deps;
     const times = time.placeScenes(
       rtpTimestamp,
       arrivedMs,
@@ -72,7 +90,7 @@ export class MetadataTrack implements DocumentSink {
         ...notice,
         wallMs: time.placeNotice(rtpTimestamp, arrivedMs, utcMs),
       }));
-    if (told.length > 0 || noticed.length > 0) onNews({ scenes: told, notices: noticed });
+    if (told.length > 0 || noticed.length > 0) listener.onNews({ scenes: told, notices: noticed });
   }
 
   /** Of scenes with objects some; of empty ones the first. */

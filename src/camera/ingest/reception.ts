@@ -11,11 +11,10 @@ import type { Depacketizer } from '../../rtp/depacketizer.js';
 import { TrackReceiver, type TrackReceiverDeps } from '../../rtp/receiver.js';
 import { aacFramingOf, hasDonl, spropNalsOf } from '../../rtsp/media-format.js';
 import type { MediaDescription } from '../../rtsp/sdp.js';
-import type { AnalyticsNews } from '../messages.js';
 import { AudioTrack } from './audio-track.js';
 import type { MediaChoice } from './choose-medias.js';
 import { MetadataTime } from './metadata-time.js';
-import { MetadataTrack } from './metadata-track.js';
+import { type MetadataListener, MetadataTrack } from './metadata-track.js';
 import { RingTally } from './ring-tally.js';
 import type { StreamTime, TrackTime } from './stream-time.js';
 import { VideoTrack } from './video-track.js';
@@ -27,8 +26,7 @@ type ReceptionDeps = {
   readonly transport: 'tcp' | 'udp';
   /** A track's first packet came. */
   readonly onFirstPacket: () => void;
-  /** The camera's own analytics saw something. */
-  readonly onAnalytics: (news: AnalyticsNews) => void;
+  readonly analytics: MetadataListener;
 };
 
 /** One media of the session: what its packets go through before they are frames in the ring. */
@@ -209,7 +207,7 @@ const createMetadata = (
   const track = new MetadataTrack({
     time,
     wallMsAt: (nowMs) => video.wallMsAt(nowMs),
-    onNews: deps.onAnalytics,
+    listener: deps.analytics,
   });
   const depacketizer = new MetadataDepacketizer({ maxBytes: MAX_DOCUMENT_BYTES }, track);
   const { transport, onFirstPacket } = deps;

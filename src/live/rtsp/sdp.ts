@@ -3,7 +3,7 @@ import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
 import { payloadType } from './packets/payload-type.js';
 
 /** What stands at the end of a track's address, in DESCRIBE's answer and in SETUP. */
-export const trackPath = { video: 'trackID=0', audio: 'trackID=1' } as const;
+export const trackPath = { video: 'trackID=0', audio: 'trackID=1', metadata: 'trackID=2' } as const;
 
 const base64 = (nals: readonly Uint8Array[]): string =>
   nals.map((nal) => Buffer.from(nal).toString('base64')).join(',');
@@ -54,8 +54,22 @@ const audioLines = (audio: AudioTrackInfo): string[] => {
   ];
 };
 
+/** ONVIF Streaming §5.2.1.1. */
+const metadataLines = [
+  `m=application 0 RTP/AVP ${payloadType.metadata}`,
+  `a=rtpmap:${payloadType.metadata} vnd.onvif.metadata/${VIDEO_CLOCK_HZ}`,
+  `a=control:${trackPath.metadata}`,
+];
+
+/** What a stream consists of at present. */
+export type Described = { readonly info: StreamInfo; readonly hasMetadata: boolean };
+
 /** A camera's stream for DESCRIBE (RFC 4566, RFC 2326 appendix C). */
-export const writeSdp = (cameraId: string, { video, audio }: StreamInfo, isIPv6: boolean): string => {
+export const writeSdp = (
+  cameraId: string,
+  { info: { video, audio }, hasMetadata }: Described,
+  isIPv6: boolean,
+): string => {
   const any = isIPv6 ? 'IN IP6 ::' : 'IN IP4 0.0.0.0';
   const lines = [
     'v=0',
@@ -68,6 +82,7 @@ export const writeSdp = (cameraId: string, { video, audio }: StreamInfo, isIPv6:
     'a=range:npt=now-',
     ...videoLines(video),
     ...(audio === null ? [] : audioLines(audio)),
+    ...(hasMetadata ? metadataLines : []),
   ];
   return `${lines.join('\r\n')}\r\n`;
 };

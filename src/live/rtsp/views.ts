@@ -3,6 +3,7 @@ import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { sourceFields } from '../../ring/source-key.js';
 import { Bells } from '../bells.js';
+import type { Documents } from '../documents.js';
 import type { CameraFeeds } from '../feeds.js';
 import type { LiveOutput } from '../live-output.js';
 import { CameraStream } from './packets/camera-stream.js';
@@ -14,6 +15,7 @@ const CATCH_UP_MS = 10;
 
 export type RtspViewsDeps = {
   readonly feeds: CameraFeeds;
+  readonly documents: Documents;
   readonly clock: Clock;
   readonly log: Logger;
   /** Some camera has more or fewer viewers than before. */
@@ -62,10 +64,14 @@ export class RtspViews implements LiveOutput {
   }
 
   #open(source: string): WatchedStream {
-    const { clock, feeds, log, onChange } = this.#deps;
+    const { clock, feeds, documents, log, onChange } = this.#deps;
     const stream = new CameraStream({
       clock,
       bells: this.#bells,
+      documents: {
+        has: () => documents.has(source),
+        follow: (listener) => documents.follow(source, listener),
+      },
       onUnfit: (reason) => watched.end(reason),
       onFault: (fault) => {
         log.error('RTSP viewers failed', { ...sourceFields(source), reason: messageOf(fault) });

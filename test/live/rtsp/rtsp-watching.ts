@@ -1,5 +1,6 @@
 import { AppError } from '../../../src/base/errors.js';
 import { createLogger } from '../../../src/base/log.js';
+import type { Document } from '../../../src/live/documents.js';
 import type { Admitted, Shown } from '../../../src/live/rtsp/admission.js';
 import { RtspServer } from '../../../src/live/rtsp/server.js';
 import { RtspViews } from '../../../src/live/rtsp/views.js';
@@ -57,6 +58,8 @@ export class RtspWatching {
   readonly shown: Shown[] = [];
   /** What the next one that comes is refused for. */
   refusal: AppError | null = null;
+  /** Cameras that send metadata, and who follows it. */
+  readonly documents = new Map<string, Set<(document: Document) => void>>();
   readonly views: RtspViews;
   #server: RtspServer | null = null;
 
@@ -65,6 +68,13 @@ export class RtspWatching {
       clock: this.clock,
       log: createLogger(() => {}),
       onChange: () => {},
+      documents: {
+        has: (cameraId) => this.documents.has(cameraId),
+        follow: (cameraId, listener) => {
+          this.documents.get(cameraId)?.add(listener);
+          return () => void this.documents.get(cameraId)?.delete(listener);
+        },
+      },
       feeds: {
         isOnDemand: () => false,
         follow: (cameraId, listener) => {
@@ -106,6 +116,11 @@ export class RtspWatching {
     camera.arrivalMs = () => this.clock.monotonicMs();
     this.cameras.set(id, camera);
     return camera;
+  }
+
+  /** What the camera's own analytics tell. */
+  tell(id: string, text: string, wallMs: number): void {
+    for (const listener of this.documents.get(id) ?? []) listener({ bytes: Buffer.from(text), wallMs });
   }
 
   open(path: string): Promise<RawClient> {

@@ -129,7 +129,11 @@ export class Dialogue {
         ['Content-Base', `${origin}/${address.cameraId}/`],
         ['Cache-Control', 'no-store'],
       ],
-      body: writeSdp(address.cameraId, info, this.#socket.localFamily === 'IPv6'),
+      body: writeSdp(
+        address.cameraId,
+        { info, hasMetadata: hasMetadata(admission) },
+        this.#socket.localFamily === 'IPv6',
+      ),
     };
   }
 
@@ -145,6 +149,7 @@ export class Dialogue {
     const track = address.track ?? (info.audio === null ? 'video' : null);
     if (track === null) return { status: 459 };
     if (track === 'audio' && info.audio === null) return { status: 404 };
+    if (track === 'metadata' && !hasMetadata(admission)) return { status: 404 };
     const offers = parseTransportOffer(request.headers.get('transport') ?? '');
     const way = await this.#chooseWay(track, offers, known);
     if (way === null) return { status: 461 };
@@ -262,6 +267,8 @@ export class Dialogue {
     }
   }
 }
+
+const hasMetadata = ({ watched }: Admission): boolean => watched.stream.hasMetadata;
 
 const sessionHeader = ({ id }: Session): readonly (readonly [string, string])[] => [
   ['Session', `${id};timeout=${SESSION_TIMEOUT_SEC}`],

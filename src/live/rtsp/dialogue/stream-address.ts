@@ -1,5 +1,5 @@
 import { type StreamName, streamNames } from '../../../ring/source-key.js';
-import type { Track } from '../packets/packet-batch.js';
+import { type Track, tracks } from '../packets/packet-batch.js';
 import { trackPath } from '../sdp.js';
 
 /** What a request's URI means. */
@@ -21,7 +21,7 @@ const CAMERA_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const MAX_PATH_LENGTH = 256;
 
 const trackAt = (text: string): { readonly rest: string; readonly track: Track | null } => {
-  for (const track of ['video', 'audio'] as const) {
+  for (const track of tracks) {
     const end = `/${trackPath[track]}`;
     if (text.endsWith(end)) return { rest: text.slice(0, -end.length), track };
   }

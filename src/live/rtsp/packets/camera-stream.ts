@@ -3,12 +3,14 @@ import { isSameSound, type StreamInfo, VIDEO_CLOCK_HZ } from '../../../codec/tra
 import { lastVideoFrameOf } from '../../../ring/counters.js';
 import { RingReader } from '../../../ring/reader.js';
 import type { Bells } from '../../bells.js';
+import type { Document } from '../../documents.js';
 import type { CameraFeed } from '../../feeds.js';
 import type { Viewer } from '../send/viewer.js';
 import { AudioPackets } from './audio-packets.js';
 import { GopStore } from './gop-store.js';
+import { MetadataPackets } from './metadata-packets.js';
 import { PacketArena } from './packet-arena.js';
-import { PacketBatch, type Track } from './packet-batch.js';
+import { PacketBatch, type Track, tracks } from './packet-batch.js';
 import { ReportClock } from './report-clock.js';
 import { rtpTime } from './rtp-numbers.js';
 import { SentTrack } from './sender-reports.js';
@@ -26,6 +28,11 @@ export type StartPoint = Readonly<Record<Track, { readonly sequence: number; rea
 export type CameraStreamDeps = {
   readonly clock: Clock;
   readonly bells: Bells;
+  /** What the camera's own analytics tell. */
+  readonly documents: {
+    has(): boolean;
+    follow(listener: (document: Document) => void): () => void;
+  };
   /** It can't go on as it was described: whoever has the description must ask anew. */
   readonly onUnfit: (reason: string) => void;
   /** A fault of our own that must end this stream's viewers, and nothing else. */
@@ -40,7 +47,10 @@ export class CameraStream {
   readonly #axis = new StreamAxis();
   readonly #arena = new PacketArena();
   readonly #reportClock = new ReportClock();
-  readonly #sent = { video: new SentTrack(), audio: new SentTrack() };
+  readonly #sent = { video: new SentTrack(), audio: new SentTrack(), metadata: new SentTrack() };
+  readonly #metadata = new MetadataPackets(this.#arena, this.#sent.metadata.numbers);
+  /** What ends to follow the documents: somebody wants them. */
+  #unfollowDocuments: (() => void) | null = null;
   #feed: CameraFeed | null = null;
   #reader: RingReader | null = null;
   #unlisten: () => void = () => {};
@@ -105,6 +115,10 @@ export class CameraStream {
     return { video, audio: audio === null ? null : (this.#audio?.track ?? null) };
   }
 
+  get hasMetadata(): boolean {
+    return this.#deps.documents.has();
+  }
+
   ssrcOf(track: Track): number {
     return this.#sent[track].numbers.ssrc;
   }
@@ -115,15 +129,14 @@ export class CameraStream {
     const batch = this.#store.newestKey;
     const key = this.#store.at(batch);
     if (key === undefined || this.#isSilent) return null;
-    let firstAudio = batch;
-    while (this.#store.at(firstAudio)?.track === 'video') firstAudio += 1;
-    const audioTicks = (this.#keyPtsTicks / VIDEO_CLOCK_HZ) * this.#audioRateHz;
+    const beginOf = (track: Track, nextSequence: number): StartPoint[Track] => ({
+      sequence: this.#store.firstOf(track, batch)?.firstSequence ?? nextSequence,
+      rtpTime: rtpTime(this.#sent[track].numbers, (this.#keyPtsTicks / VIDEO_CLOCK_HZ) * this.#rateOf(track)),
+    });
     const numbers = {
       video: { sequence: key.firstSequence, rtpTime: key.timestamp },
-      audio: {
-        sequence: this.#store.at(firstAudio)?.firstSequence ?? this.#audio?.nextSequence ?? 0,
-        rtpTime: rtpTime(this.#sent.audio.numbers, audioTicks),
-      },
+      audio: beginOf('audio', this.#audio?.nextSequence ?? 0),
+      metadata: beginOf('metadata', this.#metadata.nextSequence),
     };
     return { batch, numbers };
   }
@@ -132,6 +145,8 @@ export class CameraStream {
   add(viewer: Viewer, start: { readonly batch: number } | null): void {
     const nowMs = this.#deps.clock.monotonicMs();
     this.#viewers.add(viewer);
+    if (viewer.way.carries('metadata'))
+      this.#unfollowDocuments ??= this.#deps.documents.follow((document) => this.#takeDocument(document));
     // Before the first packet: recorders learn by it what time it is there.
     this.#reportTo([viewer], nowMs);
     if (start !== null) viewer.start(start.batch, this.#store, nowMs);
@@ -142,9 +157,10 @@ export class CameraStream {
     if (!this.#viewers.delete(viewer)) return;
     this.#endedDrops += viewer.droppedFrames;
     viewer.way.close();
+    if (![...this.#viewers].some(({ way }) => way.carries('metadata'))) this.#leaveDocuments();
     if (!isOver || this.#info === null) return;
     const moment = this.#moment(this.#deps.clock.monotonicMs());
-    for (const track of ['video', 'audio'] as const)
+    for (const track of tracks)
       if (viewer.way.carries(track))
         viewer.way.report(track, this.#sent[track].goodbye(this.#rateOf(track), moment));
   }
@@ -182,8 +198,14 @@ export class CameraStream {
   /** Lets go of the ring; the viewers are ended by whoever owns them. */
   close(): void {
     this.#unlisten();
+    this.#leaveDocuments();
     this.#reader?.unsubscribe();
     this.#reader = null;
+  }
+
+  #leaveDocuments(): void {
+    this.#unfollowDocuments?.();
+    this.#unfollowDocuments = null;
   }
 
   #take(reader: RingReader): void {
@@ -229,6 +251,13 @@ export class CameraStream {
     this.#deliver('audio', false, this.#audio?.make(this.#frame, reader.lengthBytes, ticks));
   }
 
+  /** Behind the frames that came before it. */
+  #takeDocument({ bytes, wallMs }: Document): void {
+    this.pump();
+    if (this.#info === null || this.#reader === null) return;
+    this.#deliver('metadata', false, this.#metadata.make(bytes, this.#axis.ticksAt(wallMs)));
+  }
+
   #deliver(track: Track, isKey: boolean, bytes: Buffer | undefined): void {
     if (bytes === undefined || bytes.length === 0) return;
     const videoNumber = this.#videoFrames;
@@ -244,11 +273,9 @@ export class CameraStream {
   #reportTo(viewers: Iterable<Viewer>, nowMs: MonotonicMs): void {
     if (this.#info === null) return;
     const moment = this.#moment(nowMs);
-    const video = this.#sent.video.report(VIDEO_CLOCK_HZ, moment);
-    const audio = this.#sent.audio.report(this.#audioRateHz, moment);
-    for (const { way } of viewers) {
-      if (way.carries('video')) way.report('video', video);
-      if (way.carries('audio')) way.report('audio', audio);
+    for (const track of tracks) {
+      const report = this.#sent[track].report(this.#rateOf(track), moment);
+      for (const { way } of viewers) if (way.carries(track)) way.report(track, report);
     }
   }
 
@@ -263,7 +290,7 @@ export class CameraStream {
   }
 
   #rateOf(track: Track): number {
-    return track === 'video' ? VIDEO_CLOCK_HZ : this.#audioRateHz;
+    return track === 'audio' ? this.#audioRateHz : VIDEO_CLOCK_HZ;
   }
 
   get #audioRateHz(): number {

@@ -1,4 +1,4 @@
-import type { PacketBatch } from './packet-batch.js';
+import type { PacketBatch, Track } from './packet-batch.js';
 
 /** A group of pictures beyond this can't be had from its keyframe: whoever comes then waits for the next one. */
 const MAX_BYTES = 16 << 20;
@@ -19,6 +19,11 @@ export class GopStore {
   /** Undefined where it isn't there any more, or not yet. */
   at(number: number): PacketBatch | undefined {
     return this.#batches[number - this.first];
+  }
+
+  /** The first batch of a track from this number on. */
+  firstOf(track: Track, from: number): PacketBatch | undefined {
+    return this.#batches.find((batch, index) => index + this.first >= from && batch.track === track);
   }
 
   /** `neededFrom`: the first that somebody still wants. */

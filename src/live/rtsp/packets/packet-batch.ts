@@ -1,10 +1,12 @@
 /** `$`, channel, length (RFC 2326 §10.12). */
 export const INTERLEAVING_BYTES = 4;
 
-export type Track = 'video' | 'audio';
+export const tracks = ['video', 'audio', 'metadata'] as const;
+
+export type Track = (typeof tracks)[number];
 
 /** Channels of the packets as they are made; most players ask for just these. */
-export const DEFAULT_CHANNEL = { video: 0, audio: 2 } as const;
+export const DEFAULT_CHANNEL = { video: 0, audio: 2, metadata: 4 } as const;
 
 /** All packets of one frame in one piece of memory, each behind its interleaving header: made once for all viewers. */
 export class PacketBatch {

@@ -52,6 +52,11 @@ export class StreamAxis {
     return ptsTicks + (this.#shiftTicks / VIDEO_CLOCK_HZ) * clockRateHz;
   }
 
+  /** The place of what belongs to a wall time of the camera's frames, in ticks of the axis. */
+  ticksAt(wallMs: number): number {
+    return this.ptsTicks + (wallMs - this.#wallMs) * TICKS_PER_MS;
+  }
+
   /** Where the axis and the camera's wall clock are now. */
   at(nowMs: MonotonicMs): AxisMoment {
     const passedMs = nowMs - this.#arrivalMs;
