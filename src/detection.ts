@@ -46,8 +46,8 @@ const followObjects = ({ clock }: Base, storage: Storage, media: Media, stops: S
 
 /** What cameras see by themselves is among what is seen; what they notice becomes events. */
 const hearCameras = ({ clock }: Base, { events }: Storage, media: Media, stops: Stops): void => {
-  const { registry, analytics, detections, beat } = media;
-  const seen = new CameraAnalytics(detections);
+  const { registry, cameras, analytics, detections, beat } = media;
+  const seen = new CameraAnalytics(detections, (cameraId) => cameras.ring(cameraId));
   const notices = new CameraNotices({ clock, log: events });
   analytics.news.on((cameraId, { scenes, notices: noticed }) => {
     for (const { wallMs, objects } of scenes) seen.onScene(cameraId, wallMs, objects);

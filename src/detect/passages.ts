@@ -24,7 +24,13 @@ const MIN_HITS = 2;
 const MAX_HELD_BYTES = 64_000_000;
 
 type Best = { readonly keyframe: TakenKeyframe; readonly box: Box; readonly score: number };
-type Followed = { id: number | null; best: Best | null; isShown: boolean };
+type Followed = {
+  id: number | null;
+  best: Best | null;
+  /** The best picture is shown; any is. */
+  isShown: boolean;
+  hasPicture: boolean;
+};
 type OfCamera = { readonly tracker: Tracker; newestMs: number; heardMs: MonotonicMs };
 
 /** Makes one event of an object for as long as it is seen, with the picture that shows it best. */
@@ -55,13 +61,16 @@ export class Passages {
     camera.heardMs = heardMs;
     this.#end(camera.tracker.expire(wallMs - GONE_AFTER_MS));
     const { begun, seen } = camera.tracker.update(wallMs, objects);
-    for (const track of begun) this.#followed.set(track, { id: null, best: null, isShown: false });
+    for (const track of begun)
+      this.#followed.set(track, { ...{ id: null, best: null }, isShown: false, hasPicture: false });
     for (const track of [...begun, ...seen]) {
       const object = objects.find(({ box }) => box === track.box);
       const followed = this.#followed.get(track);
       if (followed === undefined || object === undefined) continue;
       if (keyframe !== null) this.#keepBest(followed, { keyframe, box: object.box, score: object.score });
       if (track.hits === MIN_HITS) this.#begin(cameraId, track, followed);
+      // Of what cameras see by themselves there is a keyframe only now and then.
+      else if (!followed.hasPicture) this.#show(followed);
     }
   }
 
@@ -103,6 +112,7 @@ export class Passages {
     const { id, best } = followed;
     if (id === null || best === null) return;
     followed.isShown = true;
+    followed.hasPicture = true;
     this.#log.picture(id, best.keyframe, best.box);
   }
 

@@ -20,6 +20,17 @@ export const streamInfoOf = (ring: SharedArrayBuffer, version: number): StreamIn
 export const awaitsSoundOf = (ring: SharedArrayBuffer): boolean =>
   Atomics.load(new RingMemory(ring).header, headerWord.awaitsSound) === 1;
 
+/** When the newest keyframe of a ring was taken; null: it has none, or that has just gone. */
+export const newestKeyframeMs = (ring: SharedArrayBuffer): number | null => {
+  const memory = new RingMemory(ring);
+  const { header, slots, slotTimes } = memory;
+  if (Atomics.load(header, headerWord.hasKey) === 0) return null;
+  const sequence = Atomics.load(header, headerWord.latestKey);
+  const at = memory.slotAt(sequence);
+  const wallMs = slotTimes[at / 2 + slotTime.wall]!;
+  return Atomics.add(slots, at, 0) === sequence ? wallMs : null;
+};
+
 /** Readers in other threads that wait for this ring's frames. */
 export const subscribersOf = (ring: SharedArrayBuffer): number =>
   Atomics.load(new RingMemory(ring).header, headerWord.subscribers);

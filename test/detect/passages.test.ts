@@ -29,8 +29,9 @@ const setUp = () => {
       picture: (id, { wallMs }, [x]) => void log.push(`${id} picture of ${sec(wallMs)} at ${x}`),
     },
   });
-  /** A second later this is seen. */
-  const see = (cameraId: string, ...objects: Seen[]): void => {
+  /** A second later this is seen; null: and there is no keyframe. */
+  const see = (cameraId: string, ...told: (Seen | null)[]): void => {
+    const objects = told.filter((one) => one !== null);
     clock.advance(1_000);
     passages.tick();
     const wallMs = clock.wallMs();
@@ -46,7 +47,11 @@ const setUp = () => {
       const box: Box = [x, y, 0.1, 0.2];
       return { label, score, box, trackId, zone: x > 0.5 ? 'right' : '' };
     });
-    passages.onSeen(cameraId, { wallMs, source: 'model', objects: counted }, keyframe);
+    passages.onSeen(
+      cameraId,
+      { wallMs, source: 'model', objects: counted },
+      told.includes(null) ? null : keyframe,
+    );
   };
   return { clock, passages, log, see };
 };
@@ -99,6 +104,18 @@ test('a camera that is away, or a service that ends, leaves nothing open; a cloc
   passages.stop();
   assert.equal(log.filter((line) => line.startsWith('3 ')).length, 3);
   assert.equal(passages.count, 0);
+});
+
+test('where keyframes come only now and then the first of them is shown at once', () => {
+  const { log, see } = setUp();
+  const at = [0.1, 0.1] as const;
+  see('a', null, { at });
+  see('a', null, { at });
+  assert.deepEqual(log.splice(0), ['1 begins a person 0.5 1']);
+  see('a', { at });
+  assert.deepEqual(log.splice(0), ['1 picture of 3 at 0.1']);
+  see('a', { at, score: 0.9 });
+  assert.deepEqual(log.splice(0), [], 'a better one is shown in the end');
 });
 
 test('a camera that calls what stands there otherwise each time makes one event of it', () => {

@@ -73,6 +73,16 @@ test('what a camera’s own analytics see is in its subtitles at its time, and i
     ]),
     [['person', 0.87]],
   );
+  const [{ id }] = await events('type=detection');
+  const picture = await until(
+    'its picture is drawn',
+    async () => {
+      const answer = await call('GET', `/api/events/${id}/thumbnail.jpg`);
+      return answer.status === 200 && answer;
+    },
+    { deadlineMs: 60_000 },
+  );
+  assert.equal(picture.headers.get('content-type'), 'image/jpeg');
   tell('true');
   const [rule] = await until('the rule is an event', async () => {
     const found = await events('type=rule');

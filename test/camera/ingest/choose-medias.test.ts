@@ -59,3 +59,22 @@ test('a camera without a codec of ours is refused by the names of what it has', 
     (thrown) => thrown instanceof AppError && /only: video JPEG, audio PCMU/.test(thrown.message),
   );
 });
+
+test('metadata is taken where it is wanted and as it stands, never compressed', () => {
+  const metadata = (control: string, encoding: string): string[] => [
+    'm=application 0 RTP/AVP 107',
+    `a=rtpmap:107 ${encoding}/90000`,
+    `a=control:${control}`,
+  ];
+  const chosenOf = (isWanted: boolean, ...lines: string[][]): string | null => {
+    const session = parseSdp([...media('picture', 'video'), ...lines.flat()].join('\n'));
+    return chooseMedias(session, isWanted).metadata?.control ?? null;
+  };
+  const plain = metadata('plain', 'vnd.onvif.metadata');
+  assert.equal(chosenOf(true, plain), 'plain');
+  assert.equal(chosenOf(false, plain), null);
+  const gzip = metadata('gzip', 'vnd.onvif.metadata.gzip');
+  assert.equal(chosenOf(true, gzip, metadata('exi', 'vnd.onvif.metadata.exi.onvif')), null);
+  assert.equal(chosenOf(true, gzip, plain), 'plain');
+  assert.equal(chosenOf(true, ['m=application 0 RTP/AVP 98', 'a=rtpmap:98 vnd.other/90000']), null);
+});
