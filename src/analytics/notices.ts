@@ -16,8 +16,8 @@ const perceived = new Set([
   'CameraApplicationPlatform',
 ]);
 
-/** Of a topic, in which `Motion` and `MotionAlarm` come last. */
-const isMotion = (topic: string): boolean => /\/Motion(?:Alarm)?$/i.test(topic);
+/** `Motion`, `MotionAlarm` or `MotionDetection` come last; Axis's older application is called VMD. */
+const isMotion = (topic: string): boolean => /\/(?:Motion(?:Alarm|Detection)?$|VMD\/)/i.test(topic);
 
 /** Values that rise and fall all the time are no happenings. */
 const isCount = (topic: string): boolean => /\/(?:Count\w*|Counter)$/i.test(topic);

@@ -114,6 +114,10 @@ test('motion and rules, with their states', () => {
     [...['motion', 'VideoSource/MotionAlarm', 'on']],
   );
   assert.deepEqual(
+    noticed('tnsaxis:CameraApplicationPlatform/VMD/Camera1ProfileANY', { data: { active: '1' } }),
+    ['motion', 'CameraApplicationPlatform/VMD/Camera1ProfileANY', 'on'],
+  );
+  assert.deepEqual(
     noticed('tns1:RuleEngine/tns1:LineDetector/Crossed', { ...rule, data: { ObjectId: '15' } }),
     [...['rule', 'Yard', 'once']],
   );

@@ -36,6 +36,11 @@ export class MetadataTime {
     this.#metadataReport = { wallMs, rtpTimestamp };
   }
 
+  /** The metadata goes on under another SSRC: with times of its own. */
+  onMetadataSource(): void {
+    this.#metadataReport = null;
+  }
+
   onVideoReport(wallMs: WallMs, rtpTimestamp: number): void {
     this.#videoReport = { wallMs, rtpTimestamp };
   }

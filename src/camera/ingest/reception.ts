@@ -217,6 +217,7 @@ const createMetadata = (
     {
       depacketizer,
       onFirstPacket,
+      onSourceChange: () => time.onMetadataSource(),
       onSenderReport: (wallMs, rtpTimestamp) => time.onMetadataReport(wallMs, rtpTimestamp),
     },
   );

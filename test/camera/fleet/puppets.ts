@@ -90,6 +90,8 @@ export const setUp = () => {
   const clock = new FakeClock();
   const office = new NoOffice();
   const puppets: Puppet[] = [];
+  /** What is told of cameras' own analytics. */
+  const heard: string[] = [];
   const records: { level: string; message: string; fields: Readonly<Record<string, unknown>> }[] = [];
   const machine = { hasRoom: true };
   const spawn: SpawnCameraWorker = (name, events) => {
@@ -121,6 +123,10 @@ export const setUp = () => {
       log: createLogger((level, message, fields) => records.push({ level, message, fields })),
       spawn,
       recordings: office,
+      analytics: {
+        onTrack: (id, isThere) => void heard.push(`${id} ${isThere ? 'there' : 'gone'}`),
+        onNews: (id) => void heard.push(`${id} news`),
+      },
     },
   );
   const puppetOf = (cameraId: string): Puppet =>
@@ -134,5 +140,5 @@ export const setUp = () => {
       eachSecond();
     }
   };
-  return { cameras, clock, office, puppets, puppetOf, running, pass, records, machine };
+  return { heard, cameras, clock, office, puppets, puppetOf, running, pass, records, machine };
 };
