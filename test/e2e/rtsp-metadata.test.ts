@@ -9,6 +9,8 @@ import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { run, startRtspOut } from './rtsp-out.js';
 
+const script = join(import.meta.dirname, '../../../test/support/gst-documents.py');
+
 const END = '</tt:MetadataStream>';
 
 /** Says its number, and where it stands; of two packets. */
@@ -74,6 +76,15 @@ for (const transport of ['tcp', 'udp'] as const)
     ];
     const { stdout } = await promisify(execFile)('ffprobe', [...probe, join(folder, 'video.mp4')]);
     assert.ok(Number(stdout) > 30, stdout);
+  });
+
+for (const transport of ['tcp', 'udp'] as const)
+  test(`GStreamer over ${transport} knows the track for what it is, and gets its documents`, async (t) => {
+    const { url, told } = await setUp(t);
+    // Debian's GStreamer bindings belong to Debian's Python.
+    const { code, out, err } = await run('/usr/bin/python3', [script, `${url}/gate`, transport, '40']);
+    assert.equal(code, 0, err);
+    assertTold(documentsIn(out), told);
   });
 
 test('another service takes it as it takes a camera’s own', async (t) => {
