@@ -84,6 +84,11 @@ export class IngestSession implements RtspSessionHandlers {
     return (this.#choice?.metadata ?? null) !== null;
   }
 
+  /** Its pictures can be shown. */
+  get isStreaming(): boolean {
+    return this.#isStreaming;
+  }
+
   /** PLAY was answered. */
   get isPlaying(): boolean {
     return !this.#isEnded && this.#waitingSinceMs !== null;

@@ -90,7 +90,8 @@ export class Ingest {
         onDocument: (bytes, wallMs) => send({ type: 'document', cameraId, bytes, wallMs }),
       },
       onEnded: (fault) => {
-        if (session.hasAskedForMetadata && fault.code !== 'aborted') this.#doubtMetadata(beganMs);
+        if (session.hasAskedForMetadata && fault.code !== 'aborted')
+          this.#doubtMetadata(beganMs, session.isStreaming);
         send({ type: 'ended', cameraId, attempt, fault });
       },
     });
@@ -110,9 +111,9 @@ export class Ingest {
     this.#session = null;
   }
 
-  #doubtMetadata(beganMs: MonotonicMs): void {
+  #doubtMetadata(beganMs: MonotonicMs, hadPicture: boolean): void {
     const nowMs = this.#deps.clock.monotonicMs();
-    if (this.#metadataTrust.onEnded(nowMs - beganMs, nowMs))
+    if (this.#metadataTrust.onEnded(nowMs - beganMs, hadPicture, nowMs))
       this.#deps.log.warn('sessions end soon: the metadata track is left alone for an hour');
   }
 

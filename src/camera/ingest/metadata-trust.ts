@@ -2,15 +2,18 @@ import type { MonotonicMs } from '../../base/clock.js';
 
 /** A session that lasted so long suffers the track. */
 const LONG_MS = 30_000;
-const MAX_SHORT = 2;
+/** What a shorter one counts, without a picture and with one; so much in a row is too much. */
+const WITHOUT_PICTURE = 3;
+const WITH_PICTURE = 1;
+const TOO_MUCH = 5;
 const HOLD_OFF_MS = 3_600_000;
 
 /**
  * Whether a camera's metadata track is asked for. Some cameras never answer a SETUP of it, or hang up: when two sessions
- * in a row ended soon, the next ones of an hour go without, since the picture comes first.
+ * in a row ended without a picture, or five soon after it, the next ones of an hour go without: the picture comes first.
  */
 export class MetadataTrust {
-  #short = 0;
+  #doubt = 0;
   #heldOffUntilMs = Number.NEGATIVE_INFINITY;
 
   isAsked(nowMs: MonotonicMs): boolean {
@@ -18,11 +21,12 @@ export class MetadataTrust {
   }
 
   /** A session in which it was asked for, and which nobody here wanted to end, was over. True: it is held off from now on. */
-  onEnded(lastedMs: number, nowMs: MonotonicMs): boolean {
-    this.#short = lastedMs >= LONG_MS ? 0 : this.#short + 1;
-    if (this.#short < MAX_SHORT) return false;
+  onEnded(lastedMs: number, hadPicture: boolean, nowMs: MonotonicMs): boolean {
+    if (lastedMs >= LONG_MS && hadPicture) this.#doubt = 0;
+    else this.#doubt += hadPicture ? WITH_PICTURE : WITHOUT_PICTURE;
+    if (this.#doubt < TOO_MUCH) return false;
     // After the hour one more such session is enough.
-    this.#short = MAX_SHORT - 1;
+    this.#doubt = TOO_MUCH - 1;
     this.#heldOffUntilMs = nowMs + HOLD_OFF_MS;
     return true;
   }
