@@ -8,6 +8,7 @@ import { EngineProcess } from '../../src/detect/engine-process.js';
 import type { DetectJob, DetectOutcome, DetectResult } from '../../src/detect/messages.js';
 import { logLines } from '../archive/log-lines.js';
 import { brightRectangleModel } from '../support/bright-rectangle-model.js';
+import { realData } from '../support/real-data.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 type Picture = {
@@ -154,12 +155,11 @@ test('what is missing or of no use is said: ffmpeg, the model, its description, 
   assert.equal(await faultOf(model), 'none');
 });
 
-/** Where real models are, if somebody has some. */
-const data = process.env['FRAMERING_TEST_DATA'] ?? join(import.meta.dirname, '../../..', '../shared/data');
-
-test('a real detector finds dog, car and bicycle', { skip: !existsSync(join(data, 'models')) }, async (t) => {
+test('a real detector finds dog, car and bicycle', {
+  skip: !existsSync(join(realData, 'models')),
+}, async (t) => {
   const path = join(tempFolder(t), 'dog.264');
-  const picture = ['-loop', '1', '-i', join(data, 'pictures/dog.jpg'), '-frames:v', '1'];
+  const picture = ['-loop', '1', '-i', join(realData, 'pictures/dog.jpg'), '-frames:v', '1'];
   execFileSync('ffmpeg', [
     '-v',
     'error',
@@ -181,7 +181,7 @@ test('a real detector finds dog, car and bicycle', { skip: !existsSync(join(data
     annexB: readFileSync(path),
   };
   const { engine } = engineOf(t);
-  const { objects } = seenIn(await engine.detect(job, join(data, 'models/yolox_nano.onnx')));
+  const { objects } = seenIn(await engine.detect(job, join(realData, 'models/yolox_nano.onnx')));
   for (const [label, left, top, right, bottom] of [
     ['dog', 133, 206, 324, 543],
     ['car', 467, 78, 693, 171],
