@@ -11,7 +11,7 @@ import { isSidecar, pagesOf, wholeBytesOf, writeAt } from './sidecar-pages.js';
 export type Append = {
   readonly cameraId: string;
   readonly sidecar: string;
-  /** How long the file is, if the service has written it all; null: that is to be looked at. */
+  /** How long the file is, if the service has written it all; null: that is to be looked at, and it may not be there yet. */
   readonly knownBytes: number | null;
   /** One behind the other. */
   readonly records: Uint8Array;
@@ -23,7 +23,7 @@ export type Append = {
 export type Appended = { readonly fileBytes: number } | { readonly fault: string };
 
 const FILE_MODE = 0o640;
-const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const FLAGS = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 const recordsIn = (bytes: Buffer): Buffer[] => {
   const records: Buffer[] = [];
@@ -50,7 +50,9 @@ const append = (archiveDir: string, { cameraId, sidecar, knownBytes, records, is
   const folder = folderOf(archiveDir, cameraId);
   if (parseSidecarName(sidecar)?.kind !== 'current' || !isRealFolder(folder))
     throw Object.assign(new Error('there is no such place'), { code: 'ENOENT' });
-  const fd = openSync(join(folder, sidecar), FLAGS, FILE_MODE);
+  // One that was there went with its recording.
+  const isNew = knownBytes === null && records.length > 0;
+  const fd = openSync(join(folder, sidecar), FLAGS | (isNew ? constants.O_CREAT : 0), FILE_MODE);
   try {
     const endBytes = wholeEnd(fd, knownBytes);
     const all = recordsIn(Buffer.from(records.buffer, records.byteOffset, records.length));

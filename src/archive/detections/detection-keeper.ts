@@ -19,6 +19,7 @@ type Waiting = { readonly wallMs: number; readonly sinceMs: MonotonicMs; readonl
 
 /** A recording that is being made, or was until lately. */
 type CameraFile = {
+  readonly camera: KeptCamera;
   readonly sidecar: string;
   readonly progress: FileProgress;
   /** When it was closed; null: it is still being made. */
@@ -28,12 +29,20 @@ type CameraFile = {
   fileBytes: number | null;
   /** It has been made to last. */
   isSynced: boolean;
+  /** After a fault. */
+  notBeforeMs: number;
 };
 
 /** What is written at once. */
 type Batch = { readonly file: CameraFile; readonly taken: readonly Buffer[]; readonly append: Append }[];
 
-type KeptCamera = { readonly files: CameraFile[]; waiting: Waiting[]; wasEmpty: boolean };
+type KeptCamera = {
+  readonly files: CameraFile[];
+  waiting: Waiting[];
+  /** Of all that is not written yet. */
+  heldBytes: number;
+  wasEmpty: boolean;
+};
 
 const TICK_MS = 500;
 /** What is not recorded within this after it was seen, never is. */
@@ -43,7 +52,7 @@ const FILE_WAIT_MS = 45_000;
 /** A disk that refused is left alone for so long. */
 const AFTER_FAULT_MS = 5_000;
 /** All that waits, and of one camera: frames come before. */
-const MAX_WAITING_BYTES = 4 << 20;
+const MAX_HELD_BYTES = 4 << 20;
 const MAX_CAMERA_BYTES = 256 << 10;
 const MAX_JOB_BYTES = 1 << 20;
 const MAX_FILES = 16;
@@ -60,8 +69,7 @@ export class DetectionKeeper {
   readonly #deps: DetectionKeeperDeps;
   readonly #cameras = new Map<string, KeptCamera>();
   readonly #timer: Timer;
-  #waitingBytes = 0;
-  #notBeforeMs = 0;
+  #heldBytes = 0;
   #writing: Promise<void> | null = null;
   #isFailing = false;
 
@@ -78,12 +86,13 @@ export class DetectionKeeper {
     if (isEmpty && camera.wasEmpty) return;
     camera.wasEmpty = isEmpty;
     const record = encodeRecord(detection);
-    const ofCamera = camera.waiting.reduce((sum, { record: { length } }) => sum + length, record.length);
-    if (this.#waitingBytes + record.length > MAX_WAITING_BYTES || ofCamera > MAX_CAMERA_BYTES) {
+    const { length } = record;
+    if (this.#heldBytes + length > MAX_HELD_BYTES || camera.heldBytes + length > MAX_CAMERA_BYTES) {
       this.counts.lost += 1;
       return;
     }
-    this.#waitingBytes += record.length;
+    this.#heldBytes += length;
+    camera.heldBytes += length;
     camera.waiting.push({ wallMs: detection.wallMs, sinceMs: this.#deps.clock.monotonicMs(), record });
   }
 
@@ -91,10 +100,12 @@ export class DetectionKeeper {
   fileMade(cameraId: string, fileName: string, progress: FileProgress): void {
     const startMs = parseRecordingName(fileName)?.startMs;
     if (startMs === undefined) return;
-    const { files } = this.#cameraOf(cameraId);
-    const sidecar = sidecarName(startMs);
-    files.push({ sidecar, progress, closedMs: null, records: [], fileBytes: null, isSynced: true });
-    for (const { records } of files.splice(0, Math.max(files.length - MAX_FILES, 0))) this.#lose(records);
+    const camera = this.#cameraOf(cameraId);
+    const { files } = camera;
+    const idle = { closedMs: null, records: [], fileBytes: null, isSynced: true, notBeforeMs: 0 };
+    files.push({ camera, sidecar: sidecarName(startMs), progress, ...idle });
+    for (const { records } of files.splice(0, Math.max(files.length - MAX_FILES, 0)))
+      this.#lose(camera, records);
   }
 
   /** It is written no more, whatever it is called now. */
@@ -128,14 +139,14 @@ export class DetectionKeeper {
   #cameraOf(cameraId: string): KeptCamera {
     const known = this.#cameras.get(cameraId);
     if (known !== undefined) return known;
-    const camera: KeptCamera = { files: [], waiting: [], wasEmpty: true };
+    const camera: KeptCamera = { files: [], waiting: [], heldBytes: 0, wasEmpty: true };
     this.#cameras.set(cameraId, camera);
     return camera;
   }
 
   #tick(): void {
     this.#assign();
-    if (this.#writing !== null || this.#deps.clock.monotonicMs() < this.#notBeforeMs) return;
+    if (this.#writing !== null) return;
     this.#writing = this.#write(false).finally(() => {
       this.#writing = null;
     });
@@ -146,7 +157,7 @@ export class DetectionKeeper {
     const nowMs = this.#deps.clock.monotonicMs();
     for (const [cameraId, camera] of this.#cameras) {
       const { files, waiting } = camera;
-      if (waiting.length > 0) camera.waiting = waiting.filter((one) => !this.#place(files, one, nowMs));
+      if (waiting.length > 0) camera.waiting = waiting.filter((one) => !this.#place(camera, one, nowMs));
       const isLeft = ({ closedMs, records, isSynced }: CameraFile): boolean =>
         closedMs === null || records.length > 0 || !isSynced || nowMs - closedMs < FILE_WAIT_MS;
       if (!files.every(isLeft)) files.splice(0, files.length, ...files.filter(isLeft));
@@ -155,15 +166,17 @@ export class DetectionKeeper {
   }
 
   /** Whether it waits no more. */
-  #place(files: readonly CameraFile[], { wallMs, sinceMs, record }: Waiting, nowMs: number): boolean {
-    const file = files.findLast(({ progress: { startMs, endMs } }) => startMs <= wallMs && wallMs < endMs);
+  #place(camera: KeptCamera, { wallMs, sinceMs, record }: Waiting, nowMs: number): boolean {
+    const file = camera.files.findLast(
+      ({ progress: { startMs, endMs } }) => startMs <= wallMs && wallMs < endMs,
+    );
     if (file !== undefined) {
       file.records.push(record);
       return true;
     }
     if (nowMs - sinceMs < WAIT_MS) return false;
     // Nothing was recorded then.
-    this.#waitingBytes -= record.length;
+    this.#release(camera, [record]);
     return true;
   }
 
@@ -184,7 +197,8 @@ export class DetectionKeeper {
       for (const file of files) {
         const isOver = file.closedMs !== null && (isLast || nowMs - file.closedMs >= FILE_WAIT_MS);
         const isToSync = isOver && !file.isSynced;
-        if (leftBytes <= 0 || (file.records.length === 0 && !isToSync)) continue;
+        if (leftBytes <= 0 || nowMs < file.notBeforeMs) continue;
+        if (file.records.length === 0 && !isToSync) continue;
         const taken = file.records.splice(0);
         const records = Buffer.concat(taken);
         leftBytes -= records.length;
@@ -204,38 +218,58 @@ export class DetectionKeeper {
     } catch (fault) {
       results = appends.map(() => ({ fault: messageOf(fault) }));
     }
-    let fault: string | null = null;
-    for (const [index, { file, taken, append }] of batch.entries()) {
-      const result = results[index] ?? { fault: 'no answer' };
-      if ('fileBytes' in result) {
-        file.fileBytes = result.fileBytes;
-        file.isSynced = append.isLast;
-        this.counts.kept += taken.length;
-        for (const { length } of taken) this.#waitingBytes -= length;
-      } else {
-        file.fileBytes = null;
-        // The folder is gone with its camera, or the file is nobody's any more.
-        if (result.fault === 'ENOENT' || append.isLast) {
-          this.#lose(taken);
-          file.isSynced = true;
-        } else file.records.unshift(...taken);
-        if (result.fault !== 'ENOENT') fault = result.fault;
-      }
+    const faults = batch.flatMap(
+      ({ file, taken, append }, index) => this.#settle(file, taken, append, results[index]) ?? [],
+    );
+    this.#tell(faults[0] ?? null);
+    return faults.length === 0;
+  }
+
+  /** Returns what is wrong with the file. */
+  #settle(
+    file: CameraFile,
+    taken: readonly Buffer[],
+    { isLast }: Append,
+    result: Appended = { fault: 'no answer' },
+  ): string | null {
+    const { camera } = file;
+    if ('fileBytes' in result) {
+      file.fileBytes = result.fileBytes;
+      file.isSynced = isLast;
+      this.counts.kept += taken.length;
+      this.#release(camera, taken);
+      return null;
     }
-    this.#tell(fault);
-    return fault === null;
+    file.fileBytes = null;
+    // It went with its recording, or its camera.
+    const isGone = result.fault === 'ENOENT';
+    if (isGone || isLast) {
+      file.isSynced = true;
+      if (isGone) this.#release(camera, taken);
+      else this.#lose(camera, taken);
+    } else {
+      file.records.unshift(...taken);
+      file.notBeforeMs = this.#deps.clock.monotonicMs() + AFTER_FAULT_MS;
+    }
+    return isGone ? null : result.fault;
   }
 
   /** Once, not at each attempt. */
   #tell(fault: string | null): void {
-    if (fault !== null) this.#notBeforeMs = this.#deps.clock.monotonicMs() + AFTER_FAULT_MS;
     if (fault !== null && !this.#isFailing)
       this.#deps.log.error('what is seen can not be kept with the recordings', { reason: fault });
     this.#isFailing = fault !== null;
   }
 
-  #lose(records: readonly Buffer[]): void {
+  #lose(camera: KeptCamera, records: readonly Buffer[]): void {
     this.counts.lost += records.length;
-    for (const { length } of records) this.#waitingBytes -= length;
+    this.#release(camera, records);
+  }
+
+  #release(camera: KeptCamera, records: readonly Buffer[]): void {
+    for (const { length } of records) {
+      this.#heldBytes -= length;
+      camera.heldBytes -= length;
+    }
   }
 }

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { openName } from '../../../src/archive/files/file-name.js';
+import { FileProgress } from '../../../src/archive/files/file-progress.js';
 import type { JobRunner } from '../../../src/archive/jobs/jobs.js';
 import { InlineRunner } from '../inline-runner.js';
 import { CAMERA_ID, makeKeeper, nothing, readAll, START_MS, seen } from './rig.js';
@@ -104,7 +114,38 @@ test('a folder that is gone, or a link, takes nothing and is not made', async (t
   keeper.add(CAMERA_ID, seen(START_MS));
   await pass(2_000);
   assert.deepEqual(readdirSync(archiveDir), []);
-  assert.deepEqual([keeper.counts, lines], [{ kept: 0, lost: 1 }, []]);
+  assert.deepEqual([keeper.counts, lines], [{ kept: 0, lost: 0 }, []]);
+});
+
+test('what goes while its recording is fresh is not made anew, not to be synced either', async (t) => {
+  const { keeper, folder, pass, begin } = makeKeeper(t);
+  mkdirSync(folder);
+  const file = begin(START_MS, START_MS + 1_000);
+  keeper.add(CAMERA_ID, seen(START_MS));
+  await pass(500);
+  file.end();
+  rmSync(join(folder, file.sidecar));
+  await pass(1_000);
+  keeper.add(CAMERA_ID, seen(START_MS + 1));
+  await pass(60_000);
+  assert.deepEqual(readdirSync(folder), []);
+  assert.deepEqual(keeper.counts, { kept: 1, lost: 0 });
+});
+
+test("one camera's trouble holds up no other's", async (t) => {
+  const { keeper, archiveDir, folder, pass, begin } = makeKeeper(t);
+  mkdirSync(folder);
+  const file = begin(START_MS, START_MS + 60_000);
+  const other = new FileProgress();
+  other.set(1, START_MS + 60_000);
+  keeper.fileMade('foreign', openName(START_MS), other);
+  mkdirSync(join(archiveDir, 'foreign'));
+  mkdirSync(join(archiveDir, 'foreign', file.sidecar));
+  for (let second = 0; second < 5; second += 1) {
+    for (const camera of ['foreign', CAMERA_ID]) keeper.add(camera, seen(START_MS + second));
+    await pass(1_000);
+  }
+  assert.equal(readAll(folder, [file.sidecar]).length, 5);
 });
 
 test('what can be written is, when the service stops', async (t) => {
