@@ -26,7 +26,12 @@ export type ArchiveRequestsDeps = {
   readonly detections: Pick<KeptDetections, 'page'>;
   readonly subtitles: Pick<
     SubtitleTrack,
-    'archiveMaster' | 'rangeMaster' | 'archiveSubtitles' | 'rangeSubtitles' | 'segmentSubtitles'
+    | 'archiveMaster'
+    | 'rangeMaster'
+    | 'archiveSubtitles'
+    | 'rangeSubtitles'
+    | 'segmentSubtitles'
+    | 'clipSubtitles'
   >;
   readonly clock: Clock;
 };
@@ -105,6 +110,10 @@ export class ArchiveRequests {
 
   segmentSubtitles(...wanted: Parameters<SubtitleTrack['segmentSubtitles']>): Promise<string> {
     return this.#turns.run(wanted[0], () => this.#deps.subtitles.segmentSubtitles(...wanted));
+  }
+
+  clipSubtitles(...wanted: Parameters<SubtitleTrack['clipSubtitles']>): Promise<string | null> {
+    return this.#turns.run(wanted[0], () => this.#deps.subtitles.clipSubtitles(...wanted));
   }
 
   keyFramePlaylist(...wanted: Parameters<KeyFrames['keyFramePlaylist']>): Promise<Buffer> {

@@ -101,6 +101,7 @@ export class Archive {
       clipOf: ({ cameraId, fromMs, toMs }, username) => playback.pinnedClip(cameraId, fromMs, toMs, username),
       gapsOf: async ({ cameraId, fromMs, toMs }) =>
         (await this.requests.intervals(cameraId, fromMs, toMs)).gaps,
+      subtitlesOf: (cameraId, span, maxBytes) => this.requests.clipSubtitles(cameraId, span, maxBytes),
       hold,
     });
     this.recovery = new Recovery(options, {

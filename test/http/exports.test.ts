@@ -4,7 +4,10 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
+import { appendDetections } from '../../src/archive/detections/append-detections.js';
+import { encodeRecord } from '../../src/archive/detections/detection-record.js';
 import { closedName, openName } from '../../src/archive/files/file-name.js';
+import { sidecarName } from '../../src/archive/files/sidecar-name.js';
 import { film, START_MS } from '../archive/filmed.js';
 import { runQuietly } from '../fmp4/ffmpeg.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -13,6 +16,7 @@ import { generateVideo } from '../support/frame-generator.js';
 import { looped } from '../support/looped.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.js';
+import { parseWebVtt } from '../support/webvtt.js';
 
 let app: TestApp;
 const clock = new FakeClock(START_MS + 3_600_000);
@@ -24,6 +28,15 @@ const record = (cameraId: string, made: ReturnType<typeof film>, isOpen = false)
   const path = join(folder, isOpen ? openName(made.startMs) : closedName(made.startMs, made.endMs));
   writeFileSync(path, made.bytes);
   return path;
+};
+
+/** Something was seen in a camera's recording. */
+const see = (cameraId: string, seconds: number, label: string): void => {
+  const objects = [{ label, score: 1, box: [0, 0, 1, 1] as const, zone: '' }];
+  const records = encodeRecord({ wallMs: START_MS + seconds * 1_000, source: 'model', objects });
+  const append = { cameraId, sidecar: sidecarName(START_MS), knownBytes: null, records, isLast: true };
+  const [result] = appendDetections({ archiveDir: join(app.dataDir, 'recordings'), appends: [append] });
+  assert.ok(result !== undefined && 'fileBytes' in result);
 };
 
 const at = (seconds: number): string => new Date(START_MS + seconds * 1000).toISOString();
@@ -55,6 +68,8 @@ const fetched = async (url: string, range?: string) => {
 
 test('each time is a file, and the zip has them all, with who, when and checksums', async (t) => {
   const items = [item('door', 0, 30), item('yard', 1, 40), item('door', 0, 30)];
+  const labels = ['before', 'cat', 'dog'];
+  for (const [index, seconds] of [0.5, 5.25, 12].entries()) see('yard', seconds, labels[index]!);
   const { status, body } = await make(items, { zip: true });
   assert.equal(status, 201, JSON.stringify(body));
   assert.match(body.zip.url, /^\/exports\/[\w-]{32}\/export_2026-11-21_09-30-00Z\.zip$/);
@@ -101,9 +116,27 @@ test('each time is a file, and the zip has them all, with who, when and checksum
   for (const [index, { name, camera_id, from, to, gaps, bytes: size }] of body.files.entries()) {
     const { sha256, ...shown } = manifest.files[index];
     const { begins_at, ends_at } = body.files[index];
-    assert.deepEqual(shown, { name, camera_id, from, to, begins_at, ends_at, bytes: size, gaps });
+    const subtitles = index === 1 ? name.replace('mp4', 'vtt') : null;
+    assert.deepEqual(shown, { name, camera_id, from, to, begins_at, ends_at, bytes: size, subtitles, gaps });
     assert.match(sha256, /^[0-9a-f]{64}$/);
   }
+  const subtitles = join(folder, 'out', manifest.files[1].subtitles);
+  const { cues, errors } = parseWebVtt(readFileSync(subtitles, 'utf8'));
+  const beginSeconds = (Date.parse(manifest.files[1].begins_at) - START_MS) / 1_000;
+  assert.deepEqual(errors, []);
+  assert.deepEqual(
+    cues.map(({ startTime, endTime, text }) => [startTime, endTime, JSON.parse(text).objects[0].label]),
+    [
+      [0, 5.25 - beginSeconds, 'before'],
+      [5.25 - beginSeconds, 10.25 - beginSeconds, 'cat'],
+      [12 - beginSeconds, 17 - beginSeconds, 'dog'],
+    ],
+  );
+  const packets = runQuietly('ffprobe', ['-show_entries', 'packet=pts_time', '-of', 'csv=p=0', subtitles]);
+  assert.deepEqual(
+    packets.trim().split('\n').map(Number),
+    cues.map(({ startTime }) => startTime),
+  );
   await end(body.id);
 });
 

@@ -195,6 +195,7 @@ export const noSubtitles = {
   archiveSubtitles: noRecording,
   rangeSubtitles: noRecording,
   segmentSubtitles: noRecording,
+  clipSubtitles: noRecording,
 };
 
 /** For those who only read. */

@@ -9,7 +9,7 @@ import { type Digest, RunningDigest } from './running-digest.js';
 /** A time of a camera. */
 export type ExportItem = { readonly cameraId: string; readonly fromMs: number; readonly toMs: number };
 
-type Facts = Pick<ExportedFile, 'item' | 'name' | 'clip' | 'gaps'>;
+type Facts = Pick<ExportedFile, 'item' | 'name' | 'clip' | 'gaps' | 'subtitles'>;
 
 /** In the middle of a zip file it is too late to tell a client to come again: it waits instead, for about so long. */
 const BUSY_TRIES = 120;
@@ -21,17 +21,28 @@ export class ExportedFile {
   readonly name: string;
   readonly clip: PinnedClip;
   readonly gaps: readonly Gap[];
+  /** What was seen, as WebVTT; null: nothing, or too much. */
+  readonly subtitles: Buffer | null;
   readonly #clock: Pick<Clock, 'after'>;
   readonly #digest: RunningDigest;
   #digesting: Promise<unknown> = Promise.resolve();
 
-  constructor({ item, name, clip, gaps }: Facts, { clock }: { readonly clock: Pick<Clock, 'after'> }) {
+  constructor(
+    { item, name, clip, gaps, subtitles }: Facts,
+    { clock }: { readonly clock: Pick<Clock, 'after'> },
+  ) {
     this.#clock = clock;
     this.item = item;
     this.name = name;
     this.clip = clip;
     this.gaps = gaps;
+    this.subtitles = subtitles;
     this.#digest = new RunningDigest(clip.contentBytes);
+  }
+
+  /** Players find it beside the clip. */
+  get subtitlesName(): string {
+    return this.name.replace(/\.mp4$/, '.vtt');
   }
 
   /** Null before all of it was read once. */

@@ -14,6 +14,12 @@ export type ExportsDeps = {
   /** Throws as `Playback.pinnedClip`. */
   readonly clipOf: (item: ExportItem, username: string) => Promise<PinnedClip>;
   readonly gapsOf: (item: ExportItem) => Promise<readonly Gap[]>;
+  /** What was seen in a clip of that time, as WebVTT; null: nothing, or more than `maxBytes`. */
+  readonly subtitlesOf: (
+    cameraId: string,
+    span: { readonly fromMs: number; readonly toMs: number },
+    maxBytes: number,
+  ) => Promise<string | null>;
   /** Calls back once where the user loses rights, until it is released. */
   readonly hold: (username: string, onEnd: () => void) => { release(): void };
 };
@@ -43,6 +49,8 @@ const MAX_PLANNED_OF_USER = 2;
 const MAX_DOWNLOADS_OF_USER = 8;
 /** What a camera that comes and goes leaves. */
 const MAX_RECORDINGS = 5_000;
+/** Some hours of a camera before which something stands: with more nobody reads along. */
+const MAX_SUBTITLE_BYTES = 1 << 20;
 const ID_BYTES = 24;
 
 type Hold = { release(): void };
@@ -187,7 +195,10 @@ export class Exports {
     return archiveError('too_many_exports', message, { retryAfterSec });
   }
 
-  async #filesOf({ username, items, signal }: ExportWanted, holding: Holding): Promise<ExportedFile[]> {
+  async #filesOf(
+    { username, items, isZipped, signal }: ExportWanted,
+    holding: Holding,
+  ): Promise<ExportedFile[]> {
     const files: ExportedFile[] = [];
     const faults: { readonly fault: AppError; readonly path: string }[] = [];
     const names = new Set<string>();
@@ -205,10 +216,24 @@ export class Exports {
       holding.add(clip.recordingCount + gaps.length);
       const name = fileNameOf(item, names);
       names.add(name.toLowerCase());
-      files.push(new ExportedFile({ item, name, clip, gaps }, this.#deps));
+      const subtitles = isZipped ? await this.#subtitlesOf(item, clip, holding) : null;
+      files.push(new ExportedFile({ item, name, clip, gaps, subtitles }, this.#deps));
     }
     if (faults.length > 0) throw together(faults);
     return files;
+  }
+
+  /** Null too where all exports hold so much that there is no room for it: the clips come first. */
+  async #subtitlesOf(
+    { cameraId }: ExportItem,
+    { beginMs, endMs }: PinnedClip,
+    holding: Holding,
+  ): Promise<Buffer | null> {
+    const span = { fromMs: beginMs, toMs: endMs };
+    const text = await this.#deps.subtitlesOf(cameraId, span, MAX_SUBTITLE_BYTES);
+    if (text === null) return null;
+    const bytes = Buffer.from(text);
+    return holding.tryAddText(bytes.length) ? bytes : null;
   }
 
   /** What is wrong with an item itself doesn't keep the others from being looked at. */

@@ -1,11 +1,17 @@
 import { archiveError } from '../archive-error.js';
 
 /** Where a recording's bytes are takes some 300 bytes of memory, a gap less: 15 MB in all. */
+const FACT_BYTES = 300;
 const MAX_FACTS = 50_000;
 const MAX_FACTS_OF_USER = 10_000;
 
 /** What one export holds. */
-export type Holding = { add(facts: number): void; release(): void };
+export type Holding = {
+  add(facts: number): void;
+  /** Text that may be done without: false where there is no room. */
+  tryAddText(bytes: number): boolean;
+  release(): void;
+};
 
 /** Counts the recordings and gaps that exports keep in memory for their hour, of each user and of all. */
 export class HeldFacts {
@@ -27,6 +33,13 @@ export class HeldFacts {
       else this.#ofUser.set(username, own);
     };
     return {
+      tryAddText: (bytes) => {
+        const facts = Math.ceil(bytes / FACT_BYTES);
+        const isRoom =
+          (this.#ofUser.get(username) ?? 0) + facts <= MAX_FACTS_OF_USER && this.#total + facts <= MAX_FACTS;
+        if (isRoom) count(facts);
+        return isRoom;
+      },
       add: (facts) => {
         if ((this.#ofUser.get(username) ?? 0) + facts > MAX_FACTS_OF_USER) throw tooMany();
         if (this.#total + facts > MAX_FACTS)

@@ -25,6 +25,7 @@ export const manifestOf = (
     ends_at: isoOf(file.clip.endMs),
     bytes: file.clip.contentBytes,
     sha256: sha256Of(file),
+    subtitles: file.subtitles === null ? null : file.subtitlesName,
     gaps: file.gaps.map(({ startMs, endMs, reason }) => ({
       from: isoOf(startMs),
       to: isoOf(endMs),

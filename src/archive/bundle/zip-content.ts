@@ -27,6 +27,11 @@ type Section = {
   readonly content: ExportedFile | Made;
 };
 
+const sha256Of = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+const namesOf = ({ name, subtitles, subtitlesName }: ExportedFile): string[] =>
+  subtitles === null ? [name] : [name, subtitlesName];
+
 /** Made when it is wanted, unless that is over by then. */
 type Made<Value = Buffer> = (signal: AbortSignal) => Promise<Value>;
 
@@ -50,7 +55,7 @@ export class ZipContent {
     this.#origin = origin;
     this.lastModifiedMs = Math.max(...files.map(({ clip }) => clip.lastModifiedMs));
     for (const file of files) this.#addFile(file);
-    const names = [...files.map(({ name }) => name), MANIFEST_NAME];
+    const names = [...files.flatMap(namesOf), MANIFEST_NAME];
     this.#addText(MANIFEST_NAME, manifestOf(origin, files).length, (signal) => this.#manifest(signal));
     this.#addText(SUMS_NAME, unknownSumsOf(names).length, (signal) => this.#sums(signal));
     const place = {
@@ -65,7 +70,11 @@ export class ZipContent {
       return Buffer.concat([...headers, end]);
     });
     this.contentBytes = this.#atByte;
-    const facts = [origin.madeBy, origin.madeMs, files.map(({ name, clip }) => [name, clip.etag])];
+    const facts = [
+      origin.madeBy,
+      origin.madeMs,
+      files.map(({ name, clip, subtitles }) => [name, clip.etag, subtitles?.length]),
+    ];
     this.etag = `"${createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 27)}"`;
   }
 
@@ -95,6 +104,8 @@ export class ZipContent {
     const checksum = async (signal: AbortSignal) => (await file.digest(signal)).crc32;
     this.#addMember(member, checksum, file);
     this.#add(descriptorBytes(member), async (signal) => descriptor(member, await checksum(signal)));
+    const { subtitles } = file;
+    if (subtitles !== null) this.#addText(file.subtitlesName, subtitles.length, async () => subtitles);
   }
 
   #addText(name: string, sizeBytes: number, text: Made): void {
@@ -126,9 +137,12 @@ export class ZipContent {
   async #sums(signal: AbortSignal): Promise<Buffer> {
     const sums = await this.#sha256s(signal);
     const manifest = await this.#manifest(signal);
-    const sha256 = createHash('sha256').update(manifest).digest('hex');
-    const listed = this.#files.map((file) => ({ name: file.name, sha256: sums.get(file)! }));
-    return sumsOf([...listed, { name: MANIFEST_NAME, sha256 }]);
+    const listed = this.#files.flatMap((file) => {
+      const { name, subtitles, subtitlesName } = file;
+      const clip = { name, sha256: sums.get(file)! };
+      return subtitles === null ? [clip] : [clip, { name: subtitlesName, sha256: sha256Of(subtitles) }];
+    });
+    return sumsOf([...listed, { name: MANIFEST_NAME, sha256: sha256Of(manifest) }]);
   }
 
   async #sha256s(signal: AbortSignal): Promise<ReadonlyMap<ExportedFile, string>> {

@@ -3,7 +3,12 @@ import { sidecarOf } from '../files/sidecar-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { Recordings } from '../list/recordings.js';
 import type { KeptDetection } from './detection-record.js';
-import type { DetectionPlace, DetectionsText, ReadDetectionsInput } from './read-detections.js';
+import type {
+  DetectionPlace,
+  DetectionsText,
+  ReadDetections,
+  ReadDetectionsInput,
+} from './read-detections.js';
 
 /** What of a camera's detections is asked for, in the order of time. */
 export type DetectionsWanted = {
@@ -42,12 +47,18 @@ export class KeptDetections {
     return this.#runner.run('listDetections', { ...wanted, folder, sidecars });
   }
 
+  /** A page of them. */
+  async read(cameraId: string, wanted: DetectionsWanted): Promise<ReadDetections> {
+    const folder = folderOf(this.#archiveDir, cameraId);
+    const fromMs = Math.max(wanted.fromMs, (wanted.behind?.timeUs ?? 0) / 1_000);
+    const sidecars = await this.#sidecars(cameraId, fromMs, wanted.toMs);
+    return this.#runner.run('readDetections', { ...wanted, folder, sidecars });
+  }
+
   /** What was seen in [fromMs, toMs), some thousand pictures of it at most. */
   async between(cameraId: string, fromMs: number, toMs: number): Promise<readonly KeptDetection[]> {
-    const folder = folderOf(this.#archiveDir, cameraId);
-    const sidecars = await this.#sidecars(cameraId, fromMs, toMs);
     const wanted = { fromMs, toMs, labels: null, limit: MAX_BETWEEN, behind: null };
-    return (await this.#runner.run('readDetections', { ...wanted, folder, sidecars })).detections;
+    return (await this.read(cameraId, wanted)).detections;
   }
 
   /** Those of the recordings that overlap a time. */

@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/clock.js';
-import { isSane, REMARK_HOLDS_MS, webVttOf } from '../../mpegts/web-vtt.js';
+import { isSane, plainWebVttOf, REMARK_HOLDS_MS, type Remark, webVttOf } from '../../mpegts/web-vtt.js';
 import { archiveError } from '../archive-error.js';
 import type { KeptDetection } from '../detections/detection-record.js';
 import type { KeptDetections } from '../detections/kept-detections.js';
+import type { DetectionPlace, ReadDetections } from '../detections/read-detections.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { RecordedParts } from '../parts/recorded-parts.js';
 import type { StreamDescription } from './describe-stream.js';
@@ -22,7 +23,7 @@ export type SubtitleTrackDeps = {
   readonly locator: RecordingLocator;
   readonly runner: JobRunner;
   readonly clock: Pick<Clock, 'wallMs'>;
-  readonly detections: Pick<KeptDetections, 'between'>;
+  readonly detections: Pick<KeptDetections, 'between' | 'read'>;
   /** What subtitles say of a picture; null: nothing was seen in it. */
   readonly cueText: (detection: KeptDetection) => string | null;
 };
@@ -43,6 +44,10 @@ const settledEnd = (parts: RecordedParts, first: number, end: number): number =>
   while (settled > first && parts.wallEndMs(settled - 1) > beforeMs) settled -= 1;
   return settled;
 };
+
+const CLIP_PAGE = 1_000;
+/** The times of a cue, and the lines around it. */
+const CUE_BYTES = 32;
 
 const notReady = () =>
   archiveError('recording_not_ready', 'the recording has just begun', { retryAfterSec: 2 });
@@ -107,6 +112,31 @@ export class SubtitleTrack {
       : [];
     const said = seen.map((detection) => ({ wallMs: detection.wallMs, text: cueText(detection) }));
     return webVttOf({ ptsTicks, wallMs, durationMs }, said);
+  }
+
+  /** What was seen in a clip of that time, which begins at 0; null: nothing, or more than there is room for. */
+  async clipSubtitles(
+    cameraId: string,
+    { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+    maxBytes: number,
+  ): Promise<string | null> {
+    const { detections, cueText } = this.#deps;
+    const said: Remark[] = [];
+    let bytes = 0;
+    for (let behind: DetectionPlace | null = null, isMore = true; isMore; ) {
+      const wanted = { fromMs: fromMs - REMARK_HOLDS_MS, toMs, labels: null, limit: CLIP_PAGE, behind };
+      const page: ReadDetections = await detections.read(cameraId, wanted);
+      for (const detection of page.detections) {
+        const text = cueText(detection);
+        said.push({ wallMs: detection.wallMs, text });
+        bytes += CUE_BYTES + (text === null ? 0 : Buffer.byteLength(text));
+      }
+      if (bytes > maxBytes) return null;
+      behind = page.next;
+      isMore = behind !== null;
+    }
+    const isAny = said.some(({ text }) => text !== null);
+    return isAny ? plainWebVttOf({ wallMs: fromMs, durationMs: toMs - fromMs }, said) : null;
   }
 
   async #located(cameraId: string, fileName: string): Promise<Located> {

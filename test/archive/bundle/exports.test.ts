@@ -17,7 +17,7 @@ const range: ClipRange = {
 const clip = { contentBytes: 9, durationMs: 1, etag: '"a"', lastModifiedMs: 0, close: () => {} };
 
 /** Exports of recordings and gaps that the test counts out. */
-const setUp = (found: { recordings: number; gaps: number }) => {
+const setUp = (found: { recordings: number; gaps: number; subtitles?: string }) => {
   const clock = new FakeClock();
   const exports = new Exports({
     clock,
@@ -29,9 +29,11 @@ const setUp = (found: { recordings: number; gaps: number }) => {
       });
     },
     gapsOf: async () => new Array(found.gaps).fill({ startMs: 0, endMs: 1, reason: 'unknown' }),
+    subtitlesOf: async () => found.subtitles ?? null,
     hold: () => ({ release: () => {} }),
   });
-  const make = (username: string) => exports.make({ username, items: [item], isZipped: false, signal: NOW });
+  const make = (username: string) =>
+    exports.make({ username, items: [item], isZipped: found.subtitles !== undefined, signal: NOW });
   const refusal = (username: string) =>
     make(username).then(
       () => null,
@@ -64,4 +66,14 @@ test('exports of all users hold no more recordings than there is memory for', as
   assert.equal((await refusal('late'))?.code, 'archive_busy', 'what was refused holds nothing');
   clock.advance(3_600_000);
   for (let user = 0; user < 10; user++) await make(`user${user}`);
+});
+
+test('what was seen goes along as long as there is memory for it; the clips go in any case', async () => {
+  const { make } = setUp({ recordings: 1, gaps: 0, subtitles: 'x'.repeat(1 << 20) });
+  const made = [];
+  for (let count = 0; count < 5; count++) made.push(await make('anna'));
+  const sizes = made.map(({ files }) => files[0]?.subtitles?.length ?? null);
+  assert.deepEqual(sizes, [1 << 20, 1 << 20, null, null, null]);
+  const { files } = await make('ben');
+  assert.equal(files[0]?.subtitles?.length, 1 << 20);
 });

@@ -17,6 +17,7 @@ const huge = (name: string, contentBytes: number) =>
     name,
     item: { cameraId: 'door', fromMs: 0, toMs: 1_000 },
     gaps: [],
+    subtitles: null,
     clip: { contentBytes, etag: `"${name}"`, lastModifiedMs: 0, beginMs: 0, endMs: 1_000 },
     digest: async () => ({ sha256: 'a'.repeat(64), crc32: 0x01020304 }),
   }) as unknown as ExportedFile;
