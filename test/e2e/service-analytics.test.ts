@@ -55,12 +55,12 @@ test('what a camera’s own analytics see is in its subtitles at its time, and i
     'it is in the subtitles',
     async () => {
       const all = await cues();
-      return all.length > 15 && all;
+      return all.length > 30 && all;
     },
     { deadlineMs: 60_000, describe: () => service.out().slice(-3_000) },
   );
-  // The first ones came before the reports of both tracks.
-  for (const { t: time, source, objects } of seen.slice(5)) {
+  // The first ones came before the reports of both tracks, and while the wall time of a busy machine's first frame was made up for.
+  for (const { t: time, source, objects } of seen.slice(-15)) {
     assert.deepEqual([source, objects.map(({ label }) => label).join()], ['onvif', 'person']);
     const apartMs = Math.abs(objects[0]!.box[0]! - xAt(Date.parse(time))) * 100_000;
     assert.ok(apartMs < 200, `${Math.round(apartMs)} ms away from where it was`);
