@@ -1,36 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { brightRectangleModel } from '../support/bright-rectangle-model.js';
-import { readVideoStream, type VideoStream } from '../support/elementary-stream.js';
+import { lampVideo } from '../support/lamp-video.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { parseWebVtt } from '../support/webvtt.js';
 import { RecordingService } from './recording-service.js';
-
-/** A lamp in the dark: the right half of the lower half. */
-const lamp = (folder: string): VideoStream => {
-  const path = join(folder, 'lamp.264');
-  const source =
-    'color=black:size=320x180:rate=15:duration=4,drawbox=x=160:y=90:w=80:h=90:color=white:t=fill';
-  const encoder = [
-    '-pix_fmt',
-    'yuv420p',
-    '-c:v',
-    'libx264',
-    '-g',
-    '15',
-    '-sc_threshold',
-    '0',
-    '-bf',
-    '0',
-    path,
-  ];
-  execFileSync('ffmpeg', ['-v', 'error', '-y', '-f', 'lavfi', '-i', source, ...encoder]);
-  return readVideoStream(path, { codec: 'h264', frameRateHz: 15 });
-};
 
 type Seen = { t: string; source: string; objects: { label: string; score: number; box: number[] }[] };
 
@@ -40,7 +17,7 @@ test('what is found in a camera’s pictures is in its subtitles, in one event, 
   writeFileSync(join(dataDir, 'models/bright.onnx'), brightRectangleModel(128));
   writeFileSync(join(dataDir, 'models/bright.json'), JSON.stringify({ labels: ['lamp'] }));
   const env = { DATA_DIR: dataDir, ARCHIVE_DIR: `${dataDir}/recordings`, DETECT_MODEL: 'bright.onnx' };
-  const recording = await RecordingService.start(t, { gate: lamp(dataDir) }, env);
+  const recording = await RecordingService.start(t, { gate: lampVideo(dataDir) }, env);
   const points = [
     [0, 0.5],
     [1, 0.5],

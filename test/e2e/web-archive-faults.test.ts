@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { AppBrowser, type AppPage } from '../support/browser/app-page.js';
+import { decodePictures, shownNow } from '../support/browser/decoded-pictures.js';
+import { elementPicture } from '../support/browser/element-picture.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
-import { fixtures } from '../support/fixtures.js';
+import { fixturePath, fixtures } from '../support/fixtures.js';
 import { type RunningService, startService } from '../support/service.js';
 import { until } from '../support/until.js';
 
@@ -15,6 +17,7 @@ const FRAMES = '**/stream/archive/gate/frames?*';
 const RANGE = '**/hls/gate/range.m3u8?*';
 
 const folder = mkdtempSync(join(tmpdir(), 'framering-web-archive-faults-'));
+const pictures = decodePictures(fixturePath('h264-high.264'));
 let camera: FakeCamera;
 let service: RunningService;
 let browser: AppBrowser;
@@ -128,4 +131,31 @@ test('without WebCodecs play begins when the recording is loaded, and goes on in
   const [firstEnd = 0] = ends;
   const later = await untilFacts(page, 'it plays what came later', ({ timeMs }) => timeMs > firstEnd + 2_000);
   assert.ok(later.shownMs !== null && ends.length > 1);
+});
+
+test('without WebCodecs who drags through time sees the keyframe of each moment, and then the moment itself', async () => {
+  const page = await visit();
+  await page.page.addInitScript(WITHOUT_WEBCODECS);
+  await page.go(`/archive?cameras=gate&t=${new Date(beganMs + 9_000).toISOString()}&span=20`);
+  await untilFacts(page, 'a picture', ({ phase, shownMs }) => phase === 'paused' && shownMs !== null);
+  const box = await page.page.getByRole('slider').boundingBox();
+  assert.ok(box !== null);
+  const y = box.y + box.height - 12;
+  await page.page.mouse.move(box.x + box.width * 0.5, y);
+  await page.page.mouse.down();
+  const still = elementPicture(page.page, '[data-camera] video:nth-of-type(2)');
+  // Moments are 20 s over the whole width.
+  for (const share of [0.25, 0.42, 0.31]) {
+    await page.page.mouse.move(box.x + box.width * share, y, { steps: 3 });
+    await untilFacts(page, 'its keyframe', ({ phase, timeMs, shownMs }) => {
+      const behindMs = timeMs - (shownMs ?? Number.NaN);
+      return phase === 'scrubbing' && behindMs >= -1 && behindMs < 1_050;
+    });
+    const shown = await until('the keyframe is on the screen', () => shownNow(still, pictures));
+    assert.equal(shown.index % 15, 0, 'each GOP has 15 pictures');
+  }
+  await page.page.mouse.up();
+  await page.page.locator('[data-camera] video:nth-of-type(2)').waitFor({ state: 'hidden' });
+  const { timeMs, shownMs } = await untilFacts(page, 'it stands', ({ phase }) => phase === 'paused');
+  assert.ok(Math.abs(timeMs - (shownMs ?? 0)) < 200, `${timeMs} ${shownMs}`);
 });

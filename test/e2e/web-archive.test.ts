@@ -8,6 +8,7 @@ import { Zone } from '../../src/web/archive/tape/zone.js';
 import { addDays } from '../../src/web/data/zones.js';
 import { AppBrowser, type AppPage } from '../support/browser/app-page.js';
 import { assertShows, decodePictures, shownNow } from '../support/browser/decoded-pictures.js';
+import { elementPicture } from '../support/browser/element-picture.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixturePath, fixtures } from '../support/fixtures.js';
 import { type RunningService, startService } from '../support/service.js';
@@ -124,29 +125,8 @@ const untilFacts = async (what: string, isSo: (facts: Facts) => boolean): Promis
   );
 };
 
-/** What a tile shows, as small as the decoded pictures. */
-const tile = (id: string) => ({
-  picture: async (): Promise<Buffer> => {
-    const text = await page.page.evaluate<string>(`(() => {
-      const source = document.querySelector('[data-camera="${id}"] canvas');
-      const canvas = new OffscreenCanvas(320, 180);
-      const context = canvas.getContext('2d');
-      context.drawImage(source, 0, 0, 320, 180);
-      const { data } = context.getImageData(0, 0, 320, 180);
-      const bytes = new Uint8Array(64 * 36);
-      for (let y = 0; y < 36; y++) for (let x = 0; x < 64; x++) {
-        let sum = 0;
-        for (let v = y * 5; v < y * 5 + 5; v++) for (let u = x * 5; u < x * 5 + 5; u++) {
-          const at = (v * 320 + u) * 4;
-          sum += 0.299 * data[at] + 0.587 * data[at + 1] + 0.114 * data[at + 2];
-        }
-        bytes[y * 64 + x] = sum / 25;
-      }
-      return btoa(String.fromCharCode(...bytes));
-    })()`);
-    return Buffer.from(text, 'base64');
-  },
-});
+/** What a tile shows. */
+const tile = (id: string) => elementPicture(page.page, `[data-camera="${id}"] canvas`);
 
 /** What was drawn in a worker is on the screen a little later: it counts once it stays. */
 const shownIndex = async (id: string): Promise<number> => {

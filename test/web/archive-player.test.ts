@@ -145,7 +145,7 @@ test('a keyframe is known as the newest only of a time that nothing is added to 
 
 test('facts that say nothing new are the same as before', () => {
   const fact = (camera: string, drawn: number) => ({
-    ...{ camera, drawn, shownMs: 5, isLoading: false, fault: null, retrying: null },
+    ...{ camera, drawn, shownMs: 5, ratio: 1, isLoading: false, fault: null, retrying: null },
   });
   const before = factsOf(new Map(), [fact('gate', 1), fact('dock', 1)]);
   const after = factsOf(before, [fact('gate', 1), fact('dock', 2)]);

@@ -2,13 +2,16 @@ import { computed, effect, signal } from '@preact/signals';
 import { cameras as knownCameras, nameOf } from '../data/cameras.js';
 import { saveBlob } from '../data/exports.js';
 import { eventBeside } from '../data/kept-events.js';
+import { preferences, setPreferences } from '../data/preferences.js';
 import { asProblem } from '../data/problem.js';
+import { loadDetections } from '../data/recorded-detections.js';
 import { query } from '../data/route.js';
 import { zone as siteZone } from '../data/time.js';
 import { announce, toast } from '../parts/toasts.js';
 import { archiveText, reasonText } from '../text/archive.js';
 import { newPlayer } from './player/new-player.js';
 import { type ArchivePlayer, laneFacts } from './player/player-api.js';
+import { NOTHING_SEEN, RecordedSeen, type Seen } from './seen/recorded-seen.js';
 import { bounded, endOf, following, type View } from './tape/axis.js';
 import { EMPTY_LANE, labelsAt, stateAt } from './tape/lane.js';
 import { durationText, type Selection, spanOf, withEnd, withStart } from './tape/selection.js';
@@ -37,6 +40,8 @@ export class ArchiveControl implements TapeModel {
   readonly selection = newSelection();
   readonly isSoundOn = signal(false);
   readonly speed = signal(1);
+  /** Whether what was detected is drawn over pictures. */
+  readonly hasBoxes = computed(() => preferences.value.hidesDetections !== true);
   readonly timeline = new TimelineStore();
   readonly lanes = this.timeline.lanes;
   readonly zone = computed(() => zoneOf(siteZone.value));
@@ -53,6 +58,11 @@ export class ArchiveControl implements TapeModel {
   #wasPlaying: boolean | null = null;
   #steppedMs = Number.NEGATIVE_INFINITY;
   #held: ReturnType<typeof setTimeout> | undefined;
+
+  readonly #seen = new RecordedSeen(loadDetections, () => {
+    this.#seenChanges.value += 1;
+  });
+  readonly #seenChanges = signal(0);
 
   constructor() {
     this.player = newPlayer({
@@ -78,6 +88,8 @@ export class ArchiveControl implements TapeModel {
       effect(() => this.player.send(laneFacts(this.lanes.value))),
       effect(() => this.player.send({ op: 'large', camera: this.large.value })),
       effect(() => this.#follow(this.timeMs.value)),
+      effect(() => this.#lookForSeen()),
+      () => this.#seen.close(),
       effect(() => {
         if (this.player.phase.value === 'end') announce(archiveText('atEnd'));
       }),
@@ -95,6 +107,26 @@ export class ArchiveControl implements TapeModel {
   /** Reads a signal: whoever asks hears of the answer's change. */
   exists(camera: string): boolean {
     return knownCameras.value?.has(camera) !== false;
+  }
+
+  /** What was detected in the picture that is shown of a camera. */
+  seenIn(camera: string): Seen {
+    const shownMs = this.player.facts.value.get(camera)?.shownMs ?? null;
+    void this.#seenChanges.value;
+    return shownMs === null || !this.hasBoxes.value ? NOTHING_SEEN : this.#seen.at(camera, shownMs);
+  }
+
+  readonly toggleBoxes = (): void => {
+    void setPreferences({ hidesDetections: this.hasBoxes.peek() }).catch(() => {});
+  };
+
+  /** Whoever drags through time sees no boxes that aren't known: each minute would be asked for. */
+  #lookForSeen(): void {
+    if (!this.hasBoxes.value || this.player.phase.value === 'scrubbing') return;
+    const shown = [...this.player.facts.value].flatMap(([camera, { shownMs }]) =>
+      shownMs === null ? [] : [[camera, shownMs] as const],
+    );
+    this.#seen.want(new Map(shown));
   }
 
   close(): void {

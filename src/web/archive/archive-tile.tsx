@@ -1,6 +1,7 @@
 import { useComputed } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../parts/button.js';
+import { SeenBoxes } from '../player/seen-boxes.js';
 import { archiveText, reasonText } from '../text/archive.js';
 import styles from './archive.module.css';
 import type { ArchiveControl } from './archive-control.js';
@@ -29,6 +30,18 @@ const GapNote = ({ control, camera }: Pick<TileProps, 'control' | 'camera'>) => 
   );
 };
 
+/** What was detected in the picture, over it; what was seen in one a little before is paler. */
+const Boxes = ({ control, camera }: Pick<TileProps, 'control' | 'camera'>) => {
+  const ratio = useComputed(() => control.player.facts.value.get(camera)?.ratio ?? 0).value;
+  const { objects, isOfIt } = useComputed(() => control.seenIn(camera)).value;
+  if (objects.length === 0 || ratio === 0) return null;
+  return (
+    <div class={isOfIt ? undefined : styles.before} data-boxes={isOfIt ? 'now' : 'before'}>
+      <SeenBoxes objects={objects} ratio={ratio} />
+    </div>
+  );
+};
+
 /** One camera's picture of the moment. Facts of others, and time that goes on, don't draw it anew. */
 export const ArchiveTile = ({ control, camera, name, onRemove }: TileProps) => {
   const host = useRef<HTMLDivElement>(null);
@@ -49,6 +62,7 @@ export const ArchiveTile = ({ control, camera, name, onRemove }: TileProps) => {
       data-over-video
     >
       <div class={styles.screen} ref={host} />
+      <Boxes control={control} camera={camera} />
       {exists ? (
         <GapNote control={control} camera={camera} />
       ) : (

@@ -49,6 +49,7 @@ export const useArchiveKeys = (control: ArchiveControl, actions: ArchiveActions)
       { keys: ['g'], does: archiveText('goTo'), run: actions.onGoTo },
       { keys: ['t'], does: archiveText('toLive'), run: actions.onLive },
       { keys: ['s'], does: archiveText('snapshot'), run: () => control.snapshot() },
+      { keys: ['d'], does: archiveText('boxes'), run: control.toggleBoxes },
       { keys: ['a'], does: archiveText('sound'), run: () => control.setSound(!control.isSoundOn.peek()) },
       { keys: ['+', '='], does: archiveText('keyZoomIn'), run: () => zoom(control, 1 / ZOOM_STEP) },
       { keys: ['-'], does: archiveText('keyZoomOut'), run: () => zoom(control, ZOOM_STEP) },
@@ -128,6 +129,12 @@ export const Transport = ({
         title={archiveText('soundAtOne')}
         isPressed={control.isSoundOn.value}
         onClick={() => control.setSound(!control.isSoundOn.peek())}
+      />
+      <Button
+        icon="person"
+        label={archiveText('boxes')}
+        isPressed={control.hasBoxes.value}
+        onClick={control.toggleBoxes}
       />
       <Button icon="snapshot" label={archiveText('snapshot')} onClick={() => control.snapshot()} />
       <Button icon="share" label={archiveText('link')} onClick={actions.onLink} />

@@ -41,6 +41,7 @@ export const archiveText = catalogue({
   toLive: 'To the live picture',
   snapshot: 'Snapshot',
   noSnapshot: 'There is no picture of this moment.',
+  boxes: 'Show what was detected',
   sound: 'Sound',
   soundAtOne: 'Sound is heard at 1x.',
   link: 'Copy a link to this moment',

@@ -1,13 +1,14 @@
 import { EMPTY_LANE, type Lane, recordedFrom, recordedUntil, stateAt } from '../tape/lane.js';
+import { decodeFrames } from './decode-gop.js';
 import type { CameraFact } from './facts.js';
 import { ForwardPlay, type SoundMessage } from './forward-play.js';
 import type { TokenSource } from './frames-request.js';
 import { GopStore } from './gop-store.js';
 import { KeyPlay } from './key-play.js';
-import { KeyScrub } from './key-scrub.js';
+import { KeyScrub, type ShowKey } from './key-scrub.js';
 import { persistently } from './persistently.js';
 import { ReversePlay } from './reverse-play.js';
-import { Screen } from './screen.js';
+import { Screen, sizeOf } from './screen.js';
 import { messageOf, type Playing, type RecordedTimes, type Shown } from './shown.js';
 import { StillView } from './still-view.js';
 
@@ -44,6 +45,7 @@ export class CameraTrack {
   #retrying: string | null = null;
   #shownMs: number | null = null;
   #drawn = 0;
+  #ratio = 0;
   #lane: Lane = EMPTY_LANE;
   #onLane: () => void = () => {};
   /** What stands still, for a snapshot. */
@@ -70,6 +72,7 @@ export class CameraTrack {
     return {
       camera: this.#options.camera,
       shownMs: this.#shownMs,
+      ratio: this.#ratio,
       isLoading: this.#isLoading,
       fault,
       retrying: this.#playing?.retrying ?? this.#retrying,
@@ -105,11 +108,22 @@ export class CameraTrack {
     if (this.#scrub === null) {
       this.stop();
       const { camera, token } = this.#options;
-      this.#scrub = new KeyScrub(camera, token, (shown) => this.#draw(shown));
+      this.#scrub = new KeyScrub(camera, token, this.#showKey);
     }
     if (this.#hasGap(timeMs)) this.#blank();
     else this.#scrub.to(timeMs);
   }
+
+  readonly #showKey: ShowKey = (gop, isWanted, signal) =>
+    decodeFrames(
+      gop.config,
+      gop.frames,
+      (frame, wallUs) => {
+        if (isWanted()) this.#draw({ picture: frame, wallMs: wallUs / 1000 });
+        frame.close();
+      },
+      signal,
+    );
 
   play(fromMs: number, rate: number): void {
     this.stop();
@@ -214,6 +228,8 @@ export class CameraTrack {
 
   #draw(shown: Shown): void {
     this.#screen.draw(shown.picture);
+    const { width, height } = sizeOf(shown.picture);
+    this.#ratio = width / Math.max(height, 1);
     this.#shownMs = shown.wallMs;
     this.#drawn += 1;
     this.#options.onChange();

@@ -2,6 +2,8 @@ export type CameraFact = {
   readonly camera: string;
   /** When what is on the screen was seen; null: nothing is shown. */
   readonly shownMs: number | null;
+  /** Its width to its height; 0: not known. */
+  readonly ratio: number;
   readonly isLoading: boolean;
   readonly fault: string | null;
   /** Why nothing comes for now, while it is asked for again; null: it comes. */

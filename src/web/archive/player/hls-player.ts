@@ -3,12 +3,14 @@ import { EMPTY_LANE, gapAt, type Lane } from '../tape/lane.js';
 import type { KnownLane, Phase } from './engine-messages.js';
 import { type CameraFact, factsOf } from './facts.js';
 import { HlsTrack } from './hls-track.js';
+import { KeyStill } from './key-still.js';
 import type { ArchivePlayer, PlayCommand, PlayerEvents } from './player-api.js';
 
 const MIN_RATE = 0.25;
 const MAX_RATE = 4;
 const LOOK_EVERY_MS = 100;
-const SCRUB_EVERY_MS = 300;
+/** A still goes once the video shows about what it showed. */
+const SAME_MS = 30_000;
 /** Farther apart than this another camera is brought back into step. */
 const MAX_APART_SEC = 0.4;
 
@@ -20,11 +22,11 @@ export class HlsPlayer implements ArchivePlayer {
   readonly facts = signal<ReadonlyMap<string, CameraFact>>(new Map());
   readonly isFull = false;
   readonly #tracks = new Map<string, HlsTrack>();
+  readonly #stills = new Map<string, KeyStill>();
   readonly #events: PlayerEvents;
   readonly #timer = setInterval(() => this.#look(), LOOK_EVERY_MS);
   #lanes: ReadonlyMap<string, KnownLane> = new Map();
   #large = '';
-  #scrubbedMs = 0;
 
   constructor(events: PlayerEvents) {
     this.#events = events;
@@ -37,13 +39,17 @@ export class HlsPlayer implements ArchivePlayer {
   attach(camera: string, host: HTMLElement): () => void {
     const track = new HlsTrack(camera);
     track.lane = this.#laneOf(camera);
-    host.append(track.video);
+    const still = new KeyStill(camera);
+    host.append(track.video, still.element);
+    this.#stills.set(camera, still);
     this.#tracks.set(camera, track);
     if (this.timeMs.peek() > 0) track.seek(this.timeMs.peek());
     if (this.#isPlaying) track.play(this.rate.peek());
     return () => {
       track.close();
+      still.close();
       if (this.#tracks.get(camera) === track) this.#tracks.delete(camera);
+      if (this.#stills.get(camera) === still) this.#stills.delete(camera);
     };
   }
 
@@ -53,15 +59,11 @@ export class HlsPlayer implements ArchivePlayer {
         this.#large = command.camera;
         break;
       case 'seek':
-        this.#seek(command.timeMs, 'paused');
+        this.#seek(command.timeMs);
         break;
-      case 'scrub': {
-        this.timeMs.value = command.timeMs;
-        if (performance.now() - this.#scrubbedMs < SCRUB_EVERY_MS) break;
-        this.#scrubbedMs = performance.now();
-        this.#seek(command.timeMs, 'scrubbing');
+      case 'scrub':
+        this.#scrub(command.timeMs);
         break;
-      }
       case 'play':
         this.#play(command.rate);
         break;
@@ -87,13 +89,26 @@ export class HlsPlayer implements ArchivePlayer {
 
   close(): void {
     clearInterval(this.#timer);
-    for (const track of this.#tracks.values()) track.close();
+    for (const track of [...this.#tracks.values(), ...this.#stills.values()]) track.close();
     this.#tracks.clear();
+    this.#stills.clear();
   }
 
-  #seek(timeMs: number, phase: Phase): void {
+  /** Keyframes alone: the video would load anew for each place that somebody drags over. */
+  #scrub(timeMs: number): void {
     this.timeMs.value = timeMs;
-    this.phase.value = phase;
+    this.phase.value = 'scrubbing';
+    for (const [camera, track] of this.#tracks) {
+      track.pause();
+      const still = this.#stills.get(camera);
+      if (gapAt(track.lane, timeMs) === null) still?.to(timeMs);
+      else still?.hide();
+    }
+  }
+
+  #seek(timeMs: number): void {
+    this.timeMs.value = timeMs;
+    this.phase.value = 'paused';
     for (const track of this.#tracks.values()) {
       track.pause();
       track.seek(timeMs);
@@ -119,11 +134,22 @@ export class HlsPlayer implements ArchivePlayer {
     const tracks = [...this.#tracks];
     for (const [, track] of tracks) track.look();
     if (this.#isPlaying) this.#follow();
-    const told = tracks.map(([camera, { shownMs, video, fault, retrying }]) => ({
-      ...{ camera, shownMs, fault, retrying, drawn: 0 },
-      isLoading: video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA,
-    }));
+    const told = tracks.map(([camera, track]) => this.#factOf(camera, track));
     this.facts.value = factsOf(this.facts.peek(), told);
+  }
+
+  #factOf(camera: string, track: HlsTrack): CameraFact {
+    const { video, shownMs, fault, retrying } = track;
+    const still = this.#stills.get(camera) ?? null;
+    const isLoading = video.readyState < HTMLMediaElement.HAVE_CURRENT_DATA || video.seeking;
+    const isThere = shownMs !== null && Math.abs(shownMs - this.timeMs.peek()) < SAME_MS;
+    if (this.phase.peek() !== 'scrubbing' && isThere && !isLoading) still?.hide();
+    const stillMs = still?.shownMs ?? null;
+    return {
+      ...{ camera, fault, retrying, drawn: 0, shownMs: stillMs ?? shownMs },
+      ratio: video.videoWidth / Math.max(video.videoHeight, 1),
+      isLoading: isLoading && stillMs === null,
+    };
   }
 
   #follow(): void {

@@ -1,19 +1,20 @@
-import { decodeFrames } from './decode-gop.js';
 import { FramesFault } from './frames-fault.js';
 import { requestFrames, type TokenSource } from './frames-request.js';
 import { type Gop, GopCollector, startUs } from './gop.js';
 import { KeyCache } from './key-cache.js';
-import type { Shown } from './shown.js';
 
 const MAX_IN_FLIGHT = 2;
 
 const cache = new KeyCache();
 
+/** Brings a keyframe to the screen, unless by then another one is there that was asked for later. */
+export type ShowKey = (gop: Gop, isWanted: () => boolean, signal: AbortSignal) => Promise<void>;
+
 /** While somebody drags through time: the keyframe at or before each moment, as fast as they come. */
 export class KeyScrub {
   readonly #camera: string;
   readonly #token: TokenSource;
-  readonly #onPicture: (shown: Shown) => void;
+  readonly #show: ShowKey;
   readonly #abort = new AbortController();
   #pendingMs: number | null = null;
   #inFlight = 0;
@@ -21,11 +22,10 @@ export class KeyScrub {
   #shownAsk = 0;
   #shownMs: number | null = null;
 
-  /** `onPicture` draws it before it returns. */
-  constructor(camera: string, token: TokenSource, onPicture: (shown: Shown) => void) {
+  constructor(camera: string, token: TokenSource, show: ShowKey) {
     this.#camera = camera;
     this.#token = token;
-    this.#onPicture = onPicture;
+    this.#show = show;
   }
 
   /** Of the moments that were not begun the newest wins. */
@@ -60,14 +60,9 @@ export class KeyScrub {
     this.#shownAsk = ask;
     const wallMs = startUs(found) / 1000;
     if (wallMs === this.#shownMs) return;
-    const onPicture = (frame: VideoFrame): void => {
-      if (ask >= this.#shownAsk) {
-        this.#shownMs = wallMs;
-        this.#onPicture({ picture: frame, wallMs });
-      }
-      frame.close();
-    };
-    await decodeFrames(found.config, found.frames, onPicture, this.#abort.signal);
+    const isWanted = (): boolean => ask >= this.#shownAsk && !this.#abort.signal.aborted;
+    await this.#show(found, isWanted, this.#abort.signal);
+    if (isWanted()) this.#shownMs = wallMs;
   }
 
   async #find(timeMs: number): Promise<Gop | null> {

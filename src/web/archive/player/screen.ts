@@ -1,7 +1,7 @@
 /** What is drawn: a decoded picture, or a copy of one. */
 export type Drawable = VideoFrame | ImageBitmap;
 
-const sizeOf = (picture: Drawable): { readonly width: number; readonly height: number } =>
+export const sizeOf = (picture: Drawable): { readonly width: number; readonly height: number } =>
   'displayWidth' in picture ? { width: picture.displayWidth, height: picture.displayHeight } : picture;
 
 /** A tile's canvas: as large as the tile, in the picture's own shape. */
