@@ -271,6 +271,12 @@ test('an export of two cameras tells its size, and what is downloaded opens', as
   await page.page.keyboard.press('e');
   const all = page.page.getByRole('button', { name: /Download all as one zip \([\d.]+ [kM]?B\)/ });
   await all.waitFor();
+  const ends = () =>
+    page.asked.filter(({ method, path }) => method === 'DELETE' && /^\/api\/exports/.test(path));
+  await page.page.keyboard.press('Escape');
+  await until('an export that nobody downloads is ended', () => ends().length === 1);
+  await page.page.keyboard.press('e');
+  await all.waitFor();
   const [download] = await Promise.all([page.page.waitForEvent('download'), all.click()]);
   const zip = join(folder, 'export.zip');
   await download.saveAs(zip);
@@ -287,6 +293,11 @@ test('an export of two cameras tells its size, and what is downloaded opens', as
     assert.ok(seconds > 4.9 && seconds < 8, `${name}: ${seconds} s`);
   }
   assert.deepEqual(await page.axe(), []);
+  await page.page.keyboard.press('Escape');
+  await page.page.keyboard.press('e');
+  await all.waitFor();
+  const made = page.asked.filter(({ method, path }) => method === 'POST' && path === '/api/exports');
+  assert.deepEqual([made.length, ends().length], [2, 1], 'one that is downloaded is kept, and shown again');
   await page.page.keyboard.press('Escape');
 });
 
@@ -310,9 +321,11 @@ test('events: a card opens beside its list with its time selected, is reviewed, 
   await click('+5 s');
   await click('Out');
   await click(/^Export/);
-  await page.page.getByRole('dialog', { name: 'Export' }).waitFor();
+  const dialog = page.page.getByRole('dialog', { name: 'Export' });
+  await dialog.waitFor();
   assert.ok(clicks <= 6, `${clicks} clicks`);
   await page.page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
   const fresh = page.page.getByRole('button', { name: /^All \d+ reviewed$/ });
   const label = await fresh.textContent();
   await fresh.click();
@@ -321,10 +334,15 @@ test('events: a card opens beside its list with its time selected, is reviewed, 
   await fresh.waitFor();
   assert.equal(await fresh.textContent(), label);
   assert.deepEqual(await page.axe(), []);
+  // Of a camera that was away nothing was recorded: the others would be exported nevertheless.
+  await page.page.locator('[data-event]', { hasText: 'Camera away' }).getByRole('checkbox').check();
+  await page.page.getByRole('button', { name: 'Export 1' }).click();
+  await dialog.getByText(/^yard, .*, is left out: /).waitFor();
+  await page.page.keyboard.press('Escape');
   // A camera that was never there has no frames; what is being written may not be readable yet.
   const refused = page.asked.filter(({ status }) => status >= 400);
   assert.deepEqual(
-    refused.filter(({ path, status }) => status !== 404 || !path.includes('/frames')),
+    refused.filter(({ path, status }) => status !== 404 || !/\/frames|^\/api\/exports/.test(path)),
     [],
   );
   // The console tells of each of them, a moment later.

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type Export, type ExportItem, planExport, saveFile, sizeText } from '../data/exports.js';
+import { type Export, type ExportItem, saveFile, sizeText } from '../data/exports.js';
+import { keepExport, leaveExport, openExport, type Planned } from '../data/planned-exports.js';
 import { asProblem, isAborted, type Problem } from '../data/problem.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
@@ -13,19 +14,33 @@ import type { Zone } from './tape/zone.js';
 type Names = ReadonlyMap<string, string>;
 
 const usePlan = (items: readonly ExportItem[]) => {
-  const [plan, setPlan] = useState<Export | null>(null);
+  const [plan, setPlan] = useState<Planned | null>(null);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [tries, setTries] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
+    let opened: Planned | null = null;
     setProblem(null);
     if (items.length > 0)
-      planExport(items, items.length > 1, abort.signal)
-        .then(setPlan)
+      openExport(items, abort.signal)
+        .then((planned) => {
+          if (abort.signal.aborted) leaveExport(items, planned);
+          else {
+            opened = planned;
+            setPlan(planned);
+          }
+        })
         .catch((fault: unknown) => isAborted(fault) || setProblem(asProblem(fault)));
-    return () => abort.abort();
+    return () => {
+      abort.abort();
+      if (opened !== null) leaveExport(items, opened);
+    };
   }, [tries]);
-  return { plan, problem, retry: () => setTries(tries + 1) };
+  const save = (url: string, name: string): void => {
+    if (plan !== null) keepExport(items, plan);
+    saveFile(url, name);
+  };
+  return { plan, problem, save, retry: () => setTries(tries + 1) };
 };
 
 const rangeText = (items: readonly ExportItem[], zone: Zone): string => {
@@ -36,7 +51,15 @@ const rangeText = (items: readonly ExportItem[], zone: Zone): string => {
   return archiveText('exportRange', { from: zone.dateAndClock(fromMs), to, duration, zone: zone.name });
 };
 
-const Files = ({ plan, names }: { readonly plan: Export; readonly names: Names }) => (
+const Files = ({
+  plan,
+  names,
+  onSave,
+}: {
+  readonly plan: Export;
+  readonly names: Names;
+  readonly onSave: (url: string, name: string) => void;
+}) => (
   <ul class={styles.files}>
     {plan.files.map(({ camera_id: id, name, bytes, url, gaps, begins_at: begins }) => (
       <li key={`${id} ${begins} ${name}`} class={styles.file}>
@@ -47,7 +70,7 @@ const Files = ({ plan, names }: { readonly plan: Export; readonly names: Names }
         <Button
           icon="download"
           kind={plan.files.length === 1 ? 'primary' : 'plain'}
-          onClick={() => saveFile(url, name)}
+          onClick={() => onSave(url, name)}
         >
           {archiveText('exportOne')}
         </Button>
@@ -74,15 +97,16 @@ export const ExportDialog = ({
   readonly zone: Zone;
   readonly onClose: () => void;
 }) => {
-  const { plan, problem, retry } = usePlan(items);
-  const zip = plan?.zip ?? null;
+  const { plan, problem, save, retry } = usePlan(items);
+  const made = plan?.made ?? null;
+  const zip = made?.zip ?? null;
   return (
     <Dialog
       title={archiveText('exportTitle')}
       onClose={onClose}
       footer={
         zip === null ? undefined : (
-          <Button icon="download" kind="primary" onClick={() => saveFile(zip.url, zip.name)}>
+          <Button icon="download" kind="primary" onClick={() => save(zip.url, zip.name)}>
             {archiveText('exportAll', { size: sizeText(zip.bytes) })}
           </Button>
         )
@@ -104,12 +128,21 @@ export const ExportDialog = ({
           <Skeleton bars={items.length} />
         </>
       ) : null}
-      {plan === null ? null : (
+      {plan?.left.map(({ item, why }) => (
+        <p key={`${item.camera} ${item.fromMs}`}>
+          {archiveText('exportLeftOut', {
+            camera: names.get(item.camera) ?? item.camera,
+            time: zone.dateAndClock(item.fromMs),
+            why,
+          })}
+        </p>
+      ))}
+      {made === null ? null : (
         <>
-          <Files plan={plan} names={names} />
+          <Files plan={made} names={names} onSave={save} />
           <p class={styles.note}>
             {archiveText('exportUntil', {
-              time: zone.clock(Date.parse(plan.expires_at), { seconds: false }),
+              time: zone.clock(Date.parse(made.expires_at), { seconds: false }),
             })}
           </p>
         </>

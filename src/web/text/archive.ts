@@ -83,6 +83,7 @@ export const archiveText = catalogue({
   exportFile: '{camera}, {size}',
   exportGaps: 'Gaps within ({count}): the last picture stands still there.',
   exportNothing: 'Nothing was recorded of {camera} then.',
+  exportLeftOut: '{camera}, {time}, is left out: {why}',
   exportUntil:
     'These downloads work until {time}. The zip tells checksums (SHA-256), who exported it, and when.',
   exportSelectFirst: 'Select a time first: I and O, or drag with shift.',

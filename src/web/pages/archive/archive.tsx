@@ -3,11 +3,12 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ArchiveControl } from '../../archive/archive-control.js';
 import { ArchiveView, useArchiveControl } from '../../archive/archive-view.js';
 import { endOf } from '../../archive/tape/axis.js';
-import { cameraList, cameras as knownCameras } from '../../data/cameras.js';
+import { cameraList, camerasProblem, cameras as knownCameras, loadCameras } from '../../data/cameras.js';
 import { path, query, setQuery } from '../../data/route.js';
 import { may } from '../../data/session.js';
 import { addDays } from '../../data/zones.js';
 import { Button, LinkButton } from '../../parts/button.js';
+import { ProblemBox } from '../../parts/problem-box.js';
 import { EmptyState, Skeleton } from '../../parts/states.js';
 import { archiveText } from '../../text/archive.js';
 import type { PageProps } from '../table.js';
@@ -145,7 +146,16 @@ export const page = (_props: PageProps) => {
 };
 
 const Nothing = ({ onChoose }: { readonly onChoose: () => void }) => {
-  if (knownCameras.value === null) return <Skeleton />;
+  if (knownCameras.value === null)
+    return camerasProblem.value === null ? (
+      <Skeleton />
+    ) : (
+      <ProblemBox
+        what={archiveText('cameras')}
+        problem={camerasProblem.value}
+        onRetry={() => void loadCameras()}
+      />
+    );
   if (knownCameras.value.size > 0)
     return (
       <EmptyState icon="cctv" text={archiveText('noCamera')}>
