@@ -30,6 +30,8 @@ const useLink = (control: ArchiveControl) => {
   const copy = async (): Promise<void> => {
     const url = new URL('/archive', location.href);
     url.searchParams.set('cameras', control.cameras.peek().join());
+    url.searchParams.set('large', control.large.peek());
+    url.searchParams.set('span', String(Math.round(control.view.peek().spanMs / 1_000)));
     url.searchParams.set('t', new Date(control.timeMs.peek()).toISOString());
     try {
       await navigator.clipboard.writeText(url.href);

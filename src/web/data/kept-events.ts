@@ -1,3 +1,4 @@
+import { firstAfter } from './first-after.js';
 import { type KeptEvent, scenesOf, type What } from './kept-event.js';
 import { call } from './session.js';
 
@@ -58,7 +59,8 @@ export const loadEventPicture = async (id: string, signal: AbortSignal): Promise
   }
 };
 
-const DAY_MS = 86_400_000;
+/** As the service tells at once. */
+const MOST = 1_000;
 
 /**
  * When the next event of cameras begins, or the one before, of those that the address asks for where it does; null: there
@@ -70,9 +72,13 @@ export const eventBeside = async (
   direction: 1 | -1,
   what: string | null,
 ): Promise<number | null> => {
-  const range = direction === 1 ? { fromMs: timeMs + 1, toMs: timeMs + DAY_MS } : { toMs: timeMs };
-  const limit = direction === 1 ? 1_000 : 1;
-  const { events } = await loadEvents({ cameras, ...scenesOf(what), ...range }, limit);
-  const found = direction === 1 ? events.at(-1) : events[0];
+  const filter = { cameras, ...scenesOf(what) };
+  if (direction === 1) {
+    const load = async (fromMs: number, toMs: number): Promise<readonly KeptEvent[]> =>
+      (await loadEvents({ ...filter, fromMs, toMs }, MOST)).events;
+    const next = await firstAfter(load, timeMs, Date.now(), MOST);
+    return next === null ? null : Date.parse(next.from);
+  }
+  const [found] = (await loadEvents({ ...filter, toMs: timeMs }, 1)).events;
   return found === undefined ? null : Date.parse(found.from);
 };

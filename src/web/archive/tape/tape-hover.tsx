@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { loadMoment } from '../../data/timeline.js';
-import { stateAt } from './lane.js';
+import { labelsAt, stateAt } from './lane.js';
 import styles from './tape.module.css';
 import type { Hover, TapeModel } from './tape-state.js';
 import { type LoadPicture, Thumbnails } from './thumbnails.js';
@@ -60,7 +60,7 @@ export const TapeHover = ({
         <img class={styles.thumbnail} src={picture.url} alt="" width={THUMBNAIL_WIDTH} />
       ) : null}
       <strong>{zone.clock(at.timeMs)}</strong>
-      {isRecorded ? null : <span>{model.describe(at.camera, at.timeMs)}</span>}
+      <span>{isRecorded ? labelsAt(lane, at.timeMs).join(', ') : model.describe(at.camera, at.timeMs)}</span>
     </div>
   );
 };
