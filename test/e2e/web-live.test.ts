@@ -133,6 +133,12 @@ test('keys lead from tile to tile, into the camera, and back', async () => {
   await page.page.keyboard.press('Enter');
   await page.page.waitForURL(/\/camera\/gate$/);
   await untilSaid(page, 'gate', SHOWN);
+  // In a menu Escape closes that alone.
+  await page.page.getByRole('button', { name: 'Player' }).click();
+  await page.page.getByRole('menuitemradio', { name: 'WebRTC' }).waitFor();
+  await page.page.keyboard.press('Escape');
+  await page.page.getByRole('menuitemradio', { name: 'WebRTC' }).waitFor({ state: 'hidden' });
+  assert.match(page.page.url(), /\/camera\/gate$/);
   await page.page.keyboard.press('Escape');
   await page.page.waitForURL(/\/wall/);
   await untilSaid(page, 'gate', SHOWN);
@@ -315,4 +321,18 @@ test('over plain http, where there is no WebCodecs, MSE shows the same pictures,
     [],
   );
   await plain.close();
+});
+
+test('where a worker of an older version is gone pictures come in another way, and the page says what to do', async () => {
+  const old = await browser.visit(urlOf());
+  await old.page.route('**/assets/decode-worker-*.js', (route) => route.fulfill({ status: 404 }));
+  await old.go('/');
+  await old.signIn({ username: 'admin', password });
+  await old.go('/wall/all?grid=2x2');
+  await untilSaid(old, 'gate', /LIVE.*COMPATIBLE|STILL/);
+  await old.page.getByRole('button', { name: 'Load the page anew' }).waitFor();
+  await old.page.unroute('**/assets/decode-worker-*.js');
+  await old.page.getByRole('button', { name: 'Load the page anew' }).click();
+  await untilSaid(old, 'gate', /^(?!.*COMPATIBLE).*(?:LIVE|STILL)/);
+  await old.close();
 });
