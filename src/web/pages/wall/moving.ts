@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { onHappening } from '../../data/happenings.js';
 import { preferences } from '../../data/preferences.js';
 import { Enlarging } from './enlarging.js';
@@ -15,12 +15,14 @@ export const enlargesEvents = (): boolean => preferences.value.enlargesEvents ==
 
 const LOOK_EVERY_MS = 500;
 const TOUCHES = ['pointerdown', 'keydown', 'wheel'] as const;
-/** Whoever chooses or writes something stays where they are. */
-const BUSY = 'dialog[open], :popover-open, input:focus, select:focus';
+/** Whoever chooses or writes something, or sees what was enlarged, stays where they are. */
+const BUSY = 'dialog[open], :popover-open, input:focus, [data-enlarged]';
 
 /** Page after page, as long as nobody touches anything; `turn` goes on by one. */
 export const useTour = (isOn: boolean, turn: () => void): void => {
   const sec = tourSec();
+  const turnNow = useRef(turn);
+  turnNow.current = turn;
   useEffect(() => {
     if (!isOn || sec === 0) return;
     let quietSinceMs = performance.now();
@@ -32,14 +34,14 @@ export const useTour = (isOn: boolean, turn: () => void): void => {
       if (document.hidden || document.querySelector(BUSY) !== null) touch();
       else if (performance.now() - quietSinceMs >= sec * 1_000) {
         touch();
-        turn();
+        turnNow.current();
       }
     }, LOOK_EVERY_MS);
     return () => {
       clearInterval(timer);
       for (const name of TOUCHES) document.removeEventListener(name, touch);
     };
-  });
+  }, [isOn, sec]);
 };
 
 /** The camera that is enlarged, if the user wants that; Escape makes it small again. */

@@ -79,6 +79,7 @@ export const Tile = ({
       class={`${styles.tile} ${slot.isEnlarged ? styles.enlarged : ''}`}
       {...cellProps(slot)}
       data-camera={cameraId}
+      data-enlarged={slot.isEnlarged || undefined}
     >
       {tile === null ? null : (
         <div class={styles.inner}>
