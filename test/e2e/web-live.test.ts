@@ -239,7 +239,7 @@ test('on saved data a camera with B-frames shows each keyframe when it comes', a
   await page.follow('/camera/yard');
   await untilSaid(page, 'yard', /LIVE.*KEYFRAMES/);
   await assertPlays(page, 'yard', decodePictures(fixturePath('h264-bframes.264')));
-  await untilSaid(page, 'yard', /LIVE [01]\.\d s.*KEYFRAMES/);
+  await untilSaid(page, 'yard', /LIVE 0\.\d s.*KEYFRAMES/);
   await page.page.keyboard.press('q');
   const rebuilds = page.page.locator('dl > div', { hasText: 'Decoders built anew' }).locator('dd');
   await until('figures are there', async () => (await rebuilds.count()) === 1);
