@@ -92,8 +92,12 @@ test('what is detected is drawn where it is, enlarges a tile where that is wante
   const shown = new URL(page.url()).searchParams;
   const agoMs = Date.now() - Date.parse(shown.get('t') ?? '');
   assert.deepEqual([shown.get('cameras'), agoMs > 55_000 && agoMs < 70_000], ['gate', true], `${agoMs}`);
-  await page.keyboard.press('t');
-  await page.waitForURL(/\/camera\/gate$/);
+  // The archive's keys are there as soon as the page is.
+  await until('the camera is back', async () => {
+    await page.keyboard.press('t');
+    return /\/camera\/gate$/.test(page.url());
+  });
+  await page.getByRole('slider').waitFor();
   // So is what is dragged to.
   const strip = await page.getByRole('slider').boundingBox();
   assert.ok(strip !== null);
