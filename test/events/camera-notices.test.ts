@@ -35,7 +35,7 @@ const setUp = (t: Parameters<typeof tempFolder>[0]) => {
     seen: (): string[] =>
       events
         .page(all, { after: null, limit: 999 }, 'eve')
-        .map(({ event }) => {
+        .seen.map(({ event }) => {
           const at = (ms: number | null): string => (ms === null ? '' : String((ms - startMs) / 1_000));
           return `${event.type} ${event.label} ${at(event.fromMs)}-${at(event.toMs)}`;
         })

@@ -30,7 +30,7 @@ test('what lasts is one event, from when it broke off until it came back, also o
   };
   const all = { cameraIds: null, types: null, labels: null, isReviewed: null, fromMs: null, toMs: null };
   const seen = (): string[] =>
-    events.page(all, { after: null, limit: 99 }, 'eve').map(({ event }) => {
+    events.page(all, { after: null, limit: 99 }, 'eve').seen.map(({ event }) => {
       const at = (ms: number | null): string => (ms === null ? '' : String((ms - startMs) / 1_000));
       return `${event.type} ${event.cameraId} ${at(event.fromMs)}-${at(event.toMs)} ${event.detail}`;
     });

@@ -37,7 +37,9 @@ const open = (t: TestContext, folder = tempFolder(t)) => {
 };
 
 const ids = (events: EventLog, filter: Partial<EventFilter> = {}, username = 'eve'): number[] =>
-  events.page({ ...all, ...filter }, { after: null, limit: 1_000 }, username).map(({ event }) => event.id);
+  events
+    .page({ ...all, ...filter }, { after: null, limit: 1_000 }, username)
+    .seen.map(({ event }) => event.id);
 
 test('an id names one event, in few characters that are no other id', () => {
   for (const id of [1, 35, 36, 1_800_000_000_000_000]) assert.equal(eventIdOf(eventIdText(id)), id);
@@ -124,33 +126,65 @@ test('any filter gives what a plain look at all events gives, page by page, what
           fromMs < (filter.toMs ?? Number.POSITIVE_INFINITY),
       )
       .sort(newestFirst);
-    const found: number[] = [];
-    for (let after: Place | null = null, pages = 0; ; pages++) {
-      const page = events.page(filter, { after, limit: 41 }, 'eve');
-      for (const { event, isReviewed } of page) {
-        found.push(event.id);
-        assert.equal(isReviewed, reviewed.has(event.id));
+    for (const order of ['newest_first', 'oldest_first'] as const) {
+      const found: number[] = [];
+      for (let after: Place | null = null, pages = 0; ; pages++) {
+        const page = events.page(filter, { after, limit: 41, order }, 'eve');
+        for (const { event, isReviewed } of page.seen) {
+          found.push(event.id);
+          assert.equal(isReviewed, reviewed.has(event.id));
+        }
+        if (page.next === null) break;
+        after = page.next;
+        assert.ok(pages < 20);
       }
-      const last = page.at(-1)?.event;
-      if (last === undefined) break;
-      after = last;
-      assert.ok(pages < 20);
+      const inOrder = wanted.map(({ id }) => id);
+      assert.deepEqual(
+        found,
+        order === 'newest_first' ? inOrder : inOrder.toReversed(),
+        `${order} ${JSON.stringify({ ...filter, cameraIds: [...(filter.cameraIds ?? [])] })}`,
+      );
     }
-    assert.deepEqual(
-      found,
-      wanted.map(({ id }) => id),
-      JSON.stringify({ ...filter, cameraIds: [...(filter.cameraIds ?? [])] }),
-    );
   }
-  const first = events.page(all, { after: null, limit: 10 }, 'eve').map(({ event }) => event);
+  const first = events.page(all, { after: null, limit: 10 }, 'eve').seen.map(({ event }) => event);
   events.add({ cameraId: 'a', type: 'detection', label: 'new', fromMs: startMs + 999 });
-  const second = events.page(all, { after: first[9]!, limit: 10 }, 'eve').map(({ event }) => event.id);
+  const second = events.page(all, { after: first[9]!, limit: 10 }, 'eve').seen.map(({ event }) => event.id);
   const inOrder = made.toSorted(newestFirst).map(({ id }) => id);
   assert.deepEqual(
     [...first.map(({ id }) => id), ...second],
     inOrder.slice(0, 20),
     'nothing twice, nothing left out',
   );
+});
+
+test('what is left to review is found in bounded steps, wherever it is', (t) => {
+  const { events } = open(t);
+  const made = Array.from({ length: 9_500 }, (_, index) =>
+    events.add({ cameraId: index % 2 === 0 ? 'a' : 'b', type: 'motion', fromMs: 1_000 + index }),
+  );
+  const left = [made[0]!.id, made[4_700]!.id];
+  for (let at = 0; at < made.length; at += 1_000)
+    events.review(
+      'eve',
+      made
+        .slice(at, at + 1_000)
+        .map(({ id }) => id)
+        .filter((id) => !left.includes(id)),
+      true,
+    );
+  for (const cameraIds of [null, new Set(['a'])])
+    for (const order of ['newest_first', 'oldest_first'] as const) {
+      const found: number[] = [];
+      let pages = 0;
+      for (let after: Place | null = null; ; pages++) {
+        const page = events.page({ ...all, cameraIds, isReviewed: false }, { after, limit: 5, order }, 'eve');
+        found.push(...page.seen.map(({ event }) => event.id));
+        if (page.next === null) break;
+        after = page.next;
+      }
+      assert.deepEqual(found, order === 'newest_first' ? left.toReversed() : left);
+      assert.equal(pages, cameraIds === null ? 2 : 1, 'no page looks through more than 4,000');
+    }
 });
 
 test('who has seen what is each one’s own, and can be taken back', (t) => {
@@ -331,7 +365,7 @@ test('what a user had reviewed who is gone goes a step at a time', (t) => {
   const left: (number | undefined)[] = [];
   for (let isMore = true; isMore; left.push(count.get())) isMore = events.prune(rules);
   assert.deepEqual(left, [5_500, 3_500, 2_500]);
-  assert.equal(events.page({ ...all, isReviewed: true }, { after: null, limit: 1 }, 'eve').length, 1);
+  assert.equal(events.page({ ...all, isReviewed: true }, { after: null, limit: 1 }, 'eve').seen.length, 1);
 });
 
 test('a disk that can not be written costs the file nothing, and the service no more than events that last', (t) => {

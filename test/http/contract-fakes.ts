@@ -84,16 +84,16 @@ export class FakeEvents {
 
   page() {
     if (this.refusal !== null) throw this.refusal;
-    return [{ event: this.#event, isReviewed: false }];
+    return { seen: [{ event: this.#event, isReviewed: false }], next: null };
   }
 
   find(id: number) {
-    const [seen] = this.page();
+    const [seen] = this.page().seen;
     return seen?.event.id === id ? seen : null;
   }
 
   review(): number {
-    return this.page().length;
+    return this.page().seen.length;
   }
 
   protect(_id: number, isProtected: boolean): void {

@@ -7,7 +7,7 @@ import { isEnvironmental, storeError } from '../../store/store-error.js';
 import { fileNumberOf, isBrokenFile, openEventDatabase, replaceEventDatabase } from './database.js';
 import type { EventChanges, EventType, KeptEvent, NewEvent } from './event.js';
 import { type EventFilter, EventPages, type PageOf } from './event-pages.js';
-import { EventTables } from './event-tables.js';
+import { EventTables, type Place } from './event-tables.js';
 import { type Buckets, labelBuckets } from './label-buckets.js';
 import { motionBuckets } from './motion-buckets.js';
 import { type PruneRules, Pruning } from './pruning.js';
@@ -106,7 +106,6 @@ export class EventLog {
       ...{ fromMs: Math.round(event.fromMs), toMs: event.toMs ?? null, isProtected: false },
     };
     this.#put(kept);
-    this.#pages.noteNew(kept.fromMs);
     this.changed.emit(kept, null);
     return kept;
   }
@@ -132,15 +131,21 @@ export class EventLog {
     return this.#try(() => this.#tables.open(), []);
   }
 
-  /** What is wanted, newest first. Throws `database_unavailable`. */
-  page(filter: EventFilter, page: PageOf, username: string): SeenEvent[] {
+  /** What is wanted, and where to go on; null: that was all. Throws `database_unavailable`. */
+  page(
+    filter: EventFilter,
+    page: PageOf,
+    username: string,
+  ): { readonly seen: readonly SeenEvent[]; readonly next: Place | null } {
     this.#write();
-    return this.#ask(() =>
-      this.#pages.places(filter, page, username).flatMap((place) => {
+    return this.#ask(() => {
+      const { places, next } = this.#pages.page(filter, page, username);
+      const seen = places.flatMap((place) => {
         const event = this.#tables.find(place.id);
         return event === null ? [] : { event, isReviewed: this.#tables.isReviewed(username, place) };
-      }),
-    );
+      });
+      return { seen, next };
+    });
   }
 
   /** Null: there is none. Throws `database_unavailable`. */
@@ -173,10 +178,7 @@ export class EventLog {
   /** Those of them that are there; how many. Throws `database_unavailable`. */
   review(username: string, ids: readonly number[], isReviewed: boolean): number {
     this.#write();
-    return this.#ask(() => {
-      if (!isReviewed) this.#pages.forgetSeen(username);
-      return this.#tables.review(username, ids, isReviewed);
-    });
+    return this.#ask(() => this.#tables.review(username, ids, isReviewed));
   }
 
   /** Throws `database_unavailable`, and `too_many_protected`. */

@@ -18,26 +18,60 @@ type Row = {
 };
 
 type PlaceRow = { id: number; begin_ms: number };
+type SeenRow = PlaceRow & { seen: number };
 
-/** What a list is asked for: what began before the place and not before a time. */
+/** Which way events are listed. */
+export type Order = 'newest_first' | 'oldest_first';
+
+/** What a list is asked for: what comes behind the place, as far as that began in [fromMs, toMs). */
 export type ListBounds = {
-  readonly before: Place;
+  readonly order: Order;
+  readonly behind: Place;
   readonly fromMs: number;
+  readonly toMs: number;
   readonly count: number;
-  /** Null: whoever reviewed it or not. */
-  readonly reviewed: { readonly by: string; readonly is: boolean } | null;
 };
+
+/** A place, and whether a user has reviewed what is there. */
+export type SeenPlace = Place & { readonly isSeen: boolean };
 
 const select = `SELECT e.id, c.id AS camera_id, k.type, k.label, e.score, e.begin_ms, e.end_ms, e.protected, e.detail
   FROM events e JOIN cameras c ON c.key = e.camera JOIN kinds k ON k.key = e.kind`;
-const behind = 'begin_ms <= @beforeMs AND (begin_ms < @beforeMs OR id < @beforeId) AND begin_ms >= @fromMs';
-const newestFirst = 'ORDER BY begin_ms DESC, id DESC LIMIT @count';
+/** The place alone bounds what is read. */
+const sides = {
+  newest_first: {
+    behind: 'begin_ms <= @behindMs AND (begin_ms < @behindMs OR id < @behindId)',
+    order: 'ORDER BY begin_ms DESC, id DESC LIMIT @count',
+  },
+  oldest_first: {
+    behind: 'begin_ms >= @behindMs AND (begin_ms > @behindMs OR id > @behindId)',
+    order: 'ORDER BY begin_ms, id LIMIT @count',
+  },
+} as const satisfies Record<Order, object>;
 const seen = `EXISTS (SELECT 1 FROM reviews r
-  WHERE r.username = @username AND r.begin_ms = events.begin_ms AND r.event = events.id)`;
+  WHERE r.username = @username AND r.begin_ms = e.begin_ms AND r.event = e.id) AS seen`;
 
-/** One list; `which` bounds it further. */
-const list = (which: string): string => `SELECT id, begin_ms FROM events INDEXED BY events_by_list
-  WHERE camera = @camera AND kind = @kind AND ${behind} ${which} ${newestFirst}`;
+/** One list, or all of them with the list of each. */
+const statementsOf = (db: Database.Database, order: Order) => {
+  const side = sides[order];
+  const within = `${side.behind} AND begin_ms >= @fromMs AND begin_ms < @toMs ${side.order}`;
+  const list = `SELECT id, begin_ms FROM events INDEXED BY events_by_list
+    WHERE camera = @camera AND kind = @kind AND ${within}`;
+  const all = `SELECT id, begin_ms, camera, kind FROM events INDEXED BY events_by_begin WHERE ${within}`;
+  return {
+    list: db.prepare<[object], PlaceRow>(list),
+    listSeen: db.prepare<[object], SeenRow>(`SELECT e.*, ${seen} FROM (${list}) e`),
+    all: db.prepare<[object], PlaceRow & ListKey>(all),
+    allSeen: db.prepare<[object], SeenRow & ListKey>(`SELECT e.*, ${seen} FROM (${all}) e`),
+    reviewed: db.prepare<[object], PlaceRow & ListKey>(
+      `SELECT e.id, e.begin_ms, e.camera, e.kind
+       FROM (SELECT event AS id, begin_ms, username FROM reviews) r JOIN events e ON e.id = r.id
+       WHERE r.username = @username AND r.begin_ms >= @fromMs AND r.begin_ms < @toMs
+         AND ${side.behind.replaceAll(/\b(begin_ms|id)\b/g, 'r.$1')}
+       ${side.order.replaceAll(/\b(begin_ms|id)\b/g, 'r.$1').replace('LIMIT @count', '')}`,
+    ),
+  };
+};
 
 /** As the index of those that last has it. */
 const LASTING_MS = 3_600_000;
@@ -53,22 +87,12 @@ const prepare = (db: Database.Database) => ({
      ON CONFLICT (id) DO UPDATE SET end_ms = @toMs, score = @score, detail = @detail`,
   ),
   protect: db.prepare<[number, number]>('UPDATE events SET protected = ? WHERE id = ?'),
-  newest: db.prepare<[object], PlaceRow & ListKey>(
-    `SELECT id, begin_ms, camera, kind FROM events INDEXED BY events_by_begin WHERE ${behind} ${newestFirst}`,
-  ),
-  list: db.prepare<[object], PlaceRow>(list('')),
-  listSeen: db.prepare<[object], PlaceRow>(list(`AND ${seen}`)),
-  listUnseen: db.prepare<[object], PlaceRow>(list(`AND NOT ${seen}`)),
-  oldestUnseen: db
-    .prepare<[object], number>(
-      `SELECT begin_ms FROM events INDEXED BY events_by_begin WHERE begin_ms >= @fromMs AND NOT ${seen}
-       ORDER BY begin_ms LIMIT 1`,
-    )
-    .pluck(),
+  newest_first: statementsOf(db, 'newest_first'),
+  oldest_first: statementsOf(db, 'oldest_first'),
   spans: db
     .prepare<[object], [number, number | null]>(
       `SELECT begin_ms, end_ms FROM events INDEXED BY events_by_list
-       WHERE camera = @camera AND kind = @kind AND begin_ms >= @fromMs AND begin_ms < @toMs ${newestFirst}`,
+       WHERE camera = @camera AND kind = @kind AND begin_ms >= @fromMs AND begin_ms < @toMs ${sides.newest_first.order}`,
     )
     .raw(),
   times: db.prepare<[object], { begin_ms: number; end_ms: number | null }>(
@@ -85,13 +109,11 @@ const prepare = (db: Database.Database) => ({
   setAlive: db.prepare<[number]>(
     `UPDATE known SET alive_ms = ? WHERE EXISTS (SELECT 1 FROM events WHERE end_ms IS NULL)`,
   ),
-  reviewed: db.prepare<[object], PlaceRow & ListKey>(
-    `SELECT e.id, e.begin_ms, e.camera, e.kind FROM reviews r JOIN events e ON e.id = r.event
-     WHERE r.username = @username AND r.begin_ms <= @beforeMs AND r.begin_ms >= @fromMs
-       AND (r.begin_ms < @beforeMs OR r.event < @beforeId)
-     ORDER BY r.begin_ms DESC, r.event DESC`,
-  ),
-  countReviewed: db.prepare<[string], number>('SELECT count(*) FROM reviews WHERE username = ?').pluck(),
+  countReviewed: db
+    .prepare<[string, number], number>(
+      'SELECT count(*) FROM (SELECT 1 FROM reviews WHERE username = ? LIMIT ?)',
+    )
+    .pluck(),
   isReviewed: db
     .prepare<[string, number, number], number>(
       'SELECT 1 FROM reviews WHERE username = ? AND begin_ms = ? AND event = ?',
@@ -124,6 +146,13 @@ const eventOf = (row: Row): KeptEvent => ({
 });
 
 const placeOf = ({ id, begin_ms }: PlaceRow): Place => ({ id, fromMs: begin_ms });
+
+const seenPlaceOf = (row: SeenRow): SeenPlace => ({ ...placeOf(row), isSeen: row.seen === 1 });
+
+const inputOf = ({ behind, fromMs, toMs, count }: ListBounds) => ({
+  ...{ behindMs: behind.fromMs, behindId: behind.id },
+  ...{ fromMs, toMs, count },
+});
 
 /** The tables of events, as statements. */
 export class EventTables {
@@ -172,11 +201,13 @@ export class EventTables {
   }
 
   /** Places in one list. */
-  places(list: ListKey, { before, fromMs, count, reviewed }: ListBounds): Place[] {
-    const input = { ...list, beforeMs: before.fromMs, beforeId: before.id, fromMs, count };
-    if (reviewed === null) return this.#sql.list.all(input).map(placeOf);
-    const statement = reviewed.is ? this.#sql.listSeen : this.#sql.listUnseen;
-    return statement.all({ ...input, username: reviewed.by }).map(placeOf);
+  places(list: ListKey, bounds: ListBounds): Place[] {
+    return this.#sql[bounds.order].list.all({ ...list, ...inputOf(bounds) }).map(placeOf);
+  }
+
+  /** The same, with what a user has reviewed of them. */
+  seenPlaces(list: ListKey, bounds: ListBounds, username: string): SeenPlace[] {
+    return this.#sql[bounds.order].listSeen.all({ ...list, ...inputOf(bounds), username }).map(seenPlaceOf);
   }
 
   /** From when to when the events of a list lasted that began in [fromMs, toMs); what goes on lasts until then. */
@@ -211,35 +242,32 @@ export class EventTables {
   }
 
   /** Of all lists together, with the list of each. */
-  newest({ before, fromMs, count }: Omit<ListBounds, 'reviewed'>): (Place & ListKey)[] {
-    const input = { beforeMs: before.fromMs, beforeId: before.id, fromMs, count };
-    return this.#sql.newest
-      .all(input)
-      .map(({ id, begin_ms, camera, kind }) => ({ id, fromMs: begin_ms, camera, kind }));
+  allPlaces(bounds: ListBounds): (Place & ListKey)[] {
+    return this.#sql[bounds.order].all
+      .all(inputOf(bounds))
+      .map((row) => ({ ...placeOf(row), camera: row.camera, kind: row.kind }));
   }
 
-  /** Of what a user has reviewed, newest first; `isWanted` is asked of each. */
-  reviewedPlaces(
-    username: string,
-    { before, fromMs, count }: Omit<ListBounds, 'reviewed'>,
-    isWanted: (list: ListKey) => boolean,
-  ): Place[] {
+  /** The same, with what a user has reviewed of them. */
+  allSeenPlaces(bounds: ListBounds, username: string): (SeenPlace & ListKey)[] {
+    return this.#sql[bounds.order].allSeen
+      .all({ ...inputOf(bounds), username })
+      .map((row) => ({ ...seenPlaceOf(row), camera: row.camera, kind: row.kind }));
+  }
+
+  /** Of what a user has reviewed; `isWanted` is asked of each. */
+  reviewedPlaces(username: string, bounds: ListBounds, isWanted: (list: ListKey) => boolean): Place[] {
     const places: Place[] = [];
-    const input = { username, beforeMs: before.fromMs, beforeId: before.id, fromMs };
-    for (const row of this.#sql.reviewed.iterate(input)) {
+    for (const row of this.#sql[bounds.order].reviewed.iterate({ ...inputOf(bounds), username })) {
       if (isWanted(row)) places.push(placeOf(row));
-      if (places.length >= count) break;
+      if (places.length >= bounds.count) break;
     }
     return places;
   }
 
-  countReviewed(username: string): number {
-    return this.#sql.countReviewed.get(username) ?? 0;
-  }
-
-  /** When the oldest event began that a user hasn't reviewed, of those that began then or later; null: there is none. */
-  oldestUnseenMs(username: string, fromMs: number): number | null {
-    return this.#sql.oldestUnseen.get({ username, fromMs }) ?? null;
+  /** No more than `most` are counted. */
+  countReviewed(username: string, most: number): number {
+    return this.#sql.countReviewed.get(username, most) ?? 0;
   }
 
   isReviewed(username: string, { id, fromMs }: Place): boolean {

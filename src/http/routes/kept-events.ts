@@ -88,6 +88,10 @@ const eventsQuery = z.object({
   type: several(z.enum(eventTypes)),
   label: several(z.string().min(1).max(256)),
   reviewed: z.enum(['true', 'false']).optional().meta({ description: 'by whoever asks' }),
+  order: z
+    .enum(['newest_first', 'oldest_first'])
+    .default('newest_first')
+    .meta({ description: 'by when they began' }),
   limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
   cursor: cursorSchema.optional(),
 });
@@ -114,17 +118,26 @@ const filterOf = (query: EventsQuery, cameras: KeptEventRoutesDeps['cameras']): 
 };
 
 /** The same question, from where this page ends. */
-const nextLink = (query: EventsQuery, { event }: SeenEvent): string => {
-  const { from, to, camera_id, folder_id, tag, type, label, reviewed, limit } = query;
+const nextLink = (query: EventsQuery, place: Place): string => {
+  const { from, to, camera_id, folder_id, tag, type, label, reviewed, order, limit } = query;
   const next = new URLSearchParams();
   const put = (name: string, value: string | number | readonly string[] | undefined): void => {
     for (const one of [value ?? []].flat()) next.append(name, String(one));
   };
   put('from', from === undefined ? undefined : new Date(from).toISOString());
   put('to', to === undefined ? undefined : new Date(to).toISOString());
-  for (const [name, value] of Object.entries({ camera_id, folder_id, tag, type, label, reviewed, limit }))
+  for (const [name, value] of Object.entries({
+    camera_id,
+    folder_id,
+    tag,
+    type,
+    label,
+    reviewed,
+    order,
+    limit,
+  }))
     put(name, value);
-  put('cursor', `${event.fromMs}.${eventIdText(event.id)}`);
+  put('cursor', `${place.fromMs}.${eventIdText(place.id)}`);
   return `</api/events?${next}>; rel="next"`;
 };
 
@@ -203,17 +216,16 @@ export const keptEventRoutes = ({ events, cameras, pictures }: KeptEventRoutesDe
     method: 'get',
     path: '/api/events',
     access: 'events.read',
-    summary: 'What happened, newest first by when it began; `from` and `to` bound that',
+    summary:
+      'What happened, by when it began; `from` and `to` bound that. A page may be short, or empty: its `Link` leads on',
     query: eventsQuery,
     answers: listAnswers(`Events, ${DEFAULT_LIMIT} where no limit is named`, eventSchema),
     problems: [503],
     handle: ({ query, principal }) => {
-      const { limit, cursor: after = null } = query;
-      const seen = events.page(filterOf(query, cameras), { after, limit: limit + 1 }, principal.username);
-      const shown = seen.slice(0, limit);
-      const last = shown.at(-1);
-      const link = last === undefined || seen.length <= limit ? null : nextLink(query, last);
-      return listText(JSON.stringify(shown.map(viewOf)), link);
+      const { limit, order, cursor: after = null } = query;
+      const page = events.page(filterOf(query, cameras), { after, limit, order }, principal.username);
+      const link = page.next === null ? null : nextLink(query, page.next);
+      return listText(JSON.stringify(page.seen.map(viewOf)), link);
     },
   }),
   route({

@@ -13,10 +13,18 @@ export type EventPage = { readonly events: readonly KeptEvent[]; readonly next: 
 
 const LINK_NEXT = /<([^>]+)>;\s*rel="next"/;
 
+/** Pages that have nothing: the service passes over some thousands of events at a time. */
+const MOST_EMPTY_PAGES = 500;
+
 const pageOf = async (path: string, signal?: AbortSignal): Promise<EventPage> => {
-  const answer = await call('GET', path, signal === undefined ? {} : { signal });
-  const next = LINK_NEXT.exec(answer.headers.get('link') ?? '')?.[1] ?? null;
-  return { events: (await answer.json()) as KeptEvent[], next };
+  let next: string | null = path;
+  let events: KeptEvent[] = [];
+  for (let pages = 0; next !== null && events.length === 0 && pages < MOST_EMPTY_PAGES; pages += 1) {
+    const answer = await call('GET', next, signal === undefined ? {} : { signal });
+    next = LINK_NEXT.exec(answer.headers.get('link') ?? '')?.[1] ?? null;
+    events = (await answer.json()) as KeptEvent[];
+  }
+  return { events, next };
 };
 
 export const eventsPath = (filter: EventFilter, limit: number): string => {
