@@ -93,7 +93,13 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   stops.push(() => dataLock.release());
   const store = new Store(join(config.dataDir, 'framering.db'));
   stops.push(() => store.close());
-  const events = new EventLog(join(config.dataDir, 'events.db'), { clock, log });
+  const events = new EventLog(join(config.dataDir, 'events.db'), {
+    ...{ clock, log },
+    protectedMemory: {
+      stored: () => store.facts.text('protected_events'),
+      store: (text) => store.facts.setText('protected_events', text),
+    },
+  });
   stops.push(() => events.stop());
   const eventPictures = new PictureFiles(join(config.dataDir, 'event-pictures'), { log });
   await eventPictures.start();

@@ -59,11 +59,17 @@ export class AuditNote {
   readonly #action: AuditAction;
   readonly #caller: AuditCaller;
   #details: AuditDetails = {};
+  #isLeftOut = false;
 
   constructor(log: Logger, action: AuditAction, caller: AuditCaller) {
     this.#log = log;
     this.#action = action;
     this.#caller = caller;
+  }
+
+  /** It goes on with what has its record already. */
+  leaveOut(): void {
+    this.#isLeftOut = true;
   }
 
   add(details: AuditDetails): void {
@@ -72,6 +78,7 @@ export class AuditNote {
 
   /** It was done. */
   done(): void {
+    if (this.#isLeftOut) return;
     this.#log.info(this.#action.replaceAll('_', ' '), this.#fields(this.#action, {}));
   }
 

@@ -165,7 +165,7 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers, compression: Compress
         else response.once('close', listener);
       },
       isSecure: request.secure,
-      note: (details) => note?.add(details),
+      note: (details) => (details === null ? note?.leaveOut() : note?.add(details)),
     });
   };
   return async (request, response) => {

@@ -33,8 +33,8 @@ export type Call<By extends Access, Params, Query, Body> = {
   readonly onGone: (listener: () => void) => void;
   /** Whether it came by TLS, to us or to a proxy that is trusted. */
   readonly isSecure: boolean;
-  /** Adds to the audit record of this request what its path doesn't say. */
-  readonly note: (details: AuditDetails) => void;
+  /** Adds to the audit record of this request what its path doesn't say; null: another request has it. */
+  readonly note: (details: AuditDetails | null) => void;
 };
 
 /** Added to an answer, or instead of its usual ones. With an ETag, `If-None-Match` is honoured. */

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { OwnChanges } from './own-changes.js';
 import { inTransaction } from './transaction.js';
 
 /** One record of the audit log; `record` is a JSON object without secrets. */
@@ -54,27 +55,29 @@ const prepare = (db: Database.Database) => ({
 export class AuditTable {
   readonly #db: Database.Database;
   readonly #sql: ReturnType<typeof prepare>;
+  readonly #own: OwnChanges;
 
-  constructor(db: Database.Database) {
+  constructor(db: Database.Database, own: OwnChanges) {
     this.#db = db;
+    this.#own = own;
     this.#sql = prepare(db);
   }
 
-  /** Adds records in one transaction: one sync of the disk. */
+  /** Adds records in one transaction: one sync of the disk. Throws at once where another program has it locked. */
   add(entries: readonly AuditEntry[]): void {
-    inTransaction(this.#db, () => {
+    this.#write(() => {
       for (const { timeMs, ...entry } of entries) this.#sql.add.run({ time_ms: timeMs, ...entry });
     });
   }
 
   /** Forgets what is older, the oldest first, as much as may go at a time. */
   forgetBefore(timeMs: number): void {
-    inTransaction(this.#db, () => void this.#sql.forgetOld.run(timeMs, MAX_FORGOTTEN));
+    this.#write(() => void this.#sql.forgetOld.run(timeMs, MAX_FORGOTTEN));
   }
 
   /** Leaves those so many of an action that were added last, whatever the clock showed; of what is too much as much as may go at a time. */
   keepNewest(action: string, count: number): void {
-    inTransaction(this.#db, () => void this.#sql.forgetMany.run(action, MAX_FORGOTTEN, count));
+    this.#write(() => void this.#sql.forgetMany.run(action, MAX_FORGOTTEN, count));
   }
 
   /** The newest that the filter lets through, the newest first. */
@@ -92,5 +95,9 @@ export class AuditTable {
       .prepare<[object], AuditRow>(`SELECT * FROM audit ${where} ORDER BY time_ms DESC, id DESC LIMIT @limit`)
       .all({ fromMs, toMs, username, action, limit, beforeMs: before?.timeMs, beforeId: before?.id });
     return rows.map(({ time_ms: timeMs, ...row }) => ({ timeMs, ...row }));
+  }
+
+  #write(work: () => void): void {
+    this.#own.makeSoon(() => inTransaction(this.#db, work));
   }
 }

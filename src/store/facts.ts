@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { OwnChanges } from './own-changes.js';
 
 /** What the service has to remember of itself. */
 export type FactName =
@@ -7,6 +8,7 @@ export type FactName =
   | 'archive_id'
   | 'archive_dir'
   | 'archive_decided'
+  | 'protected_events'
   | 'first_admin_epoch';
 
 const prepare = (db: Database.Database) => ({
@@ -20,8 +22,11 @@ const prepare = (db: Database.Database) => ({
 export class FactTable {
   readonly #sql: ReturnType<typeof prepare>;
 
-  constructor(db: Database.Database) {
+  readonly #own: OwnChanges;
+
+  constructor(db: Database.Database, own: OwnChanges) {
     this.#sql = prepare(db);
+    this.#own = own;
   }
 
   /** Null where it was never set. */
@@ -30,7 +35,7 @@ export class FactTable {
   }
 
   setText(name: FactName, value: string): void {
-    this.#sql.put.run(name, value);
+    this.#own.make(() => this.#sql.put.run(name, value));
   }
 
   /** Milliseconds since 1970; null where it was never set. */

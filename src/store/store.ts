@@ -9,6 +9,7 @@ import { type Folder, FolderTable } from './folders.js';
 import { type Layout, LayoutTable } from './layouts.js';
 import { LoginTable } from './logins.js';
 import { openDatabase } from './open-database.js';
+import { OwnChanges } from './own-changes.js';
 import { PreferenceTable } from './preferences.js';
 import { SessionTable } from './sessions.js';
 import { type Settings, SettingTable } from './settings.js';
@@ -70,6 +71,7 @@ export class Store {
   readonly audit: AuditTable;
   readonly #path: string;
   readonly #db: Database.Database;
+  readonly #own: OwnChanges;
   readonly #totalChanges: Database.Statement<[], number>;
   /** Of the file that is open: one that was moved away or deleted takes writes, but loses them. */
   readonly #inode: number;
@@ -85,18 +87,19 @@ export class Store {
     this.folders = new FolderTable(this.#db);
     this.users = new UserTable(this.#db);
     this.traffic = new TrafficTable(this.#db);
-    this.facts = new FactTable(this.#db);
+    this.#own = new OwnChanges(this.#db);
+    this.facts = new FactTable(this.#db, this.#own);
     this.logins = new LoginTable(this.#db);
     this.sessions = new SessionTable(this.#db);
     this.preferences = new PreferenceTable(this.#db);
     this.layouts = new LayoutTable(this.#db);
     this.settings = new SettingTable(this.#db);
-    this.audit = new AuditTable(this.#db);
+    this.audit = new AuditTable(this.#db, this.#own);
   }
 
-  /** Another number after each write, of whatever. */
+  /** Another number after each write, but of what the service remembers for itself. */
   get revision(): number {
-    return this.#totalChanges.get()!;
+    return this.#totalChanges.get()! - this.#own.count;
   }
 
   /** All that was configured, as of one moment. */

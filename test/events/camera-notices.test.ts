@@ -98,7 +98,7 @@ test('a camera with ever new rules makes a bounded number of events', (t) => {
   assert.equal(seen().at(-1), 'rule after 180-');
 });
 
-test('a service that stops ends them now, and one that was killed where they began', (t) => {
+test('a service that stops ends them now, and one that was killed when it was last seen to run', (t) => {
   const { say, last, stop, restart, seen } = setUp(t);
   say('on');
   last(5);
@@ -107,5 +107,5 @@ test('a service that stops ends them now, and one that was killed where they beg
   say('on', 'other');
   last(5);
   restart();
-  assert.deepEqual(seen(), ['rule yard 0-5', 'rule other 5-5']);
+  assert.deepEqual(seen(), ['rule yard 0-5', 'rule other 5-10']);
 });

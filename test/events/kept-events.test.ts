@@ -1,16 +1,7 @@
 import assert from 'node:assert/strict';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { EventType, KeptEvent } from '../../src/events/kept/event.js';
 import { eventIdOf, eventIdText } from '../../src/events/kept/event.js';
@@ -19,27 +10,9 @@ import type { EventFilter } from '../../src/events/kept/event-pages.js';
 import type { Place } from '../../src/events/kept/event-tables.js';
 import type { PruneRules } from '../../src/events/kept/pruning.js';
 import { logLines } from '../archive/log-lines.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { seededRandom } from '../support/seeded-random.js';
 import { tempFolder } from '../support/temp-folder.js';
 
-const all: EventFilter = {
-  ...{ cameraIds: null, types: null, labels: null },
-  ...{ isReviewed: null, fromMs: null, toMs: null },
-};
-
-const open = (t: TestContext, folder = tempFolder(t)) => {
-  const clock = new FakeClock();
-  const { log, lines } = logLines();
-  const events = new EventLog(join(folder, 'events.db'), { clock, log });
-  t.after(() => events.stop());
-  return { clock, events, folder, lines };
-};
-
-const ids = (events: EventLog, filter: Partial<EventFilter> = {}, username = 'eve'): number[] =>
-  events
-    .page({ ...all, ...filter }, { after: null, limit: 1_000 }, username)
-    .seen.map(({ event }) => event.id);
+import { all, ids, manyEvents, open } from './open-events.js';
 
 test('an id names one event, in few characters that are no other id', () => {
   for (const id of [1, 35, 36, 1_800_000_000_000_000]) assert.equal(eventIdOf(eventIdText(id)), id);
@@ -80,19 +53,6 @@ test('what happened is there at once, changes, and outlives the process', (t) =>
     'though the clock stands still',
   );
 });
-
-/** Events of all kinds, many of which began at the same time. */
-const manyEvents = (events: EventLog, fromMs: number): KeptEvent[] => {
-  const random = seededRandom(7);
-  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)]!;
-  const types: readonly EventType[] = ['camera_lost', 'detection', 'detection', 'detection'];
-  return Array.from({ length: 600 }, () => {
-    const type = pick(types);
-    const label = type === 'detection' ? pick(['person', 'car', 'dog']) : '';
-    const cameraId = pick(['a', 'b', 'c', 'd', 'e']);
-    return events.add({ cameraId, type, label, fromMs: fromMs + Math.floor(random() * 300) });
-  });
-};
 
 const newestFirst = (a: KeptEvent, b: KeptEvent): number => b.fromMs - a.fromMs || b.id - a.id;
 
@@ -366,99 +326,4 @@ test('what a user had reviewed who is gone goes a step at a time', (t) => {
   for (let isMore = true; isMore; left.push(count.get())) isMore = events.prune(rules);
   assert.deepEqual(left, [5_500, 3_500, 2_500]);
   assert.equal(events.page({ ...all, isReviewed: true }, { after: null, limit: 1 }, 'eve').seen.length, 1);
-});
-
-test('a disk that can not be written costs the file nothing, and the service no more than events that last', (t) => {
-  const folder = tempFolder(t);
-  const { events: before } = open(t, folder);
-  const kept = before.add({ cameraId: 'a', type: 'motion', fromMs: 1 });
-  before.stop();
-  // In its place something that SQLite can't open, as on a disk that fails.
-  renameSync(join(folder, 'events.db'), join(folder, 'good.db'));
-  mkdirSync(join(folder, 'events.db'));
-  const { events, lines } = open(t, folder);
-  const now = events.add({ cameraId: 'a', type: 'motion', fromMs: 2 });
-  assert.deepEqual(ids(events), [now.id]);
-  assert.equal(events.protectedSpans(), null, 'the file may have some');
-  assert.ok(events.has(kept.id), 'and events whose pictures are there');
-  assert.deepEqual(
-    lines.map(({ level }) => level),
-    ['error'],
-  );
-  assert.deepEqual(readdirSync(folder).sort(), ['events.db', 'good.db']);
-  events.stop();
-  rmdirSync(join(folder, 'events.db'));
-  renameSync(join(folder, 'good.db'), join(folder, 'events.db'));
-  assert.deepEqual(ids(open(t, folder).events), [kept.id]);
-});
-
-test('a file that is broken is moved aside, and one that is deleted is begun anew, while the service runs', (t) => {
-  const folder = tempFolder(t);
-  const path = join(folder, 'events.db');
-  writeFileSync(path, 'no database at all, though long enough to look like one'.repeat(100));
-  const { clock, events, lines } = open(t, folder);
-  assert.equal(lines.length, 1);
-  assert.ok(existsSync(`${path}.broken`));
-  const first = events.add({ cameraId: 'a', type: 'motion', fromMs: 1 });
-  assert.deepEqual(ids(events), [first.id]);
-  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-  clock.advance(5_000);
-  assert.deepEqual(ids(events), []);
-  const second = events.add({ cameraId: 'a', type: 'motion', fromMs: 2 });
-  assert.ok(second.id > first.id);
-  assert.deepEqual(ids(events, { cameraIds: new Set(['a']) }), [second.id]);
-  assert.equal(lines.length, 2);
-});
-
-test('another program that holds a lock keeps nobody waiting, and loses nothing', (t) => {
-  const { clock, events, folder } = open(t);
-  const other = new Database(join(folder, 'events.db'));
-  t.after(() => other.close());
-  other.exec('BEGIN IMMEDIATE');
-  const { id } = events.add({ cameraId: 'a', type: 'motion', fromMs: 1 });
-  const startMs = performance.now();
-  for (let asked = 0; asked < 10; asked++) assert.deepEqual(ids(events), []);
-  assert.ok(performance.now() - startMs < 6_000, 'less than a second each');
-  other.exec('ROLLBACK');
-  clock.advance(5_000);
-  assert.deepEqual(ids(events), [id]);
-});
-
-const PAGE_BYTES = 4_096;
-
-/** Fills all pages of a database with nothing but its first ones, as a disk does that lost what was written last. */
-const spoil = (path: string, fromPage: number): void => {
-  const bytes = readFileSync(path);
-  assert.ok(bytes.length > (fromPage + 2) * PAGE_BYTES);
-  writeFileSync(path, bytes.fill(0xaa, fromPage * PAGE_BYTES));
-};
-
-test('a file that is broken behind its head is moved aside, too: at the start, and while the service runs', (t) => {
-  const folder = tempFolder(t);
-  const path = join(folder, 'events.db');
-  const { events: before } = open(t, folder);
-  manyEvents(before, 1_000);
-  before.stop();
-  spoil(path, 2);
-  const { clock, events, lines } = open(t, folder);
-  assert.deepEqual(
-    lines.map(({ level }) => level),
-    ['warn'],
-  );
-  rmSync(`${path}.broken`);
-  manyEvents(events, 1_000);
-  clock.advance(500);
-  // In the file alone, of which another connection has just written all.
-  const other = new Database(path);
-  other.pragma('wal_checkpoint(TRUNCATE)');
-  other.close();
-  spoil(path, 2);
-  const now = events.add({ cameraId: 'new', type: 'motion', fromMs: 1 });
-  for (let tries = 0; tries < 20 && !existsSync(`${path}.broken`); tries++) {
-    clock.advance(5_000);
-    events.has(1);
-  }
-  assert.ok(existsSync(`${path}.broken`));
-  clock.advance(5_000);
-  assert.deepEqual(ids(events), [now.id]);
 });

@@ -313,6 +313,22 @@ test('whoever makes or downloads an export is audited, and no log has its addres
   assert.ok(!app.logText().includes(body.id));
 });
 
+test('a download that comes in ranges is audited once, and one that begins anew is another', async () => {
+  const { body } = await make([item('door', 0, 5)]);
+  const { url } = body.files[0];
+  const count = () => app.logText().split('"action":"download_export"').length;
+  const before = count();
+  const range = (value: string) => fetched(url, `bytes=${value}`);
+  for (const value of ['0-9', '10-19', '20-29', '-5'])
+    assert.equal((await range(value)).response.status, 206);
+  assert.equal(count() - before, 1);
+  assert.equal((await fetched(url)).response.status, 200);
+  assert.equal(count() - before, 2);
+  const other = (await make([item('door', 0, 5)])).body.files[0].url;
+  await fetched(other, 'bytes=7-9');
+  assert.equal(count() - before, 3, 'whatever comes first');
+});
+
 test('an address is good for an hour', async () => {
   const { url } = (await make([item('door', 0, 5)])).body.files[0];
   clock.advance(3_599_000);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import type { WallMs } from '../../src/base/clock.js';
 import { Store } from '../../src/store/store.js';
@@ -249,4 +250,32 @@ test('any two ids that differ in case or punctuation are two cameras', (t) => {
     }),
     { numRuns: 30 },
   );
+});
+
+test('what the service remembers for itself is no change of what was configured', (t) => {
+  const store = openStore(t);
+  const before = store.revision;
+  store.audit.add([{ timeMs: 1, action: 'login', username: 'eve', record: '{}' }]);
+  store.audit.keepNewest('login', 0);
+  store.facts.setText('archive_decided', '{}');
+  assert.equal(store.revision, before);
+  store.cameras.create(sampleCamera('c'));
+  assert.notEqual(store.revision, before);
+});
+
+test('a record of what was done waits for no other program, and is written when that is done', (t) => {
+  const path = join(tempFolder(t), 'framering.db');
+  const store = new Store(path);
+  t.after(() => store.close());
+  const other = new Database(path);
+  t.after(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  const entry = { timeMs: 1, action: 'login', username: 'eve', record: '{}' };
+  const startMs = performance.now();
+  assert.throws(() => store.audit.add([entry]), { code: 'database_unavailable' });
+  assert.ok(performance.now() - startMs < 1_000, 'the usual patience is two seconds');
+  other.exec('ROLLBACK');
+  store.audit.add([entry]);
+  const all = { fromMs: null, toMs: null, username: null, action: null, before: null, limit: 9 };
+  assert.equal(store.audit.list(all).length, 1);
 });

@@ -16,7 +16,7 @@ export type CameraNotice = {
 
 export type CameraNoticesDeps = {
   readonly clock: Clock;
-  readonly log: Pick<EventLog, 'add' | 'change' | 'open'>;
+  readonly log: Pick<EventLog, 'add' | 'change' | 'open' | 'aliveMs'>;
 };
 
 /** What is there again sooner was never gone. */
@@ -44,9 +44,10 @@ export class CameraNotices {
 
   constructor(deps: CameraNoticesDeps) {
     this.#deps = deps;
-    // Of a service that did not end in order: nobody knows how long it was so.
+    // Of a service that did not end in order: it was so until then, as far as anybody knows.
+    const { aliveMs } = deps.log;
     for (const { id, type, fromMs } of deps.log.open())
-      if (type === 'motion' || type === 'rule') deps.log.change(id, { toMs: fromMs });
+      if (type === 'motion' || type === 'rule') deps.log.change(id, { toMs: Math.max(fromMs, aliveMs) });
   }
 
   onNotice(cameraId: string, notice: CameraNotice): void {

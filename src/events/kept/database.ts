@@ -144,6 +144,15 @@ export const openEventDatabase = (path: string, deps: OpeningDeps): OpenEvents =
   return replaceEventDatabase(path, deps);
 };
 
+/** Tries again what could not be opened; null: it still can't. */
+export const reopenEventDatabase = (path: string, { nowMs }: OpeningDeps): OpenEvents | null => {
+  try {
+    return openFile(path, nowMs);
+  } catch {
+    return null;
+  }
+};
+
 /** Begins another one in the place of one that is of no use, though it can be opened. */
 export const replaceEventDatabase = (path: string, deps: OpeningDeps): OpenEvents => {
   try {

@@ -4,15 +4,29 @@ import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { Signal } from '../../base/signal.js';
 import { isEnvironmental, storeError } from '../../store/store-error.js';
-import { fileNumberOf, isBrokenFile, openEventDatabase, replaceEventDatabase } from './database.js';
+import {
+  fileNumberOf,
+  isBrokenFile,
+  openEventDatabase,
+  reopenEventDatabase,
+  replaceEventDatabase,
+} from './database.js';
 import type { EventChanges, EventType, KeptEvent, NewEvent } from './event.js';
 import { type EventFilter, EventPages, type PageOf } from './event-pages.js';
 import { EventTables, type Place } from './event-tables.js';
 import { type Buckets, labelBuckets } from './label-buckets.js';
 import { motionBuckets } from './motion-buckets.js';
+import { protectedIn } from './protected-copy.js';
 import { type PruneRules, Pruning } from './pruning.js';
 
-export type EventLogDeps = { readonly clock: Clock; readonly log: Logger };
+/** Where protected events are kept a second time, in case their database is lost; null: nowhere yet. */
+export type ProtectedMemory = { stored(): string | null; store(text: string): void };
+
+export type EventLogDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly protectedMemory?: ProtectedMemory;
+};
 
 /** An event, and whether whoever asked has reviewed it. */
 export type SeenEvent = { readonly event: KeptEvent; readonly isReviewed: boolean };
@@ -42,6 +56,7 @@ const LOOK_EVERY_MS = 5_000;
 const MAX_PROTECTED = 10_000;
 /** Around what is protected: somebody walks into the picture. */
 const MARGIN_MS = 10_000;
+const MAX_OPEN_MS = 3_600_000;
 /** What a text may have that comes from a camera, or a model. */
 const MAX_TEXT = 256;
 
@@ -90,6 +105,7 @@ export class EventLog {
     this.#pruning = new Pruning(db, tables);
     this.#fileNumber = fileNumberOf(path, null);
     this.#lastId = lastId;
+    this.#putBack();
     this.#looking = deps.clock.every(LOOK_EVERY_MS, () => this.#look());
   }
 
@@ -193,6 +209,7 @@ export class EventLog {
       );
     this.#ask(() => this.#tables.protect(id, isProtected));
     this.#isProtectedStale = true;
+    this.#try(() => this.#copyProtected(), undefined);
     this.changed.emit({ ...before, isProtected }, { isProtected });
   }
 
@@ -232,7 +249,11 @@ export class EventLog {
   /** The camera is deleted: its events are nobody's at once. */
   forgetCamera(cameraId: string): void {
     this.#write();
-    this.#try(() => this.#tables.keys.orphan(cameraId), undefined);
+    this.#try(() => {
+      const hasProtected = this.#tables.protected().some((event) => event.cameraId === cameraId);
+      this.#tables.keys.orphan(cameraId);
+      if (hasProtected) this.#copyProtected();
+    }, undefined);
     this.#isProtectedStale = true;
   }
 
@@ -261,11 +282,43 @@ export class EventLog {
     this.#writing ??= this.#deps.clock.after(WRITE_AFTER_MS, () => this.#write());
   }
 
+  #copyProtected(): void {
+    if (!this.#db.memory) this.#deps.protectedMemory?.store(JSON.stringify(this.#tables.protected()));
+  }
+
+  /** What was protected is there again, though the database that had it is lost. */
+  #putBack(): void {
+    const lost = protectedIn(this.#deps.protectedMemory?.stored() ?? null);
+    this.#try(() => {
+      const missing = lost.filter(({ id }) => this.#tables.find(id) === null);
+      if (missing.length > 0) this.#tables.putAll(missing);
+    }, undefined);
+  }
+
+  /** A file that could not be opened may be well again; what happened meanwhile is written to it. */
+  #leaveMemory(): void {
+    const { clock, log } = this.#deps;
+    const file = reopenEventDatabase(this.#path, { log, nowMs: clock.wallMs() });
+    if (file === null) return;
+    log.info('the database of events can be used again');
+    const kept = this.#tables.newestEvents(MAX_WAITING);
+    this.#db.close();
+    this.#db = file.db;
+    this.#use(file.tables);
+    this.#fileNumber = fileNumberOf(this.#path, null);
+    this.#isProtectedStale = true;
+    this.#putBack();
+    for (const event of kept.reverse()) if (this.#tables.find(event.id) === null) this.#put(event);
+    this.#write();
+    this.#lastId = Math.max(this.#lastId, file.lastId);
+  }
+
   #readProtected(): void {
     this.#protected = this.#tables.protected().map(({ cameraId, fromMs, toMs }) => ({
       cameraId,
       fromMs: fromMs - MARGIN_MS,
-      toMs: (toMs ?? Number.MAX_SAFE_INTEGER) + MARGIN_MS,
+      // One that goes on isn't to keep all that is yet to be recorded.
+      toMs: (toMs ?? fromMs + MAX_OPEN_MS) + MARGIN_MS,
     }));
     this.#isProtectedStale = false;
   }
@@ -286,7 +339,8 @@ export class EventLog {
 
   /** Looks whether the file is there still, and tries again what could not be written. */
   #look(): void {
-    if (fileNumberOf(this.#path, this.#fileNumber) !== this.#fileNumber)
+    if (this.#db.memory) this.#try(() => this.#leaveMemory(), undefined);
+    else if (fileNumberOf(this.#path, this.#fileNumber) !== this.#fileNumber)
       this.#reopen('the database of events is gone: it is begun anew', openEventDatabase);
     this.#write();
     this.#try(() => this.#tables.setAlive(this.#deps.clock.wallMs()), undefined);
@@ -350,6 +404,7 @@ export class EventLog {
       this.#lastId = Math.max(this.#lastId, lastId);
       this.#fileNumber = fileNumberOf(this.#path, null);
       this.#isProtectedStale = true;
+      this.#putBack();
     } catch (fault) {
       this.#deps.log.error('events could not be kept', { reason: messageOf(fault) });
     }

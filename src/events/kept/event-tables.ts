@@ -80,6 +80,7 @@ const prepare = (db: Database.Database) => ({
   one: db.prepare<[number], Row>(`${select} WHERE e.id = ?`),
   open: db.prepare<[], Row>(`${select} WHERE e.end_ms IS NULL`),
   kept: db.prepare<[], Row>(`${select} WHERE e.protected = 1`),
+  told: db.prepare<[number], Row>(`${select} ORDER BY e.id DESC LIMIT ?`),
   lastId: db.prepare<[], number | null>('SELECT max(id) FROM events').pluck(),
   put: db.prepare(
     `INSERT INTO events (id, camera, kind, begin_ms, end_ms, score, protected, detail)
@@ -182,6 +183,11 @@ export class EventTables {
 
   protected(): KeptEvent[] {
     return this.#sql.kept.all().flatMap((row) => (row.camera_id === null ? [] : eventOf(row)));
+  }
+
+  /** Those that were told of last, the latest first. */
+  newestEvents(most: number): KeptEvent[] {
+    return this.#sql.told.all(most).flatMap((row) => (row.camera_id === null ? [] : eventOf(row)));
   }
 
   /** All of them or none; those that are there already are changed. */

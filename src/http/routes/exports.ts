@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import type { z } from 'zod';
 import type { ExportedFile, ExportItem } from '../../archive/bundle/exported-file.js';
 import type { Export, Exports } from '../../archive/bundle/exports.js';
@@ -126,9 +127,23 @@ const endRoute = ({ exports }: ExportRoutesDeps): Route =>
     },
   });
 
+/** A range that isn't the first one (RFC 9110 §14.1.2). */
+const BEHIND_START = /^bytes=0*(?:[1-9]|-)/;
+const MAX_BEGUN = 1_000;
+
 /** Browsers download what has an address: this one is a secret, so that it needs no token. */
 const downloadRoute = ({ cameras, exports, viewers }: ExportRoutesDeps): Route => {
   const contentType = ['video/mp4', 'application/zip'];
+  /** Who has begun to download what, so that the ranges which follow aren't told of as well. */
+  const begun = new WeakMap<object, Set<string>>();
+  const goesOn = (made: object, filename: string, request: Request): boolean => {
+    const known = begun.get(made) ?? new Set();
+    begun.set(made, known);
+    const key = `${request.ip ?? ''} ${filename}`;
+    if (BEHIND_START.test(request.headers.range ?? '') && known.has(key)) return true;
+    if (request.method !== 'HEAD' && known.size < MAX_BEGUN) known.add(key);
+    return false;
+  };
   return route({
     method: 'get',
     path: '/exports/:id/:filename',
@@ -150,6 +165,7 @@ const downloadRoute = ({ cameras, exports, viewers }: ExportRoutesDeps): Route =
       note({ target: filename, user: made.username, ...shownItems(files.map(({ item }) => item)) });
       return {
         write: async (request, response) => {
+          if (goesOn(made, filename, request)) note(null);
           // Who made it, whoever downloads it.
           await whileAllowed(viewers, null, made.username, response, async () => {
             const content = await exports.content(made, filename);
