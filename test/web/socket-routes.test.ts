@@ -51,6 +51,29 @@ test('each message goes to the decoder of its tile, and a description that is kn
   assert.equal(routes.forward(new ArrayBuffer(3), nothing), 'nobody');
 });
 
+test('sound that begins again is described again, with its own description', () => {
+  const routes = new Routes();
+  routes.addDecoder(0, { post: () => {} });
+  routes.begin(1);
+  routes.want([wanted(1, 0), wanted(2, 0)] as never);
+  const numberOf = (known: ArrayBuffer | null) => known && new DataView(known).getUint32(4);
+  const heard: (number | null)[] = [];
+  const hear = (data: ArrayBuffer): void => void heard.push(numberOf(data));
+  assert.equal(routes.show(1, 7, 8, false), null, 'the service describes what it never described');
+  routes.forward(message(0x11, 8), hear);
+  assert.equal(routes.show(1, 7, 8, false), null, 'it goes on');
+  assert.equal(routes.show(1, 7, null, false), null);
+  assert.equal(numberOf(routes.show(1, 7, 8, false)), 8);
+  routes.show(1, 7, null, false);
+  routes.show(2, 9, 10, false);
+  routes.forward(message(0x11, 10), hear);
+  routes.show(2, 9, null, false);
+  assert.equal(numberOf(routes.show(1, 7, 8, false)), 8);
+  assert.deepEqual(heard, [8, 10], 'what is described again is no message of the service');
+  routes.begin(2);
+  assert.equal(routes.show(1, 7, 8, false), null);
+});
+
 test('of many streams the newest descriptions stay, and those of what is shown', () => {
   const known: number[] = [];
   const routes = new Routes();

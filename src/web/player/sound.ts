@@ -11,43 +11,41 @@ export type SoundState = 'silent' | 'playing' | 'unsupported';
 /** The sound of the tile that has it, by the wall's socket. */
 export class Sound {
   readonly state = signal<SoundState>('silent');
-  readonly codec = signal('');
   #context: AudioContext | null = null;
   #decoder: AudioDecoder | null = null;
+  #isOn = false;
+  /** Kept while it is off: what was described once is not described again. */
   #config: ConfigMessage | null = null;
   #playedToSec = 0;
 
   /** Browsers let nothing sound before somebody touched the page: called by what was touched. */
   begin(): void {
+    this.#isOn = true;
     this.#context ??= new AudioContext({ latencyHint: 'interactive' });
     void this.#context.resume();
   }
 
   end(): void {
+    this.#isOn = false;
     this.#closeDecoder();
-    this.#config = null;
     this.state.value = 'silent';
-    this.codec.value = '';
     void this.#context?.suspend();
   }
 
   take(data: ArrayBuffer): void {
-    if (this.#context === null) return;
     const message = readMessage(new Uint8Array(data));
     if (message?.kind === 'config') this.#configure(message);
-    else if (message?.kind === 'frame') this.#decode(message);
+    else if (message?.kind === 'frame' && this.#isOn) this.#decode(message);
   }
 
   #configure(config: ConfigMessage): void {
     this.#closeDecoder();
     this.#config = config;
-    this.codec.value = config.codec;
-    this.#open();
+    this.state.value = 'silent';
   }
 
-  #open(): void {
-    const config = this.#config;
-    if (config === null || !('AudioDecoder' in globalThis)) {
+  #open(config: ConfigMessage): void {
+    if (!('AudioDecoder' in globalThis)) {
       this.state.value = 'unsupported';
       return;
     }
@@ -70,7 +68,10 @@ export class Sound {
     }
   }
 
-  #decode({ decodeUs, data }: FrameMessage): void {
+  #decode({ stream, decodeUs, data }: FrameMessage): void {
+    const config = this.#config;
+    if (config === null || config.stream !== stream) return;
+    if (this.#decoder === null && this.state.peek() === 'silent') this.#open(config);
     if (this.#decoder?.state !== 'configured') return;
     this.#decoder.decode(new EncodedAudioChunk({ type: 'key', timestamp: decodeUs, data }));
   }

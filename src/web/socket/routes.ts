@@ -37,10 +37,14 @@ export class Routes {
       for (const tile of streams.keys()) if (!this.#decoderOfTile.has(tile)) streams.delete(tile);
   }
 
-  /** The service says what it sends for a tile from now on. */
-  show(tile: number, stream: number | null, sound: number | null, isKeysOnly: boolean): void {
+  /**
+   * The service says what it sends for a tile from now on. What comes back is the description of its sound, where that
+   * begins and was described before: it is not described again.
+   */
+  show(tile: number, stream: number | null, sound: number | null, isKeysOnly: boolean): ArrayBuffer | null {
     const decoder = this.#decoders.get(this.#decoderOfTile.get(tile) ?? -1);
-    if (decoder === undefined) return;
+    if (decoder === undefined) return null;
+    const known = this.#soundOfTile.get(tile) === sound ? undefined : this.#configs.get(sound ?? -1);
     if (sound === null) this.#soundOfTile.delete(tile);
     else this.#soundOfTile.set(tile, sound);
     const config = stream === null ? undefined : this.#configs.get(stream);
@@ -50,6 +54,7 @@ export class Routes {
     decoder.post({ op: 'route', tile, stream, isKeysOnly });
     // It may be described to another decoder already, and is not described again.
     if (isNew && config !== undefined) decoder.post({ op: 'known', data: config.slice(0) });
+    return known?.slice(0) ?? null;
   }
 
   /** The newest stay, and those of what is shown. */
@@ -57,7 +62,7 @@ export class Routes {
     this.#configs.delete(stream);
     this.#configs.set(stream, config);
     if (this.#configs.size <= MAX_CONFIGS) return;
-    const shown = new Set(this.#streamOfTile.values());
+    const shown = new Set([...this.#streamOfTile.values(), ...this.#soundOfTile.values()]);
     for (const known of this.#configs.keys()) {
       if (shown.has(known) || known === stream) continue;
       this.#configs.delete(known);

@@ -14,8 +14,13 @@ const LOOK_EVERY_MS = 1_000;
 const ASLEEP_MS = 5_000;
 const TICK_WITHIN_MS = 12_000;
 const OPEN_WITHIN_MS = 10_000;
-/** So many tries in a row that never opened, though the service gave a token for each: something in between forbids it. */
+const TOKEN_WITHIN_MS = 15_000;
+/**
+ * So many tries in a row that brought nothing, though the service gave a token for each: something in between forbids
+ * it. One that is swallowed takes long, and says as much as two that are refused.
+ */
 const BLOCKED_AFTER = 4;
+const SWALLOWED = 2;
 const REFUSED = 4403;
 /** The part of what this worker takes itself: sound, and what nobody shows. */
 const OWN_PART = -1;
@@ -54,8 +59,11 @@ export class WallSocket {
   #own = { messages: 0, bytes: 0 };
   #lastHeardMs = 0;
   #lastLookMs = 0;
-  #neverOpened = 0;
-  #isAskingToken = false;
+  #inVain = 0;
+  /** Whether this socket brought anything: some networks let it open and hold back what follows. */
+  #isHeard = false;
+  /** Since when a token is asked for; null: it isn't. */
+  #askedMs: number | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #timers: ReturnType<typeof setInterval>[] = [];
 
@@ -87,6 +95,7 @@ export class WallSocket {
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];
     this.#url = '';
+    this.#askedMs = null;
     this.#drop();
     this.#tell({ state: 'closed' });
   }
@@ -105,16 +114,17 @@ export class WallSocket {
 
   #connect(): void {
     this.#drop();
-    if (this.#url === '' || this.#isAskingToken) return;
-    this.#isAskingToken = true;
+    if (this.#url === '' || this.#askedMs !== null) return;
+    this.#askedMs = monotonicMs();
     // Where it is forbidden each try is no news: tiles would leave the ways that they took instead.
     if (!this.#isBlocked) this.#tell({ state: 'connecting' });
     this.#post({ op: 'wants-token' });
   }
 
   #onToken(token: string | null): void {
-    this.#isAskingToken = false;
-    if (this.#url === '') return;
+    // One that comes after it was given up is one too many.
+    if (this.#askedMs === null) return;
+    this.#askedMs = null;
     if (token === null) this.#waitThenConnect();
     else this.#openWith(token);
   }
@@ -124,6 +134,7 @@ export class WallSocket {
     socket.binaryType = 'arraybuffer';
     this.#socket = socket;
     this.#lastHeardMs = monotonicMs();
+    this.#isHeard = false;
     let hasOpened = false;
     socket.onopen = () => {
       hasOpened = true;
@@ -135,7 +146,7 @@ export class WallSocket {
     socket.onclose = ({ code }) => {
       // One that was given up says nothing of the network.
       if (this.#socket !== socket) return;
-      if (!hasOpened) this.#neverOpened += 1;
+      if (!hasOpened) this.#inVain += 1;
       this.#socket = null;
       if (code === REFUSED) this.#tell({ state: 'refused' });
       this.#waitThenConnect();
@@ -143,7 +154,7 @@ export class WallSocket {
   }
 
   get #isBlocked(): boolean {
-    return this.#neverOpened >= BLOCKED_AFTER;
+    return this.#inVain >= BLOCKED_AFTER;
   }
 
   #waitThenConnect(): void {
@@ -157,11 +168,11 @@ export class WallSocket {
   #onOpen(): void {
     this.#connection += 1;
     this.#own = { messages: 0, bytes: 0 };
-    this.#neverOpened = 0;
     this.#taken.begin(this.#connection);
     this.#routes.begin(this.#connection);
     this.#sendTiles();
-    this.#tell({ state: 'open' });
+    // Where it was forbidden tiles stay with the ways that they took until it brings something.
+    if (!this.#isBlocked) this.#tell({ state: 'open' });
   }
 
   #want(tiles: readonly WantedTile[]): void {
@@ -179,6 +190,7 @@ export class WallSocket {
 
   #onMessage(data: string | ArrayBuffer): void {
     this.#lastHeardMs = monotonicMs();
+    if (!this.#isHeard) this.#onFirst();
     if (typeof data === 'string') {
       this.#onText(JSON.parse(data) as ServiceText);
       return;
@@ -190,10 +202,18 @@ export class WallSocket {
     this.#taken.note(OWN_PART, this.#connection, this.#own);
   }
 
+  #onFirst(): void {
+    const wasBlocked = this.#isBlocked;
+    this.#isHeard = true;
+    this.#inVain = 0;
+    if (wasBlocked) this.#tell({ state: 'open' });
+  }
+
   #onText(text: ServiceText): void {
     if (text.op === 'tile' && text.tile !== undefined) {
       const { tile, stream = null, sound = null, mode = 'off', problem = null } = text;
-      this.#routes.show(tile, stream, sound, mode === 'key');
+      const known = this.#routes.show(tile, stream, sound, mode === 'key');
+      if (known !== null) this.#post({ op: 'sound', data: known }, [known]);
       this.#post({ op: 'tile', answer: { tile, stream, sound, mode, problem } });
     } else if (text.op === 'tick') {
       // Only one that is heard for a while is worth no more waiting.
@@ -235,19 +255,29 @@ export class WallSocket {
     const wallMs = Date.now();
     const wasAsleep = wallMs - this.#lastLookMs > LOOK_EVERY_MS + ASLEEP_MS;
     this.#lastLookMs = wallMs;
-    if (wasAsleep) this.#wake(true);
-    if (wasAsleep || this.#socket === null) return;
-    const withinMs = this.#socket.readyState === WebSocket.OPEN ? TICK_WITHIN_MS : OPEN_WITHIN_MS;
-    if (monotonicMs() - this.#lastHeardMs > withinMs) {
-      if (this.#socket.readyState === WebSocket.CONNECTING) this.#neverOpened += 1;
-      this.#connect();
+    if (wasAsleep) {
+      this.#wake(true);
+      return;
     }
+    const nowMs = monotonicMs();
+    if (this.#askedMs !== null && nowMs - this.#askedMs > TOKEN_WITHIN_MS) this.#onToken(null);
+    if (this.#socket === null) return;
+    const withinMs = this.#socket.readyState === WebSocket.OPEN ? TICK_WITHIN_MS : OPEN_WITHIN_MS;
+    if (nowMs - this.#lastHeardMs > withinMs) this.#giveUp();
+  }
+
+  #giveUp(): void {
+    if (!this.#isHeard) this.#inVain += SWALLOWED;
+    this.#drop();
+    this.#waitThenConnect();
   }
 
   #wake(isNew: boolean): void {
     if (this.#url === '') return;
     if (isNew || this.#socket === null) {
       this.#backoff.reset();
+      // What was asked for before may never be answered.
+      if (isNew) this.#askedMs = null;
       this.#connect();
     }
   }
