@@ -1,7 +1,8 @@
 import { computed, effect, signal, untracked } from '@preact/signals';
 import type { Permission } from '../../auth/permissions.js';
-import { isOffline, Problem } from './problem.js';
+import { Problem } from './problem.js';
 import { type Method, type RequestOptions, request } from './request.js';
+import { deviceStorage } from './storage.js';
 
 export type Me = {
   readonly username: string;
@@ -14,7 +15,9 @@ export type Me = {
 /** `unknown`: not asked yet, or nobody answered; `ended`: who was signed in a moment ago, and finds all as it was. */
 export type Session =
   | { readonly state: 'unknown' | 'out' }
-  | { readonly state: 'in' | 'ended'; readonly me: Me };
+  | { readonly state: 'in'; readonly me: Me }
+  /** `why`: in the service's words, where it isn't simply over. */
+  | { readonly state: 'ended'; readonly me: Me; readonly why: string | null };
 
 /** Who sits before this page. */
 export const session = signal<Session>({ state: 'unknown' });
@@ -38,67 +41,68 @@ export const may = (permission: Permission): boolean => me.value?.permissions.in
 let token = '';
 let renewing: Promise<void> | null = null;
 let renewTimer: ReturnType<typeof setTimeout> | undefined;
+let tokenSinceMs = 0;
 /** Long before its end, so that a nap of the machine in between does no harm. */
 const RENEW_AFTER_MS = 40 * 60_000;
+const RENEW_AGAIN_AFTER_MS = 60_000;
+/** One that is older may end before it is used; timers stand still while the machine sleeps. */
+const GOOD_FOR_MS = 55 * 60_000;
+/** Whoever opens a page waits for this. */
+const RESUME_WITHIN_MS = 10_000;
 
 /**
  * Whether this browser may hold a session: its cookie can't be seen from here, and asking in vain at every first visit
  * would be told as an error. Where storage is refused the service is asked.
  */
-const signedInMark = {
-  isSet: (): boolean => {
-    try {
-      return localStorage.getItem('signed-in') !== null;
-    } catch {
-      return true;
-    }
-  },
-  set: (isSignedIn: boolean): void => {
-    try {
-      if (isSignedIn) localStorage.setItem('signed-in', 'yes');
-      else localStorage.removeItem('signed-in');
-    } catch {
-      // Then it is asked for next time.
-    }
-  },
-};
+export const SIGNED_IN = 'signed-in';
 
 const keep = (given: string): void => {
   token = given;
+  tokenSinceMs = Date.now();
+  renewIn(RENEW_AFTER_MS);
+};
+
+const renewIn = (afterMs: number): void => {
   clearTimeout(renewTimer);
-  renewTimer = setTimeout(() => void renew().catch(() => {}), RENEW_AFTER_MS);
+  renewTimer = setTimeout(() => void renew().catch(() => {}), afterMs);
 };
 
 const forget = (): void => {
   token = '';
-  signedInMark.set(false);
+  deviceStorage.set(SIGNED_IN, null);
   clearTimeout(renewTimer);
 };
 
 /** The page stays as it is, behind the form. */
-const end = (): void => {
-  const { value } = session;
+const end = (why: string | null = null): void => {
+  const value = session.peek();
   forget();
-  session.value = 'me' in value ? { state: 'ended', me: value.me } : { state: 'out' };
+  session.value = 'me' in value ? { state: 'ended', me: value.me, why } : { state: 'out' };
 };
 
-const leave = (): void => {
+/** Nobody is signed in: the form, and nothing else. */
+export const leave = (): void => {
   forget();
   session.value = { state: 'out' };
 };
 
 const isNoSession = (fault: unknown): boolean => fault instanceof Problem && fault.status === 401;
 
+/** What stands between may make requests look like those of other pages: that doesn't get better by itself. */
+const isForbidden = (fault: unknown): fault is Problem => fault instanceof Problem && fault.status === 403;
+
 /** Another access token by the browser's cookie; callers at the same time share one. */
-const renew = (): Promise<void> => {
+const renew = (timeoutMs?: number): Promise<void> => {
   renewing ??= (async () => {
     try {
-      const answer = await request('POST', '/api/session');
+      const answer = await request('POST', '/api/session', timeoutMs === undefined ? {} : { timeoutMs });
       keep(((await answer.json()) as { token: string }).token);
       // Another tab may have signed in as somebody else: the cookie is theirs now.
       if (session.peek().state === 'in') void enter().catch(() => {});
     } catch (fault) {
       if (isNoSession(fault)) end();
+      else if (isForbidden(fault) && session.peek().state === 'in') end(fault.detail);
+      else if (token !== '') renewIn(RENEW_AGAIN_AFTER_MS);
       throw fault;
     } finally {
       renewing = null;
@@ -140,21 +144,22 @@ export const api = async <Answer>(
 };
 
 const enter = async (): Promise<void> => {
-  const answer = await request('GET', '/api/me', { token });
+  const answer = await request('GET', '/api/me', { token, timeoutMs: RESUME_WITHIN_MS });
+  const found = (await answer.json()) as Me;
   // Who signed out meanwhile stays so.
   if (token === '') return;
-  session.value = { state: 'in', me: (await answer.json()) as Me };
-  signedInMark.set(true);
+  session.value = { state: 'in', me: found };
+  deviceStorage.set(SIGNED_IN, 'yes');
 };
 
-/** Looks who is signed in in this browser; throws a `Problem` when nobody answers. */
+/** Looks who is signed in in this browser; throws a `Problem` when nobody answers, or not that. */
 export const resume = async (): Promise<void> => {
-  if (!signedInMark.isSet()) return leave();
+  if (deviceStorage.get(SIGNED_IN) === null) return leave();
   try {
-    await renew();
+    await renew(RESUME_WITHIN_MS);
     await enter();
   } catch (fault) {
-    if (isOffline(fault) || !isNoSession(fault)) throw fault;
+    if (!isNoSession(fault)) throw fault;
     if (session.peek().state === 'unknown') leave();
   }
 };
@@ -195,7 +200,7 @@ export const takeToken = async (given: string): Promise<void> => {
 
 /** What the user is allowed or called may be another by now. */
 export const refreshMe = async (): Promise<void> => {
-  const found = await api<Me>('GET', '/api/me');
+  const found = await api<Me>('GET', '/api/me', { timeoutMs: RESUME_WITHIN_MS });
   // Who signed out meanwhile stays so.
   if (token !== '') session.value = { state: 'in', me: found };
 };
@@ -207,6 +212,12 @@ export const checkSession = async (): Promise<void> => {
 
 /** For the workers that read streams: a token that is good now. */
 export const accessToken = async (): Promise<string> => {
-  if (token === '') await renew();
+  const ageMs = Date.now() - tokenSinceMs;
+  const isOld = ageMs < 0 || ageMs > GOOD_FOR_MS;
+  if (token === '' || isOld)
+    await renew().catch((fault: unknown) => {
+      // It may be good for some minutes yet.
+      if (token === '') throw fault;
+    });
   return token;
 };

@@ -1,9 +1,11 @@
 import { effect, signal } from '@preact/signals';
+import { deviceStorage } from './storage.js';
 
-export type Theme = 'system' | 'dark' | 'light';
+const themes = ['system', 'dark', 'light'] as const;
+export type Theme = (typeof themes)[number];
 
 /** What this device shows; walls are dark, whatever it is. */
-export const theme = signal<Theme>((localStorage.getItem('theme') as Theme | null) ?? 'system');
+export const theme = signal<Theme>(themes.find((each) => each === deviceStorage.get('theme')) ?? 'system');
 /** A page that is dark for a reason of its own, as walls are. */
 export const isPageDark = signal(false);
 
@@ -17,6 +19,6 @@ export const startTheme = (): void => {
   effect(() => {
     const chosen = theme.value === 'system' ? (isSystemLight.value ? 'light' : 'dark') : theme.value;
     document.documentElement.dataset['theme'] = isPageDark.value ? 'dark' : chosen;
-    localStorage.setItem('theme', theme.value);
+    deviceStorage.set('theme', theme.value);
   });
 };

@@ -1,8 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { isOffline } from '../data/problem.js';
-import { me, resume, session } from '../data/session.js';
+import { asProblem, isOffline, type Problem } from '../data/problem.js';
+import { leave, me, resume, session } from '../data/session.js';
 import { SignIn } from '../pages/sign-in/sign-in.js';
 import { Button } from '../parts/button.js';
+import { ProblemBox } from '../parts/problem-box.js';
+import { Skeleton } from '../parts/states.js';
 import { shellText } from '../text/shell.js';
 import { signInText } from '../text/sign-in.js';
 import styles from './app.module.css';
@@ -11,15 +13,17 @@ import { Shell } from './shell.js';
 const FIRST_WAIT_SEC = 1;
 const MAX_WAIT_SEC = 8;
 
-/** Until the service says who is signed in: with a countdown while it does not answer. */
+/** Until the service says who is signed in: with a countdown while it does not answer, or not that. */
 const Resuming = () => {
   const [leftSec, setLeftSec] = useState<number | null>(null);
   const [waitSec, setWaitSec] = useState(FIRST_WAIT_SEC);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const tryNow = () => {
     setLeftSec(null);
     resume().catch((fault: unknown) => {
+      setProblem(isOffline(fault) ? null : asProblem(fault));
       setLeftSec(waitSec);
-      setWaitSec(isOffline(fault) ? Math.min(waitSec * 2, MAX_WAIT_SEC) : MAX_WAIT_SEC);
+      setWaitSec(Math.min(waitSec * 2, MAX_WAIT_SEC));
     });
   };
   useEffect(tryNow, []);
@@ -28,11 +32,18 @@ const Resuming = () => {
     const timer = setTimeout(() => (leftSec <= 1 ? tryNow() : setLeftSec(leftSec - 1)), 1_000);
     return () => clearTimeout(timer);
   });
-  if (leftSec === null) return null;
   return (
     <main class={styles.offline}>
-      <p role="status">{shellText('offline', { seconds: leftSec })}</p>
-      <Button onClick={tryNow}>{shellText('retryNow')}</Button>
+      {problem === null ? null : <ProblemBox what={signInText('title')} problem={problem} />}
+      {leftSec === null ? (
+        <Skeleton />
+      ) : (
+        <>
+          <p role="status">{shellText(problem === null ? 'offline' : 'retryIn', { seconds: leftSec })}</p>
+          <Button onClick={tryNow}>{shellText('retryNow')}</Button>
+        </>
+      )}
+      {problem === null ? null : <Button onClick={leave}>{signInText('submit')}</Button>}
     </main>
   );
 };

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { navigate, path } from '../data/route.js';
 import { may, me } from '../data/session.js';
+import { tabStorage } from '../data/storage.js';
 import { type Page, pages } from '../pages/table.js';
 import { LinkButton } from '../parts/button.js';
 import { ConfirmHost } from '../parts/confirm.js';
@@ -54,8 +55,8 @@ const LED = 'led-to-setup';
 const PrintedPassword = ({ pageName }: { readonly pageName: string }) => {
   const { must_change_password: isPrinted = false, username = '' } = me.value ?? {};
   useEffect(() => {
-    if (!isPrinted || sessionStorage.getItem(LED) === username || !may('settings.manage')) return;
-    sessionStorage.setItem(LED, username);
+    if (!isPrinted || tabStorage.get(LED) === username || !may('settings.manage')) return;
+    tabStorage.set(LED, username);
     navigate('/setup', { isReplaced: true });
   }, [isPrinted, username]);
   if (!isPrinted || pageName === 'setup') return null;

@@ -58,7 +58,11 @@ export const SignIn = () => {
       <form class={styles.form} onSubmit={(event) => void submit(event)}>
         <img src="/icon.svg" alt="" width="48" height="48" />
         <h1>{signInText('title')}</h1>
-        {session.value.state === 'ended' ? <p role="status">{signInText('ended')}</p> : null}
+        {session.value.state === 'ended' ? (
+          <p role="status">
+            {signInText('ended')} {session.value.why}
+          </p>
+        ) : null}
         <Field label={signInText('username')}>
           {(given) => (
             <input {...given} name="username" autocomplete="username" autocapitalize="none" required />

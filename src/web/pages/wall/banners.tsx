@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
+import { tabStorage } from '../../data/storage.js';
 import { Button } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Banner } from '../../parts/states.js';
@@ -8,7 +9,7 @@ import { monotonicMs } from '../../player/monotonic.js';
 import { wallText } from '../../text/wall.js';
 
 const DISMISSED = 'insecure-dismissed';
-const isDismissed = signal(sessionStorage.getItem(DISMISSED) !== null);
+const isDismissed = signal(tabStorage.get(DISMISSED) === '1');
 
 const waysOut = () => [
   wallText('insecureLocalhost'),
@@ -22,7 +23,7 @@ const InsecureBanner = () => {
   const [isOpen, setIsOpen] = useState(false);
   if (isSecureContext || isDismissed.value) return null;
   const dismiss = (): void => {
-    sessionStorage.setItem(DISMISSED, '1');
+    tabStorage.set(DISMISSED, '1');
     isDismissed.value = true;
   };
   return (
