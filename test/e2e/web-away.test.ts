@@ -121,3 +121,49 @@ test('single keys do what the help says, and nothing for who switched them off',
   assert.deepEqual(visitor.faults, []);
   await visitor.close();
 });
+
+test('an address that is no encoding of anything, and a browser that keeps nothing, show the page all the same', async () => {
+  const visitor = await browser.visit(app.url);
+  const { page } = visitor;
+  await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage'])
+    Object.defineProperty(window, name, { get: () => { throw new DOMException('refused', 'SecurityError'); } });`);
+  await visitor.go('/');
+  await visitor.signIn({ username: 'viewer', password: 'correct horse battery' });
+  await visitor.go('/camera/%E0%A4%A');
+  await page.getByRole('navigation').waitFor();
+  await visitor.go('/wall/all');
+  await page.getByRole('link', { name: 'Wall' }).waitFor();
+  assert.deepEqual(
+    visitor.faults.filter((fault) => fault.startsWith('exception')),
+    [],
+  );
+  await visitor.close();
+});
+
+test('who can not be signed in is told why, and led to the form', async () => {
+  const visitor = await browser.signedIn(app.url, { username: 'viewer', password: 'correct horse battery' });
+  const { page } = visitor;
+  const detail = 'only a page of this very service may ask';
+  const body = JSON.stringify({ code: 'wrong_origin', detail });
+  await page.route('**/api/session', (route) => route.fulfill({ status: 403, body }));
+  await page.goto(`${app.url}/me`);
+  await page.getByText(detail).waitFor();
+  assert.deepEqual(await visitor.axe(), []);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await visitor.signIn({ username: 'viewer', password: 'correct horse battery' });
+  await page.getByRole('heading', { name: 'Account' }).waitFor();
+  await visitor.close();
+});
+
+test('who signs in again in one tab is signed in in the others', async () => {
+  const visitor = await browser.visit(app.url);
+  const { page } = visitor;
+  const other = await page.context().newPage();
+  await visitor.go('/me');
+  await other.goto(`${app.url}/me`);
+  await other.locator('input[name=password]').waitFor();
+  await page.bringToFront();
+  await visitor.signIn({ username: 'viewer', password: 'correct horse battery' });
+  await other.getByRole('heading', { name: 'Account' }).waitFor();
+  await visitor.close();
+});

@@ -8,6 +8,7 @@ import { Skeleton } from '../parts/states.js';
 import { shellText } from '../text/shell.js';
 import { signInText } from '../text/sign-in.js';
 import styles from './app.module.css';
+import { Guard } from './page-frame.js';
 import { Shell } from './shell.js';
 
 const FIRST_WAIT_SEC = 1;
@@ -74,7 +75,9 @@ export const App = () => {
     <>
       <div class={state === 'ended' ? styles.behind : ''} inert={state === 'ended'}>
         {/* Whoever else signs in finds nothing of what was here. */}
-        <Shell key={me.value?.username} />
+        <Guard key={me.value?.username}>
+          <Shell />
+        </Guard>
       </div>
       {state === 'ended' ? <SignInAgain /> : null}
     </>

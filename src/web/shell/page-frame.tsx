@@ -8,7 +8,11 @@ import { Skeleton } from '../parts/states.js';
 import { shellText } from '../text/shell.js';
 import styles from './shell.module.css';
 
-class Guard extends Component<{ readonly children: preact.ComponentChildren }, { problem: Problem | null }> {
+/** What throws while it is drawn is told in its place. */
+export class Guard extends Component<
+  { readonly children: preact.ComponentChildren },
+  { problem: Problem | null }
+> {
   override state = { problem: null as Problem | null };
 
   static override getDerivedStateFromError(fault: unknown): { problem: Problem } {

@@ -17,9 +17,18 @@ import styles from './shell.module.css';
 
 const mayOpen = ({ needs }: Page): boolean => needs === null || may(needs);
 
+/** An address that somebody typed or cut off may be no encoding of anything: it is taken as it is. */
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
+
 /** The page that the path names, if the user may see it; without a name the first one. */
 const pageAt = (pathname: string): { page: Page | null; rest: string[] } => {
-  const [name = '', ...rest] = pathname.slice(1).split('/').map(decodeURIComponent);
+  const [name = '', ...rest] = pathname.slice(1).split('/').map(decoded);
   const open = pages.filter(mayOpen);
   return { page: (name === '' ? open[0] : open.find((page) => page.name === name)) ?? null, rest };
 };
