@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals';
 import { onHappening } from './happenings.js';
-import { applyChanges, Looks } from './looks.js';
+import { addChange, applyChanges, Looks, oneAtATime } from './looks.js';
 import { asProblem, type Problem } from './problem.js';
 import { api, me, onAnotherUser } from './session.js';
 import type { Camera, Folder, Tag } from './types.js';
@@ -23,56 +23,67 @@ const FIGURES_EVERY_MS = 5_000;
 
 const looks = new Looks();
 
-export const loadCameras = async (): Promise<void> => {
-  const look = looks.begin();
+/** Folders and tags are told of; only who may have missed that looks at them, too. */
+let isAllWanted = false;
+
+const look = oneAtATime(async () => {
+  const isAll = isAllWanted;
+  isAllWanted = false;
+  const begun = looks.begin();
   try {
     const [cameraRows, folderRows, tagRows] = await Promise.all([
       api<Camera[]>('GET', '/api/cameras'),
-      api<Folder[]>('GET', '/api/folders'),
-      api<Tag[]>('GET', '/api/tags'),
+      isAll ? api<Folder[]>('GET', '/api/folders') : null,
+      isAll ? api<Tag[]>('GET', '/api/tags') : null,
     ]);
-    const told = looks.answered(look);
+    const told = looks.answered(begun);
     if (told === null) return;
     const next = new Map(cameraRows.map((camera) => [camera.id, camera]));
-    applyChanges(next, told);
+    const isAnyNew = applyChanges(next, told);
     cameras.value = next;
-    folders.value = folderRows;
-    tags.value = tagRows;
+    if (folderRows !== null) folders.value = folderRows;
+    if (tagRows !== null) tags.value = tagRows;
     camerasProblem.value = null;
+    if (isAnyNew) void look();
   } catch (fault) {
-    if (looks.answered(look) !== null) camerasProblem.value = asProblem(fault);
+    if (looks.answered(begun) !== null) camerasProblem.value = asProblem(fault);
   } finally {
     looks.end();
   }
+});
+
+export const loadCameras = (): Promise<void> => {
+  isAllWanted = true;
+  return look();
 };
 
-const pending = new Map<string, object>();
+const waiting = new Map<string, readonly object[]>();
 let isFlushing = false;
 
 /** Many cameras may change in the same moment: they are shown together. */
 const flush = (): void => {
   isFlushing = false;
-  const changes = [...pending];
-  pending.clear();
+  const changes = [...waiting].flatMap(([id, sets]) => sets.map((set) => [id, set] as const));
+  waiting.clear();
   if (cameras.value === null) return;
   const next = new Map(cameras.value);
   const isAnyNew = applyChanges(next, changes);
   cameras.value = next;
-  if (isAnyNew) void loadCameras();
+  if (isAnyNew) void look();
 };
 
 const change = (id: string, set: object): void => {
   looks.tell([id, set]);
-  const before = pending.get(id);
-  pending.set(id, before === undefined || 'deleted' in set ? set : { ...before, ...set });
+  addChange(waiting, [id, set]);
   if (isFlushing) return;
   isFlushing = true;
+  // A hidden page gets none for hours: what changes meanwhile is shown when it is seen again.
   requestAnimationFrame(flush);
 };
 
 const forget = (): void => {
   looks.forget();
-  pending.clear();
+  waiting.clear();
   cameras.value = null;
   folders.value = [];
   tags.value = [];
@@ -97,13 +108,26 @@ export const startCameras = (): void => {
   });
 };
 
-/** While a page shows figures of cameras, they are read anew every few seconds; the result ends that. */
+/** While a page shows figures of cameras, they are read anew some seconds after the last; the result ends that. */
 export const watchFigures = (): (() => void) => {
-  const timer = setInterval(() => {
-    if (!document.hidden) void loadCameras();
-  }, FIGURES_EVERY_MS);
-  return () => clearInterval(timer);
+  let timer: ReturnType<typeof setTimeout>;
+  let isWatched = true;
+  const wait = (): void => {
+    timer = setTimeout(async () => {
+      if (!document.hidden) await look();
+      if (isWatched) wait();
+    }, FIGURES_EVERY_MS);
+  };
+  wait();
+  return () => {
+    isWatched = false;
+    clearTimeout(timer);
+  };
 };
 
+/** They turn round what is written behind them, or can't be seen (Unicode Bidirectional Algorithm, UAX #9 §2). */
+const UNSEEN = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+
 /** What is shown of a camera's name: its comment's first line where there is one. */
-export const nameOf = (camera: Camera): string => camera.comment.split('\n')[0]?.trim() || camera.id;
+export const nameOf = (camera: Camera): string =>
+  camera.comment.split('\n')[0]?.replace(UNSEEN, '').trim() || camera.id;

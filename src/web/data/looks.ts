@@ -17,6 +17,35 @@ export const applyChanges = <Row extends object>(
   return isAnyNew;
 };
 
+/** Adds a change to those that wait: of one thing they are one, but what is made again after its end is another one. */
+export const addChange = (waiting: Map<string, readonly object[]>, [id, set]: Change): void => {
+  const last = waiting.get(id)?.at(-1);
+  if (last === undefined || 'deleted' in set) waiting.set(id, [set]);
+  else if ('deleted' in last) waiting.set(id, [last, set]);
+  else waiting.set(id, [...(waiting.get(id) ?? []).slice(0, -1), { ...last, ...set }]);
+};
+
+/** Does one at a time; all who ask meanwhile share the one behind it. */
+export const oneAtATime = (look: () => Promise<void>): (() => Promise<void>) => {
+  let underWay: Promise<void> | null = null;
+  let behind: Promise<void> | null = null;
+  const begin = (): Promise<void> => {
+    underWay = look().finally(() => {
+      underWay = null;
+    });
+    return underWay;
+  };
+  const next = (): Promise<void> => {
+    behind = null;
+    return underWay ?? begin();
+  };
+  return () => {
+    if (underWay === null) return begin();
+    behind ??= underWay.then(next, next);
+    return behind;
+  };
+};
+
 /** Answers that come late: none undoes what a later one said, or what was told since it was asked for. */
 export class Looks {
   #begun = 0;

@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { onHappening, tellHappening } from '../data/happenings.js';
-import { isHeardByWall } from '../data/happenings-feed.js';
+import { pictureSocket } from '../data/happenings-feed.js';
 import { api, me, refreshMe } from '../data/session.js';
 import type { WantedTile } from '../socket/decoder-messages.js';
 import type { FromSocketWorker, SocketState, ToSocketWorker } from '../socket/socket-messages.js';
@@ -243,7 +243,7 @@ export class LivePlayer implements TileOwner {
   #onState(state: SocketState): void {
     const wasOpen = this.socket.peek().state === 'open';
     this.socket.value = state;
-    isHeardByWall.value = state.state === 'open';
+    pictureSocket.value = state.state;
     // Events are told from now on: what changed before has to be looked at.
     if (state.state === 'open') {
       this.#askAgainMs = ASK_AGAIN_MS;

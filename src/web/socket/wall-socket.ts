@@ -246,7 +246,9 @@ export class WallSocket {
   /** Browsers answer pings though a page hangs: what counts is what decoders took. */
   #acknowledge(): void {
     const socket = this.#socket;
-    if (socket?.readyState === WebSocket.OPEN) socket.send(takenMessage(this.#taken.total));
+    const taken = this.#taken.total;
+    // Nothing was sent to a page that wants no pictures.
+    if (taken.messages > 0 && socket?.readyState === WebSocket.OPEN) socket.send(takenMessage(taken));
   }
 
   /** Sees that the machine slept, and that nothing is heard any more. */

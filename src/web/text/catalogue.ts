@@ -1,3 +1,5 @@
+import { isolated } from './isolated.js';
+
 /** The names between braces in a text: "{count} cameras" asks for `count`. */
 type Names<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Names<Rest>
@@ -40,6 +42,6 @@ export const catalogue =
     const text = isPseudo ? pseudo(texts[key] as string) : (texts[key] as string);
     if (values === undefined) return text;
     return text.replace(/\{(\w+)\}/g, (whole, name: string) =>
-      String((values as Readonly<Record<string, string | number>>)[name] ?? whole),
+      isolated(String((values as Readonly<Record<string, string | number>>)[name] ?? whole)),
     );
   };

@@ -38,6 +38,7 @@ export const shellText = catalogue({
   showKeys: 'Show these keys',
   find: 'Find',
   lettersOff: 'Single keys are switched off for you. They can be switched on under Me.',
+  camerasFailed: 'Reading the cameras',
   thisPage: 'Showing this page',
   notLoaded: 'It could not be loaded: the service does not answer, or is another version by now.',
 });

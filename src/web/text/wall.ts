@@ -36,7 +36,7 @@ export const wallText = catalogue({
   noCameras: 'There are no cameras yet.',
   addCameras: 'Add cameras',
   noneHere: 'No camera is here.',
-  camerasFailed: 'Reading the cameras',
+  layoutsFailed: 'Reading the walls',
   live: 'LIVE',
   liveLag: 'LIVE {lag} s',
   sub: 'SUB',

@@ -1,6 +1,6 @@
 import type { FunctionComponent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { cameraList, cameras, nameOf } from '../../data/cameras.js';
+import { cameraList, cameras, camerasProblem, loadCameras, nameOf } from '../../data/cameras.js';
 import { preferences, toggleDetections } from '../../data/preferences.js';
 import { asProblem, type Problem } from '../../data/problem.js';
 import { navigate } from '../../data/route.js';
@@ -10,12 +10,14 @@ import type { Camera } from '../../data/types.js';
 import { Button, LinkButton } from '../../parts/button.js';
 import { BarSpace, FullPage, FullPageBar } from '../../parts/full-page.js';
 import { ProblemBox } from '../../parts/problem-box.js';
-import { EmptyState, Skeleton } from '../../parts/states.js';
+import { EmptyState } from '../../parts/states.js';
+import { UntilKnown } from '../../parts/until-known.js';
 import { useShortcuts } from '../../parts/use-shortcuts.js';
 import type { Rung } from '../../player/ladder.js';
 import { LivePicture, TileBadges, tileStateText } from '../../player/live-picture.js';
 import { livePlayer } from '../../player/live-player.js';
 import { useLiveTile } from '../../player/use-live-tile.js';
+import { shellText } from '../../text/shell.js';
 import { cameraText, wallText } from '../../text/wall.js';
 import type { PageProps } from '../table.js';
 import { useFullScreen } from '../wall/full-screen.js';
@@ -201,7 +203,10 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
 /** One camera, as sharp as it is. */
 export const page = ({ rest }: PageProps) => {
   const id = rest[0] ?? '';
-  if (cameras.value === null) return <Skeleton />;
+  if (cameras.value === null)
+    return (
+      <UntilKnown what={shellText('camerasFailed')} problem={camerasProblem.value} onRetry={loadCameras} />
+    );
   const camera = cameras.value.get(id);
   if (camera === undefined)
     return (

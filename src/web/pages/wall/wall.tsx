@@ -1,16 +1,17 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { cameraList, cameras, camerasProblem, folders, loadCameras, tags } from '../../data/cameras.js';
-import { layouts, watchLayouts } from '../../data/layouts.js';
+import { layouts, layoutsProblem, loadLayouts, watchLayouts } from '../../data/layouts.js';
 import { preferences, setPreferences, toggleDetections } from '../../data/preferences.js';
 import { navigate, query, setQuery } from '../../data/route.js';
 import { may } from '../../data/session.js';
 import { isPageDark } from '../../data/theme.js';
 import { LinkButton } from '../../parts/button.js';
 import { FullPage } from '../../parts/full-page.js';
-import { ProblemBox } from '../../parts/problem-box.js';
-import { EmptyState, Skeleton } from '../../parts/states.js';
+import { EmptyState } from '../../parts/states.js';
+import { UntilKnown } from '../../parts/until-known.js';
 import { useShortcuts } from '../../parts/use-shortcuts.js';
+import { shellText } from '../../text/shell.js';
 import { wallText } from '../../text/wall.js';
 import type { PageProps } from '../table.js';
 import { Banners } from './banners.js';
@@ -85,15 +86,14 @@ export const page = ({ rest }: PageProps) => {
     const to = (pageNumber % pages) + 1;
     setQuery({ page: to === 1 ? null : String(to) }, { isReplaced: true });
   });
-  if (cameras.value === null && camerasProblem.value !== null)
+  if (cameras.value === null)
     return (
-      <ProblemBox
-        what={wallText('camerasFailed')}
-        problem={camerasProblem.value}
-        onRetry={() => void loadCameras()}
-      />
+      <UntilKnown what={shellText('camerasFailed')} problem={camerasProblem.value} onRetry={loadCameras} />
     );
-  if (cameras.value === null || wall === null) return <Skeleton />;
+  if (wall === null)
+    return (
+      <UntilKnown what={wallText('layoutsFailed')} problem={layoutsProblem.value} onRetry={loadLayouts} />
+    );
   const all = slotsOf(wall.cameraIds, grid, pageNumber);
   const slots = wall.layout === null ? withoutEmptyRows(all, grid) : all;
   return (
