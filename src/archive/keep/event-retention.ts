@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { type FilePlace, placeKey } from '../files/archive-folders.js';
 import { parseRecordingName } from '../files/file-name.js';
@@ -46,6 +47,7 @@ export class EventRetention {
   readonly #deps: EventRetentionDeps;
   /** Up to there all that may go for want of space belongs to events. */
   #evictedTo: AgePlace | null = null;
+  #isFailing = false;
 
   constructor(options: { readonly archiveDir: string }, deps: EventRetentionDeps) {
     this.#archiveDir = options.archiveDir;
@@ -136,15 +138,26 @@ export class EventRetention {
     return longestHoleMs({ fromMs: startMs, toMs: endMs }, spans) <= MOST_TOO_MUCH_MS ? 'all' : spans;
   }
 
+  /** One that the disk refuses stays whole for now: those behind it are not to wait, and the oldest may go as a whole. */
   async #cut({ cameraId, fileName }: FilePlace, kept: readonly TimeSpan[]): Promise<string> {
-    const input = { archiveDir: this.#archiveDir, cameraId, fileName, kept };
-    const { outcome, names } = await this.#deps.runner.run('cutRecording', input);
-    if (outcome === 'cut')
-      this.#deps.log.info('cut a recording to what belongs to events', {
-        camera_id: cameraId,
-        file: fileName,
-        names: names.join(' '),
-      });
-    return outcome;
+    const { log, runner } = this.#deps;
+    const place = { camera_id: cameraId, file: fileName };
+    try {
+      const input = { archiveDir: this.#archiveDir, cameraId, fileName, kept };
+      const { outcome, names } = await runner.run('cutRecording', input);
+      this.#isFailing = false;
+      if (outcome === 'cut')
+        log.info('cut a recording to what belongs to events', { ...place, names: names.join(' ') });
+      return outcome;
+    } catch (fault) {
+      // A bad sector, or no room for what it is cut to.
+      if (!this.#isFailing)
+        log.warn('could not cut a recording to what belongs to events', {
+          ...place,
+          reason: messageOf(fault),
+        });
+      this.#isFailing = true;
+      return 'failed';
+    }
   }
 }

@@ -149,6 +149,23 @@ test('where space is short what belongs to no event goes first, then the oldest 
   assert.deepEqual(rig.names(), [second]);
 });
 
+test('a recording that the disk does not cut holds up neither the others nor the search for room', async (t) => {
+  const rig = setUp(t, 8, ['door', 'yard']);
+  const run = rig.runner.run.bind(rig.runner);
+  rig.runner.run = (name, input) =>
+    name === 'cutRecording' && (input as JobInput<'cutRecording'>).kept.length > 0
+      ? Promise.reject(new Error('ENOSPC: no space left on device'))
+      : run(name, input);
+  await rig.make().sweep();
+  assert.deepEqual(rig.names('yard'), []);
+  assert.equal(rig.names().length, 1, 'what holds an event stays whole');
+  rig.state.rule = { retentionDays: 30, areEventsWorthMore: true };
+  untilLeft(rig, 0);
+  const retention = rig.make(5);
+  await retention.makeRoom();
+  assert.deepEqual(rig.names(), [], 'the oldest goes, since else nothing is recorded');
+});
+
 test('spans that are joined hold what each of them did, are in order and apart', () => {
   const anySpan = fc
     .tuple(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 0, max: 9_000 }))
