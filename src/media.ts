@@ -90,6 +90,7 @@ const openArchive = async (
   config: Config,
   { clock, log, threads }: MediaDeps,
   { store, root, viewers, events }: Storage,
+  detections: Detections,
   stops: Stops,
 ): Promise<Recording> => {
   const { archiveDir, recordFileSeconds: fileSeconds, storageMinFreePercent: minFreePercent } = config;
@@ -118,6 +119,7 @@ const openArchive = async (
             .map(({ id }) => id),
         times: (cameraId, fromMs, toMs) => events.times(cameraId, fromMs, toMs),
         isLasting: () => events.isLasting,
+        isBlind: (cameraId) => detections.errorOf(cameraId) !== '',
         memory: {
           decided: () => store.facts.text('archive_decided'),
           rememberDecided: (text) => store.facts.setText('archive_decided', text),
@@ -247,7 +249,8 @@ export const startMedia = async (
 ): Promise<Media> => {
   const { clock, log, threads } = deps;
   const { store } = storage;
-  const recording = await openArchive(config, deps, storage, stops);
+  const detections = new Detections();
+  const recording = await openArchive(config, deps, storage, detections, stops);
   const { desk } = recording;
   const camerasChanged = new Signal();
   const analytics = { track: new Signal<[string, boolean]>(), news: new Signal<[string, AnalyticsNews]>() };
@@ -272,7 +275,6 @@ export const startMedia = async (
   const pictures = buildPictures(decoder, cameras, recording.archive, deps);
   /** Filled in before the registry starts. */
   const outputs: LiveOutput[] = [];
-  const detections = new Detections();
   detections.seen.on((cameraId, detection) => recording.archive.detections.add(cameraId, detection));
   const beat = new Signal();
   const registry = new CameraRegistry({

@@ -5,5 +5,6 @@ export const noEvents: ArchiveDeps['byEvents'] = {
   cameraIds: () => [],
   times: () => null,
   isLasting: () => true,
+  isBlind: () => false,
   memory: { decided: () => null, rememberDecided: () => {} },
 };

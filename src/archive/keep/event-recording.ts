@@ -21,6 +21,8 @@ export type EventRecordingDeps = {
   readonly times: EventTimesOf;
   /** Whether what `times` knows outlives the service. */
   readonly isLasting: () => boolean;
+  /** Whether what is to be seen on a camera can't be found out now: no event means nothing then. */
+  readonly isBlind: (cameraId: string) => boolean;
   readonly memory: DecisionMemory;
 };
 
@@ -151,10 +153,10 @@ export class EventRecording {
   }
 
   async #decide(cameraId: string): Promise<void> {
-    const { clock, isLasting, runner, times } = this.#deps;
+    const { clock, isBlind, isLasting, runner, times } = this.#deps;
     const nowMs = clock.wallMs();
-    // What is known now may be forgotten when it is asked for: all of this time is kept.
-    if (!isLasting()) {
+    // What is known now may be forgotten when it is asked for, or there is nobody to tell: all of this time is kept.
+    if (!isLasting() || isBlind(cameraId)) {
       this.#decidedMs.set(cameraId, nowMs);
       return;
     }

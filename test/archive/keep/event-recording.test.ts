@@ -45,7 +45,7 @@ const setUp = (
   const folder = join(archiveDir, 'door');
   filmed.copyTo(folder);
   const clock = new FakeClock(START_MS + SECONDS * 1_000 + MINUTE_MS + 2_000);
-  const state = { events, sinceMs: 0, isLasting: true, cameraIds: ['door'], stored };
+  const state = { events, sinceMs: 0, isLasting: true, isBlind: false, cameraIds: ['door'], stored };
   const { log, lines } = logLines();
   const runner = new InlineRunner();
   const make = () =>
@@ -55,6 +55,7 @@ const setUp = (
         ...{ clock, log, runner },
         cameraIds: () => state.cameraIds,
         isLasting: () => state.isLasting,
+        isBlind: (cameraId) => cameraId === 'door' && state.isBlind,
         times: (_, fromMs, toMs) =>
           state.events === null
             ? null
@@ -160,6 +161,15 @@ test('what is known in memory alone decides nothing, then or later', async (t) =
   rig.state.isLasting = false;
   await rig.make().look();
   rig.state.isLasting = true;
+  await rig.make().look();
+  assert.deepEqual(rig.names(), filmed.names);
+});
+
+test('while nothing can be detected all is kept, then and later', async (t) => {
+  const rig = setUp(t, []);
+  rig.state.isBlind = true;
+  await rig.make().look();
+  rig.state.isBlind = false;
   await rig.make().look();
   assert.deepEqual(rig.names(), filmed.names);
 });
