@@ -73,3 +73,26 @@ for (const role of ['admin', 'operator', 'viewer', 'service'] as const)
     assert.deepEqual(page.faults, []);
     await page.close();
   });
+
+test('with letters twice as large nothing is cut off on a phone, and with forced colours what is chosen is seen', async () => {
+  const visitor = await browser.signedIn(app.url, credentialsOf('admin'));
+  const { page } = visitor;
+  await visitor.look({ width: 390 });
+  for (const path of ['/setup', '/users', '/system', '/logs', '/me']) {
+    await visitor.go(path);
+    await page.evaluate(`for (const [each, size] of [...document.querySelectorAll('body *')]
+      .map((each) => [each, Number.parseFloat(getComputedStyle(each).fontSize)]))
+      each.style.fontSize = 2 * size + 'px'`);
+    assert.deepEqual(await visitor.overflow(), [], path);
+  }
+  await visitor.look({ width: 1_440 });
+  await page.emulateMedia({ forcedColors: 'active' });
+  await visitor.go('/me');
+  for (const chosen of ['nav [aria-current]', 'label:has(> input[type=radio]:checked)'])
+    assert.equal(
+      await page.evaluate(`getComputedStyle(document.querySelector('${chosen}')).outlineStyle`),
+      'solid',
+      chosen,
+    );
+  await visitor.close();
+});
