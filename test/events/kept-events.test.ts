@@ -293,6 +293,29 @@ test('events go with their recordings, their camera, and when there are too many
   assert.deepEqual(readdirSync(folder), ['events.db']);
 });
 
+test('what went because there are too many counts as unknown from then on, what went by its age does not', (t) => {
+  const { clock, events } = open(t);
+  const startMs = clock.wallMs();
+  clock.advance(10 * DAY_MS);
+  for (const [day, lastedMs] of [
+    [1, 50],
+    [2, DAY_MS * 3],
+    [3, 10],
+    [8, 0],
+    [9, 0],
+  ] as const) {
+    const fromMs = startMs + day * DAY_MS;
+    events.add({ cameraId: 'a', type: 'motion', fromMs, toMs: fromMs + lastedMs });
+  }
+  const rules = { ofNoCameraMs: null, usernames: new Set<string>() };
+  const sinceMs = (): number => (events.times('a', startMs, startMs)?.sinceMs ?? 0) - startMs;
+  while (events.prune({ ...rules, maxEvents: 9, beforeMs: new Map([['a', startMs + 2 * DAY_MS]]) }));
+  assert.equal(sinceMs(), 0);
+  while (events.prune({ ...rules, maxEvents: 2, beforeMs: new Map([['a', null]]) }));
+  assert.equal(ids(events).length, 2);
+  assert.equal(sinceMs(), 5 * DAY_MS + 1, 'where the last of those that went was over');
+});
+
 test('of cameras and labels without end some are looked at in a step, and all in the end', (t) => {
   const { events } = open(t);
   const cameraIds = Array.from({ length: 1_000 }, (_, at) => `c${at}`);

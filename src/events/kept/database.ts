@@ -57,7 +57,7 @@ CREATE INDEX IF NOT EXISTS events_lasting ON events (camera, kind, begin_ms)
 
 -- One row.
 CREATE TABLE IF NOT EXISTS known (
-  since_ms INTEGER NOT NULL,               -- wall time; what happened before may be missing: it was in another file
+  since_ms INTEGER NOT NULL,               -- wall time; what happened before may be missing: it was in another file, or too many
   alive_ms INTEGER NOT NULL                -- when the service was last seen to run while an event went on
 ) STRICT;
 `;

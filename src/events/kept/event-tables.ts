@@ -107,6 +107,7 @@ const prepare = (db: Database.Database) => ({
      LIMIT @count`,
   ),
   known: db.prepare<[], { since_ms: number; alive_ms: number }>('SELECT since_ms, alive_ms FROM known'),
+  raiseSince: db.prepare<[number]>('UPDATE known SET since_ms = max(since_ms, ?)'),
   setAlive: db.prepare<[number]>(
     `UPDATE known SET alive_ms = ? WHERE EXISTS (SELECT 1 FROM events WHERE end_ms IS NULL)`,
   ),
@@ -240,6 +241,11 @@ export class EventTables {
   known(): { readonly sinceMs: number; readonly aliveMs: number } {
     const row = this.#sql.known.get();
     return { sinceMs: row?.since_ms ?? Number.POSITIVE_INFINITY, aliveMs: row?.alive_ms ?? 0 };
+  }
+
+  /** What happened before may be missing from now on. */
+  raiseSince(wallMs: number): void {
+    this.#sql.raiseSince.run(wallMs);
   }
 
   /** The service runs, and if an event goes on that is to be known. */

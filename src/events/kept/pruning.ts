@@ -29,9 +29,9 @@ const prepare = (db: Database.Database) => ({
     `INDEXED BY events_by_list WHERE camera = @camera AND kind = @kind AND begin_ms < @beforeMs
        AND end_ms < @beforeMs AND protected = 0 LIMIT @count`,
   ),
-  oldest: idsWhere(
-    db,
-    'INDEXED BY events_by_begin WHERE protected = 0 AND end_ms IS NOT NULL ORDER BY begin_ms LIMIT @count',
+  oldest: db.prepare<[object], { id: number; end_ms: number }>(
+    `SELECT id, end_ms FROM events INDEXED BY events_by_begin
+     WHERE protected = 0 AND end_ms IS NOT NULL ORDER BY begin_ms LIMIT @count`,
   ),
   count: db.prepare<[], number>('SELECT count(*) FROM events').pluck(),
   removeEvent: db.prepare<[number]>('DELETE FROM events WHERE id = ?'),
@@ -77,9 +77,16 @@ export class Pruning {
     if (ids.length > 0 || areMoreReviews || this.#lists.length > 0) return true;
     const excess = (this.#sql.count.get() ?? 0) - maxEvents;
     if (excess <= 0) return false;
+    return this.#removeOldest(excess);
+  }
+
+  /** Their recordings are there still: nobody is to take them for recordings of no event. */
+  #removeOldest(excess: number): boolean {
     const oldest = this.#sql.oldest.all({ count: Math.min(excess, STEP) });
-    this.#remove(oldest);
-    return oldest.length > 0 && excess > oldest.length;
+    if (oldest.length === 0) return false;
+    this.#tables.raiseSince(Math.max(...oldest.map(({ end_ms }) => end_ms)) + 1);
+    this.#remove(oldest.map(({ id }) => id));
+    return excess > oldest.length;
   }
 
   /** What is too old in the lists whose turn it is, so many events at most; by camera, before when what ended goes. */
