@@ -115,6 +115,7 @@ export class Archive {
       runner: deleter,
     });
     this.byEvents = new EventRecording(options, { clock, log, runner: deleter, ...deps.byEvents });
+    this.recovery.repairing.on((cameraId, fileName) => this.byEvents.keepLeft(cameraId, fileName));
   }
 
   /** Collects what was left open, which must be done before recorders begin, and goes on with the rest. */

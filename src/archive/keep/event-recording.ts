@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
-import { parseRecordingName } from '../files/file-name.js';
+import { parseRecordingName, parseUnclosedName } from '../files/file-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import { type EventTimes, type EventTimesOf, POST_ROLL_MS, PRE_ROLL_MS, spansOf } from './kept-spans.js';
 
@@ -34,6 +34,8 @@ const JUST_BEGUN_MS = LOOK_MS + 2_000;
 /** Recordings of a camera that are decided at a look, so that others get their turn. */
 const MOST_A_LOOK = 50;
 const CLOCK_STEP_MS = 600_000;
+/** Of one camera that wait to be decided on. */
+const MOST_LEFT = 100;
 /** Some ten minutes of looks. */
 const MOST_FAULTS = 60;
 
@@ -61,6 +63,8 @@ export class EventRecording {
   /** How often the disk refused, and which recording was looked at last, by camera. */
   readonly #faults = new Map<string, number>();
   readonly #atMs = new Map<string, number>();
+  /** When recordings began whose writer died, by camera. */
+  readonly #leftMs = new Map<string, Set<number>>();
   #stored: string;
   #timer: Timer | null = null;
   #looking: Promise<void> | null = null;
@@ -85,6 +89,17 @@ export class EventRecording {
     this.#timer?.cancel();
   }
 
+  /**
+   * A recording whose writer died stays whole: what happened at its end may be known to nobody, least of all after a power
+   * cut, which costs events of the last seconds; and that may be what the recording is wanted for.
+   */
+  keepLeft(cameraId: string, fileName: string): void {
+    const startMs = parseRecordingName(parseUnclosedName(fileName) ?? fileName)?.startMs;
+    if (startMs === undefined || !this.#decidedMs.has(cameraId)) return;
+    const left = this.#leftMs.get(cameraId) ?? new Set();
+    if (left.size < MOST_LEFT) this.#leftMs.set(cameraId, left.add(startMs));
+  }
+
   /** Whose recordings are decided on: those that were made before that was set stay as they are. */
   #follow(): void {
     const nowMs = this.#deps.clock.wallMs();
@@ -99,7 +114,7 @@ export class EventRecording {
   }
 
   #forget(cameraId: string): void {
-    for (const known of [this.#decidedMs, this.#faults, this.#atMs]) known.delete(cameraId);
+    for (const known of [this.#decidedMs, this.#faults, this.#atMs, this.#leftMs]) known.delete(cameraId);
   }
 
   /** Decides on what can be decided. Joins a look that is under way; never rejects. */
@@ -170,7 +185,9 @@ export class EventRecording {
       const known = times(cameraId, startMs - POST_ROLL_MS, endMs + PRE_ROLL_MS);
       // While an event goes on, nobody knows how long it will turn out to have been.
       if (known === null || known.events.some(({ toMs }) => toMs === null)) return;
-      const names = startMs < known.sinceMs ? [] : await this.#cut(cameraId, fileName, known.events);
+      const isLeft = this.#leftMs.get(cameraId)?.delete(startMs) === true;
+      const names =
+        isLeft || startMs < known.sinceMs ? [] : await this.#cut(cameraId, fileName, known.events);
       const starts = names.map((name) => parseRecordingName(name)?.startMs ?? startMs);
       this.#pass(cameraId, Math.max(startMs, ...starts));
       if (!this.#decidedMs.has(cameraId)) return;

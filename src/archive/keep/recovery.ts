@@ -1,6 +1,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { LogFields, Logger } from '../../base/log.js';
+import { Signal } from '../../base/signal.js';
 import { type FilePlace, placeKey } from '../files/archive-folders.js';
 import { folderOf } from '../files/archive-path.js';
 import type { JobRunner } from '../jobs/jobs.js';
@@ -35,6 +36,8 @@ const MAX_TRIES = 7;
 export class Recovery {
   /** Files that were closed, moved aside, and left as they are because the disk failed. */
   readonly counts = { closed: 0, broken: 0, failed: 0 };
+  /** A file whose writer died is about to be closed. */
+  readonly repairing = new Signal<[cameraId: string, fileName: string]>();
   readonly #archiveDir: string;
   readonly #deps: RecoveryDeps;
   #found: readonly FilePlace[] = [];
@@ -85,6 +88,7 @@ export class Recovery {
     const place = { camera_id: cameraId, file: fileName };
     const key = placeKey({ cameraId, fileName });
     const tries = (this.#tries.get(key) ?? 0) + 1;
+    this.repairing.emit(cameraId, fileName);
     try {
       const folder = folderOf(this.#archiveDir, cameraId);
       const repair = await runner.run('repairFile', { folder, fileName, givesUp: tries >= MAX_TRIES });

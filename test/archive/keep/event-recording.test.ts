@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { openName } from '../../../src/archive/files/file-name.js';
+import { openName, parseRecordingName } from '../../../src/archive/files/file-name.js';
 import type { CutInput } from '../../../src/archive/keep/cut-recording.js';
 import { EventRecording } from '../../../src/archive/keep/event-recording.js';
 import type { EventTimes } from '../../../src/archive/keep/kept-spans.js';
@@ -172,6 +172,17 @@ test('while nothing can be detected all is kept, then and later', async (t) => {
   rig.state.isBlind = false;
   await rig.make().look();
   assert.deepEqual(rig.names(), filmed.names);
+});
+
+test('a recording whose writer died stays whole, and that one alone', async (t) => {
+  const rig = setUp(t, []);
+  const recording = rig.make();
+  const [, second] = filmed.names;
+  recording.keepLeft('door', openName(parseRecordingName(second!)!.startMs));
+  await recording.look();
+  assert.deepEqual(rig.names(), [second]);
+  await rig.make().look();
+  assert.deepEqual(rig.names(), [second], 'it is decided on');
 });
 
 test('what was recorded before a camera was recorded by events stays, and what is being written', async (t) => {
