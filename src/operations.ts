@@ -77,6 +77,7 @@ export const buildOperations = (
       components: () => health.components(),
       storage: () => probe.storage(),
       brokenRecordings: () => archive.retention.broken,
+      eventRecording: () => archive.byEvents.counts,
       pictures: () => pictures.figures,
       detection: () => ({ ...detecting.figures, ...archive.detections.counts }),
       events: () => ({ readers: events.listenerCount, told: events.counts }),

@@ -1,3 +1,4 @@
+import { BucketCounts } from '../base/bucket-counts.js';
 import type { Clock, MonotonicMs, Timer } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
@@ -38,6 +39,8 @@ export type DetectingFigures = {
   readonly inferSec: number;
   readonly decoderRestarts: number;
   readonly byLabel: ReadonlyMap<string, number>;
+  /** How old keyframes were, in seconds: when their turn came, and when it was known what is in them. */
+  readonly ages: { readonly taken: BucketCounts; readonly known: BucketCounts };
 };
 
 type Watched = {
@@ -62,6 +65,8 @@ const AT_ONCE = 2;
 const AFTER_BAD_PICTURE_MS = 10_000;
 const AFTER_FAULT_MS = 30_000;
 const MAX_LABELS = 200;
+/** Keyframes come each second from most cameras, and each 10 s from some. */
+const AGE_BOUNDS_SEC = [0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30];
 
 const NO_MODEL = 'no model is named: set DETECT_MODEL';
 
@@ -86,6 +91,7 @@ export class Detecting {
   readonly #queue: string[] = [];
   readonly #byLabel = new Map<string, number>();
   readonly #counts = { dropped: 0, looked: 0, failed: 0, decodeMs: 0, inferMs: 0 };
+  readonly #ages = { taken: new BucketCounts(AGE_BOUNDS_SEC), known: new BucketCounts(AGE_BOUNDS_SEC) };
   #ticker: Timer | null = null;
   #running = 0;
   /** What is wrong for all cameras, and until when nothing is tried. */
@@ -103,6 +109,7 @@ export class Detecting {
     return {
       ...counts,
       ...{ cameras: this.#cameras.size, waiting: this.#queue.length, byLabel: this.#byLabel },
+      ages: this.#ages,
       ...{ decodeSec: decodeMs / 1_000, inferSec: inferMs / 1_000 },
       decoderRestarts: this.#deps.engine.decoderRestarts,
     };
@@ -193,6 +200,7 @@ export class Detecting {
         continue;
       }
       this.#running += 1;
+      this.#countAge('taken', taken);
       watched.isBusy = true;
       void this.#detect(cameraId, watched, taken)
         .catch((fault) => this.#deps.log.error('detection failed', { reason: messageOf(fault) }))
@@ -214,6 +222,7 @@ export class Detecting {
     }
     this.#tellError('');
     watched.error = '';
+    this.#countAge('known', taken);
     this.#counts.looked += 1;
     this.#counts.decodeMs += outcome.decodeMs;
     this.#counts.inferMs += outcome.inferMs;
@@ -254,6 +263,11 @@ export class Detecting {
     if (error !== '' && error !== this.#error)
       this.#deps.log.error('objects can not be detected', { reason: error });
     this.#error = error;
+  }
+
+  /** After a clock was set back its age may seem to be below nothing. */
+  #countAge(step: 'taken' | 'known', { wallMs }: TakenKeyframe): void {
+    this.#ages[step].add(Math.max(0, this.#deps.clock.wallMs() - wallMs) / 1_000);
   }
 
   /** Of a model with names without end, the first ones alone are told apart. */

@@ -77,6 +77,29 @@ export class CollectedHistogram extends Histogram implements Collected {
 
 const noLabels: Line['labels'] = {};
 
+/** The labels of a histogram's buckets, made once. */
+export const bucketLabelsOf = (bounds: readonly number[]): readonly Line['labels'][] =>
+  [...bounds.map(String), '+Inf'].map((le) => ({ le }));
+
+/** The lines of one histogram: its buckets, of which each counts those before it, too, sum and count. */
+export const histogramLines = (
+  metricName: string,
+  bucketLabels: readonly Line['labels'][],
+  { counts, sum }: { readonly counts: readonly number[]; readonly sum: number },
+  sharedLabels: Line['sharedLabels'],
+): Line[] => {
+  let count = 0;
+  const buckets = bucketLabels.map((labels, index): Line => {
+    count += counts[index] ?? 0;
+    return { value: count, labels, sharedLabels, metricName: `${metricName}_bucket` };
+  });
+  return [
+    ...buckets,
+    { value: sum, labels: noLabels, sharedLabels, metricName: `${metricName}_sum` },
+    { value: count, labels: noLabels, sharedLabels, metricName: `${metricName}_count` },
+  ];
+};
+
 /** One line with labels of its own. */
 export const line = (value: number, labels: Readonly<Record<string, string>> = {}): Line => ({
   value,

@@ -1,6 +1,15 @@
 import type { Registry } from 'prom-client';
-import { CollectedCounter, CollectedGauge, line } from './collected.js';
+import {
+  bucketLabelsOf,
+  CollectedCounter,
+  CollectedGauge,
+  CollectedHistogram,
+  histogramLines,
+  line,
+} from './collected.js';
 import type { DetectionFigures } from './metrics-source.js';
+
+const AGE = 'svc_detection_age_seconds';
 
 /** What finding objects costs, and what comes of it. */
 export class DetectionCollector {
@@ -9,6 +18,7 @@ export class DetectionCollector {
   readonly #looked: CollectedCounter;
   readonly #failed: CollectedCounter;
   readonly #seconds: CollectedCounter;
+  readonly #ages: CollectedHistogram;
   readonly #restarts: CollectedCounter;
   readonly #objects: CollectedCounter;
   readonly #kept: CollectedCounter;
@@ -34,6 +44,11 @@ export class DetectionCollector {
     this.#seconds = new CollectedCounter(register, {
       name: 'svc_detection_seconds_total',
       help: 'Time that keyframes took, waiting for the decoder or the model included.',
+      labelNames: ['step'],
+    });
+    this.#ages = new CollectedHistogram(register, {
+      name: AGE,
+      help: 'How old a keyframe was when its turn came (taken), and when it was known what is in it (known).',
       labelNames: ['step'],
     });
     this.#restarts = new CollectedCounter(register, {
@@ -64,6 +79,9 @@ export class DetectionCollector {
       line(figures.decodeSec, { step: 'decode' }),
       line(figures.inferSec, { step: 'infer' }),
     ];
+    this.#ages.lines = Object.entries(figures.ages).flatMap(([step, spread]) =>
+      histogramLines(AGE, bucketLabelsOf(spread.bounds), spread, { step }),
+    );
     this.#restarts.lines = [line(figures.decoderRestarts)];
     this.#kept.lines = [line(figures.kept)];
     this.#lost.lines = [line(figures.lost)];

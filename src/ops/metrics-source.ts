@@ -81,6 +81,23 @@ export type PictureFigures = {
   readonly waiting: number;
 };
 
+/** Recordings of cameras that are recorded by events, once it was decided what of them is kept. */
+export type EventRecordingFigures = {
+  /** To what belongs to events. */
+  readonly cut: number;
+  /** Of no event, as a whole. */
+  readonly deleted: number;
+  /** Kept whole, since they don't tell their parts. */
+  readonly unreadable: number;
+};
+
+/** Values that were counted by buckets: upper bounds, and one more bucket for the rest. */
+export type Spread = {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+  readonly sum: number;
+};
+
 /** Objects that are looked for in keyframes. */
 export type DetectionFigures = {
   /** Cameras that wait for their turn. */
@@ -92,6 +109,8 @@ export type DetectionFigures = {
   readonly inferSec: number;
   readonly decoderRestarts: number;
   readonly byLabel: ReadonlyMap<string, number>;
+  /** How old keyframes were, in seconds: when their turn came, and when it was known what is in them. */
+  readonly ages: { readonly taken: Spread; readonly known: Spread };
   /** Pictures whose objects are kept with the recordings; and those that the disk was too slow for, or refused. */
   readonly kept: number;
   readonly lost: number;
@@ -108,6 +127,7 @@ export interface MetricsSource {
   storage(): Promise<Storage | null>;
   /** Recordings that were moved aside, as of the last look at the archive. */
   brokenRecordings(): { readonly files: number; readonly bytes: number };
+  eventRecording(): EventRecordingFigures;
   pictures(): PictureFigures;
   detection(): DetectionFigures;
   /** Who reads what happens, and how often each topic was told of while somebody did. */

@@ -24,6 +24,7 @@ export class Metrics {
   readonly #total: CollectedGauge;
   readonly #brokenFiles: CollectedGauge;
   readonly #brokenBytes: CollectedGauge;
+  readonly #eventRecordings: CollectedCounter;
   readonly #components: CollectedGauge;
   readonly #eventReaders: CollectedGauge;
   readonly #events: CollectedCounter;
@@ -57,6 +58,11 @@ export class Metrics {
     this.#brokenBytes = new CollectedGauge(this.#register, {
       name: 'svc_broken_recordings_bytes',
       help: 'Room that the recordings take that were moved aside.',
+    });
+    this.#eventRecordings = new CollectedCounter(this.#register, {
+      name: 'svc_event_recordings_total',
+      help: 'Recordings of cameras recorded by events: cut, deleted as of no event, or whole since unreadable.',
+      labelNames: ['outcome'],
     });
     this.#components = new CollectedGauge(this.#register, {
       name: 'svc_component_up',
@@ -153,6 +159,9 @@ export class Metrics {
     const { files, bytes } = this.#source.brokenRecordings();
     this.#brokenFiles.lines = [line(files)];
     this.#brokenBytes.lines = [line(bytes)];
+    this.#eventRecordings.lines = Object.entries(this.#source.eventRecording()).map(([outcome, count]) =>
+      line(count, { outcome }),
+    );
     const { readers, told } = this.#source.events();
     this.#eventReaders.lines = [line(readers)];
     this.#events.lines = Object.entries(told).map(([topic, count]) => line(count, { topic }));

@@ -2,7 +2,14 @@ import { readdirSync } from 'node:fs';
 import type { Registry } from 'prom-client';
 import { openFileLimit } from '../base/open-file-limit.js';
 import { lagBucketsSeconds } from '../base/thread-stats.js';
-import { CollectedCounter, CollectedGauge, CollectedHistogram, type Line, line } from './collected.js';
+import {
+  bucketLabelsOf,
+  CollectedCounter,
+  CollectedGauge,
+  CollectedHistogram,
+  histogramLines,
+  line,
+} from './collected.js';
 import type { ThreadReport, Threads } from './threads.js';
 
 /** The open files that the kernel lists for this process, or null where it doesn't. */
@@ -15,23 +22,8 @@ const openFiles = (): number | null => {
   }
 };
 
-const bucketLabels = [...lagBucketsSeconds.map(String), '+Inf'].map((le) => ({ le }));
-
-/** The lines of one thread's lag histogram: cumulated buckets, sum and count. */
-const lagLines = (name: string, counts: readonly number[], sumSeconds: number): Line[] => {
-  const metricName = 'svc_thread_loop_lag_seconds';
-  const sharedLabels = { thread: name };
-  let count = 0;
-  const buckets = bucketLabels.map((labels, index): Line => {
-    count += counts[index] ?? 0;
-    return { value: count, labels, sharedLabels, metricName: `${metricName}_bucket` };
-  });
-  return [
-    ...buckets,
-    { value: sumSeconds, labels: {}, sharedLabels, metricName: `${metricName}_sum` },
-    { value: count, labels: {}, sharedLabels, metricName: `${metricName}_count` },
-  ];
-};
+const LAG = 'svc_thread_loop_lag_seconds';
+const lagBucketLabels = bucketLabelsOf(lagBucketsSeconds);
 
 /**
  * Declares and fills what is measured of the process and its threads. The process figures have the names that
@@ -68,7 +60,7 @@ export class ProcessCollector {
     this.#threads = gauge('svc_threads', 'Threads that run JavaScript, the main one included.');
     this.#threadCpu = counter('svc_thread_cpu_seconds_total', 'CPU time of the thread.', 'thread');
     this.#threadLag = new CollectedHistogram(register, {
-      name: 'svc_thread_loop_lag_seconds',
+      name: LAG,
       help: 'How late a timer of the thread came: its event loop was busy that long.',
       labelNames: ['thread'],
     });
@@ -95,7 +87,7 @@ export class ProcessCollector {
       .filter(({ cpuSeconds }) => Number.isFinite(cpuSeconds))
       .map(({ name, cpuSeconds }) => line(cpuSeconds, { thread: name }));
     this.#threadLag.lines = known.flatMap(({ name, lagCounts, lagSumSeconds }) =>
-      lagLines(name, lagCounts, lagSumSeconds),
+      histogramLines(LAG, lagBucketLabels, { counts: lagCounts, sum: lagSumSeconds }, { thread: name }),
     );
     this.#threadHeap.lines = known.map(({ name, heapUsedBytes }) => line(heapUsedBytes, { thread: name }));
     this.#collections.lines = known.map(({ name, gcCount }) => line(gcCount, { thread: name }));

@@ -33,6 +33,8 @@ const setUp = (ids: readonly string[], modelPath: (() => Promise<string>) | null
   const clock = new FakeClock();
   const { log, lines } = logLines();
   const cameras = new Map(ids.map((id) => [id, new TestCamera()]));
+  // Pictures are of the time at which they are written: `writeFrame` dates them a second after they arrive.
+  for (const camera of cameras.values()) camera.arrivalMs = () => clock.wallMs() - 1_000;
   const engine = new HeldEngine();
   const detections = new Detections();
   const follow: ConstructorParameters<typeof Detecting>[0]['feeds']['follow'] = (key, listener) => {
@@ -71,6 +73,11 @@ test('one picture a second of each camera, the newest; cameras wait for their tu
   const { looked, inferSec, byLabel } = detecting.figures;
   assert.deepEqual([looked, inferSec, byLabel.get('person')], [1, 0.02, 1]);
   assert.equal(detecting.figures.dropped, dropped);
+  const { taken, known } = detecting.figures.ages;
+  const count = (counts: readonly number[]): number => counts.reduce((sum, one) => sum + one, 0);
+  assert.deepEqual([count(taken.counts), count(known.counts)], [3, 1]);
+  assert.ok(taken.sum < 0.5, 'one that waited for long takes a picture that is no older than others');
+  assert.ok(known.sum > 3, 'what is known late is known of an old picture');
   detecting.stop();
 });
 

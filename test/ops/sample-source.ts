@@ -76,7 +76,12 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
       ...{ waiting: 3, dropped: 4, looked: 50, failed: 5, decodeSec: 1.5, inferSec: 2.5, decoderRestarts: 6 },
       ...{ kept: 40, lost: 8 },
       byLabel: new Map([['person', 7]]),
+      ages: {
+        taken: { bounds: [0.5, 1], counts: [30, 15, 5], sum: 25 },
+        known: { bounds: [0.5, 1], counts: [20, 20, 10], sum: 45 },
+      },
     }),
+    eventRecording: () => ({ cut: 12, deleted: 13, unreadable: 1 }),
     pictures: () => ({ decoded: 21, failed: { missing: 0, too_slow: 2 }, waiting: 4 }),
     events: () => ({ readers: 2, told: { cameras: 9, config: 0 } }),
   };
