@@ -26,7 +26,8 @@ const DRAWN_MS = 300;
 const screens = {
   wall: '/wall/all',
   camera: '/camera/gate',
-  archive: '/archive?cameras=atrium,gate',
+  /** A moment that was recorded. */
+  archive: `/archive?cameras=atrium,gate&t=${new Date(Date.now() - 600_000).toISOString()}`,
   events: '/events?period=all',
   cameras: '/cameras',
   users: '/users',
@@ -50,6 +51,7 @@ const answers = {
     void route.fulfill({
       status: 500,
       contentType: 'application/problem+json',
+      headers: { 'x-request-id': '3f1c8a52' },
       json: {
         ...{ type: 'about:blank', title: 'Internal Server Error', status: 500, code: 'internal' },
         detail: 'the disk of the settings gave a fault',
@@ -290,12 +292,13 @@ const takeStates = async (folder: string, wanted: RegExp): Promise<void> => {
   const set = await furnish(dataDir);
   try {
     await takeAnswers(photographer, browser, set.service.url);
-    await takeLogin(photographer, browser, set.service.url);
     await takeOffline(photographer, browser, set.service);
     await takeMishaps(photographer, browser, set);
     await takeMany(photographer, browser, set);
     await takeEmpty(photographer, browser);
     await takeDiskFull(photographer, browser, set.camera);
+    // Who fails too often is locked out for a minute.
+    await takeLogin(photographer, browser, set.service.url);
   } finally {
     await browser.close();
     await set.service.stop();

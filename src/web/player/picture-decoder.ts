@@ -38,10 +38,13 @@ const kindOf = (name: string): DecoderFault['kind'] => {
 export class PictureDecoder {
   readonly config: ConfigMessage;
   readonly #decoder: VideoDecoder;
+  readonly #setup: VideoDecoderConfig;
   readonly #options: PictureDecoderOptions;
   /** By the time at which it is shown. */
   readonly #pending = new Map<number, { readonly wallUs: number; readonly givenMs: number }>();
   #isAwaitingKey = true;
+  /** Nobody wants to hear of it any more. */
+  #isLetGo = false;
   #given = 0;
   #shown = 0;
   #lastOutputMs = performance.now();
@@ -54,13 +57,14 @@ export class PictureDecoder {
       output: (frame) => this.#onOutput(frame),
       error: (error) => this.#onError(error.name, error.message),
     });
+    this.#setup = {
+      codec: config.codec,
+      optimizeForLatency: true,
+      hardwareAcceleration: options.acceleration,
+      ...(config.width > 0 ? { codedWidth: config.width, codedHeight: config.height } : {}),
+    };
     try {
-      this.#decoder.configure({
-        codec: config.codec,
-        optimizeForLatency: true,
-        hardwareAcceleration: options.acceleration,
-        ...(config.width > 0 ? { codedWidth: config.width, codedHeight: config.height } : {}),
-      });
+      this.#decoder.configure(this.#setup);
     } catch (error) {
       // Nobody is told from within a constructor.
       queueMicrotask(() => this.#onError((error as Error).name, (error as Error).message));
@@ -116,6 +120,11 @@ export class PictureDecoder {
   }
 
   close(): void {
+    this.#isLetGo = true;
+    this.#end();
+  }
+
+  #end(): void {
     this.#pending.clear();
     if (this.#decoder.state !== 'closed') this.#decoder.close();
   }
@@ -144,7 +153,18 @@ export class PictureDecoder {
   }
 
   #onError(name: string, message: string): void {
-    this.close();
-    this.#options.onFault({ kind: kindOf(name), message });
+    this.#end();
+    const kind = kindOf(name);
+    if (kind === 'broken' && this.#shown === 0) void this.#doubt(message);
+    else this.#options.onFault({ kind, message });
+  }
+
+  /** Chromium without H.265 takes its keyframes for none before it says that it doesn't know the codec. */
+  async #doubt(message: string): Promise<void> {
+    const { supported } = await VideoDecoder.isConfigSupported(this.#setup).catch(() => ({
+      supported: false,
+    }));
+    if (!this.#isLetGo)
+      this.#options.onFault({ kind: supported === true ? 'broken' : 'unsupported', message });
   }
 }

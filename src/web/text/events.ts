@@ -2,6 +2,7 @@ import { catalogue } from './catalogue.js';
 
 export const eventsText = catalogue({
   title: 'Events',
+  reading: 'Reading the events',
   period: 'When',
   period_day: 'Last 24 hours',
   period_week: 'Last 7 days',

@@ -14,6 +14,7 @@ export const logsText = catalogue({
   away: 'Not connected',
   paused: 'Paused',
   none: 'Nothing was logged yet that fits.',
+  waiting: 'The log is not connected; it is tried again all the time.',
   dropped: 'Only the newest {count} records are kept here.',
   toEnd: 'To the newest',
   trace: 'Trace',

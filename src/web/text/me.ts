@@ -16,6 +16,7 @@ export const meText = catalogue({
   change: 'Change password',
   changed: 'Your password is another one now',
   browsers: 'Browsers that you are signed in with',
+  readBrowsers: 'Reading the browsers',
   browserTimes: 'Signed in {created}, last used {used}',
   lastUsed: 'Last used {used}',
   thisBrowser: 'This one',

@@ -170,7 +170,12 @@ const Cards = ({
   const groups = list.groups.value;
   const zone = zoneOf(siteZone.value);
   if (groups.length === 0) {
-    if (list.isLoading.value) return <Skeleton />;
+    if (list.isLoading.value)
+      return (
+        <div class={styles.scroll}>
+          <Skeleton />
+        </div>
+      );
     return list.problem.value === null ? <Nothing /> : null;
   }
   return (
@@ -238,11 +243,13 @@ export const page = (_props: PageProps) => {
         </span>
       </header>
       {list.problem.value === null ? null : (
-        <ProblemBox
-          what={eventsText('title')}
-          problem={list.problem.value}
-          onRetry={() => void list.again()}
-        />
+        <div class={styles.problem}>
+          <ProblemBox
+            what={eventsText('reading')}
+            problem={list.problem.value}
+            onRetry={() => void list.again()}
+          />
+        </div>
       )}
       <div class={styles.body}>
         <Cards list={list} openId={openId} selected={selected} onSelect={toggleSelected} />

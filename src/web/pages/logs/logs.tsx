@@ -141,7 +141,7 @@ export const page = (_props: PageProps) => {
     <div class={styles.page}>
       <Bar feed={feed} level={level} camera={camera} />
       {shown.length === 0 ? (
-        <EmptyState icon="logs" text={logsText('none')} />
+        <EmptyState icon="logs" text={logsText(feed.isOpen.value ? 'none' : 'waiting')} />
       ) : (
         <ul
           ref={list}

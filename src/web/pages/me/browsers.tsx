@@ -35,7 +35,7 @@ export const Browsers = () => {
   return (
     <Panel title={meText('browsers')}>
       {browsers.problem === null ? null : (
-        <ProblemBox what={meText('browsers')} problem={browsers.problem} onRetry={browsers.reload} />
+        <ProblemBox what={meText('readBrowsers')} problem={browsers.problem} onRetry={browsers.reload} />
       )}
       {end.problem === null ? null : <ProblemBox what={meText('endBrowser')} problem={end.problem} />}
       <ul class={styles.browsers}>
