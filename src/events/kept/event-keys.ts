@@ -11,6 +11,10 @@ export type ListFilter = {
   readonly labels: ReadonlySet<string> | null;
 };
 
+/** Labels come from cameras: of one that calls things otherwise each time, more are one. Each list costs every question a look. */
+const MAX_LISTS_OF_CAMERA = 200;
+const OTHER = 'other';
+
 type KindRow = { key: number; type: string; label: string };
 type CameraRow = { key: number; id: string };
 
@@ -76,6 +80,10 @@ export class EventKeys {
       this.#cameras.set(cameraId, camera);
     }
     let kind = this.#kinds.get(kindText(type, label));
+    const kinds = this.#lists.get(camera);
+    const isNew = kind === undefined || !kinds?.has(kind.key);
+    if (isNew && label !== OTHER && (kinds?.size ?? 0) >= MAX_LISTS_OF_CAMERA)
+      return this.keyOf({ cameraId, type, label: OTHER });
     if (kind === undefined) {
       kind = { key: Number(this.#sql.addKind.run(type, label).lastInsertRowid), type, label };
       this.#kinds.set(kindText(type, label), kind);
