@@ -80,9 +80,9 @@ export class RecordingService {
     return this.#token;
   }
 
-  /** Starts the service, for the first time or again. */
-  async run(): Promise<void> {
-    this.service = await startService(this.#env);
+  /** Starts the service, for the first time or again; `env`: what is otherwise this time. */
+  async run(env: Readonly<Record<string, string>> = {}): Promise<void> {
+    this.service = await startService({ ...this.#env, ...env });
     if (this.service.adminPassword !== '') this.#password = this.service.adminPassword;
     this.#token = await this.service.login('admin', this.#password);
   }
