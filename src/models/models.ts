@@ -33,6 +33,8 @@ const MAX_FAILURES_KEPT = 1_000;
 
 /** No leading dot: such names are ours. Room for the additions of a temporary name in the 255 of file systems. */
 const modelName = /^(?!\.)[A-Za-z0-9._-]{1,200}\.onnx$/;
+/** What somebody put beside a model says of it what can't be seen. */
+const descriptionName = /^(?!\.)([A-Za-z0-9._-]{1,200})\.json$/;
 
 /** A cached model, open for reading; whoever gets it closes the file. */
 export type OpenModel = {
@@ -123,6 +125,18 @@ export class Models {
     const fetched = await this.#openCached(filename);
     if (fetched === null) throw storageFailed(new Error('removed as soon as it was stored'));
     return fetched;
+  }
+
+  /** Opens what stands beside a model of the directory; it is never fetched. Throws an AppError with a ModelErrorCode. */
+  async openDescription(filename: string): Promise<OpenModel> {
+    const [, name] = descriptionName.exec(filename) ?? [];
+    // Another file of that directory is nobody's business.
+    const model = name === undefined ? null : await this.#openCached(`${name}.onnx`);
+    await model?.file.close();
+    const description = model === null ? null : await this.#openCached(filename);
+    if (description === null)
+      throw new AppError<ModelErrorCode>('model_not_found', 'no such model of this directory is described');
+    return description;
   }
 
   async #openCached(filename: string): Promise<OpenModel | null> {

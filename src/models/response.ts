@@ -9,7 +9,7 @@ import type { Models, OpenModel } from './models.js';
 const READ_BYTES = 262_144;
 
 /**
- * Answers GET or HEAD for a model file: the whole, one range of it, or 304. Throws an AppError with a
+ * Answers GET or HEAD for a model file, or for the description beside one: the whole, one range of it, or 304. Throws an AppError with a
  * ModelErrorCode before anything was sent; once bytes flow, a fault can only cut the connection.
  */
 export const sendModel = async (
@@ -18,9 +18,11 @@ export const sendModel = async (
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
-  const model = await models.open(filename);
+  const isDescription = filename.endsWith('.json');
+  const model = await (isDescription ? models.openDescription(filename) : models.open(filename));
+  const contentType = isDescription ? 'application/json' : 'application/octet-stream';
   try {
-    await answer(model, request, response);
+    await answer(model, contentType, request, response);
   } finally {
     await model.file.close();
   }
@@ -28,6 +30,7 @@ export const sendModel = async (
 
 const answer = async (
   model: OpenModel,
+  contentType: string,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> => {
@@ -42,7 +45,7 @@ const answer = async (
     response.end();
     return;
   }
-  response.setHeader('Content-Type', 'application/octet-stream');
+  response.setHeader('Content-Type', contentType);
   if (request.method === 'HEAD') response.end();
   else await sendBytes(model, range, response);
 };

@@ -332,6 +332,16 @@ test('model files: whole, in part, unchanged, missing, and from an origin that f
   assert.equal(await get({ 'if-none-match': whole.headers.get('etag') ?? '' }), 304);
   assert.equal(await get({ range: 'bytes=2-3' }), 206);
   assert.equal(await get({ range: 'bytes=99-' }), 416);
+  assert.equal(whole.headers.get('content-type'), 'application/octet-stream');
+  assert.equal((await app.call('GET', '/models/net.json')).status, 404);
+  for (const name of ['net', 'other'])
+    writeFileSync(join(app.dataDir, `models/${name}.json`), '{"labels":["lamp"]}');
+  const described = await app.call('GET', '/models/net.json');
+  assert.deepEqual([described.status, described.text], [200, '{"labels":["lamp"]}']);
+  assert.equal(described.headers.get('content-type'), 'application/json');
+  assert.equal(described.headers.get('access-control-allow-origin'), '*');
+  assert.equal((await app.call('GET', '/models/other.json')).status, 404, 'there is no such model');
+  assert.equal((await app.call('GET', '/models/.net.json')).status, 404);
   const statusOf = async (name: string) => (await app.call('GET', `/models/${name}.onnx`)).status;
   origin.answer = (_request, response) => response.writeHead(500).end();
   assert.equal(await statusOf('broken'), 502);

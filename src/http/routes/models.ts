@@ -3,10 +3,15 @@ import type { Models } from '../../models/models.js';
 import { sendModel } from '../../models/response.js';
 import { type Route, route } from '../route.js';
 
-const contentType = 'application/octet-stream';
+const contentType = ['application/octet-stream', 'application/json'];
 
 const modelParams = z.object({
-  filename: z.string().regex(/^[A-Za-z0-9._-]+\.onnx$/, 'must be the name of an .onnx file'),
+  filename: z
+    .string()
+    .regex(
+      /^[A-Za-z0-9._-]+\.(?:onnx|json)$/,
+      'must be the name of an .onnx file, or of the .json file beside it',
+    ),
 });
 
 /** ONNX files for players that detect by themselves. */
@@ -15,7 +20,9 @@ export const modelRoutes = ({ models }: { readonly models: Models }): Route[] =>
     method: 'get',
     path: '/models/:filename',
     access: 'public',
-    summary: 'A model file, with ETag and ranges; fetched from the origin when it is asked for first',
+    summary:
+      'A model file, with ETag and ranges; fetched from the origin when it is asked for first. ' +
+      'With .json instead of .onnx: the description that stands beside it, where there is one',
     params: modelParams,
     answers: {
       200: { description: 'The file', contentType },
