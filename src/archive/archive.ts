@@ -114,7 +114,11 @@ export class Archive {
       ...(deps.spared === undefined ? {} : { spared: deps.spared }),
       runner: deleter,
     });
-    this.byEvents = new EventRecording(options, { clock, log, runner: deleter, ...deps.byEvents });
+    this.byEvents = new EventRecording(options, {
+      ...{ clock, log, runner: deleter },
+      spared: deps.spared ?? (() => []),
+      ...deps.byEvents,
+    });
     this.recovery.repairing.on((cameraId, fileName) => this.byEvents.keepLeft(cameraId, fileName));
   }
 

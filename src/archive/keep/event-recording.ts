@@ -3,7 +3,15 @@ import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { parseRecordingName, parseUnclosedName } from '../files/file-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
-import { type EventTimes, type EventTimesOf, POST_ROLL_MS, PRE_ROLL_MS, spansOf } from './kept-spans.js';
+import type { ProtectedSpan } from './delete-files.js';
+import {
+  type EventTimesOf,
+  joined,
+  POST_ROLL_MS,
+  PRE_ROLL_MS,
+  spansOf,
+  type TimeSpan,
+} from './kept-spans.js';
 
 /** Outlives the service: up to which start of a recording it is decided what of them is kept, by camera. */
 export type DecisionMemory = {
@@ -19,6 +27,8 @@ export type EventRecordingDeps = {
   /** Cameras of which only what lies around events is kept; read anew for each look. */
   readonly cameraIds: () => readonly string[];
   readonly times: EventTimesOf;
+  /** Times whose recordings stay, whatever is known of events; null: nobody knows now. */
+  readonly spared: () => readonly ProtectedSpan[] | null;
   /** Whether what `times` knows outlives the service. */
   readonly isLasting: () => boolean;
   /** Whether what is to be seen on a camera can't be found out now: no event means nothing then. */
@@ -183,19 +193,20 @@ export class EventRecording {
       if (this.#isStopped) return;
       this.#atMs.set(cameraId, startMs);
       const known = times(cameraId, startMs - POST_ROLL_MS, endMs + PRE_ROLL_MS);
+      const spared = this.#deps.spared()?.filter((span) => span.cameraId === cameraId) ?? null;
       // While an event goes on, nobody knows how long it will turn out to have been.
-      if (known === null || known.events.some(({ toMs }) => toMs === null)) return;
+      if (known === null || spared === null || known.events.some(({ toMs }) => toMs === null)) return;
       const isLeft = this.#leftMs.get(cameraId)?.delete(startMs) === true;
-      const names =
-        isLeft || startMs < known.sinceMs ? [] : await this.#cut(cameraId, fileName, known.events);
+      const kept = joined([...spansOf(known.events), ...spared]);
+      const names = isLeft || startMs < known.sinceMs ? [] : await this.#cut(cameraId, fileName, kept);
       const starts = names.map((name) => parseRecordingName(name)?.startMs ?? startMs);
       this.#pass(cameraId, Math.max(startMs, ...starts));
       if (!this.#decidedMs.has(cameraId)) return;
     }
   }
 
-  async #cut(cameraId: string, fileName: string, events: EventTimes['events']): Promise<readonly string[]> {
-    const input = { archiveDir: this.#archiveDir, cameraId, fileName, kept: spansOf(events) };
+  async #cut(cameraId: string, fileName: string, kept: readonly TimeSpan[]): Promise<readonly string[]> {
+    const input = { archiveDir: this.#archiveDir, cameraId, fileName, kept };
     const { outcome, names } = await this.#deps.runner.run('cutRecording', input);
     if (outcome === 'cut' || outcome === 'deleted' || outcome === 'unreadable') this.counts[outcome] += 1;
     if (outcome === 'unreadable')

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { openName, parseRecordingName } from '../../../src/archive/files/file-name.js';
 import type { CutInput } from '../../../src/archive/keep/cut-recording.js';
+import type { ProtectedSpan } from '../../../src/archive/keep/delete-files.js';
 import { EventRecording } from '../../../src/archive/keep/event-recording.js';
 import type { EventTimes } from '../../../src/archive/keep/kept-spans.js';
 import { coverageOf } from '../../../src/archive/list/intervals.js';
@@ -45,7 +46,10 @@ const setUp = (
   const folder = join(archiveDir, 'door');
   filmed.copyTo(folder);
   const clock = new FakeClock(START_MS + SECONDS * 1_000 + MINUTE_MS + 2_000);
-  const state = { events, sinceMs: 0, isLasting: true, isBlind: false, cameraIds: ['door'], stored };
+  const state = {
+    ...{ events, sinceMs: 0, isLasting: true, isBlind: false, cameraIds: ['door'], stored },
+    spared: [] as readonly ProtectedSpan[] | null,
+  };
   const { log, lines } = logLines();
   const runner = new InlineRunner();
   const make = () =>
@@ -54,6 +58,7 @@ const setUp = (
       {
         ...{ clock, log, runner },
         cameraIds: () => state.cameraIds,
+        spared: () => state.spared,
         isLasting: () => state.isLasting,
         isBlind: (cameraId) => cameraId === 'door' && state.isBlind,
         times: (_, fromMs, toMs) =>
@@ -172,6 +177,21 @@ test('while nothing can be detected all is kept, then and later', async (t) => {
   rig.state.isBlind = false;
   await rig.make().look();
   assert.deepEqual(rig.names(), filmed.names);
+});
+
+test('what is protected stays, be it of an event or not; while nobody knows what is, nothing is decided', async (t) => {
+  const rig = setUp(t, [event(8, 9)]);
+  rig.state.spared = null;
+  await rig.make().look();
+  assert.deepEqual(rig.names(), filmed.names);
+  const spanOf = (cameraId: string, fromSec: number, toSec: number): ProtectedSpan => ({
+    cameraId,
+    fromMs: START_MS + fromSec * 1_000,
+    toMs: START_MS + toSec * 1_000,
+  });
+  rig.state.spared = [spanOf('door', 60, 80), spanOf('yard', 90, 110)];
+  await rig.make().look();
+  assert.deepEqual(rig.hashes(), [...filmed.seconds(3, 20), ...filmed.seconds(60, 81)]);
 });
 
 test('a recording whose writer died stays whole, and that one alone', async (t) => {
