@@ -229,6 +229,14 @@ test('a picture from before the machine slept is not live, whatever clock stood 
   assert.deepEqual([view.freshness, view.ageMs], ['old', 299_000]);
 });
 
+test('a picture that was old when it was drawn is as old as it is, and not live for a moment', () => {
+  const gone = tileFacts({ wallMs: 85_000 });
+  const view = viewOf(gone, 100_010);
+  assert.deepEqual([view.freshness, view.ageMs], ['old', 15_000]);
+  assert.equal(viewOf({ ...gone, offsetMs: 15_000 }, 100_010).freshness, 'live', 'the clocks differ');
+  assert.equal(viewOf({ ...gone, offsetMs: null }, 100_010).freshness, 'live', 'nothing is known of it');
+});
+
 test('what is said of a tile: never that it is live when it is not', () => {
   const camera = { state: 'streaming', recording: true, hasSub: true };
   const live = viewOf(tileFacts(), 100_010);

@@ -47,9 +47,23 @@ const roundLag = (lagMs: number): number => Math.max(0, Math.round(lagMs / 100))
 const lagOf = ({ wallMs, drawnMs, offsetMs }: TileFacts): number | null =>
   wallMs === 0 || offsetMs === null ? null : roundLag(drawnMs - offsetMs - wallMs);
 
+/** Less than this may be the way here, and the clocks. */
+const OLD_PICTURE_MS = 5_000;
+
+/** How old the picture is: what comes of a camera that is gone was old already when it was drawn. */
+const ageOf = (facts: TileFacts, nowMs: number): number => {
+  const { rung, drawnMs, sleptMs, wallMs, offsetMs } = facts;
+  if (drawnMs === 0) return 0;
+  const shownMs = Math.max(0, nowMs - drawnMs) + sleptMs;
+  const isBySocket = rung === 'webcodecs' || rung === 'mse';
+  if (!isBySocket || wallMs === 0 || offsetMs === null) return shownMs;
+  const sinceMs = nowMs - offsetMs - wallMs;
+  return sinceMs > OLD_PICTURE_MS ? Math.max(shownMs, sinceMs) : shownMs;
+};
+
 export const viewOf = (facts: TileFacts, nowMs: number): TileView => {
   const { rung, reason, step, stream, problem, report, drawnMs } = facts;
-  const ageMs = drawnMs === 0 ? 0 : Math.max(0, nowMs - drawnMs) + facts.sleptMs;
+  const ageMs = ageOf(facts, nowMs);
   // Keyframes may be far apart: of a camera that is known to be away none is waited for.
   const intervalMs = facts.isCameraAway ? 0 : facts.intervalMs;
   const freshness = drawnMs === 0 ? 'waiting' : freshnessOf(ageMs, intervalMs);
