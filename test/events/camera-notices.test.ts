@@ -10,8 +10,13 @@ import { tempFolder } from '../support/temp-folder.js';
 const setUp = (t: Parameters<typeof tempFolder>[0]) => {
   const clock = new FakeClock();
   const startMs = clock.wallMs();
-  const events = new EventLog(join(tempFolder(t), 'events.db'), { clock, log: logLines().log });
-  t.after(() => events.stop());
+  const path = join(tempFolder(t), 'events.db');
+  const open = (): EventLog => {
+    const log = new EventLog(path, { clock, log: logLines().log });
+    t.after(() => log.stop());
+    return log;
+  };
+  let events = open();
   let notices = new CameraNotices({ clock, log: events });
   const all = { cameraIds: null, types: null, labels: null, isReviewed: null, fromMs: null, toMs: null };
   return {
@@ -28,8 +33,12 @@ const setUp = (t: Parameters<typeof tempFolder>[0]) => {
       }
     },
     silent: () => notices.onSilent('gate'),
-    stop: () => notices.stop(),
+    stop: () => {
+      notices.stop();
+      events.stop();
+    },
     restart: () => {
+      events = open();
       notices = new CameraNotices({ clock, log: events });
     },
     seen: (): string[] =>
@@ -108,4 +117,21 @@ test('a service that stops ends them now, and one that was killed when it was la
   last(5);
   restart();
   assert.deepEqual(seen(), ['rule yard 0-5', 'rule other 5-10']);
+});
+
+test('a rule of which the camera never says that it is over ends some hours after it was told last, and may begin anew', (t) => {
+  const { clock, say, last, seen } = setUp(t);
+  say('on');
+  clock.advance(3 * 3_600_000);
+  last(1);
+  say('on');
+  clock.advance(3 * 3_600_000);
+  last(1);
+  assert.deepEqual(seen(), ['rule yard 0-'], 'it was told again meanwhile');
+  clock.advance(3_600_000);
+  last(1);
+  assert.deepEqual(seen(), ['rule yard 0-25203']);
+  say('off');
+  say('on');
+  assert.deepEqual(seen(), ['rule yard 0-25203', 'rule yard 25203-']);
 });

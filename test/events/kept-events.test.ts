@@ -231,6 +231,8 @@ test('when events were is told of those for which is recorded, however long ago 
   t.after(() => other.stop());
   assert.equal(other.times('gate', nowMs, nowMs)?.sinceMs, nowMs);
   assert.equal(other.aliveMs, nowMs + 5_000, 'an event went on');
+  clock.advance(5_000);
+  assert.equal(other.aliveMs, nowMs + 5_000, 'of the service before this one, whenever it is asked for');
 });
 
 test('when events were is known by nobody while they are in memory, or lost', (t) => {

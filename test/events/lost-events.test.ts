@@ -144,6 +144,22 @@ test('another program that holds a lock keeps nobody waiting, and loses nothing'
   assert.deepEqual(ids(events), [id]);
 });
 
+test('that events were given up is known to the next service, too', (t) => {
+  const { clock, events, folder } = open(t);
+  const other = new Database(join(folder, 'events.db'));
+  t.after(() => other.close());
+  const fromMs = clock.wallMs();
+  other.exec('BEGIN IMMEDIATE');
+  clock.advance(400);
+  for (let added = 0; added <= 10_000; added += 1)
+    events.add({ cameraId: 'a', type: 'motion', fromMs, toMs: fromMs });
+  other.exec('ROLLBACK');
+  assert.equal(events.lostCount, 1);
+  const lostMs = clock.wallMs();
+  events.stop();
+  assert.equal(open(t, folder).events.times('a', fromMs, lostMs)?.sinceMs, lostMs);
+});
+
 const PAGE_BYTES = 4_096;
 
 /** Fills all pages of a database with nothing but its first ones, as a disk does that lost what was written last. */

@@ -25,14 +25,16 @@ const HOLD_MS = 10_000;
 const MAX_OPEN = 32;
 const MAX_A_MINUTE = 30;
 const SEC_A_MINUTE = 60;
+/** What was told so long ago and never again is over: cameras lose an "off", or begin anew without telling what is so. */
+const MAX_UNTOLD_MS = 4 * 3_600_000;
 
 type Open = {
   readonly id: number;
   isOn: boolean;
   /** When it was so last. */
   untilWallMs: number;
-  /** Since when it isn't. */
-  overMs: MonotonicMs;
+  /** When the camera told of it last, or fell silent. */
+  toldMs: MonotonicMs;
 };
 
 type OfCamera = { readonly open: Map<string, Open>; readonly allowance: Allowance; isSilent: boolean };
@@ -64,7 +66,7 @@ export class CameraNotices {
     if (state !== 'off' || known.isOn) known.untilWallMs = Math.max(known.untilWallMs, wallMs);
     if (state === 'on') known.isOn = true;
     else if (state === 'off') known.isOn = false;
-    known.overMs = this.#deps.clock.monotonicMs();
+    known.toldMs = this.#deps.clock.monotonicMs();
   }
 
   /** The camera tells nothing any more: what it noticed may be over, and it says so when it is back. */
@@ -77,18 +79,20 @@ export class CameraNotices {
       if (!open.isOn) continue;
       open.isOn = false;
       open.untilWallMs = Math.max(open.untilWallMs, clock.wallMs());
-      open.overMs = clock.monotonicMs();
+      open.toldMs = clock.monotonicMs();
     }
   }
 
   /** Ends what is over: to be called about once a second. */
   tick(): void {
-    const nowMs = this.#deps.clock.monotonicMs();
+    const { clock } = this.#deps;
+    const nowMs = clock.monotonicMs();
     for (const [cameraId, { open, isSilent }] of this.#cameras) {
-      for (const [key, { isOn, overMs, id, untilWallMs }] of open) {
-        if (isOn || nowMs - overMs < HOLD_MS) continue;
+      for (const [key, { isOn, toldMs, id, untilWallMs }] of open) {
+        if (nowMs - toldMs < (isOn ? MAX_UNTOLD_MS : HOLD_MS)) continue;
         open.delete(key);
-        this.#deps.log.change(id, { toMs: untilWallMs });
+        // As far as anybody knows it was so until now.
+        this.#deps.log.change(id, { toMs: isOn ? clock.wallMs() : untilWallMs });
       }
       if (isSilent && open.size === 0) this.#cameras.delete(cameraId);
     }
@@ -109,7 +113,7 @@ export class CameraNotices {
     if (open.size >= MAX_OPEN || !allowance.take(1, nowMs)) return null;
     const { kind, label, topic, key, wallMs } = notice;
     const { id } = log.add({ cameraId, type: kind, label, detail: topic, fromMs: wallMs });
-    const begun = { id, isOn: false, untilWallMs: wallMs, overMs: nowMs };
+    const begun = { id, isOn: false, untilWallMs: wallMs, toldMs: nowMs };
     open.set(key, begun);
     return begun;
   }

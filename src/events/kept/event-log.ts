@@ -75,6 +75,8 @@ export class EventLog {
   readonly changed = new Signal<
     [event: KeptEvent, changes: EventChanges | { isProtected: boolean } | null]
   >();
+  /** Until when the service before this one is known to have run while an event went on; 0: it isn't. */
+  readonly aliveMs: number;
   /** Those given up. */
   lostCount = 0;
   readonly #path: string;
@@ -105,6 +107,8 @@ export class EventLog {
     this.#pruning = new Pruning(db, tables);
     this.#fileNumber = fileNumberOf(path, null);
     this.#lastId = lastId;
+    // From the first look on it is this one's.
+    this.aliveMs = this.#try(() => tables.known().aliveMs, 0);
     this.#putBack();
     this.#looking = deps.clock.every(LOOK_EVERY_MS, () => this.#look());
   }
@@ -227,11 +231,6 @@ export class EventLog {
     return !this.#db.memory;
   }
 
-  /** Until when the service before this one is known to have run while an event went on; 0: it isn't. */
-  get aliveMs(): number {
-    return this.#try(() => this.#tables.known().aliveMs, 0);
-  }
-
   /** Of objects, motion and rules on a camera within [fromMs, toMs]; null: nobody knows now. */
   times(cameraId: string, fromMs: number, toMs: number): EventTimes | null {
     this.#write();
@@ -277,7 +276,7 @@ export class EventLog {
     if (this.#waiting.size > MAX_WAITING) {
       this.#waiting.delete(this.#waiting.keys().next().value!);
       this.lostCount++;
-      this.#lostMs = this.#deps.clock.wallMs();
+      this.#lostMs = Math.round(this.#deps.clock.wallMs());
     }
     this.#writing ??= this.#deps.clock.after(WRITE_AFTER_MS, () => this.#write());
   }
@@ -329,7 +328,7 @@ export class EventLog {
     this.#writing = null;
     if (this.#waiting.size === 0) return;
     try {
-      this.#tables.putAll(this.#waiting.values());
+      this.#tables.putAll(this.#waiting.values(), this.#lostMs);
       this.#waiting.clear();
       this.#isFailing = false;
     } catch (fault) {

@@ -191,10 +191,11 @@ export class EventTables {
     return this.#sql.told.all(most).flatMap((row) => (row.camera_id === null ? [] : eventOf(row)));
   }
 
-  /** All of them or none; those that are there already are changed. */
-  putAll(events: Iterable<KeptEvent>): void {
+  /** All of them or none; those that are there already are changed. `sinceMs`: what happened before may be missing. */
+  putAll(events: Iterable<KeptEvent>, sinceMs = Number.NEGATIVE_INFINITY): void {
     this.#db
       .transaction(() => {
+        if (sinceMs > this.known().sinceMs) this.raiseSince(sinceMs);
         for (const { cameraId, type, label, isProtected, ...fields } of events) {
           const key = this.keys.keyOf({ cameraId, type, label });
           this.#sql.put.run({ ...fields, ...key, isProtected: Number(isProtected) });
