@@ -3,6 +3,7 @@ import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { parseRecordingName, parseUnclosedName } from '../files/file-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
+import type { ClosedRecording } from './closed-within.js';
 import type { ProtectedSpan } from './delete-files.js';
 import {
   type EventTimesOf,
@@ -43,6 +44,8 @@ const LATE_MS = 60_000;
 const JUST_BEGUN_MS = LOOK_MS + 2_000;
 /** Recordings of a camera that are decided at a look, so that others get their turn. */
 const MOST_A_LOOK = 50;
+/** Of which it is known since when they are closed. */
+const MOST_SEEN = 1_000;
 const CLOCK_STEP_MS = 600_000;
 /** Of one camera that wait to be decided on. */
 const MOST_LEFT = 100;
@@ -75,6 +78,8 @@ export class EventRecording {
   readonly #atMs = new Map<string, number>();
   /** When recordings began whose writer died, by camera. */
   readonly #leftMs = new Map<string, Set<number>>();
+  /** When a closed recording was seen first, by the monotonic clock, by camera. */
+  readonly #seenMs = new Map<string, ReadonlyMap<string, number>>();
   #stored: string;
   #timer: Timer | null = null;
   #looking: Promise<void> | null = null;
@@ -124,7 +129,8 @@ export class EventRecording {
   }
 
   #forget(cameraId: string): void {
-    for (const known of [this.#decidedMs, this.#faults, this.#atMs, this.#leftMs]) known.delete(cameraId);
+    for (const known of [this.#decidedMs, this.#faults, this.#atMs, this.#leftMs, this.#seenMs])
+      known.delete(cameraId);
   }
 
   /** Decides on what can be decided. Joins a look that is under way; never rejects. */
@@ -187,9 +193,10 @@ export class EventRecording {
     }
     const decidedMs = this.#decidedMs.get(cameraId);
     if (decidedMs === undefined) return;
-    const input = { archiveDir: this.#archiveDir, cameraId, fromMs: decidedMs, toMs: nowMs - LATE_MS };
-    const due = await runner.run('closedWithin', { ...input, count: MOST_A_LOOK });
-    for (const { fileName, startMs, endMs } of due) {
+    const toMs = Number.POSITIVE_INFINITY;
+    const input = { archiveDir: this.#archiveDir, cameraId, fromMs: decidedMs, toMs, count: MOST_SEEN };
+    const closed = await runner.run('closedWithin', input);
+    for (const { fileName, startMs, endMs } of this.#dueOf(cameraId, closed)) {
       if (this.#isStopped) return;
       this.#atMs.set(cameraId, startMs);
       const known = times(cameraId, startMs - POST_ROLL_MS, endMs + PRE_ROLL_MS);
@@ -203,6 +210,22 @@ export class EventRecording {
       this.#pass(cameraId, Math.max(startMs, ...starts));
       if (!this.#decidedMs.has(cameraId)) return;
     }
+  }
+
+  /** Of closed recordings in their order those of which nothing is told any more, be the clock set meanwhile or not. */
+  #dueOf(cameraId: string, closed: readonly ClosedRecording[]): readonly ClosedRecording[] {
+    const nowMs = this.#deps.clock.monotonicMs();
+    const lateMs = this.#deps.clock.wallMs() - LATE_MS;
+    const before = this.#seenMs.get(cameraId);
+    const seen = new Map<string, number>();
+    // How long those are closed that are there at the first look is known by their names alone.
+    for (const { fileName } of closed)
+      seen.set(fileName, before === undefined ? Number.NEGATIVE_INFINITY : (before.get(fileName) ?? nowMs));
+    this.#seenMs.set(cameraId, seen);
+    const isEarly = ({ fileName, endMs }: ClosedRecording): boolean =>
+      endMs > lateMs || nowMs - seen.get(fileName)! < LATE_MS;
+    const count = closed.findIndex(isEarly);
+    return closed.slice(0, Math.min(count < 0 ? closed.length : count, MOST_A_LOOK));
   }
 
   async #cut(cameraId: string, fileName: string, kept: readonly TimeSpan[]): Promise<readonly string[]> {

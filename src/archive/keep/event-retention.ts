@@ -81,7 +81,7 @@ export class EventRetention {
 
   /**
    * Makes room of what belongs to no event, the oldest first; `cameraIds`: of which events are worth more than all else. False:
-   * that wasn't enough.
+   * that wasn't enough, or in a whole round nothing was found.
    */
   async makeRoom(
     cameraIds: ReadonlySet<string>,
@@ -99,6 +99,7 @@ export class EventRetention {
     const evict = { archiveDir, ...bounds, maxFiles: AT_ONCE };
     const skip = new Set(bounds.skip);
     let { freePercent } = await runner.run('evictOldest', { ...evict, only: [] });
+    let isFreed = freePercent >= minFreePercent;
     for (let pages = 0; pages < MOST_PAGES && freePercent < minFreePercent; pages += 1) {
       const after = this.#evictedTo;
       const input = { archiveDir, eras, after, count: AT_ONCE, skip: [...skip], spared };
@@ -109,16 +110,17 @@ export class EventRetention {
         const kept = cameraIds.has(place.cameraId) ? this.#keptOf(place, true, spared) : [];
         if (kept === 'all') continue;
         if (kept.length === 0) only.push(placeKey(place));
-        else await this.#cut(place, kept);
+        else if ((await this.#cut(place, kept)) === 'cut') isFreed = true;
       }
       const round = await runner.run('evictOldest', { ...evict, only });
       report(round);
       freePercent = round.freePercent;
+      isFreed ||= round.deleted.length > 0;
       // What was deleted is enough, though it doesn't show yet.
       if (round.deleted.length + round.failed.length < only.length) return true;
       this.#evictedTo = page.at(-1)!.place;
     }
-    return true;
+    return isFreed;
   }
 
   /** What of a recording is kept; `all` where nothing needs to be cut, or nobody knows. */

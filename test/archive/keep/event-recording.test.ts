@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { openName, parseRecordingName } from '../../../src/archive/files/file-name.js';
@@ -145,6 +154,24 @@ test('an event that is told of late still has its pre-roll: nothing goes within 
   rig.clock.advance(MINUTE_MS + 2_000);
   await recording.look();
   assert.deepEqual(rig.hashes(), filmed.seconds(lastStartSec - 5, SECONDS));
+});
+
+test('a clock that is set ahead makes nothing due that was just closed', async (t) => {
+  const rig = setUp(t, []);
+  const [first, second, ...others] = filmed.names;
+  for (const name of others) rmSync(join(rig.folder, name));
+  renameSync(join(rig.folder, second!), join(rig.archiveDir, second!));
+  const recording = rig.make();
+  await recording.look();
+  assert.deepEqual(rig.names(), [], `${first} was closed a minute ago`);
+  renameSync(join(rig.archiveDir, second!), join(rig.folder, second!));
+  await recording.look();
+  rig.clock.advance(50_000);
+  await recording.look();
+  assert.deepEqual(rig.names(), [second]);
+  rig.clock.advance(10_000);
+  await recording.look();
+  assert.deepEqual(rig.names(), []);
 });
 
 test('where nobody knows what happened, all stays', async (t) => {

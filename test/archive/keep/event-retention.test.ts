@@ -166,6 +166,19 @@ test('a recording that the disk does not cut holds up neither the others nor the
   assert.deepEqual(rig.names(), [], 'the oldest goes, since else nothing is recorded');
 });
 
+test('where ever so many recordings belong to events, the oldest goes', async (t) => {
+  const rig = setUp(t, 1);
+  rig.state.rule = { areEventsWorthMore: true };
+  rig.state.events = [event(-10, 200)];
+  const run = rig.runner.run.bind(rig.runner);
+  // As if there were no end of them.
+  rig.runner.run = (name, input) =>
+    run(name, name === 'oldestRecordings' ? ({ ...(input as object), after: null } as typeof input) : input);
+  untilLeft(rig, 1);
+  await rig.make(5).makeRoom();
+  assert.deepEqual(rig.names(), filmed.names.slice(-1));
+});
+
 test('spans that are joined hold what each of them did, are in order and apart', () => {
   const anySpan = fc
     .tuple(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 0, max: 9_000 }))
