@@ -134,17 +134,17 @@ test('a tile takes the best way that there is, and says why not a better one', (
 
 test('a codec that is not played is tried again as soon as the camera sends another one', () => {
   const refused = new RefusedCodecs();
-  refused.look('h265 1920x1080');
+  refused.look('h265 1920x1080', '');
   refused.rungs.add('webcodecs');
   refused.isSubOnly = true;
-  refused.look('h265 1920x1080');
-  refused.look('');
-  assert.ok(refused.rungs.has('webcodecs') && refused.isSubOnly, 'a camera that is away sends nothing else');
-  refused.look('h264 1920x1080');
+  refused.look('h265 1920x1080', '');
+  refused.look('', 'h264 640x360');
+  assert.ok(refused.rungs.has('webcodecs') && refused.isSubOnly, 'it is away, or its smaller stream came');
+  refused.look('h264 1920x1080', '');
   assert.ok(refused.rungs.size === 0 && !refused.isSubOnly);
   const unknown = new RefusedCodecs();
   unknown.rungs.add('mse');
-  unknown.look('h265 1920x1080');
+  unknown.look('h265 1920x1080', '');
   assert.ok(unknown.rungs.has('mse'), 'what it sends was not known before');
 });
 

@@ -72,13 +72,15 @@ export class RefusedCodecs {
   readonly rungs = new Set<Rung>();
   /** The smaller stream plays here, and the larger one doesn't. */
   isSubOnly = false;
-  #sent = '';
+  #main = '';
+  #sub = '';
 
-  /** `sent`: what the camera sends now; "": nobody knows. */
-  look(sent: string): void {
-    if (sent === '' || sent === this.#sent) return;
-    if (this.#sent !== '') this.forget();
-    this.#sent = sent;
+  /** What the camera sends now; "": nobody knows, as of a smaller stream that nobody asked for yet. */
+  look(main: string, sub: string): void {
+    const isOther = (was: string, now: string): boolean => was !== '' && now !== '' && was !== now;
+    if (isOther(this.#main, main) || isOther(this.#sub, sub)) this.forget();
+    this.#main = main || this.#main;
+    this.#sub = sub || this.#sub;
   }
 
   forget(): void {

@@ -181,7 +181,7 @@ export class LiveTile {
 
   /** The way that is the best now, and what is to be said now. Called by whatever may change that, and twice a second. */
   update(): void {
-    this.#refused.look(this.#sent());
+    this.#lookAtCamera();
     const facts = this.#ladderFacts();
     const step = this.#owner.stepOf(this.tile);
     this.rung = step === 'still' ? 'stills' : chooseRung(facts, this.wish.rung);
@@ -272,16 +272,18 @@ export class LiveTile {
   }
 
   /** What its camera sends, as far as a decoder minds. */
-  #sent(): string {
-    const camera = this.#camera;
-    if (camera === null || camera.codec === '') return '';
-    const { codec, resolution, sub } = camera;
-    return [codec, resolution, sub?.codec, sub?.resolution].join(' ');
+  #lookAtCamera(): void {
+    const said = (stream: { codec: string; resolution: string } | null | undefined): string =>
+      stream?.codec ? `${stream.codec} ${stream.resolution}` : '';
+    this.#refused.look(said(this.#camera), said(this.#camera?.sub));
   }
 
   #onFailed(kind: 'codec' | 'failed'): void {
     const isMain = this.stream === 'main';
-    if (kind === 'codec' && isMain && this.#camera?.sub?.codec === 'h264') this.#refused.isSubOnly = true;
+    const sub = this.#camera?.sub;
+    // Of one that nobody asked for yet the codec isn't known: it is tried.
+    const maySub = sub?.codec === 'h264' || sub?.codec === '';
+    if (kind === 'codec' && isMain && maySub) this.#refused.isSubOnly = true;
     else if (kind === 'codec') this.#refused.rungs.add(this.rung);
     else this.#failures.note(this.rung, monotonicMs());
     this.#screenKey = '';
