@@ -42,7 +42,8 @@ test('what was detected is drawn over the recorded picture that it was seen in, 
   const { url, adminPassword: password } = recording.service;
   const page = await browser.signedIn(url, { username: 'admin', password });
   const at = Date.parse(seen[1]!.t);
-  await page.go(`/archive?cameras=gate&t=${new Date(at).toISOString()}`);
+  // Its time is told in whole milliseconds, and may be a little before the picture.
+  await page.go(`/archive?cameras=gate&t=${new Date(at + 1).toISOString()}`);
   await page.page.locator('[data-boxes=now]').waitFor();
   const box = await page.page.evaluate<number[]>(BOX);
   for (const [index, value] of [0.5, 0.5, 0.25, 0.5].entries())

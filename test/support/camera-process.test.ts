@@ -69,7 +69,7 @@ for (const [pattern, transport] of [
       times.toSorted((a, b) => a - b),
       times,
     );
-    if (pattern !== 'flood') assert.ok(times.at(-1)! - times[0]! > 29 * 40 - 45, 'faster than it should be');
+    if (pattern !== 'flood') assert.ok(times.at(-1)! - times[0]! > (29 * 40) / 2, 'faster than it should be');
     await until('the session is over', async () => (await cameras.report()).playing === 0);
     assert.equal((await cameras.report()).connectionsSeen, 1);
   });

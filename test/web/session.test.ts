@@ -6,7 +6,16 @@ import { after, before, beforeEach, mock, test } from 'node:test';
 import { readEventStream } from '../../src/web/data/event-stream.js';
 import { Problem } from '../../src/web/data/problem.js';
 import { onReach, request } from '../../src/web/data/request.js';
-import { accessToken, api, leave, resume, session, signIn } from '../../src/web/data/session.js';
+import {
+  accessToken,
+  api,
+  changePassword,
+  leave,
+  resume,
+  session,
+  signIn,
+} from '../../src/web/data/session.js';
+import { until } from '../support/until.js';
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -169,4 +178,24 @@ test('where something between makes the page look like another one, it says so, 
   session.value = { state: 'unknown' };
   await assert.rejects(resume(), { status: 403, detail: problem.detail });
   assert.equal(session.peek().state, 'unknown', 'the page says why, and what can be done');
+});
+
+test('what is asked while the password changes waits, and comes with the token of the new one', async () => {
+  await signIn('guard', 'old', false);
+  let isEnded = false;
+  answers.set('PUT /api/me/password', (_request, response) => {
+    isEnded = true;
+    // The answer takes a while; whoever asks with the old token meanwhile is refused.
+    setTimeout(() => json({ token: 'third' })(_request, response), 100);
+  });
+  const tokens: (string | undefined)[] = [];
+  answers.set('GET /api/wall-token', (asking, response) => {
+    tokens.push(asking.headers.authorization);
+    json({ token: 'wall' })(asking, response);
+  });
+  const changed = changePassword('old', 'another');
+  await until('it is under way', () => isEnded);
+  const [given] = await Promise.all([accessToken(), api('GET', '/api/wall-token'), changed]);
+  assert.equal(given, 'third');
+  assert.deepEqual(tokens, ['Bearer third']);
 });

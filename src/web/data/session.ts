@@ -114,11 +114,10 @@ const renew = (timeoutMs?: number): Promise<void> => {
 const signedOut = (): Problem =>
   new Problem({ status: 401, code: 'session_ended', detail: 'you were signed out' });
 
-/** A request with the user's token; a token that has ended is renewed once. */
-export const call = async (
+const send = async (
   method: Method,
   path: string,
-  options: Omit<RequestOptions, 'token'> = {},
+  options: Omit<RequestOptions, 'token'>,
 ): Promise<Response> => {
   // What goes on behind the form needn't ask in vain.
   if (session.peek().state === 'ended') throw signedOut();
@@ -130,6 +129,19 @@ export const call = async (
     await renew();
     return await request(method, path, { ...options, token });
   }
+};
+
+/** While it is under way the tokens of the old password end: what is asked meanwhile waits for the new one's. */
+let changing: Promise<void> | null = null;
+
+/** A request with the user's token; a token that has ended is renewed once. */
+export const call = async (
+  method: Method,
+  path: string,
+  options: Omit<RequestOptions, 'token'> = {},
+): Promise<Response> => {
+  await changing?.catch(() => {});
+  return send(method, path, options);
 };
 
 /** The same where the answer is JSON. */
@@ -192,9 +204,16 @@ export const signOut = async (): Promise<void> => {
   leave();
 };
 
-/** After a change of the own password, which ends the tokens of the old one. */
-export const takeToken = async (given: string): Promise<void> => {
-  keep(given);
+/** Another password for whoever is signed in, which ends the tokens of the old one. */
+export const changePassword = async (old: string, wanted: string): Promise<void> => {
+  await changing?.catch(() => {});
+  changing = (async () => {
+    const answer = await send('PUT', '/api/me/password', { body: { old, new: wanted } });
+    keep(((await answer.json()) as { token: string }).token);
+  })().finally(() => {
+    changing = null;
+  });
+  await changing;
   await enter();
 };
 
@@ -212,6 +231,7 @@ export const checkSession = async (): Promise<void> => {
 
 /** For the workers that read streams: a token that is good now. */
 export const accessToken = async (): Promise<string> => {
+  await changing?.catch(() => {});
   const ageMs = Date.now() - tokenSinceMs;
   const isOld = ageMs < 0 || ageMs > GOOD_FOR_MS;
   if (token === '' || isOld)

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Problem } from '../../data/problem.js';
-import { api, me, takeToken } from '../../data/session.js';
+import { changePassword, me } from '../../data/session.js';
 import { Button } from '../../parts/button.js';
 import { Field } from '../../parts/field.js';
 import { ProblemBox } from '../../parts/problem-box.js';
@@ -9,11 +9,6 @@ import { meText } from '../../text/me.js';
 import styles from './me.module.css';
 
 const MIN_CHARACTERS = 8;
-
-const changePassword = async (old: string, wanted: string): Promise<void> => {
-  const { token } = await api<{ token: string }>('PUT', '/api/me/password', { body: { old, new: wanted } });
-  await takeToken(token);
-};
 
 const PasswordField = (props: {
   readonly label: string;
