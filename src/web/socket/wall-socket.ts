@@ -45,6 +45,14 @@ type ServiceText = {
 
 type Post = (message: FromSocketWorker, transfer?: readonly Transferable[]) => void;
 
+/** Browsers warn of one that is closed before it was open: it ends once it is, or when it can't be any more. */
+const letGo = (socket: WebSocket): void => {
+  if (socket.readyState === WebSocket.CONNECTING) {
+    socket.onopen = () => socket.close();
+    setTimeout(() => socket.close(), OPEN_WITHIN_MS);
+  } else socket.close();
+};
+
 /** The wall's socket: opened anew whenever it ends, with all that the page wants. */
 export class WallSocket {
   readonly #post: Post;
@@ -109,7 +117,7 @@ export class WallSocket {
     clearTimeout(this.#retry);
     const socket = this.#socket;
     this.#socket = null;
-    socket?.close();
+    if (socket !== null) letGo(socket);
   }
 
   #connect(): void {
