@@ -10,6 +10,9 @@ export const isOwnZoneWanted = signal(false);
 
 const siteZone = computed(() => knownZone(me.value?.time_zone || 'UTC'));
 
+/** As it is named beside what goes by the site's clocks, whichever are shown here. */
+export const siteZoneName = computed(() => cityOf(siteZone.value));
+
 /** "Mine" is offered only where it shows other times than the site's. */
 export const mayUseOwnZone = computed(() => !areAlike(siteZone.value, ownZone, Date.now()));
 

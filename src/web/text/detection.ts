@@ -9,6 +9,15 @@ export const detectionText = catalogue({
   minScoreHint: 'Empty: as the model has it.',
   minSize: 'Least size, % of the picture',
   minSizeHint: 'Empty: any size.',
+  schedule: 'Times',
+  noSchedule: 'Objects are looked for at all times.',
+  scheduleHint:
+    'Objects are looked for at these times alone, by the clocks of the site ({zone}). What ends before it begins ends on the next day; 00:00 as the end is midnight.',
+  addHours: 'Add hours',
+  hours: 'Hours {nth}',
+  hoursFrom: 'From',
+  hoursTo: 'To',
+  removeHours: 'Remove hours {nth}',
   zones: 'Zones',
   noZones: 'Without zones all of the picture counts.',
   zonesHint:
@@ -40,7 +49,14 @@ export const detectionText = catalogue({
   loading: 'Loading the picture…',
 });
 
+export const dayText = catalogue({
+  ...{ mon: 'Mon', tue: 'Tue', wed: 'Wed', thu: 'Thu', fri: 'Fri', sat: 'Sat', sun: 'Sun' },
+});
+
 export const ruleFaultText = catalogue({
+  no_days: 'Choose a day.',
+  no_time: 'A time is missing.',
+  same_time: 'From and to must be different times.',
   no_name: 'A zone needs a name.',
   long_name: 'At most 64 characters.',
   twice: 'Another zone has this name.',

@@ -15,7 +15,7 @@ type Props<Name> = { readonly edit: Edit; readonly name: Name; readonly hint?: s
 
 /** Of what has more in it than can be told in a line. */
 const isDetection = (value: unknown): value is Settings['detection'] =>
-  typeof value === 'object' && value !== null && 'zones' in value;
+  typeof value === 'object' && value !== null && ('zones' in value || 'schedule' in value);
 
 const shownValue = (value: unknown): string => {
   if (typeof value === 'boolean') return editText(value ? 'yes' : 'no');

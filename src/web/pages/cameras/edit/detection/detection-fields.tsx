@@ -6,6 +6,7 @@ import { editText } from '../../../../text/edit-camera.js';
 import { Conflict, FlagSetting, Section } from '../setting-fields.js';
 import type { Edit } from '../use-edit.js';
 import styles from './detection.module.css';
+import { ScheduleFields } from './schedule-fields.js';
 import { ZonePicture } from './zone-picture.js';
 import { ZoneTable } from './zone-table.js';
 import {
@@ -167,6 +168,11 @@ export const DetectionFields = ({ edit }: { readonly edit: Edit }) => {
       {draft.detect || Object.keys(detection).length > 0 ? (
         <>
           <Limits {...rules} />
+          <ScheduleFields
+            schedule={detection.schedule ?? []}
+            faultOf={rules.faultOf}
+            onChange={(schedule) => rules.set({ schedule })}
+          />
           <Zones {...rules} />
         </>
       ) : null}

@@ -1,4 +1,5 @@
 import type { Camera } from '../../../../data/types.js';
+import { type HoursFault, hoursFaults } from './schedule.js';
 
 export type Detection = Camera['detection'];
 export type Zone = NonNullable<Detection['zones']>[number];
@@ -83,7 +84,9 @@ export const fractionOf = (text: string): number | undefined => {
 export const percentOf = (fraction: number | undefined): string =>
   fraction === undefined ? '' : String(Math.round(fraction * STEPS * 10) / 100);
 
-export type RuleFault = 'no_name' | 'long_name' | 'twice' | 'many_labels' | 'long_label' | 'no_fraction';
+export type RuleFault =
+  | HoursFault
+  | ('no_name' | 'long_name' | 'twice' | 'many_labels' | 'long_label' | 'no_fraction');
 
 const isFraction = (value: number | undefined): boolean =>
   value === undefined || (value >= 0 && value <= 1 && Number.isFinite(value));
@@ -94,8 +97,9 @@ export const faultsOf = ({
   min_score,
   min_size,
   zones = [],
+  schedule = [],
 }: Detection): Map<string, RuleFault> => {
-  const faults = new Map<string, RuleFault>();
+  const faults = new Map<string, RuleFault>(hoursFaults(schedule));
   if (labels.length > MAX_LABELS) faults.set('detection.labels', 'many_labels');
   if (labels.some((label) => label.length > MAX_NAME)) faults.set('detection.labels', 'long_label');
   if (!isFraction(min_score)) faults.set('detection.min_score', 'no_fraction');
