@@ -1,4 +1,3 @@
-import { firstAfter } from './first-after.js';
 import { type KeptEvent, scenesOf, type What } from './kept-event.js';
 import { call } from './session.js';
 
@@ -7,6 +6,8 @@ export type EventFilter = What & {
   readonly reviewed?: boolean;
   readonly fromMs?: number;
   readonly toMs?: number;
+  /** Otherwise the newest come first. */
+  readonly order?: 'oldest_first';
 };
 
 export type EventPage = { readonly events: readonly KeptEvent[]; readonly next: string | null };
@@ -35,10 +36,11 @@ export const eventsPath = (filter: EventFilter, limit: number): string => {
   if (filter.reviewed !== undefined) query.set('reviewed', String(filter.reviewed));
   if (filter.fromMs !== undefined) query.set('from', new Date(filter.fromMs).toISOString());
   if (filter.toMs !== undefined) query.set('to', new Date(filter.toMs).toISOString());
+  if (filter.order !== undefined) query.set('order', filter.order);
   return `/api/events?${query}`;
 };
 
-/** The newest events that fit, and where the older ones are. */
+/** The first events that fit, in the order that is asked for, and where the others are. */
 export const loadEvents = (filter: EventFilter, limit: number, signal?: AbortSignal): Promise<EventPage> =>
   pageOf(eventsPath(filter, limit), signal);
 
@@ -67,9 +69,6 @@ export const loadEventPicture = async (id: string, signal: AbortSignal): Promise
   }
 };
 
-/** As the service tells at once. */
-const MOST = 1_000;
-
 /**
  * When the next event of cameras begins, or the one before, of those that the address asks for where it does; null: there
  * is none.
@@ -81,12 +80,10 @@ export const eventBeside = async (
   what: string | null,
 ): Promise<number | null> => {
   const filter = { cameras, ...scenesOf(what) };
-  if (direction === 1) {
-    const load = async (fromMs: number, toMs: number): Promise<readonly KeptEvent[]> =>
-      (await loadEvents({ ...filter, fromMs, toMs }, MOST)).events;
-    const next = await firstAfter(load, timeMs, Date.now(), MOST);
-    return next === null ? null : Date.parse(next.from);
-  }
-  const [found] = (await loadEvents({ ...filter, toMs: timeMs }, 1)).events;
+  const [found] = (
+    await (direction === 1
+      ? loadEvents({ ...filter, fromMs: timeMs + 1, order: 'oldest_first' }, 1)
+      : loadEvents({ ...filter, toMs: timeMs }, 1))
+  ).events;
   return found === undefined ? null : Date.parse(found.from);
 };
