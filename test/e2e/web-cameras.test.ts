@@ -117,11 +117,30 @@ test('fifty cameras are pasted, tested, mended and saved in eight clicks; each f
   await page.close();
 });
 
+/** Nights of the week, and all of Sunday. */
+const addNights = async (page: AppPage): Promise<void> => {
+  await button(page, 'Add hours').click();
+  const nights = page.page.getByRole('group', { name: 'Hours 1' });
+  for (const day of ['Sat', 'Sun']) await nights.getByRole('button', { name: day }).click();
+  await button(page, 'Add hours').click();
+  const sunday = page.page.getByRole('group', { name: 'Hours 2' });
+  for (const day of ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'])
+    await sunday.getByRole('button', { name: day }).click();
+  await sunday.getByText('Choose a day.').waitFor();
+  await sunday.getByRole('button', { name: 'Sun' }).click();
+  await sunday.getByLabel('From').fill('00:00');
+  await sunday.getByLabel('To').fill('');
+  await sunday.getByText('A time is missing.').waitFor();
+  assert.equal(await button(page, 'Save').isDisabled(), true);
+  await sunday.getByLabel('To').fill('00:00');
+};
+
 /** By the mouse, then by keys. */
 const drawZone = async (page: AppPage): Promise<void> => {
   await page.page.getByLabel('Detect objects').check();
   await page.page.getByLabel('What is looked for').fill('person, car');
   await page.page.getByLabel('Least certainty, %').fill('60');
+  await addNights(page);
   await button(page, 'Zone that counts').click();
   await page.page.getByLabel('Name of the zone').fill('Drive');
   const corner = page.page.getByRole('button', { name: /^Corner 1: / });
@@ -189,7 +208,11 @@ test('a camera is edited with its password masked, and what others change meanwh
     [other.replace('***', 's3cret'), 'Gate, north', 30],
   );
   const { zones, ...limits } = body.detection;
-  assert.deepEqual([body.detect, limits], [true, { labels: ['person', 'car'], min_score: 0.6 }]);
+  const schedule = [
+    { days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '20:00', to: '06:00' },
+    { days: ['sun'], from: '00:00', to: '24:00' },
+  ];
+  assert.deepEqual([body.detect, limits], [true, { labels: ['person', 'car'], min_score: 0.6, schedule }]);
   assert.deepEqual([zones.length, zones[0].name, zones[0].kind], [1, 'Drive', 'include']);
   const expected = [
     [0.11, 0.25],

@@ -12,7 +12,7 @@ export const detectionText = catalogue({
   schedule: 'Times',
   noSchedule: 'Objects are looked for at all times.',
   scheduleHint:
-    'Objects are looked for at these times alone, by the clocks of the site ({zone}). What ends before it begins ends on the next day; 00:00 as the end is midnight.',
+    'Objects are looked for at these times alone, by the clocks of the site ({zone}). What ends before it begins ends on the next day, and midnight is an end, too.',
   addHours: 'Add hours',
   hours: 'Hours {nth}',
   hoursFrom: 'From',

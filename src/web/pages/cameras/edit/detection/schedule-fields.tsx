@@ -61,7 +61,7 @@ export const ScheduleFields = ({ schedule, faultOf, onChange }: Props) => {
           // Hours have no names: what they are is where they stand.
           <fieldset key={String(nth)} class={styles.hours}>
             <legend class="visually-hidden">{detectionText('hours', { nth: nth + 1 })}</legend>
-            <div>
+            <div class={styles.week}>
               <div class={styles.days}>
                 {WEEK.map((day) => (
                   <Button
