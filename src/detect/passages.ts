@@ -2,7 +2,7 @@ import type { Clock, MonotonicMs } from '../base/clock.js';
 import type { Detection } from './detections.js';
 import type { Box } from './messages.js';
 import type { TakenKeyframe } from './newest-keyframe.js';
-import { GONE_AFTER_MS, type Track, Tracker } from './tracker.js';
+import { GONE_AFTER_MS, REMEMBERED_MS, type Track, Tracker } from './tracker.js';
 
 /** Where what was seen is kept. */
 export type PassageLog = {
@@ -31,7 +31,7 @@ type Followed = {
   isShown: boolean;
   hasPicture: boolean;
 };
-type OfCamera = { readonly tracker: Tracker; newestMs: number; heardMs: MonotonicMs };
+type OfCamera = { tracker: Tracker; newestMs: number; heardMs: MonotonicMs };
 
 /** Makes one event of an object for as long as it is seen, with the picture that shows it best. */
 export class Passages {
@@ -46,7 +46,7 @@ export class Passages {
     this.#log = deps.log;
   }
 
-  /** Objects that are followed now. */
+  /** Objects that are followed now: without those that stand. */
   get count(): number {
     return this.#followed.size;
   }
@@ -56,11 +56,14 @@ export class Passages {
     const camera = this.#cameras.get(cameraId) ?? { tracker: new Tracker(), newestMs: wallMs, heardMs };
     this.#cameras.set(cameraId, camera);
     // A clock that was set begins anew: else nothing would ever be gone, or all at once.
-    if (wallMs < camera.newestMs - GONE_AFTER_MS) this.#end(camera.tracker.expire(Number.POSITIVE_INFINITY));
+    if (wallMs < camera.newestMs - GONE_AFTER_MS) {
+      this.#end(camera.tracker.end());
+      camera.tracker = new Tracker();
+    }
     camera.newestMs = wallMs;
     camera.heardMs = heardMs;
-    this.#end(camera.tracker.expire(wallMs - GONE_AFTER_MS));
-    const { begun, seen } = camera.tracker.update(wallMs, objects);
+    this.#end(camera.tracker.expire(wallMs));
+    const { begun, seen, stood } = camera.tracker.update(wallMs, objects);
     for (const track of begun)
       this.#followed.set(track, { ...{ id: null, best: null }, isShown: false, hasPicture: false });
     for (const track of [...begun, ...seen]) {
@@ -68,25 +71,26 @@ export class Passages {
       const followed = this.#followed.get(track);
       if (followed === undefined || object === undefined) continue;
       if (keyframe !== null) this.#keepBest(followed, { keyframe, box: object.box, score: object.score });
-      if (track.hits === MIN_HITS) this.#begin(cameraId, track, followed);
+      if (followed.id === null && track.hits >= MIN_HITS) this.#begin(cameraId, track, followed);
       // Of what cameras see by themselves there is a keyframe only now and then.
       else if (!followed.hasPicture) this.#show(followed);
     }
+    this.#end(stood);
   }
 
   /** Ends what nobody has heard of: to be called about once a second. */
   tick(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const [cameraId, { tracker, heardMs }] of this.#cameras) {
-      if (nowMs - heardMs < GONE_AFTER_MS) continue;
-      this.#end(tracker.expire(Number.POSITIVE_INFINITY));
-      this.#cameras.delete(cameraId);
+      if (nowMs - heardMs >= GONE_AFTER_MS) this.#end(tracker.end());
+      // What stands there is not to begin anew when the camera is back.
+      if (nowMs - heardMs >= REMEMBERED_MS) this.#cameras.delete(cameraId);
     }
   }
 
   /** Ends all of them. */
   stop(): void {
-    for (const { tracker } of this.#cameras.values()) this.#end(tracker.expire(Number.POSITIVE_INFINITY));
+    for (const { tracker } of this.#cameras.values()) this.#end(tracker.end());
     this.#cameras.clear();
   }
 
