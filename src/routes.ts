@@ -22,6 +22,7 @@ import { logRoutes } from './http/routes/logs.js';
 import { meRoutes } from './http/routes/me.js';
 import { metricsRoutes } from './http/routes/metrics.js';
 import { modelRoutes } from './http/routes/models.js';
+import { onvifRoutes } from './http/routes/onvif.js';
 import { withOpenApi } from './http/routes/openapi.js';
 import { sessionRoutes } from './http/routes/session.js';
 import { type ServiceFacts, settingRoutes } from './http/routes/settings.js';
@@ -38,6 +39,7 @@ import type { WallEvents, WallGuest } from './live/wall/guest.js';
 import type { Walls } from './live/wall/walls.js';
 import type { Media } from './media.js';
 import type { Models } from './models/models.js';
+import { OnvifQuestions } from './onvif/onvif.js';
 import type { Operations } from './operations.js';
 import type { LogHub } from './ops/log-hub.js';
 import { MetricsPage } from './ops/metrics-page.js';
@@ -82,6 +84,7 @@ const managementRoutes = ({ clock, storage, media, operations, service }: Routes
       service: () => ({ ...service(), time_zone: timeZone() }),
     }),
     ...cameraTestRoutes({ tests: media.trials, cameras: registry }),
+    ...onvifRoutes({ onvif: new OnvifQuestions({ clock }), tests: media.trials }),
     ...cameraRoutes({ registry, tokens }),
     ...tagRoutes({ tags: store.tags, onCamerasChanged }),
     ...folderRoutes({ folders: store.folders, onCamerasChanged }),

@@ -25,7 +25,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   detect: ['analytics', 'base', 'codec', 'ring', 'pictures'],
   pictures: ['base', 'codec', 'ring'],
   models: ['base', 'store'],
-  onvif: ['base'],
+  // Cameras write the same XML in their answers as in their metadata, and ask for the same Digest as by RTSP.
+  onvif: ['analytics', 'base', 'rtsp'],
   auth: ['base', 'store'],
   backup: ['base', 'store', 'auth'],
   // An event says what one must be allowed to hear of it; a database that fails does so like the configuration's.

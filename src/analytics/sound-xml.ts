@@ -1,5 +1,6 @@
 /** What cameras send is shallow and short; more of it is a fault, or ill will. */
 const MAX_DEPTH = 32;
+/** Of a document about pictures. */
 const MAX_ELEMENTS = 4_000;
 /** Of one tag with all its attributes. */
 const MAX_TAG = 8_192;
@@ -37,7 +38,7 @@ const behindOther = (text: string, at: number): number => {
  * name, one of them holds all others, and there are neither too many nor too deep ones. A document type is refused, and
  * with it all entities that anybody could define. Takes time in proportion to its length, whatever is in it.
  */
-export const faultOf = (text: string): string | null => {
+export const faultOf = (text: string, maxElements = MAX_ELEMENTS): string | null => {
   const open: string[] = [];
   let elements = 0;
   for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at)) {
@@ -56,7 +57,7 @@ export const faultOf = (text: string): string | null => {
       const name = nameIn(text.slice(at + 1, end));
       elements += 1;
       if (name === '' || (open.length === 0 && elements > 1)) return 'not well-formed';
-      if (elements > MAX_ELEMENTS) return 'too many elements';
+      if (elements > maxElements) return 'too many elements';
       if (text[end - 1] !== '/') open.push(name);
       if (open.length > MAX_DEPTH) return 'too deep';
     }

@@ -13,6 +13,7 @@ export type AuditAction =
   | 'delete_camera'
   | 'change_cameras'
   | 'test_camera'
+  | 'probe_device'
   | 'delete_recordings'
   | 'create_tag'
   | 'update_tag'

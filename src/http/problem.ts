@@ -3,6 +3,7 @@ import { archiveErrorStatus } from '../archive/archive-error.js';
 import { AppError } from '../base/errors.js';
 import { whepErrorStatus } from '../live/whep/errors.js';
 import { modelErrorStatus } from '../models/errors.js';
+import { onvifErrorStatus } from '../onvif/errors.js';
 import { pictureErrorStatus } from '../pictures/errors.js';
 
 /** One thing that is wrong with the input, and where: `path` is empty for the input as a whole. */
@@ -74,6 +75,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   too_many_walls: 503,
   no_picture: 503,
   ...modelErrorStatus,
+  ...onvifErrorStatus,
   ...archiveErrorStatus,
   ...whepErrorStatus,
   ...pictureErrorStatus,

@@ -24,6 +24,7 @@ import { callDetections, callSubtitles } from './contract-detections.js';
 import { callEvents } from './contract-events.js';
 import { callExports } from './contract-exports.js';
 import { startFakeOutputs } from './contract-fakes.js';
+import { callOnvif } from './contract-onvif.js';
 import { callPictures } from './contract-pictures.js';
 import { stepsOf } from './contract-steps.js';
 
@@ -482,6 +483,8 @@ test('streams of events answer with events', async () => {
     assert.equal(events.status, 200);
   }
 });
+
+test('ONVIF devices are asked a few at a time', () => callOnvif(app));
 
 test('every answer is what the document says, and every documented status was seen', () => {
   const unseen = checkAnswers(document, [...app.seen, ...fakes.server.seen]);

@@ -99,6 +99,9 @@ const table: readonly Row[] = [
   ['POST', '/api/cameras/bulk', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['POST', '/api/cameras/test', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/test/matrix/frames', '401', '403', 'ok', 'ok', 'ok', ...bad],
+  ['POST', '/api/onvif/probe', '401', '403', 'ok', 'ok', 'ok', ...bad],
+  // Without an interface: nobody's network is asked.
+  ['GET', '/api/onvif/discover', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['PUT', '/api/cameras/matrix', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['DELETE', '/api/cameras/matrix', '401', '403', 'ok', 'ok', 'ok', ...bad],

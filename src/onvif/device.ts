@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto';
+import type { Element } from '../analytics/xml-tree.js';
+import type { Clock } from '../base/clock.js';
+import { Authenticator, type Credentials } from '../rtsp/auth.js';
+import type { CertificatePolicy } from '../rtsp/quirks.js';
+import { cameraTimeMs, clockRemark } from './camera-time.js';
+import { onvifError } from './errors.js';
+import { type HttpAnswer, post } from './http-post.js';
+import {
+  fromCapabilities,
+  fromServices,
+  NAMESPACES,
+  type ServiceAddresses,
+  type ServiceName,
+} from './services.js';
+import { envelope, readAnswer, type SoapAnswer, type SoapFault, usernameToken } from './soap.js';
+
+export type DeviceOptions = {
+  readonly address: URL;
+  readonly credentials: Credentials | null;
+  readonly certificate: CertificatePolicy;
+};
+
+export type DeviceDeps = { readonly clock: Clock; readonly signal?: AbortSignal };
+
+/** How a request says who asks: not at all, in its header (WS-Security), or as HTTP asks for it. */
+type Manner = 'nobody' | 'token' | 'http';
+
+type Exchange = { readonly http: HttpAnswer; readonly soap: SoapAnswer };
+
+/** Faults that mean "not you"; vendors spell them as they like. */
+const isAboutRights = ({ codes }: SoapFault): boolean =>
+  codes.some((code) =>
+    /^(?:NotAuthorized|FailedAuthentication|InvalidSecurity\w*|Unauthorized)$/i.test(code),
+  );
+
+const isRefusal = ({ http, soap }: Exchange): boolean =>
+  http.status === 401 || (soap.kind === 'fault' && isAboutRights(soap.fault));
+
+/** A device that is asked things: as whom, and by which clock. One question at a time. */
+export class OnvifDevice {
+  readonly #options: DeviceOptions;
+  readonly #deps: DeviceDeps;
+  readonly #http: Authenticator;
+  #services: ServiceAddresses;
+  /** Of its clock against ours, which only moves on; null: it tells nobody. */
+  #aheadOfMonotonicMs: number | null = null;
+  #clockOffsetSec: number | null = null;
+  /** What it took the last time. */
+  #manner: Manner;
+
+  constructor(options: DeviceOptions, deps: DeviceDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#http = new Authenticator(options.credentials);
+    this.#services = { device: options.address };
+    this.#manner = options.credentials === null ? 'nobody' : 'token';
+  }
+
+  get services(): ServiceAddresses {
+    return this.#services;
+  }
+
+  /** How far its clock is ahead of ours; null: it tells nobody. */
+  get clockOffsetSec(): number | null {
+    return this.#clockOffsetSec;
+  }
+
+  /** Looks at its clock, and asks where its services are: what has to be before anything else. */
+  async open(): Promise<void> {
+    await this.#readClock();
+    const answer = await this.#unlessRefused(
+      this.call('device', 'GetServices', '<IncludeCapability>false</IncludeCapability>'),
+    );
+    if (answer !== null) this.#services = fromServices(this.#options.address, answer);
+    if (this.#services.media !== undefined || this.#services.media2 !== undefined) return;
+    const capabilities = await this.#unlessRefused(
+      this.call('device', 'GetCapabilities', '<Category>All</Category>'),
+    );
+    if (capabilities !== null) this.#services = fromCapabilities(this.#options.address, capabilities);
+  }
+
+  /** Asks a service that the device has, and answers what is in its answer. Throws what `errors.ts` lists. */
+  async call(service: ServiceName, operation: string, inside = ''): Promise<Element> {
+    const url = this.#services[service];
+    if (url === undefined)
+      throw onvifError('camera_refused', `the camera has no service for ${operation} (ONVIF ${service})`);
+    const exchange = await this.#asWhoeverItTakes(url, service, operation, inside);
+    return this.#answerOf(exchange, operation, url);
+  }
+
+  /** Null where the device doesn't know the operation, or has its reasons. */
+  async #unlessRefused(asked: Promise<Element>): Promise<Element | null> {
+    try {
+      return await asked;
+    } catch (fault) {
+      if (fault instanceof Error && 'code' in fault && fault.code === 'camera_refused') return null;
+      throw fault;
+    }
+  }
+
+  /** The one question that everybody may ask (ONVIF Core §5.12.1), since who asks is told by this clock. */
+  async #readClock(): Promise<void> {
+    const { address } = this.#options;
+    const exchange = await this.#send(address, 'device', 'GetSystemDateAndTime', '', 'nobody');
+    const { http, soap } = exchange;
+    if (!isRefusal(exchange) && soap.kind === 'unreadable') throw this.#unreadable(exchange, address);
+    const { clock } = this.#deps;
+    const cameraMs = cameraTimeMs(soap.kind === 'answer' ? soap.element : undefined, http.date);
+    if (cameraMs === null) return;
+    this.#aheadOfMonotonicMs = cameraMs - clock.monotonicMs();
+    this.#clockOffsetSec = Math.round((cameraMs - clock.wallMs()) / 1_000);
+  }
+
+  async #asWhoeverItTakes(
+    url: URL,
+    service: ServiceName,
+    operation: string,
+    inside: string,
+  ): Promise<Exchange> {
+    const first = await this.#send(url, service, operation, inside, this.#manner);
+    if (!isRefusal(first)) {
+      if (this.#manner === 'http') this.#http.onAccepted();
+      return first;
+    }
+    if (this.#options.credentials === null) throw this.#unauthorized(first);
+    // Cameras lock users out after some failures: each way is tried once, and the second only where it is offered.
+    let { challenges } = first.http;
+    if (this.#manner === 'token' && challenges.length === 0)
+      challenges = (await this.#send(url, service, operation, inside, 'nobody')).http.challenges;
+    const isOffered = this.#http.onUnauthorized(challenges, this.#manner === 'http');
+    if (!isOffered || this.#wouldTellAll(url)) throw this.#unauthorized(first);
+    this.#manner = 'http';
+    const second = await this.#send(url, service, operation, inside, 'http');
+    if (isRefusal(second)) throw this.#unauthorized(second);
+    this.#http.onAccepted();
+    return second;
+  }
+
+  /** Basic over a line that anybody can read: nobody's password goes there because a device says so. */
+  #wouldTellAll(url: URL): boolean {
+    return url.protocol === 'http:' && (this.#http.authorize('POST', url.pathname) ?? '').startsWith('Basic');
+  }
+
+  async #send(
+    url: URL,
+    service: ServiceName,
+    operation: string,
+    inside: string,
+    manner: Manner,
+  ): Promise<Exchange> {
+    const namespace = NAMESPACES[service];
+    const body = `<${operation} xmlns="${namespace}" xmlns:tt="http://www.onvif.org/ver10/schema">${inside}</${operation}>`;
+    const { credentials, certificate } = this.#options;
+    const header =
+      manner === 'token' && credentials !== null
+        ? usernameToken(credentials, randomBytes(16), this.#cameraNowMs())
+        : '';
+    const authorization =
+      manner === 'http' ? this.#http.authorize('POST', `${url.pathname}${url.search}`) : null;
+    const http = await post(
+      {
+        ...{ url, certificate, body: envelope(body, header) },
+        headers: {
+          'Content-Type': `application/soap+xml; charset=utf-8; action="${namespace}/${operation}"`,
+          'User-Agent': 'Framering',
+          ...(authorization === null ? {} : { Authorization: authorization }),
+        },
+      },
+      this.#deps,
+    );
+    return { http, soap: readAnswer(http.body) };
+  }
+
+  #cameraNowMs(): number {
+    const { clock } = this.#deps;
+    return this.#aheadOfMonotonicMs === null
+      ? clock.wallMs()
+      : this.#aheadOfMonotonicMs + clock.monotonicMs();
+  }
+
+  #answerOf({ http, soap }: Exchange, operation: string, url: URL): Element {
+    if (soap.kind === 'unreadable') throw this.#unreadable({ http, soap }, url);
+    if (soap.kind === 'fault') {
+      const { codes, reason } = soap.fault;
+      const said = [reason, codes.filter((code) => code !== '').join(' ')].find((text) => text !== '');
+      throw onvifError('camera_refused', `the camera refuses ${operation}${said ? `: ${said}` : ''}`, {
+        details: { codes },
+      });
+    }
+    if (soap.name !== `${operation}Response`)
+      throw onvifError('camera_bad_answer', `the camera answers ${operation} with something else`);
+    return soap.element;
+  }
+
+  #unreadable({ http, soap }: Exchange, url: URL): Error {
+    const where = url.host;
+    if (http.status >= 300 && http.status < 400)
+      return onvifError(
+        'not_onvif',
+        `${where} sends us elsewhere (${http.status}): ${/^https:/i.test(http.location) ? 'it wants https:// in its address' : 'give the address that it means'}`,
+      );
+    if (soap.kind === 'unreadable' && soap.isXml)
+      return onvifError('camera_bad_answer', `what ${where} answers can't be read: ${soap.reason}`);
+    return onvifError(
+      'not_onvif',
+      `${where} answers (${http.status}), but not by ONVIF: check the port and the path, and that ONVIF is switched on in the camera`,
+    );
+  }
+
+  #unauthorized({ soap }: Exchange): Error {
+    if (this.#options.credentials === null)
+      return onvifError('camera_unauthorized', 'the camera asks for a user and a password');
+    const remark = clockRemark(this.#clockOffsetSec ?? 0);
+    const hints = [
+      'many cameras have users for ONVIF of their own',
+      this.#clockOffsetSec === null
+        ? 'it tells no time: where its clock is wrong it takes nobody'
+        : remark === ''
+          ? ''
+          : `its clock is ${remark}, which was taken into account`,
+      soap.kind === 'fault' && soap.fault.reason !== '' ? `it says: ${soap.fault.reason}` : '',
+    ];
+    return onvifError(
+      'camera_unauthorized',
+      `the camera refuses user or password; ${hints.filter((hint) => hint !== '').join('; ')}`,
+    );
+  }
+}
