@@ -27,6 +27,8 @@ export type FromDecodeWorker =
   | {
       readonly op: 'fault';
       readonly tile: number;
+      /** The service's number of what isn't shown. */
+      readonly stream: number;
       readonly kind: 'codec' | 'failed';
       readonly message: string;
     }

@@ -107,7 +107,7 @@ export class DecodeTiles {
       },
       onFault: (kind, message) => {
         for (const { tile, hasCanvas } of this.#shownBy(stream))
-          if (hasCanvas) this.#post({ op: 'fault', tile, kind, message });
+          if (hasCanvas) this.#post({ op: 'fault', tile, stream, kind, message });
       },
       freeHardware: () =>
         this.#hardware - [...this.#streams.values()].filter((each) => each.decoder.hasHardware).length,

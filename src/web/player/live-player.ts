@@ -80,7 +80,9 @@ export class LivePlayer implements TileOwner {
     document.addEventListener('resume', () => this.#tell({ op: 'wake', isNew: true }));
     document.addEventListener('visibilitychange', () => this.#onVisibility());
     onHappening((happening) => {
-      if (happening.topic === 'config' && happening.id.startsWith('cameras/'))
+      // The service answers again: its socket needn't wait for its own next try.
+      if (happening.topic === 'reset') this.#tell({ op: 'wake', isNew: false });
+      else if (happening.topic === 'config' && happening.id.startsWith('cameras/'))
         this.#askAgain(ASK_AGAIN_MS / 4);
     });
   }

@@ -84,6 +84,7 @@ export class LiveTile {
   #widthPx = 0;
   /** Null: nobody said so yet. */
   #isInView: boolean | null = null;
+  #refusedStream = -1;
   #canvasMs = 0;
   #own = { drawnMs: 0, wallMs: 0 };
   #unsee: ReturnType<typeof setTimeout> | undefined;
@@ -213,7 +214,7 @@ export class LiveTile {
   }
 
   onWorker(message: Extract<FromDecodeWorker, { op: 'fault' | 'canvas-lost' | 'init' | 'fragment' }>): void {
-    if (message.op === 'fault') this.#onFailed(message.kind);
+    if (message.op === 'fault') this.#onDecoderFault(message.kind, message.stream);
     else if (message.op === 'canvas-lost') this.#onCanvasLost();
     else if (!(this.#screen instanceof MseScreen)) return;
     else if (message.op === 'init') this.#screen.init(message.mime, message.data);
@@ -276,6 +277,15 @@ export class LiveTile {
     const said = (stream: { codec: string; resolution: string } | null | undefined): string =>
       stream?.codec ? `${stream.codec} ${stream.resolution}` : '';
     this.#refused.look(said(this.#camera), said(this.#camera?.sub));
+  }
+
+  /** Until the smaller stream comes the larger one goes on, and may be refused again: that says nothing new. */
+  #onDecoderFault(kind: 'codec' | 'failed', stream: number): void {
+    if (kind === 'codec') {
+      if (this.#refused.isSubOnly && this.#refusedStream === stream) return;
+      this.#refusedStream = stream;
+    }
+    this.#onFailed(kind);
   }
 
   #onFailed(kind: 'codec' | 'failed'): void {
