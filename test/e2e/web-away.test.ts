@@ -46,7 +46,7 @@ test('while the service does not answer what is shown stays, with a countdown, a
   await page.context().setOffline(true);
   await page.getByRole('checkbox', { name: /^Single keys/ }).click();
   await page.getByText('The service does not answer since').waitFor();
-  await page.getByText(/Trying again in \d s/).waitFor();
+  await page.getByText(/Trying again in \d\ss/).waitFor();
   assert.deepEqual(await visitor.axe(), []);
   await page.getByRole('heading', { name: 'Account' }).waitFor();
   await page.getByRole('button', { name: 'Try now' }).click();

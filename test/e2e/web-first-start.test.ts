@@ -5,6 +5,7 @@ import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixtures } from '../support/fixtures.js';
 import { startService } from '../support/service.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 
 const NEW_PASSWORD = 'a password of my own';
 
@@ -47,9 +48,11 @@ test('from the printed password to the first camera it takes ten clicks at most'
   await page.fill('input[name=url]', camera.url('/main'));
   await click('Test');
   await page.getByText('It works: h264, 320 × 180').waitFor();
-  await page.waitForFunction("document.querySelector('canvas')?.width === 320");
+  await until('its picture is there', () =>
+    page.evaluate<boolean>("document.querySelector('canvas')?.width === 320"),
+  );
   await click('Add and watch');
-  await page.waitForFunction("location.pathname !== '/setup'");
+  await page.waitForURL(({ pathname }) => pathname !== '/setup');
   assert.ok(clicks <= 10, `${clicks} clicks`);
   await visitor.settle();
   assert.deepEqual(visitor.faults, []);

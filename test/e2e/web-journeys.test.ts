@@ -226,6 +226,6 @@ test('keyboard alone, first start: from the printed password to the first camera
   await page.getByText('It works: h264').waitFor();
   await tabToText(visitor, /^Add and watch$/);
   await page.keyboard.press('Enter');
-  await page.waitForFunction("location.pathname !== '/setup'");
+  await page.waitForURL(({ pathname }) => pathname !== '/setup');
   await visitor.close();
 });

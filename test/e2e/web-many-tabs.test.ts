@@ -43,6 +43,63 @@ test('eight tabs of pages without pictures hear of changes, and leave the host r
   await visitor.close();
 });
 
+const look = (page: AppPage['page'], isHidden: boolean): Promise<unknown> =>
+  page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'))`);
+
+test('eight tabs of the log leave the host room for requests, and each goes on when it is seen', async () => {
+  const visitor = await browser.signedIn(app.url, operator);
+  const records = (page: AppPage['page'], id: string) =>
+    page.getByRole('listitem').filter({ hasText: 'create_tag' }).filter({ hasText: id });
+  const write = async (id: string): Promise<void> =>
+    assert.equal((await app.asAdmin('POST', '/api/tags', { id, name: id, color: '#112233' })).status, 201);
+  const tabs: AppPage['page'][] = [];
+  for (let count = 0; count < 8; count += 1) {
+    const tab = count === 0 ? visitor.page : await visitor.page.context().newPage();
+    const isEnded = tab.waitForEvent('requestfailed', (request) => request.url().includes('/logs/stream'));
+    isEnded.catch(() => {});
+    // Six connections and no more: what needs a seventh hangs.
+    await tab.goto(`${app.url}/logs`);
+    await write(`log-${count}`);
+    await records(tab, `log-${count}`).waitFor();
+    tabs.push(tab);
+    if (count === 7) break;
+    await look(tab, true);
+    await isEnded;
+  }
+  const [first, last] = [tabs[0], tabs[7]];
+  assert.ok(first !== undefined && last !== undefined);
+  assert.equal(await asks(last, '/api/openapi.json'), 200);
+  await write('log-meanwhile');
+  await records(last, 'log-meanwhile').waitFor();
+  await first.bringToFront();
+  await look(first, false);
+  await records(first, 'log-meanwhile').waitFor();
+  await write('log-last');
+  await records(first, 'log-last').waitFor();
+  for (const id of ['log-0', 'log-meanwhile', 'log-last'])
+    assert.equal(await records(first, id).count(), 1, id);
+  await visitor.close();
+});
+
+test('a log that was not read for longer than the service repeats says that records may be missing', async () => {
+  const visitor = await browser.signedIn(app.url, operator);
+  const { page } = visitor;
+  await visitor.go('/logs');
+  await page.getByRole('listitem').first().waitFor();
+  const isEnded = page.waitForEvent('requestfailed', (request) => request.url().includes('/logs/stream'));
+  await look(page, true);
+  await isEnded;
+  const zones = ['Europe/Rome', 'UTC'];
+  for (let count = 0; count < 101; count += 1) {
+    const { status } = await app.asAdmin('PUT', '/api/settings', { time_zone: zones[count % 2] });
+    assert.equal(status, 200);
+  }
+  await look(page, false);
+  await page.getByRole('listitem').filter({ hasText: 'may be missing' }).waitFor();
+  await visitor.close();
+});
+
 test('a camera that was deleted and made again while nobody saw the page is there', async () => {
   const visitor = await browser.signedIn(app.url, operator);
   const { page } = visitor;

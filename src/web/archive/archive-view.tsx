@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import { outage } from '../data/connection.js';
 import type { ExportItem } from '../data/exports.js';
+import { isOffline } from '../data/problem.js';
 import { navigate } from '../data/route.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
@@ -148,7 +150,13 @@ export const ArchiveView = ({
       <ArchiveTiles control={control} onRemove={onRemove} />
       <div>
         {control.player.isFull ? null : <Banner tone="warn">{archiveText('compatible')}</Banner>}
-        {problem === null ? null : <ProblemBox what={archiveText('table')} problem={problem} />}
+        {problem === null || (isOffline(problem) && outage.value !== null) ? null : (
+          <ProblemBox
+            what={archiveText('reading')}
+            problem={problem}
+            onRetry={() => control.timeline.again()}
+          />
+        )}
         <Transport control={control} actions={actions} />
       </div>
       <Tape model={control} />

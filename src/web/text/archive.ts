@@ -56,6 +56,7 @@ export const archiveText = catalogue({
   unknown: 'not known yet',
   future: 'still to come',
   table: 'What was recorded',
+  reading: 'Reading what was recorded',
   camera: 'Camera',
   from: 'From',
   to: 'To',

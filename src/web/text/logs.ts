@@ -16,6 +16,7 @@ export const logsText = catalogue({
   none: 'Nothing was logged yet that fits.',
   waiting: 'The log is not connected; it is tried again all the time.',
   dropped: 'Only the newest {count} records are kept here.',
+  missed: 'Records from before this one may be missing: the log was not read for a while.',
   toEnd: 'To the newest',
   trace: 'Trace',
   debug: 'Debug',

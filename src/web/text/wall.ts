@@ -75,7 +75,7 @@ export const wallText = catalogue({
   insecureSelf: 'Or let it make its own (TLS_SELF_SIGNED=true), and trust that on each device.',
   insecureProxy: 'Or put a proxy with a certificate before it.',
   socketConnecting: 'Connecting…',
-  socketWaiting: 'No connection. Next try in {seconds} s.',
+  socketWaiting: 'No connection. Next try in {seconds}\u00a0s.',
   socketBlocked: 'No WebSocket comes through: pictures come in another way.',
   outdated: 'A part of this page could not be loaded: the service may have another version by now.',
   reload: 'Load the page anew',

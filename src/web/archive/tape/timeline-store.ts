@@ -40,6 +40,7 @@ export class TimelineStore {
   readonly #loading = new Set<number>();
   #wanted: number[] = [];
   #retryAtMs = 0;
+  #seen: readonly [fromMs: number, toMs: number] = [0, 0];
 
   /** Other cameras: what is known of the old ones is forgotten. */
   use(cameras: readonly string[]): void {
@@ -51,8 +52,15 @@ export class TimelineStore {
     this.#join();
   }
 
+  /** Somebody wants to wait no longer after a fault. */
+  again(): void {
+    this.#retryAtMs = 0;
+    this.look(...this.#seen);
+  }
+
   /** A time is seen: what isn't known of it, or may be another by now, is asked for. */
   look(fromMs: number, toMs: number): void {
+    this.#seen = [fromMs, toMs];
     const nowMs = Date.now();
     if (this.#cameras.length === 0 || nowMs < this.#retryAtMs) return;
     const wanted: number[] = [];

@@ -118,6 +118,11 @@ export const page = (_props: PageProps) => {
     selection,
     rows.map(({ id }) => id),
   );
+  const addButton = (
+    <Button icon="plus" kind="primary" onClick={() => setOpened({ edit: null })}>
+      {camerasText('add')}
+    </Button>
+  );
   const addButtons = (
     <div class={styles.actions}>
       <Button icon="tag" onClick={() => setOpened('tags')}>
@@ -126,9 +131,7 @@ export const page = (_props: PageProps) => {
       <Button icon="upload" onClick={() => setOpened('many')}>
         {camerasText('addMany')}
       </Button>
-      <Button icon="plus" kind="primary" onClick={() => setOpened({ edit: null })}>
-        {camerasText('add')}
-      </Button>
+      {all.length > 0 ? addButton : null}
     </div>
   );
   return (
@@ -162,7 +165,7 @@ export const page = (_props: PageProps) => {
               {isFiltered(view) && all.length > 0 ? (
                 <Button onClick={clearFilters}>{camerasText('clearFilters')}</Button>
               ) : null}
-              {mayEdit && all.length === 0 ? addButtons : null}
+              {mayEdit && all.length === 0 ? addButton : null}
             </EmptyState>
           )}
         </div>

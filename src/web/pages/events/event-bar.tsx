@@ -31,8 +31,14 @@ export const filterOfAddress = (): EventFilter => {
   };
 };
 
-export const isFiltered = (): boolean =>
-  ['period', 'camera', 'what', 'seen'].some((name) => query.value.get(name) !== null);
+/** What may hide events: filters, or nothing but the time that is shown; null: nothing does. */
+export const hiddenBy = (): 'filters' | Exclude<Period, 'all'> | null => {
+  const given = query.value;
+  if (['camera', 'what', 'seen'].some((name) => given.get(name) !== null)) return 'filters';
+  const asked = given.get('period');
+  const period = isPeriod(asked) ? asked : 'week';
+  return period === 'all' ? null : period;
+};
 
 export const clearFilters = (): void => setQuery({ period: 'all', camera: null, what: null, seen: null });
 

@@ -15,7 +15,7 @@ import { toast } from '../../parts/toasts.js';
 import { useShortcuts } from '../../parts/use-shortcuts.js';
 import { eventsText } from '../../text/events.js';
 import type { PageProps } from '../table.js';
-import { clearFilters, EventBar, filterOfAddress, filterText, isFiltered } from './event-bar.js';
+import { clearFilters, EventBar, filterOfAddress, filterText, hiddenBy } from './event-bar.js';
 import { EventCard } from './event-card.js';
 import { EventDetail, rangeOf } from './event-detail.js';
 import { EventList } from './event-list.js';
@@ -198,11 +198,14 @@ const Cards = ({
   );
 };
 
-const Nothing = () => (
-  <EmptyState icon="bell" text={eventsText(isFiltered() ? 'none' : 'noneAtAll')}>
-    {isFiltered() ? <Button onClick={clearFilters}>{eventsText('clearFilters')}</Button> : null}
-  </EmptyState>
-);
+const Nothing = () => {
+  const by = hiddenBy();
+  return (
+    <EmptyState icon="bell" text={eventsText(by === null ? 'noneAtAll' : `none_${by}`)}>
+      {by === null ? null : <Button onClick={clearFilters}>{eventsText('clearFilters')}</Button>}
+    </EmptyState>
+  );
+};
 
 /** What happened: found, looked at, ticked off, taken along. */
 export const page = (_props: PageProps) => {

@@ -3,7 +3,7 @@ import { showMoment } from '../../data/time.js';
 import { Button } from '../../parts/button.js';
 import { Panel } from '../../parts/page-head.js';
 import { ProblemBox } from '../../parts/problem-box.js';
-import { Badge } from '../../parts/states.js';
+import { Badge, Skeleton } from '../../parts/states.js';
 import { toast } from '../../parts/toasts.js';
 import { useAction, useLoaded } from '../../parts/use-action.js';
 import { meText } from '../../text/me.js';
@@ -38,6 +38,7 @@ export const Browsers = () => {
         <ProblemBox what={meText('readBrowsers')} problem={browsers.problem} onRetry={browsers.reload} />
       )}
       {end.problem === null ? null : <ProblemBox what={meText('endBrowser')} problem={end.problem} />}
+      {browsers.value === null && browsers.problem === null ? <Skeleton bars={2} /> : null}
       <ul class={styles.browsers}>
         {(browsers.value ?? []).map((browser) => (
           <li key={browser.id} class={styles.row}>

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
+import { outage } from '../../data/connection.js';
 import { tabStorage } from '../../data/storage.js';
 import { Button } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
@@ -67,7 +68,8 @@ const SocketBanner = () => {
     const timer = setTimeout(() => setIsLong(true), 1_500);
     return () => clearTimeout(timer);
   }, [isOpen]);
-  if (isOpen || !isLong) return null;
+  // That the service doesn't answer at all is told over every page.
+  if (isOpen || !isLong || outage.value !== null) return null;
   const text =
     state.state === 'blocked'
       ? wallText('socketBlocked')
