@@ -141,6 +141,7 @@ const seePictures = (startMs: number, count: number): void => {
     cameraId: CAMERA_ID,
     sidecar,
     knownBytes: null,
+    isNew: true,
     records: Buffer.concat(records),
     isLast: true,
   };

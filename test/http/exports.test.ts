@@ -34,7 +34,14 @@ const record = (cameraId: string, made: ReturnType<typeof film>, isOpen = false)
 const see = (cameraId: string, seconds: number, label: string): void => {
   const objects = [{ label, score: 1, box: [0, 0, 1, 1] as const, zone: '' }];
   const records = encodeRecord({ wallMs: START_MS + seconds * 1_000, source: 'model', objects });
-  const append = { cameraId, sidecar: sidecarName(START_MS), knownBytes: null, records, isLast: true };
+  const append = {
+    cameraId,
+    sidecar: sidecarName(START_MS),
+    knownBytes: null,
+    isNew: true,
+    records,
+    isLast: true,
+  };
   const [result] = appendDetections({ archiveDir: join(app.dataDir, 'recordings'), appends: [append] });
   assert.ok(result !== undefined && 'fileBytes' in result);
 };

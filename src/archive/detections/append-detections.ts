@@ -11,8 +11,10 @@ import { isSidecar, pagesOf, wholeBytesOf, writeAt } from './sidecar-pages.js';
 export type Append = {
   readonly cameraId: string;
   readonly sidecar: string;
-  /** How long the file is, if the service has written it all; null: that is to be looked at, and it may not be there yet. */
+  /** How long the file is, if the service has written it all; null: that is to be looked at. */
   readonly knownBytes: number | null;
+  /** Whether it may not be there yet; else one that isn't there went with its recording. */
+  readonly isNew: boolean;
   /** One behind the other. */
   readonly records: Uint8Array;
   /** Nothing is expected to come: what is there is to last. */
@@ -46,13 +48,13 @@ const wholeEnd = (fd: number, knownBytes: number | null): number => {
   return wholeBytes;
 };
 
-const append = (archiveDir: string, { cameraId, sidecar, knownBytes, records, isLast }: Append): number => {
+const append = (archiveDir: string, one: Append): number => {
+  const { cameraId, sidecar, knownBytes, records, isLast, isNew } = one;
   const folder = folderOf(archiveDir, cameraId);
   if (parseSidecarName(sidecar)?.kind !== 'current' || !isRealFolder(folder))
     throw Object.assign(new Error('there is no such place'), { code: 'ENOENT' });
-  // One that was there went with its recording.
-  const isNew = knownBytes === null && records.length > 0;
-  const fd = openSync(join(folder, sidecar), FLAGS | (isNew ? constants.O_CREAT : 0), FILE_MODE);
+  const create = isNew && records.length > 0 ? constants.O_CREAT : 0;
+  const fd = openSync(join(folder, sidecar), FLAGS | create, FILE_MODE);
   try {
     const endBytes = wholeEnd(fd, knownBytes);
     const all = recordsIn(Buffer.from(records.buffer, records.byteOffset, records.length));

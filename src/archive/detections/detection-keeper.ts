@@ -27,6 +27,8 @@ type CameraFile = {
   readonly records: Buffer[];
   /** How long the sidecar is; null: unknown. */
   fileBytes: number | null;
+  /** Something was written to it. */
+  isMade: boolean;
   /** It has been made to last. */
   isSynced: boolean;
   /** After a fault. */
@@ -102,7 +104,14 @@ export class DetectionKeeper {
     if (startMs === undefined) return;
     const camera = this.#cameraOf(cameraId);
     const { files } = camera;
-    const idle = { closedMs: null, records: [], fileBytes: null, isSynced: true, notBeforeMs: 0 };
+    const idle = {
+      closedMs: null,
+      records: [],
+      fileBytes: null,
+      isMade: false,
+      isSynced: true,
+      notBeforeMs: 0,
+    };
     files.push({ camera, sidecar: sidecarName(startMs), progress, ...idle });
     for (const { records } of files.splice(0, Math.max(files.length - MAX_FILES, 0)))
       this.#lose(camera, records);
@@ -202,8 +211,9 @@ export class DetectionKeeper {
         const taken = file.records.splice(0);
         const records = Buffer.concat(taken);
         leftBytes -= records.length;
-        const { sidecar, fileBytes: knownBytes } = file;
-        batch.push({ file, taken, append: { cameraId, sidecar, knownBytes, records, isLast: isOver } });
+        const { sidecar, fileBytes: knownBytes, isMade } = file;
+        const append = { cameraId, sidecar, knownBytes, isNew: !isMade, records, isLast: isOver };
+        batch.push({ file, taken, append });
       }
     }
     return batch;
@@ -235,6 +245,7 @@ export class DetectionKeeper {
     const { camera } = file;
     if ('fileBytes' in result) {
       file.fileBytes = result.fileBytes;
+      file.isMade = true;
       file.isSynced = isLast;
       this.counts.kept += taken.length;
       this.#release(camera, taken);

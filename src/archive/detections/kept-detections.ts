@@ -63,12 +63,15 @@ export class KeptDetections {
 
   /** Those of the recordings that overlap a time. */
   async #sidecars(cameraId: string, fromMs: number, toMs: number): Promise<ReadDetectionsInput['sidecars']> {
-    const byName = new Map<string, number>();
-    for (const { fileName, startMs, endMs } of await this.#recordings.list(cameraId)) {
+    const byName = new Map<string, ReadDetectionsInput['sidecars'][number]>();
+    for (const { fileName, startMs, endMs, isOpen } of await this.#recordings.list(cameraId)) {
       if (startMs - SLACK_MS >= toMs || endMs + SLACK_MS <= fromMs) continue;
       const name = sidecarOf(fileName);
-      if (name !== null && !byName.has(name)) byName.set(name, startMs);
+      if (name === null) continue;
+      // Two recordings that begin in one second share it; of one that is open nobody knows when it ends.
+      const known = byName.get(name) ?? { name, startMs, endMs };
+      byName.set(name, { ...known, endMs: isOpen ? Number.POSITIVE_INFINITY : Math.max(known.endMs, endMs) });
     }
-    return [...byName].map(([name, startMs]) => ({ name, startMs }));
+    return [...byName.values()];
   }
 }

@@ -11,8 +11,8 @@ export type DetectionPlace = { readonly timeUs: number; readonly count: number }
 
 export type ReadDetectionsInput = {
   readonly folder: string;
-  /** In the order of their recordings' starts. */
-  readonly sidecars: readonly { readonly name: string; readonly startMs: number }[];
+  /** In the order of their recordings' starts; `endMs`: of the recording. */
+  readonly sidecars: readonly { readonly name: string; readonly startMs: number; readonly endMs: number }[];
   readonly fromMs: number;
   readonly toMs: number;
   /** Objects of others are left out, and pictures without any; null: all count. */
@@ -31,6 +31,10 @@ export type ReadDetections = {
 /** What is written later than what was seen after it: no later than this. */
 const LATE_MS = 60_000;
 const MAX_BYTES = 2 << 20;
+/** So many more are read where all of them are of one moment, or of none: whatever is in a file, a job has an end. */
+const MAX_MORE_BYTES = 32 << 20;
+/** Behind so many pages without a record in them nothing else is looked for: it is none of what we wrote. */
+const MAX_EMPTY_PAGES = 128;
 const MAX_FILES = 256;
 
 const usOf = (wallMs: number): number => Math.round(wallMs * 1_000);
@@ -57,6 +61,8 @@ const firstPage = (fd: number, pages: number, fromMs: number): number => {
   return Math.max(low, 0);
 };
 
+type PageFound = { readonly isEmpty: boolean; readonly isBehind: boolean };
+
 /** What was found, until there is enough of it. */
 class Reading {
   readonly found: KeptDetection[] = [];
@@ -73,6 +79,11 @@ class Reading {
     this.#leftBytes = input.maxBytes ?? MAX_BYTES;
   }
 
+  /** No more is read. */
+  get isSpent(): boolean {
+    return this.#leftBytes <= -MAX_MORE_BYTES;
+  }
+
   get isOver(): boolean {
     return this.horizonMs !== Number.POSITIVE_INFINITY;
   }
@@ -82,30 +93,39 @@ class Reading {
     if (timeMs > this.#input.fromMs) this.horizonMs = timeMs;
   }
 
-  readFile(fd: number, fileBytes: number): void {
+  /** `recordedToMs`: what says to be of later is what a clock said that leapt, and tells nothing of what follows it. */
+  readFile(fd: number, fileBytes: number, recordedToMs: number): void {
     if (!isSidecar(fd)) return;
     const pages = pageCountOf(fileBytes);
     const { fromMs, toMs } = this.#input;
+    const lastMs = recordedToMs + LATE_MS;
+    let emptyPages = 0;
     for (let page = firstPage(fd, pages, fromMs); page < pages && !this.isOver; page += 1) {
-      const isBehind = this.#readPage(readPage(fd, page), page, toMs + LATE_MS);
+      if (this.isSpent || emptyPages >= MAX_EMPTY_PAGES) return;
+      const { isEmpty, isBehind } = this.#readPage(readPage(fd, page), page, toMs + LATE_MS, lastMs);
       if (isBehind) return;
+      emptyPages = isEmpty ? emptyPages + 1 : 0;
       this.#leftBytes -= PAGE_BYTES;
       if (this.#leftBytes <= 0) this.end(this.#newestMs - LATE_MS);
     }
   }
 
-  /** Returns whether the page, and so what follows it, is of later. */
-  #readPage(bytes: Buffer, page: number, endMs: number): boolean {
+  /** Returns whether it has no record, and whether it, and so what follows it, is of later. */
+  #readPage(bytes: Buffer, page: number, endMs: number, lastMs: number): PageFound {
     let firstMs: number | null = null;
+    let isEmpty = true;
     eachRecord(bytes, page, (at, lengthBytes) => {
       const timeMs = recordTimeAt(bytes, at);
-      firstMs ??= timeMs;
-      this.#newestMs = Math.max(this.#newestMs, timeMs);
+      isEmpty = false;
+      if (timeMs <= lastMs) {
+        firstMs ??= timeMs;
+        this.#newestMs = Math.max(this.#newestMs, timeMs);
+      }
       if (timeMs < this.#input.fromMs || timeMs >= this.#input.toMs) return;
       const counted = this.#counted(decodeRecord(bytes.subarray(at, at + lengthBytes)));
       if (counted !== null) this.found.push(counted);
     });
-    return firstMs !== null && firstMs > endMs;
+    return { isEmpty, isBehind: firstMs !== null && firstMs > endMs };
   }
 
   #counted(detection: KeptDetection | null): KeptDetection | null {
@@ -115,17 +135,17 @@ class Reading {
   }
 }
 
-const readFile = (path: string, reading: Reading): void => {
+const readFile = (path: string, recordedToMs: number, reading: Reading): void => {
   let opened: ReturnType<typeof openRegular>;
   try {
     opened = openRegular(path);
   } catch (fault) {
     // Nothing was seen then, or the recording was deleted meanwhile.
-    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL'].includes(codeOf(fault))) return;
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL', 'ENXIO'].includes(codeOf(fault))) return;
     throw fault;
   }
   try {
-    reading.readFile(opened.fd, opened.stat.size);
+    reading.readFile(opened.fd, opened.stat.size, recordedToMs);
   } finally {
     closeSync(opened.fd);
   }
@@ -154,10 +174,10 @@ export const readDetections = (input: ReadDetectionsInput): ReadDetections => {
   const { folder, sidecars, limit, behind } = input;
   const fromMs = Math.max(input.fromMs, (behind?.timeUs ?? 0) / 1_000);
   const reading = new Reading({ ...input, fromMs });
-  for (const [index, { name, startMs }] of sidecars.entries()) {
-    if (index >= MAX_FILES) reading.end(startMs);
+  for (const [index, { name, startMs, endMs }] of sidecars.entries()) {
+    if (index >= MAX_FILES || reading.isSpent) reading.end(startMs);
     if (reading.isOver) break;
-    readFile(join(folder, name), reading);
+    if (!reading.isSpent) readFile(join(folder, name), endMs, reading);
   }
   const { horizonMs } = reading;
   const whole = reading.found.filter(({ wallMs }) => wallMs < horizonMs).sort((a, b) => a.wallMs - b.wallMs);

@@ -1,4 +1,13 @@
-import { closeSync, constants, fsyncSync, ftruncateSync, openSync, renameSync, unlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  ftruncateSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { syncFolder } from '../../base/durable-file.js';
 import { codeOf } from '../files/disk-fault.js';
@@ -19,19 +28,40 @@ import {
 const FILE_MODE = 0o640;
 const WRITE_BYTES = 1 << 20;
 
-type Target = { readonly sidecar: string; readonly fromMs: number; readonly toMs: number };
+/** A sidecar, and from when to when the recordings are that it belongs to. */
+type Target = {
+  readonly sidecar: string;
+  readonly spans: { readonly fromMs: number; readonly toMs: number }[];
+};
 
-const targetOf = (recordingName: string): Target | null => {
-  const name = parseRecordingName(recordingName);
-  const sidecar = sidecarOf(recordingName);
-  if (name === null || sidecar === null) return null;
-  return { sidecar, fromMs: name.startMs, toMs: name.endMs ?? Number.POSITIVE_INFINITY };
+/** Recordings that begin in one second share theirs. */
+const targetsOf = (recordingNames: readonly string[]): Target[] => {
+  const bySidecar = new Map<string, Target>();
+  for (const recordingName of recordingNames) {
+    const name = parseRecordingName(recordingName);
+    const sidecar = sidecarOf(recordingName);
+    if (name === null || sidecar === null) continue;
+    const target = bySidecar.get(sidecar) ?? { sidecar, spans: [] };
+    target.spans.push({ fromMs: name.startMs, toMs: name.endMs ?? Number.POSITIVE_INFINITY });
+    bySidecar.set(sidecar, target);
+  }
+  return [...bySidecar.values()];
+};
+
+const isFolder = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** Removes whatever else has a name that is to be ours alone, without following it. */
+const remove = (path: string): void => {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) unlinkSync(path);
 };
 
 /** Copies what is of a target's time into a draft, which lasts; null: there is nothing. */
 const writeDraft = (folder: string, from: number, fileBytes: number, target: Target): string | null => {
   const draft = draftOf(target.sidecar);
-  const to = openSync(join(folder, draft), 'w', FILE_MODE);
+  // What a broken-off attempt left, or another hand put there.
+  remove(join(folder, draft));
+  const to = openSync(join(folder, draft), 'wx', FILE_MODE);
   let writtenBytes = 0;
   try {
     let records: Buffer[] = [];
@@ -47,7 +77,7 @@ const writeDraft = (folder: string, from: number, fileBytes: number, target: Tar
       const bytes = readPage(from, page);
       eachRecord(bytes, page, (at, lengthBytes) => {
         const timeMs = recordTimeAt(bytes, at);
-        if (timeMs < target.fromMs || timeMs > target.toMs) return;
+        if (!target.spans.some(({ fromMs, toMs }) => timeMs >= fromMs && timeMs <= toMs)) return;
         records.push(bytes.subarray(at, at + lengthBytes));
         waitingBytes += lengthBytes;
       });
@@ -68,7 +98,7 @@ const openSidecar = (path: string): { fd: number; fileBytes: number } | null => 
     const { fd, stat } = openRegular(path, constants.O_RDWR);
     return { fd, fileBytes: stat.size };
   } catch (fault) {
-    if (['ENOENT', 'ELOOP', 'EINVAL'].includes(codeOf(fault))) return null;
+    if (['ENOENT', 'ELOOP', 'EINVAL', 'EISDIR', 'ENXIO'].includes(codeOf(fault))) return null;
     throw fault;
   }
 };
@@ -83,7 +113,10 @@ export const shareOut = (folder: string, fileName: string, recordingNames: reado
   if (sidecar === null || opened === null) return;
   const { fd, fileBytes } = opened;
   try {
-    const targets = recordingNames.flatMap((name) => targetOf(name) ?? []);
+    // A folder of that name is nobody's sidecar, and not ours to remove: what was seen then is lost.
+    const targets = targetsOf(recordingNames).filter(
+      ({ sidecar: name }) => ![name, draftOf(name)].some((taken) => isFolder(join(folder, taken))),
+    );
     const wholeBytes = wholeBytesOf(fd, fileBytes);
     if (wholeBytes > 0 && !isSidecar(fd)) return;
     if (targets.length === 1 && targets[0]!.sidecar === sidecar) {

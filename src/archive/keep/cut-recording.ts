@@ -9,6 +9,7 @@ import { shareOut } from '../detections/share-out.js';
 import { eachFolder } from '../files/archive-folders.js';
 import { folderOf } from '../files/archive-path.js';
 import { deleteBelongings } from '../files/belongings.js';
+import { isDiskFull } from '../files/disk-fault.js';
 import { closedName, cutName, isCutName, parseRecordingName } from '../files/file-name.js';
 import { videoIndexOf } from '../files/file-times.js';
 import type { FileWalk } from '../files/file-walk.js';
@@ -150,6 +151,15 @@ const writePieces = (
   }
 };
 
+/** Where there is no room it is tried again with the cut; no other fault of what was seen keeps a recording from being cut. */
+const shareOutIfPossible = (folder: string, fileName: string, names: readonly string[]): void => {
+  try {
+    shareOut(folder, fileName, names);
+  } catch (fault) {
+    if (isDiskFull(fault)) throw fault;
+  }
+};
+
 const cutOpened = (
   folder: string,
   fileName: string,
@@ -164,7 +174,7 @@ const cutOpened = (
   if (run.first === 0 && run.end === parts.count) return nothing('whole');
   const pieces = writePieces(folder, fileName, runs, new PieceWriter(folder, fileName, recording, parts));
   const names = pieces.map((piece) => namePiece(folder, piece));
-  shareOut(folder, fileName, names);
+  shareOutIfPossible(folder, fileName, names);
   syncFolder(folder);
   return { outcome: 'cut', names };
 };

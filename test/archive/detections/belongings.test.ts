@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -31,7 +40,7 @@ const makeFolder = (t: Parameters<typeof tempFolder>[0]) => {
   const see = (startMs: number, detections: readonly KeptDetection[]): string => {
     const records = Buffer.concat(detections.map(encodeRecord));
     const sidecar = sidecarName(startMs);
-    const append = { cameraId: 'gate', sidecar, knownBytes: null, records, isLast: true };
+    const append = { cameraId: 'gate', sidecar, knownBytes: null, isNew: true, records, isLast: true };
     assert.ok('fileBytes' in appendDetections({ archiveDir, appends: [append] })[0]!);
     return sidecar;
   };
@@ -196,4 +205,57 @@ test('with a file that is moved aside its sidecar is, too; they are counted and 
   assert.equal(expired.deleted.length, 1);
   assert.equal(readdirSync(folder).length, 2, 'the other one keeps its own');
   rmSync(folder, { recursive: true });
+});
+
+test('what stands where a sidecar is made anew is replaced: no link is followed, no pipe waited for', (t) => {
+  const { archiveDir, folder, see } = makeFolder(t);
+  const foreign = join(archiveDir, 'foreign');
+  writeFileSync(foreign, 'somebody else’s');
+  const whole = closedName(START_MS, START_MS + 600_000);
+  see(START_MS, eachSecond(START_MS, 600));
+  const pieces = [100, 300].map((sec) =>
+    closedName(START_MS + sec * SECOND_MS, START_MS + (sec + 50) * SECOND_MS),
+  );
+  const [linked, piped] = pieces.map((name) => join(folder, `${sidecarOf(name)}.new`));
+  symlinkSync(foreign, linked!);
+  assert.equal(spawnSync('mkfifo', [piped!]).status, 0);
+  shareOut(folder, whole, pieces);
+  assert.equal(readFileSync(foreign, 'utf8'), 'somebody else’s');
+  assert.deepEqual(
+    readdirSync(folder).sort(),
+    pieces.map((name) => sidecarOf(name)!),
+  );
+  for (const [at, first] of [100, 300].entries())
+    assert.deepEqual(labelsIn(folder, sidecarOf(pieces[at]!)!), range(first, first + 51));
+});
+
+test('a folder in the place of a sidecar, or of one to be, keeps no recording from being cut', async (t) => {
+  const { archiveDir, folder, see } = makeFolder(t);
+  const cut = async (startMs: number, keptFromSec: number) => {
+    const fileName = writeClosed(folder, { startMs, fragments: 60 });
+    const [fromMs, toMs] = [startMs + keptFromSec * SECOND_MS, startMs + (keptFromSec + 10) * SECOND_MS];
+    const input = { archiveDir, cameraId: 'gate', fileName, kept: [{ fromMs, toMs }] };
+    return new InlineRunner().run('cutRecording', input);
+  };
+  mkdirSync(join(folder, sidecarName(START_MS)));
+  assert.equal((await cut(START_MS, 20)).outcome, 'cut');
+  // Of the next one the piece's sidecar, and of the one after it the draft of it.
+  for (const [at, suffix] of ['', '.new'].entries()) {
+    const startMs = START_MS + (at + 1) * 3_600_000;
+    see(startMs, eachSecond(startMs, 60));
+    const pieceMs = startMs + 20 * SECOND_MS;
+    mkdirSync(join(folder, `${sidecarName(pieceMs)}${suffix}`));
+    const { outcome, names } = await cut(startMs, 20);
+    assert.deepEqual([outcome, names.map((name) => sidecarOf(name))], ['cut', [sidecarName(pieceMs)]]);
+  }
+});
+
+test('two pieces that begin in one second share what was seen in both', (t) => {
+  const { folder, see } = makeFolder(t);
+  const names = [closedName(START_MS, START_MS + 600), closedName(START_MS, START_MS + 9_000)];
+  const oldMs = START_MS - 60_000;
+  see(oldMs, [seen(START_MS - 1_000, 'before'), seen(START_MS, 'a'), seen(START_MS + 8_000, 'b')]);
+  shareOut(folder, closedName(oldMs, START_MS + 9_000), names);
+  assert.deepEqual(readdirSync(folder), [sidecarName(START_MS)]);
+  assert.deepEqual(labelsIn(folder, sidecarName(START_MS)), ['a', 'b']);
 });

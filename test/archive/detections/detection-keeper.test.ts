@@ -132,6 +132,22 @@ test('what goes while its recording is fresh is not made anew, not to be synced 
   assert.deepEqual(keeper.counts, { kept: 1, lost: 0 });
 });
 
+test('what goes while the disk refuses is not made anew', async (t) => {
+  const disk = new BadDisk();
+  const { keeper, folder, pass, begin } = makeKeeper(t, disk);
+  mkdirSync(folder);
+  const file = begin(START_MS, START_MS + 600_000);
+  keeper.add(CAMERA_ID, seen(START_MS));
+  await pass(500);
+  disk.mode = 'full';
+  keeper.add(CAMERA_ID, seen(START_MS + 1));
+  await pass(2_000);
+  rmSync(join(folder, file.sidecar));
+  disk.mode = 'good';
+  await pass(10_000);
+  assert.deepEqual(readdirSync(folder), []);
+});
+
 test("one camera's trouble holds up no other's", async (t) => {
   const { keeper, archiveDir, folder, pass, begin } = makeKeeper(t);
   mkdirSync(folder);

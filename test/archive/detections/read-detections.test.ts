@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -21,7 +21,14 @@ const write = (archiveDir: string, detections: readonly KeptDetection[], goes = 
   let knownBytes: number | null = null;
   for (let at = 0; at < detections.length; at += each) {
     const records = Buffer.concat(detections.slice(at, at + each).map(encodeRecord));
-    const append = { cameraId: 'gate', sidecar: SIDECAR, knownBytes, records, isLast: false };
+    const append = {
+      cameraId: 'gate',
+      sidecar: SIDECAR,
+      knownBytes,
+      isNew: knownBytes === null,
+      records,
+      isLast: false,
+    };
     const [result] = appendDetections({ archiveDir, appends: [append] });
     if (result === undefined || !('fileBytes' in result)) assert.fail(JSON.stringify(result));
     knownBytes = result.fileBytes;
@@ -47,7 +54,7 @@ test('pages of any size have each detection once, in the order of time, whatever
       const found: KeptDetection[] = [];
       let behind: DetectionPlace | null = null;
       for (let page = 0; page < 1_000; page += 1) {
-        const sidecars = [{ name: SIDECAR, startMs: START_MS }];
+        const sidecars = [{ name: SIDECAR, startMs: START_MS, endMs: Number.POSITIVE_INFINITY }];
         // As if a page of the file were all that one job may read.
         const input = { folder, sidecars, fromMs, toMs, labels, limit, behind, maxBytes: PAGE_BYTES };
         const { detections, next } = readDetections(input);
@@ -73,7 +80,7 @@ test('a moment is found by a few reads in a sidecar of hundreds of pages', (t) =
   const written = Array.from({ length: 150_000 }, (_, at) => seen(START_MS + at * 1_000));
   const folder = write(archiveDir, written);
   const fromMs = START_MS + 100_000_000;
-  const sidecars = [{ name: SIDECAR, startMs: START_MS }];
+  const sidecars = [{ name: SIDECAR, startMs: START_MS, endMs: Number.POSITIVE_INFINITY }];
   const startMs = performance.now();
   const input = { folder, sidecars, fromMs, toMs: fromMs + 5_000, labels: null, limit: 100, behind: null };
   const { detections, next } = readDetections(input);
@@ -94,4 +101,53 @@ test('damage costs the rest of its page alone; what is no sidecar has nothing', 
   writeFileSync(path, 'no sidecar');
   appendFileSync(path, bytes.subarray(10));
   assert.deepEqual(readAll(folder, [SIDECAR]), []);
+});
+
+test('a moment that the clock leapt ahead for a while costs no page what follows', (t) => {
+  const archiveDir = tempFolder(t);
+  const times = Array.from({ length: 2_000 }, (_, at) => START_MS + at * 1_000);
+  const leapt = seen(START_MS + 40 * 86_400_000, 'leapt');
+  const written = times.map((wallMs) => seen(wallMs));
+  const folder = write(archiveDir, [...written.slice(0, 3), leapt, ...written.slice(3)], 1);
+  const found: KeptDetection[] = [];
+  let behind: DetectionPlace | null = null;
+  do {
+    const sidecars = [{ name: SIDECAR, startMs: START_MS, endMs: times.at(-1)! + 1_000 }];
+    const span = { fromMs: START_MS, toMs: START_MS + 30 * 86_400_000, labels: null, limit: 5_000 };
+    const { detections, next } = readDetections({ ...span, folder, sidecars, behind, maxBytes: PAGE_BYTES });
+    found.push(...detections);
+    behind = next;
+  } while (behind !== null);
+  assert.deepEqual(found, written);
+});
+
+test('gigabytes of garbage behind a right head are not read through, and cost no other sidecar anything', (t) => {
+  const archiveDir = tempFolder(t);
+  const folder = write(archiveDir, [seen(START_MS)]);
+  truncateSync(join(folder, SIDECAR), 8 * 2 ** 30);
+  const laterMs = START_MS + 3_600_000;
+  const records = encodeRecord(seen(laterMs));
+  const append = {
+    cameraId: 'gate',
+    sidecar: sidecarName(laterMs),
+    knownBytes: null,
+    isNew: true,
+    records,
+    isLast: false,
+  };
+  appendDetections({ archiveDir, appends: [append] });
+  const sidecars = [START_MS, laterMs].map((startMs) => ({
+    ...{ name: sidecarName(startMs), startMs, endMs: startMs + 60_000 },
+  }));
+  const found: KeptDetection[] = [];
+  let behind: DetectionPlace | null = null;
+  const beganMs = performance.now();
+  do {
+    const input = { folder, sidecars, fromMs: START_MS, toMs: laterMs + 60_000, labels: null, limit: 100 };
+    const { detections, next } = readDetections({ ...input, behind });
+    found.push(...detections);
+    behind = next;
+  } while (behind !== null);
+  assert.deepEqual(found, [seen(START_MS), seen(laterMs)]);
+  assert.ok(performance.now() - beganMs < 1_500, 'eight gigabytes take longer than that');
 });

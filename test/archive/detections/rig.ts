@@ -30,7 +30,12 @@ export const readAll = (
   more: Partial<ReadDetectionsInput> = {},
 ): readonly KeptDetection[] =>
   readDetections({
-    ...{ folder, sidecars: names.map((name) => ({ name, startMs: START_MS })), fromMs: 0, toMs: 9e15 },
+    ...{
+      folder,
+      sidecars: names.map((name) => ({ name, startMs: START_MS, endMs: 9e15 })),
+      fromMs: 0,
+      toMs: 9e15,
+    },
     ...{ labels: null, limit: 1e6, behind: null, maxBytes: 1e9 },
     ...more,
   }).detections;

@@ -18,7 +18,7 @@ const seen = (wallMs: number, label: string): KeptDetection => ({
 const see = (archiveDir: string, startMs: number, detections: readonly KeptDetection[]): void => {
   const records = Buffer.concat(detections.map(encodeRecord));
   const sidecar = sidecarName(startMs);
-  const append = { cameraId: CAMERA_ID, sidecar, knownBytes: null, records, isLast: true };
+  const append = { cameraId: CAMERA_ID, sidecar, knownBytes: null, isNew: true, records, isLast: true };
   assert.ok('fileBytes' in appendDetections({ archiveDir, appends: [append] })[0]!);
 };
 
