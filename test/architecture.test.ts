@@ -22,9 +22,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   wire: ['base', 'codec'],
   archive: ['base', 'codec', 'flac', 'ring', 'fmp4', 'mpegts', 'wire'],
   live: ['base', 'codec', 'flac', 'ring', 'rtp', 'rtsp', 'mpegts', 'fmp4', 'wire'],
-  detect: ['analytics', 'base', 'codec', 'ring', 'pictures'],
+  detect: ['analytics', 'base', 'codec', 'objects', 'ring', 'pictures'],
+  // Runs in browsers, too.
+  objects: [],
   pictures: ['base', 'codec', 'ring'],
-  models: ['base', 'store'],
+  models: ['base', 'objects', 'store'],
   // Cameras write the same XML in their answers as in their metadata, and ask for the same Digest as by RTSP.
   onvif: ['analytics', 'base', 'rtsp'],
   auth: ['base', 'store'],
@@ -32,8 +34,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   // An event says what one must be allowed to hear of it; a database that fails does so like the configuration's.
   events: ['base', 'auth', 'store'],
   ops: ['base'],
-  // Types alone: see below.
-  web: ['http', 'auth'],
+  // Of the service types alone: see below.
+  web: ['http', 'auth', 'objects'],
   // Pictures, and no code.
   docs: [],
   http: [
@@ -128,11 +130,16 @@ test('every folder imports only what the layer table allows', () => {
   assert.deepEqual(faults, []);
 });
 
-test('the web app has only types of the service: nothing of it runs in a browser', () => {
+test('the web app has only types of the service: nothing of it runs in a browser but what is made for both', () => {
   const faults = imports.filter(
-    ({ from, to, typeOnly }) => roomOf(from) === 'web' && roomOf(to) !== 'web' && !typeOnly,
+    ({ from, to, typeOnly }) =>
+      roomOf(from) === 'web' && !['web', 'objects'].includes(roomOf(to)) && !typeOnly,
   );
   assert.deepEqual(faults, []);
+  for (const file of filesBelow('src/objects')) {
+    const imported = readFileSync(join(repo, file), 'utf8').matchAll(/from '([^']+)'/g);
+    for (const [, name = ''] of imported) assert.match(name, /^\.\//, `${file} imports ${name}`);
+  }
 });
 
 test('nobody but the ring knows where in its memory what lies', () => {

@@ -1,16 +1,5 @@
 import type { VideoCodec } from '../codec/track.js';
-
-/** From top left, as fractions of the picture. */
-export type Box = readonly [x: number, y: number, width: number, height: number];
-
-/** Something that was seen in a picture; `score` is from 0 to 1. */
-export type SeenObject = {
-  readonly label: string;
-  readonly score: number;
-  readonly box: Box;
-  /** What the camera that saw it calls it from picture to picture; "" or absent where nobody knows. */
-  readonly trackId?: string;
-};
+import type { SeenObject } from '../objects/seen-object.js';
 
 /** A keyframe in which objects are to be found: parameter sets and one access unit, in Annex B. */
 export type DetectJob = {

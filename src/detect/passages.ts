@@ -1,6 +1,6 @@
 import type { Clock, MonotonicMs } from '../base/clock.js';
+import type { Box } from '../objects/seen-object.js';
 import type { Detection } from './detections.js';
-import type { Box } from './messages.js';
 import type { TakenKeyframe } from './newest-keyframe.js';
 import { GONE_AFTER_MS, REMEMBERED_MS, type Track, Tracker } from './tracker.js';
 

@@ -1,5 +1,5 @@
-import { overlapOf } from './box-overlap.js';
-import type { Box } from './messages.js';
+import { overlapOf } from '../objects/box-overlap.js';
+import type { Box } from '../objects/seen-object.js';
 
 /** What overlaps so much with a place is there: boxes of what stands still shake, and are half hidden at times. */
 const LEAST_OVERLAP = 0.5;

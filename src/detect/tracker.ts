@@ -1,5 +1,5 @@
-import { overlapOf } from './box-overlap.js';
-import type { Box } from './messages.js';
+import { overlapOf } from '../objects/box-overlap.js';
+import type { Box } from '../objects/seen-object.js';
 import { Place } from './place.js';
 import type { CountedObject } from './what-counts.js';
 

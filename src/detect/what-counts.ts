@@ -1,4 +1,4 @@
-import type { SeenObject } from './messages.js';
+import type { SeenObject } from '../objects/seen-object.js';
 import type { ScheduledHours } from './schedule.js';
 
 type Point = readonly [x: number, y: number];

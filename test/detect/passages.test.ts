@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Box } from '../../src/detect/messages.js';
 import type { TakenKeyframe } from '../../src/detect/newest-keyframe.js';
 import { Passages } from '../../src/detect/passages.js';
+import type { Box } from '../../src/objects/seen-object.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 type Seen = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { Box } from '../../src/detect/messages.js';
 import { Passages } from '../../src/detect/passages.js';
+import type { Box } from '../../src/objects/seen-object.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 type Seen = { readonly box: Box; readonly label?: string; readonly trackId?: string };

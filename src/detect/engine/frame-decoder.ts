@@ -2,8 +2,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { VideoCodec } from '../../codec/track.js';
+import { PADDING, type Size } from '../../objects/picture-fit.js';
 import type { DetectFault } from '../messages.js';
-import type { Size } from './picture-fit.js';
 
 type Ffmpeg = ChildProcessByStdio<Writable, Readable, Readable>;
 
@@ -34,13 +34,14 @@ const demuxers: Readonly<Record<VideoCodec, string>> = { h264: 'h264', h265: 'he
 
 const argumentsFor = ({ codec, size: { width, height }, color }: FrameDecoderOptions): readonly string[] => {
   const fit = `scale=${width}:${height}:force_original_aspect_ratio=decrease:flags=fast_bilinear`;
+  const padding = PADDING.toString(16).repeat(3);
   return [
     ...['-nostdin', '-hide_banner', '-v', 'fatal', '-protocol_whitelist', 'pipe'],
     ...['-threads', '1', '-filter_threads', '1', '-max_pixels', String(MAX_PIXELS)],
     // One picture for each keyframe, at once: without any of these it holds some back.
     ...['-probesize', '32', '-analyzeduration', '0', '-flags', 'low_delay'],
     ...['-f', demuxers[codec], '-i', 'pipe:0', '-map', '0:v:0'],
-    ...['-vf', `${fit},pad=${width}:${height}:0:0:color=0x727272`, '-pix_fmt', `${color}24`],
+    ...['-vf', `${fit},pad=${width}:${height}:0:0:color=0x${padding}`, '-pix_fmt', `${color}24`],
     ...['-fps_mode', 'passthrough', '-threads', '1', '-f', 'rawvideo', 'pipe:1'],
   ];
 };

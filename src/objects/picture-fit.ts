@@ -1,6 +1,9 @@
-import type { Box } from '../messages.js';
+import type { Box } from './seen-object.js';
 
 export type Size = { readonly width: number; readonly height: number };
+
+/** What each colour has where no picture lies: the grey that networks were taught with. */
+export const PADDING = 0x72;
 
 /** The part of a model's input that a picture fills, from top left: as large as it fits without being bent. */
 export const fitInto = (picture: Size, input: Size): Size => {

@@ -1,4 +1,4 @@
-import type { Box } from './messages.js';
+import type { Box } from './seen-object.js';
 
 /** How much of two boxes is both's: 1, they are the same; 0, they share nothing. */
 export const overlapOf = (a: Box, b: Box): number => {

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { messageOf } from '../../base/errors.js';
 import { commonLabels } from './common-labels.js';
 import type { Size } from './picture-fit.js';
 import { type OutputKind, outputKinds } from './read-output.js';
@@ -22,7 +20,8 @@ const MAX_SIDE = 2_048;
 const DEFAULT_MIN_SCORE = 0.4;
 const DEFAULT_MAX_OVERLAP = 0.45;
 
-const unknown: ModelDescription = {
+/** Of a model that has no description beside it. */
+export const undescribed: ModelDescription = {
   ...{ labels: null, input: null, color: null, scale: null, output: null },
   ...{ minScore: DEFAULT_MIN_SCORE, maxOverlap: DEFAULT_MAX_OVERLAP },
 };
@@ -38,7 +37,7 @@ class Fields {
 
   #checked<Value>(name: string, isFine: (value: unknown) => value is Value, what: string): Value | null {
     const value = this.#fields[name];
-    if (value === undefined) return null;
+    if (value === undefined || value === null) return null;
     if (!isFine(value)) throw new Error(`"${name}" must be ${what}`);
     return value;
   }
@@ -63,8 +62,8 @@ class Fields {
   }
 }
 
-/** Throws where it is none. */
-export const parseDescription = (text: string): ModelDescription => {
+const describedBy = (text: string): ModelDescription => {
+  if (text.length > MAX_BYTES) throw new Error('it is too large');
   const fields = new Fields(JSON.parse(text));
   const width = fields.number('width', 32, MAX_SIDE);
   const height = fields.number('height', 32, MAX_SIDE) ?? width;
@@ -80,19 +79,13 @@ export const parseDescription = (text: string): ModelDescription => {
   };
 };
 
-/** What stands beside a model: of `x.onnx` that is `x.json`. */
-export const readDescription = (modelPath: string): ModelDescription => {
-  let text: string;
+/** The description beside a model. Throws where it is none. */
+export const parseDescription = (text: string): ModelDescription => {
   try {
-    text = readFileSync(modelPath.replace(/\.onnx$/, '.json'), 'utf8');
-  } catch {
-    return unknown;
-  }
-  try {
-    if (text.length > MAX_BYTES) throw new Error('it is too large');
-    return parseDescription(text);
+    return describedBy(text);
   } catch (fault) {
-    throw new Error(`the description beside the model can't be used: ${messageOf(fault)}`);
+    const why = fault instanceof Error ? fault.message : String(fault);
+    throw new Error(`the description beside the model can't be used: ${why}`);
   }
 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readOutput } from '../../src/detect/engine/read-output.js';
+import { readOutput } from '../../src/objects/read-output.js';
 
 test('an output of anything at all gives no object that has no place, no score or no name', () => {
   const size = { width: 100, height: 100 };

@@ -1,5 +1,5 @@
-import { overlapOf } from '../box-overlap.js';
-import type { Box } from '../messages.js';
+import { overlapOf } from './box-overlap.js';
+import type { Box } from './seen-object.js';
 
 /** A box that a model proposes: the number of its class, and how sure it is. */
 export type Proposal = { readonly classIndex: number; readonly score: number; readonly box: Box };
