@@ -47,6 +47,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'live',
     'pictures',
     'models',
+    'objects',
     'detect',
     'onvif',
     'ops',

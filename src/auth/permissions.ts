@@ -28,6 +28,8 @@ const table = {
   'wall.open': ['viewer', 'operator', 'admin'],
   /** To change what all see. */
   'layouts.share': ['operator', 'admin'],
+  /** What finds objects; the files are for everybody. */
+  'models.list': ['viewer', 'operator', 'admin'],
   'stats.read': ['viewer', 'operator', 'admin'],
   /** What happens, of what the role may see. */
   'events.read': ['viewer', 'operator', 'admin'],

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, type FileHandle, mkdir, open } from 'node:fs/promises';
+import { access, type FileHandle, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, MonotonicMs } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
@@ -7,6 +7,7 @@ import type { Logger } from '../base/log.js';
 import { ModelCache } from './cache.js';
 import { removeLeftovers, storeModel } from './download.js';
 import type { ModelErrorCode } from './errors.js';
+import { describedIn, type ListedModel } from './list.js';
 import { openOrigin, originFault, originUrl } from './origin.js';
 
 export type ModelLimits = {
@@ -30,6 +31,7 @@ const defaultLimits: ModelLimits = {
 /** Anybody may ask for any name: these bound what that costs the origin and us. */
 const MAX_FETCHES = 8;
 const MAX_FAILURES_KEPT = 1_000;
+const MAX_LISTED = 1_000;
 
 /** No leading dot: such names are ours. Room for the additions of a temporary name in the 255 of file systems. */
 const modelName = /^(?!\.)[A-Za-z0-9._-]{1,200}\.onnx$/;
@@ -125,6 +127,31 @@ export class Models {
     const fetched = await this.#openCached(filename);
     if (fetched === null) throw storageFailed(new Error('removed as soon as it was stored'));
     return fetched;
+  }
+
+  /**
+   * The models of the directory, by name: 1,000 at most. What the origin has isn't known before somebody asks for it.
+   * Throws an AppError with a ModelErrorCode.
+   */
+  async list(): Promise<ListedModel[]> {
+    const names = await readdir(this.#directory).catch((fault: unknown) => {
+      throw storageFailed(fault);
+    });
+    const listed: ListedModel[] = [];
+    for (const filename of names.filter((name) => modelName.test(name)).sort()) {
+      if (listed.length === MAX_LISTED) break;
+      // One that can't be read, or went away meanwhile, is none for whoever asks.
+      const model = await this.#openCached(filename).catch(() => null);
+      if (model === null) continue;
+      await model.file.close();
+      const beside = await this.#openCached(filename.replace(/onnx$/, 'json')).catch(() => null);
+      const described =
+        beside === null
+          ? { description: null, problem: '' }
+          : await describedIn(beside.file, beside.sizeBytes);
+      listed.push({ filename, sizeBytes: model.sizeBytes, ...described });
+    }
+    return listed;
   }
 
   /** Opens what stands beside a model of the directory; it is never fetched. Throws an AppError with a ModelErrorCode. */

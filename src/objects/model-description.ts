@@ -14,7 +14,7 @@ export type ModelDescription = {
   readonly maxOverlap: number;
 };
 
-const MAX_BYTES = 1_000_000;
+export const MAX_DESCRIPTION_BYTES = 1_000_000;
 const MAX_LABELS = 10_000;
 const MAX_SIDE = 2_048;
 const DEFAULT_MIN_SCORE = 0.4;
@@ -63,7 +63,7 @@ class Fields {
 }
 
 const describedBy = (text: string): ModelDescription => {
-  if (text.length > MAX_BYTES) throw new Error('it is too large');
+  if (text.length > MAX_DESCRIPTION_BYTES) throw new Error('it is too large');
   const fields = new Fields(JSON.parse(text));
   const width = fields.number('width', 32, MAX_SIDE);
   const height = fields.number('height', 32, MAX_SIDE) ?? width;

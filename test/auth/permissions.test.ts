@@ -21,6 +21,7 @@ const matrix: readonly (readonly [what: string, permission: Permission, cells: s
   ['decided: GET /api/me and what is below it', 'account.own', 'yes yes yes yes'],
   ['web: walls', 'wall.open', 'yes yes yes no'],
   ['web: shared layouts', 'layouts.share', 'no yes yes no'],
+  ['web: GET /api/models', 'models.list', 'yes yes yes no'],
   ['web: /api/settings', 'settings.manage', 'no no yes no'],
   ['web: /api/audit', 'audit.read', 'no no yes no'],
   ['decided: DELETE /api/cameras/:id/archive', 'archive.delete', 'no yes yes yes'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -24,6 +24,7 @@ import { callDetections, callSubtitles } from './contract-detections.js';
 import { callEvents } from './contract-events.js';
 import { callExports } from './contract-exports.js';
 import { startFakeOutputs } from './contract-fakes.js';
+import { callModels } from './contract-models.js';
 import { callOnvif } from './contract-onvif.js';
 import { callPictures } from './contract-pictures.js';
 import { stepsOf } from './contract-steps.js';
@@ -322,38 +323,8 @@ test('a camera is tested, refused for want of room, and shown', async () => {
   assert.equal((await app.asAdmin('POST', '/api/cameras/test', unknown)).status, 404);
 });
 
-test('model files: whole, in part, unchanged, missing, and from an origin that fails', async () => {
-  const path = '/models/net.onnx';
-  assert.equal((await app.call('GET', path)).status, 404);
-  writeFileSync(join(app.dataDir, 'models/net.onnx'), 'a model');
-  const whole = await app.call('GET', path);
-  assert.deepEqual([whole.status, whole.text], [200, 'a model']);
-  assert.equal(whole.headers.get('access-control-allow-origin'), '*');
-  const get = async (headers: Record<string, string>) => (await app.call('GET', path, { headers })).status;
-  assert.equal(await get({ 'if-none-match': whole.headers.get('etag') ?? '' }), 304);
-  assert.equal(await get({ range: 'bytes=2-3' }), 206);
-  assert.equal(await get({ range: 'bytes=99-' }), 416);
-  assert.equal(whole.headers.get('content-type'), 'application/octet-stream');
-  assert.equal((await app.call('GET', '/models/net.json')).status, 404);
-  for (const name of ['net', 'other'])
-    writeFileSync(join(app.dataDir, `models/${name}.json`), '{"labels":["lamp"]}');
-  const described = await app.call('GET', '/models/net.json');
-  assert.deepEqual([described.status, described.text], [200, '{"labels":["lamp"]}']);
-  assert.equal(described.headers.get('content-type'), 'application/json');
-  assert.equal(described.headers.get('access-control-allow-origin'), '*');
-  assert.equal((await app.call('GET', '/models/other.json')).status, 404, 'there is no such model');
-  assert.equal((await app.call('GET', '/models/.net.json')).status, 404);
-  const statusOf = async (name: string) => (await app.call('GET', `/models/${name}.onnx`)).status;
-  origin.answer = (_request, response) => response.writeHead(500).end();
-  assert.equal(await statusOf('broken'), 502);
-  const held: (() => void)[] = [];
-  origin.answer = (_request, response) => held.push(() => response.end('a model'));
-  const slow = Array.from({ length: 8 }, (_, index) => statusOf(`slow-${index}`));
-  await until('all fetches run', () => held.length === 8);
-  assert.equal(await statusOf('another'), 503);
-  for (const end of held) end();
-  assert.deepEqual(new Set(await Promise.all(slow)), new Set([200]));
-});
+test('model files: listed, whole, in part, unchanged, missing, and from an origin that fails', () =>
+  callModels(app, origin));
 
 test('live HLS answers with playlists and files', async () => {
   const { server, play } = fakes;

@@ -71,6 +71,7 @@ const table: readonly Row[] = [
   ['PUT', '/api/layouts/matrix', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['DELETE', '/api/layouts/matrix', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/settings', '401', '403', '403', 'ok', '403', ...bad],
+  ['GET', '/api/models', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/audit', '401', '403', '403', 'ok', '403', ...bad],
   ['PUT', '/api/settings', '401', '403', '403', 'ok', '403', ...bad],
   ['GET', '/hls/streamed/keyframes.m3u8', ...watching],

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Models } from '../../models/models.js';
 import { sendModel } from '../../models/response.js';
+import { listText } from '../list.js';
+import { modelSchema, modelView } from '../model-schema.js';
 import { type Route, route } from '../route.js';
 
 const contentType = ['application/octet-stream', 'application/json'];
@@ -16,6 +18,19 @@ const modelParams = z.object({
 
 /** ONNX files for players that detect by themselves. */
 export const modelRoutes = ({ models }: { readonly models: Models }): Route[] => [
+  route({
+    method: 'get',
+    path: '/api/models',
+    access: 'models.list',
+    summary:
+      'The models that are there, with what stands beside them; those of the origin once they were asked for',
+    answers: {
+      200: { description: 'Models, sorted by name', schema: z.array(modelSchema) },
+      304: { description: 'The list that the client has', contentType: null },
+    },
+    problems: [503],
+    handle: async () => listText(JSON.stringify((await models.list()).map(modelView))),
+  }),
   route({
     method: 'get',
     path: '/models/:filename',
