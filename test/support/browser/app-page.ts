@@ -31,6 +31,8 @@ const FIND_OVERFLOW = `[document.documentElement, ...document.querySelectorAll('
 export type Theme = 'dark' | 'light';
 export type AskedRequest = { readonly method: string; readonly path: string; readonly status: number };
 type Credentials = { readonly username: string; readonly password: string };
+/** What the device is: where its clock is set, if not as that of this machine. */
+type Device = { readonly timeZone?: string };
 
 /** One Chromium for a test file; each visitor has cookies and storage of their own. */
 export class AppBrowser {
@@ -51,18 +53,19 @@ export class AppBrowser {
   }
 
   /** Somebody who isn't signed in, before a page of the service at `url`. */
-  async visit(url: string): Promise<AppPage> {
+  async visit(url: string, { timeZone }: Device = {}): Promise<AppPage> {
     const context = await this.#browser.newContext({
       viewport: { width: 1_440, height: 900 },
       colorScheme: 'dark',
       reducedMotion: 'reduce',
+      ...(timeZone === undefined ? {} : { timezoneId: timeZone }),
     });
     return new AppPage(url, context, await context.newPage());
   }
 
   /** Signed in by the form, as a person does it. */
-  async signedIn(url: string, who: Credentials): Promise<AppPage> {
-    const page = await this.visit(url);
+  async signedIn(url: string, who: Credentials, device: Device = {}): Promise<AppPage> {
+    const page = await this.visit(url, device);
     await page.go('/');
     await page.signIn(who);
     return page;
