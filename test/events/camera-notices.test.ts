@@ -62,7 +62,7 @@ test('a rule is one event while it is so, and motion another', (t) => {
   assert.deepEqual(seen(), ['rule yard 0-', 'motion motion 5-']);
   say('off');
   last(10);
-  say('off', 'motion');
+  say('off', 'motion', 'motion');
   last(10);
   assert.deepEqual(seen(), ['rule yard 0-65', 'motion motion 5-75']);
 });
@@ -134,4 +134,35 @@ test('a rule of which the camera never says that it is over ends some hours afte
   say('off');
   say('on');
   assert.deepEqual(seen(), ['rule yard 0-25203', 'rule yard 25203-']);
+});
+
+test('rules that are called otherwise each time hide no motion, and a rule that is told once has its time', (t) => {
+  const { say, last, seen } = setUp(t);
+  for (let rule = 0; rule < 50; rule += 1) say('once', `object ${rule}`);
+  say('on', 'motion', 'motion');
+  say('on', 'gate');
+  say('on', 'door');
+  last(3);
+  say('off', 'door');
+  last(30);
+  say('off', 'gate');
+  say('off', 'motion', 'motion');
+  last(20);
+  assert.deepEqual(
+    seen()
+      .filter((line) => !line.includes('object'))
+      .sort(),
+    ['motion motion 0-33', 'rule door 0-3', 'rule gate 0-33'],
+  );
+});
+
+test('a camera of which rules without end hold at once makes a bounded number of events, and remembers a bounded number', (t) => {
+  const { say, last, seen } = setUp(t);
+  for (let rule = 0; rule < 500; rule += 1) say('on', `${rule}`);
+  last(120);
+  assert.equal(seen().length, 32);
+  for (let rule = 0; rule < 500; rule += 1) say('off', `${rule}`);
+  last(120);
+  assert.equal(seen().length, 62, '30 at once, and 32 that waited');
+  assert.ok(seen().every((line) => line.endsWith('0-120')));
 });

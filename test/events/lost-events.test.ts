@@ -198,3 +198,27 @@ test('a file that is broken behind its head is moved aside, too: at the start, a
   clock.advance(5_000);
   assert.deepEqual(ids(events), [now.id]);
 });
+
+test('an event that can not be read when it ends does end, once the disk answers', (t) => {
+  const folder = tempFolder(t);
+  const { clock, events } = open(t, folder);
+  const { id } = events.add({ cameraId: 'a', type: 'motion', fromMs: 1_000 });
+  const gone = events.add({ cameraId: 'b', type: 'motion', fromMs: 1_000 });
+  clock.advance(1_000);
+  const other = new Database(join(folder, 'events.db'));
+  t.after(() => other.close());
+  other.exec('ALTER TABLE events RENAME TO elsewhere');
+  events.change(id, { score: 0.5 });
+  events.change(id, { toMs: 5_000 });
+  events.change(gone.id, { toMs: 5_000 });
+  assert.equal(events.times('a', 0, 10_000), null, 'nobody knows now');
+  clock.advance(10_000);
+  other.exec('ALTER TABLE elsewhere RENAME TO events');
+  other.prepare('DELETE FROM events WHERE id = ?').run(gone.id);
+  clock.advance(5_000);
+  assert.deepEqual(events.open(), []);
+  const found = events.find(id, 'eve')?.event;
+  assert.deepEqual([found?.toMs, found?.score], [5_000, 0.5]);
+  assert.deepEqual(events.times('a', 0, 10_000)?.events, [{ fromMs: 1_000, toMs: 5_000 }]);
+  assert.equal(events.find(gone.id, 'eve'), null, 'what is gone stays gone');
+});

@@ -21,15 +21,18 @@ export type CameraNoticesDeps = {
 
 /** What is there again sooner was never gone. */
 const HOLD_MS = 10_000;
-/** Of one camera at the same time, and in a minute. */
+/** Of one camera and kind at the same time, and in a minute; and so many that wait until there is room for them. */
 const MAX_OPEN = 32;
 const MAX_A_MINUTE = 30;
+const MAX_OWED = 32;
 const SEC_A_MINUTE = 60;
 /** What was told so long ago and never again is over: cameras lose an "off", or begin anew without telling what is so. */
 const MAX_UNTOLD_MS = 4 * 3_600_000;
 
 type Open = {
-  readonly id: number;
+  /** Null: no event was made of it yet, since there were too many. */
+  id: number | null;
+  readonly notice: CameraNotice;
   isOn: boolean;
   /** When it was so last. */
   untilWallMs: number;
@@ -37,7 +40,19 @@ type Open = {
   toldMs: MonotonicMs;
 };
 
-type OfCamera = { readonly open: Map<string, Open>; readonly allowance: Allowance; isSilent: boolean };
+/** By key. */
+type OfKind = { readonly open: Map<string, Open>; readonly allowance: Allowance };
+
+/** Apart from each other: rules that are called otherwise each time are to hide no motion. */
+type OfCamera = { readonly motion: OfKind; readonly rule: OfKind; isSilent: boolean };
+
+const newOfKind = (): OfKind => ({
+  open: new Map(),
+  allowance: new Allowance(MAX_A_MINUTE / SEC_A_MINUTE, MAX_A_MINUTE),
+});
+
+const countOf = ({ open }: OfKind, isOwed: boolean): number =>
+  [...open.values()].filter(({ id }) => (id === null) === isOwed).length;
 
 /** Makes events of what cameras notice: one for as long as it is so, however often it comes and goes meanwhile. */
 export class CameraNotices {
@@ -53,15 +68,16 @@ export class CameraNotices {
   }
 
   onNotice(cameraId: string, notice: CameraNotice): void {
-    const { state, key, wallMs } = notice;
+    const { state, key, kind, wallMs } = notice;
     const camera = this.#cameras.get(cameraId) ?? {
-      open: new Map(),
-      allowance: new Allowance(MAX_A_MINUTE / SEC_A_MINUTE, MAX_A_MINUTE),
+      motion: newOfKind(),
+      rule: newOfKind(),
       isSilent: false,
     };
     camera.isSilent = false;
     this.#cameras.set(cameraId, camera);
-    const known = camera.open.get(key) ?? (state === 'off' ? null : this.#begin(cameraId, camera, notice));
+    const known =
+      camera[kind].open.get(key) ?? (state === 'off' ? null : this.#open(cameraId, camera[kind], notice));
     if (known === null) return;
     if (state !== 'off' || known.isOn) known.untilWallMs = Math.max(known.untilWallMs, wallMs);
     if (state === 'on') known.isOn = true;
@@ -75,7 +91,7 @@ export class CameraNotices {
     const camera = this.#cameras.get(cameraId);
     if (camera === undefined) return;
     camera.isSilent = true;
-    for (const open of camera.open.values()) {
+    for (const open of [...camera.motion.open.values(), ...camera.rule.open.values()]) {
       if (!open.isOn) continue;
       open.isOn = false;
       open.untilWallMs = Math.max(open.untilWallMs, clock.wallMs());
@@ -83,38 +99,63 @@ export class CameraNotices {
     }
   }
 
-  /** Ends what is over: to be called about once a second. */
+  /** Ends what is over, and begins what there was no room for: to be called about once a second. */
   tick(): void {
-    const { clock } = this.#deps;
-    const nowMs = clock.monotonicMs();
-    for (const [cameraId, { open, isSilent }] of this.#cameras) {
-      for (const [key, { isOn, toldMs, id, untilWallMs }] of open) {
-        if (nowMs - toldMs < (isOn ? MAX_UNTOLD_MS : HOLD_MS)) continue;
-        open.delete(key);
-        // As far as anybody knows it was so until now.
-        this.#deps.log.change(id, { toMs: isOn ? clock.wallMs() : untilWallMs });
-      }
-      if (isSilent && open.size === 0) this.#cameras.delete(cameraId);
+    for (const [cameraId, { motion, rule, isSilent }] of this.#cameras) {
+      this.#settle(cameraId, motion);
+      this.#settle(cameraId, rule);
+      if (isSilent && motion.open.size + rule.open.size === 0) this.#cameras.delete(cameraId);
     }
   }
 
   /** Ends all of it. */
   stop(): void {
-    const { clock, log } = this.#deps;
-    for (const { open } of this.#cameras.values())
-      for (const { id, isOn, untilWallMs } of open.values())
-        log.change(id, { toMs: isOn ? clock.wallMs() : untilWallMs });
+    for (const [cameraId, { motion, rule }] of this.#cameras)
+      for (const open of [...motion.open.values(), ...rule.open.values()]) {
+        open.id ??= this.#add(cameraId, open.notice);
+        this.#end(open.id, open);
+      }
     this.#cameras.clear();
   }
 
-  #begin(cameraId: string, { open, allowance }: OfCamera, notice: CameraNotice): Open | null {
+  #settle(cameraId: string, ofKind: OfKind): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    for (const [key, open] of ofKind.open) {
+      const { isOn, toldMs, id } = open;
+      if (id === null && !this.#begin(cameraId, ofKind, open)) continue;
+      if (open.id === null || nowMs - toldMs < (isOn ? MAX_UNTOLD_MS : HOLD_MS)) continue;
+      ofKind.open.delete(key);
+      this.#end(open.id, open);
+    }
+  }
+
+  /** As far as anybody knows what is on was so until now. */
+  #end(id: number, { isOn, untilWallMs }: Open): void {
     const { clock, log } = this.#deps;
-    const nowMs = clock.monotonicMs();
-    if (open.size >= MAX_OPEN || !allowance.take(1, nowMs)) return null;
-    const { kind, label, topic, key, wallMs } = notice;
-    const { id } = log.add({ cameraId, type: kind, label, detail: topic, fromMs: wallMs });
-    const begun = { id, isOn: false, untilWallMs: wallMs, toldMs: nowMs };
-    open.set(key, begun);
-    return begun;
+    log.change(id, { toMs: isOn ? clock.wallMs() : untilWallMs });
+  }
+
+  /** What has no duration is nothing where there is no room; what has may be told once alone, and waits. */
+  #open(cameraId: string, ofKind: OfKind, notice: CameraNotice): Open | null {
+    const { wallMs, key, state } = notice;
+    const toldMs = this.#deps.clock.monotonicMs();
+    const open: Open = { id: null, notice, isOn: false, untilWallMs: wallMs, toldMs };
+    const isKept =
+      this.#begin(cameraId, ofKind, open) || (state === 'on' && countOf(ofKind, true) < MAX_OWED);
+    if (!isKept) return null;
+    ofKind.open.set(key, open);
+    return open;
+  }
+
+  /** Makes an event of it, if there is room. */
+  #begin(cameraId: string, ofKind: OfKind, open: Open): boolean {
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (countOf(ofKind, false) >= MAX_OPEN || !ofKind.allowance.take(1, nowMs)) return false;
+    open.id = this.#add(cameraId, open.notice);
+    return true;
+  }
+
+  #add(cameraId: string, { kind, label, topic, wallMs }: CameraNotice): number {
+    return this.#deps.log.add({ cameraId, type: kind, label, detail: topic, fromMs: wallMs }).id;
   }
 }

@@ -18,6 +18,7 @@ import { type Buckets, labelBuckets } from './label-buckets.js';
 import { motionBuckets } from './motion-buckets.js';
 import { protectedIn } from './protected-copy.js';
 import { type PruneRules, Pruning } from './pruning.js';
+import { WaitingEvents } from './waiting-events.js';
 
 /** Where protected events are kept a second time, in case their database is lost; null: nowhere yet. */
 export type ProtectedMemory = { stored(): string | null; store(text: string): void };
@@ -77,11 +78,9 @@ export class EventLog {
   >();
   /** Until when the service before this one is known to have run while an event went on; 0: it isn't. */
   readonly aliveMs: number;
-  /** Those given up. */
-  lostCount = 0;
   readonly #path: string;
   readonly #deps: EventLogDeps;
-  readonly #waiting = new Map<number, KeptEvent>();
+  readonly #waiting = new WaitingEvents(MAX_WAITING);
   #db: Database.Database;
   #tables: EventTables;
   #pages: EventPages;
@@ -113,6 +112,11 @@ export class EventLog {
     this.#looking = deps.clock.every(LOOK_EVERY_MS, () => this.#look());
   }
 
+  /** Events that were given up. */
+  get lostCount(): number {
+    return this.#waiting.lostCount;
+  }
+
   /** Adds what happened; it counts from now on, and is on the disk soon. */
   add(event: NewEvent): KeptEvent {
     this.#lastId = Math.max(this.#lastId + 1, Math.round(this.#deps.clock.wallMs() * 1000));
@@ -132,17 +136,9 @@ export class EventLog {
 
   /** An event goes on, or ends. One that is gone stays gone. */
   change(id: number, changes: EventChanges): void {
-    const before = this.#waiting.get(id) ?? this.#try(() => this.#tables.find(id), null);
-    if (before === null) return;
-    const { toMs = before.toMs } = changes;
-    const event = {
-      ...before,
-      ...changes,
-      score: rounded(changes.score ?? before.score),
-      toMs: toMs === null ? null : Math.max(Math.round(toMs), before.fromMs),
-    };
-    this.#put(event);
-    this.changed.emit(event, { ...changes, ...('toMs' in changes ? { toMs: event.toMs } : {}) });
+    const before = this.#waiting.changes.has(id) ? undefined : this.#read(id);
+    if (before === undefined) this.#writeSoon(this.#waiting.putChange(id, changes));
+    else if (before !== null) this.#apply(before, changes);
   }
 
   /** Those that go on, be it since before the service began. */
@@ -191,7 +187,7 @@ export class EventLog {
 
   /** False where it is certain that it isn't there. */
   has(id: number): boolean {
-    if (this.#waiting.has(id) || this.#db.memory) return true;
+    if (this.#waiting.events.has(id) || this.#db.memory) return true;
     return this.#try(() => this.#tables.find(id) !== null, true);
   }
 
@@ -269,16 +265,42 @@ export class EventLog {
     if (this.#db.open) this.#db.close();
   }
 
+  /** Null: there is none; undefined: the disk doesn't say. */
+  #read(id: number): KeptEvent | null | undefined {
+    return this.#waiting.events.get(id) ?? this.#try(() => this.#tables.find(id), undefined);
+  }
+
+  #apply(before: KeptEvent, changes: EventChanges): void {
+    const { toMs = before.toMs } = changes;
+    const event = {
+      ...before,
+      ...changes,
+      score: rounded(changes.score ?? before.score),
+      toMs: toMs === null ? null : Math.max(Math.round(toMs), before.fromMs),
+    };
+    this.#put(event);
+    this.changed.emit(event, { ...changes, ...('toMs' in changes ? { toMs: event.toMs } : {}) });
+  }
+
   #put(event: KeptEvent): void {
-    this.#waiting.delete(event.id);
-    this.#waiting.set(event.id, event);
     if (event.isProtected) this.#isProtectedStale = true;
-    if (this.#waiting.size > MAX_WAITING) {
-      this.#waiting.delete(this.#waiting.keys().next().value!);
-      this.lostCount++;
-      this.#lostMs = Math.round(this.#deps.clock.wallMs());
-    }
+    this.#writeSoon(this.#waiting.put(event));
+  }
+
+  /** What waits is written soon; not all of it where there was too much. */
+  #writeSoon(isAllKept: boolean): void {
+    if (!isAllKept) this.#lostMs = Math.round(this.#deps.clock.wallMs());
     this.#writing ??= this.#deps.clock.after(WRITE_AFTER_MS, () => this.#write());
+  }
+
+  /** What became of events that could not be read then. */
+  #changeLate(): void {
+    for (const [id, changes] of [...this.#waiting.changes]) {
+      const before = this.#read(id);
+      if (before === undefined) return;
+      this.#waiting.forgetChange(id);
+      if (before !== null) this.#apply(before, changes);
+    }
   }
 
   #copyProtected(): void {
@@ -327,8 +349,9 @@ export class EventLog {
     this.#writing?.cancel();
     this.#writing = null;
     if (this.#waiting.size === 0) return;
+    this.#changeLate();
     try {
-      this.#tables.putAll(this.#waiting.values(), this.#lostMs);
+      this.#tables.putAll(this.#waiting.events.values(), this.#lostMs);
       this.#waiting.clear();
       this.#isFailing = false;
     } catch (fault) {
