@@ -49,6 +49,7 @@ const hearCameras = ({ clock }: Base, { events }: Storage, media: Media, stops: 
   const { registry, cameras, analytics, detections, beat } = media;
   const seen = new CameraAnalytics(detections, (cameraId) => cameras.ring(cameraId));
   const notices = new CameraNotices({ clock, log: events });
+  detections.isUnasked = (cameraId) => cameras.isMetadataHeldOff(cameraId);
   analytics.news.on((cameraId, { scenes, notices: noticed }) => {
     for (const { wallMs, objects } of scenes) seen.onScene(cameraId, wallMs, objects);
     for (const notice of noticed) notices.onNotice(cameraId, notice);

@@ -119,7 +119,7 @@ const openArchive = async (
             .map(({ id }) => id),
         times: (cameraId, fromMs, toMs) => events.times(cameraId, fromMs, toMs),
         isLasting: () => events.isLasting,
-        isBlind: (cameraId) => detections.errorOf(cameraId) !== '',
+        isBlind: (cameraId) => detections.isBlind(cameraId),
         memory: {
           decided: () => store.facts.text('archive_decided'),
           rememberDecided: (text) => store.facts.setText('archive_decided', text),
@@ -232,6 +232,7 @@ const endingsOf = (
     pictures.forget(id);
     detections.forget(id);
     events.forgetCamera(id);
+    archive.byEvents.forget(id);
     viewers.endForCamera(id, 'camera_deleted');
     if (store.cameras.deleted.find(id)?.isPurged === true) archive.retention.sweepSoon();
   },
@@ -297,9 +298,10 @@ export const startMedia = async (
     // As much as rings may take, unless somebody says otherwise of those.
     memoryBytes: machineMemoryBytes() / 4,
     remarks: (cameraId, fromMs, toMs) =>
-      detections
-        .between(cameraId, fromMs, toMs)
-        .map((detection) => ({ wallMs: detection.wallMs, text: cueText(detection) })),
+      detections.between(cameraId, fromMs, toMs).map((detection) => ({
+        ...{ wallMs: detection.wallMs, source: detection.source },
+        text: cueText(detection),
+      })),
   });
   const whep = new WhepService(
     {

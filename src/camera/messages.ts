@@ -103,6 +103,8 @@ export type FromCameraWorker =
       readonly attempt: number;
       readonly isThere: boolean;
     }
+  /** The session that plays does without the metadata track, with which those before it ended too soon. */
+  | { readonly type: 'metadata_held_off'; readonly cameraId: string; readonly attempt: number }
   /** The camera's own analytics: a few times a second at most. */
   | { readonly type: 'analytics'; readonly cameraId: string; readonly news: AnalyticsNews }
   /** A metadata document, while they are wanted. */

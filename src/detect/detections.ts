@@ -23,6 +23,8 @@ export class Detections {
   counts: (cameraId: string) => boolean = () => true;
   /** Why nothing is found at a camera; "" where all is well. */
   errorOf: (cameraId: string) => string = () => '';
+  /** Whether a camera may see things by itself that nobody asks it for now. */
+  isUnasked: (cameraId: string) => boolean = () => false;
   readonly #byCamera = new Map<string, Detection[]>();
 
   /** `keyframe`: where it was seen, in case somebody wants a picture of it. */
@@ -39,6 +41,11 @@ export class Detections {
     const newestMs = kept.at(-1)!.wallMs;
     while (kept.length > MAX_KEPT || kept[0]!.wallMs < newestMs - KEPT_MS) kept.shift();
     this.seen.emit(cameraId, detection, keyframe);
+  }
+
+  /** Whether there may be things at a camera that nobody sees: that none are seen means nothing then. */
+  isBlind(cameraId: string): boolean {
+    return this.errorOf(cameraId) !== '' || this.isUnasked(cameraId);
   }
 
   /** Of pictures that were taken in [fromMs, toMs), oldest first. */

@@ -2,7 +2,12 @@ import { VIDEO_CLOCK_HZ } from '../codec/track.js';
 import { toTimestamp } from './timestamp.js';
 
 /** What is said of a picture from when it was taken on; null: nothing, from here on. No line of it is empty. */
-export type Remark = { readonly wallMs: number; readonly text: string | null };
+export type Remark = {
+  readonly wallMs: number;
+  readonly text: string | null;
+  /** Who says it: what others say of a picture doesn't end it. */
+  readonly source: string;
+};
 
 /** When the first picture was taken of what something is said of, and how long that lasts. */
 export type Filmed = { readonly wallMs: number; readonly durationMs: number };
@@ -35,12 +40,26 @@ export const webVttOf = (segment: Subtitled, said: readonly Remark[]): string =>
 export const plainWebVttOf = (clip: Filmed, said: readonly Remark[]): string =>
   `WEBVTT\n\n${cuesOf(clip, said)}`;
 
+/** When the same source said something else. */
+const nextOfSource = (said: readonly Remark[]): readonly number[] => {
+  const next = new Map<string, number>();
+  return said
+    .toReversed()
+    .map(({ wallMs, source }) => {
+      const nextMs = next.get(source) ?? Number.POSITIVE_INFINITY;
+      next.set(source, wallMs);
+      return nextMs;
+    })
+    .reverse();
+};
+
 const cuesOf = ({ wallMs, durationMs }: Filmed, said: readonly Remark[]): string => {
+  const nextMs = nextOfSource(said);
   const cues = said.flatMap(({ wallMs: atMs, text }, index) => {
     const offset = (ms: number): number =>
       Math.min(Math.max(Math.round(ms - wallMs), 0), Math.round(durationMs));
     const from = offset(atMs);
-    const to = offset(Math.min(said[index + 1]?.wallMs ?? Number.POSITIVE_INFINITY, atMs + REMARK_HOLDS_MS));
+    const to = offset(Math.min(nextMs[index]!, atMs + REMARK_HOLDS_MS));
     return text === null || from >= to ? [] : [`${timeText(from)} --> ${timeText(to)}\n${text}\n\n`];
   });
   return cues.join('');

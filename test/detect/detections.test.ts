@@ -22,3 +22,12 @@ test('what was seen in the last two minutes is there in order, also once a clock
   see(NOW_MS + 1_000);
   assert.deepEqual(kept(), [0, 1_000]);
 });
+
+test('a camera is blind while objects can not be found on it, or its own analytics are not asked for', () => {
+  const detections = new Detections();
+  assert.equal(detections.isBlind('a'), false);
+  detections.isUnasked = (cameraId) => cameraId === 'a';
+  assert.deepEqual([detections.isBlind('a'), detections.isBlind('b')], [true, false]);
+  detections.errorOf = (cameraId) => (cameraId === 'b' ? 'no model' : '');
+  assert.equal(detections.isBlind('b'), true);
+});

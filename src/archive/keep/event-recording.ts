@@ -119,7 +119,7 @@ export class EventRecording {
   #follow(): void {
     const nowMs = this.#deps.clock.wallMs();
     const cameraIds = new Set(this.#deps.cameraIds());
-    for (const cameraId of this.#decidedMs.keys()) if (!cameraIds.has(cameraId)) this.#forget(cameraId);
+    for (const cameraId of this.#decidedMs.keys()) if (!cameraIds.has(cameraId)) this.forget(cameraId);
     for (const cameraId of cameraIds) {
       const decidedMs = this.#decidedMs.get(cameraId);
       // Behind a clock that was set back nothing would be decided until it is there again.
@@ -128,7 +128,8 @@ export class EventRecording {
     }
   }
 
-  #forget(cameraId: string): void {
+  /** The camera is deleted: one that is made anew under its id is another one. */
+  forget(cameraId: string): void {
     for (const known of [this.#decidedMs, this.#faults, this.#atMs, this.#leftMs, this.#seenMs])
       known.delete(cameraId);
   }

@@ -110,7 +110,10 @@ export class SubtitleTrack {
     const seen = isSane(wallMs)
       ? await detections.between(cameraId, wallMs - REMARK_HOLDS_MS, wallMs + durationMs)
       : [];
-    const said = seen.map((detection) => ({ wallMs: detection.wallMs, text: cueText(detection) }));
+    const said = seen.map((detection) => ({
+      ...{ wallMs: detection.wallMs, source: detection.source },
+      text: cueText(detection),
+    }));
     return webVttOf({ ptsTicks, wallMs, durationMs }, said);
   }
 
@@ -128,7 +131,7 @@ export class SubtitleTrack {
       const page: ReadDetections = await detections.read(cameraId, wanted);
       for (const detection of page.detections) {
         const text = cueText(detection);
-        said.push({ wallMs: detection.wallMs, text });
+        said.push({ wallMs: detection.wallMs, source: detection.source, text });
         bytes += CUE_BYTES + (text === null ? 0 : Buffer.byteLength(text));
       }
       if (bytes > maxBytes) return null;

@@ -38,6 +38,8 @@ type Seat = Lodger & {
   /** The attempt whose session may still write to the ring, until the worker says that it ended. */
   openAttempt: number | null;
   hasMetadata: boolean;
+  /** What its own analytics see isn't asked for, since that ended its sessions. */
+  isMetadataHeldOff: boolean;
 };
 
 /**
@@ -152,6 +154,11 @@ export class Cameras {
     return this.#seats.get(cameraId)?.ring ?? null;
   }
 
+  /** Whether it may see things by itself of which nobody hears, as its sessions end when it is asked for them. */
+  isMetadataHeldOff(cameraId: string): boolean {
+    return this.#seats.get(cameraId)?.isMetadataHeldOff === true;
+  }
+
   /** Makes `wanted` the whole set: others go, new ones start, changed ones restart if their source changed. */
   replaceAll(wanted: readonly CameraSettings[]): void {
     const ids = new Set(wanted.map((settings) => settings.id));
@@ -240,7 +247,10 @@ export class Cameras {
       },
     });
     const lodger: Lodger = { camera, host: null, ring: null, watchedMs: null };
-    this.#seats.set(settings.id, { ...lodger, isOpen: false, openAttempt: null, hasMetadata: false });
+    this.#seats.set(settings.id, {
+      ...{ ...lodger, isOpen: false, openAttempt: null },
+      ...{ hasMetadata: false, isMetadataHeldOff: false },
+    });
     this.#followers.onAdded(settings.id);
     return camera;
   }
@@ -309,6 +319,7 @@ export class Cameras {
     this.#leaveHost(seat, true);
     this.#suspects.forget(cameraId);
     this.#setMetadata(seat, false);
+    seat.isMetadataHeldOff = false;
     seat.openAttempt = null;
     this.#setRing(seat, null);
   }
@@ -390,6 +401,7 @@ export class Cameras {
         this.#recordings.onNews(message.cameraId, message.news);
         break;
       case 'playing':
+        if (seat.openAttempt === message.attempt) seat.isMetadataHeldOff = false;
         seat.camera.onPlaying(message.attempt);
         break;
       case 'waiting':
@@ -403,6 +415,9 @@ export class Cameras {
         break;
       case 'metadata':
         if (seat.openAttempt === message.attempt) this.#setMetadata(seat, message.isThere);
+        break;
+      case 'metadata_held_off':
+        if (seat.openAttempt === message.attempt) seat.isMetadataHeldOff = true;
         break;
       case 'analytics':
         if (seat.hasMetadata) this.#analytics?.onNews(message.cameraId, message.news);

@@ -80,7 +80,11 @@ export class Ingest {
       onPacket: this.#deps.onPacket,
       onFlushed: this.#deps.onFlushed,
       onQuirks: (names) => send({ type: 'quirks', cameraId, attempt, names }),
-      onPlaying: () => send({ type: 'playing', cameraId, attempt }),
+      onPlaying: () => {
+        send({ type: 'playing', cameraId, attempt });
+        if (source.wantsMetadata === true && !wantsMetadata)
+          send({ type: 'metadata_held_off', cameraId, attempt });
+      },
       onWaiting: (waiting) => send({ type: 'waiting', cameraId, attempt, waiting }),
       onStreaming: () => send({ type: 'streaming', cameraId, attempt }),
       onMetadata: (isThere) => send({ type: 'metadata', cameraId, attempt, isThere }),

@@ -245,6 +245,15 @@ test('what was recorded before a camera was recorded by events stays, and what i
   assert.equal(rig.state.stored, '{}');
 });
 
+test('a camera that was deleted and made anew between two looks is another one: what was recorded before stays', async (t) => {
+  const rig = setUp(t, []);
+  const recording = rig.make();
+  const before = rig.names();
+  recording.forget('door');
+  await recording.look();
+  assert.deepEqual(rig.names(), before);
+});
+
 test('a cut that was broken off anywhere comes to the same when it is done again', async (t) => {
   const events = [event(33, 34), event(52, 53)];
   const whole = setUp(t, events);

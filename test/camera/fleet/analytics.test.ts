@@ -70,3 +70,37 @@ test('documents leave a thread while somebody follows them, also another thread'
   say();
   assert.equal(came.length, 3);
 });
+
+test('it is known of which cameras the analytics are held off, until a session has them again', () => {
+  const { cameras, puppetOf, pass } = setUp();
+  cameras.set(cameraSettings('gate'));
+  pass(1);
+  const play = (isHeldOff: boolean): void => {
+    const [puppet, cameraId] = [puppetOf('gate'), 'gate'];
+    const attempt = puppet.attemptOf(cameraId);
+    puppet.say({ type: 'playing', cameraId, attempt });
+    if (isHeldOff) puppet.say({ type: 'metadata_held_off', cameraId, attempt });
+  };
+  const end = (): void => {
+    const puppet = puppetOf('gate');
+    const fault = { code: 'stalled', message: '' };
+    puppet.say({ type: 'ended', cameraId: 'gate', attempt: puppet.attemptOf('gate'), fault });
+  };
+  play(false);
+  assert.equal(cameras.isMetadataHeldOff('gate'), false);
+  end();
+  pass(60);
+  play(true);
+  assert.equal(cameras.isMetadataHeldOff('gate'), true);
+  end();
+  assert.equal(cameras.isMetadataHeldOff('gate'), true, 'nobody has heard of it since');
+  pass(60);
+  play(false);
+  assert.equal(cameras.isMetadataHeldOff('gate'), false);
+  end();
+  pass(60);
+  play(true);
+  cameras.remove('gate');
+  cameras.set(cameraSettings('gate'));
+  assert.equal(cameras.isMetadataHeldOff('gate'), false);
+});

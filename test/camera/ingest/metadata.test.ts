@@ -204,6 +204,10 @@ test('a camera that never answers for the track is asked twice, and then gives i
   camera.sendFrames(3);
   await until('the camera streams', () => probe.types.includes('streaming'));
   assert.equal(asked(), 2);
+  assert.deepEqual(
+    probe.said.filter(({ type }) => type.startsWith('metadata')),
+    [{ type: 'metadata_held_off', cameraId: 'door', attempt: 3 }],
+  );
 });
 
 test('UDP: a track that stays silent is no reason for TCP', async () => {

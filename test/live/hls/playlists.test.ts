@@ -86,7 +86,10 @@ test('what is said of a picture is shown from when it was taken to the next one,
   await first;
   const { segments } = parse(await hls.video('door', viewer));
   const startMs = segments[0]!.programDateTime!.getTime();
-  const remark = (seconds: number, text: string | null) => ({ wallMs: startMs + seconds * 1_000, text });
+  const remark = (seconds: number, text: string | null) => ({
+    ...{ wallMs: startMs + seconds * 1_000, source: 'model' },
+    text,
+  });
   remarks.push(remark(-9, 'long ago'), remark(-1, 'a'), remark(0.5, 'b'), remark(1.5, null));
   remarks.push(remark(3.25, 'c'), remark(3.75, 'd'), remark(99, 'later'));
   const cuesOf = async (index: number): Promise<string[]> => {
