@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { eventIdText } from '../../src/events/kept/event.js';
@@ -68,4 +68,27 @@ test('the oldest pictures go where all together are too large, also those of the
   );
   await second.sweep((id) => id !== 3);
   assert.equal(second.bytes, 510);
+});
+
+test('others get their turn while it is looked whether the events of many pictures are there', async (t) => {
+  const folder = join(tempFolder(t), 'event-pictures');
+  mkdirSync(folder);
+  for (let id = 1; id <= 450; id += 1) writeFileSync(join(folder, `${eventIdText(id)}.jpg`), 'picture');
+  const pictures = new PictureFiles(folder, { log: logLines().log });
+  await pictures.start();
+  let turns = 0;
+  let isOver = false;
+  const asked = new Map<number, number>();
+  const turn = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await pictures.sweep((id) => {
+    asked.set(turns, (asked.get(turns) ?? 0) + 1);
+    return id !== 430;
+  });
+  isOver = true;
+  assert.ok(Math.max(...asked.values()) <= 100, `${Math.max(...asked.values())}`);
+  assert.equal(pictures.count, 449);
 });

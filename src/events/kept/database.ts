@@ -100,6 +100,7 @@ const openFile = (path: string, nowMs: number): OpenEvents => {
     }).immediate();
     // The head of a file may be whole, and what is behind it not: that is found out by reading.
     const tables = new EventTables(db);
+    db.transaction(() => tables.keys.forgetUnused()).immediate();
     // From here on all else waits with it for another program that holds a lock, and what isn't written is tried again.
     db.pragma(`busy_timeout = ${BUSY_MS}`);
     return { db, tables, lastId: tables.lastId };

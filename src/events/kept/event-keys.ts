@@ -29,6 +29,7 @@ const prepare = (db: Database.Database) => ({
   addKind: db.prepare<[string, string]>('INSERT INTO kinds (type, label) VALUES (?, ?)'),
   orphan: db.prepare<[string]>('UPDATE cameras SET id = NULL WHERE id = ?'),
   orphans: db.prepare<[], number>('SELECT key FROM cameras WHERE id IS NULL').pluck(),
+  removeKind: db.prepare<[number]>('DELETE FROM kinds WHERE key = ?'),
   removeCamera: db.prepare<[number]>('DELETE FROM cameras WHERE key = ?'),
 });
 
@@ -50,6 +51,16 @@ export class EventKeys {
     while (list !== undefined) {
       list = this.#sql.nextList.get(list.camera, list.kind);
       if (list !== undefined) this.#note(list);
+    }
+  }
+
+  /** Kinds of which there is no event any more: to be called in a transaction, before any is added. */
+  forgetUnused(): void {
+    const used = new Set([...this.#lists.values()].flatMap((kinds) => [...kinds]));
+    for (const [text, { key }] of this.#kinds) {
+      if (used.has(key)) continue;
+      this.#sql.removeKind.run(key);
+      this.#kinds.delete(text);
     }
   }
 

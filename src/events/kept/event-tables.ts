@@ -84,9 +84,12 @@ const prepare = (db: Database.Database) => ({
   lastId: db.prepare<[], number | null>('SELECT max(id) FROM events').pluck(),
   put: db.prepare(
     `INSERT INTO events (id, camera, kind, begin_ms, end_ms, score, protected, detail)
-     VALUES (@id, @camera, @kind, @fromMs, @toMs, @score, @isProtected, @detail)
-     ON CONFLICT (id) DO UPDATE SET end_ms = @toMs, score = @score, detail = @detail`,
+     VALUES (@id, @camera, @kind, @fromMs, @toMs, @score, @isProtected, @detail)`,
   ),
+  change: db.prepare('UPDATE events SET end_ms = @toMs, score = @score, detail = @detail WHERE id = @id'),
+  count: db.prepare<[], number>('SELECT count(*) FROM events').pluck(),
+  remove: db.prepare<[number]>('DELETE FROM events WHERE id = ?'),
+  removeReviews: db.prepare<[number]>('DELETE FROM reviews WHERE event = ?'),
   protect: db.prepare<[number, number]>('UPDATE events SET protected = ? WHERE id = ?'),
   newest_first: statementsOf(db, 'newest_first'),
   oldest_first: statementsOf(db, 'oldest_first'),
@@ -161,6 +164,8 @@ export class EventTables {
   readonly keys: EventKeys;
   readonly #db: Database.Database;
   readonly #sql: ReturnType<typeof prepare>;
+  /** Null: they were not counted yet, which takes longer than all else where there are a million. */
+  #count: number | null = null;
 
   constructor(db: Database.Database) {
     this.#db = db;
@@ -198,7 +203,29 @@ export class EventTables {
         if (sinceMs > this.known().sinceMs) this.raiseSince(sinceMs);
         for (const { cameraId, type, label, isProtected, ...fields } of events) {
           const key = this.keys.keyOf({ cameraId, type, label });
-          this.#sql.put.run({ ...fields, ...key, isProtected: Number(isProtected) });
+          const row = { ...fields, ...key, isProtected: Number(isProtected) };
+          if (this.#sql.change.run(row).changes > 0) continue;
+          this.#sql.put.run(row);
+          if (this.#count !== null) this.#count += 1;
+        }
+      })
+      .immediate();
+  }
+
+  /** How many events there are. */
+  get count(): number {
+    this.#count ??= this.#sql.count.get() ?? 0;
+    return this.#count;
+  }
+
+  /** They are gone, and who has reviewed them. */
+  removeAll(ids: readonly number[]): void {
+    this.#db
+      .transaction(() => {
+        for (const id of ids) {
+          const { changes } = this.#sql.remove.run(id);
+          if (this.#count !== null) this.#count -= changes;
+          this.#sql.removeReviews.run(id);
         }
       })
       .immediate();

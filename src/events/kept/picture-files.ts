@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { eventIdOf, eventIdText } from './event.js';
@@ -13,6 +14,8 @@ const MAX_BYTES = 1 << 30;
 const STATS_AT_ONCE = 16;
 /** Files of which it is looked at a time whether their events are still there. */
 const LOOK_AT = 2_000;
+/** Of them in a turn: the database answers for each. */
+const LOOK_AT_ONCE = 100;
 const SUFFIX = '.jpg';
 
 /**
@@ -108,9 +111,13 @@ export class PictureFiles {
     await this.#try(async () => {
       if (this.#looked >= this.#sizes.size) this.#looked = 0;
       const ids = [...this.#sizes.keys()].slice(this.#looked, this.#looked + this.#lookAt);
-      const gone = ids.filter((id) => !isThere(id));
-      this.#looked += ids.length - gone.length;
-      for (const id of gone) await this.#remove(id);
+      for (let at = 0; at < ids.length; at += LOOK_AT_ONCE) {
+        const some = ids.slice(at, at + LOOK_AT_ONCE);
+        const gone = some.filter((id) => !isThere(id));
+        this.#looked += some.length - gone.length;
+        for (const id of gone) await this.#remove(id);
+        await nextTurn();
+      }
     });
   }
 

@@ -33,21 +33,16 @@ const prepare = (db: Database.Database) => ({
     `SELECT id, end_ms FROM events INDEXED BY events_by_begin
      WHERE protected = 0 AND end_ms IS NOT NULL ORDER BY begin_ms LIMIT @count`,
   ),
-  count: db.prepare<[], number>('SELECT count(*) FROM events').pluck(),
-  removeEvent: db.prepare<[number]>('DELETE FROM events WHERE id = ?'),
-  removeReviews: db.prepare<[number]>('DELETE FROM reviews WHERE event = ?'),
 });
 
 /** Lets go of what is not to be kept any more. */
 export class Pruning {
-  readonly #db: Database.Database;
   readonly #tables: EventTables;
   readonly #sql: ReturnType<typeof prepare>;
   /** Those whose turn comes still before all were looked at. */
   #lists: ListKey[] = [];
 
   constructor(db: Database.Database, tables: EventTables) {
-    this.#db = db;
     this.#tables = tables;
     this.#sql = prepare(db);
   }
@@ -75,7 +70,7 @@ export class Pruning {
     ids.push(...this.#old(limits, room()));
     this.#remove(ids);
     if (ids.length > 0 || areMoreReviews || this.#lists.length > 0) return true;
-    const excess = (this.#sql.count.get() ?? 0) - maxEvents;
+    const excess = this.#tables.count - maxEvents;
     if (excess <= 0) return false;
     return this.#removeOldest(excess);
   }
@@ -109,14 +104,6 @@ export class Pruning {
   }
 
   #remove(ids: readonly number[]): void {
-    if (ids.length === 0) return;
-    this.#db
-      .transaction(() => {
-        for (const id of ids) {
-          this.#sql.removeEvent.run(id);
-          this.#sql.removeReviews.run(id);
-        }
-      })
-      .immediate();
+    if (ids.length > 0) this.#tables.removeAll(ids);
   }
 }
