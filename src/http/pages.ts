@@ -28,6 +28,13 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
+/** A worker has a policy of its own: what runs models is WebAssembly, which no page may start. */
+const RUNS_MODELS = /^\/assets\/model-worker-[^/]*\.js$/;
+const policyOf = (path: string): string =>
+  RUNS_MODELS.test(path)
+    ? POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
+    : POLICY;
+
 /** Paths of the app's own pages, each of which gets the one document. */
 const PAGE_PATH =
   /^\/(?:$|(?:login|setup|wall|camera|archive|events|cameras|users|system|logs|me)(?:\/[^/]{1,200}){0,2}$)/;
@@ -64,7 +71,7 @@ const readFolder = (folder: string): Map<string, PageFile> =>
 const sendFile = (file: PageFile, path: string, request: Request, response: Response): void => {
   const isPlain = file.brotli === null || request.acceptsEncodings('br') !== 'br';
   const etag = isPlain ? file.etag : file.etag.replace(/"$/, '-br"');
-  response.setHeader('Content-Security-Policy', POLICY);
+  response.setHeader('Content-Security-Policy', policyOf(path));
   response.setHeader('Cache-Control', HASHED.test(path) ? FOR_EVER : 'no-cache');
   response.setHeader('ETag', etag);
   if (file.brotli !== null) response.vary('Accept-Encoding');

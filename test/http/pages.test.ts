@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -70,4 +72,25 @@ test('no path leads out of what was built, and what is no page stays a problem',
   }
   assert.equal((await get('/login', {}, 'POST')).status, 404);
   assert.equal((await fetch(`${app.metricsUrl}/login`)).status, 404);
+});
+
+test('what runs models may start WebAssembly, and nothing else may', async () => {
+  const names = readdirSync(join(import.meta.dirname, '../../web/assets'));
+  const scripts = names.filter((name) => name.endsWith('.js'));
+  const may: string[] = [];
+  for (const name of scripts) {
+    const { headers } = await get(`/assets/${name}`, {}, 'HEAD');
+    if (/unsafe/.test(headers.get('content-security-policy') ?? '')) may.push(name);
+  }
+  assert.deepEqual(
+    may.map((name) => name.replace(/-[^-]*\.js$/, '')),
+    ['model-worker'],
+  );
+  const [runtime = ''] = names.filter((name) => name.endsWith('.wasm'));
+  const { headers } = await get(`/assets/${runtime}`, { 'accept-encoding': 'br' }, 'HEAD');
+  assert.deepEqual(
+    [headers.get('content-type'), headers.get('content-encoding')],
+    ['application/wasm', 'br'],
+  );
+  assert.ok(Number(headers.get('content-length')) < 3_200_000);
 });

@@ -1,5 +1,5 @@
-import { brotliCompressSync } from 'node:zlib';
 import type { Plugin } from 'vite';
+import { compressed } from './brotli.js';
 
 /** Bytes, as Brotli sends them. What a page needs alone is loaded with that page. */
 const FIRST_LOAD_BYTES = 90_000;
@@ -9,11 +9,14 @@ const LATER_BYTES: Readonly<Record<string, number>> = {
   cameras: 30_000,
   uplot: 22_000,
   hls: 180_000,
+  // Who has a model run in the browser: its worker, and what runs it.
+  model: 60_000,
+  ort: 3_200_000,
 };
 
 type Chunk = { readonly fileName: string; readonly code: string; readonly imports: readonly string[] };
 
-const sizeOf = (content: string | Uint8Array): number => brotliCompressSync(content).length;
+const sizeOf = (content: string | Uint8Array): number => compressed(content).length;
 
 /** The build fails where a page would take longer to load than it may. */
 export const budgets = (): Plugin => ({
@@ -33,7 +36,8 @@ export const budgets = (): Plugin => ({
       // What the first screens need: the entry, login, the wall, and the workers that show pictures.
       if (file.type === 'chunk' && (file.isEntry || /^assets\/(?:wall|login|first)-/.test(file.fileName)))
         take(file.fileName);
-      if (file.type === 'asset' && /(?:\.css$|worker)/.test(file.fileName)) first.add(file.fileName);
+      if (file.type === 'asset' && /(?:\.css$|(?<!model-)worker)/.test(file.fileName))
+        first.add(file.fileName);
     }
     let firstBytes = 0;
     for (const file of files) {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { brotliCompressSync, constants } from 'node:zlib';
 import type { Plugin } from 'vite';
+import { compressed } from './brotli.js';
 
 /** Below this the head of an answer weighs as much as what would be spared. */
 const MIN_BYTES = 1_024;
@@ -13,12 +13,11 @@ export const precompressed = (): Plugin => ({
   writeBundle: ({ dir }) => {
     if (dir === undefined) return;
     for (const name of readdirSync(dir, { recursive: true, encoding: 'utf8' })) {
-      if (!/\.(?:js|css|html|svg|webmanifest)$/.test(name)) continue;
+      if (!/\.(?:js|css|html|svg|wasm|webmanifest)$/.test(name)) continue;
       const path = join(dir, name);
       const plain = readFileSync(path);
       if (plain.length < MIN_BYTES) continue;
-      const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
-      writeFileSync(`${path}.br`, brotliCompressSync(plain, { params }));
+      writeFileSync(`${path}.br`, compressed(plain));
     }
   },
 });

@@ -1,12 +1,14 @@
 import type { z } from 'zod';
 import type { cameraSchema, cameraTestResultSchema, newCameraSchema } from '../../http/camera-schemas.js';
 import type { Layout as StoredLayout } from '../../http/layout-schemas.js';
+import type { modelSchema } from '../../http/model-schema.js';
 import type { settingsSchema } from '../../http/routes/settings.js';
 import type { historySchema, statsSchema } from '../../http/routes/stats.js';
 import type { folderSchema, tagSchema } from '../../http/schemas.js';
 
 /** What the service answers, as its own schemas have it. */
 export type Camera = z.infer<typeof cameraSchema>;
+export type Model = z.infer<typeof modelSchema>;
 export type NewCamera = z.input<typeof newCameraSchema>;
 export type CameraTestResult = z.infer<typeof cameraTestResultSchema>;
 export type Folder = z.infer<typeof folderSchema>;

@@ -139,6 +139,16 @@ export class LiveTile {
     return this.#owner.isHidden || this.#isInView !== true;
   }
 
+  /** What its newest picture is on, for whoever looks at it by other means; null: there is none that is live. */
+  get shown(): HTMLCanvasElement | HTMLVideoElement | HTMLImageElement | null {
+    const element = this.#view.peek().freshness === 'live' ? this.#screen?.element : undefined;
+    const isPicture =
+      element instanceof HTMLCanvasElement ||
+      element instanceof HTMLVideoElement ||
+      element instanceof HTMLImageElement;
+    return isPicture ? element : null;
+  }
+
   get isBySocket(): boolean {
     return this.rung === 'webcodecs' || this.rung === 'mse';
   }

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { cameraList, cameras, camerasProblem, loadCameras, nameOf } from '../../data/cameras.js';
 import { preferences, toggleDetections } from '../../data/preferences.js';
 import { asProblem, type Problem } from '../../data/problem.js';
-import { navigate } from '../../data/route.js';
+import { navigate, query } from '../../data/route.js';
 import { may } from '../../data/session.js';
 import { isPageDark } from '../../data/theme.js';
 import type { Camera } from '../../data/types.js';
@@ -16,6 +16,7 @@ import { useShortcuts } from '../../parts/use-shortcuts.js';
 import type { Rung } from '../../player/ladder.js';
 import { LivePicture, TileBadges, tileStateText } from '../../player/live-picture.js';
 import { livePlayer } from '../../player/live-player.js';
+import type { LiveTile } from '../../player/live-tile.js';
 import { useLiveTile } from '../../player/use-live-tile.js';
 import { shellText } from '../../text/shell.js';
 import { cameraText, wallText } from '../../text/wall.js';
@@ -39,7 +40,8 @@ const siblingOf = (id: string, by: number): string | null => {
 
 const openSibling = (id: string, by: number): void => {
   const to = siblingOf(id, by);
-  if (to !== null && to !== id) navigate(`/camera/${encodeURIComponent(to)}`, { isReplaced: true });
+  if (to !== null && to !== id)
+    navigate(`/camera/${encodeURIComponent(to)}${location.search}`, { isReplaced: true });
 };
 
 /** Sound goes by the socket where its codec plays, else with the pictures by another way. */
@@ -68,19 +70,29 @@ const useDarkPage = (): void =>
   }, []);
 
 /** Loaded behind the picture, which nobody waits for it with. */
-const Strip = (given: { readonly id: string; readonly name: string }) => {
-  const [loaded, setLoaded] = useState<{ readonly Part: FunctionComponent<typeof given> } | null>(null);
+const useLater = <Props,>(load: () => Promise<FunctionComponent<Props>>): FunctionComponent<Props> | null => {
+  const [loaded, setLoaded] = useState<{ readonly Part: FunctionComponent<Props> } | null>(null);
   useEffect(() => {
-    import('./day-strip.js').then(
-      ({ DayStrip }) => setLoaded({ Part: DayStrip }),
+    load().then(
+      (Part) => setLoaded({ Part }),
       () => {},
     );
   }, []);
+  return loaded?.Part ?? null;
+};
+
+const Strip = (given: { readonly id: string; readonly name: string }) => {
+  const Part = useLater(async () => (await import('./day-strip.js')).DayStrip);
   return (
     <section class={styles.strip} aria-label={cameraText('strip')}>
-      {loaded === null ? null : <loaded.Part {...given} />}
+      {Part === null ? null : <Part {...given} />}
     </section>
   );
+};
+
+const Panel = (given: { readonly tile: LiveTile | null }) => {
+  const Part = useLater(async () => (await import('./model-panel.js')).ModelPanel);
+  return Part === null ? null : <Part {...given} />;
 };
 
 const Single = ({ camera }: { readonly camera: Camera }) => {
@@ -91,6 +103,7 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
   const [hasFigures, setHasFigures] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
   const sound = useSound(camera.id);
+  const model = may('models.list') ? query.value.get('model') : null;
   const fullScreen = useFullScreen(section);
   const tile = useLiveTile(camera.id, {
     ...{
@@ -98,7 +111,8 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
       importance: 1_000,
       isFullSize: true,
       isPaced: true,
-      hasDetections: camera.detect && preferences.value.hidesDetections !== true,
+      // Boxes of a model that runs here take their place.
+      hasDetections: model === null && camera.detect && preferences.value.hidesDetections !== true,
       hasSound: sound.isOn,
     },
     rung: rung ?? (sound.isRefused ? 'whep' : null),
@@ -175,25 +189,28 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
       {problem === null ? null : (
         <ProblemBox what={cameraText('snapshotFailed')} problem={problem} onRetry={snapshot} />
       )}
-      <div ref={frame} class={styles.frame} data-camera={camera.id} data-over-video>
-        <div
-          ref={picture}
-          class={styles.picture}
-          role="img"
-          aria-label={wallText('tile', {
-            name,
-            state: view === undefined ? wallText('waiting') : tileStateText(camera, view),
-          })}
-        >
-          {tile === null ? null : <LivePicture tile={tile} camera={camera} />}
+      <div class={styles.stage}>
+        <div ref={frame} class={styles.frame} data-camera={camera.id} data-over-video>
+          <div
+            ref={picture}
+            class={styles.picture}
+            role="img"
+            aria-label={wallText('tile', {
+              name,
+              state: view === undefined ? wallText('waiting') : tileStateText(camera, view),
+            })}
+          >
+            {tile === null ? null : <LivePicture tile={tile} camera={camera} />}
+          </div>
+          <div class={styles.overlay}>
+            {tile === null ? null : <TileBadges tile={tile} camera={camera} isInTabOrder />}
+            {zoom.factor > 1 ? (
+              <Button onClick={reset}>{cameraText('zoom', { factor: zoom.factor.toFixed(1) })}</Button>
+            ) : null}
+          </div>
+          {hasFigures && tile !== null ? <Figures tile={tile} camera={camera} /> : null}
         </div>
-        <div class={styles.overlay}>
-          {tile === null ? null : <TileBadges tile={tile} camera={camera} isInTabOrder />}
-          {zoom.factor > 1 ? (
-            <Button onClick={reset}>{cameraText('zoom', { factor: zoom.factor.toFixed(1) })}</Button>
-          ) : null}
-        </div>
-        {hasFigures && tile !== null ? <Figures tile={tile} camera={camera} /> : null}
+        {model === null ? null : <Panel tile={tile} />}
       </div>
       {may('archive.read') ? <Strip id={camera.id} name={name} /> : null}
     </FullPage>

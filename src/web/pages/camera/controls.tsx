@@ -1,10 +1,13 @@
 import { preferences, toggleDetections } from '../../data/preferences.js';
+import { query, setQuery } from '../../data/route.js';
+import { may } from '../../data/session.js';
 import type { Camera } from '../../data/types.js';
 import { Button, LinkButton } from '../../parts/button.js';
 import { Menu } from '../../parts/menu.js';
 import { type Rung, rungs } from '../../player/ladder.js';
 import { reasonText } from '../../player/live-picture.js';
 import type { LiveTile } from '../../player/live-tile.js';
+import { modelText } from '../../text/model.js';
 import { cameraText } from '../../text/wall.js';
 import styles from './camera.module.css';
 
@@ -47,6 +50,21 @@ const PlayerMenu = ({ tile, rung, onRung }: Pick<ControlsProps, 'tile' | 'rung' 
   />
 );
 
+/** Which model looks stands in the address, so that a link to it works. */
+const ModelButton = () => {
+  if (!may('models.list')) return null;
+  const isOpen = query.value.has('model');
+  return (
+    <Button
+      icon="cpu"
+      kind="quiet"
+      label={modelText(isOpen ? 'close' : 'open')}
+      isPressed={isOpen}
+      onClick={() => setQuery({ model: isOpen ? null : '' })}
+    />
+  );
+};
+
 /** What can be done with a camera that is watched. */
 export const Controls = (props: ControlsProps) => {
   const { camera, hasSound, soundHint, isShowingFigures, onSound, onSnapshot, onFigures } = props;
@@ -76,6 +94,7 @@ export const Controls = (props: ControlsProps) => {
         onClick={toggleDetections}
         {...(detectionHint === undefined ? {} : { title: detectionHint })}
       />
+      <ModelButton />
       <Button icon="snapshot" kind="quiet" label={cameraText('snapshot')} onClick={onSnapshot} />
       <Button
         icon="activity"

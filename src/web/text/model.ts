@@ -1,0 +1,32 @@
+import { catalogue } from './catalogue.js';
+
+/** Models that run in the browser. */
+export const modelText = catalogue({
+  title: 'Find objects here',
+  open: 'Find objects in this browser',
+  close: 'Find no objects any more',
+  model: 'Model',
+  choose: 'Pick a model',
+  reading: 'Reading the models',
+  none: 'The service has no model: put an ONNX file into its models directory.',
+  gone: 'The service has no model {name}.',
+  hint: 'The model runs on this device, and its boxes take the place of the service’s.',
+  undescribed: 'Its description is not used: {why}',
+  runtime: 'What runs models: {size}',
+  bytes: 'The model: {size} of {all}',
+  waiting: 'Waiting for a live picture…',
+  asleep: 'Nobody sees it: it rests.',
+  took: 'A picture takes',
+  perSecond: 'Pictures a second',
+  age: 'Age of the picture when its boxes came',
+  ms: '{value} ms',
+  seconds: '{value} s',
+  unknown: '–',
+  objects: 'In the last picture',
+  nothing: 'Nothing that it knows',
+  object: '{label} {percent} %',
+  failedRuntime: 'Loading what runs models',
+  failedModel: 'Loading or running this model',
+  failedKind: 'Reading what this model says',
+  notLoaded: 'A part of it could not be loaded: the service may have another version by now.',
+});
