@@ -16,7 +16,7 @@ import {
 
 /** Outlives the service: up to which start of a recording it is decided what of them is kept, by camera. */
 export type DecisionMemory = {
-  /** A JSON object; null: nothing was decided. */
+  /** A JSON object: of each camera a time, or several; null: nothing was decided. */
   decided(): string | null;
   rememberDecided(text: string): void;
 };
@@ -46,17 +46,20 @@ const JUST_BEGUN_MS = LOOK_MS + 2_000;
 const MOST_A_LOOK = 50;
 /** Of which it is known since when they are closed. */
 const MOST_SEEN = 1_000;
-const CLOCK_STEP_MS = 600_000;
+const MOST_SET_BACK_MS = 86_400_000;
 /** Of one camera that wait to be decided on. */
 const MOST_LEFT = 100;
 /** Some ten minutes of looks. */
 const MOST_FAULTS = 60;
 
-const parse = (text: string | null): [string, number][] => {
+/** Of each camera up to when it is decided, and when recordings began that stay since their writer died. */
+const parse = (text: string | null): [string, readonly number[]][] => {
   try {
     const value: unknown = JSON.parse(text ?? '{}');
     if (typeof value !== 'object' || value === null) return [];
-    return Object.entries(value).filter((entry): entry is [string, number] => Number.isFinite(entry[1]));
+    return Object.entries(value)
+      .map(([cameraId, times]): [string, number[]] => [cameraId, [times].flat()])
+      .filter(([, times]) => times.length > 0 && times.every(Number.isFinite));
   } catch {
     return [];
   }
@@ -91,7 +94,10 @@ export class EventRecording {
     this.#archiveDir = options.archiveDir;
     this.#deps = deps;
     this.#stored = deps.memory.decided() ?? '{}';
-    this.#decidedMs = new Map(parse(this.#stored));
+    const stored = parse(this.#stored);
+    this.#decidedMs = new Map(stored.map(([cameraId, [decidedMs]]) => [cameraId, decidedMs!]));
+    for (const [cameraId, [, ...leftMs]] of stored)
+      if (leftMs.length > 0) this.#leftMs.set(cameraId, new Set(leftMs.slice(0, MOST_LEFT)));
   }
 
   start(): void {
@@ -113,6 +119,7 @@ export class EventRecording {
     if (startMs === undefined || !this.#decidedMs.has(cameraId)) return;
     const left = this.#leftMs.get(cameraId) ?? new Set();
     if (left.size < MOST_LEFT) this.#leftMs.set(cameraId, left.add(startMs));
+    this.#remember();
   }
 
   /** Whose recordings are decided on: those that were made before that was set stay as they are. */
@@ -122,8 +129,9 @@ export class EventRecording {
     for (const cameraId of this.#decidedMs.keys()) if (!cameraIds.has(cameraId)) this.forget(cameraId);
     for (const cameraId of cameraIds) {
       const decidedMs = this.#decidedMs.get(cameraId);
-      // Behind a clock that was set back nothing would be decided until it is there again.
-      const isAhead = decidedMs !== undefined && decidedMs > nowMs + CLOCK_STEP_MS;
+      // Where the clock was set back all that is named by this time stays until it is there again: who knows which of it was
+      // made before only events were wanted. One that was ahead by more would keep all for too long.
+      const isAhead = decidedMs !== undefined && decidedMs > nowMs + MOST_SET_BACK_MS;
       if (decidedMs === undefined || isAhead) this.#decidedMs.set(cameraId, nowMs - JUST_BEGUN_MS);
     }
   }
@@ -185,7 +193,7 @@ export class EventRecording {
   }
 
   async #decide(cameraId: string): Promise<void> {
-    const { clock, isBlind, isLasting, runner, times } = this.#deps;
+    const { clock, isBlind, isLasting, runner } = this.#deps;
     const nowMs = clock.wallMs();
     // What is known now may be forgotten when it is asked for, or there is nobody to tell: all of this time is kept.
     if (!isLasting() || isBlind(cameraId)) {
@@ -197,19 +205,47 @@ export class EventRecording {
     const toMs = Number.POSITIVE_INFINITY;
     const input = { archiveDir: this.#archiveDir, cameraId, fromMs: decidedMs, toMs, count: MOST_SEEN };
     const closed = await runner.run('closedWithin', input);
-    for (const { fileName, startMs, endMs } of this.#dueOf(cameraId, closed)) {
+    const due = this.#dueOf(cameraId, closed);
+    for (const [at, recording] of due.entries()) {
       if (this.#isStopped) return;
+      const { fileName, startMs } = recording;
       this.#atMs.set(cameraId, startMs);
-      const known = times(cameraId, startMs - POST_ROLL_MS, endMs + PRE_ROLL_MS);
-      const spared = this.#deps.spared()?.filter((span) => span.cameraId === cameraId) ?? null;
-      // While an event goes on, nobody knows how long it will turn out to have been.
-      if (known === null || spared === null || known.events.some(({ toMs }) => toMs === null)) return;
-      const isLeft = this.#leftMs.get(cameraId)?.delete(startMs) === true;
-      const kept = joined([...spansOf(known.events), ...spared]);
-      const names = isLeft || startMs < known.sinceMs ? [] : await this.#cut(cameraId, fileName, kept);
+      const kept = this.#keptOf(cameraId, recording);
+      if (kept === null) return;
+      const names =
+        kept === 'all'
+          ? []
+          : await this.#cut(cameraId, fileName, kept).catch(async (fault) => {
+              await this.#letGoOf(cameraId, due.slice(at + 1));
+              throw fault;
+            });
+      this.#leftMs.get(cameraId)?.delete(startMs);
       const starts = names.map((name) => parseRecordingName(name)?.startMs ?? startMs);
       this.#pass(cameraId, Math.max(startMs, ...starts));
       if (!this.#decidedMs.has(cameraId)) return;
+    }
+  }
+
+  /** What of a recording is kept; null: nobody knows yet. */
+  #keptOf(cameraId: string, { startMs, endMs }: ClosedRecording): 'all' | readonly TimeSpan[] | null {
+    const known = this.#deps.times(cameraId, startMs - POST_ROLL_MS, endMs + PRE_ROLL_MS);
+    const spared = this.#deps.spared()?.filter((span) => span.cameraId === cameraId) ?? null;
+    // While an event goes on, nobody knows how long it will turn out to have been.
+    if (known === null || spared === null || known.events.some(({ toMs }) => toMs === null)) return null;
+    const isLeft = this.#leftMs.get(cameraId)?.has(startMs) === true;
+    if (isLeft || startMs < known.sinceMs) return 'all';
+    return joined([...spansOf(known.events), ...spared]);
+  }
+
+  /** One before them can't be cut, perhaps for want of room: those of no event go all the same, for which nothing is copied. */
+  async #letGoOf(cameraId: string, behind: readonly ClosedRecording[]): Promise<void> {
+    for (const recording of behind) {
+      const { startMs, endMs, fileName } = recording;
+      if (this.#isStopped) return;
+      const kept = this.#keptOf(cameraId, recording);
+      if (kept === null) return;
+      if (kept === 'all' || kept.some(({ fromMs, toMs }) => fromMs <= endMs && toMs >= startMs)) continue;
+      await this.#cut(cameraId, fileName, []);
     }
   }
 
@@ -243,7 +279,11 @@ export class EventRecording {
 
   /** Where that fails, the next start decides once more, and comes to the same. */
   #remember(): void {
-    const text = JSON.stringify(Object.fromEntries(this.#decidedMs));
+    const decided = [...this.#decidedMs].map(([cameraId, decidedMs]) => {
+      const left = [...(this.#leftMs.get(cameraId) ?? [])];
+      return [cameraId, left.length === 0 ? decidedMs : [decidedMs, ...left]];
+    });
+    const text = JSON.stringify(Object.fromEntries(decided));
     if (text === this.#stored) return;
     try {
       this.#deps.memory.rememberDecided(text);

@@ -232,6 +232,55 @@ test('a recording whose writer died stays whole, and that one alone', async (t) 
   assert.deepEqual(rig.names(), [second], 'it is decided on');
 });
 
+test('a recording whose writer died stays whole over a restart before it is decided on', async (t) => {
+  const rig = setUp(t, null);
+  const [, second] = filmed.names;
+  const recording = rig.make();
+  recording.keepLeft('door', openName(parseRecordingName(second!)!.startMs));
+  await recording.look();
+  recording.stop();
+  rig.state.events = [];
+  await rig.make().look();
+  assert.deepEqual(rig.names(), [second]);
+  assert.match(rig.state.stored!, /^\{"door":\d+\}$/, 'it is remembered no longer');
+});
+
+test('where the clock was set back nothing goes that the time before it may have made; unless it was days ahead', async (t) => {
+  const rig = setUp(t, [], JSON.stringify({ door: START_MS + 3_600_000 }));
+  // So far back that what is there lies after the moment that it shows.
+  rig.clock.advance(-SECONDS * 1_000 - 2 * MINUTE_MS);
+  const recording = rig.make();
+  for (let look = 0; look < 40; look += 1) {
+    await recording.look();
+    rig.clock.advance(10_000);
+  }
+  assert.deepEqual(rig.names(), filmed.names);
+  const ahead = setUp(t, [], JSON.stringify({ door: START_MS + 2 * 86_400_000 }));
+  ahead.clock.advance(-SECONDS * 1_000 - 2 * MINUTE_MS);
+  const other = ahead.make();
+  for (let look = 0; look < 40; look += 1) {
+    await other.look();
+    ahead.clock.advance(10_000);
+  }
+  assert.deepEqual(ahead.names(), [], 'it goes on being recorded by events');
+});
+
+test('where a recording can not be cut for want of room, those of no event behind it go, which make it', async (t) => {
+  const rig = setUp(t, [event(8, 9), event(100, 101)]);
+  const run = rig.runner.run.bind(rig.runner);
+  rig.runner.run = (name, input) =>
+    name === 'cutRecording' && (input as CutInput).kept.length > 0
+      ? Promise.reject(new Error('ENOSPC'))
+      : run(name, input);
+  const recording = rig.make();
+  await recording.look();
+  const left = rig.names();
+  assert.ok(left.length >= 2 && left.length < filmed.names.length, left.join());
+  rig.runner.run = run;
+  await recording.look();
+  assert.deepEqual(rig.hashes(), [...filmed.seconds(3, 20), ...filmed.seconds(95, 112)]);
+});
+
 test('what was recorded before a camera was recorded by events stays, and what is being written', async (t) => {
   const rig = setUp(t, [], null);
   await rig.make().look();
