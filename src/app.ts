@@ -15,6 +15,7 @@ import { StreamAccess } from './http/stream-access.js';
 import { listen, type Urls } from './listeners.js';
 import { startMedia } from './media.js';
 import { Models } from './models/models.js';
+import { buildNotices } from './notices.js';
 import { buildOperations } from './operations.js';
 import { AuditTrail } from './ops/audit-trail.js';
 import { warnOfExposure } from './ops/exposure.js';
@@ -94,19 +95,25 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const audit = trail.copyOf(deps.audit);
   const threads = countThreads(clock, stops);
   const media = await startMedia(config, { clock, log, spawn, threads }, storage, stops);
+  const notices = buildNotices(config, { clock, log }, storage, stops);
   const events = buildHappenings({ clock, log }, storage, media, stops);
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
   stops.push(() => models.stop());
   const detecting = buildDetection(config, { clock, log, models }, storage, media, stops);
-  const operations = buildOperations(config, { clock, version, threads, events, detecting }, storage, media);
+  const operations = buildOperations(
+    config,
+    { clock, version, threads, events, detecting, notices },
+    storage,
+    media,
+  );
 
   const serverSent = new ServerSentStreams({ tokens, viewers, clock });
   const certificate = openCertificate(config, { clock, log }, stops);
   const service = () => serviceFacts(config, version, certificate);
   const routes = buildRoutes({
     ...{ clock, version, storage, media, operations, models },
-    ...{ log: hub, events, serverSent, service, trail },
+    ...{ log: hub, events, serverSent, service, trail, notices },
   });
   const streams = new StreamAccess({ cameras: media.registry, gate: new ViewingGate(storage) });
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>

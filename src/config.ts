@@ -40,6 +40,8 @@ export type Config = {
   readonly maxConnectionsPerAddress: number;
   readonly detectModel: string | null;
   readonly ffmpegPath: string;
+  /** Whether webhooks may be sent to this machine and what hangs on its link. */
+  readonly webhooksToLocal: boolean;
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -156,13 +158,18 @@ const tlsOf = (env: Environment): Config['tls'] => {
   return { cert: pemOf('TLS_CERT', certPath), key: pemOf('TLS_KEY', keyPath) };
 };
 
-const tlsSelfSignedOf = (env: Environment): boolean => {
-  const text = textOf(env, 'TLS_SELF_SIGNED') ?? 'false';
-  if (text !== 'true' && text !== 'false') throw bad('TLS_SELF_SIGNED', text, 'it must be true or false');
-  const isGiven = textOf(env, 'TLS_CERT') !== null || textOf(env, 'TLS_KEY') !== null;
-  if (text === 'true' && isGiven)
-    throw bad('TLS_SELF_SIGNED', text, 'TLS_CERT and TLS_KEY name a certificate already');
+const booleanOf = (env: Environment, name: string): boolean => {
+  const text = textOf(env, name) ?? 'false';
+  if (text !== 'true' && text !== 'false') throw bad(name, text, 'it must be true or false');
   return text === 'true';
+};
+
+const tlsSelfSignedOf = (env: Environment): boolean => {
+  const isSelfSigned = booleanOf(env, 'TLS_SELF_SIGNED');
+  const isGiven = textOf(env, 'TLS_CERT') !== null || textOf(env, 'TLS_KEY') !== null;
+  if (isSelfSigned && isGiven)
+    throw bad('TLS_SELF_SIGNED', 'true', 'TLS_CERT and TLS_KEY name a certificate already');
+  return isSelfSigned;
 };
 
 const pemOf = (name: string, path: string): Buffer => {
@@ -251,6 +258,7 @@ export const readConfig = (env: Environment): Config => {
     maxConnectionsPerAddress: integerOf(env, 'MAX_CONNECTIONS_PER_IP', 1_000, 4, 1_000_000),
     detectModel: detectModelOf(env),
     ffmpegPath: textOf(env, 'FFMPEG_PATH') ?? 'ffmpeg',
+    webhooksToLocal: booleanOf(env, 'WEBHOOKS_TO_LOCAL'),
   };
   checkPorts(config);
   if (config.rtspsPort !== null && config.tls === null && !config.tlsSelfSigned)

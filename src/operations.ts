@@ -5,6 +5,7 @@ import type { Config } from './config.js';
 import type { Detecting } from './detect/detecting.js';
 import type { EventHub } from './events/event-hub.js';
 import type { Media } from './media.js';
+import type { Notices } from './notices.js';
 import { ArchiveProbe } from './ops/archive-probe.js';
 import { Health } from './ops/health.js';
 import { History } from './ops/history.js';
@@ -20,6 +21,7 @@ export type OperationsDeps = {
   readonly threads: Threads;
   readonly events: EventHub;
   readonly detecting: Detecting;
+  readonly notices: Notices;
 };
 
 /** What is seen of the service from outside. */
@@ -49,7 +51,7 @@ const freeBytesOf = (probe: ArchiveProbe, beat: Signal): (() => number) => {
 /** Builds what watches over the service. */
 export const buildOperations = (
   config: Config,
-  { clock, version, threads, events, detecting }: OperationsDeps,
+  { clock, version, threads, events, detecting, notices }: OperationsDeps,
   { store, root }: Storage,
   { registry, archive, desk, pictures, beat }: Media,
 ): Operations => {
@@ -80,6 +82,10 @@ export const buildOperations = (
       eventRecording: () => archive.byEvents.counts,
       pictures: () => pictures.figures,
       detection: () => ({ ...detecting.figures, ...archive.detections.counts }),
+      notices: () => {
+        const { waiting, sending, counts } = notices.webhooks;
+        return { webhooks: { waiting, sending, ...counts } };
+      },
       events: () => ({ readers: events.listenerCount, told: events.counts }),
     },
   });

@@ -31,6 +31,7 @@ import { statsRoutes } from './http/routes/stats.js';
 import { tagRoutes } from './http/routes/tags.js';
 import { userRoutes } from './http/routes/users.js';
 import { wallRoutes } from './http/routes/wall.js';
+import { webhookRoutes } from './http/routes/webhooks.js';
 import { whepRoutes } from './http/routes/whep.js';
 import type { ServerSentStreams } from './http/server-sent.js';
 import { type StreamUpgrade, upgradeRoutes } from './http/upgrade.js';
@@ -39,6 +40,7 @@ import type { WallEvents, WallGuest } from './live/wall/guest.js';
 import type { Walls } from './live/wall/walls.js';
 import type { Media } from './media.js';
 import type { Models } from './models/models.js';
+import type { Notices } from './notices.js';
 import { OnvifQuestions } from './onvif/onvif.js';
 import type { Operations } from './operations.js';
 import type { LogHub } from './ops/log-hub.js';
@@ -63,13 +65,14 @@ export type RoutesDeps = {
   readonly models: Models;
   readonly log: LogHub;
   readonly events: EventHub;
+  readonly notices: Notices;
   readonly serverSent: ServerSentStreams;
   readonly trail: AuditRoutesDeps['trail'];
   /** How it was started. */
   readonly service: () => Omit<ServiceFacts, 'time_zone'>;
 };
 
-const managementRoutes = ({ clock, storage, media, operations, service }: RoutesDeps): Route[] => {
+const managementRoutes = ({ clock, storage, media, operations, notices, service }: RoutesDeps): Route[] => {
   const { store, viewers, tokens, sessions, accounts } = storage;
   const { registry } = media;
   const onCamerasChanged = () => registry.reload();
@@ -89,6 +92,7 @@ const managementRoutes = ({ clock, storage, media, operations, service }: Routes
     ...tagRoutes({ tags: store.tags, onCamerasChanged }),
     ...folderRoutes({ folders: store.folders, onCamerasChanged }),
     ...userRoutes({ accounts }),
+    ...webhookRoutes(notices),
     ...wallRoutes({ tokens }),
     ...backupRoutes({
       backup: {
@@ -97,6 +101,7 @@ const managementRoutes = ({ clock, storage, media, operations, service }: Routes
         restore: (records) => {
           restoreSnapshot(records, { store, viewers });
           registry.reload();
+          notices.webhooks.reload();
         },
       },
     }),

@@ -29,6 +29,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   models: ['base', 'objects', 'store'],
   // Cameras write the same XML in their answers as in their metadata, and ask for the same Digest as by RTSP.
   onvif: ['analytics', 'base', 'rtsp'],
+  // What happens is told by events; to whom is in the store.
+  notify: ['base', 'events', 'store'],
   auth: ['base', 'store'],
   backup: ['base', 'store', 'auth'],
   // An event says what one must be allowed to hear of it; a database that fails does so like the configuration's.
@@ -52,6 +54,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'onvif',
     'ops',
     'events',
+    'notify',
   ],
 };
 const workersMayImport = ['base', 'ring', 'camera', 'archive', 'live', 'pictures', 'detect'];
@@ -62,6 +65,7 @@ const parts = [
   'media',
   'operations',
   'happenings',
+  'notices',
   'event-pictures',
   'detection',
   'routes',

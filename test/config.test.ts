@@ -40,6 +40,7 @@ test('nothing set: the defaults', () => {
       maxConnectionsPerAddress: 1_000,
       detectModel: null,
       ffmpegPath: 'ffmpeg',
+      webhooksToLocal: false,
     },
   );
 });

@@ -40,6 +40,7 @@ const table = {
   'logs.read': ['operator', 'admin'],
   'users.manage': ['admin'],
   'settings.manage': ['admin'],
+  'webhooks.manage': ['admin'],
   'audit.read': ['admin'],
   'backup.manage': ['admin'],
 } as const satisfies Readonly<Record<string, readonly Role[]>>;

@@ -8,6 +8,7 @@ type Outline = {
   readonly folders: readonly { readonly id: string; readonly parent_id: string }[];
   readonly users: readonly { readonly username: string; readonly role: string }[];
   readonly layouts: readonly { readonly id: string; readonly owner: string; readonly shared: boolean }[];
+  readonly webhooks: readonly { readonly id: string }[];
 };
 
 /** One thing that is wrong with a snapshot, and where, such as `folders[3].parent_id`. */
@@ -83,6 +84,7 @@ const outlineOf = (input: unknown): Outline => ({
     owner: textOf(item, 'owner', ''),
     shared: typeof item === 'object' && item !== null && Reflect.get(item, 'shared') === true,
   })),
+  webhooks: itemsOf(input, 'webhooks').map((item, index) => ({ id: textOf(item, 'id', `#${index}`) })),
 });
 
 /** What is shared may be nobody's. */
@@ -126,6 +128,11 @@ const outlineFaults = (snapshot: Outline): SnapshotFault[] => [
     snapshot.layouts.map(({ id }) => id),
   ),
   ...ownerFaults(snapshot),
+  ...repeated(
+    'webhooks',
+    'id',
+    snapshot.webhooks.map(({ id }) => id),
+  ),
 ];
 
 /** Every fault between the records of a snapshot, whatever is wrong within them. */

@@ -4,6 +4,7 @@ import type { Permission } from '../auth/permissions.js';
 import { rolePermissionOf, roles, rolesOf, type WatchAccess } from './access.js';
 import type { Answer, Route } from './route.js';
 import { problemSchema } from './schemas.js';
+import { webhookMessageSchema } from './webhook-schemas.js';
 
 type Json = Record<string, unknown>;
 
@@ -157,6 +158,38 @@ const operationOf = (route: Route, components: Components): Json => {
   };
 };
 
+const webhookHeader = (name: string, description: string): Json => ({
+  ...{ name, description, in: 'header', required: true },
+  schema: { type: 'string' },
+});
+
+/** What the service sends to others, as opposed to what it is asked. */
+const webhooksOf = (components: Components): Json => ({
+  event: {
+    post: {
+      operationId: 'webhookEvent',
+      summary: 'An event began or ended; signed as Standard Webhooks 1.0 has it',
+      parameters: [
+        webhookHeader('webhook-id', 'of the message: the same whenever it comes again'),
+        webhookHeader('webhook-timestamp', 'when this attempt was made, in seconds since 1970'),
+        webhookHeader(
+          'webhook-signature',
+          '"v1," and the base64 of the HMAC-SHA256 of id, timestamp and body',
+        ),
+      ],
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: components.convert(webhookMessageSchema, 'output') } },
+      },
+      responses: {
+        '2XX': { description: 'Taken' },
+        '410': { description: 'Nothing any more: the webhook is switched off' },
+        default: { description: 'Not taken: it comes again, `Retry-After` is heeded' },
+      },
+    },
+  },
+});
+
 /** The OpenAPI 3.1 document of declared routes: what is mounted is what is documented. */
 export const openApiOf = (routes: readonly Route[], version: string): Json => {
   const components = new Components();
@@ -175,6 +208,7 @@ export const openApiOf = (routes: readonly Route[], version: string): Json => {
     },
     servers: [{ url: '/' }],
     paths,
+    webhooks: webhooksOf(components),
     components: {
       schemas: components.schemas,
       securitySchemes: {

@@ -61,6 +61,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   exists: 409,
   last_admin: 409,
   too_many_layouts: 409,
+  too_many_webhooks: 409,
   too_many_protected: 409,
   precondition_failed: 412,
   body_too_large: 413,

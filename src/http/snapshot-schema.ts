@@ -6,6 +6,7 @@ import { storedCameraSchema } from './camera-schemas.js';
 import { storedLayoutSchema } from './layout-schemas.js';
 import { storedSettingsSchema } from './routes/settings.js';
 import { folderSchema, idSchema, tagSchema } from './schemas.js';
+import { storedWebhookSchema } from './webhook-schemas.js';
 
 const storedUserSchema = z
   .strictObject({
@@ -25,6 +26,11 @@ const lists = {
 /** What the first version did not have. */
 const since2 = { layouts: z.array(storedLayoutSchema), settings: storedSettingsSchema };
 
+const MAX_WEBHOOKS = 32;
+
+/** What came later; a backup that doesn't have it leaves what is there. */
+const webhooks = z.array(storedWebhookSchema).max(MAX_WEBHOOKS);
+
 /** What an export answers. */
 export const snapshotSchema = z
   .strictObject({
@@ -32,6 +38,7 @@ export const snapshotSchema = z
     exported_at: z.iso.datetime(),
     ...lists,
     ...since2,
+    webhooks,
   })
   .meta({ id: 'Snapshot' });
 
@@ -45,5 +52,6 @@ export const importSchema = z
     ...lists,
     layouts: since2.layouts.optional(),
     settings: since2.settings.optional(),
+    webhooks: webhooks.optional(),
   })
   .meta({ id: 'SnapshotImport' });

@@ -116,6 +116,17 @@ export type DetectionFigures = {
   readonly lost: number;
 };
 
+/** Messages to others. */
+export type NoticeFigures = {
+  readonly webhooks: {
+    readonly waiting: number;
+    readonly sending: number;
+    readonly sent: number;
+    readonly failed: number;
+    readonly dropped: number;
+  };
+};
+
 /** What the metrics need of the rest of the service. Called at a scrape, never between two. */
 export interface MetricsSource {
   readonly threads: Threads;
@@ -130,6 +141,7 @@ export interface MetricsSource {
   eventRecording(): EventRecordingFigures;
   pictures(): PictureFigures;
   detection(): DetectionFigures;
+  notices(): NoticeFigures;
   /** Who reads what happens, and how often each topic was told of while somebody did. */
   events(): { readonly readers: number; readonly told: Readonly<Record<string, number>> };
 }

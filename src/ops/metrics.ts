@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.js';
 import { CollectedCounter, CollectedGauge, line } from './collected.js';
 import { DetectionCollector } from './detection-collector.js';
 import type { MetricsSource } from './metrics-source.js';
+import { NoticeCollector } from './notice-collector.js';
 import { ProcessCollector } from './process-collector.js';
 import { StreamCollector } from './stream-collector.js';
 
@@ -19,6 +20,7 @@ export class Metrics {
   readonly #register = new Registry();
   readonly #streams: StreamCollector;
   readonly #detection: DetectionCollector;
+  readonly #notices: NoticeCollector;
   readonly #process: ProcessCollector;
   readonly #free: CollectedGauge;
   readonly #total: CollectedGauge;
@@ -43,6 +45,7 @@ export class Metrics {
     this.#source = deps.source;
     this.#streams = new StreamCollector(this.#register);
     this.#detection = new DetectionCollector(this.#register);
+    this.#notices = new NoticeCollector(this.#register);
     this.#free = new CollectedGauge(this.#register, {
       name: 'svc_storage_free_bytes',
       help: 'Room that is left for recordings; absent while the file system does not answer.',
@@ -168,6 +171,7 @@ export class Metrics {
     this.#collectFleet();
     this.#collectPictures();
     this.#detection.collect(this.#source.detection());
+    this.#notices.collect(this.#source.notices());
     this.#streams.collect(this.#source.cameras(), this.#clock.monotonicMs());
     this.#process.collect(this.#source.threads);
     return this.#register.metrics();

@@ -13,6 +13,7 @@ import { detection } from './migrations/011-detection.js';
 import { audit } from './migrations/012-audit.js';
 import { browsers } from './migrations/013-browsers.js';
 import { eventRecording } from './migrations/014-event-recording.js';
+import { webhooks } from './migrations/015-webhooks.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
 export const steps: readonly string[] = [
@@ -30,6 +31,7 @@ export const steps: readonly string[] = [
   audit,
   browsers,
   eventRecording,
+  webhooks,
 ];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */

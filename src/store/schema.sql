@@ -149,3 +149,15 @@ CREATE TABLE audit (
 CREATE INDEX audit_by_time ON audit (time_ms);
 CREATE INDEX audit_by_action ON audit (action, time_ms);
 CREATE INDEX audit_by_user ON audit (username, time_ms);
+
+-- Who is told of what happens. No references: a camera that is named may be gone, and come back.
+CREATE TABLE webhooks (
+  id TEXT NOT NULL PRIMARY KEY,            -- random
+  name TEXT NOT NULL,                      -- shown to people
+  url TEXT NOT NULL,                       -- where to, with its password
+  secret TEXT NOT NULL,                    -- that messages are signed with: whsec_ and base64
+  enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)), -- whether messages are collected and sent
+  types TEXT NOT NULL CHECK (json_valid(types)), -- JSON array: of which types of events; empty: of all
+  camera_ids TEXT NOT NULL CHECK (json_valid(camera_ids)), -- JSON array: of which cameras; empty: of all
+  labels TEXT NOT NULL CHECK (json_valid(labels)) -- JSON array: of what was seen; empty: of all
+) STRICT;

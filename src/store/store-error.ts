@@ -7,6 +7,7 @@ export type StoreErrorCode =
   | 'not_found'
   | 'last_admin'
   | 'too_many_layouts'
+  | 'too_many_webhooks'
   | 'unknown_parent'
   | 'folder_cycle'
   | 'bad_snapshot'

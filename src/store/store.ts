@@ -18,6 +18,7 @@ import { type Tag, TagTable } from './tags.js';
 import { TrafficTable } from './traffic.js';
 import { inTransaction } from './transaction.js';
 import { type UserRecord, UserTable } from './users.js';
+import { type Webhook, WebhookTable } from './webhooks.js';
 
 /** Everything that was configured: what a backup holds. */
 export type Configuration = {
@@ -27,11 +28,14 @@ export type Configuration = {
   readonly users: readonly UserRecord[];
   readonly layouts: readonly Layout[];
   readonly settings: Settings;
+  readonly webhooks: readonly Webhook[];
 };
 
-/** What an import brings. Backups of former days know of no layouts and settings: then those that are there stay. */
-export type ImportedConfiguration = Omit<Configuration, 'layouts' | 'settings'> &
-  Partial<Pick<Configuration, 'layouts' | 'settings'>>;
+/** What backups of former days know nothing of: then what is there stays. */
+type Since = 'layouts' | 'settings' | 'webhooks';
+
+/** What an import brings. */
+export type ImportedConfiguration = Omit<Configuration, Since> & Partial<Pick<Configuration, Since>>;
 
 /** Whose rights to watch an import took away; the caller ends what they have open. */
 export type ImportEffects = {
@@ -68,6 +72,7 @@ export class Store {
   readonly preferences: PreferenceTable;
   readonly layouts: LayoutTable;
   readonly settings: SettingTable;
+  readonly webhooks: WebhookTable;
   readonly audit: AuditTable;
   readonly #path: string;
   readonly #db: Database.Database;
@@ -94,6 +99,7 @@ export class Store {
     this.preferences = new PreferenceTable(this.#db);
     this.layouts = new LayoutTable(this.#db);
     this.settings = new SettingTable(this.#db);
+    this.webhooks = new WebhookTable(this.#db);
     this.audit = new AuditTable(this.#db, this.#own);
   }
 
@@ -111,6 +117,7 @@ export class Store {
       users: this.users.records(),
       layouts: this.layouts.records(),
       settings: this.settings.all(),
+      webhooks: this.webhooks.list(),
     }))();
   }
 
@@ -129,6 +136,7 @@ export class Store {
       this.users.replaceAll(wanted.users);
       if (wanted.layouts !== undefined) this.layouts.replaceAll(wanted.layouts);
       if (wanted.settings !== undefined) this.settings.update(wanted.settings);
+      if (wanted.webhooks !== undefined) this.webhooks.replaceAll(wanted.webhooks);
       const nowOf = new Map(this.cameras.list().map((camera) => [camera.id, camera]));
       return {
         removedCameraIds: cameras.filter(({ id }) => !nowOf.has(id)).map(({ id }) => id),

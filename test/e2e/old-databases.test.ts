@@ -22,6 +22,7 @@ type Backup = {
   readonly users: readonly object[];
   readonly layouts?: readonly object[];
   readonly settings?: object;
+  readonly webhooks?: readonly object[];
 };
 
 /** A database of an older program, and the backup that it made. */
@@ -37,7 +38,7 @@ const olds: readonly Old[] = readdirSync(folder)
   }));
 
 /** What older versions didn't know is as it was before. */
-const completed = ({ cameras, tags, folders, users, layouts = [], settings }: Backup) => ({
+const completed = ({ cameras, tags, folders, users, layouts = [], settings, webhooks = [] }: Backup) => ({
   cameras: cameras.map((camera) => ({
     ...{ quirks: {}, sub_url: '', on_demand: false, detection: {} },
     ...{ record_mode: 'continuous', event_retention_days: 0 },
@@ -45,6 +46,7 @@ const completed = ({ cameras, tags, folders, users, layouts = [], settings }: Ba
   })),
   ...{ tags, folders, users, layouts },
   settings: settings ?? { time_zone: '' },
+  webhooks,
 });
 
 /** Puts the database there, and answers what each table holds. */

@@ -108,13 +108,31 @@ test('each change says who made it, of what, and which fields', async () => {
     happened('admin', 'delete_layout', { target: id });
     await as(admin, 'PUT', '/api/settings', { time_zone: 'UTC' });
     happened('admin', 'update_settings', { fields: ['time_zone'] });
+    const hook = { name: 'office', url: 'https://u:hookpass@192.0.2.1/' };
+    const made = await app.call('POST', '/api/webhooks', { token: admin, headers, body: hook });
+    const target = made.body.id;
+    happened('admin', 'create_webhook', { target });
+    await as(admin, 'PUT', `/api/webhooks/${target}`, { ...hook, name: 'home' });
+    happened('admin', 'update_webhook', { target, fields: ['name'] });
+    const renewed = await app.call('POST', `/api/webhooks/${target}/secret`, { token: admin, headers });
+    happened('admin', 'renew_webhook_secret', { target });
+    await as(admin, 'DELETE', `/api/webhooks/${target}`);
+    happened('admin', 'delete_webhook', { target });
+    for (const { secret } of [made.body, renewed.body]) assert.ok(!app.logText().includes(secret));
     const { body: snapshot } = await app.call('GET', '/api/system/backup/export', { token: admin, headers });
     happened('admin', 'export_backup', {});
     await as(admin, 'POST', '/api/system/backup/import', snapshot);
-    happened('admin', 'restore_backup', { cameras: 0, tags: 0, folders: 0, users: 4, layouts: 0 });
+    happened('admin', 'restore_backup', {
+      cameras: 0,
+      tags: 0,
+      folders: 0,
+      users: 4,
+      layouts: 0,
+      webhooks: 0,
+    });
   });
   assert.deepEqual(seen, expected);
-  assert.doesNotMatch(app.logText(), /s3cret|b2@|typed (once|twice)|scrypt/);
+  assert.doesNotMatch(app.logText(), /s3cret|hookpass|b2@|typed (once|twice)|scrypt/);
 });
 
 test('an export says of which camera and what; to look at its head is none', async () => {

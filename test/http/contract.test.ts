@@ -28,6 +28,7 @@ import { callModels } from './contract-models.js';
 import { callOnvif } from './contract-onvif.js';
 import { callPictures } from './contract-pictures.js';
 import { stepsOf } from './contract-steps.js';
+import { callWebhooks } from './contract-webhooks.js';
 
 /** How many viewings are kept at a time (auth/viewers.ts). */
 const MAX_VIEWINGS = 20_000;
@@ -42,7 +43,7 @@ let document: Document;
 
 before(async () => {
   origin = await CountingOrigin.start();
-  app = await startTestApp({ env: { MODELS_ORIGIN: `http://${origin.host}/` } });
+  app = await startTestApp({ env: { MODELS_ORIGIN: `http://${origin.host}/`, WEBHOOKS_TO_LOCAL: 'true' } });
   fakes = await startFakeOutputs();
   document = (await app.call('GET', '/api/openapi.json')).body as Document;
 });
@@ -189,6 +190,8 @@ test('what is replaced must be known', () => callReplacements(app));
 test('layouts are made, changed as they are known, shared by who may, bounded, and removed', () =>
   callLayouts(app));
 
+test('webhooks are made with a secret, changed, tested, bounded, and removed', () => callWebhooks(app));
+
 test('lists are told to be the same, and asked for in pages that there can be', async () => {
   const token = app.tokens.admin;
   for (const path of [
@@ -197,6 +200,7 @@ test('lists are told to be the same, and asked for in pages that there can be', 
     '/api/folders',
     '/api/users',
     '/api/layouts',
+    '/api/webhooks',
     '/api/events',
     '/api/me/preferences',
     '/api/audit',
@@ -227,6 +231,7 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
       name: 'K',
       ...(path === 'tags' && { color: '#aAbB09' }),
     });
+  const hook = `/api/webhooks/${(await app.asAdmin('POST', '/api/webhooks', { name: 'hook', url: 'https://192.0.2.1/' })).body.id}`;
   const wall = `/api/layouts/${(await app.asAdmin('POST', '/api/layouts', { name: 'wall' })).body.id}`;
   const { body: snapshot } = await app.asAdmin('GET', '/api/system/backup/export');
   const login = await app.call('POST', '/api/login', {
@@ -258,6 +263,10 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
     ['POST', '/api/layouts', { name: 'other' }],
     ['PUT', wall, { name: 'other' }],
     ['DELETE', wall],
+    ['POST', '/api/webhooks', { name: 'other', url: 'https://192.0.2.1/' }],
+    ['PUT', hook, { name: 'other' }],
+    ['POST', `${hook}/secret`],
+    ['DELETE', hook],
     ['PUT', '/api/settings', { time_zone: 'Asia/Tokyo' }],
     ['POST', '/api/system/backup/import', { ...snapshot, tags: [] }],
   ];

@@ -83,6 +83,7 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
     }),
     eventRecording: () => ({ cut: 12, deleted: 13, unreadable: 1 }),
     pictures: () => ({ decoded: 21, failed: { missing: 0, too_slow: 2 }, waiting: 4 }),
+    notices: () => ({ webhooks: { waiting: 3, sending: 1, sent: 5, failed: 2, dropped: 1 } }),
     events: () => ({ readers: 2, told: { cameras: 9, config: 0 } }),
   };
 };

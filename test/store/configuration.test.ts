@@ -14,6 +14,7 @@ const empty: Configuration = {
   users: [admin],
   layouts: [],
   settings: { time_zone: '' },
+  webhooks: [],
 };
 
 const openStore = (t: TestContext): Store => {

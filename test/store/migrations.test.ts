@@ -108,6 +108,7 @@ test('what version 1 held is all there in the newest', (t) => {
     ],
     users: [{ username: 'admin', password_hash: 'hash', role: 'admin' }],
     layouts: [],
+    webhooks: [],
     settings: { time_zone: '' },
   });
   assert.equal(store.users.find('admin')?.token_epoch, 'epoch-1', 'an upgrade logs nobody out');

@@ -5,6 +5,7 @@ import type { Layout } from '../../src/store/layouts.js';
 import type { Configuration } from '../../src/store/store.js';
 import type { Tag } from '../../src/store/tags.js';
 import { ROLES, type UserRecord } from '../../src/store/users.js';
+import type { Webhook } from '../../src/store/webhooks.js';
 
 /** A camera as it is after creation with nothing but an id and a URL. */
 export const sampleCamera = (id: string, changes: Partial<Camera> = {}): Camera => ({
@@ -122,6 +123,17 @@ const anyLayout: fc.Arbitrary<Layout> = record<Layout>({
   enlarge_on_event: fc.boolean(),
 });
 
+const anyWebhook: fc.Arbitrary<Webhook> = record<Webhook>({
+  id: anyId,
+  name: anyText,
+  url: anyText,
+  secret: anyText,
+  enabled: fc.boolean(),
+  types: fc.array(anyText, { maxLength: 3 }),
+  camera_ids: fc.array(anyId, { maxLength: 3 }),
+  labels: fc.array(anyText, { maxLength: 3 }),
+});
+
 const byKey = <T>(one: fc.Arbitrary<T>, selector: (value: T) => string): fc.Arbitrary<T[]> =>
   fc.uniqueArray(one, { selector, maxLength: 6 });
 
@@ -136,6 +148,7 @@ export const anyConfiguration: fc.Arbitrary<Configuration> = record<Configuratio
   ),
   layouts: byKey(anyLayout, ({ id }) => id),
   settings: record({ time_zone: anyText }),
+  webhooks: byKey(anyWebhook, ({ id }) => id),
 }).map((configuration) => ({
   ...configuration,
   users: [
@@ -154,4 +167,5 @@ export const sorted = (configuration: Configuration): Configuration => ({
   users: configuration.users.toSorted((a, b) => (a.username < b.username ? -1 : 1)),
   layouts: configuration.layouts.toSorted(byId),
   settings: configuration.settings,
+  webhooks: configuration.webhooks.toSorted(byId),
 });

@@ -6,7 +6,7 @@ import { messageSchema } from '../schemas.js';
 import { importSchema, snapshotSchema } from '../snapshot-schema.js';
 
 type RestoredRecords = Pick<Snapshot, 'cameras' | 'tags' | 'folders' | 'users'> &
-  Partial<Pick<Snapshot, 'layouts' | 'settings'>>;
+  Partial<Pick<Snapshot, 'layouts' | 'settings' | 'webhooks'>>;
 
 export type BackupRoutesDeps = {
   readonly backup: {
@@ -27,7 +27,8 @@ export const backupRoutes = ({ backup }: BackupRoutesDeps): Route[] => [
     path: '/api/system/backup/export',
     access: 'backup.manage',
     audit: 'export_backup',
-    summary: 'Everything that was configured: with passwords of cameras and hashes of users, so keep it safe',
+    summary:
+      'Everything that was configured: with passwords of cameras, secrets of webhooks and hashes of users, so keep it safe',
     answers: { 200: { description: 'A snapshot', schema: snapshotSchema } },
     handle: () => ({ status: 200, body: backup.take() }),
   }),
@@ -43,15 +44,16 @@ export const backupRoutes = ({ backup }: BackupRoutesDeps): Route[] => [
     answers: { 200: { description: 'Done', schema: messageSchema } },
     problems: [503],
     handle: ({ body, note }) => {
-      const { cameras, tags, folders, users, layouts, settings } = body;
+      const { cameras, tags, folders, users, layouts, settings, webhooks } = body;
       note({
         cameras: cameras.length,
         tags: tags.length,
         folders: folders.length,
         users: users.length,
         ...(layouts && { layouts: layouts.length }),
+        ...(webhooks && { webhooks: webhooks.length }),
       });
-      backup.restore({ cameras, tags, folders, users, ...withoutAbsent({ layouts, settings }) });
+      backup.restore({ cameras, tags, folders, users, ...withoutAbsent({ layouts, settings, webhooks }) });
       return { status: 200, body: { message: 'backup restored successfully' } };
     },
   }),
