@@ -158,7 +158,7 @@ const run = async (job: EngineJob): Promise<EngineReport> => {
   root.set(statSync(job.archiveDir, { bigint: true }));
   const recordings = new RecordingDesk(
     { archiveDir: job.archiveDir, fileSeconds: 3600, root: root.memory },
-    { log, recover: () => {}, onRefused: () => {} },
+    { clock: systemClock, log, recover: () => {}, onRefused: () => {} },
   );
   const cameras = new Cameras(
     { camerasPerWorker: job.camerasPerWorker, coreCount: availableParallelism() },

@@ -36,7 +36,7 @@ const log = createLogger((level, message, fields) => {
 // Nothing is recorded here.
 const recordings = new RecordingDesk(
   { archiveDir: tmpdir(), fileSeconds: 3600, root: new RootState().memory },
-  { log, recover: () => {}, onRefused: () => {} },
+  { clock: systemClock, log, recover: () => {}, onRefused: () => {} },
 );
 const cameras = new Cameras(
   { camerasPerWorker: 'auto', coreCount: availableParallelism() },

@@ -33,7 +33,7 @@ const send = (message: FromWhepEngine): void => void process.send?.(message);
 
 const recordings = new RecordingDesk(
   { archiveDir: tmpdir(), fileSeconds: 3600, root: new RootState().memory },
-  { log, recover: () => {}, onRefused: () => {} },
+  { clock: systemClock, log, recover: () => {}, onRefused: () => {} },
 );
 const cameras = new Cameras(
   { camerasPerWorker: 'auto', coreCount: availableParallelism() },

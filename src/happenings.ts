@@ -16,7 +16,7 @@ type Listed = { readonly id: string };
 const byId = (things: readonly Listed[]): [string, Listed][] => things.map((thing) => [thing.id, thing]);
 
 /** All that is looked at for changes. */
-const watchedOf = ({ store, root, accounts }: Storage, { registry, desk }: Media): Watched[] => {
+const watchedOf = ({ store, accounts }: Storage, { registry, storageFault }: Media): Watched[] => {
   const storeRevision = (): number => store.revision;
   const camerasRevision = (): number => registry.revision;
   const config = { topic: 'config', fields: null } as const;
@@ -34,7 +34,7 @@ const watchedOf = ({ store, root, accounts }: Storage, { registry, desk }: Media
     {
       ...{ topic: 'storage', needs: 'stats.read', prefix: '', areCameras: false },
       ...{ fields: null, revision: null },
-      things: () => [['archive', { fault: root.fault ?? desk.fault ?? '' }]],
+      things: () => [['archive', { fault: storageFault() }]],
     },
   ];
 };
@@ -49,7 +49,7 @@ const OF_NO_CAMERA_DAYS = 30;
 const keepEvents = (
   { clock, log }: Base,
   { store, accounts, events, eventPictures: pictures }: Storage,
-  { registry, root, desk, beat }: Pick<Media, 'registry' | 'desk' | 'beat'> & Pick<Storage, 'root'>,
+  { registry, desk, beat, storageFault }: Pick<Media, 'registry' | 'desk' | 'beat' | 'storageFault'>,
   stops: Stops,
 ): void => {
   const keeper = new EventKeeper({
@@ -75,7 +75,7 @@ const keepEvents = (
   keeper.start();
   const watch = new CameraWatch({
     ...{ clock, log: events },
-    storageFault: () => root.fault ?? desk.fault ?? '',
+    storageFault,
     whyNotRecorded: (cameraId) => desk.whyNot(cameraId) ?? 'unknown',
   });
   beat.on(() => watch.look(registry.conditions()));
@@ -119,7 +119,7 @@ export const buildHappenings = (
     hub.publish({ topic: 'events', id: `${cameraId}/${from}`, set, cameraId, needs: 'archive.read' });
   });
   tellEvents(storage, hub);
-  keepEvents({ clock, log }, storage, { ...media, root: storage.root }, stops);
+  keepEvents({ clock, log }, storage, media, stops);
   stops.push(() => hub.stop());
   return hub;
 };

@@ -66,6 +66,8 @@ export type Media = Recording & {
 
 type Recording = {
   readonly archive: Archive;
+  /** Why nothing can be recorded, or soon can't; "" where all is well. */
+  readonly storageFault: () => string;
   readonly desk: RecordingDesk;
   /** A file was begun; or it is written no more. */
   readonly recordingFiles: Signal<[cameraId: string, fileName: string, state: RecorderFileState]>;
@@ -99,7 +101,7 @@ const openArchive = async (
   const recordingFiles: Recording['recordingFiles'] = new Signal();
   const desk = new RecordingDesk(
     { archiveDir, fileSeconds, root: root.state.memory },
-    { log, recover: fileLeft.emit, onRefused: diskRefused.emit, onFile: recordingFiles.emit },
+    { clock, log, recover: fileLeft.emit, onRefused: diskRefused.emit, onFile: recordingFiles.emit },
   );
   const archive = new Archive(
     { archiveDir, minFreePercent },
@@ -151,7 +153,8 @@ const openArchive = async (
   });
   stops.push(() => archive.stop());
   await archive.start();
-  return { archive, desk, recordingFiles };
+  const storageFault = (): string => root.fault ?? desk.recentFault ?? archive.retention.shortage ?? '';
+  return { archive, desk, recordingFiles, storageFault };
 };
 
 /** Worker threads are part of the statistics from their first figures to their end. */
@@ -198,6 +201,7 @@ const activityOf = (
       rtsp: viewersBy('rtsp', cameraId),
     }),
     isRecording: (cameraId) => desk.isRecording(cameraId),
+    recordError: (cameraId) => desk.errorOf(cameraId),
     detectError: (cameraId) => detections.errorOf(cameraId),
     unrecordedFrames: (cameraId) => desk.lostFrames(cameraId),
     droppedFrames: (cameraId) =>

@@ -53,7 +53,7 @@ export const buildOperations = (
   config: Config,
   { clock, version, threads, events, detecting, notices }: OperationsDeps,
   { store, root }: Storage,
-  { registry, archive, desk, pictures, beat }: Media,
+  { registry, archive, desk, pictures, beat, storageFault }: Media,
 ): Operations => {
   const probe = new ArchiveProbe(config.archiveDir, { clock, root });
   // A disk that takes a small file may still have no room for a second of video.
@@ -90,7 +90,7 @@ export const buildOperations = (
     },
   });
   const ringBytes = () => cameras().reduce((sum, camera) => sum + camera.ringBytes, 0);
-  const stats = new Stats(version, { clock, source: { threads, cameras, ringBytes } });
+  const stats = new Stats(version, { clock, source: { threads, cameras, ringBytes, storageFault } });
   const history = new History(
     historySeries({
       addUp: (into) => registry.addUp(into),

@@ -75,6 +75,7 @@ export type CameraFigures = {
 export type CameraActivity = {
   viewers(cameraId: string): ViewerCounts;
   isRecording(cameraId: string): boolean;
+  recordError(cameraId: string): string;
   /** Frames that came while the camera was recorded, and could not be. */
   unrecordedFrames(cameraId: string): number;
   /** For viewers that were too slow. */
@@ -469,13 +470,14 @@ export class CameraRegistry {
   #runtimeOf(entry: Entry): RuntimeFields {
     const { activity, cameras, clock } = this.#deps;
     const { gauge, subGauge } = entry;
-    const { id, quirks } = entry.stored;
+    const { id, quirks, record } = entry.stored;
     const status = cameras.get(id)?.status();
+    const state = status?.state ?? 'disabled';
     const subStatus = cameras.get(entry.subKey)?.status();
     const since = status?.streamingSinceMs ?? null;
     const viewers = activity.viewers(id);
     return {
-      state: status?.state ?? 'disabled',
+      state,
       ...pictureFields(gauge),
       uptime_sec: since === null ? 0 : Math.floor((clock.monotonicMs() - since) / 1000),
       traffic_used_mb: Math.round(this.#meter.usedBytes(id) / 1000) / 1000,
@@ -483,6 +485,7 @@ export class CameraRegistry {
       audio_codec: gauge.info?.audio?.codec ?? '',
       viewers: viewers.websocket + viewers.wall + viewers.hls + viewers.whep + viewers.rtsp,
       recording: activity.isRecording(id),
+      record_error: record && !isAtRest(state) ? activity.recordError(id) : '',
       dropped_frames: oversizedOf(gauge) + oversizedOf(subGauge) + activity.droppedFrames(id),
       quirks_active: [
         ...new Set([...setQuirks(quirks), ...(status?.quirks ?? []), ...(subStatus?.quirks ?? [])]),

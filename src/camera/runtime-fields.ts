@@ -32,6 +32,8 @@ export type RuntimeFields = PictureFields & {
   readonly audio_codec: string;
   readonly viewers: number;
   readonly recording: boolean;
+  /** Why the disk doesn't take what is to be recorded, or didn't within the last minute; "" where all is well. */
+  readonly record_error: string;
   readonly dropped_frames: number;
   /** Of `quirks`: those that ask for something else than the default, and those that the camera turned out to need. */
   readonly quirks_active: readonly QuirkName[];
@@ -71,6 +73,7 @@ export const runtimeFieldNames = [
   'audio_codec',
   'viewers',
   'recording',
+  'record_error',
   'dropped_frames',
   'quirks_active',
   'detect_error',
@@ -88,6 +91,7 @@ export const eventFieldNames = [
   'audio_codec',
   'viewers',
   'recording',
+  'record_error',
   'quirks_active',
   'detect_error',
 ] as const satisfies readonly (keyof RuntimeFields)[];

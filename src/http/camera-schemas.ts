@@ -168,7 +168,11 @@ export const cameraSchema = z
     traffic_used_mb: z.number().meta({ description: 'this calendar month, UTC' }),
     audio_codec: z.string(),
     viewers: z.int(),
-    recording: z.boolean(),
+    recording: z.boolean().meta({ description: 'whether a file is being written now' }),
+    record_error: z.string().meta({
+      description:
+        'why the disk does not take what is to be recorded, or did not within the last minute; empty: all is well',
+    }),
     dropped_frames: z.int(),
     quirks_active: z.array(quirksSchema.keyof()).meta({
       description: 'names of quirks that count: set otherwise than the default, or found out by the session',

@@ -14,6 +14,8 @@ export interface StatsSource {
   }>;
   /** Shared memory of the rings: no thread's own heap counts it. */
   ringBytes(): number;
+  /** Why nothing can be recorded, or soon can't; "" where all is well. */
+  storageFault(): string;
 }
 
 /** The statistics record of the interface, section 2.6. */
@@ -31,6 +33,7 @@ export type StatsRecord = {
   readonly total_fps: number;
   readonly total_bitrate_kbps: number;
   readonly active_recordings: number;
+  readonly storage_fault: string;
 };
 
 /** A duration in whole seconds, in the one form `48h0m0s`, however short: a reader needs no second case. */
@@ -91,6 +94,7 @@ export class Stats {
       total_fps: Math.round(fps * 100) / 100,
       total_bitrate_kbps: Math.round(bitrateKbps),
       active_recordings: recording,
+      storage_fault: this.#source.storageFault(),
     };
   }
 }

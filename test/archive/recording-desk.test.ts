@@ -4,13 +4,15 @@ import { FileProgress } from '../../src/archive/files/file-progress.js';
 import { RootState } from '../../src/archive/root-state.js';
 import { RecordingDesk } from '../../src/archive/write/recording-desk.js';
 import { createLogger } from '../../src/base/log.js';
+import { FakeClock } from '../support/fake-clock.js';
 
 const makeDesk = () => {
   const recovered: string[] = [];
+  const clock = new FakeClock();
   const desk: RecordingDesk = new RecordingDesk(
     { archiveDir: '/nowhere', fileSeconds: 60, root: new RootState().memory },
     {
-      log: createLogger(() => {}),
+      ...{ clock, log: createLogger(() => {}) },
       recover: (cameraId, fileName) => {
         assert.equal(desk.isLive(cameraId, fileName), false, 'what is live is never repaired');
         recovered.push(`${cameraId}/${fileName}`);
@@ -20,7 +22,7 @@ const makeDesk = () => {
   );
   desk.openWorker('worker-1');
   desk.openWorker('worker-2');
-  return { desk, recovered };
+  return { clock, desk, recovered };
 };
 
 test('all that a dead worker had open is recovered, be it the end of a file or of a camera that left', () => {
@@ -86,4 +88,25 @@ test('lost frames never grow fewer while the camera is known', () => {
   assert.equal(desk.lostFrames('door'), 7);
   desk.forget('door');
   assert.equal(desk.lostFrames('door'), 0);
+});
+
+test('why the disk refused is told until it took all for a minute, of the camera that it is about', () => {
+  const { clock, desk } = makeDesk();
+  const fault = 'the disk is full';
+  desk.onNews('door', { fileName: '1', fault: null });
+  assert.deepEqual([desk.errorOf('door'), desk.recentFault], ['', null]);
+  for (let round = 0; round < 5; round += 1) {
+    desk.onNews('door', { fileName: null, fault });
+    clock.advance(round === 0 ? 600_000 : 1_000);
+    assert.equal(desk.errorOf('door'), fault, 'as long as it refuses');
+    desk.onNews('door', { fileName: `${round}`, fault: null });
+    assert.equal(desk.fault, null);
+    clock.advance(59_000);
+    assert.deepEqual([desk.errorOf('door'), desk.errorOf('yard'), desk.recentFault], [fault, '', fault]);
+  }
+  clock.advance(1_000);
+  assert.deepEqual([desk.errorOf('door'), desk.recentFault], ['', null]);
+  desk.onNews('door', { fileName: null, fault });
+  desk.forget('door');
+  assert.deepEqual([desk.errorOf('door'), desk.recentFault], ['', null]);
 });

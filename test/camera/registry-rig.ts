@@ -75,6 +75,7 @@ export const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFol
     activity: {
       viewers: () => ({ websocket: 1, wall: 4, hls: 2, whep: 3, rtsp: 5 }),
       isRecording: () => true,
+      recordError: () => '',
       unrecordedFrames: () => 0,
       droppedFrames: () => 5,
       detectError: () => '',

@@ -27,6 +27,7 @@ test('live figures come from the ring: rates over 5 s, facts of the stream, traf
       audio_codec: 'aac',
       viewers: 15,
       recording: true,
+      record_error: '',
       dropped_frames: 5,
       quirks_active: [],
       detect_error: '',

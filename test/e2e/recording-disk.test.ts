@@ -62,6 +62,13 @@ test('a full disk pauses the recording and nothing else, until there is room aga
   await until('the recording is paused', async () => !(await recording.isRecording('door')), {
     deadlineMs: 60_000,
   });
+  const { body: camera } = await recording.call('GET', '/api/cameras/door');
+  assert.equal(camera.record_error, 'the disk is full');
+  assert.equal((await recording.call('GET', '/api/stats')).body.storage_fault, 'the disk is full');
+  await until('an event tells it', async () => {
+    const { body } = await recording.call('GET', '/api/events?type=storage');
+    return body.length === 1 && body[0].to === null && body[0].detail === 'the disk is full';
+  });
   const framesWhenFull = viewer.frames.length;
   await viewer.untilFrames(framesWhenFull + 45);
   rmSync(ballast);

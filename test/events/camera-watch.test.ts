@@ -67,3 +67,39 @@ test('what lasts is one event, from when it broke off until it came back, also o
   last(1, well);
   assert.equal(seen().length, 8);
 });
+
+test('a disk that takes nothing is an event at once, which tells what is so now', (t) => {
+  const clock = new FakeClock();
+  const { log } = logLines();
+  const events = new EventLog(join(tempFolder(t), 'events.db'), { clock, log });
+  t.after(() => events.stop());
+  let fault = '';
+  const watch = new CameraWatch({
+    ...{ clock, log: events, storageFault: () => fault, whyNotRecorded: () => 'disk' },
+  });
+  const last = (seconds: number): void => {
+    for (let second = 0; second < seconds; second++) {
+      clock.advance(1_000);
+      watch.look([]);
+    }
+  };
+  const all = { cameraIds: null, types: null, labels: null, isReviewed: null, fromMs: null, toMs: null };
+  const seen = (): string[] =>
+    events
+      .page(all, { after: null, limit: 99 }, 'eve')
+      .seen.map(({ event }) => `${event.type} ${event.toMs === null ? 'on' : 'over'} ${event.detail}`);
+  last(1);
+  fault = 'nearly full';
+  last(1);
+  assert.deepEqual(seen(), ['storage on nearly full']);
+  fault = 'full';
+  last(1);
+  assert.deepEqual(seen(), ['storage on full']);
+  fault = '';
+  last(5);
+  fault = 'full';
+  last(1);
+  fault = '';
+  last(11);
+  assert.deepEqual(seen(), ['storage over full']);
+});

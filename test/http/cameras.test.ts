@@ -56,6 +56,7 @@ test('a camera that is added gets every default, and begins to connect', async (
     audio_codec: '',
     viewers: 0,
     recording: false,
+    record_error: '',
     dropped_frames: 0,
     quirks_active: [],
     detect_error: '',

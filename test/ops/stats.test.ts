@@ -29,6 +29,7 @@ const sampleStats = () => {
       { isStreaming: false, isRecording: false, fps: 0, bitrateKbps: 0 },
     ],
     ringBytes: () => shared.ring,
+    storageFault: () => 'the disk is full',
   };
   const stats = new Stats('1.2.3', { clock, source });
   return { stats, threads, shared, wait: (durationMs: number) => (nowMs += durationMs) };
@@ -53,6 +54,7 @@ test('the record has every field of the interface, and the sums are right', () =
     total_fps: 37.47,
     total_bitrate_kbps: 4_801,
     active_recordings: 1,
+    storage_fault: 'the disk is full',
   });
   assert.ok(memory_alloc_mb > 10 && total_alloc_mb >= memory_alloc_mb && sys_memory_mb > 10);
   assert.ok(Number.isInteger(num_gc));

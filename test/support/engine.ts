@@ -56,7 +56,7 @@ export class Engine {
     this.desk = new RecordingDesk(
       { ...archive, root },
       {
-        log,
+        ...{ clock: systemClock, log },
         onRefused: () => {},
         recover: (cameraId, fileName) => this.left.push({ cameraId, fileName }),
       },

@@ -55,6 +55,7 @@ export type RetentionDeps = {
   readonly onGone: (cameraId: string) => void;
 };
 
+const SHORTAGE = 'the disk is nearly full, and no closed recording is left to delete';
 const SWEEP_MS = 600_000;
 const RULES_MS = 60_000;
 const SPACE_MS = 10_000;
@@ -108,6 +109,11 @@ export class Retention {
     this.#deps = deps;
     const { runner, log, times = () => null } = deps;
     this.#ofEvents = new EventRetention(options, { runner, log, times });
+  }
+
+  /** Space is short, and nothing is left that may go for it; null: it isn't, or something is. */
+  get shortage(): string | null {
+    return this.#isShort ? SHORTAGE : null;
   }
 
   /** Sweeps now, every 10 minutes and a minute after a rule changed; looks at the free space now and every 10 s. */
@@ -340,7 +346,7 @@ export class Retention {
   #tellShortage(freePercent: number, deleted: number): void {
     const isShort = freePercent < this.#options.minFreePercent && deleted === 0;
     if (isShort && !this.#isShort) {
-      this.#deps.log.error('the disk is nearly full, and no closed recording is left to delete', {
+      this.#deps.log.error(SHORTAGE, {
         free_percent: freePercent,
       });
     }

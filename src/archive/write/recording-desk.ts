@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { placeKey } from '../files/archive-folders.js';
 import { FileProgress, type FilesInProgress } from '../files/file-progress.js';
@@ -9,6 +10,7 @@ import type { RecordersSetup } from './recorders.js';
 export type RecordingDeskOptions = Pick<RecordersSetup, 'archiveDir' | 'fileSeconds' | 'root'>;
 
 export type RecordingDeskDeps = {
+  readonly clock: Clock;
   readonly log: Logger;
   /** Closes a file whose recorder could not, or is dead. */
   readonly recover: (cameraId: string, fileName: string) => void;
@@ -17,6 +19,11 @@ export type RecordingDeskDeps = {
   /** A file was begun; or it is written no more. */
   readonly onFile?: (cameraId: string, fileName: string, state: RecorderFileState) => void;
 };
+
+/** A full disk has room for some seconds again and again: so long what it refused is not forgotten. */
+const RECENT_MS = 60_000;
+
+type Refusal = { readonly fault: string; readonly atMs: number };
 
 type Desk = { readonly fileName: string | null; readonly fault: string | null };
 
@@ -41,6 +48,8 @@ export class RecordingDesk implements FilesInProgress {
   readonly #workers = new Map<string, DeskWorker>();
   readonly #cameras = new Map<string, Desk>();
   readonly #lostFrames = new Map<string, number>();
+  /** The last one of each camera, and since when it is over, or as of when it goes on. */
+  readonly #refusals = new Map<string, Refusal>();
 
   constructor(options: RecordingDeskOptions, deps: RecordingDeskDeps) {
     this.#options = options;
@@ -76,6 +85,9 @@ export class RecordingDesk implements FilesInProgress {
 
   onNews(cameraId: string, { fileName, fault }: RecorderNews): void {
     if (fault !== null) this.#deps.onRefused();
+    const before = this.#cameras.get(cameraId)?.fault ?? null;
+    const told = fault ?? before;
+    if (told !== null) this.#refusals.set(cameraId, { fault: told, atMs: this.#deps.clock.monotonicMs() });
     this.#cameras.set(cameraId, { fileName, fault });
   }
 
@@ -109,6 +121,7 @@ export class RecordingDesk implements FilesInProgress {
   /** The camera was deleted. */
   forget(cameraId: string): void {
     this.#cameras.delete(cameraId);
+    this.#refusals.delete(cameraId);
     this.#lostFrames.delete(cameraId);
   }
 
@@ -133,6 +146,23 @@ export class RecordingDesk implements FilesInProgress {
   /** What keeps some camera's recording paused; null: the disk takes all of them. */
   get fault(): string | null {
     for (const { fault } of this.#cameras.values()) if (fault !== null) return fault;
+    return null;
+  }
+
+  /** Why the disk didn't take what a camera sent, now or within the last minute; "": it did. */
+  errorOf(cameraId: string): string {
+    const refusal = this.#refusals.get(cameraId);
+    if (refusal === undefined) return '';
+    const isOver = (this.#cameras.get(cameraId)?.fault ?? null) === null;
+    return isOver && this.#deps.clock.monotonicMs() - refusal.atMs >= RECENT_MS ? '' : refusal.fault;
+  }
+
+  /** The same of all cameras; null: the disk took all. */
+  get recentFault(): string | null {
+    for (const cameraId of this.#refusals.keys()) {
+      const error = this.errorOf(cameraId);
+      if (error !== '') return error;
+    }
     return null;
   }
 

@@ -27,6 +27,8 @@ export type CameraWatchDeps = {
 
 /** What is over sooner never was; what is back must stay so long to be back. */
 const HOLD_MS = 10_000;
+/** Of the disk it is told at once: all that is recorded is at stake. */
+const beginHoldMs = { camera_lost: HOLD_MS, recording_gap: HOLD_MS, storage: 0 } as const;
 
 type Trouble = {
   /** Null: it has not lasted long enough. */
@@ -86,13 +88,15 @@ export class CameraWatch {
       this.#troubles.delete(key);
       if (trouble.event !== null) log.change(trouble.event.id, { toMs: clock.wallMs() });
     } else if (how === 'ill') {
-      if (trouble === undefined) {
-        const since = { sinceMs: nowMs, sinceWallMs: clock.wallMs() };
-        this.#troubles.set(key, { ...since, event: null, wellMs: null, wellWallMs: 0 });
-      } else {
-        trouble.wellMs = null;
-        if (trouble.event === null && nowMs - trouble.sinceMs >= HOLD_MS)
-          trouble.event = log.add({ type, cameraId, fromMs: trouble.sinceWallMs, detail: why() });
+      const since = { sinceMs: nowMs, sinceWallMs: clock.wallMs(), event: null, wellWallMs: 0 };
+      const known: Trouble = trouble ?? { ...since, wellMs: null };
+      this.#troubles.set(key, known);
+      known.wellMs = null;
+      if (known.event === null && nowMs - known.sinceMs >= beginHoldMs[type])
+        known.event = log.add({ type, cameraId, fromMs: known.sinceWallMs, detail: why() });
+      else if (known.event !== null && type === 'storage' && known.event.detail !== why()) {
+        known.event = { ...known.event, detail: why() };
+        log.change(known.event.id, { detail: why() });
       }
     } else if (trouble !== undefined) this.#recover(key, trouble, nowMs);
   }

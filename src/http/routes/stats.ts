@@ -18,6 +18,9 @@ export const statsSchema = z
     total_fps: z.number(),
     total_bitrate_kbps: z.int(),
     active_recordings: z.int(),
+    storage_fault: z
+      .string()
+      .meta({ description: 'why nothing can be recorded, or soon can not; empty: all is well' }),
   })
   .meta({ id: 'Stats' });
 

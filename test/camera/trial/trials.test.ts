@@ -26,7 +26,7 @@ const setUp = (t: TestContext) => {
   const workers: CameraWorker[] = [];
   const office = new RecordingDesk(
     { archiveDir, fileSeconds: 60, root: openedRoot(archiveDir).memory },
-    { log, recover: () => assert.fail('nothing is recorded'), onRefused: () => {} },
+    { clock: systemClock, log, recover: () => assert.fail('nothing is recorded'), onRefused: () => {} },
   );
   const trials = new Trials({
     ...{ clock: systemClock, log, office },
