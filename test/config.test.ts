@@ -159,6 +159,8 @@ test('TLS takes two PEM files or none', () => {
     () => readConfig({ TLS_SELF_SIGNED: 'true', TLS_CERT: pem, TLS_KEY: pem }),
     /TLS_SELF_SIGNED.*TLS_CERT/,
   );
+  assert.equal(readConfig({ WEBHOOKS_TO_LOCAL: 'true' }).webhooksToLocal, true);
+  assert.throws(() => readConfig({ WEBHOOKS_TO_LOCAL: '1' }), /WEBHOOKS_TO_LOCAL="1" can't be used/);
   assert.throws(() => readConfig({ TLS_SELF_SIGNED: 'yes' }), /TLS_SELF_SIGNED="yes" can't be used/);
   assert.throws(() => readConfig({ TLS_CERT: pem }), /TLS_KEY is missing/);
   assert.throws(() => readConfig({ TLS_CERT: pem, TLS_KEY: other }), /TLS_KEY=.*PEM/);

@@ -44,6 +44,16 @@ test('no output shows a planted password, token or hash: log, errors, metrics, e
     keep(await asAdmin('POST', '/api/cameras', { id: 'bad', url: url.replace('rtsp:', 'http:') }));
     keep(await asAdmin('POST', '/api/cameras', `{"id":"bad","url":"${url}`));
   }
+  const hook = await asAdmin('POST', '/api/webhooks', {
+    ...{ name: 'office', url: 'http://root:canary-hook@127.0.0.2.nip.invalid:9/' },
+    secret: `whsec_${Buffer.from('canary-of-a-webhook-secret').toString('base64')}`,
+  });
+  assert.equal(hook.status, 201);
+  const hookPath = `/api/webhooks/${hook.body.id}`;
+  keep(await asAdmin('GET', '/api/webhooks'));
+  keep(await asAdmin('PUT', hookPath, { url: 'http://root:canary-hook@' }));
+  keep(await asAdmin('PUT', hookPath, { url: 'http://root:canary-hook@127.0.0.1:9/' }));
+  keep(await asAdmin('POST', `${hookPath}/test`));
   const stream = await service.call('GET', '/api/cameras/camera-0/stream-token', { token: viewer });
   await until('the cameras were tried', async () => {
     const { body } = await asAdmin('GET', '/api/cameras');
@@ -77,7 +87,15 @@ test('no output shows a planted password, token or hash: log, errors, metrics, e
   const outputs = { log, errors: service.err(), events: events.text(), answers: shown.join('\n') };
   for (const [name, text] of Object.entries(outputs)) {
     assert.doesNotMatch(text, needle, name);
-    for (const hidden of [admin, viewer, stream.body.token, password_hash, secret, service.adminPassword]) {
+    for (const hidden of [
+      hook.body.secret,
+      admin,
+      viewer,
+      stream.body.token,
+      password_hash,
+      secret,
+      service.adminPassword,
+    ]) {
       assert.ok(!text.includes(hidden), `${name} shows a secret`);
     }
   }
