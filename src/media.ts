@@ -7,6 +7,7 @@ import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
 import { machineMemoryBytes } from './base/machine-memory.js';
 import { Signal } from './base/signal.js';
+import { credentialsOf } from './camera/camera-url.js';
 import { Cameras } from './camera/fleet/cameras.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import type { AnalyticsNews } from './camera/messages.js';
@@ -25,6 +26,7 @@ import { ownAddresses } from './live/whep/door/own-addresses.js';
 import { openUdpDoor } from './live/whep/door/udp-door.js';
 import { WhepService } from './live/whep/service.js';
 import { spawnWhepWorker } from './live/whep/worker-thread.js';
+import { type OnvifCamera, PtzCameras } from './onvif/ptz/ptz-cameras.js';
 import type { Threads } from './ops/threads.js';
 import { DecoderProcess } from './pictures/decoder-process.js';
 import { Pictures } from './pictures/pictures.js';
@@ -49,6 +51,8 @@ export type Media = Recording & {
   readonly whep: WhepService;
   readonly rtsp: RtspViews;
   readonly trials: Trials;
+  /** Those that can be moved. */
+  readonly ptz: PtzCameras;
   /** Once a second, when the cameras were looked at. */
   readonly beat: Signal;
   readonly pictures: Pictures;
@@ -187,6 +191,7 @@ const activityOf = (
   outputs: readonly LiveOutput[],
   desk: RecordingDesk,
   detections: Detections,
+  ptz: PtzCameras,
 ): CameraActivity => {
   const viewersBy = (kind: LiveOutput['kind'], cameraId: string): number => {
     const output = outputs.find((other) => other.kind === kind);
@@ -203,11 +208,22 @@ const activityOf = (
     isRecording: (cameraId) => desk.isRecording(cameraId),
     recordError: (cameraId) => desk.errorOf(cameraId),
     detectError: (cameraId) => detections.errorOf(cameraId),
+    hasPtz: (cameraId) => ptz.isOffered(cameraId),
     unrecordedFrames: (cameraId) => desk.lostFrames(cameraId),
     droppedFrames: (cameraId) =>
       sumOver(cameraId, (source) => outputs.reduce((sum, output) => sum + output.droppedFrames(source), 0)),
   };
 };
+
+/** Where cameras are asked by ONVIF, and as whom: as by RTSP, unless they are told otherwise. */
+function* onvifCamerasOf(registry: CameraRegistry): Iterable<OnvifCamera> {
+  for (const { id, url, onvif, quirks, disabled } of registry.stored) {
+    const { address = '', profile = '', username = '', password = '' } = onvif;
+    if (address === '' || disabled) continue;
+    const credentials = username === '' ? credentialsOf(url) : { user: username, password };
+    yield { cameraId: id, address, profile, credentials, certificate: quirks.certificate ?? 'any' };
+  }
+}
 
 /** Pictures of the cameras; ffmpeg is started when the first one is wanted. */
 const buildPictures = (
@@ -282,10 +298,16 @@ export const startMedia = async (
   const outputs: LiveOutput[] = [];
   detections.seen.on((cameraId, detection) => recording.archive.detections.add(cameraId, detection));
   const beat = new Signal();
-  const registry = new CameraRegistry({
+  const ptz = new PtzCameras({
+    ...{ clock, log, onChange: () => registry.touch() },
+    cameras: () => onvifCamerasOf(registry),
+  });
+  beat.on(() => ptz.look());
+  stops.push(() => ptz.stop());
+  const registry: CameraRegistry = new CameraRegistry({
     onSampled: beat.emit,
     ...{ clock, log, cameras, settings: store.cameras, traffic: store.traffic },
-    activity: activityOf(outputs, desk, detections),
+    activity: activityOf(outputs, desk, detections, ptz),
     events: endingsOf(outputs, pictures, recording, storage, detections),
   });
   const onChange = (): void => registry.touch();
@@ -331,6 +353,7 @@ export const startMedia = async (
     analytics,
     beat,
     trials,
+    ptz,
     webSockets,
     walls,
     hls,

@@ -24,6 +24,7 @@ import { metricsRoutes } from './http/routes/metrics.js';
 import { modelRoutes } from './http/routes/models.js';
 import { onvifRoutes } from './http/routes/onvif.js';
 import { withOpenApi } from './http/routes/openapi.js';
+import { ptzRoutes } from './http/routes/ptz.js';
 import { sessionRoutes } from './http/routes/session.js';
 import { type ServiceFacts, settingRoutes } from './http/routes/settings.js';
 import { snapshotRoutes } from './http/routes/snapshot.js';
@@ -88,6 +89,7 @@ const managementRoutes = ({ clock, storage, media, operations, notices, service 
     }),
     ...cameraTestRoutes({ tests: media.trials, cameras: registry }),
     ...onvifRoutes({ onvif: new OnvifQuestions({ clock }), tests: media.trials }),
+    ...ptzRoutes({ cameras: registry, ptz: media.ptz }),
     ...cameraRoutes({ registry, tokens }),
     ...tagRoutes({ tags: store.tags, onCamerasChanged }),
     ...folderRoutes({ folders: store.folders, onCamerasChanged }),

@@ -20,6 +20,8 @@ const table = {
   'cameras.test': ['operator', 'admin', 'service'],
   /** To see the password in a camera's `url`. */
   'camera-credentials.read': ['operator', 'admin', 'service'],
+  /** To move one. */
+  'ptz.control': ['operator', 'admin'],
   'tags.read': ['viewer', 'operator', 'admin', 'service'],
   'tags.edit': ['operator', 'admin', 'service'],
   'folders.read': ['viewer', 'operator', 'admin', 'service'],

@@ -17,6 +17,10 @@ export const isCameraUrl = (text: string): boolean => {
 /** The host that handshakes are counted for. */
 export const hostOf = (url: string): string => parseCameraUrl(url).host;
 
+/** Who is named in it. Holds a secret: never log it. */
+export const credentialsOf = (url: string): { user: string; password: string } | null =>
+  parseCameraUrl(url).credentials;
+
 const passwordOf = (url: string): string =>
   url === '' ? '' : (parseCameraUrl(url).credentials?.password ?? '');
 
@@ -40,11 +44,20 @@ export const keepPasswords = (changes: CameraChanges, stored: StoredCamera): Cam
   ...changes,
   ...(changes.url === undefined ? {} : { url: keepPassword(changes.url, stored.url) }),
   ...(changes.sub_url === undefined ? {} : { sub_url: keepPassword(changes.sub_url, stored.sub_url) }),
+  ...(changes.onvif?.password === MASK
+    ? { onvif: { ...changes.onvif, password: storedOnvifPassword(stored) } }
+    : {}),
 });
+
+const storedOnvifPassword = ({ onvif: { password } }: StoredCamera): string => {
+  if (password !== undefined) return password;
+  throw new AppError('bad_url', 'onvif.password is a mask: send the real one, or leave it out');
+};
 
 /** The camera as whoever may see no passwords sees it. */
 export const withoutPasswords = (stored: StoredCamera): StoredCamera => ({
   ...stored,
   url: redactUrl(stored.url),
   sub_url: stored.sub_url === '' ? '' : redactUrl(stored.sub_url),
+  onvif: stored.onvif.password === undefined ? stored.onvif : { ...stored.onvif, password: MASK },
 });

@@ -14,6 +14,7 @@ import { setQuirks } from './quirks.js';
 import { type CameraView, pictureFields, type RuntimeFields, subFields } from './runtime-fields.js';
 import { sourcesOf } from './sources.js';
 import { StreamGauge } from './stream-gauge.js';
+import type { Totals, ViewerCounts } from './totals.js';
 import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
 
 /** Where settings last; a write has reached the disk when it returns. */
@@ -28,16 +29,6 @@ export type CameraSettingsStore = {
 
 /** Whether all that the camera recorded goes with it. */
 export type CameraRemoval = { readonly isPurged: boolean };
-
-/** How many watch, by the way the picture takes. */
-export type ViewerCounts = {
-  readonly websocket: number;
-  /** Tiles of walls. */
-  readonly wall: number;
-  readonly hls: number;
-  readonly whep: number;
-  readonly rtsp: number;
-};
 
 /** What a camera is meant to do, and does. */
 export type CameraCondition = {
@@ -82,6 +73,8 @@ export type CameraActivity = {
   droppedFrames(cameraId: string): number;
   /** Why no objects are found, though they are looked for; "" where all is well. */
   detectError(cameraId: string): string;
+  /** Whether it can be moved. */
+  hasPtz(cameraId: string): boolean;
 };
 
 /** Told when what viewers were allowed is over. */
@@ -103,19 +96,6 @@ export type RegistryDeps = {
   readonly events: CameraEvents;
   /** All cameras were sampled: once a second. */
   readonly onSampled?: () => void;
-};
-
-/** All cameras together. */
-type Totals = {
-  cameras: number;
-  streaming: number;
-  recording: number;
-  fps: number;
-  /** Bytes and frames since the start; they fall when a camera goes. */
-  receivedBytes: number;
-  droppedFrames: number;
-  unrecordedFrames: number;
-  readonly viewers: { -readonly [kind in keyof ViewerCounts]: number };
 };
 
 const SAMPLE_EVERY_MS = 1_000;
@@ -231,6 +211,11 @@ export class CameraRegistry {
       if (stored.detect && !stored.disabled) yield { cameraId: stored.id, rules: stored.detection };
   }
 
+  /** All that is stored, with passwords: never log it. */
+  get stored(): StoredCamera[] {
+    return [...this.#entries.values()].map(({ stored }) => stored);
+  }
+
   /** By id: what is stored of each camera, without passwords; the same object until it is changed. */
   *maskedSettings(): Iterable<readonly [id: string, masked: StoredCamera]> {
     for (const { masked } of this.#entries.values()) yield [masked.id, masked];
@@ -276,8 +261,7 @@ export class CameraRegistry {
 
   /** The cameras whose HLS is cut whether somebody watches or not. */
   alwaysOnHls(): string[] {
-    const stored = [...this.#entries.values()].map((entry) => entry.stored);
-    return stored
+    return this.stored
       .filter(({ lazy_hls, disabled, on_demand }) => !lazy_hls && !disabled && !on_demand)
       .map(({ id }) => id);
   }
@@ -297,7 +281,7 @@ export class CameraRegistry {
   /** Throws `exists`. */
   create(camera: StoredCamera): void {
     const stored = this.#deps.settings.create(camera);
-    this.#adopt([...[...this.#entries.values()].map((entry) => entry.stored), stored]);
+    this.#adopt([...this.stored, stored]);
   }
 
   /** Changes the fields that are present; throws `not_found`. Only another source restarts the stream. */
@@ -491,6 +475,7 @@ export class CameraRegistry {
         ...new Set([...setQuirks(quirks), ...(status?.quirks ?? []), ...(subStatus?.quirks ?? [])]),
       ].sort(),
       detect_error: activity.detectError(id),
+      ptz: activity.hasPtz(id),
       sub: subStatus === undefined ? null : subFields(subStatus, subGauge),
     };
   }

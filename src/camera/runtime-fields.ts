@@ -39,6 +39,8 @@ export type RuntimeFields = PictureFields & {
   readonly quirks_active: readonly QuirkName[];
   /** Why no objects are found though `detect` is on; "" where all is well. */
   readonly detect_error: string;
+  /** Whether it can be moved. */
+  readonly ptz: boolean;
   /** null: there is no `sub_url`. */
   readonly sub: SubFields | null;
 };
@@ -77,6 +79,7 @@ export const runtimeFieldNames = [
   'dropped_frames',
   'quirks_active',
   'detect_error',
+  'ptz',
   'sub',
 ] as const satisfies readonly (keyof RuntimeFields)[];
 
@@ -94,4 +97,5 @@ export const eventFieldNames = [
   'record_error',
   'quirks_active',
   'detect_error',
+  'ptz',
 ] as const satisfies readonly (keyof RuntimeFields)[];

@@ -3,6 +3,7 @@ import { isCameraUrl } from '../camera/camera-url.js';
 import type { QuirkName } from '../camera/quirks.js';
 import { type CameraView, runtimeFieldNames } from '../camera/runtime-fields.js';
 import { detectionSchema } from './detection-schema.js';
+import { cameraOnvifSchema } from './onvif-settings.js';
 import { idSchema } from './schemas.js';
 
 const MAX_RETENTION_DAYS = 36_500;
@@ -84,6 +85,7 @@ const settings = {
   event_retention_days: z.int().min(0).max(MAX_RETENTION_DAYS).meta({
     description: 'how long what lies around events stays; 0, or not more than retention_days: as all else',
   }),
+  onvif: cameraOnvifSchema,
 };
 
 /** Everything but id and url has a default. */
@@ -109,6 +111,7 @@ const withDefaults = {
   on_demand: settings.on_demand.default(false),
   record_mode: settings.record_mode.default('continuous'),
   event_retention_days: settings.event_retention_days.default(0),
+  onvif: settings.onvif.default({}),
 };
 
 /** A camera as a backup holds it; a setting that is younger than the backup gets its default. */
@@ -180,6 +183,7 @@ export const cameraSchema = z
     detect_error: z
       .string()
       .meta({ description: 'why no objects are found though `detect` is on; empty: all is well' }),
+    ptz: z.boolean().meta({ description: 'whether it can be moved' }),
     sub: z.strictObject(streamFields).nullable().meta({ description: 'the stream of sub_url; null: none' }),
   } satisfies Record<keyof CameraView, z.ZodType>)
   .meta({ id: 'Camera' });

@@ -1,20 +1,13 @@
 import { z } from 'zod';
-import { isDeviceAddress } from '../onvif/device-address.js';
 import { cameraTestResultSchema } from './camera-schemas.js';
+import { cameraOnvifSchema, deviceAddress, userText } from './onvif-settings.js';
 
-/** What a request to a device may hold; a name of it stands in XML, where control characters can't. */
-const userText = z
+/** As devices have them. */
+export const presetToken = z
   .string()
-  .max(256)
+  .min(1)
+  .max(128)
   .regex(/^\P{Cc}*$/u, 'must have no control characters');
-
-export const deviceAddress = z
-  .string()
-  .max(512)
-  .refine(
-    isDeviceAddress,
-    'must be a host, with a port if need be, or the http address of its device service',
-  );
 
 /** Who is asked, and as whom. */
 export const onvifProbeSchema = z
@@ -89,7 +82,7 @@ export const onvifProbeResultSchema = z
         z.object({
           name: z.string().meta({ description: 'what the device calls it, where it has several' }),
           camera: z
-            .object({ url: z.string(), sub_url: z.string() })
+            .object({ url: z.string(), sub_url: z.string(), onvif: cameraOnvifSchema })
             .meta({ description: 'what adds it, with an id' }),
           main: streamSchema,
           sub: streamSchema.nullable(),
@@ -138,3 +131,33 @@ export const discoverySchema = z
     ),
   })
   .meta({ id: 'OnvifDiscovery' });
+
+const speed = z.number().min(-1).max(1);
+
+/** How a camera is to move, or where to. */
+export const ptzSchema = z
+  .strictObject({
+    pan: speed.optional().meta({ description: 'to the right; negative: to the left' }),
+    tilt: speed.optional().meta({ description: 'up' }),
+    zoom: speed.optional().meta({ description: 'closer' }),
+    preset: presetToken.optional().meta({ description: 'go there; instead of all else' }),
+  })
+  .refine(
+    ({ preset, ...velocity }) =>
+      (preset === undefined) === Object.values(velocity).some((v) => v !== undefined),
+    'must have pan, tilt or zoom, or preset',
+  )
+  .meta({ id: 'Ptz', description: 'asked anew every 300 ms: 600 ms after the last the camera is stopped' });
+
+export const presetSchema = z.object({ token: z.string(), name: z.string() }).meta({ id: 'Preset' });
+
+export const newPresetSchema = z
+  .strictObject({
+    name: z
+      .string()
+      .trim()
+      .min(1)
+      .max(64)
+      .regex(/^\P{Cc}*$/u, 'must have no control characters'),
+  })
+  .meta({ id: 'NewPreset' });

@@ -17,6 +17,8 @@ export type OnvifErrorCode =
   | 'camera_refused'
   /** It answered what can't be read, or more than is read. */
   | 'camera_bad_answer'
+  /** It can't be moved, or nobody told where it is asked. */
+  | 'no_ptz'
   | 'no_media_service'
   | 'no_stream';
 
@@ -25,12 +27,13 @@ export const onvifErrorStatus: Readonly<Record<OnvifErrorCode, number>> = {
   bad_address: 400,
   onvif_busy: 429,
   camera_unreachable: 502,
-  camera_timeout: 504,
+  camera_timeout: 502,
   camera_certificate: 502,
   not_onvif: 502,
   camera_unauthorized: 502,
   camera_refused: 502,
   camera_bad_answer: 502,
+  no_ptz: 409,
   no_media_service: 502,
   no_stream: 502,
 };

@@ -45,6 +45,16 @@ export type DetectionHours = {
   readonly to: string;
 };
 
+/** Where a camera is asked by ONVIF (src/onvif); without an address it isn't. `password` is a secret: never log it. */
+export type CameraOnvif = {
+  readonly address?: string | undefined;
+  /** Token of its profile; "" or nothing: the first that does. */
+  readonly profile?: string | undefined;
+  /** Nothing: as in `url`. */
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+};
+
 /** The stored settings of a camera, spelled as in the JSON interface. `url` and `sub_url` may hold credentials: never log them. */
 export type Camera = {
   readonly id: string;
@@ -76,6 +86,7 @@ export type Camera = {
   readonly record_mode: 'continuous' | 'events';
   /** What lies around events stays so long; where that is not longer, as long as all else. */
   readonly event_retention_days: number;
+  readonly onvif: CameraOnvif;
 };
 
 /** What an update may change: the fields that are present. */
@@ -91,7 +102,7 @@ export type CameraBatch = {
 };
 
 type Flag = 'record' | 'lazy_hls' | 'token_auth' | 'disabled' | 'detect' | 'on_demand';
-type Objects = 'quirks' | 'detection';
+type Objects = 'quirks' | 'detection' | 'onvif';
 type CameraRow = Omit<Camera, 'tags' | Objects | Flag> & Record<Flag, number> & Record<Objects, string>;
 type TagRow = { camera_id: string; tag_id: string };
 
@@ -116,6 +127,7 @@ const columns: readonly (keyof CameraRow)[] = [
   'detection',
   'record_mode',
   'event_retention_days',
+  'onvif',
 ];
 
 const toRow = (camera: Camera): CameraRow => {
@@ -130,6 +142,7 @@ const toRow = (camera: Camera): CameraRow => {
     quirks: JSON.stringify(camera.quirks),
     on_demand: Number(camera.on_demand),
     detection: JSON.stringify(camera.detection),
+    onvif: JSON.stringify(camera.onvif),
   };
 };
 
@@ -155,6 +168,7 @@ const fromRow = (row: CameraRow, tags: readonly string[]): Camera => ({
   detection: JSON.parse(row.detection) as DetectionSettings,
   record_mode: row.record_mode,
   event_retention_days: row.event_retention_days,
+  onvif: JSON.parse(row.onvif) as CameraOnvif,
 });
 
 const prepare = (db: Database.Database) => ({

@@ -14,6 +14,7 @@ import { audit } from './migrations/012-audit.js';
 import { browsers } from './migrations/013-browsers.js';
 import { eventRecording } from './migrations/014-event-recording.js';
 import { webhooks } from './migrations/015-webhooks.js';
+import { onvif } from './migrations/016-onvif.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
 export const steps: readonly string[] = [
@@ -32,6 +33,7 @@ export const steps: readonly string[] = [
   browsers,
   eventRecording,
   webhooks,
+  onvif,
 ];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */

@@ -25,7 +25,8 @@ CREATE TABLE cameras (
   on_demand INTEGER NOT NULL DEFAULT 0 CHECK (on_demand IN (0, 1)), -- connected only while somebody wants its frames
   detection TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(detection)), -- JSON object: which detections count
   record_mode TEXT NOT NULL DEFAULT 'continuous' CHECK (record_mode IN ('continuous', 'events')), -- events: the rest goes
-  event_retention_days INTEGER NOT NULL DEFAULT 0 CHECK (event_retention_days >= 0) -- of what lies around events; 0: as the rest
+  event_retention_days INTEGER NOT NULL DEFAULT 0 CHECK (event_retention_days >= 0), -- of what lies around events; 0: as the rest
+  onvif TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(onvif)) -- JSON object: where it is asked by ONVIF, and as whom
 ) STRICT;
 
 -- The tags of each camera, in the order in which the client gave them.

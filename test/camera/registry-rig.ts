@@ -32,6 +32,7 @@ export const stored = (id: string, changes: Partial<StoredCamera> = {}): StoredC
   on_demand: false,
   record_mode: 'continuous',
   event_retention_days: 0,
+  onvif: {},
   ...changes,
 });
 
@@ -78,6 +79,7 @@ export const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFol
       recordError: () => '',
       unrecordedFrames: () => 0,
       droppedFrames: () => 5,
+      hasPtz: () => false,
       detectError: () => '',
     },
     events: {

@@ -31,6 +31,7 @@ test('live figures come from the ring: rates over 5 s, facts of the stream, traf
       dropped_frames: 5,
       quirks_active: [],
       detect_error: '',
+      ptz: false,
       sub: null,
     },
   );

@@ -41,7 +41,7 @@ const olds: readonly Old[] = readdirSync(folder)
 const completed = ({ cameras, tags, folders, users, layouts = [], settings, webhooks = [] }: Backup) => ({
   cameras: cameras.map((camera) => ({
     ...{ quirks: {}, sub_url: '', on_demand: false, detection: {} },
-    ...{ record_mode: 'continuous', event_retention_days: 0 },
+    ...{ record_mode: 'continuous', event_retention_days: 0, onvif: {} },
     ...camera,
   })),
   ...{ tags, folders, users, layouts },

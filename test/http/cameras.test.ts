@@ -43,6 +43,7 @@ test('a camera that is added gets every default, and begins to connect', async (
     on_demand: false,
     record_mode: 'continuous',
     event_retention_days: 0,
+    onvif: {},
     state: 'connecting',
     fps: 0,
     bitrate: 0,
@@ -60,6 +61,7 @@ test('a camera that is added gets every default, and begins to connect', async (
     dropped_frames: 0,
     quirks_active: [],
     detect_error: '',
+    ptz: false,
     sub: null,
   });
   assert.deepEqual((await app.asAdmin('GET', '/api/cameras')).body, [body]);

@@ -25,7 +25,7 @@ import { callEvents } from './contract-events.js';
 import { callExports } from './contract-exports.js';
 import { startFakeOutputs } from './contract-fakes.js';
 import { callModels } from './contract-models.js';
-import { callOnvif } from './contract-onvif.js';
+import { callOnvif, callPtz } from './contract-onvif.js';
 import { callPictures } from './contract-pictures.js';
 import { stepsOf } from './contract-steps.js';
 import { callWebhooks } from './contract-webhooks.js';
@@ -465,6 +465,8 @@ test('streams of events answer with events', async () => {
 });
 
 test('ONVIF devices are asked a few at a time', () => callOnvif(app));
+
+test('cameras are moved, where they can be', () => callPtz(app));
 
 test('every answer is what the document says, and every documented status was seen', () => {
   const unseen = checkAnswers(document, [...app.seen, ...fakes.server.seen]);

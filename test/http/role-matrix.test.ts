@@ -108,6 +108,10 @@ const table: readonly Row[] = [
   ['POST', '/api/cameras/test', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/test/matrix/frames', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['POST', '/api/onvif/probe', '401', '403', 'ok', 'ok', 'ok', ...bad],
+  ['POST', '/api/cameras/matrix/ptz', '401', '403', 'ok', 'ok', '403', ...bad],
+  ['GET', '/api/cameras/matrix/ptz/presets', '401', '403', 'ok', 'ok', '403', ...bad],
+  ['POST', '/api/cameras/matrix/ptz/presets', '401', '403', 'ok', 'ok', '403', ...bad],
+  ['DELETE', '/api/cameras/matrix/ptz/presets/matrix', '401', '403', 'ok', 'ok', '403', ...bad],
   // Without an interface: nobody's network is asked.
   ['GET', '/api/onvif/discover', '401', '403', 'ok', 'ok', 'ok', ...bad],
   ['GET', '/api/cameras/matrix', '401', 'ok', 'ok', 'ok', '403', ...bad],

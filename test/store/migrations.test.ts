@@ -99,6 +99,7 @@ test('what version 1 held is all there in the newest', (t) => {
         on_demand: false,
         record_mode: 'continuous',
         event_retention_days: 0,
+        onvif: {},
       },
     ],
     tags: [{ id: 'a', name: 'A', color: '#aabbcc' }],

@@ -30,6 +30,7 @@ export const sampleCamera = (id: string, changes: Partial<Camera> = {}): Camera 
   on_demand: false,
   record_mode: 'continuous',
   event_retention_days: 0,
+  onvif: {},
   ...changes,
 });
 
@@ -91,6 +92,12 @@ export const anyCamera: fc.Arbitrary<Camera> = record<Camera>({
   on_demand: fc.boolean(),
   record_mode: fc.constantFrom('continuous', 'events'),
   event_retention_days: fc.nat(36_500),
+  onvif: record<Required<Camera['onvif']>>({
+    address: anyText,
+    profile: anyText,
+    username: anyText,
+    password: anyText,
+  }),
 });
 
 /** Folders that form a tree, in any order: each has a parent among those made before it, or none. */

@@ -44,16 +44,23 @@ const shownStream = async (stream: OfferedStream, test: Test) => {
   return { profile: token, codec, width, height, test: await test(stream) };
 };
 
-const shownCamera = async ({ name, main, sub, snapshotUrl }: OfferedCamera, hasPtz: boolean, test: Test) => {
+const shownCamera = async (
+  { name, main, sub, snapshotUrl }: OfferedCamera,
+  { address, offers }: ProbedDevice,
+  test: Test,
+) => {
   const [shownMain, shownSub] = await Promise.all([
     shownStream(main, test),
     sub === null ? null : shownStream(sub, test),
   ]);
   return {
     name,
-    camera: { url: main.url, sub_url: sub?.url ?? '' },
+    camera: {
+      ...{ url: main.url, sub_url: sub?.url ?? '' },
+      onvif: { address, profile: main.profile.token },
+    },
     ...{ main: shownMain, sub: shownSub, snapshot_url: snapshotUrl },
-    ptz: hasPtz && main.profile.hasPtz,
+    ptz: offers.ptz && main.profile.hasPtz,
   };
 };
 
@@ -67,7 +74,7 @@ const shownDevice = async (probed: ProbedDevice, test: Test) => {
     profiles: probed.profiles.map(shownProfile),
     cameras: await Promise.all(
       probed.cameras.map((camera, index) =>
-        shownCamera(camera, offers.ptz, index < TESTED_CAMERAS ? test : untested),
+        shownCamera(camera, probed, index < TESTED_CAMERAS ? test : untested),
       ),
     ),
   };
