@@ -2,6 +2,8 @@ import type { z } from 'zod';
 import type { cameraSchema, cameraTestResultSchema, newCameraSchema } from '../../http/camera-schemas.js';
 import type { Layout as StoredLayout } from '../../http/layout-schemas.js';
 import type { modelSchema } from '../../http/model-schema.js';
+import type { discoverySchema, onvifProbeResultSchema, presetSchema } from '../../http/onvif-schemas.js';
+
 import type { settingsSchema } from '../../http/routes/settings.js';
 import type { historySchema, statsSchema } from '../../http/routes/stats.js';
 import type { folderSchema, tagSchema } from '../../http/schemas.js';
@@ -11,6 +13,9 @@ export type Camera = z.infer<typeof cameraSchema>;
 export type Model = z.infer<typeof modelSchema>;
 export type NewCamera = z.input<typeof newCameraSchema>;
 export type CameraTestResult = z.infer<typeof cameraTestResultSchema>;
+export type OnvifDiscovery = z.infer<typeof discoverySchema>;
+export type OnvifProbeResult = z.infer<typeof onvifProbeResultSchema>;
+export type Preset = z.infer<typeof presetSchema>;
 export type Folder = z.infer<typeof folderSchema>;
 export type Tag = z.infer<typeof tagSchema>;
 export type Layout = StoredLayout;

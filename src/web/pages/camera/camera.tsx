@@ -18,6 +18,7 @@ import { LivePicture, TileBadges, tileStateText } from '../../player/live-pictur
 import { livePlayer } from '../../player/live-player.js';
 import type { LiveTile } from '../../player/live-tile.js';
 import { useLiveTile } from '../../player/use-live-tile.js';
+import { moveText } from '../../text/move-camera.js';
 import { shellText } from '../../text/shell.js';
 import { cameraText, wallText } from '../../text/wall.js';
 import type { PageProps } from '../table.js';
@@ -26,6 +27,7 @@ import styles from './camera.module.css';
 import { Controls } from './controls.js';
 import { Figures } from './figures.js';
 import { keepPicture } from './keep-picture.js';
+import { MovePanel } from './move-panel.js';
 import { useZoom } from './use-zoom.js';
 
 const ZOOM_STEP = 1.5;
@@ -95,12 +97,22 @@ const Panel = (given: { readonly tile: LiveTile | null }) => {
   return Part === null ? null : <Part {...given} />;
 };
 
+/** Whether what moves it is shown; null: it can't be moved, or not by this user. */
+const useMoving = ({ ptz }: Camera) => {
+  const [isOpen, setIsOpen] = useState(false);
+  const mayMove = ptz && may('ptz.control');
+  const toggle = (): void => setIsOpen(!isOpen);
+  const shortcuts = mayMove ? [{ keys: ['p'], does: moveText('open'), run: toggle }] : [];
+  return { isOpen: mayMove ? isOpen : null, toggle, shortcuts };
+};
+
 const Single = ({ camera }: { readonly camera: Camera }) => {
   const section = useRef<HTMLElement>(null);
   const frame = useRef<HTMLDivElement>(null);
   const picture = useRef<HTMLDivElement>(null);
   const [rung, setRung] = useState<Rung | null>(null);
   const [hasFigures, setHasFigures] = useState(false);
+  const moving = useMoving(camera);
   const [problem, setProblem] = useState<Problem | null>(null);
   const sound = useSound(camera.id);
   const model = may('models.list') ? query.value.get('model') : null;
@@ -142,6 +154,7 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
       { keys: ['s'], does: cameraText('snapshot'), run: snapshot },
       { keys: ['d'], does: wallText('keyDetections'), run: toggleDetections },
       { keys: ['q'], does: cameraText('stats'), run: () => setHasFigures(!hasFigures) },
+      ...moving.shortcuts,
       { keys: ['f'], does: wallText('keyFull'), run: fullScreen.toggle },
     ],
   });
@@ -172,6 +185,8 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
           soundHint={camera.audio_codec === '' ? cameraText('noSound') : undefined}
           isShowingFigures={hasFigures}
           rung={rung}
+          isMoving={moving.isOpen}
+          onMove={moving.toggle}
           onSound={sound.toggle}
           onSnapshot={snapshot}
           onFigures={() => setHasFigures(!hasFigures)}
@@ -208,6 +223,7 @@ const Single = ({ camera }: { readonly camera: Camera }) => {
               <Button onClick={reset}>{cameraText('zoom', { factor: zoom.factor.toFixed(1) })}</Button>
             ) : null}
           </div>
+          {moving.isOpen === true ? <MovePanel id={camera.id} /> : null}
           {hasFigures && tile !== null ? <Figures tile={tile} camera={camera} /> : null}
         </div>
         {model === null ? null : <Panel tile={tile} />}

@@ -8,6 +8,8 @@ import { type Rung, rungs } from '../../player/ladder.js';
 import { reasonText } from '../../player/live-picture.js';
 import type { LiveTile } from '../../player/live-tile.js';
 import { modelText } from '../../text/model.js';
+import { moveText } from '../../text/move-camera.js';
+
 import { cameraText } from '../../text/wall.js';
 import styles from './camera.module.css';
 
@@ -18,6 +20,9 @@ export type ControlsProps = {
   readonly soundHint: string | undefined;
   readonly isShowingFigures: boolean;
   readonly rung: Rung | null;
+  /** Null: it can't be moved, or not by this user. */
+  readonly isMoving: boolean | null;
+  readonly onMove: () => void;
   readonly onSound: () => void;
   readonly onSnapshot: () => void;
   readonly onFigures: () => void;
@@ -95,6 +100,15 @@ export const Controls = (props: ControlsProps) => {
         {...(detectionHint === undefined ? {} : { title: detectionHint })}
       />
       <ModelButton />
+      {props.isMoving === null ? null : (
+        <Button
+          icon="move"
+          kind="quiet"
+          label={moveText('open')}
+          isPressed={props.isMoving}
+          onClick={props.onMove}
+        />
+      )}
       <Button icon="snapshot" kind="quiet" label={cameraText('snapshot')} onClick={onSnapshot} />
       <Button
         icon="activity"

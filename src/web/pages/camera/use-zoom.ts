@@ -50,7 +50,7 @@ export const useZoom = (frame: RefObject<HTMLElement | null>, onSwipe: (by: 1 | 
       set(zoomedAt(current.current, Math.exp(-event.deltaY * WHEEL_STEP), pointOf(event), sizeOf()));
     };
     const onDown = (event: PointerEvent): void => {
-      if ((event.target as Element).closest('button, a') !== null) return;
+      if ((event.target as Element).closest('button, a, aside') !== null) return;
       fingers.set(event.pointerId, pointOf(event));
       wasPinch = fingers.size > 1;
       startX = event.clientX;

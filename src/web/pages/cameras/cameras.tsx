@@ -17,6 +17,7 @@ import { Dialog } from '../../parts/dialog.js';
 import { ProblemBox } from '../../parts/problem-box.js';
 import { Banner, EmptyState, Skeleton } from '../../parts/states.js';
 import { camerasText } from '../../text/cameras.js';
+import { findText } from '../../text/find-cameras.js';
 import { folderText, tagText } from '../../text/folders.js';
 import { shellText } from '../../text/shell.js';
 import type { PageProps } from '../table.js';
@@ -24,6 +25,7 @@ import { BulkBar } from './bulk/bulk-bar.js';
 import { DeleteDialog } from './bulk/bulk-dialogs.js';
 import styles from './cameras.module.css';
 import { EditCamera } from './edit/edit-camera.js';
+import { FindCameras } from './find/find-cameras.js';
 import { FolderTree } from './folders/folder-tree.js';
 import { TagsDialog } from './folders/tags-dialog.js';
 import { AddMany } from './many/add-many.js';
@@ -59,6 +61,7 @@ const byId = <Thing extends { readonly id: string }>(things: readonly Thing[]): 
 
 type Opened =
   | 'many'
+  | 'find'
   | 'tags'
   | 'folders'
   | { readonly edit: string | null }
@@ -83,6 +86,7 @@ const Dialogs = ({
         <FolderTree />
       </Dialog>
     );
+  if (opened === 'find') return <FindCameras folderId={folderId} onClose={close} />;
   if (opened === 'many') return <AddMany folderId={folderId} onClose={close} />;
   if ('remove' in opened) return <DeleteDialog cameras={[opened.remove]} onClose={close} onDeleted={close} />;
   const toDelete = (id: string): void => {
@@ -128,6 +132,11 @@ export const page = (_props: PageProps) => {
       <Button icon="tag" onClick={() => setOpened('tags')}>
         {tagText('manage')}
       </Button>
+      {may('cameras.test') ? (
+        <Button icon="search" onClick={() => setOpened('find')}>
+          {findText('open')}
+        </Button>
+      ) : null}
       <Button icon="upload" onClick={() => setOpened('many')}>
         {camerasText('addMany')}
       </Button>
