@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 const ALLOWED_HEADERS =
   'Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range';
 const EXPOSED_HEADERS =
-  'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Link, Location, Picture-Time, Retry-After, X-Request-Id';
+  'Accept-Ranges, Content-Disposition, Content-Length, Content-Range, ETag, Link, Location, Picture-Time, Retry-After, Service-Time, X-Request-Id';
 const PREFLIGHT_MAX_AGE_SEC = 600;
 
 /** Streams, archive and models are for pages of any origin, since no cookie ever speaks for a user. */

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
+import type { Clock } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import { createCors } from './cors.js';
 import type { ForwardedNotice } from './forwarded-notice.js';
@@ -18,6 +19,7 @@ export type WebAppOptions = {
 export type WebAppDeps = ReportDeps &
   Doorkeepers & {
     readonly forwarded: ForwardedNotice;
+    readonly clock: Pick<Clock, 'wallMs'>;
     /** What is at paths that are no route's: the web app's files. */
     readonly pages?: RequestHandler;
   };
@@ -37,6 +39,8 @@ const observe =
     const startMs = performance.now();
     const requestId = requestIdOf(request.headers['x-request-id']);
     response.setHeader('X-Request-Id', requestId);
+    // Proxies put their own clock in the place of `Date`.
+    response.setHeader('Service-Time', new Date(deps.clock.wallMs()).toISOString());
     response.locals['requestId'] = requestId;
     response.once('close', () => {
       const route = (response.locals['route'] as string | undefined) ?? 'none';

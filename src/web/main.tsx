@@ -8,11 +8,13 @@ import { startOtherTabs } from './data/other-tabs.js';
 import { startPreferences } from './data/preferences.js';
 import { query, startRouting } from './data/route.js';
 import { startTheme } from './data/theme.js';
+import { startWrongClock } from './data/wrong-clock.js';
 import { App } from './shell/app.js';
 import { usePseudoLocale } from './text/catalogue.js';
 
 if (query.peek().get('locale') === 'pseudo') usePseudoLocale();
 startTheme();
+startWrongClock();
 startRouting();
 startKeys();
 startOtherTabs();

@@ -72,6 +72,7 @@ export const startWebServer = async (
   });
   const reported: string[] = [];
   const deps = {
+    clock,
     log,
     audit: log,
     forwarded: new ForwardedNotice(log),

@@ -11,14 +11,7 @@ import {
   RefusedCodecs,
   reasonAgainst,
 } from '../../src/web/player/ladder.js';
-import {
-  ClockOffset,
-  freshnessOf,
-  IntervalMeter,
-  KeyDistance,
-  LagMeter,
-  Sleeps,
-} from '../../src/web/player/lag.js';
+import { freshnessOf, IntervalMeter, KeyDistance, LagMeter, Sleeps } from '../../src/web/player/lag.js';
 import { saysTheSame, type TileFacts, viewOf } from '../../src/web/player/tile-view.js';
 import { Backoff } from '../../src/web/socket/backoff.js';
 import { TakenCount, takenMessage } from '../../src/web/socket/taken.js';
@@ -167,14 +160,6 @@ test('added lag is what is above the least of a minute, whatever the clocks say'
   assert.equal(meter.note(10_500, 10_000), 500);
   for (let ms = 20_000; ms <= 80_000; ms += 1_000) meter.note(ms + 500, ms);
   assert.equal(meter.note(90_500, 90_000), 0, 'a minute later it is the usual delay');
-
-  const clock = new ClockOffset();
-  assert.equal(clock.offsetMs, null);
-  clock.note(1_250, 1_000);
-  clock.note(6_020, 6_000);
-  assert.equal(clock.offsetMs, 20, 'the tick that was under way for the shortest time');
-  clock.note(11_010, 3_611_000);
-  assert.equal(clock.offsetMs, -3_599_990, 'the clock of the service was set');
 });
 
 test('a picture is live for a second and two intervals, and old after five seconds', () => {

@@ -6,6 +6,7 @@ import { preferences, setPreferences } from '../data/preferences.js';
 import { asProblem } from '../data/problem.js';
 import { loadDetections } from '../data/recorded-detections.js';
 import { query } from '../data/route.js';
+import { serviceNowMs } from '../data/service-clock.js';
 import { zone as siteZone } from '../data/time.js';
 import { announce, toast } from '../parts/toasts.js';
 import { archiveText, reasonText } from '../text/archive.js';
@@ -36,7 +37,7 @@ const DAY_MS = 24 * HOUR_MS;
 export class ArchiveControl implements TapeModel {
   readonly cameras = signal<readonly string[]>([]);
   readonly large = signal('');
-  readonly view = signal<View>({ fromMs: Date.now() - DAY_MS, spanMs: DAY_MS });
+  readonly view = signal<View>({ fromMs: serviceNowMs() - DAY_MS, spanMs: DAY_MS });
   readonly selection = newSelection();
   readonly isSoundOn = signal(false);
   readonly speed = signal(1);
@@ -144,7 +145,7 @@ export class ArchiveControl implements TapeModel {
   }
 
   readonly describe = (camera: string, timeMs: number): string => {
-    if (timeMs > Date.now()) return archiveText('future');
+    if (timeMs > serviceNowMs()) return archiveText('future');
     const lane = this.lanes.value.get(camera) ?? EMPTY_LANE;
     const state = stateAt(lane, timeMs);
     if (state.kind === 'unknown') return archiveText('unknown');
@@ -156,13 +157,13 @@ export class ArchiveControl implements TapeModel {
   seek(timeMs: number): void {
     this.#endHeld();
     const isPlaying = this.isPlaying;
-    this.player.send({ op: 'seek', timeMs: Math.min(timeMs, Date.now()) });
+    this.player.send({ op: 'seek', timeMs: Math.min(timeMs, serviceNowMs()) });
     if (isPlaying) this.player.send({ op: 'play', rate: this.player.rate.peek() });
   }
 
   /** A moment, and so much around it on the tape. */
   goTo(timeMs: number, spanMs = this.view.peek().spanMs): void {
-    this.view.value = bounded({ fromMs: timeMs - spanMs / 2, spanMs }, Date.now());
+    this.view.value = bounded({ fromMs: timeMs - spanMs / 2, spanMs }, serviceNowMs());
     this.seek(timeMs);
   }
 
@@ -187,7 +188,7 @@ export class ArchiveControl implements TapeModel {
 
   /** A key that is held drags through time: pictures of each step would be asked for, and left, 30 times a second. */
   readonly onStep = (byMs: number): void => {
-    const timeMs = Math.min(this.timeMs.peek() + byMs, Date.now());
+    const timeMs = Math.min(this.timeMs.peek() + byMs, serviceNowMs());
     const nowMs = performance.now();
     const isHeld = nowMs - this.#steppedMs < HELD_MS;
     this.#steppedMs = nowMs;

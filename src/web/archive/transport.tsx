@@ -1,3 +1,4 @@
+import { serviceNowMs } from '../data/service-clock.js';
 import { Button } from '../parts/button.js';
 import { Select } from '../parts/select.js';
 import { useShortcuts } from '../parts/use-shortcuts.js';
@@ -19,7 +20,7 @@ export type ArchiveActions = {
 };
 
 const zoom = (control: ArchiveControl, factor: number): void => {
-  control.view.value = bounded(zoomed(control.view.peek(), factor, control.timeMs.peek()), Date.now());
+  control.view.value = bounded(zoomed(control.view.peek(), factor, control.timeMs.peek()), serviceNowMs());
 };
 
 /** What can be pressed, as the help tells it. */

@@ -2,9 +2,10 @@ import { signal } from '@preact/signals';
 import { tellHappening } from './happenings.js';
 import { isOffline } from './problem.js';
 import { onReach } from './request.js';
+import { serviceNowMs } from './service-clock.js';
 import { refreshMe, session } from './session.js';
 
-/** The service doesn't answer since then, by this device's clock; the next attempt comes in so many seconds. */
+/** The service doesn't answer since then; the next attempt comes in so many seconds. */
 export type Outage = { readonly sinceMs: number; readonly leftSec: number };
 
 /** Null: it answers, as far as anybody asked. What was shown stays on the screen meanwhile. */
@@ -51,7 +52,7 @@ export const tryNow = async (): Promise<void> => {
 export const startConnection = (): void => {
   onReach((isReached) => {
     if (isReached || outage.peek() !== null || session.peek().state !== 'in') return;
-    outage.value = { sinceMs: Date.now(), leftSec: waitSec };
+    outage.value = { sinceMs: serviceNowMs(), leftSec: waitSec };
     tick();
   });
   addEventListener('online', () => {

@@ -3,6 +3,7 @@ import type { FromSocketWorker, SocketState } from '../socket/socket-messages.js
 import { WallSocket } from '../socket/wall-socket.js';
 import { followStream } from './event-stream.js';
 import { type Happening, tellHappening } from './happenings.js';
+import { noteServiceTick } from './service-clock.js';
 import { api, call, me, refreshMe } from './session.js';
 
 type State = SocketState['state'];
@@ -30,6 +31,7 @@ const beginSocket = (): (() => void) => {
   const socket = new WallSocket((message) => onSocket(message));
   const onSocket = (message: FromSocketWorker): void => {
     if (message.op === 'wants-token') void bringToken();
+    else if (message.op === 'tick') noteServiceTick(message.serverMs, message.atMs);
     else if (message.op === 'happening') tellHappening(message.happening);
     else if (message.op === 'state') onState(message.state.state);
   };

@@ -1,5 +1,6 @@
 import { type Export, type ExportItem, planExport } from './exports.js';
 import { Problem } from './problem.js';
+import { serviceNowMs } from './service-clock.js';
 import { api, me } from './session.js';
 
 export type LeftOut = { readonly item: ExportItem; readonly why: string };
@@ -34,7 +35,7 @@ const end = (id: string): void => void api('DELETE', `/api/exports/${id}`).catch
 
 /** A user has a few exports at a time: the oldest that was downloaded makes room. */
 const makeRoom = async (): Promise<boolean> => {
-  const [oldest] = [...kept].filter(([, { startedMs }]) => Date.now() - startedMs > OLD_MS);
+  const [oldest] = [...kept].filter(([, { startedMs }]) => serviceNowMs() - startedMs > OLD_MS);
   if (oldest === undefined) return false;
   kept.delete(oldest[0]);
   const id = oldest[1].planned.made?.id;
@@ -53,7 +54,7 @@ const planWith = async (items: readonly ExportItem[], signal: AbortSignal): Prom
 
 export const openExport = async (items: readonly ExportItem[], signal: AbortSignal): Promise<Planned> => {
   const known = kept.get(keyOf(items))?.planned;
-  if (known?.made != null && Date.parse(known.made.expires_at) > Date.now()) return known;
+  if (known?.made != null && Date.parse(known.made.expires_at) > serviceNowMs()) return known;
   try {
     return { made: await planWith(items, signal), left: [] };
   } catch (fault) {
@@ -66,7 +67,7 @@ export const openExport = async (items: readonly ExportItem[], signal: AbortSign
 
 /** A download of it has begun. */
 export const keepExport = (items: readonly ExportItem[], planned: Planned): void => {
-  kept.set(keyOf(items), { planned, startedMs: Date.now() });
+  kept.set(keyOf(items), { planned, startedMs: serviceNowMs() });
 };
 
 /** Nobody looks at it any more; what nobody downloads needn't be held for an hour. */

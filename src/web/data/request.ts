@@ -1,4 +1,6 @@
+import { monotonicMs } from '../player/monotonic.js';
 import { Problem, problemOfAnswer } from './problem.js';
+import { noteServiceTime } from './service-clock.js';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -106,11 +108,13 @@ export const request = async (
   if (ifNoneMatch !== undefined) headers['if-none-match'] = ifNoneMatch;
   if (body !== undefined) headers['content-type'] = 'application/json';
   const lookout = new Lookout(signal, timeoutMs);
+  const sentMs = monotonicMs();
   const asked = fetch(path, {
     ...{ method, headers, cache: 'no-store' as const, signal: lookout.signal },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const answer = watched(await lookout.watch(asked), lookout);
+  noteServiceTime(sentMs, answer.headers.get('service-time'));
   if (!answer.ok && !(answer.status === 304 && ifNoneMatch !== undefined))
     throw await problemOfAnswer(answer);
   return answer;

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { serviceNowMs } from './service-clock.js';
 import { me } from './session.js';
 import { areAlike, cityOf, clockText, dateOf, dayBounds, knownZone, offsetText } from './zones.js';
 
@@ -14,7 +15,7 @@ const siteZone = computed(() => knownZone(me.value?.time_zone || 'UTC'));
 export const siteZoneName = computed(() => cityOf(siteZone.value));
 
 /** "Mine" is offered only where it shows other times than the site's. */
-export const mayUseOwnZone = computed(() => !areAlike(siteZone.value, ownZone, Date.now()));
+export const mayUseOwnZone = computed(() => !areAlike(siteZone.value, ownZone, serviceNowMs()));
 
 /** The zone in which times are shown. Pages count in UTC, and name the zone wherever they show a time. */
 export const zone = computed(() => (isOwnZoneWanted.value && mayUseOwnZone.value ? ownZone : siteZone.value));
@@ -36,7 +37,7 @@ export const showDate = (ms: number): string =>
     weekday: 'short',
     day: 'numeric',
     month: 'short',
-    ...(dateOf(ms, zone.value).slice(0, 4) === dateOf(Date.now(), zone.value).slice(0, 4)
+    ...(dateOf(ms, zone.value).slice(0, 4) === dateOf(serviceNowMs(), zone.value).slice(0, 4)
       ? {}
       : { year: 'numeric' }),
   }).format(ms);
@@ -45,7 +46,7 @@ export const showDate = (ms: number): string =>
 export const showMoment = (ms: number): string => `${showDate(ms)} ${showClock(ms)} ${zoneName.value}`;
 
 /** Today in the site's zone, as "2026-11-20". */
-export const today = (): string => dateOf(Date.now(), zone.value);
+export const today = (): string => dateOf(serviceNowMs(), zone.value);
 
 /** A day of the site's zone in UTC: 23, 24 or 25 hours. */
 export const boundsOfDay = (date: string): { readonly fromMs: number; readonly toMs: number } =>
@@ -68,7 +69,7 @@ export const showDuration = (ms: number): string => {
 };
 
 /** "3 min. ago" */
-export const showAgo = (ms: number, nowMs = Date.now()): string => {
+export const showAgo = (ms: number, nowMs = serviceNowMs()): string => {
   const seconds = Math.round((ms - nowMs) / 1_000);
   const [size, unit] = units.find(([each]) => Math.abs(seconds) >= each) ?? units[3];
   return new Intl.RelativeTimeFormat('en', { style: 'short', numeric: 'auto' }).format(

@@ -43,28 +43,6 @@ export class LagMeter {
   }
 }
 
-const MAX_TICKS = 12;
-/** Ticks are never so late. */
-const SET_MS = 5_000;
-
-/** How far this page's clock is from the service's: as the tick says that was under way for the shortest time. */
-export class ClockOffset {
-  readonly #offsetsMs: number[] = [];
-
-  note(nowMs: number, serverMs: number): void {
-    const offsetMs = nowMs - serverMs;
-    // The service's clock was set: what it said before is of another one.
-    if (Math.abs(offsetMs - (this.#offsetsMs.at(-1) ?? offsetMs)) > SET_MS) this.#offsetsMs.length = 0;
-    this.#offsetsMs.push(offsetMs);
-    if (this.#offsetsMs.length > MAX_TICKS) this.#offsetsMs.shift();
-  }
-
-  /** Of the page's clock less the service's; null: nothing was heard yet. */
-  get offsetMs(): number | null {
-    return this.#offsetsMs.length === 0 ? null : Math.min(...this.#offsetsMs);
-  }
-}
-
 const SLEPT_MS = 1_000;
 
 /** The clock that nobody sets may stand still while the machine sleeps; the other one goes on, and tells how long that was. */

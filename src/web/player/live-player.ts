@@ -1,6 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import { onHappening, tellHappening } from '../data/happenings.js';
 import { pictureSocket } from '../data/happenings-feed.js';
+import { noteServiceTick, serviceClock, serviceNowMs } from '../data/service-clock.js';
 import { api, me, refreshMe } from '../data/session.js';
 import type { WantedTile } from '../socket/decoder-messages.js';
 import type { FromSocketWorker, SocketState, ToSocketWorker } from '../socket/socket-messages.js';
@@ -8,7 +9,7 @@ import type { FromDecodeWorker } from './decode-messages.js';
 import { Decoders, whenNotLoaded } from './decoders.js';
 import { Governor, type Load } from './governor.js';
 import type { LadderFacts } from './ladder.js';
-import { ClockOffset, Sleeps } from './lag.js';
+import { Sleeps } from './lag.js';
 import { LiveTile, type TileOwner, type TileWish } from './live-tile.js';
 import { monotonicMs } from './monotonic.js';
 import { hasMse } from './mse-screen.js';
@@ -45,7 +46,6 @@ export class LivePlayer implements TileOwner {
   readonly #broken = new Set<number>();
   readonly #tiles = new Map<number, LiveTile>();
   readonly #governor = new Governor();
-  readonly #clock = new ClockOffset();
   readonly #sleeps = new Sleeps();
   readonly #decoders: Decoders;
   readonly #worker: Worker;
@@ -143,7 +143,8 @@ export class LivePlayer implements TileOwner {
   }
 
   clockOffsetMs(): number | null {
-    return this.#clock.offsetMs;
+    const known = serviceClock();
+    return known === null ? null : -known.offsetMs;
   }
 
   sleptMsSince(ms: number): number {
@@ -206,7 +207,7 @@ export class LivePlayer implements TileOwner {
   #onSocket(message: FromSocketWorker): void {
     if (message.op === 'wants-token') void this.#bringToken();
     else if (message.op === 'state') this.#onState(message.state);
-    else if (message.op === 'tick') this.#clock.note(message.atMs, message.serverMs);
+    else if (message.op === 'tick') noteServiceTick(message.serverMs, message.atMs);
     else if (message.op === 'happening') tellHappening(message.happening);
     else if (message.op === 'seen') this.#onSeen(message.camera, message.seen);
     else if (message.op === 'sound') this.sound.take(message.data);
@@ -225,8 +226,7 @@ export class LivePlayer implements TileOwner {
   }
 
   #onSeen(camera: string, seen: Seen): void {
-    const offsetMs = this.#clock.offsetMs;
-    const forMs = shownForMs(seen.atMs, offsetMs === null ? null : monotonicMs() - offsetMs);
+    const forMs = shownForMs(seen.atMs, serviceClock() === null ? null : serviceNowMs());
     for (const tile of this.#tiles.values())
       if (tile.wish.cameraId === camera && tile.wish.hasDetections) tile.see(seen.objects, forMs);
   }

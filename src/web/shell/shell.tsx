@@ -2,12 +2,14 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { navigate, path } from '../data/route.js';
 import { may, me } from '../data/session.js';
 import { tabStorage } from '../data/storage.js';
+import { wrongByMinutes } from '../data/wrong-clock.js';
+import { wrongClockText } from '../pages/me/wrong-clock-text.js';
 import { type Page, pages } from '../pages/table.js';
 import { LinkButton } from '../parts/button.js';
 import { ConfirmHost } from '../parts/confirm.js';
 import { Icon } from '../parts/icon.js';
 import { Banner, EmptyState } from '../parts/states.js';
-import { Toasts } from '../parts/toasts.js';
+import { Toasts, toast } from '../parts/toasts.js';
 import { useShortcuts } from '../parts/use-shortcuts.js';
 import { shellText } from '../text/shell.js';
 import { KeyHelp } from './key-help.js';
@@ -82,12 +84,26 @@ const PrintedPassword = ({ pageName }: { readonly pageName: string }) => {
   );
 };
 
+/** Who was told in this tab that this machine's clock is wrong. */
+const CLOCK_TOLD = 'told-of-clock';
+
+/** Nothing here goes by it: that it is so is told once, and on the page of the user for as long as it is. */
+const useWrongClock = (): void => {
+  const minutes = wrongByMinutes.value;
+  useEffect(() => {
+    if (minutes === 0 || tabStorage.get(CLOCK_TOLD) !== null) return;
+    tabStorage.set(CLOCK_TOLD, 'yes');
+    toast({ text: wrongClockText(minutes) });
+  }, [minutes === 0]);
+};
+
 /** Rail, or bar on phones, beside the page. */
 export const Shell = () => {
   const { page, rest } = pageAt(path.value);
   const [isMoreOpen, setIsMoreOpen] = useState(false);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   useShellKeys(() => setIsHelpOpen(true));
+  useWrongClock();
   useEffect(() => setIsMoreOpen(false), [path.value]);
   useEffect(() => {
     document.title = page === null ? 'Framering' : `${page.title()} – Framering`;

@@ -34,6 +34,8 @@ export const meText = catalogue({
   keysFailed: 'Keeping the setting',
   times: 'Times',
   zone: 'Times are shown as in {zone}, the zone of the site.',
+  clockAhead: 'The clock of this device is {by} ahead of the service’s. Times here are by the service’s.',
+  clockBehind: 'The clock of this device is {by} behind the service’s. Times here are by the service’s.',
   ownZone: 'Show the time of this device instead, in this tab',
 });
 

@@ -1,3 +1,4 @@
+import { serviceNowMs } from '../../data/service-clock.js';
 import { EMPTY_LANE, type Lane, recordedFrom, recordedUntil, stateAt } from '../tape/lane.js';
 import { decodeFrames } from './decode-gop.js';
 import type { CameraFact } from './facts.js';
@@ -190,7 +191,7 @@ export class CameraTrack {
   #byKeyFrames(rate: number): void {
     this.#playing?.close();
     const { camera, token } = this.#options;
-    this.#playing = new KeyPlay(camera, this.#shownMs ?? Date.now(), rate, token, this.#times);
+    this.#playing = new KeyPlay(camera, this.#shownMs ?? serviceNowMs(), rate, token, this.#times);
   }
 
   async #toStill(

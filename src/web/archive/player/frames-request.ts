@@ -1,4 +1,6 @@
+import { noteServiceTime } from '../../data/service-clock.js';
 import type { StreamMessage } from '../../player/messages.js';
+import { monotonicMs } from '../../player/monotonic.js';
 import { FramesFault } from './frames-fault.js';
 import { MessageSplitter } from './message-splitter.js';
 
@@ -54,7 +56,9 @@ const open = async (url: string, token: TokenSource, signal: AbortSignal): Promi
   let isRefused = false;
   for (let tries = 1; ; tries++) {
     const headers: HeadersInit = { authorization: `Bearer ${await token(isRefused)}` };
+    const sentMs = monotonicMs();
     const answer: Response = await answered(fetch(url, { headers, signal, cache: 'no-store' }), signal);
+    noteServiceTime(sentMs, answer.headers.get('service-time'));
     if (answer.ok) return answer;
     void answer.body?.cancel();
     const fault = faultOf(answer.status);

@@ -1,3 +1,4 @@
+import { serviceNowMs } from '../../data/service-clock.js';
 import { ByteCache } from './byte-cache.js';
 import { FramesFault } from './frames-fault.js';
 import { requestFrames, type TokenSource } from './frames-request.js';
@@ -58,7 +59,7 @@ export class GopStore {
   #keep(gop: Gop): void {
     const fromMs = startUs(gop) / 1000;
     const toMs = (lastUs(gop) + intervalUs(gop) * 0.9) / 1000;
-    if (toMs > Date.now() - SETTLED_MS) return;
+    if (toMs > serviceNowMs() - SETTLED_MS) return;
     const camera = this.#camera;
     cache.set(`${camera} ${fromMs}`, { camera, gop, fromMs, toMs }, bytesOf(gop));
   }

@@ -1,5 +1,6 @@
 import type Hls from 'hls.js';
 import type { ErrorData } from 'hls.js';
+import { serviceNowMs } from '../../data/service-clock.js';
 import { accessToken } from '../../data/session.js';
 import { Backoff } from '../../socket/backoff.js';
 import { EMPTY_LANE, type Lane, recordedFrom } from '../tape/lane.js';
@@ -78,7 +79,7 @@ export class HlsTrack {
 
   /** Now and then: goes on where what was loaded ends, and tries again what failed. */
   look(): void {
-    const nowMs = Date.now();
+    const nowMs = serviceNowMs();
     if (nowMs < this.#againAtMs) return;
     if (this.#state === 'failed') void this.#load(this.#wantedMs - BEFORE_MS);
     if (!this.#isPlaying) return;
@@ -98,7 +99,7 @@ export class HlsTrack {
 
   /** With what comes next, if it is known that something does; till then the last picture stays. */
   #goOn(fromMs: number): void {
-    this.#againAtMs = Date.now() + LOOK_AGAIN_MS;
+    this.#againAtMs = serviceNowMs() + LOOK_AGAIN_MS;
     this.isAtEnd = recordedFrom(this.lane, fromMs + MORE_MS) === null;
     const nextMs = recordedFrom(this.lane, fromMs);
     if (this.isAtEnd || nextMs === null) return;
@@ -122,7 +123,7 @@ export class HlsTrack {
   async #load(fromMs: number): Promise<void> {
     this.#loads += 1;
     const load = this.#loads;
-    const range = [fromMs, Math.max(fromMs + 1_000, Math.min(fromMs + AFTER_MS, Date.now()))] as const;
+    const range = [fromMs, Math.max(fromMs + 1_000, Math.min(fromMs + AFTER_MS, serviceNowMs()))] as const;
     this.#range = range;
     this.#pieces = [];
     this.#state = 'loading';
@@ -161,11 +162,11 @@ export class HlsTrack {
       // The tape says why.
       this.#state = 'none';
       this.retrying = null;
-      this.#againAtMs = Date.now() + LOOK_AGAIN_MS;
+      this.#againAtMs = serviceNowMs() + LOOK_AGAIN_MS;
     } else if (type === 'networkError') {
       this.#wantedMs = this.shownMs ?? this.#wantedMs;
       this.#state = 'failed';
-      this.#againAtMs = Date.now() + this.#backoff.next();
+      this.#againAtMs = serviceNowMs() + this.#backoff.next();
       this.retrying = details;
     } else this.fault = details;
   }

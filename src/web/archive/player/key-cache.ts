@@ -1,3 +1,4 @@
+import { serviceNowMs } from '../../data/service-clock.js';
 import { ByteCache } from './byte-cache.js';
 import { bytesOf, type Gop, startUs } from './gop.js';
 
@@ -24,7 +25,7 @@ export class KeyCache {
 
   /** It is what was answered for a moment. */
   keep(camera: string, timeMs: number, gop: Gop): void {
-    if (timeMs > Date.now() - SETTLED_MS) return;
+    if (timeMs > serviceNowMs() - SETTLED_MS) return;
     const fromMs = startUs(gop) / 1000;
     const name = `${camera} ${fromMs}`;
     const toMs = Math.max(timeMs, this.#kept.get(name)?.toMs ?? timeMs);

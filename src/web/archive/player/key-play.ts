@@ -1,3 +1,4 @@
+import { serviceNowMs } from '../../data/service-clock.js';
 import { decodeFrames } from './decode-gop.js';
 import { FramesFault } from './frames-fault.js';
 import { requestFrames, type TokenSource } from './frames-request.js';
@@ -85,7 +86,7 @@ export class KeyPlay implements Playing {
         await this.#show(gop);
         if (signal.aborted) return;
       }
-      atMs = this.#isBack ? range[0] : Math.min(range[1], Date.now());
+      atMs = this.#isBack ? range[0] : Math.min(range[1], serviceNowMs());
       // What is recorded just now comes by and by: it isn't asked for all the time.
       if (lastMs === before && !this.#isBack)
         await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));

@@ -1,3 +1,4 @@
+import { serviceNowMs } from '../../data/service-clock.js';
 import type { SeenObject } from '../../player/seen.js';
 
 type Entry = { readonly atMs: number; readonly objects: readonly SeenObject[] };
@@ -58,7 +59,7 @@ export class RecordedSeen {
       const fromMs = startOf(shownMs);
       const key = keyOf(camera, fromMs);
       const known = this.#pieces.get(key);
-      if (known !== undefined && Date.now() < known.againAtMs) this.#touch(key, known);
+      if (known !== undefined && serviceNowMs() < known.againAtMs) this.#touch(key, known);
       else if (!this.#loading.has(key)) this.#wishes.set(key, { key, camera, fromMs });
     }
     this.#next();
@@ -85,13 +86,13 @@ export class RecordedSeen {
     const toMs = fromMs + PIECE_MS;
     try {
       const entries = await this.#load(camera, fromMs - HOLDS_MS, toMs, this.#abort.signal);
-      const nowMs = Date.now();
+      const nowMs = serviceNowMs();
       const isSettled = toMs < nowMs - OPEN_MS;
       this.#touch(key, { entries, againAtMs: isSettled ? Number.POSITIVE_INFINITY : nowMs + AGAIN_MS });
     } catch {
       // What is known stays; pictures are shown without boxes.
       const entries = this.#pieces.get(key)?.entries ?? [];
-      this.#touch(key, { entries, againAtMs: Date.now() + AGAIN_MS });
+      this.#touch(key, { entries, againAtMs: serviceNowMs() + AGAIN_MS });
     }
     if (!this.#abort.signal.aborted) this.#onChange();
   }

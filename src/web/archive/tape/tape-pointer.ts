@@ -1,4 +1,5 @@
 import type { Signal } from '@preact/signals';
+import { serviceNowMs } from '../../data/service-clock.js';
 import { bounded, panned, pinched, timeAt, type View, zoomed } from './axis.js';
 import { AXIS_PX, laneAt } from './draw-tape.js';
 import { between } from './selection.js';
@@ -49,11 +50,11 @@ export class TapePointer {
 
   #timeAt(x: number): number {
     const timeMs = timeAt(this.#model.view.peek(), x, this.#width);
-    return Math.min(Math.max(timeMs, 0), Date.now());
+    return Math.min(Math.max(timeMs, 0), serviceNowMs());
   }
 
   #look(view: View): void {
-    this.#model.view.value = bounded(view, Date.now());
+    this.#model.view.value = bounded(view, serviceNowMs());
   }
 
   readonly #onWheel = (event: WheelEvent): void => {
@@ -118,6 +119,6 @@ export class TapePointer {
     const { names, large } = this.#model;
     const camera = names.value[laneAt(y, names.value.length)]?.id ?? large.value;
     const timeMs = timeAt(this.#model.view.peek(), x, this.#width);
-    this.#hover.value = timeMs > Date.now() ? null : { x, timeMs, camera };
+    this.#hover.value = timeMs > serviceNowMs() ? null : { x, timeMs, camera };
   }
 }

@@ -1,5 +1,6 @@
 import { effect, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { serviceNowMs } from '../../data/service-clock.js';
 import { archiveText } from '../../text/archive.js';
 import { bounded, panned, zoomed } from './axis.js';
 import { drawTape, heightOf, type TapeColours } from './draw-tape.js';
@@ -58,7 +59,7 @@ const keepDrawn = (canvas: HTMLCanvasElement, model: TapeModel, hover: { readonl
         lane: model.lanes.value.get(id) ?? EMPTY_LANE,
       })),
       timeMs: model.timeMs.value,
-      nowMs: Date.now(),
+      nowMs: serviceNowMs(),
       selection: model.selection.value,
       hoverX: hover.value?.x ?? null,
     });
@@ -93,7 +94,7 @@ const onKey = (event: KeyboardEvent, model: TapeModel): void => {
   const view = model.view.peek();
   const timeMs = model.timeMs.value;
   const look = (next: typeof view): void => {
-    model.view.value = bounded(next, Date.now());
+    model.view.value = bounded(next, serviceNowMs());
   };
   const actions: Readonly<Record<string, () => void>> = {
     ArrowLeft: () => model.onStep(-stepMs),

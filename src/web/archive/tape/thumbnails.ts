@@ -1,3 +1,5 @@
+import { serviceNowMs } from '../../data/service-clock.js';
+
 const MAX_KEPT = 200;
 const MAX_IN_FLIGHT = 2;
 /** Why there is none isn't known: perhaps nobody answered, or it was recorded a moment ago. */
@@ -32,7 +34,7 @@ export class Thumbnails {
     const atMs = Math.floor(timeMs / everyMs) * everyMs;
     const key = `${camera} ${atMs}`;
     const known = this.#kept.get(key);
-    if (known !== undefined && Date.now() < known.untilMs) return Promise.resolve(known.url);
+    if (known !== undefined && serviceNowMs() < known.untilMs) return Promise.resolve(known.url);
     return new Promise((resolve) => {
       this.#wish?.done(null);
       this.#wish = { key, camera, atMs, done: resolve };
@@ -61,7 +63,10 @@ export class Thumbnails {
   }
 
   #keep(key: string, url: string | null): void {
-    this.#kept.set(key, { url, untilMs: url === null ? Date.now() + NONE_FOR_MS : Number.POSITIVE_INFINITY });
+    this.#kept.set(key, {
+      url,
+      untilMs: url === null ? serviceNowMs() + NONE_FOR_MS : Number.POSITIVE_INFINITY,
+    });
     const [oldest] = this.#kept;
     if (this.#kept.size <= MAX_KEPT || oldest === undefined) return;
     this.#kept.delete(oldest[0]);

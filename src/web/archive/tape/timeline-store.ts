@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { asProblem, type Problem } from '../../data/problem.js';
+import { serviceNowMs } from '../../data/service-clock.js';
 import { loadTimeline, type TimelineLane } from '../../data/timeline.js';
 import { type Buckets, joinLanes, type Lane } from './lane.js';
 
@@ -61,7 +62,7 @@ export class TimelineStore {
   /** A time is seen: what isn't known of it, or may be another by now, is asked for. */
   look(fromMs: number, toMs: number): void {
     this.#seen = [fromMs, toMs];
-    const nowMs = Date.now();
+    const nowMs = serviceNowMs();
     if (this.#cameras.length === 0 || nowMs < this.#retryAtMs) return;
     const wanted: number[] = [];
     const endMs = Math.min(toMs, nowMs);
@@ -94,7 +95,7 @@ export class TimelineStore {
 
   async #load(at: number, cameras: readonly string[]): Promise<void> {
     const known = this.#chunks.get(at);
-    const loadedMs = Date.now();
+    const loadedMs = serviceNowMs();
     try {
       const range = { fromMs: at, toMs: at + CHUNK_MS, bucketMs: BUCKET_MS };
       const told = await loadTimeline(cameras, range, known?.tag ?? null);
@@ -111,7 +112,7 @@ export class TimelineStore {
     } catch (fault) {
       if (cameras !== this.#cameras) return;
       this.problem.value = asProblem(fault);
-      this.#retryAtMs = Date.now() + RETRY_MS;
+      this.#retryAtMs = serviceNowMs() + RETRY_MS;
       this.#wanted = [];
     }
   }

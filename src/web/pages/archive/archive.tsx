@@ -5,6 +5,7 @@ import { ArchiveView, useArchiveControl } from '../../archive/archive-view.js';
 import { endOf } from '../../archive/tape/axis.js';
 import { cameraList, camerasProblem, cameras as knownCameras, loadCameras } from '../../data/cameras.js';
 import { path, query, setQuery } from '../../data/route.js';
+import { serviceNowMs } from '../../data/service-clock.js';
 import { may } from '../../data/session.js';
 import { addDays } from '../../data/zones.js';
 import { Button, LinkButton } from '../../parts/button.js';
@@ -22,7 +23,7 @@ const MIN_SPAN_SEC = 2;
 
 const momentOf = (text: string | null): number | null => {
   const timeMs = text === null ? Number.NaN : Date.parse(text);
-  return Number.isNaN(timeMs) ? null : Math.min(timeMs, Date.now());
+  return Number.isNaN(timeMs) ? null : Math.min(timeMs, serviceNowMs());
 };
 
 // What else is told of cameras, all the time, is no reason to show what the address says.
@@ -38,7 +39,7 @@ const followAddress = (control: ArchiveControl): (() => void) => {
     const at = given.get('t');
     if (at !== null && at === written) return;
     written = at ?? '';
-    const timeMs = momentOf(at) ?? Date.now() - BEFORE_NOW_MS;
+    const timeMs = momentOf(at) ?? serviceNowMs() - BEFORE_NOW_MS;
     const spanSec = Number(given.get('span'));
     if (spanSec >= MIN_SPAN_SEC) control.goTo(timeMs, spanSec * 1_000);
     else {
@@ -85,7 +86,7 @@ const Days = ({ control }: { readonly control: ArchiveControl }) => {
   const zone = control.zone.value;
   const view = control.view.value;
   const day = zone.dayOf((view.fromMs + endOf(view)) / 2);
-  const today = zone.dayOf(Date.now());
+  const today = zone.dayOf(serviceNowMs());
   const show = (next: string): void => control.showDay(next > today ? today : next);
   return (
     <div class={styles.days}>

@@ -1,5 +1,6 @@
 import { preferences, toggleDetections } from '../../data/preferences.js';
 import { query, setQuery } from '../../data/route.js';
+import { serviceNowMs } from '../../data/service-clock.js';
 import { may } from '../../data/session.js';
 import type { Camera } from '../../data/types.js';
 import { Button, LinkButton } from '../../parts/button.js';
@@ -31,7 +32,7 @@ export type ControlsProps = {
 
 /** Where the archive is a moment ago: it has no "now". */
 const archiveOf = ({ id }: Camera): string => {
-  const time = new Date(Date.now() - 10_000).toISOString();
+  const time = new Date(serviceNowMs() - 10_000).toISOString();
   return `/archive?cameras=${encodeURIComponent(id)}&t=${encodeURIComponent(time)}`;
 };
 

@@ -7,6 +7,7 @@ import { newSelection, type TapeModel } from '../../archive/tape/tape-state.js';
 import { TimelineStore } from '../../archive/tape/timeline-store.js';
 import { zoneOf } from '../../archive/tape/zone.js';
 import { navigate } from '../../data/route.js';
+import { serviceNowMs } from '../../data/service-clock.js';
 import { zone } from '../../data/time.js';
 import { archiveText, reasonText } from '../../text/archive.js';
 
@@ -18,12 +19,12 @@ const LIVE_MS = 5_000;
 /** Now stands so far from the end. */
 const NOW_AT = 0.98;
 
-const untilNow = (spanMs: number): View => ({ fromMs: Date.now() - spanMs * NOW_AT, spanMs });
+const untilNow = (spanMs: number): View => ({ fromMs: serviceNowMs() - spanMs * NOW_AT, spanMs });
 
 /** The last 24 hours of one camera, which move on; a moment that is chosen in them is shown by the archive. */
 class DayModel implements TapeModel {
   readonly view: Signal<View> = signal(untilNow(DAY_MS));
-  readonly timeMs = signal(Date.now());
+  readonly timeMs = signal(serviceNowMs());
   readonly selection = newSelection();
   readonly timeline = new TimelineStore();
   readonly lanes = this.timeline.lanes;
@@ -44,13 +45,13 @@ class DayModel implements TapeModel {
   look(): void {
     const view = this.view.peek();
     const isAtNow = endOf(view) >= this.timeMs.peek();
-    if (!this.#isDragged) this.timeMs.value = Date.now();
+    if (!this.#isDragged) this.timeMs.value = serviceNowMs();
     if (isAtNow && !this.#isDragged) this.view.value = untilNow(view.spanMs);
     this.timeline.look(view.fromMs, endOf(view));
   }
 
   readonly describe = (_camera: string, timeMs: number): string => {
-    if (timeMs > Date.now() - LIVE_MS) return archiveText('live');
+    if (timeMs > serviceNowMs() - LIVE_MS) return archiveText('live');
     const lane = this.lanes.value.get(this.#id) ?? EMPTY_LANE;
     const state = stateAt(lane, timeMs);
     if (state.kind === 'unknown') return archiveText('unknown');
@@ -68,11 +69,11 @@ class DayModel implements TapeModel {
     this.#show(timeMs);
   };
 
-  readonly onStep = (byMs: number): void => this.#show(Date.now() + byMs);
+  readonly onStep = (byMs: number): void => this.#show(serviceNowMs() + byMs);
 
   #show(timeMs: number): void {
-    if (timeMs > Date.now() - LIVE_MS) {
-      this.timeMs.value = Date.now();
+    if (timeMs > serviceNowMs() - LIVE_MS) {
+      this.timeMs.value = serviceNowMs();
       return;
     }
     const given = new URLSearchParams({ cameras: this.#id, t: new Date(timeMs).toISOString() });

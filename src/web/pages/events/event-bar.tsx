@@ -2,6 +2,7 @@ import { cameraList, nameOf } from '../../data/cameras.js';
 import { whatOf } from '../../data/kept-event.js';
 import type { EventFilter } from '../../data/kept-events.js';
 import { query, setQuery } from '../../data/route.js';
+import { serviceNowMs } from '../../data/service-clock.js';
 import { Select } from '../../parts/select.js';
 import { eventsText } from '../../text/events.js';
 import styles from './events.module.css';
@@ -24,7 +25,7 @@ export const filterOfAddress = (): EventFilter => {
   const lengthMs = PERIODS[isPeriod(period) ? period : 'week'];
   const camera = given.get('camera');
   return {
-    ...(lengthMs === null ? {} : { fromMs: Date.now() - lengthMs }),
+    ...(lengthMs === null ? {} : { fromMs: serviceNowMs() - lengthMs }),
     ...(camera === null ? {} : { cameras: [camera] }),
     ...whatOf(given.get('what')),
     ...(given.get('seen') === 'new' ? { reviewed: false } : {}),

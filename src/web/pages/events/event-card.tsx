@@ -3,6 +3,7 @@ import { durationText } from '../../archive/tape/selection.js';
 import type { Zone } from '../../archive/tape/zone.js';
 import { cameras, nameOf } from '../../data/cameras.js';
 import { loadEventPicture } from '../../data/kept-events.js';
+import { serviceNowMs } from '../../data/service-clock.js';
 import { loadMoment } from '../../data/timeline.js';
 import { Icon } from '../../parts/icon.js';
 import type { IconName } from '../../parts/icons.js';
@@ -87,9 +88,9 @@ const loadMoments = async (
   signal: AbortSignal,
   onUrl: (url: string) => void,
 ): Promise<void> => {
-  const lengthMs = Math.max((toMs ?? Date.now()) - fromMs, MIN_PLAYED_MS);
+  const lengthMs = Math.max((toMs ?? serviceNowMs()) - fromMs, MIN_PLAYED_MS);
   for (let index = 0; index < KEYFRAMES && !signal.aborted; index += 1) {
-    const momentMs = Math.min(fromMs + (lengthMs * index) / KEYFRAMES, Date.now());
+    const momentMs = Math.min(fromMs + (lengthMs * index) / KEYFRAMES, serviceNowMs());
     const blob = await loadMoment(camera, momentMs, KEYFRAME_WIDTH, signal);
     if (blob !== null && !signal.aborted) onUrl(URL.createObjectURL(blob));
   }

@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { ArchiveView, useArchiveControl } from '../../archive/archive-view.js';
 import { query } from '../../data/route.js';
+import { serviceNowMs } from '../../data/service-clock.js';
 import { may } from '../../data/session.js';
 import { Button, LinkButton } from '../../parts/button.js';
 import { eventsText } from '../../text/events.js';
@@ -16,7 +17,7 @@ const MAX_SPAN_MS = 6 * 3_600_000;
 /** What is taken along of an event. */
 export const rangeOf = ({ fromMs, toMs }: EventGroup): readonly [number, number] => [
   fromMs - AROUND_MS,
-  Math.min((toMs ?? Date.now()) + AROUND_MS, Date.now()),
+  Math.min((toMs ?? serviceNowMs()) + AROUND_MS, serviceNowMs()),
 ];
 
 /** There, too, one goes from event to event of those that are filtered here. */

@@ -3,6 +3,7 @@ import { setPreferences } from '../../data/preferences.js';
 import { me, signOut } from '../../data/session.js';
 import { type Theme, theme } from '../../data/theme.js';
 import { isOwnZoneWanted, mayUseOwnZone, zoneName } from '../../data/time.js';
+import { wrongByMinutes } from '../../data/wrong-clock.js';
 import { Button } from '../../parts/button.js';
 import { PageBody, Panel } from '../../parts/page-head.js';
 import { ProblemBox } from '../../parts/problem-box.js';
@@ -15,6 +16,7 @@ import type { PageProps } from '../table.js';
 import { Browsers } from './browsers.js';
 import styles from './me.module.css';
 import { PasswordForm } from './password-form.js';
+import { wrongClockText } from './wrong-clock-text.js';
 
 const Account = () => {
   const leave = useAction(signOut);
@@ -56,6 +58,7 @@ const Appearance = () => (
       />
     </div>
     <p>{meText('zone', { zone: zoneName.value })}</p>
+    {wrongByMinutes.value === 0 ? null : <p>{wrongClockText(wrongByMinutes.value)}</p>}
     {mayUseOwnZone.value ? (
       <label class={styles.check}>
         <input

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { serviceNowMs } from '../../data/service-clock.js';
 import { api, me, refreshMe } from '../../data/session.js';
 import { clockText } from '../../data/zones.js';
 import { Button } from '../../parts/button.js';
@@ -36,7 +37,7 @@ export const ZoneStep = ({ onDone }: { readonly onDone: () => void }) => {
         onChange={setZone}
       />
       <p class={styles.muted}>
-        {setupText('zoneNow', { time: clockText(Date.now(), zone, { hasSeconds: false }) })}
+        {setupText('zoneNow', { time: clockText(serviceNowMs(), zone, { hasSeconds: false }) })}
       </p>
       {keep.problem === null ? null : <ProblemBox what={setupText('zoneFailed')} problem={keep.problem} />}
       <p class={styles.buttons}>

@@ -5,6 +5,7 @@ import { changeLayout, createLayout, deleteLayout, type Layout, layouts } from '
 import { type Preferences, setPreferences } from '../../data/preferences.js';
 import { asProblem, type Problem } from '../../data/problem.js';
 import { navigate, setQuery } from '../../data/route.js';
+import { serviceNowMs } from '../../data/service-clock.js';
 import { may, me } from '../../data/session.js';
 import { showClock, zoneName } from '../../data/time.js';
 import { Button } from '../../parts/button.js';
@@ -37,9 +38,9 @@ export type ToolbarProps = {
 };
 
 const Clock = () => {
-  const [nowMs, setNowMs] = useState(Date.now());
+  const [nowMs, setNowMs] = useState(serviceNowMs());
   useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), 1_000);
+    const timer = setInterval(() => setNowMs(serviceNowMs()), 1_000);
     return () => clearInterval(timer);
   }, []);
   return (
