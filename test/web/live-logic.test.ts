@@ -223,9 +223,11 @@ test('a picture that was old when it was drawn is as old as it is, and not live 
 });
 
 test('what is said of a tile: never that it is live when it is not', () => {
-  const camera = { state: 'streaming', recording: true, hasSub: true };
+  const camera = { state: 'streaming', recording: true, recordError: '', hasSub: true };
   const live = viewOf(tileFacts(), 100_010);
   assert.deepEqual([live.lagMs, badgesOf(camera, live)], [300, ['live', 'sub', 'recording']]);
+  const full = { ...camera, recordError: 'the disk is full' };
+  assert.deepEqual(badgesOf(full, live), ['live', 'sub', 'unrecorded'], 'a file is open, and takes nothing');
   assert.ok(saysTheSame(live, viewOf(tileFacts(), 100_400)), 'nothing is drawn anew for nothing');
   const views = fc.record({
     ageMs: fc.integer({ min: 0, max: 100_000 }),

@@ -4,6 +4,8 @@ import type { TileView } from './tile-view.js';
 export type BadgeCamera = {
   readonly state: string;
   readonly recording: boolean;
+  /** Why what it sends isn't recorded though it is to be; "" where all is well. */
+  readonly recordError: string;
   readonly hasSub: boolean;
 };
 
@@ -16,7 +18,8 @@ export type BadgeKind =
   | 'stalled'
   | 'away'
   | 'standby'
-  | 'recording';
+  | 'recording'
+  | 'unrecorded';
 
 export const AWAY_STATES: readonly string[] = [
   'connecting',
@@ -44,6 +47,8 @@ export const badgesOf = (camera: BadgeCamera | null, view: TileView): readonly B
   else if (isShown && view.rung !== 'webcodecs') badges.push('compatible');
   if (isShown && view.isKeysOnly && view.rung !== 'stills') badges.push('keyframes');
   if (isShown && view.stream === 'sub' && camera?.hasSub === true) badges.push('sub');
-  if (camera?.recording === true) badges.push('recording');
+  // A full disk takes something once a while: that is no recording.
+  if (camera !== null && camera.recordError !== '') badges.push('unrecorded');
+  else if (camera?.recording === true) badges.push('recording');
   return badges;
 };

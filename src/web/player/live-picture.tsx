@@ -13,7 +13,14 @@ import { SeenBoxes } from './seen-boxes.js';
 import type { TileView } from './tile-view.js';
 
 const badgeCameraOf = (camera: Camera | null): BadgeCamera | null =>
-  camera === null ? null : { state: camera.state, recording: camera.recording, hasSub: camera.sub !== null };
+  camera === null
+    ? null
+    : {
+        state: camera.state,
+        recording: camera.recording,
+        recordError: camera.record_error,
+        hasSub: camera.sub !== null,
+      };
 
 const looks: Readonly<Record<BadgeKind, { readonly icon: IconName; readonly tone: Tone }>> = {
   live: { icon: 'ok', tone: 'ok' },
@@ -25,6 +32,7 @@ const looks: Readonly<Record<BadgeKind, { readonly icon: IconName; readonly tone
   away: { icon: 'offline', tone: 'danger' },
   standby: { icon: 'moon', tone: 'plain' },
   recording: { icon: 'record', tone: 'danger' },
+  unrecorded: { icon: 'warning', tone: 'warn' },
 };
 
 const reasons: Readonly<Record<RungReason, () => string>> = {
@@ -44,7 +52,8 @@ const badgeText = (kind: BadgeKind, { lagMs }: TileView): string => {
   return wallText(kind);
 };
 
-const badgeTitle = (kind: BadgeKind, { reason }: TileView): string | undefined => {
+const badgeTitle = (kind: BadgeKind, { reason }: TileView, camera: Camera | null): string | undefined => {
+  if (kind === 'unrecorded') return wallText('unrecordedHint', { why: camera?.record_error ?? '' });
   if (kind === 'sub') return wallText('subHint');
   if (kind === 'keyframes') return wallText('keyframesHint');
   if (kind === 'stalled') return wallText('stalledHint');
@@ -59,15 +68,17 @@ const RETRIED: readonly BadgeKind[] = ['still', 'compatible', 'stalled', 'away']
 const Badge = ({
   kind,
   view,
+  camera,
   isInTabOrder,
   onRetry,
 }: {
   readonly kind: BadgeKind;
   readonly view: TileView;
+  readonly camera: Camera | null;
   readonly isInTabOrder: boolean;
   readonly onRetry: () => void;
 }) => {
-  const title = badgeTitle(kind, view);
+  const title = badgeTitle(kind, view, camera);
   const content = (
     <>
       <Icon name={looks[kind].icon} />
@@ -113,7 +124,7 @@ export const TileBadges = ({
   return (
     <span class={styles.badges}>
       {badgesOf(badgeCameraOf(camera), view).map((kind) => (
-        <Badge key={kind} {...{ kind, view, isInTabOrder }} onRetry={() => tile.retry()} />
+        <Badge key={kind} {...{ kind, view, camera, isInTabOrder }} onRetry={() => tile.retry()} />
       ))}
     </span>
   );

@@ -36,6 +36,7 @@ export const camerasText = catalogue({
   folder: 'Folder',
   recordingOn: 'On',
   recordingWaits: 'Waiting',
+  recordingFails: 'Failing',
   recordingOff: 'Off',
   watching: '{count} watching',
   keysTitle: 'Cameras',

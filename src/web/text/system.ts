@@ -12,6 +12,7 @@ export const systemText = catalogue({
   camerasOf: '{streaming} of {all} send',
   recordings: 'Recording',
   figures: 'Now',
+  storageFault: 'Recordings: {why}.',
   fps: 'Frames a second',
   received: 'Received, Mbit/s',
   lost: 'Frames lost a second',

@@ -5,6 +5,7 @@ import { showDuration } from '../../data/time.js';
 import type { Stats } from '../../data/types.js';
 import { PageBody } from '../../parts/page-head.js';
 import { Segmented } from '../../parts/segmented.js';
+import { Banner } from '../../parts/states.js';
 import { useLoaded } from '../../parts/use-action.js';
 import { systemText } from '../../text/system.js';
 import type { PageProps } from '../table.js';
@@ -26,7 +27,8 @@ const Now = () => {
     return () => clearInterval(timer);
   }, []);
   if (stats.value === null) return null;
-  const { version, uptime_sec, active_streams, total_cameras, active_recordings } = stats.value;
+  const { version, uptime_sec, active_streams, total_cameras, active_recordings, storage_fault } =
+    stats.value;
   const facts = [
     [systemText('version'), version],
     [systemText('uptime'), showDuration(uptime_sec * 1_000)],
@@ -34,14 +36,21 @@ const Now = () => {
     [systemText('recordings'), active_recordings],
   ] as const;
   return (
-    <dl class={styles.facts} aria-label={systemText('figures')}>
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
+    <>
+      {storage_fault === '' ? null : (
+        <div role="alert">
+          <Banner tone="danger">{systemText('storageFault', { why: storage_fault })}</Banner>
         </div>
-      ))}
-    </dl>
+      )}
+      <dl class={styles.facts} aria-label={systemText('figures')}>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
   );
 };
 

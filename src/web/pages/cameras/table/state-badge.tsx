@@ -33,8 +33,20 @@ export const StateCell = ({ camera }: { readonly camera: Camera }) => {
 };
 
 /** What is asked for, and what is done. */
-export const RecordingCell = ({ camera: { record, recording } }: { readonly camera: Camera }) => {
+export const RecordingCell = ({
+  camera: { record, recording, record_error: why },
+}: {
+  readonly camera: Camera;
+}) => {
   if (!record && !recording) return <span class={styles.off}>{camerasText('recordingOff')}</span>;
+  if (why !== '')
+    return (
+      <span class={`${styles.state} ${styles.danger}`} title={why}>
+        <Icon name="warning" />
+        {camerasText('recordingFails')}
+        <span class="visually-hidden">{why}</span>
+      </span>
+    );
   return (
     <span class={`${styles.state} ${recording ? styles.danger : styles.warn}`}>
       <Icon name={recording ? 'record' : 'clock'} />
