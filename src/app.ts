@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { poolThreads } from './archive/write/disk-gate.js';
 import { ViewingGate } from './auth/viewing-gate.js';
 import type { Clock } from './base/clock.js';
@@ -7,6 +8,7 @@ import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import type { Config } from './config.js';
 import { buildDetection } from './detection.js';
 import { buildHappenings } from './happenings.js';
+import { AuditNote } from './http/audit.js';
 import { ForwardedNotice } from './http/forwarded-notice.js';
 import type { RequestObserver } from './http/request-report.js';
 import { createRtspAccess } from './http/rtsp-access.js';
@@ -119,6 +121,11 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
     operations.metrics.requestDone(route, method, status, durationSec);
   const forwarded = new ForwardedNotice(log);
+  storage.wrongKey.on((clientAddress) => {
+    operations.metrics.loginFailed('credentials');
+    const caller = { principal: null, clientAddress, requestId: randomUUID() };
+    new AuditNote(audit, 'use_key', caller).failed('token_invalid');
+  });
   const access = createRtspAccess({
     ...{ streams, tokens, audit, accounts: storage.accounts, sources: media.registry },
     onLoginFailure: (reason) => operations.metrics.loginFailed(reason),
@@ -127,7 +134,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const urls = await listen(
     config,
     routes,
-    { clock, forwarded, log, audit, tokens, streams, onRequest, certificate, rtsp },
+    { clock, forwarded, log, audit, tokens, streams, sights: storage.sights, onRequest, certificate, rtsp },
     stops,
   );
   const publicCameras = store.cameras.list().filter(({ token_auth }) => !token_auth).length;

@@ -134,7 +134,7 @@ const openArchive = async (
       onGone: (cameraId) => store.cameras.deleted.forget(cameraId),
       whyNot: (cameraId) => desk.whyNot(cameraId),
       cueText,
-      hold: (username, onEnd) => viewers.takePlace(null, username, onEnd),
+      hold: (username, cameraIds, onEnd) => viewers.takePlace(null, username, onEnd, { shows: cameraIds }),
       memory: {
         lastMs: () => store.facts.timeMs('archive_time_ms'),
         remember: (timeMs) => store.facts.setTimeMs('archive_time_ms', timeMs),
@@ -241,7 +241,7 @@ const endingsOf = (
   outputs: readonly LiveOutput[],
   pictures: Pictures,
   { archive, desk }: Recording,
-  { store, viewers, events }: Storage,
+  { store, viewers, events, sights }: Storage,
   detections: Detections,
 ): CameraEvents => ({
   onRemoved: (id) => {
@@ -254,11 +254,13 @@ const endingsOf = (
     events.forgetCamera(id);
     archive.byEvents.forget(id);
     viewers.endForCamera(id, 'camera_deleted');
+    sights.moved();
     if (store.cameras.deleted.find(id)?.isPurged === true) archive.retention.sweepSoon();
   },
   onLocked: (id) => viewers.endForCamera(id, 'access_withdrawn'),
   // Players that poll are told when they ask; their viewings are good for its recordings still.
   onDisabled: (id) => viewers.endPlaces(id, 'access_withdrawn'),
+  onMoved: () => sights.moved(),
 });
 
 /** Opens the archive and starts the cameras; the outputs show them as soon as somebody asks. */

@@ -9,13 +9,14 @@ import { archiveRoutes } from './http/routes/archive.js';
 import { type AuditRoutesDeps, auditRoutes } from './http/routes/audit.js';
 import { backupRoutes } from './http/routes/backup.js';
 import { cameraTestRoutes } from './http/routes/camera-tests.js';
-import { cameraRoutes } from './http/routes/cameras.js';
-import { eventRoutes } from './http/routes/events.js';
+import { cameraRoutes, type StoredPlaces } from './http/routes/cameras.js';
+import { eventRoutes, isInSight } from './http/routes/events.js';
 import { exportRoutes } from './http/routes/exports.js';
 import { folderRoutes } from './http/routes/folders.js';
 import { healthRoutes } from './http/routes/health.js';
 import { hlsRoutes } from './http/routes/hls.js';
 import { keptEventRoutes } from './http/routes/kept-events.js';
+import { keyRoutes } from './http/routes/keys.js';
 import { layoutRoutes } from './http/routes/layouts.js';
 import { loginRoutes } from './http/routes/login.js';
 import { logRoutes } from './http/routes/logs.js';
@@ -74,7 +75,7 @@ export type RoutesDeps = {
 };
 
 const managementRoutes = ({ clock, storage, media, operations, notices, service }: RoutesDeps): Route[] => {
-  const { store, viewers, tokens, sessions, accounts } = storage;
+  const { store, viewers, tokens, sessions, accounts, keys, sights } = storage;
   const { registry } = media;
   const onCamerasChanged = () => registry.reload();
   const timeZone = (): string => store.settings.all().time_zone || machineTimeZone();
@@ -90,11 +91,12 @@ const managementRoutes = ({ clock, storage, media, operations, notices, service 
     ...cameraTestRoutes({ tests: media.trials, cameras: registry }),
     ...onvifRoutes({ onvif: new OnvifQuestions({ clock }), tests: media.trials }),
     ...ptzRoutes({ cameras: registry, ptz: media.ptz }),
-    ...cameraRoutes({ registry, tokens }),
+    ...cameraRoutes({ registry, tokens, stored: storedPlaces(store) }),
     ...tagRoutes({ tags: store.tags, onCamerasChanged }),
-    ...folderRoutes({ folders: store.folders, onCamerasChanged }),
+    ...folderRoutes({ folders: store.folders, onCamerasChanged, onMoved: () => sights.moved() }),
     ...userRoutes({ accounts }),
     ...webhookRoutes(notices),
+    ...keyRoutes({ keys, clock }),
     ...wallRoutes({ tokens }),
     ...backupRoutes({
       backup: {
@@ -104,12 +106,19 @@ const managementRoutes = ({ clock, storage, media, operations, notices, service 
           restoreSnapshot(records, { store, viewers });
           registry.reload();
           notices.webhooks.reload();
+          keys.reload();
+          sights.moved();
         },
       },
     }),
     ...statsRoutes(operations),
   ];
 };
+
+const storedPlaces = ({ cameras }: Storage['store']): StoredPlaces => ({
+  folderOf: (id) => cameras.folderOf(id),
+  isLeft: (id) => cameras.deleted.find(id) !== null,
+});
 
 /** Folders hold folders; a camera may name one that isn't there. */
 const inFolder = ({ store }: Storage, folderId: string): ReadonlySet<string> => {
@@ -129,6 +138,9 @@ const happenedRoutes = ({ clock, storage, media, events, serverSent }: RoutesDep
   ...keptEventRoutes({
     events: storage.events,
     cameras: {
+      get ids() {
+        return media.registry.ids;
+      },
       inFolder: (folderId) => inFolder(storage, folderId),
       withTag: (tagId) => {
         const cameras = storage.store.cameras.list().filter(({ tags }) => tags.includes(tagId));
@@ -172,18 +184,24 @@ const webSocketUpgrade = ({ webSockets, registry }: Media): StreamUpgrade => ({
 });
 
 /** What happens, as far as whoever opened a wall may hear of it. */
-const eventsFor = (hub: EventHub, visitor: WallVisitor): WallEvents => ({
-  get position() {
-    return hub.position;
-  },
-  listen: (listener) => hub.listen(listener),
-  since: (position) => {
-    const events = hub.since(position);
-    if (events === null) return null;
-    const heard = events.filter(({ needs }) => visitor.may(needs));
-    return { position: events.at(-1)?.position ?? position, texts: heard.map(({ json }) => json) };
-  },
-});
+const eventsFor = (hub: EventHub, visitor: WallVisitor): WallEvents => {
+  const { sight } = visitor;
+  let seenRevision = sight.revision;
+  return {
+    get position() {
+      return hub.position;
+    },
+    listen: (listener) => hub.listen(listener),
+    since: (position) => {
+      const events = hub.since(position);
+      const isElsewhere = sight.revision !== seenRevision;
+      seenRevision = sight.revision;
+      if (events === null || isElsewhere) return null;
+      const heard = events.filter((event) => visitor.may(event.needs) && isInSight(event, sight));
+      return { position: events.at(-1)?.position ?? position, texts: heard.map(({ json }) => json) };
+    },
+  };
+};
 
 const wallUpgrade = (walls: Walls, hub: EventHub): StreamUpgrade => ({
   kind: 'wall',

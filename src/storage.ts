@@ -1,14 +1,17 @@
 import { join } from 'node:path';
 import { ArchiveRoot } from './archive/archive-root.js';
 import { Accounts } from './auth/accounts.js';
+import { ApiKeys, isKeyName } from './auth/api-keys.js';
 import { loadJwtSecret } from './auth/jwt-secret.js';
 import { Sessions } from './auth/sessions.js';
-import { Tokens } from './auth/tokens.js';
+import { Sights } from './auth/sight.js';
+import { limitsOf, Tokens } from './auth/tokens.js';
 import { Viewers } from './auth/viewers.js';
 import type { Clock } from './base/clock.js';
 import { AppError, messageOf } from './base/errors.js';
 import type { Logger } from './base/log.js';
 import { checkWritable, makeFolder } from './base/make-folder.js';
+import { Signal } from './base/signal.js';
 import type { Config } from './config.js';
 import { EventLog } from './events/kept/event-log.js';
 import { PictureFiles } from './events/kept/picture-files.js';
@@ -31,6 +34,10 @@ export type Storage = {
   readonly tokens: Tokens;
   readonly sessions: Sessions;
   readonly accounts: Accounts;
+  readonly keys: ApiKeys;
+  /** A key that nobody has was shown from this address. */
+  readonly wrongKey: Signal<[address: string]>;
+  readonly sights: Sights;
   /** What happened. */
   readonly events: EventLog;
   /** Pictures of some of that. */
@@ -108,9 +115,26 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   const viewers = new Viewers({ clock, log });
   const { users, logins, facts } = store;
   const secret = loadJwtSecret(config.dataDir, config.jwtSecret);
-  const tokens = new Tokens(secret, { users, clock });
+  const wrongKey = new Signal<[address: string]>();
+  const keys = new ApiKeys({
+    ...{ table: store.keys, viewers, clock, log },
+    onWrong: (address) => {
+      accounts.wrongKey(address);
+      wrongKey.emit(address);
+    },
+  });
+  stops.push(() => keys.stop());
+  const tokens = new Tokens(secret, { users, keys, clock });
   const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
   const accounts = new Accounts(secret, { users, logins, facts, tokens, sessions, viewers, clock });
+  const sights = new Sights({
+    ...{ cameras: store.cameras, folders: store.folders, viewers },
+    limitsOf: (name) => {
+      if (isKeyName(name)) return keys.find(name)?.limits ?? null;
+      const user = users.find(name);
+      return user === null ? null : limitsOf(user);
+    },
+  });
   await accounts.ensureAdmin(deps.showAdmin);
-  return { store, root, viewers, tokens, sessions, accounts, events, eventPictures };
+  return { store, root, viewers, tokens, sessions, accounts, keys, wrongKey, sights, events, eventPictures };
 };

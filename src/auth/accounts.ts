@@ -25,7 +25,12 @@ const HASHES_AT_ONCE = 2;
 const HASHES_WAITING = 64;
 
 /** What an update of a user may change: the fields that are present. */
-export type AccountChanges = { readonly password?: string; readonly role?: Role };
+export type AccountChanges = {
+  readonly password?: string;
+  readonly role?: Role;
+  /** Sees what is in these alone; null: everything. */
+  readonly folders?: readonly string[] | null;
+};
 
 export type AccountsDeps = {
   readonly users: UserTable;
@@ -38,6 +43,18 @@ export type AccountsDeps = {
 };
 
 const badCredentials = (): AppError => authError('bad_credentials', 'the username or the password is wrong');
+
+/** Whoever manages users would lift the own limit. */
+const checkLimit = ({
+  role,
+  folders,
+}: {
+  role: Role;
+  folders?: readonly string[] | null | undefined;
+}): void => {
+  if (role === 'admin' && (folders ?? null) !== null)
+    throw authError('admin_limited', 'an admin sees everything: only other roles can be limited to folders');
+};
 
 /** The users: their logins and their passwords. Whoever loses rights here stops watching at once. */
 export class Accounts {
@@ -114,29 +131,37 @@ export class Accounts {
     return this.#users.list();
   }
 
-  /** Throws `bad_password` or `exists`. */
+  /** Throws `bad_password`, `admin_limited` or `exists`. */
   async create(account: {
     readonly username: string;
     readonly password: string;
     readonly role: Role;
+    readonly folders?: readonly string[];
   }): Promise<User> {
-    const { username, password, role } = account;
+    const { password, ...user } = account;
+    checkLimit(user);
     const password_hash = await this.#hash(password);
-    this.#users.create({ username, password_hash, role });
-    return { username, role };
+    this.#users.create({ ...user, password_hash });
+    return user;
   }
 
-  /** Another role or a password ends the user's tokens and viewings; throws `bad_password`, `not_found`, `last_admin`. */
+  /**
+   * Another role, password or folders end the user's tokens and viewings; throws `bad_password`, `admin_limited`,
+   * `not_found` or `last_admin`.
+   */
   async update(username: string, changes: AccountChanges): Promise<User> {
-    const { password, role } = changes;
+    const { password, role, folders } = changes;
     const password_hash = password === undefined ? undefined : await this.#hash(password);
     const before = this.#users.find(username);
+    if (before !== null)
+      checkLimit({ role: role ?? before.role, folders: folders === undefined ? before.folders : folders });
     const after = this.#users.update(username, {
       ...(password_hash === undefined ? {} : { password_hash }),
       ...(role === undefined ? {} : { role }),
+      ...(folders === undefined ? {} : { folders }),
     });
     if (after.token_epoch !== before?.token_epoch) this.#viewers.endForUser(username);
-    return { username, role: after.role };
+    return { username, role: after.role, ...(after.folders && { folders: after.folders }) };
   }
 
   /**
@@ -164,6 +189,11 @@ export class Accounts {
   remove(username: string): void {
     this.#users.remove(username);
     this.#viewers.endForUser(username);
+  }
+
+  /** A key that nobody has was shown from there; throws `too_many_attempts`. */
+  wrongKey(address: string): void {
+    this.#limiter.fail(address);
   }
 
   #hash(password: string): Promise<string> {

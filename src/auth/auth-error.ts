@@ -11,6 +11,7 @@ export type AuthErrorCode =
   | 'session_missing'
   | 'session_ended'
   | 'bad_password'
+  | 'admin_limited'
   | 'wrong_password'
   | 'too_many_attempts'
   | 'too_many_viewings'

@@ -70,6 +70,13 @@ export class LoginLimiter {
     return { end };
   }
 
+  /** Something that needs no name was wrong; throws `too_many_attempts` if the address is blocked. */
+  fail(address: string): void {
+    const { ofAddress } = keysOf(address, '');
+    this.#checkKey(ofAddress);
+    this.#addFailure(this.#remember(ofAddress));
+  }
+
   #checkKey(name: string): void {
     const key = this.#keys.get(name);
     if (key === undefined) return;

@@ -1,4 +1,5 @@
 import type { Role } from '../store/users.js';
+import type { Principal } from './tokens.js';
 
 export type { Role } from '../store/users.js';
 
@@ -7,7 +8,9 @@ export type { Role } from '../store/users.js';
  * out stream tokens; it sees neither the list of cameras nor anything of the system.
  */
 const table = {
-  /** To see who one is, change the own password, and keep what pages need. */
+  /** To see who one is, and what one may do. */
+  'me.read': ['viewer', 'operator', 'admin', 'service'],
+  /** To change the own password, and keep what pages need. */
   'account.own': ['viewer', 'operator', 'admin', 'service'],
   'live.watch': ['viewer', 'operator', 'admin', 'service'],
   /** Lists, playback and exports. */
@@ -26,8 +29,10 @@ const table = {
   'tags.edit': ['operator', 'admin', 'service'],
   'folders.read': ['viewer', 'operator', 'admin', 'service'],
   'folders.edit': ['operator', 'admin', 'service'],
-  /** Walls, and the own layouts of them. */
+  /** Walls, and layouts of them. */
   'wall.open': ['viewer', 'operator', 'admin'],
+  /** To make layouts for oneself. */
+  'layouts.edit': ['viewer', 'operator', 'admin'],
   /** To change what all see. */
   'layouts.share': ['operator', 'admin'],
   /** What finds objects; the files are for everybody. */
@@ -41,6 +46,7 @@ const table = {
   'events.protect': ['operator', 'admin'],
   'logs.read': ['operator', 'admin'],
   'users.manage': ['admin'],
+  'keys.manage': ['admin'],
   'settings.manage': ['admin'],
   'webhooks.manage': ['admin'],
   'audit.read': ['admin'],
@@ -56,6 +62,31 @@ export const PERMISSIONS = Object.keys(table) as readonly Permission[];
 export const mayRole = (role: Role, permission: Permission): boolean =>
   (table[permission] as readonly Role[]).includes(role);
 
-/** All that a role may do. */
-export const permissionsOf = (role: Role): readonly Permission[] =>
-  PERMISSIONS.filter((permission) => mayRole(role, permission));
+/** What nobody may who is limited to some folders: it is about all of them. */
+const ofTheWhole: ReadonlySet<Permission> = new Set([
+  ...(['tags.edit', 'folders.edit', 'layouts.share'] as const),
+  ...([
+    'users.manage',
+    'keys.manage',
+    'webhooks.manage',
+    'settings.manage',
+    'audit.read',
+    'backup.manage',
+  ] as const),
+]);
+
+/** What only a person may: a key has no password, no pages and no eyes. */
+const ofPersons: ReadonlySet<Permission> = new Set(['account.own', 'layouts.edit', 'events.review']);
+
+/** What of somebody decides. */
+export type Rights = Pick<Principal, 'role' | 'limits' | 'isKey'>;
+
+/** Whether a user or a key may do it; what it may do it to is decided in sight.ts. */
+export const may = ({ role, limits, isKey }: Rights, permission: Permission): boolean =>
+  mayRole(role, permission) &&
+  !(limits !== null && ofTheWhole.has(permission)) &&
+  !(isKey && ofPersons.has(permission));
+
+/** All that one may do. */
+export const permissionsOf = (rights: Rights): readonly Permission[] =>
+  PERMISSIONS.filter((permission) => may(rights, permission));

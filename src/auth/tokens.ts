@@ -2,7 +2,9 @@ import { createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import type { Clock } from '../base/clock.js';
 import type { Role, StoredUser } from '../store/users.js';
+import { isKey, isKeyName, type KeyHolder } from './api-keys.js';
 import { authError } from './auth-error.js';
+import type { Limits } from './sight.js';
 
 export const ACCESS_TOKEN_LIFETIME_SEC = 3_600;
 export const STREAM_TOKEN_LIFETIME_SEC = 60;
@@ -17,14 +19,31 @@ const STREAM = 'stream';
 const WALL = 'wall';
 type Audience = typeof ACCESS | typeof STREAM | typeof WALL;
 
-/** Who asks: a user as of now, not as of when the token was made. */
+/** Who asks: a user, or a key, as of now, not as of when the token was made. */
 export type Principal = {
+  /** Of a key `key:` and its name. */
   readonly username: string;
   readonly role: Role;
   /** Of the user; see StoredUser. */
   readonly epoch: string;
   /** Of the browser's session that the token came of, if it came of one. */
   readonly sessionId: string | null;
+  /** What is seen; null: everything. */
+  readonly limits: Limits | null;
+  readonly isKey: boolean;
+};
+
+/** The keys of today. */
+export type KeyLookup = {
+  verify(key: string, address: string): KeyHolder;
+  find(username: string): KeyHolder | null;
+};
+
+const NO_KEYS: KeyLookup = {
+  verify: () => {
+    throw invalid();
+  },
+  find: () => null,
 };
 
 /** Where the users of today are found. */
@@ -42,15 +61,26 @@ const textClaim = (claims: jwt.JwtPayload, name: string): string => {
 export const bearerTokenOf = (authorization: string | undefined): string | null =>
   /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1] ?? null;
 
-/** Makes and checks access tokens, stream tokens and wall tokens: JWT, HS256 and nothing else. */
+/** What a user is limited to; null: nothing. */
+export const limitsOf = ({ folders }: Pick<StoredUser, 'folders'>): Limits | null =>
+  folders === undefined ? null : { folders, cameras: [] };
+
+const ofKey = ({ username, role, token_epoch: epoch, limits }: KeyHolder): Principal => ({
+  ...{ username, role, epoch, limits },
+  ...{ sessionId: null, isKey: true },
+});
+
+/** Makes and checks access tokens, stream tokens and wall tokens: JWT, HS256 and nothing else. Keys are access tokens, too. */
 export class Tokens {
   readonly #key: KeyObject;
   readonly #users: UserLookup;
+  readonly #keys: KeyLookup;
   readonly #clock: Clock;
 
-  constructor(secret: Buffer, deps: { users: UserLookup; clock: Clock }) {
+  constructor(secret: Buffer, deps: { users: UserLookup; keys?: KeyLookup; clock: Clock }) {
     this.#key = createSecretKey(secret);
     this.#users = deps.users;
+    this.#keys = deps.keys ?? NO_KEYS;
     this.#clock = deps.clock;
   }
 
@@ -78,14 +108,19 @@ export class Tokens {
     return this.#sign(WALL, principal.username, claims, WALL_TOKEN_LIFETIME_SEC);
   }
 
-  /** Who holds this access token; throws `token_missing`, `_expired`, `_revoked` or `_invalid`. */
-  verifyAccess(token: string | null): Principal {
+  /**
+   * Who holds this access token or key; throws `token_missing`, `_expired`, `_revoked` or `_invalid`, or
+   * `too_many_attempts` of wrong keys from this address.
+   */
+  verifyAccess(token: string | null, address = ''): Principal {
+    if (token !== null && isKey(token)) return ofKey(this.#keys.verify(token, address));
     const claims = this.#verify(token, ACCESS);
     return this.#principalOf(claims);
   }
 
-  /** Who may watch `cameraId` with this stream token for it, or with this access token; throws the same. */
-  verifyForCamera(token: string | null, cameraId: string): Principal {
+  /** Who may watch `cameraId` with this stream token for it, or with this access token or key; throws the same. */
+  verifyForCamera(token: string | null, cameraId: string, address = ''): Principal {
+    if (token !== null && isKey(token)) return ofKey(this.#keys.verify(token, address));
     const claims = this.#verify(token, ACCESS, STREAM);
     if (claims.aud === STREAM && textClaim(claims, 'stream_id') !== cameraId)
       throw invalid('the token is for another camera');
@@ -124,15 +159,24 @@ export class Tokens {
   }
 
   #principalOf(claims: jwt.JwtPayload): Principal {
-    const user = this.#users.find(textClaim(claims, 'sub'));
-    if (user === null || user.token_epoch !== textClaim(claims, 'epoch'))
-      throw authError('token_revoked', 'the token was withdrawn: log in again');
+    const subject = textClaim(claims, 'sub');
+    const epoch = textClaim(claims, 'epoch');
+    const revoked = authError('token_revoked', 'the token was withdrawn: log in again');
+    if (isKeyName(subject)) {
+      const holder = this.#keys.find(subject);
+      if (holder?.token_epoch !== epoch) throw revoked;
+      return ofKey(holder);
+    }
+    const user = this.#users.find(subject);
+    if (user?.token_epoch !== epoch) throw revoked;
     const { sid } = claims as { sid?: unknown };
     return {
       username: user.username,
       role: user.role,
       epoch: user.token_epoch,
       sessionId: typeof sid === 'string' ? sid : null,
+      limits: limitsOf(user),
+      isKey: false,
     };
   }
 

@@ -30,6 +30,8 @@ type TakenPlace = {
   readonly cameraId: string | null;
   readonly username: string | null;
   readonly isLive: boolean;
+  /** All cameras that it shows. */
+  readonly shown: readonly string[];
   readonly onEnd: (reason: EndReason) => void;
 };
 
@@ -95,15 +97,16 @@ export class Viewers {
   /**
    * Takes a place for a connection (WebSocket, WHEP, the log) until it is released. `onEnd` is called at once, and
    * once, when it must end. `username` is null for a viewer of a camera without `token_auth`, `cameraId` where it
-   * shows none. `isLive`: it shows what the camera sends now.
+   * shows none. `isLive`: it shows what the camera sends now. `shows`: cameras whose recordings it has, beside that.
    */
   takePlace(
     cameraId: string | null,
     username: string | null,
     onEnd: (reason: EndReason) => void,
-    { isLive = true }: { readonly isLive?: boolean } = {},
+    { isLive = true, shows = [] }: { readonly isLive?: boolean; readonly shows?: readonly string[] } = {},
   ): Place {
-    const place = { cameraId, username, isLive, onEnd };
+    const shown = cameraId === null ? shows : [cameraId, ...shows];
+    const place = { cameraId, username, isLive, shown, onEnd };
     this.#places.add(place);
     return { release: () => void this.#places.delete(place) };
   }
@@ -113,7 +116,16 @@ export class Viewers {
     this.#end((viewer) => viewer.cameraId === cameraId, reason);
   }
 
-  /** The user was deleted or has another role or password. */
+  /** Cameras are elsewhere: whoever doesn't see any more what is shown must stop. */
+  endUnseen(sees: (username: string, cameraId: string) => boolean): void {
+    this.#end((viewer) => {
+      const { username } = viewer;
+      const shown = 'shown' in viewer ? viewer.shown : [viewer.cameraId];
+      return username !== null && !shown.every((cameraId) => sees(username, cameraId));
+    }, 'access_withdrawn');
+  }
+
+  /** The user was deleted or has other rights or another password. */
   endForUser(username: string): void {
     this.#end((viewer) => viewer.username === username, 'access_withdrawn');
   }

@@ -1,6 +1,7 @@
 import { AppError } from '../base/errors.js';
 import { authError } from './auth-error.js';
-import { mayRole, type Permission } from './permissions.js';
+import { may, type Permission } from './permissions.js';
+import type { Sight, Sights } from './sight.js';
 import type { Principal, Tokens } from './tokens.js';
 import type { EndReason, Place, Viewers, Viewing } from './viewers.js';
 
@@ -14,6 +15,8 @@ export type ViewingRequest = {
   readonly token: string | null;
   /** From `?session=`: the id of a viewing. */
   readonly session: string | null;
+  /** Where it comes from, for what counts wrong keys. */
+  readonly address?: string;
 };
 
 /** A viewing, or what stands for one where the camera asks for no token. */
@@ -25,18 +28,23 @@ const OPEN_TO_ALL: AnyViewing = { id: null, username: null };
 export class ViewingGate {
   readonly #tokens: Tokens;
   readonly #viewers: Viewers;
+  readonly #sights: Sights;
 
-  constructor(deps: { tokens: Tokens; viewers: Viewers }) {
+  constructor(deps: { tokens: Tokens; viewers: Viewers; sights: Sights }) {
     this.#tokens = deps.tokens;
+    this.#sights = deps.sights;
     this.#viewers = deps.viewers;
   }
 
   /**
    * Lets in one request of a player that polls (HLS): by a living viewing, by the token that opened one, or by a
-   * good token, which opens one. Throws `token_*`, `forbidden` or `too_many_viewings`.
+   * good token, which opens one. Throws `token_*`, `forbidden`, `not_found` or `too_many_viewings`.
    */
   viewingFor(request: ViewingRequest): AnyViewing {
-    if (!request.tokenAuth) return OPEN_TO_ALL;
+    if (!request.tokenAuth) {
+      this.#limitedBy(request);
+      return OPEN_TO_ALL;
+    }
     const { cameraId, session, token } = request;
     const running = session === null ? null : this.#viewers.useViewing(session, cameraId);
     if (running !== null) return running;
@@ -55,20 +63,21 @@ export class ViewingGate {
 
   /**
    * Lets in a player with a connection of its own (WebSocket, WHEP), whose place is its own until it is released;
-   * `onEnd` tells when it must stop. Throws `token_*` or `forbidden`.
+   * `onEnd` tells when it must stop. Throws `token_*`, `forbidden` or `not_found`.
    */
   placeFor(
     request: Omit<ViewingRequest, 'session'>,
     onEnd: (reason: EndReason) => void,
   ): Place & { readonly username: string | null } {
-    const username = request.tokenAuth ? this.#verify(request).username : null;
+    const principal = request.tokenAuth ? this.#verify(request) : this.#limitedBy(request);
+    const username = principal?.username ?? null;
     return { username, ...this.#viewers.takePlace(request.cameraId, username, onEnd) };
   }
 
   /** Who opens a wall with this token. Throws `token_*` or `forbidden`. */
   wallOpener(token: string | null): Principal {
     const principal = this.#tokens.verifyWall(token);
-    if (!mayRole(principal.role, 'wall.open')) throw authError('forbidden', 'your role may not open a wall');
+    if (!may(principal, 'wall.open')) throw authError('forbidden', 'your role may not open a wall');
     return principal;
   }
 
@@ -77,20 +86,47 @@ export class ViewingGate {
     return { username: opener.username, ...this.#viewers.takePlace(null, opener.username, onEnd) };
   }
 
-  /** Lets whoever has a wall see a camera in it. Throws `forbidden`. */
+  /** Lets whoever has a wall see a camera in it. Throws `forbidden` or `not_found`. */
   tileFor(
     opener: Principal,
     { cameraId, tokenAuth, permission }: Pick<ViewingRequest, 'cameraId' | 'tokenAuth' | 'permission'>,
     onEnd: (reason: EndReason) => void,
   ): Place & { readonly username: string } {
-    if (tokenAuth && !mayRole(opener.role, permission))
-      throw authError('forbidden', 'your role may not watch this');
+    this.#requireSight(opener, cameraId);
+    if (tokenAuth && !may(opener, permission)) throw authError('forbidden', 'your role may not watch this');
     return { username: opener.username, ...this.#viewers.takePlace(cameraId, opener.username, onEnd) };
   }
 
-  #verify({ token, cameraId, permission }: Omit<ViewingRequest, 'session'>): Principal {
-    const principal = this.#tokens.verifyForCamera(token, cameraId);
-    if (!mayRole(principal.role, permission)) throw authError('forbidden', 'your role may not watch this');
+  #verify({ token, cameraId, permission, address }: Omit<ViewingRequest, 'session'>): Principal {
+    const principal = this.#tokens.verifyForCamera(token, cameraId, address);
+    this.#requireSight(principal, cameraId);
+    if (!may(principal, permission)) throw authError('forbidden', 'your role may not watch this');
     return principal;
+  }
+  /**
+   * Of a camera that everybody may watch: whoever shows that they are limited is, nevertheless. A token that is good for
+   * nothing is as good as none.
+   */
+  #limitedBy({ token, cameraId, address }: Omit<ViewingRequest, 'session'>): Principal | null {
+    if (token === null) return null;
+    let principal: Principal;
+    try {
+      principal = this.#tokens.verifyForCamera(token, cameraId, address);
+    } catch {
+      return null;
+    }
+    if (principal.limits === null) return null;
+    this.#requireSight(principal, cameraId);
+    return principal;
+  }
+
+  /** What whoever opened a wall sees. */
+  sightOf({ limits }: Principal): Sight {
+    return this.#sights.of(limits);
+  }
+
+  #requireSight(principal: Principal, cameraId: string): void {
+    if (!this.sightOf(principal).seesCamera(cameraId))
+      throw new AppError('not_found', `there is no camera ${cameraId}`);
   }
 }

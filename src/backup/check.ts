@@ -6,7 +6,18 @@ type Outline = {
   readonly cameras: readonly { readonly id: string }[];
   readonly tags: readonly { readonly id: string }[];
   readonly folders: readonly { readonly id: string; readonly parent_id: string }[];
-  readonly users: readonly { readonly username: string; readonly role: string }[];
+  readonly users: readonly {
+    readonly username: string;
+    readonly role: string;
+    readonly isLimited: boolean;
+  }[];
+  readonly keys: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly secret_hash: string;
+    readonly role: string;
+    readonly isLimited: boolean;
+  }[];
   readonly layouts: readonly { readonly id: string; readonly owner: string; readonly shared: boolean }[];
   readonly webhooks: readonly { readonly id: string }[];
 };
@@ -17,7 +28,13 @@ export type SnapshotFault = { readonly path: string; readonly message: string };
 const repeated = (list: string, key: string, ids: readonly string[]): SnapshotFault[] => {
   const seen = new Set<string>();
   return ids.flatMap((id, index) => {
-    if (seen.has(id)) return [{ path: `${list}[${index}].${key}`, message: `${id} is there twice` }];
+    if (seen.has(id))
+      return [
+        {
+          path: `${list}[${index}].${key}`,
+          message: key === 'secret_hash' ? 'is there twice' : `${id} is there twice`,
+        },
+      ];
     seen.add(id);
     return [];
   });
@@ -64,6 +81,26 @@ const itemsOf = (input: unknown, list: string): unknown[] => {
   return Array.isArray(items) ? items : [];
 };
 
+const isLimited = (item: unknown): boolean =>
+  typeof item === 'object' &&
+  item !== null &&
+  ['folders', 'cameras'].some((name) => (Reflect.get(item, name) ?? null) !== null);
+
+/** Whoever manages users would lift the own limit. */
+const limitFaults = ({ users, keys }: Outline): SnapshotFault[] =>
+  Object.entries({ users, keys }).flatMap(([list, items]) =>
+    items.flatMap(({ role, isLimited: limited }, index) =>
+      limited && role === 'admin'
+        ? [
+            {
+              path: `${list}[${index}].role`,
+              message: 'an admin sees everything: only other roles are limited',
+            },
+          ]
+        : [],
+    ),
+  );
+
 /**
  * The outline of a snapshot, however broken its records are otherwise: so that all faults can be told at once. A
  * record without an id gets one that is nobody else's.
@@ -78,6 +115,14 @@ const outlineOf = (input: unknown): Outline => ({
   users: itemsOf(input, 'users').map((item, index) => ({
     username: textOf(item, 'username', `#${index}`),
     role: textOf(item, 'role', ''),
+    isLimited: isLimited(item),
+  })),
+  keys: itemsOf(input, 'keys').map((item, index) => ({
+    id: textOf(item, 'id', `#${index}`),
+    name: textOf(item, 'name', `#${index}`),
+    secret_hash: textOf(item, 'secret_hash', `#${index}`),
+    role: textOf(item, 'role', ''),
+    isLimited: isLimited(item),
   })),
   layouts: itemsOf(input, 'layouts').map((item, index) => ({
     id: textOf(item, 'id', `#${index}`),
@@ -133,6 +178,14 @@ const outlineFaults = (snapshot: Outline): SnapshotFault[] => [
     'id',
     snapshot.webhooks.map(({ id }) => id),
   ),
+  ...(['id', 'name', 'secret_hash'] as const).flatMap((key) =>
+    repeated(
+      'keys',
+      key,
+      snapshot.keys.map((one) => one[key]),
+    ),
+  ),
+  ...limitFaults(snapshot),
 ];
 
 /** Every fault between the records of a snapshot, whatever is wrong within them. */

@@ -9,6 +9,8 @@ export type BatchFault = { readonly path: string; readonly message: string };
 export type KnownCameras = {
   find(id: string): StoredCamera | null;
   isGoing(id: string): boolean;
+  /** Whether whoever asks sees the camera: else there is none. */
+  isSeen(id: string): boolean;
 };
 
 const lists = ['create', 'update', 'delete'] as const;
@@ -22,8 +24,8 @@ const itemsOf = (input: unknown, list: List): readonly unknown[] => {
   return Array.isArray(items) ? items : [];
 };
 
-const identityFault = (list: List, id: string, { find, isGoing }: KnownCameras): string | null => {
-  if (list !== 'create') return find(id) === null ? `there is no camera ${id}` : null;
+const identityFault = (list: List, id: string, { find, isGoing, isSeen }: KnownCameras): string | null => {
+  if (list !== 'create') return find(id) === null || !isSeen(id) ? `there is no camera ${id}` : null;
   if (find(id) !== null) return `there is a camera ${id} already`;
   return isGoing(id) ? 'its recordings are being deleted; try again soon' : null;
 };

@@ -84,6 +84,8 @@ export type CameraEvents = {
   onLocked(cameraId: string): void;
   /** The camera was disabled. */
   onDisabled(cameraId: string): void;
+  /** It is in another folder. */
+  onMoved(): void;
 };
 
 export type RegistryDeps = {
@@ -301,8 +303,8 @@ export class CameraRegistry {
   }
 
   /** Every reason why a batch can't be made, as a client sent it, beside the form of its parts. */
-  faultsOfBatch(input: unknown): BatchFault[] {
-    return faultsOfBatch(input, this.#known);
+  faultsOfBatch(input: unknown, isSeen: (id: string) => boolean = () => true): BatchFault[] {
+    return faultsOfBatch(input, { ...this.#known, isSeen });
   }
 
   /** Makes all of these changes or, if it throws, none; only cameras whose source changed are interrupted. */
@@ -315,7 +317,7 @@ export class CameraRegistry {
     this.reload();
   }
 
-  get #known(): KnownCameras {
+  get #known(): Omit<KnownCameras, 'isSeen'> {
     return {
       find: (id) => this.#entries.get(id)?.stored ?? null,
       isGoing: (id) => this.#deps.settings.deleted.find(id)?.isPurged === true,
@@ -343,15 +345,12 @@ export class CameraRegistry {
 
   #replace(stored: StoredCamera): void {
     const entry = this.#entry(stored.id);
-    const isLocked = stored.token_auth && !entry.stored.token_auth;
-    const isDisabled = stored.disabled && !entry.stored.disabled;
-    if (entry.stored !== stored) {
-      entry.stored = stored;
-      entry.masked = withoutPasswords(stored);
-    }
+    const before = entry.stored;
+    if (before !== stored) Object.assign(entry, { stored, masked: withoutPasswords(stored) });
     this.#revision++;
-    if (isLocked) this.#deps.events.onLocked(stored.id);
-    if (isDisabled) this.#deps.events.onDisabled(stored.id);
+    if (stored.token_auth && !before.token_auth) this.#deps.events.onLocked(stored.id);
+    if (stored.disabled && !before.disabled) this.#deps.events.onDisabled(stored.id);
+    if (stored.folder_id !== before.folder_id) this.#deps.events.onMoved();
   }
 
   #forget(id: string): void {

@@ -19,7 +19,7 @@ export type Happening = {
 };
 
 /** What became of it here: `json` is `{"topic":…,"id":…,"set":{…}}`, made once for all who read it. */
-export type HubEvent = Pick<Happening, 'topic' | 'cameraId' | 'needs'> & {
+export type HubEvent = Pick<Happening, 'topic' | 'id' | 'cameraId' | 'needs'> & {
   readonly position: number;
   readonly json: string;
 };
@@ -82,7 +82,7 @@ export class EventHub {
   publish({ topic, id, set, cameraId, needs }: Happening): void {
     if (!this.#isAwake) return;
     const json = JSON.stringify({ topic, id, set });
-    this.#events.push({ topic, cameraId, needs, position: ++this.#position, json });
+    this.#events.push({ topic, id, cameraId, needs, position: ++this.#position, json });
     this.#counts[topic]++;
     this.#bytes += json.length;
     while (this.#events.length > MAX_EVENTS || this.#bytes > MAX_BYTES)

@@ -13,6 +13,8 @@ export type EventStreamOptions = {
   readonly isWanted: (event: HubEvent) => boolean;
   /** `Last-Event-ID` of a client that comes back. */
   readonly lastEventId: string | null;
+  /** Another number when things may have come into its sight, or left it: then it looks at everything anew, too. */
+  readonly sightRevision?: () => number;
 };
 
 /**
@@ -24,6 +26,8 @@ export class EventStream {
   readonly #hub: EventHub;
   readonly #sink: Writable;
   readonly #isWanted: (event: HubEvent) => boolean;
+  readonly #sightRevision: () => number;
+  #seenRevision: number;
   readonly #endings: (() => void)[] = [];
   /** What the client knows; null: nothing. */
   #position: number | null;
@@ -35,6 +39,8 @@ export class EventStream {
     this.#hub = deps.hub;
     this.#sink = deps.sink;
     this.#isWanted = options.isWanted;
+    this.#sightRevision = options.sightRevision ?? (() => 0);
+    this.#seenRevision = this.#sightRevision();
     this.#position = options.lastEventId === null ? null : deps.hub.positionOf(options.lastEventId);
     const onDrain = (): void => this.#onDrain();
     const onClose = (): void => this.#end();
@@ -68,6 +74,9 @@ export class EventStream {
 
   #catchUp(): void {
     if (this.#isBlocked) return;
+    const revision = this.#sightRevision();
+    if (revision !== this.#seenRevision) this.#position = null;
+    this.#seenRevision = revision;
     const events = this.#position === null ? null : this.#hub.since(this.#position);
     if (events === null) {
       this.#position = this.#hub.position;

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { mayRole, type Permission, type Role } from '../auth/permissions.js';
+import { may, mayRole, type Permission, type Role } from '../auth/permissions.js';
 import { bearerTokenOf, type Principal } from '../auth/tokens.js';
 import { httpError } from './problem.js';
 
@@ -14,7 +14,7 @@ export type Access = 'public' | 'session' | 'wall' | Permission | WatchAccess;
 export type WatchAccess = 'stream' | 'connection';
 
 /** Tells who holds an access token; throws where nobody does. */
-export type TokenVerifier = { verifyAccess(token: string | null): Principal };
+export type TokenVerifier = { verifyAccess(token: string | null, address?: string): Principal };
 
 /** All roles, in the order of the interface. */
 export const roles = ['viewer', 'operator', 'admin', 'service'] as const satisfies readonly Role[];
@@ -28,9 +28,12 @@ export const isWatchAccess = (access: Access): access is WatchAccess =>
 
 /** Who asks, if the request's token is good and its role has the permission. */
 export const authorize = (tokens: TokenVerifier, request: Request, permission: Permission): Principal => {
-  const principal = tokens.verifyAccess(bearerTokenOf(request.headers.authorization));
-  if (!mayRole(principal.role, permission))
-    throw httpError('forbidden', `the role ${principal.role} may not do this`);
+  const principal = tokens.verifyAccess(bearerTokenOf(request.headers.authorization), request.ip ?? '');
+  if (!may(principal, permission)) {
+    const isByRole = !mayRole(principal.role, permission);
+    const who = isByRole ? `the role ${principal.role}` : principal.isKey ? 'a key' : 'whoever is limited';
+    throw httpError('forbidden', `${who} may not do this`);
+  }
   return principal;
 };
 

@@ -1,6 +1,8 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { z } from 'zod';
+import { EVERYTHING, type Sight, type Sights } from '../auth/sight.js';
 import { isNoneMatch } from '../base/byte-range.js';
+import { AppError } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { authorize, rolePermissionOf, type TokenVerifier } from './access.js';
 import { type AuditDetails, AuditNote } from './audit.js';
@@ -18,6 +20,7 @@ import { validate } from './validate.js';
 export type Doorkeepers = {
   readonly tokens: TokenVerifier;
   readonly streams: StreamAccess;
+  readonly sights: Pick<Sights, 'of'>;
   readonly audit: Logger;
 };
 
@@ -104,6 +107,13 @@ const stillWatches = (route: Route, reply: Reply, doorkeepers: Doorkeepers, requ
   if (route.access === 'stream' && !('write' in reply)) enter(route, doorkeepers, request);
 };
 
+/** A camera that is out of sight is none: routes of one needn't ask. */
+const requireSight = ({ path }: Route, params: unknown, sight: Sight): void => {
+  if (!/^\/api\/cameras\/:id(?:\/|$)/.test(path)) return;
+  const { id } = params as z.infer<typeof idParams>;
+  if (!sight.seesCamera(id)) throw new AppError('not_found', `there is no camera ${id}`);
+};
+
 /** Why it failed, if that is audited: of what failed by our own fault a part may have been done. */
 const auditedFailureOf = ({ method, auditedFailures }: Route, thrown: unknown): string | null => {
   const { code, status } = problemOf(thrown).problem;
@@ -152,10 +162,17 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers, compression: Compress
     }
     const params = validate(route.params ?? nothing, request.params);
     note?.add(subjectOf(route.path, params));
+    const sight = entry.principal === null ? EVERYTHING : doorkeepers.sights.of(entry.principal.limits);
+    const query = validate(route.query ?? nothing, request.query);
+    const { furtherFaults = () => [] } = route;
+    const content = validate(
+      ...([route.body ?? nothing, body] as const),
+      (input) => furtherFaults(input, sight),
+      route.maxListedFaults,
+    );
+    requireSight(route, params, sight);
     return await route.handle({
-      params,
-      query: validate(route.query ?? nothing, request.query),
-      body: validate(route.body ?? nothing, body, route.furtherFaults, route.maxListedFaults),
+      ...{ params, query, body: content, sight },
       ...entry,
       ifMatch: ifMatch ?? '',
       clientAddress: request.ip ?? '',

@@ -50,6 +50,8 @@ export const problemStatusesOf = (route: Route): number[] => {
   if (route.isConditional) for (const status of [412, 428]) statuses.add(status);
   if (route.body !== undefined) for (const status of [400, 413, 415]) statuses.add(status);
   const permission = permissionOf(route);
+  // Wrong keys may have been too many.
+  if (permission !== null) statuses.add(429);
   if (permission !== null || route.access === 'wall') statuses.add(401);
   if (permission !== null && rolesOf(permission).length < roles.length) statuses.add(403);
   // No session; and a page that isn't ours.

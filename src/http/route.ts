@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import type { z } from 'zod';
 import type { Permission } from '../auth/permissions.js';
+import type { Sight } from '../auth/sight.js';
 import type { Principal } from '../auth/tokens.js';
 import type { AnyViewing } from '../auth/viewing-gate.js';
 import type { Access, WatchAccess } from './access.js';
@@ -18,6 +19,8 @@ export type Call<By extends Access, Params, Query, Body> = {
   readonly body: Body;
   /** Whoever holds the access token that the route asks for. */
   readonly principal: By extends Permission ? Principal : null;
+  /** What that one sees; everything where no access token is asked for. */
+  readonly sight: Sight;
   /** Of access `session`: the secret that the browser holds. */
   readonly session: By extends 'session' ? string : null;
   /** Of access `stream`: its id, if any, goes into every child address as `?session=`. */
@@ -71,7 +74,7 @@ type Declaration<Params, Query, Body> = {
   /** Whether it replaces something only as its client knows it: If-Match must be sent. */
   readonly isConditional?: true;
   /** What else is wrong with a body that the schema refuses. */
-  readonly furtherFaults?: (body: unknown) => readonly InputFault[];
+  readonly furtherFaults?: (body: unknown, sight: Sight) => readonly InputFault[];
   /** How many faults of a body are listed, where it takes many things at once. */
   readonly maxListedFaults?: number;
   /** Success answers by status. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Accounts } from '../auth/accounts.js';
+import { isKey } from '../auth/api-keys.js';
 import { BasicLogins } from '../auth/basic-logins.js';
 import type { Tokens } from '../auth/tokens.js';
 import { AppError } from '../base/errors.js';
@@ -45,11 +46,19 @@ const audited =
 export const createRtspAccess = (deps: RtspAccessDeps): RtspAccess => {
   const { streams, sources, tokens } = deps;
   const logins = new BasicLogins({ accounts: { login: audited(deps) }, tokens });
-  const tokenOf = async ({ token, login, address }: Shown): Promise<string | null> =>
-    token !== null || login === null ? token : await logins.tokenFor(login.username, login.password, address);
+  /** A key does in the place of a password, whatever the name. */
+  const shownToken = ({ token, login }: Shown): string | null =>
+    token ?? (login !== null && isKey(login.password) ? login.password : null);
+  const tokenOf = async (shown: Shown): Promise<string | null> => {
+    const token = shownToken(shown);
+    const { login, address } = shown;
+    return token !== null || login === null
+      ? token
+      : await logins.tokenFor(login.username, login.password, address);
+  };
   return async (cameraId, stream, shown) => {
-    const token = streams.asksForToken(cameraId) ? await tokenOf(shown) : null;
-    const place = streams.connectBy(token, cameraId, 'live.watch');
+    const token = streams.asksForToken(cameraId) ? await tokenOf(shown) : shownToken(shown);
+    const place = streams.connectBy(token, cameraId, 'live.watch', shown.address);
     return { place, source: sources.sourceOf(cameraId, stream) };
   };
 };

@@ -9,6 +9,16 @@ export const idSchema = z
     'must be 1 to 64 letters, digits, "_", "." or "-", beginning with a letter or digit',
   );
 
+/** More are hardly a limit. */
+const MAX_SEEN = 64;
+
+/** Folders that somebody is limited to. */
+export const foldersSchema = z
+  .array(idSchema)
+  .min(1)
+  .max(MAX_SEEN)
+  .meta({ description: 'sees what is in these, and in the folders below, alone; absent: everything' });
+
 /** What names one thing in a path. */
 export const idParams = z.object({ id: idSchema });
 

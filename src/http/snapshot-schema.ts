@@ -5,16 +5,30 @@ import { roles } from './access.js';
 import { storedCameraSchema } from './camera-schemas.js';
 import { storedLayoutSchema } from './layout-schemas.js';
 import { storedSettingsSchema } from './routes/settings.js';
-import { folderSchema, idSchema, tagSchema } from './schemas.js';
+import { folderSchema, foldersSchema, idSchema, tagSchema } from './schemas.js';
 import { storedWebhookSchema } from './webhook-schemas.js';
 
-const storedUserSchema = z
+export const storedUserSchema = z
   .strictObject({
     username: idSchema,
     role: z.enum(roles),
+    folders: foldersSchema.optional(),
     password_hash: z.string().refine(isPasswordHash, 'is not a password hash of this service'),
   })
   .meta({ id: 'StoredUser' });
+
+const storedKeySchema = z
+  .strictObject({
+    id: z.string().regex(/^[A-Za-z0-9_-]{12}$/, 'must be the id of a key'),
+    name: idSchema,
+    secret_hash: z.string().regex(/^[0-9a-f]{64}$/, 'is not the hash of a key'),
+    role: z.enum(roles),
+    folders: z.array(idSchema).min(1).nullable(),
+    cameras: z.array(idSchema).min(1).nullable(),
+    created_ms: z.int().min(0),
+    expires_ms: z.int().min(0).nullable(),
+  })
+  .meta({ id: 'StoredApiKey' });
 
 const lists = {
   cameras: z.array(storedCameraSchema),
@@ -39,6 +53,7 @@ export const snapshotSchema = z
     ...lists,
     ...since2,
     webhooks,
+    keys: z.array(storedKeySchema),
   })
   .meta({ id: 'Snapshot' });
 
@@ -53,5 +68,6 @@ export const importSchema = z
     layouts: since2.layouts.optional(),
     settings: since2.settings.optional(),
     webhooks: webhooks.optional(),
+    keys: z.array(storedKeySchema).optional(),
   })
   .meta({ id: 'SnapshotImport' });

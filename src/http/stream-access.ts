@@ -15,20 +15,25 @@ export type WatchedCamera = { readonly tokenAuth: boolean; readonly isDisabled: 
 export type StreamAccessDeps = {
   /** Null where there is no such camera. */
   readonly cameras: { watched(cameraId: string): WatchedCamera | null };
-  readonly gate: Pick<ViewingGate, 'viewingFor' | 'placeFor' | 'wallOpener' | 'wallFor' | 'tileFor'>;
+  readonly gate: Pick<
+    ViewingGate,
+    'viewingFor' | 'placeFor' | 'wallOpener' | 'wallFor' | 'tileFor' | 'sightOf'
+  >;
 };
 
 /** Enabling it is somebody's decision: asking more often brings nothing. */
 const DISABLED_RETRY_SEC = 60;
 
 /** What a player shows: in the header or, since many can't set one, in the query. */
-const shownBy = (request: IncomingMessage): Pick<ViewingRequest, 'token' | 'session'> => {
+const shownBy = (request: IncomingMessage): Pick<ViewingRequest, 'token' | 'session' | 'address'> => {
   const url = request.url ?? '';
   const queryAt = url.indexOf('?');
   const query = new URLSearchParams(queryAt === -1 ? '' : url.slice(queryAt));
   return {
     token: bearerTokenOf(request.headers.authorization) ?? (query.get('token') || null),
     session: query.get('session') || null,
+    // Routes know the client behind a proxy that is trusted.
+    address: (request as { ip?: string }).ip ?? request.socket.remoteAddress ?? '',
   };
 };
 
@@ -51,15 +56,16 @@ export class StreamAccess {
 
   /** Lets in a connection, whose place must be released. Throws `not_found`, `token_*`, `forbidden` or `no_picture`. */
   connect(request: IncomingMessage, cameraId: string, permission: ViewingPermission): HeldPlace {
-    return this.connectBy(shownBy(request).token, cameraId, permission);
+    const { token, address } = shownBy(request);
+    return this.connectBy(token, cameraId, permission, address);
   }
 
   /** The same for whoever shows its token in another way. */
-  connectBy(token: string | null, cameraId: string, permission: ViewingPermission): HeldPlace {
+  connectBy(token: string | null, cameraId: string, permission: ViewingPermission, address = ''): HeldPlace {
     const camera = this.#find(cameraId);
     const { tokenAuth } = camera;
     const place = new HeldPlace((onEnd) =>
-      this.#deps.gate.placeFor({ cameraId, tokenAuth, permission, token }, onEnd),
+      this.#deps.gate.placeFor({ cameraId, tokenAuth, permission, token, address }, onEnd),
     );
     return this.#withPicture(place, camera, permission);
   }
@@ -69,7 +75,8 @@ export class StreamAccess {
     const { token } = shownBy(request);
     const opener = this.#deps.gate.wallOpener(token);
     const place = new HeldPlace((onEnd) => this.#deps.gate.wallFor(opener, onEnd));
-    return new WallVisitor(opener, place, (cameraId) => this.#connectTile(opener, cameraId));
+    const sight = this.#deps.gate.sightOf(opener);
+    return new WallVisitor(opener, sight, place, (cameraId) => this.#connectTile(opener, cameraId));
   }
 
   /** Lets somebody's wall show a camera, as `connect` does. */

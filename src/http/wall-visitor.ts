@@ -1,15 +1,18 @@
-import { mayRole, type Permission } from '../auth/permissions.js';
+import { may, type Permission } from '../auth/permissions.js';
+import type { Sight } from '../auth/sight.js';
 import type { Principal } from '../auth/tokens.js';
 import type { HeldPlace } from './held-place.js';
 
 /** Whoever opened a wall: a place of its own, and one for each camera that is shown in it. */
 export class WallVisitor {
+  readonly sight: Sight;
   readonly #opener: Principal;
   readonly #place: HeldPlace;
   readonly #connect: (cameraId: string) => HeldPlace;
 
-  constructor(opener: Principal, place: HeldPlace, connect: (cameraId: string) => HeldPlace) {
+  constructor(opener: Principal, sight: Sight, place: HeldPlace, connect: (cameraId: string) => HeldPlace) {
     this.#opener = opener;
+    this.sight = sight;
     this.#place = place;
     this.#connect = connect;
   }
@@ -19,7 +22,7 @@ export class WallVisitor {
   }
 
   may(permission: Permission): boolean {
-    return mayRole(this.#opener.role, permission);
+    return may(this.#opener, permission);
   }
 
   /** Takes a place on a camera, which must be released. Throws `not_found`, `forbidden` or `no_picture`. */

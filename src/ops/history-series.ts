@@ -56,6 +56,10 @@ const threadSeries = (threads: HistorySource['threads']): Series[] =>
     }),
   );
 
+/** Whether a series adds all cameras up. */
+export const isOfCameras = (name: string): boolean =>
+  /^(?:cameras|fps$|received_|dropped_|unrecorded_|viewers_)/.test(name);
+
 /** What dashboards show over time. The first one looks, the others tell what it saw. */
 export const historySeries = ({ addUp, threads, freeBytes }: HistorySource): Series[] => {
   const totals = emptyTotals();

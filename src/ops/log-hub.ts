@@ -3,7 +3,12 @@ export const logLevelRanks = { trace: 10, debug: 20, info: 30, warn: 40, error: 
 export type RecordLevel = keyof typeof logLevelRanks;
 
 /** What a reader of the log wants; null takes all. */
-export type LogFilter = { readonly level: RecordLevel | null; readonly cameraId: string | null };
+export type LogFilter = {
+  readonly level: RecordLevel | null;
+  readonly cameraId: string | null;
+  /** Whether its reader sees what is about this camera, or about none. */
+  readonly isSeen?: (cameraId: string | null) => boolean;
+};
 
 /** One record, as the JSON text that it is written as. */
 export type LogEntry = { readonly line: string; readonly rank: number; readonly cameraId: string | null };
@@ -14,7 +19,8 @@ const MAX_RECORD_BYTES = 65_536;
 
 const matches = (entry: LogEntry, filter: LogFilter): boolean =>
   (filter.level === null || entry.rank >= logLevelRanks[filter.level]) &&
-  (filter.cameraId === null || entry.cameraId === filter.cameraId);
+  (filter.cameraId === null || entry.cameraId === filter.cameraId) &&
+  filter.isSeen?.(entry.cameraId) !== false;
 
 const entryOf = (line: string): LogEntry => {
   const { level, camera_id: cameraId } = JSON.parse(line) as { level?: unknown; camera_id?: unknown };

@@ -7,7 +7,7 @@ const MAX_DEPTH = 8;
 
 /** A line without any of these holds nothing to hide. */
 const suspicious =
-  /:\/\/|%3a%2f%2f|eyj|bearer|basic|response=|scrypt|argon2|\$2[aby]\$|pas|pwd|secret|token|session|authorization|cookie|api_?key/i;
+  /:\/\/|%3a%2f%2f|eyj|bearer|basic|response=|scrypt|argon2|\$2[aby]\$|pas|pwd|secret|token|session|authorization|cookie|api_?key|framering_[0-9a-f]/i;
 
 const secretKeys: ReadonlySet<string> = new Set([
   'password',
@@ -71,6 +71,7 @@ export const redactText = (text: string): string => {
     .replaceAll(/\b(bearer)\s+[\w.~+/=-]{8,}/gi, `$1 ${MASK}`)
     .replaceAll(/\b(basic)\s+([\w+/-]{4,}={0,2})/gi, maskBasic)
     .replaceAll(/\b(response=)"?[0-9a-f]{32,}"?/gi, `$1${MASK}`)
+    .replaceAll(/framering_[0-9a-f]{16,}/gi, `framering_${MASK}`)
     .replaceAll(/\$?(?:scrypt|argon2(?:id|i|d)?)\$[^\s"']+/g, MASK)
     .replaceAll(/\$2[aby]\$\d\d\$[./\w]{53}/g, MASK)
     .replaceAll(

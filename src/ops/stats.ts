@@ -7,6 +7,7 @@ export interface StatsSource {
   readonly threads: Threads;
   /** All cameras that are configured, whatever their state. */
   cameras(): Iterable<{
+    readonly cameraId: string;
     readonly isStreaming: boolean;
     readonly isRecording: boolean;
     readonly fps: number;
@@ -65,8 +66,8 @@ export class Stats {
     this.#startedAtMs = deps.clock.monotonicMs();
   }
 
-  /** The record as of now. */
-  record(): StatsRecord {
+  /** The record as of now, with the cameras that somebody sees. */
+  record(seesCamera: (cameraId: string) => boolean = () => true): StatsRecord {
     const uptimeSeconds = Math.floor((this.#clock.monotonicMs() - this.#startedAtMs) / 1000);
     const memory = this.#source.threads.totals();
     const ringBytes = this.#source.ringBytes();
@@ -74,6 +75,7 @@ export class Stats {
     this.#lastRingBytes = ringBytes;
     let [cameras, streaming, recording, fps, bitrateKbps] = [0, 0, 0, 0, 0];
     for (const camera of this.#source.cameras()) {
+      if (!seesCamera(camera.cameraId)) continue;
       cameras++;
       if (camera.isStreaming) streaming++;
       if (camera.isRecording) recording++;

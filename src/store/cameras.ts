@@ -174,6 +174,8 @@ const fromRow = (row: CameraRow, tags: readonly string[]): Camera => ({
 const prepare = (db: Database.Database) => ({
   all: db.prepare<[], CameraRow>('SELECT * FROM cameras ORDER BY id'),
   one: db.prepare<[string], CameraRow>('SELECT * FROM cameras WHERE id = ?'),
+  folderOf: db.prepare<[string], string>('SELECT folder_id FROM cameras WHERE id = ?').pluck(),
+  withTag: db.prepare<[string], string>('SELECT camera_id FROM camera_tags WHERE tag_id = ?').pluck(),
   allTags: db.prepare<[], TagRow>('SELECT camera_id, tag_id FROM camera_tags ORDER BY camera_id, position'),
   tagsOf: db
     .prepare<[string], string>('SELECT tag_id FROM camera_tags WHERE camera_id = ? ORDER BY position')
@@ -217,6 +219,16 @@ export class CameraTable {
       else ofCamera.push(tag_id);
     }
     return this.#sql.all.all().map((row) => fromRow(row, tags.get(row.id) ?? []));
+  }
+
+  /** Null where there is no such camera. */
+  folderOf(id: string): string | null {
+    return this.#sql.folderOf.get(id) ?? null;
+  }
+
+  /** Their ids. */
+  withTag(tagId: string): readonly string[] {
+    return this.#sql.withTag.all(tagId);
   }
 
   find(id: string): Camera | null {

@@ -44,6 +44,11 @@ export class FolderTable {
     return this.#sql.all.all();
   }
 
+  /** "" of one at the root; null: there is no such folder. */
+  parentOf(id: string): string | null {
+    return this.#sql.one.get(id)?.parent_id ?? null;
+  }
+
   /** Throws `exists`, `folder_cycle` (its own parent) or `unknown_parent`. */
   create(folder: Folder): Folder {
     return inTransaction(this.#db, () => {

@@ -15,6 +15,7 @@ import { browsers } from './migrations/013-browsers.js';
 import { eventRecording } from './migrations/014-event-recording.js';
 import { webhooks } from './migrations/015-webhooks.js';
 import { onvif } from './migrations/016-onvif.js';
+import { keys } from './migrations/017-keys.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
 export const steps: readonly string[] = [
@@ -34,6 +35,7 @@ export const steps: readonly string[] = [
   eventRecording,
   webhooks,
   onvif,
+  keys,
 ];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */

@@ -60,8 +60,22 @@ CREATE TABLE users (
   username TEXT NOT NULL PRIMARY KEY,      -- compared exactly, upper and lower case differ
   password_hash TEXT NOT NULL,             -- $scrypt$…, parameters included; never the password
   role TEXT NOT NULL CHECK (role IN ('viewer', 'operator', 'admin', 'service')), -- what it may do: auth/permissions.ts
-  token_epoch TEXT NOT NULL                -- random; tokens of an earlier one are revoked. New with each role or password
+  token_epoch TEXT NOT NULL,               -- random; tokens of an earlier one are revoked. New with each other right
+  folders TEXT NOT NULL DEFAULT 'null' CHECK (json_valid(folders)) -- JSON array: sees these alone; null: everything
 ) STRICT;
+
+-- Keys of programs.
+CREATE TABLE api_keys (
+  id TEXT NOT NULL PRIMARY KEY,            -- random; no secret: tokens that come of it name it
+  name TEXT NOT NULL UNIQUE,               -- what it is called, in the audit log too
+  secret_hash TEXT NOT NULL UNIQUE,        -- SHA-256 of the key, in hex; never that itself
+  role TEXT NOT NULL CHECK (role IN ('viewer', 'operator', 'admin', 'service')), -- what it may do: auth/permissions.ts
+  folders TEXT NOT NULL CHECK (json_valid(folders)), -- JSON array: sees these folders, and those cameras, alone
+  cameras TEXT NOT NULL CHECK (json_valid(cameras)), -- JSON array; both null: everything
+  created_ms INTEGER NOT NULL,             -- wall time at which it was made
+  expires_ms INTEGER,                      -- wall time from which on it is good for nothing; NULL: never
+  used_ms INTEGER                          -- wall time of its last use, to within a minute; NULL: none
+) STRICT, WITHOUT ROWID;
 
 -- What each camera sent, for traffic_limit and for reports.
 CREATE TABLE traffic (

@@ -8,6 +8,7 @@ export type StoreErrorCode =
   | 'last_admin'
   | 'too_many_layouts'
   | 'too_many_webhooks'
+  | 'too_many_keys'
   | 'unknown_parent'
   | 'folder_cycle'
   | 'bad_snapshot'

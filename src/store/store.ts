@@ -2,6 +2,7 @@ import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import { messageOf } from '../base/errors.js';
+import { type ApiKeyRecord, ApiKeyTable } from './api-keys.js';
 import { AuditTable } from './audit.js';
 import { type Camera, CameraTable } from './cameras.js';
 import { FactTable } from './facts.js';
@@ -29,20 +30,21 @@ export type Configuration = {
   readonly layouts: readonly Layout[];
   readonly settings: Settings;
   readonly webhooks: readonly Webhook[];
+  readonly keys: readonly ApiKeyRecord[];
 };
 
-/** What backups of former days know nothing of: then what is there stays. */
-type Since = 'layouts' | 'settings' | 'webhooks';
+/** What not all backups of former days know of: then those that are there stay. */
+type LaterPart = 'layouts' | 'settings' | 'webhooks' | 'keys';
 
 /** What an import brings. */
-export type ImportedConfiguration = Omit<Configuration, Since> & Partial<Pick<Configuration, Since>>;
+export type ImportedConfiguration = Omit<Configuration, LaterPart> & Partial<Pick<Configuration, LaterPart>>;
 
 /** Whose rights to watch an import took away; the caller ends what they have open. */
 export type ImportEffects = {
   readonly removedCameraIds: readonly string[];
   /** Cameras whose `token_auth` was switched on. */
   readonly lockedCameraIds: readonly string[];
-  /** Users who are gone or have another role or password. */
+  /** Users who are gone or have another role, password or folders. */
   readonly revokedUsernames: readonly string[];
 };
 
@@ -74,6 +76,7 @@ export class Store {
   readonly settings: SettingTable;
   readonly webhooks: WebhookTable;
   readonly audit: AuditTable;
+  readonly keys: ApiKeyTable;
   readonly #path: string;
   readonly #db: Database.Database;
   readonly #own: OwnChanges;
@@ -101,6 +104,7 @@ export class Store {
     this.settings = new SettingTable(this.#db);
     this.webhooks = new WebhookTable(this.#db);
     this.audit = new AuditTable(this.#db, this.#own);
+    this.keys = new ApiKeyTable(this.#db, this.#own);
   }
 
   /** Another number after each write, but of what the service remembers for itself. */
@@ -118,6 +122,7 @@ export class Store {
       layouts: this.layouts.records(),
       settings: this.settings.all(),
       webhooks: this.webhooks.list(),
+      keys: this.keys.records(),
     }))();
   }
 
@@ -137,6 +142,7 @@ export class Store {
       if (wanted.layouts !== undefined) this.layouts.replaceAll(wanted.layouts);
       if (wanted.settings !== undefined) this.settings.update(wanted.settings);
       if (wanted.webhooks !== undefined) this.webhooks.replaceAll(wanted.webhooks);
+      if (wanted.keys !== undefined) this.keys.replaceAll(wanted.keys);
       const nowOf = new Map(this.cameras.list().map((camera) => [camera.id, camera]));
       return {
         removedCameraIds: cameras.filter(({ id }) => !nowOf.has(id)).map(({ id }) => id),

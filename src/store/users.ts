@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type Database from 'better-sqlite3';
 import { storeError } from './store-error.js';
 import { inTransaction } from './transaction.js';
@@ -8,7 +9,12 @@ export const ROLES = ['viewer', 'operator', 'admin', 'service'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** What may be shown of a user. */
-export type User = { readonly username: string; readonly role: Role };
+export type User = {
+  readonly username: string;
+  readonly role: Role;
+  /** Sees what is in these alone; absent: everything. */
+  readonly folders?: readonly string[];
+};
 
 /** A user as a backup holds it. */
 export type UserRecord = User & { readonly password_hash: string };
@@ -16,22 +22,33 @@ export type UserRecord = User & { readonly password_hash: string };
 /** A user as it is stored. Tokens carry the epoch they were made in; one of an earlier epoch is revoked. */
 export type StoredUser = UserRecord & { readonly token_epoch: string };
 
-/** What an update may change: the fields that are present. */
-export type UserChanges = Partial<Omit<UserRecord, 'username'>>;
+/** What an update may change: the fields that are present. Of folders null takes the limit away. */
+export type UserChanges = Partial<Omit<UserRecord, 'username' | 'folders'>> & {
+  readonly folders?: readonly string[] | null;
+};
+
+type UserRow = Omit<StoredUser, 'folders'> & { readonly folders: string };
+
+const userOf = ({ folders: text, ...user }: UserRow): StoredUser => {
+  const folders = JSON.parse(text) as readonly string[] | null;
+  return folders === null ? user : { ...user, folders };
+};
+
+const rowOf = (user: StoredUser): UserRow => ({ ...user, folders: JSON.stringify(user.folders ?? null) });
 
 // Random, not a counter: a user that is deleted and made again must not come back to an epoch of the past.
 const newEpoch = (): string => randomBytes(9).toString('base64url');
 
 const prepare = (db: Database.Database) => ({
-  all: db.prepare<[], StoredUser>('SELECT * FROM users ORDER BY username'),
-  one: db.prepare<[string], StoredUser>('SELECT * FROM users WHERE username = ?'),
+  all: db.prepare<[], UserRow>('SELECT * FROM users ORDER BY username'),
+  one: db.prepare<[string], UserRow>('SELECT * FROM users WHERE username = ?'),
   admins: db.prepare<[], number>("SELECT count(*) FROM users WHERE role = 'admin'").pluck(),
-  add: db.prepare<[StoredUser]>(
-    `INSERT INTO users (username, password_hash, role, token_epoch)
-     VALUES (@username, @password_hash, @role, @token_epoch)`,
+  add: db.prepare<[UserRow]>(
+    `INSERT INTO users (username, password_hash, role, token_epoch, folders)
+     VALUES (@username, @password_hash, @role, @token_epoch, @folders)`,
   ),
-  change: db.prepare<[StoredUser]>(
-    `UPDATE users SET password_hash = @password_hash, role = @role, token_epoch = @token_epoch
+  change: db.prepare<[UserRow]>(
+    `UPDATE users SET password_hash = @password_hash, role = @role, token_epoch = @token_epoch, folders = @folders
      WHERE username = @username`,
   ),
   renewHash: db.prepare<[{ username: string; before: string; after: string }]>(
@@ -62,16 +79,17 @@ export class UserTable {
 
   /** All of them, sorted by name, with their hashes: for a backup, never for an answer. */
   records(): UserRecord[] {
-    return this.#sql.all.all().map(({ token_epoch: _, ...record }) => record);
+    return this.#all().map(({ token_epoch: _, ...record }) => record);
   }
 
   /** All of them, sorted by name. */
   list(): User[] {
-    return this.#sql.all.all().map(({ username, role }) => ({ username, role }));
+    return this.records().map(({ password_hash: _, ...user }) => user);
   }
 
   find(username: string): StoredUser | null {
-    return this.#sql.one.get(username) ?? null;
+    const row = this.#sql.one.get(username);
+    return row === undefined ? null : userOf(row);
   }
 
   hasAdmin(): boolean {
@@ -84,22 +102,24 @@ export class UserTable {
       if (this.find(user.username) !== null)
         throw storeError('exists', `there is a user ${user.username} already`);
       const stored = { ...user, token_epoch: newEpoch() };
-      this.#sql.add.run(stored);
+      this.#sql.add.run(rowOf(stored));
       return stored;
     });
   }
 
   /**
-   * A new epoch begins if the role or the password hash is another one; then the user's sessions end, but the one that
+   * A new epoch begins if the role, the password hash or the folders are others; then the user's sessions end, but the one that
    * is kept. Throws `not_found` or `last_admin`.
    */
   update(username: string, changes: UserChanges, keptSessionId: string | null = null): StoredUser {
     return inTransaction(this.#db, () => {
       const before = this.#get(username);
-      const wanted = { ...before, ...changes, username };
+      const { folders: _, ...others } = { ...before, ...changes, username };
+      const folders = changes.folders === undefined ? (before.folders ?? null) : changes.folders;
+      const wanted: StoredUser = folders === null ? others : { ...others, folders };
       if (wanted.role !== 'admin') this.#keepAnAdmin(before, 'demoted');
       const changed = { ...wanted, token_epoch: epochAfter(before, wanted) };
-      this.#sql.change.run(changed);
+      this.#sql.change.run(rowOf(changed));
       if (changed.token_epoch !== before.token_epoch)
         this.#sql.endSessions.run({ username, kept: keptSessionId });
       return changed;
@@ -123,14 +143,19 @@ export class UserTable {
   /** Makes `users` the whole set, as part of an import; who stays the same keeps the epoch, and so the tokens. */
   replaceAll(users: readonly UserRecord[]): void {
     inTransaction(this.#db, () => {
-      const before = new Map(this.#sql.all.all().map((user) => [user.username, user]));
+      const before = new Map(this.#all().map((user) => [user.username, user]));
       this.#sql.removeAll.run();
       for (const user of users) {
         const old = before.get(user.username);
-        this.#sql.add.run({ ...user, token_epoch: old === undefined ? newEpoch() : epochAfter(old, user) });
+        const token_epoch = old === undefined ? newEpoch() : epochAfter(old, user);
+        this.#sql.add.run(rowOf({ ...user, token_epoch }));
       }
       for (const forget of this.#sql.forgetGone) forget.run();
     });
+  }
+
+  #all(): StoredUser[] {
+    return this.#sql.all.all().map(userOf);
   }
 
   #get(username: string): StoredUser {
@@ -151,6 +176,8 @@ export class UserTable {
 
 /** The epoch of a user that becomes `after`. */
 const epochAfter = (before: StoredUser, after: UserRecord): string =>
-  before.role === after.role && before.password_hash === after.password_hash
+  before.role === after.role &&
+  before.password_hash === after.password_hash &&
+  isDeepStrictEqual(before.folders, after.folders)
     ? before.token_epoch
     : newEpoch();

@@ -18,7 +18,14 @@ const setUp = () => {
     tokens: {
       verifyAccess: (token) => {
         if (revoked.has(token ?? '')) throw authError('token_revoked', 'withdrawn');
-        return { username: 'john', role: 'viewer', epoch: '1', sessionId: null } satisfies Principal;
+        return {
+          username: 'john',
+          role: 'viewer',
+          epoch: '1',
+          sessionId: null,
+          limits: null,
+          isKey: false,
+        } satisfies Principal;
       },
     },
   });

@@ -37,7 +37,14 @@ test('an access token carries the claims that were promised, for one hour', () =
   assert.equal(exp, (iat as number) + 3_600);
   assert.equal(typeof jti, 'string');
   assert.notEqual(claimsOf(tokens.issueAccess(eve))['jti'], jti);
-  const principal = { username: 'eve', role: 'viewer', epoch: 'epoch-1', sessionId: null };
+  const principal = {
+    username: 'eve',
+    role: 'viewer',
+    epoch: 'epoch-1',
+    sessionId: null,
+    limits: null,
+    isKey: false,
+  };
   assert.deepEqual(tokens.verifyAccess(access), principal);
   const ofSession = tokens.issueAccess(eve, 'session-1');
   assert.deepEqual(tokens.verifyAccess(ofSession), { ...principal, sessionId: 'session-1' });

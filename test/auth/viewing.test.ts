@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Sights } from '../../src/auth/sight.js';
 import { Tokens } from '../../src/auth/tokens.js';
 import { type EndReason, Viewers } from '../../src/auth/viewers.js';
 import { ViewingGate, type ViewingRequest } from '../../src/auth/viewing-gate.js';
@@ -29,7 +30,12 @@ const setUp = () => {
     clock,
     log: createLogger((_level, message) => logged.push(message)),
   });
-  const gate = new ViewingGate({ tokens, viewers });
+  const sights = new Sights({
+    cameras: { folderOf: () => null, withTag: () => [] },
+    folders: { parentOf: () => null },
+    ...{ limitsOf: () => null, viewers },
+  });
+  const gate = new ViewingGate({ tokens, viewers, sights });
   const streamToken = (cameraId: string, username = 'eve'): string =>
     tokens.issueStream(tokens.verifyAccess(tokens.issueAccess(user(username))), cameraId);
   const poll = (
@@ -233,4 +239,23 @@ test('memory is bounded: ended viewings go first, then the own oldest, never tho
   clock.advance(60_001);
   viewers.openViewing('gate', 'newcomer', 'token of a newcomer');
   assert.equal(viewers.viewingCount, 1);
+});
+
+test('what somebody does not see any more ends: viewings, places, and whatever shows it beside others', () => {
+  const { viewers } = setUp();
+  const ended: string[] = [];
+  const take = (name: string, cameraId: string | null, username: string | null, shows: string[] = []): void =>
+    void viewers.takePlace(cameraId, username, (reason) => ended.push(`${name} ${reason}`), { shows });
+  take('live', 'yard', 'eve');
+  take('of another', 'yard', 'adam');
+  take('of anybody', 'yard', null);
+  take('elsewhere', 'gate', 'eve');
+  take('export', null, 'eve', ['gate', 'yard']);
+  take('log', null, 'eve');
+  const viewing = viewers.openViewing('yard', 'eve', 'a token');
+  const other = viewers.openViewing('gate', 'eve', 'another token');
+  viewers.endUnseen((username, cameraId) => username !== 'eve' || cameraId === 'gate');
+  assert.deepEqual(ended, ['live access_withdrawn', 'export access_withdrawn']);
+  assert.equal(viewers.useViewing(viewing.id, 'yard'), null);
+  assert.notEqual(viewers.useViewing(other.id, 'gate'), null);
 });

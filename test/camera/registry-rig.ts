@@ -84,6 +84,7 @@ export const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFol
     },
     events: {
       onRemoved: (id) => events.push(`removed ${id}`),
+      onMoved: () => {},
       onLocked: (id) => events.push(`locked ${id}`),
       onDisabled: (id) => events.push(`disabled ${id}`),
     },

@@ -23,6 +23,7 @@ type Backup = {
   readonly layouts?: readonly object[];
   readonly settings?: object;
   readonly webhooks?: readonly object[];
+  readonly keys?: readonly object[];
 };
 
 /** A database of an older program, and the backup that it made. */
@@ -38,15 +39,23 @@ const olds: readonly Old[] = readdirSync(folder)
   }));
 
 /** What older versions didn't know is as it was before. */
-const completed = ({ cameras, tags, folders, users, layouts = [], settings, webhooks = [] }: Backup) => ({
+const completed = ({
+  cameras,
+  tags,
+  folders,
+  users,
+  layouts = [],
+  settings,
+  webhooks = [],
+  keys = [],
+}: Backup) => ({
   cameras: cameras.map((camera) => ({
     ...{ quirks: {}, sub_url: '', on_demand: false, detection: {} },
     ...{ record_mode: 'continuous', event_retention_days: 0, onvif: {} },
     ...camera,
   })),
   ...{ tags, folders, users, layouts },
-  settings: settings ?? { time_zone: '' },
-  webhooks,
+  ...{ settings: settings ?? { time_zone: '' }, webhooks, keys },
 });
 
 /** Puts the database there, and answers what each table holds. */

@@ -55,6 +55,24 @@ test('no output shows a planted password, token or hash: log, errors, metrics, e
   keep(await asAdmin('PUT', hookPath, { url: 'http://root:canary-hook@127.0.0.1:9/' }));
   keep(await asAdmin('POST', `${hookPath}/test`));
   const stream = await service.call('GET', '/api/cameras/camera-0/stream-token', { token: viewer });
+  const made = await asAdmin('POST', '/api/keys', { name: 'robot', role: 'operator' });
+  const key: string = made.body.key;
+  const wrongKey = `framering_${'c0ffee'.repeat(10)}0000`;
+  for (const token of [key, wrongKey]) {
+    for (const path of [
+      '/api/cameras',
+      '/api/me',
+      '/api/events',
+      `/stream/hls/camera-0/index.m3u8?token=${token}`,
+    ]) {
+      const answer = await service.call('GET', path, { token });
+      // Whoever may change a camera's address sees it.
+      if (path !== '/api/cameras' || token === wrongKey) keep(answer);
+    }
+    keep(await asAdmin('POST', '/api/keys', { name: 'robot', role: 'operator', key: token }));
+  }
+  keep(await asAdmin('GET', '/api/keys'));
+  keep(await asAdmin('POST', '/api/keys', { name: 'robot', role: 'operator' }));
   await until('the cameras were tried', async () => {
     const { body } = await asAdmin('GET', '/api/cameras');
     return body.every(({ last_error }: { last_error: string }) => last_error !== '');
@@ -73,6 +91,7 @@ test('no output shows a planted password, token or hash: log, errors, metrics, e
   keep(await service.call('GET', '/models/any.onnx'));
   keep(await service.call('GET', '/metrics'));
   keep(await service.call('GET', '/readyz'));
+  keep(await asAdmin('GET', '/api/audit'));
   const { body: users } = await asAdmin('GET', '/api/system/backup/export').then(({ body }) => ({
     body: body.users,
   }));
@@ -87,15 +106,8 @@ test('no output shows a planted password, token or hash: log, errors, metrics, e
   const outputs = { log, errors: service.err(), events: events.text(), answers: shown.join('\n') };
   for (const [name, text] of Object.entries(outputs)) {
     assert.doesNotMatch(text, needle, name);
-    for (const hidden of [
-      hook.body.secret,
-      admin,
-      viewer,
-      stream.body.token,
-      password_hash,
-      secret,
-      service.adminPassword,
-    ]) {
+    const tokens = [hook.body.secret, admin, viewer, stream.body.token, key, wrongKey];
+    for (const hidden of [...tokens, password_hash, secret, service.adminPassword]) {
       assert.ok(!text.includes(hidden), `${name} shows a secret`);
     }
   }

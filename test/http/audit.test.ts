@@ -128,6 +128,7 @@ test('each change says who made it, of what, and which fields', async () => {
       folders: 0,
       users: 4,
       layouts: 0,
+      keys: 0,
       webhooks: 0,
     });
   });

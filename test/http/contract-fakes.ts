@@ -103,7 +103,7 @@ export class FakeEvents {
 
 const eventDeps = (events: FakeEvents, pictures: FakePictures): KeptEventRoutesDeps => ({
   events,
-  cameras: { withTag: () => new Set(), inFolder: () => new Set() },
+  cameras: { ids: [], withTag: () => new Set(), inFolder: () => new Set() },
   pictures: { of: async () => (pictures.isThere ? pictures.live() : null) },
 });
 

@@ -201,6 +201,7 @@ test('lists are told to be the same, and asked for in pages that there can be', 
     '/api/users',
     '/api/layouts',
     '/api/webhooks',
+    '/api/keys',
     '/api/events',
     '/api/me/preferences',
     '/api/audit',
@@ -241,6 +242,7 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
   const own = { username: 'admin', password: app.adminPassword, remember: true };
   await app.call('POST', '/api/login', { body: own });
   const [browser] = (await app.asAdmin('GET', '/api/me/sessions')).body;
+  const key = `/api/keys/${(await app.asAdmin('GET', '/api/keys')).body[0].id}`;
   const mend = breakDisk();
   t.after(mend);
   const writes: readonly [method: string, path: string, body?: unknown][] = [
@@ -267,6 +269,8 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
     ['PUT', hook, { name: 'other' }],
     ['POST', `${hook}/secret`],
     ['DELETE', hook],
+    ['POST', '/api/keys', { name: 'other', role: 'viewer' }],
+    ['DELETE', key],
     ['PUT', '/api/settings', { time_zone: 'Asia/Tokyo' }],
     ['POST', '/api/system/backup/import', { ...snapshot, tags: [] }],
   ];
@@ -295,7 +299,21 @@ test('a disk that takes no writes is a 503 that says when to come back, and noth
   const { exported_at: _, ...after } = (await app.asAdmin('GET', '/api/system/backup/export')).body;
   const { exported_at: __, ...before } = snapshot;
   assert.deepEqual(after, before);
+  assert.equal((await app.asAdmin('DELETE', key)).status, 200);
 });
+
+/** Asks each route with a key of its own that is none, from an address where too much was wrong already. */
+const callWithWrongKeys = async (): Promise<void> => {
+  await app.asAdmin('POST', '/api/cameras', { id: 'locked', url: 'rtsp://127.0.0.1/1', token_auth: true });
+  let count = 0;
+  for (const [method, path, operation] of operations()) {
+    if (!('429' in operation.responses) || path === '/api/login') continue;
+    const token = `framering_${String(count++).padStart(64, '0')}`;
+    const body = operation.requestBody === undefined ? {} : { body: {} };
+    assert.equal((await app.call(method, withId(path, 'locked'), { token, ...body })).status, 429, path);
+  }
+  await app.asAdmin('DELETE', '/api/cameras/locked');
+};
 
 test('too many logins and password changes are a 429 that says when to come back', async () => {
   const wrong = { username: 'mallory', password: 'not the password' };
@@ -307,6 +325,7 @@ test('too many logins and password changes are a 429 that says when to come back
     if (status === 429) assert.ok(Number(headers.get('retry-after')) > 0);
   }
   assert.deepEqual(statuses, [403, ...Array(9).fill(401), 429]);
+  await callWithWrongKeys();
   const { server } = fakes;
   const token = server.accessToken('boss');
   const account = { username: 'late', password: '12345678', role: 'viewer' };

@@ -130,6 +130,9 @@ const table: readonly Row[] = [
   ['POST', '/api/users', '401', '403', '403', 'ok', '403', ...bad],
   ['PUT', '/api/users/matrix', '401', '403', '403', 'ok', '403', ...bad],
   ['DELETE', '/api/users/matrix', '401', '403', '403', 'ok', '403', ...bad],
+  ['GET', '/api/keys', '401', '403', '403', 'ok', '403', ...bad],
+  ['POST', '/api/keys', '401', '403', '403', 'ok', '403', ...bad],
+  ['DELETE', '/api/keys/matrix', '401', '403', '403', 'ok', '403', ...bad],
   ['GET', '/api/system/backup/export', '401', '403', '403', 'ok', '403', ...bad],
   ['POST', '/api/system/backup/import', '401', '403', '403', 'ok', '403', ...bad],
 ];

@@ -24,9 +24,9 @@ const sampleStats = () => {
   const source: StatsSource = {
     threads,
     cameras: () => [
-      { isStreaming: true, isRecording: true, fps: 24.97, bitrateKbps: 4_000.4 },
-      { isStreaming: true, isRecording: false, fps: 12.5, bitrateKbps: 800.3 },
-      { isStreaming: false, isRecording: false, fps: 0, bitrateKbps: 0 },
+      { cameraId: 'a', isStreaming: true, isRecording: true, fps: 24.97, bitrateKbps: 4_000.4 },
+      { cameraId: 'b', isStreaming: true, isRecording: false, fps: 12.5, bitrateKbps: 800.3 },
+      { cameraId: 'c', isStreaming: false, isRecording: false, fps: 0, bitrateKbps: 0 },
     ],
     ringBytes: () => shared.ring,
     storageFault: () => 'the disk is full',

@@ -15,6 +15,7 @@ const empty: Configuration = {
   layouts: [],
   settings: { time_zone: '' },
   webhooks: [],
+  keys: [],
 };
 
 const openStore = (t: TestContext): Store => {

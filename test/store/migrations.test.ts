@@ -111,6 +111,7 @@ test('what version 1 held is all there in the newest', (t) => {
     layouts: [],
     webhooks: [],
     settings: { time_zone: '' },
+    keys: [],
   });
   assert.equal(store.users.find('admin')?.token_epoch, 'epoch-1', 'an upgrade logs nobody out');
 });

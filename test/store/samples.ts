@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { ApiKeyRecord } from '../../src/store/api-keys.js';
 import type { Camera } from '../../src/store/cameras.js';
 import type { Folder } from '../../src/store/folders.js';
 import type { Layout } from '../../src/store/layouts.js';
@@ -144,18 +145,31 @@ const anyWebhook: fc.Arbitrary<Webhook> = record<Webhook>({
 const byKey = <T>(one: fc.Arbitrary<T>, selector: (value: T) => string): fc.Arbitrary<T[]> =>
   fc.uniqueArray(one, { selector, maxLength: 6 });
 
+const anyLimit = fc.option(fc.array(anyId, { minLength: 1, maxLength: 3 }));
+
 /** Any configuration that may be imported. */
 export const anyConfiguration: fc.Arbitrary<Configuration> = record<Configuration>({
   cameras: byKey(anyCamera, ({ id }) => id),
   tags: byKey(record<Tag>({ id: anyId, name: anyText, color: fc.constant('#A0b1C2') }), ({ id }) => id),
   folders: anyFolders,
   users: byKey(
-    record<UserRecord>({ username: anyId, password_hash: anyText, role: fc.constantFrom(...ROLES) }),
+    fc
+      .record({ username: anyId, password_hash: anyText, role: fc.constantFrom(...ROLES), folders: anyLimit })
+      .map(({ folders, ...user }): UserRecord => (folders === null ? user : { ...user, folders })),
     ({ username }) => username,
   ),
   layouts: byKey(anyLayout, ({ id }) => id),
   settings: record({ time_zone: anyText }),
   webhooks: byKey(anyWebhook, ({ id }) => id),
+  keys: byKey(
+    record<ApiKeyRecord>({
+      ...{ id: anyId, name: anyId, secret_hash: anyId, role: fc.constantFrom(...ROLES) },
+      ...{ folders: anyLimit, cameras: anyLimit, created_ms: fc.nat() },
+      expires_ms: fc.option(fc.nat()),
+    }),
+    // What is unique in the database is unique here.
+    ({ id }) => id,
+  ).map((keys) => keys.map((key) => ({ ...key, name: key.id, secret_hash: key.id }))),
 }).map((configuration) => ({
   ...configuration,
   users: [
@@ -175,4 +189,5 @@ export const sorted = (configuration: Configuration): Configuration => ({
   layouts: configuration.layouts.toSorted(byId),
   settings: configuration.settings,
   webhooks: configuration.webhooks.toSorted(byId),
+  keys: configuration.keys.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
 });

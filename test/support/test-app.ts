@@ -21,6 +21,7 @@ export type SeenCall = { readonly method: string; readonly path: string; readonl
 export type TestApp = {
   readonly url: string;
   readonly metricsUrl: string;
+  readonly rtspUrl: string | null;
   readonly dataDir: string;
   readonly adminPassword: string;
   /** A token of a user of each role; the users are named like their roles. */
@@ -117,6 +118,7 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
   return {
     url: app.url,
     metricsUrl: app.metricsUrl,
+    rtspUrl: app.rtspUrl,
     dataDir,
     adminPassword,
     tokens,

@@ -1,3 +1,4 @@
+import { Sights } from '../../src/auth/sight.js';
 import { Tokens } from '../../src/auth/tokens.js';
 import { Viewers } from '../../src/auth/viewers.js';
 import { ViewingGate } from '../../src/auth/viewing-gate.js';
@@ -61,6 +62,11 @@ export const startWebServer = async (
     clock,
   });
   const viewers = new Viewers({ clock, log });
+  const sights = new Sights({
+    cameras: { folderOf: () => null, withTag: () => [] },
+    folders: { parentOf: () => null },
+    ...{ limitsOf: () => null, viewers },
+  });
   const cameras = new Map<string, WatchedCamera>([
     ['open', { tokenAuth: false, isDisabled: false }],
     ['locked', { tokenAuth: true, isDisabled: false }],
@@ -68,7 +74,7 @@ export const startWebServer = async (
   ]);
   const streams = new StreamAccess({
     cameras: { watched: (id) => cameras.get(id) ?? null },
-    gate: new ViewingGate({ tokens, viewers }),
+    gate: new ViewingGate({ tokens, viewers, sights }),
   });
   const reported: string[] = [];
   const deps = {
@@ -76,8 +82,7 @@ export const startWebServer = async (
     log,
     audit: log,
     forwarded: new ForwardedNotice(log),
-    tokens,
-    streams,
+    ...{ tokens, sights, streams },
     onRequest: ({ method, route, status }: { method: string; route: string; status: number }) =>
       void reported.push(`${method} ${route} ${status}`),
   };

@@ -21,7 +21,7 @@ export type ExportsDeps = {
     maxBytes: number,
   ) => Promise<string | null>;
   /** Calls back once where the user loses rights, until it is released. */
-  readonly hold: (username: string, onEnd: () => void) => { release(): void };
+  readonly hold: (username: string, cameraIds: readonly string[], onEnd: () => void) => { release(): void };
 };
 
 /** What somebody wants to take along. */
@@ -108,7 +108,8 @@ export class Exports {
     const leave = enter(this.#planning, username, MAX_PLANNED_OF_USER, 'another export is being made');
     let made: Export | null = null;
     let isWithdrawn = false;
-    const hold = this.#deps.hold(username, () => {
+    const cameraIds = wanted.items.map(({ cameraId }) => cameraId);
+    const hold = this.#deps.hold(username, cameraIds, () => {
       isWithdrawn = true;
       if (made !== null) this.end(made.id);
     });

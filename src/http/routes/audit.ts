@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { entityTagOf, taggedText } from '../entity-tag.js';
 import { invalidInput } from '../problem.js';
 import { type Route, route } from '../route.js';
-import { idSchema } from '../schemas.js';
 import { instantSchema } from '../time-range.js';
 
 /** Where a page ended. */
@@ -30,7 +29,14 @@ const DEFAULT_LIMIT = 100;
 const auditQuery = z.object({
   from: instantSchema.optional(),
   to: instantSchema.optional(),
-  user: idSchema.optional().meta({ description: 'who did it' }),
+  user: z
+    .string()
+    .regex(
+      /^(?:key:)?[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
+      'must be the name of a user, or `key:` and that of a key',
+    )
+    .optional()
+    .meta({ description: 'who did it; a key is `key:` and its name' }),
   action: z
     .string()
     .regex(/^[a-z_]{1,64}$/, 'must be the name of an action')

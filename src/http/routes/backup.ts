@@ -1,12 +1,13 @@
+import type { z } from 'zod';
 import type { Snapshot } from '../../backup/snapshot.js';
 import { withoutAbsent } from '../optional.js';
 import type { InputFault } from '../problem.js';
 import { type Route, route } from '../route.js';
 import { messageSchema } from '../schemas.js';
-import { importSchema, snapshotSchema } from '../snapshot-schema.js';
+import { importSchema, snapshotSchema, type storedUserSchema } from '../snapshot-schema.js';
 
 type RestoredRecords = Pick<Snapshot, 'cameras' | 'tags' | 'folders' | 'users'> &
-  Partial<Pick<Snapshot, 'layouts' | 'settings' | 'webhooks'>>;
+  Partial<Pick<Snapshot, 'layouts' | 'settings' | 'webhooks' | 'keys'>>;
 
 export type BackupRoutesDeps = {
   readonly backup: {
@@ -18,6 +19,9 @@ export type BackupRoutesDeps = {
   };
 };
 
+const withFolders = ({ folders, ...user }: z.infer<typeof storedUserSchema>): Snapshot['users'][number] =>
+  folders === undefined ? user : { ...user, folders };
+
 const IMPORT_LIMIT_BYTES = 64_000_000;
 
 /** The whole configuration, out and in again. */
@@ -28,7 +32,7 @@ export const backupRoutes = ({ backup }: BackupRoutesDeps): Route[] => [
     access: 'backup.manage',
     audit: 'export_backup',
     summary:
-      'Everything that was configured: with passwords of cameras, secrets of webhooks and hashes of users, so keep it safe',
+      'Everything that was configured: with passwords of cameras, secrets of webhooks, hashes of users and keys: keep it safe',
     answers: { 200: { description: 'A snapshot', schema: snapshotSchema } },
     handle: () => ({ status: 200, body: backup.take() }),
   }),
@@ -44,7 +48,7 @@ export const backupRoutes = ({ backup }: BackupRoutesDeps): Route[] => [
     answers: { 200: { description: 'Done', schema: messageSchema } },
     problems: [503],
     handle: ({ body, note }) => {
-      const { cameras, tags, folders, users, layouts, settings, webhooks } = body;
+      const { cameras, tags, folders, users, layouts, settings, webhooks, keys } = body;
       note({
         cameras: cameras.length,
         tags: tags.length,
@@ -52,8 +56,15 @@ export const backupRoutes = ({ backup }: BackupRoutesDeps): Route[] => [
         users: users.length,
         ...(layouts && { layouts: layouts.length }),
         ...(webhooks && { webhooks: webhooks.length }),
+        ...(keys && { keys: keys.length }),
       });
-      backup.restore({ cameras, tags, folders, users, ...withoutAbsent({ layouts, settings, webhooks }) });
+      backup.restore({
+        cameras,
+        tags,
+        folders,
+        users: users.map(withFolders),
+        ...withoutAbsent({ layouts, settings, webhooks, keys }),
+      });
       return { status: 200, body: { message: 'backup restored successfully' } };
     },
   }),

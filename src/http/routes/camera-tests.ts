@@ -1,4 +1,4 @@
-import { mayRole } from '../../auth/permissions.js';
+import { may } from '../../auth/permissions.js';
 import { AppError } from '../../base/errors.js';
 import { hostOf } from '../../camera/camera-url.js';
 import type { TrialResult } from '../../camera/trial/trials.js';
@@ -32,11 +32,13 @@ export const cameraTestRoutes = ({ tests, cameras }: CameraTestRoutesDeps): Rout
     body: cameraTestSchema,
     answers: { 200: { description: 'How it answered, well or not', schema: cameraTestResultSchema } },
     problems: [404, 429],
-    handle: async ({ body: { url: sent, transport, id, stream }, principal, note }) => {
+    handle: async ({ body: { url: sent, transport, id, stream }, principal, sight, note }) => {
       note({ target: hostOf(sent) });
       // Whoever names another host beside the mask is sent the password there: they must be one who may see it.
-      if (id !== undefined && !mayRole(principal.role, 'camera-credentials.read'))
+      if (id !== undefined && !may(principal, 'camera-credentials.read'))
         throw new AppError('forbidden', 'your role may not use the passwords of cameras');
+      if (id !== undefined && !sight.seesCamera(id))
+        throw new AppError('not_found', `there is no camera ${id}`);
       const url = id === undefined ? sent : cameras.unmasked(id, stream, sent);
       const result = await tests.test({ url, transport }, principal.username);
       note({ result: result.code });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mayRole, type Role } from '../../auth/permissions.js';
+import type { Sight } from '../../auth/sight.js';
 import type { Principal } from '../../auth/tokens.js';
 import { AppError } from '../../base/errors.js';
 import type { CameraRegistry } from '../../camera/registry.js';
@@ -14,12 +15,21 @@ import {
 import { changedNames } from '../changed-names.js';
 import { listAnswers, listPage, listText, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
-import { invalidInput } from '../problem.js';
+import { type InputFault, invalidInput } from '../problem.js';
 import { type Reply, type Route, route } from '../route.js';
 import { idParams, idSchema, messageSchema, tokenSchema } from '../schemas.js';
 
+/** Where cameras are kept, and what is left of some. */
+export type StoredPlaces = {
+  /** Null where there is no such camera. */
+  folderOf(id: string): string | null;
+  /** Whether there is something of a camera that was deleted. */
+  isLeft(id: string): boolean;
+};
+
 export type CameraRoutesDeps = {
   readonly registry: CameraRegistry;
+  readonly stored: StoredPlaces;
   readonly tokens: { issueStream(principal: Principal, cameraId: string): string };
 };
 
@@ -71,14 +81,37 @@ const listRoute = (registry: CameraRegistry): Route => {
     summary: 'All cameras with what they do now; a viewer sees no password in a url',
     query: pageQuery,
     answers: listAnswers('Cameras, sorted by id', cameraSchema),
-    handle: ({ principal, query }) => {
+    handle: ({ principal, query, sight }) => {
       const showsPasswords = seesPasswords(principal.role);
-      if (query.limit === undefined && query.cursor === undefined)
+      if (!sight.isLimited && query.limit === undefined && query.cursor === undefined)
         return (showsPasswords ? whole : masked).get();
       const viewOf = (id: string): CameraView => registry.get(id, showsPasswords);
-      return listPage('/api/cameras', registry.ids, (id) => id, query, viewOf);
+      const ids = registry.ids.filter((id) => sight.seesCamera(id));
+      return listPage('/api/cameras', ids, (id) => id, query, viewOf);
     },
   });
+};
+
+const taken = (id: string): string => `there is a camera ${id} already`;
+
+/** Whoever is limited to folders puts cameras nowhere else; what stays where it is is nobody's change. */
+const placeFaults = (
+  { folder_id: folderId }: { readonly folder_id?: string | undefined },
+  sight: Sight,
+  path = '',
+  before: string | null = null,
+): InputFault[] =>
+  folderId === undefined || folderId === before || sight.seesFolder(folderId)
+    ? []
+    : [{ path: `${path}folder_id`, message: 'must be a folder that you see' }];
+
+const requirePlace = (
+  camera: { readonly folder_id?: string | undefined },
+  sight: Sight,
+  before: string | null = null,
+): void => {
+  const faults = placeFaults(camera, sight, '', before);
+  if (faults.length > 0) throw invalidInput(faults);
 };
 
 /** A thousand cameras, with their runtime fields. */
@@ -86,7 +119,7 @@ const BATCH_LIMIT_BYTES = 1_000_000;
 /** A fault or two for each. */
 const MAX_BATCH_FAULTS = 2 * MAX_BATCH;
 
-const batchRoute = (registry: CameraRegistry): Route =>
+const batchRoute = (registry: CameraRegistry, stored: StoredPlaces): Route =>
   route({
     method: 'post',
     path: '/api/cameras/bulk',
@@ -96,7 +129,7 @@ const batchRoute = (registry: CameraRegistry): Route =>
     query: removalQuery,
     body: cameraBatchSchema,
     bodyLimitBytes: BATCH_LIMIT_BYTES,
-    furtherFaults: (input) => registry.faultsOfBatch(input),
+    furtherFaults: (input, sight) => registry.faultsOfBatch(input, sight.seesCamera),
     maxListedFaults: MAX_BATCH_FAULTS,
     answers: {
       200: {
@@ -105,8 +138,23 @@ const batchRoute = (registry: CameraRegistry): Route =>
       },
     },
     problems: [503],
-    handle: ({ body: { create, update, delete: removed }, query: { recordings }, principal, note }) => {
-      const faults = registry.faultsOfBatch({ create, update, delete: removed });
+    handle: ({
+      body: { create, update, delete: removed },
+      query: { recordings },
+      principal,
+      sight,
+      note,
+    }) => {
+      const faults = [
+        ...registry.faultsOfBatch({ create, update, delete: removed }, sight.seesCamera),
+        ...create.flatMap((camera, index) => placeFaults(camera, sight, `create[${index}].`)),
+        ...create.flatMap(({ id }, index) =>
+          sight.isLimited && stored.isLeft(id) ? [{ path: `create[${index}].id`, message: taken(id) }] : [],
+        ),
+        ...update.flatMap((changes, index) =>
+          placeFaults(changes, sight, `update[${index}].`, stored.folderOf(changes.id ?? '')),
+        ),
+      ];
       if (faults.length > 0) throw invalidInput(faults, MAX_BATCH_FAULTS);
       const isPurged = recordings === 'delete';
       // The schema has asked for each id.
@@ -137,14 +185,14 @@ const readRoute = (registry: CameraRegistry): Route =>
   });
 
 /** Cameras: the list, and what changes it. */
-export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] => {
+export const cameraRoutes = ({ registry, stored, tokens }: CameraRoutesDeps): Route[] => {
   const shown = (status: number, id: string, { role }: Principal): Reply => ({
     status,
     body: registry.get(id, seesPasswords(role)),
   });
   return [
     listRoute(registry),
-    batchRoute(registry),
+    batchRoute(registry, stored),
     readRoute(registry),
     route({
       method: 'post',
@@ -156,8 +204,11 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
       bodyLimitBytes: LIMIT_BYTES,
       answers: { 201: { description: 'The camera', schema: cameraSchema } },
       problems: [409, 503],
-      handle: ({ body, principal, note }) => {
+      handle: ({ body, principal, sight, note }) => {
         note({ camera_id: body.id });
+        requirePlace(body, sight);
+        // What is left of it would be seen.
+        if (sight.isLimited && stored.isLeft(body.id)) throw new AppError('exists', taken(body.id));
         registry.create(body);
         return shown(201, body.id, principal);
       },
@@ -174,12 +225,13 @@ export const cameraRoutes = ({ registry, tokens }: CameraRoutesDeps): Route[] =>
       bodyLimitBytes: LIMIT_BYTES,
       answers: { 200: { description: 'The whole camera', schema: cameraSchema } },
       problems: [404, 503],
-      handle: ({ params, body, principal, note }) => {
+      handle: ({ params, body, principal, sight, note }) => {
         const { id, ...changes } = body;
+        const before = registry.get(params.id, true);
         if (id !== undefined && id !== params.id)
           throw invalidInput([{ path: 'id', message: 'the id of a camera can not be changed' }]);
         const present = withoutAbsent(changes);
-        const before = registry.get(params.id, true);
+        requirePlace(changes, sight, before.folder_id);
         registry.update(params.id, present);
         note({ fields: changedNames(present, before, registry.get(params.id, true)) });
         return shown(200, params.id, principal);

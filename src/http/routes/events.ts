@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { mayRole } from '../../auth/permissions.js';
+import { may } from '../../auth/permissions.js';
+import type { Sight } from '../../auth/sight.js';
 import type { Clock } from '../../base/clock.js';
 import { type EventHub, type HubEvent, type Topic, topics } from '../../events/event-hub.js';
 import { EventStream } from '../../events/event-stream.js';
@@ -31,6 +32,17 @@ export type EventRoutesDeps = {
 const headerOf = (header: string | string[] | undefined): string | null =>
   typeof header === 'string' ? header : null;
 
+/**
+ * Whether it is about what somebody sees. Whoever is limited is told to look anew where folders changed, so that no event
+ * tells of others that are beside or above.
+ */
+export const isInSight = ({ topic, id, cameraId }: HubEvent, sight: Sight): boolean => {
+  if (!sight.isLimited) return true;
+  if (cameraId !== null) return sight.seesCamera(cameraId);
+  const [, tagId] = /^tags\/(.*)$/.exec(id) ?? [];
+  return topic === 'storage' || (topic === 'config' && tagId !== undefined && sight.seesTag(tagId));
+};
+
 /** What happens in the service, as it happens. */
 export const eventRoutes = ({ hub, streams, clock }: EventRoutesDeps): Route[] => [
   route({
@@ -44,14 +56,18 @@ export const eventRoutes = ({ hub, streams, clock }: EventRoutesDeps): Route[] =
     answers: {
       200: { description: 'Events without a name, and `reset`', contentType: 'text/event-stream' },
     },
-    handle: ({ query: { topic, camera_id: cameraId }, principal }) => {
+    handle: ({ query: { topic, camera_id: cameraId }, principal, sight }) => {
       const isWanted = (event: HubEvent): boolean =>
-        mayRole(principal.role, event.needs) &&
+        may(principal, event.needs) &&
+        isInSight(event, sight) &&
         (topic === undefined || topic.has(event.topic)) &&
         (cameraId === undefined || event.cameraId === cameraId);
       return streams.reply(principal, ({ headers }, sink) => {
         const lastEventId = headerOf(headers['last-event-id']);
-        return new EventStream({ isWanted, lastEventId }, { hub, sink, clock });
+        return new EventStream(
+          { isWanted, lastEventId, sightRevision: () => sight.revision },
+          { hub, sink, clock },
+        );
       });
     },
   }),

@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import type { z } from 'zod';
 import type { ExportedFile, ExportItem } from '../../archive/bundle/exported-file.js';
 import type { Export, Exports } from '../../archive/bundle/exports.js';
+import type { Sight } from '../../auth/sight.js';
 import type { Viewers } from '../../auth/viewers.js';
 import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
@@ -32,7 +33,11 @@ const faultOf = ({ from, to }: { readonly from: number; readonly to: number }): 
 };
 
 /** The items, if they are times that can be exported at once; throws `invalid_input` or `not_found`. */
-const itemsOf = ({ items }: z.infer<typeof newExportSchema>, cameras: KnownIds): ExportItem[] => {
+const itemsOf = (
+  { items }: z.infer<typeof newExportSchema>,
+  cameras: KnownIds,
+  sight: Sight,
+): ExportItem[] => {
   const faults: InputFault[] = items.flatMap((item, index) => {
     const message = faultOf(item);
     return message === null ? [] : [{ path: `items[${index}].from`, message }];
@@ -41,7 +46,9 @@ const itemsOf = ({ items }: z.infer<typeof newExportSchema>, cameras: KnownIds):
   if (totalMs > MAX_ALL_MS) faults.push({ path: 'items', message: 'must have 72 hours at most together' });
   if (faults.length > 0) throw invalidInput(faults);
   const unknown = items.flatMap(({ camera_id: id }, index) =>
-    cameras.has(id) ? [] : [{ path: `items[${index}].camera_id`, message: `there is no camera ${id}` }],
+    sight.seesCamera(id) && cameras.has(id)
+      ? []
+      : [{ path: `items[${index}].camera_id`, message: `there is no camera ${id}` }],
   );
   const [first] = unknown;
   if (first !== undefined) throw new AppError('not_found', first.message, { details: { errors: unknown } });
@@ -96,8 +103,8 @@ const makeRoute = ({ cameras, exports }: ExportRoutesDeps): Route =>
     body: newExportSchema,
     answers: { 201: { description: 'What there is to download', schema: exportSchema } },
     problems: [404, 429, 503],
-    handle: async ({ body, principal, note, onGone }) => {
-      const items = itemsOf(body, cameras);
+    handle: async ({ body, principal, sight, note, onGone }) => {
+      const items = itemsOf(body, cameras, sight);
       note(shownItems(items));
       const gone = new AbortController();
       onGone(() => gone.abort());
@@ -167,11 +174,13 @@ const downloadRoute = ({ cameras, exports, viewers }: ExportRoutesDeps): Route =
         write: async (request, response) => {
           if (goesOn(made, filename, request)) note(null);
           // Who made it, whoever downloads it.
-          await whileAllowed(viewers, null, made.username, response, async () => {
+          const sendAll = async (): Promise<void> => {
             const content = await exports.content(made, filename);
             if (content === null) throw noExport();
             await sendClip(content, filename, request, response, isZip ? contentType[1] : contentType[0]);
-          });
+          };
+          const shows = files.map(({ item }) => item.cameraId);
+          await whileAllowed(viewers, null, made.username, response, sendAll, shows);
         },
       };
     },

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Sight } from '../../auth/sight.js';
 import { changedNames } from '../changed-names.js';
 import { listAnswers, listPage, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
@@ -17,10 +18,16 @@ export type FolderRoutesDeps = {
   };
   /** Cameras were given to another folder. */
   readonly onCamerasChanged: () => void;
+  /** A folder came, went, or is elsewhere: others may see its cameras. */
+  readonly onMoved: () => void;
 };
 
+/** Whoever doesn't see what it is in sees it at the root. */
+const viewOf = (folder: Folder, sight: Sight): Folder =>
+  sight.isLimited && !sight.seesFolder(folder.parent_id) ? { ...folder, parent_id: '' } : folder;
+
 /** The tree that cameras are kept in. */
-export const folderRoutes = ({ folders, onCamerasChanged }: FolderRoutesDeps): Route[] => [
+export const folderRoutes = ({ folders, onCamerasChanged, onMoved }: FolderRoutesDeps): Route[] => [
   route({
     method: 'get',
     path: '/api/folders',
@@ -28,7 +35,16 @@ export const folderRoutes = ({ folders, onCamerasChanged }: FolderRoutesDeps): R
     summary: 'All folders',
     query: pageQuery,
     answers: listAnswers('Folders, sorted by id', folderSchema),
-    handle: ({ query }) => listPage('/api/folders', folders.list(), ({ id }) => id, query),
+    handle: ({ query, sight }) => {
+      const seen = folders.list().filter(({ id }) => sight.seesFolder(id));
+      return listPage(
+        '/api/folders',
+        seen,
+        ({ id }) => id,
+        query,
+        (folder) => viewOf(folder, sight),
+      );
+    },
   }),
   route({
     method: 'post',
@@ -41,7 +57,9 @@ export const folderRoutes = ({ folders, onCamerasChanged }: FolderRoutesDeps): R
     problems: [409, 503],
     handle: ({ body, note }) => {
       note({ target: body.id });
-      return { status: 201, body: folders.create(body) };
+      const made = folders.create(body);
+      onMoved();
+      return { status: 201, body: made };
     },
   }),
   route({
@@ -60,6 +78,7 @@ export const folderRoutes = ({ folders, onCamerasChanged }: FolderRoutesDeps): R
       const present = withoutAbsent(changes);
       const before = folders.list().find((known) => known.id === params.id);
       const after = folders.update(params.id, present);
+      onMoved();
       note({ fields: changedNames(present, before, after) });
       return { status: 200, body: after };
     },
@@ -76,6 +95,7 @@ export const folderRoutes = ({ folders, onCamerasChanged }: FolderRoutesDeps): R
     handle: ({ params }) => {
       folders.remove(params.id);
       onCamerasChanged();
+      onMoved();
       return { status: 200, body: { message: 'folder deleted' } };
     },
   }),

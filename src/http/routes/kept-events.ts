@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Sight } from '../../auth/sight.js';
 import type { Principal } from '../../auth/tokens.js';
 import { AppError } from '../../base/errors.js';
 import { eventIdOf, eventIdText, eventTypes, eventView } from '../../events/kept/event.js';
@@ -31,6 +32,7 @@ export type KeptEventRoutesDeps = {
   readonly events: Pick<EventLog, 'page' | 'find' | 'review' | 'protect'>;
   /** The cameras that have a tag; and those in a folder, and in the folders in it. */
   readonly cameras: {
+    readonly ids: readonly string[];
     withTag(tagId: string): ReadonlySet<string>;
     inFolder(folderId: string): ReadonlySet<string>;
   };
@@ -101,14 +103,18 @@ type EventsQuery = z.infer<typeof eventsQuery>;
 const setOf = <Item>(value: Item | readonly Item[] | undefined): ReadonlySet<Item> | null =>
   value === undefined ? null : new Set([value].flat() as Item[]);
 
-const filterOf = (query: EventsQuery, cameras: KeptEventRoutesDeps['cameras']): EventFilter => {
+const filterOf = (query: EventsQuery, cameras: KeptEventRoutesDeps['cameras'], sight: Sight): EventFilter => {
   const { from: fromMs = null, to: toMs = null, camera_id, folder_id, tag, type, label, reviewed } = query;
   if (fromMs !== null && toMs !== null && fromMs >= toMs)
     throw invalidInput([{ path: 'from', message: 'must be before "to"' }]);
   const wanted = [
     setOf(camera_id),
-    ...(folder_id === undefined ? [] : [cameras.inFolder(folder_id)]),
+    ...(folder_id === undefined
+      ? []
+      : [sight.seesFolder(folder_id) ? cameras.inFolder(folder_id) : new Set<string>()]),
     ...(tag === undefined ? [] : [cameras.withTag(tag)]),
+    // What is about no camera is about all.
+    ...(sight.isLimited ? [new Set(cameras.ids.filter((id) => sight.seesCamera(id)))] : []),
   ].filter((ids) => ids !== null);
   const [first, ...others] = wanted;
   const cameraIds =
@@ -146,12 +152,17 @@ const viewOf = ({ event, isReviewed }: SeenEvent): z.infer<typeof eventSchema> =
   reviewed: isReviewed,
 });
 
+/** Of whoever is limited what is about a camera in sight. */
+const isInSight = ({ event: { cameraId } }: SeenEvent, sight: Sight): boolean =>
+  !sight.isLimited || sight.seesCamera(cameraId);
+
 /** A single event. */
 const oneEventRoutes = ({ events, pictures }: Omit<KeptEventRoutesDeps, 'cameras'>): Route[] => {
-  const find = (text: string, { username }: Principal): SeenEvent => {
+  const find = (text: string, { username }: Principal, sight: Sight): SeenEvent => {
     const id = eventIdOf(text);
     const seen = id === null ? null : events.find(id, username);
-    if (seen === null) throw new AppError('not_found', `there is no event ${text}`);
+    if (seen === null || !isInSight(seen, sight))
+      throw new AppError('not_found', `there is no event ${text}`);
     return seen;
   };
   return [
@@ -163,7 +174,10 @@ const oneEventRoutes = ({ events, pictures }: Omit<KeptEventRoutesDeps, 'cameras
       params: eventParams,
       answers: { 200: { description: 'The event', schema: eventSchema } },
       problems: [404, 503],
-      handle: ({ params, principal }) => ({ status: 200, body: viewOf(find(params.id, principal)) }),
+      handle: ({ params, principal, sight }) => ({
+        status: 200,
+        body: viewOf(find(params.id, principal, sight)),
+      }),
     }),
     route({
       method: 'put',
@@ -176,12 +190,12 @@ const oneEventRoutes = ({ events, pictures }: Omit<KeptEventRoutesDeps, 'cameras
       body: z.strictObject({ protected: z.boolean() }).meta({ id: 'EventChanges' }),
       answers: { 200: { description: 'The event', schema: eventSchema } },
       problems: [404, 409, 503],
-      handle: ({ params, body, principal, note }) => {
-        const { event } = find(params.id, principal);
+      handle: ({ params, body, principal, sight, note }) => {
+        const { event } = find(params.id, principal, sight);
         events.protect(event.id, body.protected);
         const fields = event.isProtected === body.protected ? [] : ['protected'];
         note({ target: params.id, fields, ...(event.cameraId === '' ? {} : { camera_id: event.cameraId }) });
-        return { status: 200, body: viewOf(find(params.id, principal)) };
+        return { status: 200, body: viewOf(find(params.id, principal, sight)) };
       },
     }),
     route({
@@ -197,8 +211,8 @@ const oneEventRoutes = ({ events, pictures }: Omit<KeptEventRoutesDeps, 'cameras
         304: { description: 'The picture that the client has', contentType: null },
       },
       problems: [404, 501, 502, 503],
-      handle: async ({ params, principal, onGone }) => {
-        const { event } = find(params.id, principal);
+      handle: async ({ params, principal, sight, onGone }) => {
+        const { event } = find(params.id, principal, sight);
         const gone = new AbortController();
         onGone(() => gone.abort(pictureError('pictures_busy', 'the client did not wait')));
         const picture = await pictures.of(event, gone.signal);
@@ -221,9 +235,9 @@ export const keptEventRoutes = ({ events, cameras, pictures }: KeptEventRoutesDe
     query: eventsQuery,
     answers: listAnswers(`Events, ${DEFAULT_LIMIT} where no limit is named`, eventSchema),
     problems: [503],
-    handle: ({ query, principal }) => {
+    handle: ({ query, principal, sight }) => {
       const { limit, order, cursor: after = null } = query;
-      const page = events.page(filterOf(query, cameras), { after, limit, order }, principal.username);
+      const page = events.page(filterOf(query, cameras, sight), { after, limit, order }, principal.username);
       const link = page.next === null ? null : nextLink(query, page.next);
       return listText(JSON.stringify(page.seen.map(viewOf)), link);
     },
@@ -247,8 +261,15 @@ export const keptEventRoutes = ({ events, cameras, pictures }: KeptEventRoutesDe
       },
     },
     problems: [503],
-    handle: ({ body, principal }) => {
-      const ids = [...new Set(body.ids)].map(eventIdOf).filter((id) => id !== null);
+    handle: ({ body, principal, sight }) => {
+      const isThere = (id: number): boolean => {
+        const seen = sight.isLimited ? events.find(id, principal.username) : null;
+        return seen === null ? !sight.isLimited : isInSight(seen, sight);
+      };
+      const ids = [...new Set(body.ids)]
+        .map(eventIdOf)
+        .filter((id) => id !== null)
+        .filter(isThere);
       return { status: 200, body: { count: events.review(principal.username, ids, body.reviewed) } };
     },
   }),

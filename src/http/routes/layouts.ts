@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mayRole } from '../../auth/permissions.js';
+import { may } from '../../auth/permissions.js';
+import type { Sight } from '../../auth/sight.js';
 import type { Principal } from '../../auth/tokens.js';
 import { AppError } from '../../base/errors.js';
 import { changedNames } from '../changed-names.js';
@@ -30,19 +31,94 @@ const viewOf = (layout: Layout) => ({ ...layout, revision: tagOf(layout).slice(1
 const shown = (layout: Layout): Reply => taggedText(JSON.stringify(viewOf(layout)), tagOf(layout));
 
 /** What is shared is everybody's: the right to share is the right to change it. */
-const requireSharing = ({ role }: Principal): void => {
-  if (!mayRole(role, 'layouts.share'))
-    throw httpError('forbidden', `the role ${role} may not change what is shared`);
+const requireSharing = (principal: Principal): void => {
+  if (!may(principal, 'layouts.share')) throw httpError('forbidden', 'you may not change what is shared');
+};
+
+/** What of a layout is in sight; null: nothing of it is, and it is another's. */
+const inSight = (layout: Layout, { username }: Principal, sight: Sight): Layout | null => {
+  if (!sight.isLimited) return layout;
+  const tiles = layout.tiles.filter(({ camera_id: id }) => id === '' || sight.seesCamera(id));
+  const { source } = layout;
+  const isSourceSeen =
+    source.kind === 'folder'
+      ? sight.seesFolder(source.id)
+      : source.kind === 'tag'
+        ? sight.seesTag(source.id)
+        : tiles.some(({ camera_id: id }) => id !== '');
+  if (layout.owner === username) return { ...layout, tiles };
+  return isSourceSeen ? { ...layout, tiles } : null;
+};
+
+type Find = (id: string, principal: Principal, sight: Sight) => Layout;
+
+const findIn =
+  (layouts: LayoutRoutesDeps['layouts']): Find =>
+  (id, principal, sight) => {
+    const layout = layouts.find(id);
+    const isTheirs = layout !== null && (layout.owner === principal.username || layout.shared);
+    const seen = isTheirs ? inSight(layout, principal, sight) : null;
+    if (seen === null) throw new AppError('not_found', `there is no layout ${id}`);
+    return seen;
+  };
+
+const changeRoutes = (layouts: LayoutRoutesDeps['layouts']): Route[] => {
+  const find = findIn(layouts);
+  return [
+    route({
+      method: 'put',
+      path: '/api/layouts/:id',
+      access: 'layouts.edit',
+      audit: 'update_layout',
+      summary: 'Change the fields that are sent; what is shared is taken back by its owner alone',
+      isConditional: true,
+      params: idParams,
+      body: layoutChangesSchema,
+      answers: { 200: { description: 'The layout', schema: layoutSchema } },
+      problems: [403, 404, 503],
+      handle: ({
+        params,
+        body: { id, owner: _, revision: __, ...changes },
+        principal,
+        sight,
+        ifMatch,
+        note,
+      }) => {
+        if (id !== undefined && id !== params.id)
+          throw invalidInput([{ path: 'id', message: 'the id of a layout can not be changed' }]);
+        const before = find(params.id, principal, sight);
+        const present = withoutAbsent(changes);
+        const after: Layout = { ...before, ...present };
+        if (before.shared || after.shared) requireSharing(principal);
+        if (!after.shared && before.owner !== principal.username)
+          throw httpError('forbidden', 'only its owner may take back what is shared');
+        requireMatch(ifMatch, tagOf(before));
+        layouts.replace(after);
+        note({ fields: changedNames(present, before, after) });
+        return shown(after);
+      },
+    }),
+    route({
+      method: 'delete',
+      path: '/api/layouts/:id',
+      access: 'layouts.edit',
+      audit: 'delete_layout',
+      summary: 'Remove a layout',
+      params: idParams,
+      answers: { 200: { description: 'Done', schema: messageSchema } },
+      problems: [403, 404, 503],
+      handle: ({ params, principal, sight }) => {
+        if (find(params.id, principal, sight).shared) requireSharing(principal);
+        layouts.remove(params.id);
+        return { status: 200, body: { message: 'layout deleted' } };
+      },
+    }),
+  ];
 };
 
 /** Walls of cameras: each user's own, which nobody else sees, and those that are shared. */
 export const layoutRoutes = ({ layouts }: LayoutRoutesDeps): Route[] => {
-  const find = (id: string, { username }: Principal): Layout => {
-    const layout = layouts.find(id);
-    if (layout === null || (layout.owner !== username && !layout.shared))
-      throw new AppError('not_found', `there is no layout ${id}`);
-    return layout;
-  };
+  const find = findIn(layouts);
   return [
     route({
       method: 'get',
@@ -51,13 +127,17 @@ export const layoutRoutes = ({ layouts }: LayoutRoutesDeps): Route[] => {
       summary: 'The own layouts, and those that are shared',
       query: pageQuery,
       answers: listAnswers('Layouts, sorted by id', layoutSchema),
-      handle: ({ query, principal }) =>
-        listPage('/api/layouts', layouts.seenBy(principal.username), ({ id }) => id, query, viewOf),
+      handle: ({ query, principal, sight }) => {
+        const seen = layouts
+          .seenBy(principal.username)
+          .flatMap((layout) => inSight(layout, principal, sight) ?? []);
+        return listPage('/api/layouts', seen, ({ id }) => id, query, viewOf);
+      },
     }),
     route({
       method: 'post',
       path: '/api/layouts',
-      access: 'wall.open',
+      access: 'layouts.edit',
       audit: 'create_layout',
       summary: 'Add a layout; to share it takes the right to',
       body: newLayoutSchema,
@@ -82,48 +162,8 @@ export const layoutRoutes = ({ layouts }: LayoutRoutesDeps): Route[] => {
         304: { description: 'What the client has', contentType: null },
       },
       problems: [404],
-      handle: ({ params, principal }) => shown(find(params.id, principal)),
+      handle: ({ params, principal, sight }) => shown(find(params.id, principal, sight)),
     }),
-    route({
-      method: 'put',
-      path: '/api/layouts/:id',
-      access: 'wall.open',
-      audit: 'update_layout',
-      summary: 'Change the fields that are sent; what is shared is taken back by its owner alone',
-      isConditional: true,
-      params: idParams,
-      body: layoutChangesSchema,
-      answers: { 200: { description: 'The layout', schema: layoutSchema } },
-      problems: [403, 404, 503],
-      handle: ({ params, body: { id, owner: _, revision: __, ...changes }, principal, ifMatch, note }) => {
-        if (id !== undefined && id !== params.id)
-          throw invalidInput([{ path: 'id', message: 'the id of a layout can not be changed' }]);
-        const before = find(params.id, principal);
-        const present = withoutAbsent(changes);
-        const after: Layout = { ...before, ...present };
-        if (before.shared || after.shared) requireSharing(principal);
-        if (!after.shared && before.owner !== principal.username)
-          throw httpError('forbidden', 'only its owner may take back what is shared');
-        requireMatch(ifMatch, tagOf(before));
-        layouts.replace(after);
-        note({ fields: changedNames(present, before, after) });
-        return shown(after);
-      },
-    }),
-    route({
-      method: 'delete',
-      path: '/api/layouts/:id',
-      access: 'wall.open',
-      audit: 'delete_layout',
-      summary: 'Remove a layout',
-      params: idParams,
-      answers: { 200: { description: 'Done', schema: messageSchema } },
-      problems: [403, 404, 503],
-      handle: ({ params, principal }) => {
-        if (find(params.id, principal).shared) requireSharing(principal);
-        layouts.remove(params.id);
-        return { status: 200, body: { message: 'layout deleted' } };
-      },
-    }),
+    ...changeRoutes(layouts),
   ];
 };

@@ -24,7 +24,12 @@ export const logRoutes = ({ hub, streams, clock }: LogRoutesDeps): Route[] => [
     summary: 'The log as server-sent events: the last 100 records, then each new one',
     query: filterSchema,
     answers: { 200: { description: 'Events named `log`', contentType: 'text/event-stream' } },
-    handle: ({ query: { level = null, camera_id: cameraId = null }, principal }) =>
-      streams.reply(principal, (_request, sink) => new LogStream({ level, cameraId }, { hub, sink, clock })),
+    handle: ({ query: { level = null, camera_id: cameraId = null }, principal, sight }) => {
+      // What is about no camera may name any.
+      const isSeen = (id: string | null): boolean =>
+        !sight.isLimited || (id !== null && sight.seesCamera(id));
+      const filter = { level, cameraId, isSeen };
+      return streams.reply(principal, (_request, sink) => new LogStream(filter, { hub, sink, clock }));
+    },
   }),
 ];

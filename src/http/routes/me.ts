@@ -42,8 +42,10 @@ const MAX_PREFERENCES_DEPTH = 32;
 
 const meSchema = z
   .strictObject({
-    username: idSchema,
+    username: z.string().describe('of a key `key:` and its name'),
     role: z.enum(roles),
+    folders: z.array(idSchema).optional().describe('sees what is in these alone; absent: everything'),
+    cameras: z.array(idSchema).optional().describe('and these; of keys alone'),
     permissions: z.array(z.enum(PERMISSIONS as [string, ...string[]])),
     time_zone: z.string().describe('the zone that times are shown in, a setting of the site'),
     must_change_password: z
@@ -113,15 +115,17 @@ export const meRoutes = ({ accounts, sessions, preferences: kept, timeZone }: Me
   route({
     method: 'get',
     path: '/api/me',
-    access: 'account.own',
+    access: 'me.read',
     summary: 'Who asks, and what they may do',
     answers: { 200: { description: 'The user', schema: meSchema } },
-    handle: ({ principal: { username, role } }) => ({
+    handle: ({ principal, principal: { username, role, limits } }) => ({
       status: 200,
       body: {
         username,
         role,
-        permissions: permissionsOf(role),
+        ...(limits && limits.folders.length > 0 && { folders: limits.folders }),
+        ...(limits && limits.cameras.length > 0 && { cameras: limits.cameras }),
+        permissions: permissionsOf(principal),
         time_zone: timeZone(),
         must_change_password: accounts.mustChangePassword(username),
       },

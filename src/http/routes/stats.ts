@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type HistoryAnswer, type Span, spans } from '../../ops/history.js';
+import { isOfCameras } from '../../ops/history-series.js';
 import { type Route, route } from '../route.js';
 import { instantSchema } from '../time-range.js';
 
@@ -46,7 +47,7 @@ const historyQuery = z.object({
 });
 
 export type StatsRoutesDeps = {
-  readonly stats: { record(): z.infer<typeof statsSchema> };
+  readonly stats: { record(seesCamera?: (cameraId: string) => boolean): z.infer<typeof statsSchema> };
   readonly history: {
     read(span: Span, fromMs: number | null, names: readonly string[] | null): HistoryAnswer;
   };
@@ -58,9 +59,12 @@ export const statsRoutes = ({ stats, history }: StatsRoutesDeps): Route[] => [
     method: 'get',
     path: '/api/stats',
     access: 'stats.read',
-    summary: 'Runtime statistics',
+    summary: 'Runtime statistics, of the cameras in sight',
     answers: { 200: { description: 'Statistics', schema: statsSchema } },
-    handle: () => ({ status: 200, body: stats.record() }),
+    handle: ({ sight }) => ({
+      status: 200,
+      body: stats.record(sight.isLimited ? sight.seesCamera : undefined),
+    }),
   }),
   route({
     method: 'get',
@@ -69,9 +73,12 @@ export const statsRoutes = ({ stats, history }: StatsRoutesDeps): Route[] => [
     summary: 'What dashboards show over time: counts as rates, and all cameras together',
     query: historyQuery,
     answers: { 200: { description: 'Samples, the oldest first', schema: historySchema } },
-    handle: ({ query: { span, from = null, series } }) => ({
-      status: 200,
-      body: history.read(span, from, series?.split(',') ?? null),
-    }),
+    handle: ({ query: { span, from = null, series }, sight }) => {
+      const read = history.read(span, from, series?.split(',') ?? null);
+      // Of all cameras together nothing was kept by folder.
+      const isShown = ([name]: [string, unknown]): boolean => !sight.isLimited || !isOfCameras(name);
+      const shown = Object.fromEntries(Object.entries(read.series).filter(isShown));
+      return { status: 200, body: { ...read, series: shown } };
+    },
   }),
 ];

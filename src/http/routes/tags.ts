@@ -28,7 +28,10 @@ export const tagRoutes = ({ tags, onCamerasChanged }: TagRoutesDeps): Route[] =>
     summary: 'All tags',
     query: pageQuery,
     answers: listAnswers('Tags, sorted by id', tagSchema),
-    handle: ({ query }) => listPage('/api/tags', tags.list(), ({ id }) => id, query),
+    handle: ({ query, sight }) => {
+      const seen = tags.list().filter(({ id }) => sight.seesTag(id));
+      return listPage('/api/tags', seen, ({ id }) => id, query);
+    },
   }),
   route({
     method: 'post',

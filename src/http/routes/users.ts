@@ -5,23 +5,37 @@ import { listAnswers, listPage, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
 import { invalidInput } from '../problem.js';
 import { type Route, route } from '../route.js';
-import { idSchema, messageSchema, newPasswordSchema } from '../schemas.js';
+import { foldersSchema, idSchema, messageSchema, newPasswordSchema } from '../schemas.js';
 
-type User = { readonly username: string; readonly role: Role };
+type User = { readonly username: string; readonly role: Role; readonly folders?: readonly string[] };
 
 export type UserRoutesDeps = {
   readonly accounts: {
     list(): User[];
     create(account: User & { readonly password: string }): Promise<User>;
-    update(username: string, changes: { readonly password?: string; readonly role?: Role }): Promise<User>;
+    update(
+      username: string,
+      changes: {
+        readonly password?: string;
+        readonly role?: Role;
+        readonly folders?: readonly string[] | null;
+      },
+    ): Promise<User>;
     remove(username: string): void;
   };
 };
 
-const userSchema = z.strictObject({ username: idSchema, role: z.enum(roles) }).meta({ id: 'User' });
+const userSchema = z
+  .strictObject({ username: idSchema, role: z.enum(roles), folders: foldersSchema.optional() })
+  .meta({ id: 'User' });
 
 const newUserSchema = z
-  .strictObject({ username: idSchema, password: newPasswordSchema, role: z.enum(roles) })
+  .strictObject({
+    username: idSchema,
+    password: newPasswordSchema,
+    role: z.enum(roles),
+    folders: foldersSchema.nullish(),
+  })
   .meta({ id: 'NewUser' });
 
 const userChangesSchema = z
@@ -29,6 +43,7 @@ const userChangesSchema = z
     username: idSchema.optional(),
     password: newPasswordSchema.optional(),
     role: z.enum(roles).optional(),
+    folders: foldersSchema.nullable().optional().meta({ description: 'null: everything is seen again' }),
   })
   .meta({ id: 'UserChanges' });
 
@@ -50,13 +65,14 @@ export const userRoutes = ({ accounts }: UserRoutesDeps): Route[] => [
     path: '/api/users',
     access: 'users.manage',
     audit: 'create_user',
-    summary: 'Add a user',
+    summary: 'Add a user, who sees everything unless folders are named',
     body: newUserSchema,
     answers: { 201: { description: 'The user', schema: userSchema } },
     problems: [409, 429, 503],
     handle: async ({ body, note }) => {
-      note({ target: body.username, role: body.role });
-      return { status: 201, body: await accounts.create(body) };
+      const { folders, ...user } = body;
+      note({ target: body.username, role: body.role, ...(folders && { folders }) });
+      return { status: 201, body: await accounts.create(folders ? { ...user, folders } : user) };
     },
   }),
   route({
@@ -64,7 +80,7 @@ export const userRoutes = ({ accounts }: UserRoutesDeps): Route[] => [
     path: '/api/users/:username',
     access: 'users.manage',
     audit: 'update_user',
-    summary: 'Change the password, the role or both; 409 for the last admin',
+    summary: 'Change the password, the role, the folders that are seen; 409 for the last admin',
     params: userParams,
     body: userChangesSchema,
     answers: { 200: { description: 'The user', schema: userSchema } },
@@ -73,7 +89,11 @@ export const userRoutes = ({ accounts }: UserRoutesDeps): Route[] => [
       if (repeated !== undefined && repeated !== username)
         throw invalidInput([{ path: 'username', message: 'the name of a user can not be changed' }]);
       const present = withoutAbsent(changes);
-      note({ fields: Object.keys(present).sort(), ...(present.role && { role: present.role }) });
+      note({
+        fields: Object.keys(present).sort(),
+        ...(present.role && { role: present.role }),
+        ...(present.folders && { folders: present.folders }),
+      });
       return { status: 200, body: await accounts.update(username, present) };
     },
   }),

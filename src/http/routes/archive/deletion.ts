@@ -34,8 +34,8 @@ export const deletionRoute = ({ cameras, deleted, deletions }: DeletionRouteDeps
     problems: [404, 503],
     handle: async ({ params, query: { from, to }, note }) => {
       note({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
-      if (from >= to) throw invalidInput([{ path: 'from', message: 'must be before "to"' }]);
       const id = knownCamera(params.id, cameras, deleted);
+      if (from >= to) throw invalidInput([{ path: 'from', message: 'must be before "to"' }]);
       const count = await deletions.deleteWithin(id, from, to);
       note({ deleted: count });
       return { status: 200, body: { message: 'recordings deleted', deleted: count } };

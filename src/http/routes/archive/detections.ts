@@ -113,8 +113,8 @@ export const detectionsRoute = ({ clock, cameras, detections }: DetectionsRouteD
     ),
     problems: [404, 503],
     handle: async ({ params, query }) => {
-      const range = rangeOf(query, clock.wallMs(), MAX_LISTED_DAYS);
       const id = knownCamera(params.id, cameras);
+      const range = rangeOf(query, clock.wallMs(), MAX_LISTED_DAYS);
       const { limit, cursor: behind = null } = query;
       const labels = query.label === undefined ? null : [query.label].flat();
       const { json, next } = await detections.detections(id, { ...range, labels, limit, behind });

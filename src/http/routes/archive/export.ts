@@ -88,10 +88,11 @@ export const exportRoute = ({ clock, cameras, exports, viewers }: ExportRouteDep
       note(shownSelection(wanted));
       return {
         write: async (request, response) => {
-          await whileAllowed(viewers, null, username, response, async () => {
+          const sendAll = async (): Promise<void> => {
             const clip = await exports.clip(id, wanted, username);
             await sendClip(clip, `export_${id}.mp4`, request, response);
-          });
+          };
+          await whileAllowed(viewers, null, username, response, sendAll, [id]);
         },
       };
     },

@@ -80,8 +80,8 @@ export const listRoutes = ({ clock, cameras, recordings, timeline }: ListRoutesD
     answers: { 200: { description: 'Intervals and gaps', schema: coverageSchema } },
     problems: [404, 503],
     handle: async ({ params, query }) => {
-      const { fromMs, toMs } = rangeOf(query, clock.wallMs(), MAX_LISTED_DAYS);
       const id = knownCamera(params.id, cameras);
+      const { fromMs, toMs } = rangeOf(query, clock.wallMs(), MAX_LISTED_DAYS);
       const { intervals, gaps, broken } = await timeline.intervals(id, fromMs, toMs);
       const body = {
         intervals: intervals.map(shownSpan),

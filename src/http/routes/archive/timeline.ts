@@ -86,11 +86,13 @@ export const timelineRoute = ({ clock, cameras, timeline, detected, moved }: Tim
       304: { description: 'What the client has', contentType: null },
     },
     problems: [404, 503],
-    handle: async ({ query }) => {
+    handle: async ({ query, sight }) => {
       const { fromMs, toMs } = rangeOf(query, clock.wallMs(), MAX_LISTED_DAYS);
       if (query.bucket_ms !== undefined && (toMs - fromMs) / query.bucket_ms > MAX_BUCKETS)
         throw invalidInput([{ path: 'bucket_ms', message: `that is more than ${MAX_BUCKETS} buckets` }]);
-      const ids = [...new Set([query.camera].flat())].map((id) => knownCamera(id, cameras));
+      const ids = [...new Set([query.camera].flat())].map((id) =>
+        knownCamera(id, { has: (known) => sight.seesCamera(known) && cameras.has(known) }),
+      );
       const range = { fromMs, toMs };
       const lanes = await Promise.all(
         ids.map(async (id) => [id, await laneOf(id, range, query.bucket_ms)] as const),
