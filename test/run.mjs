@@ -30,6 +30,8 @@ const run = spawnSync(
   // times takes minutes on a machine that has other things to do.
   [
     '--enable-source-maps',
+    // A process that ends while V8 still compiles may wait for itself for ever (nodejs/node#54918).
+    '--no-concurrent-recompilation',
     '--test',
     `--test-concurrency=${process.env['TEST_FILES_AT_ONCE'] ?? 2}`,
     '--test-timeout=600000',

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { AppError } from '../../src/base/errors.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
 import type { ApiOptions } from '../support/api-client.js';
-import { checkAnswers, type Document, isWatching, operationsOf } from '../support/contract.js';
+import { checkAnswers, type Document, isWatching, operationsOf, wrongKey } from '../support/contract.js';
 import { CLIP_BYTES, clipContent, FakeArchive, FILE } from '../support/fake-archive.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { until } from '../support/until.js';
@@ -426,5 +426,12 @@ test('every answer is what the document says, and every documented one was seen'
     for (const path of [exportPath, `/hls/open/recording.mp4?file=${FILE}`]) await get(path, { headers });
   const tag = (await get('/api/cameras/open/detections')).headers.get('etag') ?? '';
   await get('/api/cameras/open/detections', { headers: { 'if-none-match': tag } });
+  for (let count = 0; count < 10; count++) await get(exportPath, { token: wrongKey(count) });
+  let count = 10;
+  for (const [method, path] of operationsOf(document)) {
+    if (path === '/api/openapi.json') continue;
+    const asked = path.replace('{id}', 'locked') + query;
+    assert.equal((await server.call(method, asked, { token: wrongKey(count++) })).status, 429, path);
+  }
   assert.deepEqual(checkAnswers(document, server.seen), []);
 });

@@ -16,6 +16,7 @@ import {
   isWatching,
   type Operation,
   operationsOf,
+  wrongKey,
 } from '../support/contract.js';
 import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.js';
 import { until } from '../support/until.js';
@@ -308,7 +309,7 @@ const callWithWrongKeys = async (): Promise<void> => {
   let count = 0;
   for (const [method, path, operation] of operations()) {
     if (!('429' in operation.responses) || path === '/api/login') continue;
-    const token = `framering_${String(count++).padStart(64, '0')}`;
+    const token = wrongKey(count++);
     const body = operation.requestBody === undefined ? {} : { body: {} };
     assert.equal((await app.call(method, withId(path, 'locked'), { token, ...body })).status, 429, path);
   }

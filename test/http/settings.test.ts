@@ -58,7 +58,7 @@ test('settings and layouts are part of a backup; one of former days leaves both 
   await app.asAdmin('PUT', '/api/settings', { time_zone: 'Asia/Tokyo' });
   const { body: layout } = await app.asAdmin('POST', '/api/layouts', { name: 'kept', grid: '3x3' });
   const { body: snapshot } = await app.asAdmin('GET', '/api/system/backup/export');
-  assert.equal(snapshot.version, 2);
+  assert.equal(snapshot.version, 3);
   const restore = async (body: object): Promise<void> => {
     const { status, text } = await app.asAdmin('POST', '/api/system/backup/import', body);
     assert.equal(status, 200, text);
@@ -93,7 +93,7 @@ test('a backup whose layouts can not be is refused with every fault', async () =
     ...snapshot,
     layouts,
     settings: { time_zone: 'Mars' },
-    version: 3,
+    version: 4,
   });
   assert.equal(status, 400);
   assert.deepEqual(body.errors.map(({ path }: { path: string }) => path).sort(), [

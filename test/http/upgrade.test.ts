@@ -214,6 +214,7 @@ test('asked for without an upgrade it says what it is', async () => {
     '401',
     '404',
     '426',
+    '429',
     '503',
   ]);
 });

@@ -40,6 +40,9 @@ const templateOf = (document: Document, called: string): string | undefined => {
   return Object.keys(document.paths).find(fits);
 };
 
+/** A key that is none, another one for each number. */
+export const wrongKey = (number: number): string => `framering_${String(number).padStart(64, '0')}`;
+
 const pointer = (text: string): string => text.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /**

@@ -1,3 +1,5 @@
+import { authError } from '../../src/auth/auth-error.js';
+import { LoginLimiter } from '../../src/auth/login-limiter.js';
 import { Sights } from '../../src/auth/sight.js';
 import { Tokens } from '../../src/auth/tokens.js';
 import { Viewers } from '../../src/auth/viewers.js';
@@ -57,8 +59,17 @@ export const startWebServer = async (
     ['eve', userNamed('eve', 'viewer')],
     ['olga', userNamed('olga', 'operator')],
   ]);
+  const wrongKeys = new LoginLimiter({ clock, isHome: () => false });
+  const noKeys = {
+    verify: (_key: string, address: string): never => {
+      wrongKeys.fail(address);
+      throw authError('token_invalid', 'there is no such key');
+    },
+    find: () => null,
+  };
   const tokens = new Tokens(Buffer.alloc(32, 1), {
     users: { find: (name) => users.get(name) ?? null },
+    keys: noKeys,
     clock,
   });
   const viewers = new Viewers({ clock, log });

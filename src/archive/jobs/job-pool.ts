@@ -97,7 +97,11 @@ export class JobPool implements JobRunner {
       maxThreads: options.threads,
       idleTimeout: IDLE_MS,
       recordTiming: false,
-      execArgv: [...process.execArgv, NO_REQUIRE_OF_MODULES],
+      // Of the process's own options just that: Node starts no thread that is given one of V8's.
+      execArgv: [
+        ...process.execArgv.filter((option) => option === '--enable-source-maps'),
+        NO_REQUIRE_OF_MODULES,
+      ],
     });
     // A thread that dies without a job has nobody to tell; the next job gets a new one.
     this.#pool.on('error', () => {});
