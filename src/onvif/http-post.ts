@@ -65,6 +65,8 @@ const failureOf = (error: Error, url: URL): Error => {
   }
 };
 
+const cutOff = (): Error => Object.assign(new Error('cut off'), { code: 'ECONNRESET' });
+
 const collect = (response: IncomingMessage, url: URL): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -80,7 +82,7 @@ const collect = (response: IncomingMessage, url: URL): Promise<Buffer> =>
     response.on('end', () => resolve(Buffer.concat(chunks, bytes)));
     response.on('error', reject);
     // Of a response that is cut off neither of them may come.
-    response.on('close', () => reject(Object.assign(new Error('cut off'), { code: 'ECONNRESET' })));
+    response.on('close', () => reject(cutOff()));
   });
 
 /** One request and its answer, within bounds; what goes wrong is an OnvifError. Follows nobody elsewhere. */
@@ -107,6 +109,8 @@ export const post = async (
           ? httpsRequest({ ...options, rejectUnauthorized: certificate === 'verify' }, resolve)
           : httpRequest(options, resolve);
       request.on('error', reject);
+      // Who switches to another protocol gives no answer, and that is no error of Node's.
+      request.on('close', () => reject(cutOff()));
       request.end(body);
     });
     const { statusCode = 0, headers: got, headersDistinct } = response;

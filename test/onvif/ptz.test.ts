@@ -85,6 +85,29 @@ test('a stop that gets lost is sent again, and at last told of', async () => {
   assert.equal(worse.runaways.length, 1);
 });
 
+test('who lets go in the very moment in which a command ends is heard', async () => {
+  for (let turns = 0; turns < 8; turns += 1) {
+    let end = (): void => {};
+    const told: string[] = [];
+    const drive = new PtzDrive({
+      clock: new FakeClock(),
+      move: () =>
+        new Promise((resolve) => {
+          told.push('move');
+          end = resolve;
+        }),
+      stop: async () => void told.push('stop'),
+      onRunaway: () => assert.fail('it runs away'),
+    });
+    const moved = drive.move(LEFT);
+    end();
+    for (let passed = 0; passed < turns; passed += 1) await Promise.resolve();
+    await drive.stop();
+    await moved;
+    assert.deepEqual([told, drive.isMoving], [['move', 'stop'], false], `${turns} turns later`);
+  }
+});
+
 const withCamera = async (
   options: Partial<FakeDeviceOptions>,
   use: (camera: PtzCamera, device: FakeDevice) => Promise<void>,
@@ -169,3 +192,22 @@ test('a camera without PTZ, or whose profile has none, is not offered to be move
   await withCamera({ hasPtz: false }, async (camera) => assert.equal(await camera.isOffered(), false));
   await withCamera({}, async (camera) => assert.equal(await camera.isOffered(), false), 'fixed');
 });
+
+test(
+  'a camera that switches to another protocol instead of an answer is not waited for',
+  { timeout: 60_000 },
+  () =>
+    withCamera(
+      {
+        instead: (operation, response) => {
+          if (operation !== 'ContinuousMove') return false;
+          response.writeHead(101, { Connection: 'Upgrade', Upgrade: 'x' }).end();
+          return true;
+        },
+      },
+      async (camera, device) => {
+        await assert.rejects(camera.move(LEFT), /without an answer/);
+        assert.equal(device.asked.at(-1)?.operation, 'Stop');
+      },
+    ),
+);

@@ -57,16 +57,19 @@ export class PtzDrive {
   }
 
   #run(): Promise<void> {
-    this.#running ??= this.#follow().finally(() => {
-      this.#running = null;
-    });
-    return this.#running;
+    if (this.#running === null && this.#isDue) this.#running = this.#follow();
+    return this.#running ?? Promise.resolve();
   }
 
   async #follow(): Promise<void> {
-    while (this.#isDue) {
-      if (isStill(this.#wish)) await this.#halt();
-      else await this.#tell(this.#wish);
+    try {
+      while (this.#isDue) {
+        if (isStill(this.#wish)) await this.#halt();
+        else await this.#tell(this.#wish);
+      }
+    } finally {
+      // In the same moment in which nothing was due any more: whoever wishes later begins anew.
+      this.#running = null;
     }
   }
 
