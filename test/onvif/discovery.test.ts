@@ -109,3 +109,28 @@ test('nothing that a datagram holds throws, grows, or names another host', () =>
   );
   assert.deepEqual(readReply(Buffer.alloc(MAX_REPLY_BYTES + 1, ' '), '192.0.2.7'), []);
 });
+
+test('nothing that one sender tells hides the others, however many devices it claims to be', async () => {
+  let count = 0;
+  const announcer = await FakeAnnouncer.start(() =>
+    Array.from({ length: 8 }, () =>
+      replyXml(...Array.from({ length: 16 }, () => matchXml(`urn:uuid:${++count}`, 'http://127.0.0.1/', ''))),
+    ),
+  );
+  try {
+    const { devices } = await discover(loopback, 1_000, { clock: systemClock });
+    assert.ok(devices.length > 0 && devices.length <= 64, String(devices.length));
+  } finally {
+    await announcer.stop();
+  }
+});
+
+test('a datagram of nothing takes no time', () => {
+  const datagram = Buffer.from(`${'\0'.repeat(MAX_REPLY_BYTES - 1)}<`);
+  const padded = Buffer.from(`${replyXml(matchXml('urn:uuid:1', '', ''))}\0\0`);
+  const startMs = performance.now();
+  for (let times = 0; times < 64; times += 1) assert.deepEqual(readReply(datagram, '192.0.2.7'), []);
+  const tookMs = performance.now() - startMs;
+  assert.ok(tookMs < 1_000, `${tookMs} ms`);
+  assert.equal(readReply(padded, '192.0.2.7').length, 1);
+});

@@ -25,6 +25,7 @@ const MAX_DEVICES = 1_000;
 const MAX_REPLIES = 5_000;
 /** And of one sender, so that none hides the others. */
 const MAX_REPLIES_OF_ONE = 64;
+const MAX_DEVICES_OF_ONE = 64;
 
 /** This machine's IPv4 networks, the one of its own, `lo`, only where it is asked for by name. */
 const ownNetworks = (): (Network & { readonly isInternal: boolean })[] =>
@@ -57,6 +58,7 @@ export const networksOf = (wanted: string): Network[] => {
 class Search {
   readonly #found: Map<string, FoundDevice>;
   readonly #repliesOf = new Map<string, number>();
+  readonly #devicesOf = new Map<string, number>();
   #replies = 0;
 
   constructor(found: Map<string, FoundDevice>) {
@@ -71,7 +73,10 @@ class Search {
     for (const device of readReply(bytes, sender)) {
       // Cheap devices share an endpoint, and whoever likes can tell another's: it is one only from one host.
       const key = `${device.host} ${device.endpoint}`;
-      if (this.#found.size < MAX_DEVICES && !this.#found.has(key)) this.#found.set(key, device);
+      const own = this.#devicesOf.get(sender) ?? 0;
+      if (this.#found.has(key) || this.#found.size >= MAX_DEVICES || own >= MAX_DEVICES_OF_ONE) continue;
+      this.#devicesOf.set(sender, own + 1);
+      this.#found.set(key, device);
     }
   }
 }

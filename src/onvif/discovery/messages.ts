@@ -88,13 +88,19 @@ const addressOf = (match: Element, sender: string): string => {
   return url.href;
 };
 
+/** Some end with zeros. No expression finds these in a time that is in proportion, wherever zeros stand. */
+const withoutPadding = (bytes: Buffer): Buffer => {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end -= 1;
+  return bytes.subarray(0, end);
+};
+
 /** The devices that a datagram tells of; none where it is anything else, or can't be read. Never throws. */
 export const readReply = (bytes: Buffer, sender: string): FoundDevice[] => {
   if (bytes.length > MAX_REPLY_BYTES) return [];
-  const text = bytes
+  const text = withoutPadding(bytes)
     .toString('utf8')
-    .replace(/^\ufeff/, '')
-    .replace(/\0+$/, '');
+    .replace(/^\ufeff/, '');
   if (faultOf(text, MAX_ELEMENTS) !== null) return [];
   try {
     return all(at(parseXml(text), 'Envelope', 'Body', 'ProbeMatches'), 'ProbeMatch')
