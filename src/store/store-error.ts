@@ -32,3 +32,7 @@ const environmental =
 /** Whether SQLite itself failed for want of a working disk, file or lock. */
 export const isEnvironmental = (thrown: unknown): thrown is InstanceType<typeof Database.SqliteError> =>
   thrown instanceof Database.SqliteError && environmental.test(thrown.code);
+
+/** Whether the file itself is of no use any more. */
+export const isBrokenFile = (thrown: unknown): boolean =>
+  thrown instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(thrown.code);

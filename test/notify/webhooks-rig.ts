@@ -26,7 +26,11 @@ export type WebhooksRig = {
   again(): WebhooksRig;
 };
 
-export type RigOptions = { readonly allowsLocal?: boolean; readonly resolve?: Lookup };
+export type RigOptions = {
+  readonly allowsLocal?: boolean;
+  readonly resolve?: Lookup;
+  readonly folder?: string;
+};
 
 /** Shorter than the deadline of a request. */
 const STEP_MS = 10_000;
@@ -86,4 +90,4 @@ const open = (t: TestContext, folder: string, clock: FakeClock, options: RigOpti
 
 /** Webhooks over files of their own, and a clock that the test moves; sockets are real. */
 export const openWebhooks = (t: TestContext, options: RigOptions = {}): WebhooksRig =>
-  open(t, tempFolder(t), new FakeClock(Date.now()), options);
+  open(t, options.folder ?? tempFolder(t), new FakeClock(Date.now()), options);

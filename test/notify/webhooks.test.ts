@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import Database from 'better-sqlite3';
 import { Webhook } from 'standardwebhooks';
+import { createLogger } from '../../src/base/log.js';
+import { Outbox } from '../../src/notify/webhooks/outbox.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { startReceiver, type TestReceiver } from './receiver.js';
 import { openWebhooks } from './webhooks-rig.js';
@@ -262,4 +267,71 @@ test('a masked password stands for the stored one, and goes to no other host', a
   const [{ path, headers }] = receiver.received as [TestReceiver['received'][0]];
   assert.deepEqual([path, headers['authorization']], ['/other', `Basic ${btoa('eve:s3cret')}`]);
   assert.throws(() => rig.webhooks.change(id, { url: 'http://eve:***@198.51.100.1/' }), /masked password/);
+});
+
+test('no leap of the clock makes what waits old, or lets it wait longer', async (t) => {
+  const rig = openWebhooks(t);
+  const receiver = await receiverOf(t);
+  const { id } = rig.add({ url: receiver.url });
+  receiver.answer = (response) => response.writeHead(503).end();
+  rig.begin();
+  await until('it is away', () => rig.webhooks.find(id).failures === 1);
+  rig.clock.setWall(rig.clock.wallMs() - 40 * 24 * HOUR_MS);
+  await rig.pass(60_000);
+  await until('it is asked again', () => rig.webhooks.find(id).failures > 1);
+  rig.clock.setWall(rig.clock.wallMs() + 80 * 24 * HOUR_MS);
+  await rig.pass(60_000);
+  const { waiting, dropped } = rig.webhooks.find(id);
+  assert.deepEqual([waiting, dropped], [1, 0]);
+});
+
+test('what waits weighs the same when it comes and when it goes, in whatever letters', async (t) => {
+  const log = createLogger(() => {});
+  const outbox = new Outbox(join(tempFolder(t), 'outbox.db'), { log, latestMs: 0 });
+  t.after(() => outbox.close());
+  const message = { messageId: 'm', wallMs: 0 };
+  const body = 'aé€😀'.repeat(50);
+  outbox.together(() => void outbox.add('w', message, () => body, 0));
+  assert.deepEqual(outbox.loadOf('w'), { count: 1, bytes: Buffer.byteLength(body) });
+  const { id } = outbox.next('w', 1)!;
+  outbox.together(() => outbox.remove('w', id, { isDropped: false }));
+  assert.deepEqual(outbox.loadOf('w'), { count: 0, bytes: 0 });
+});
+
+test('while the disk takes nothing, what was delivered is not sent again', async (t) => {
+  const folder = tempFolder(t);
+  const rig = openWebhooks(t, { folder });
+  const receiver = await receiverOf(t);
+  const { id } = rig.add({ url: receiver.url });
+  const other = new Database(join(folder, 'outbox.db'));
+  t.after(() => other.close());
+  receiver.answer = (response) => {
+    if (!other.inTransaction) other.exec('BEGIN IMMEDIATE');
+    response.writeHead(204).end();
+  };
+  rig.begin();
+  await until('it came', () => receiver.received.length === 1 && rig.webhooks.sending === 0);
+  await rig.pass(60_000);
+  assert.equal(receiver.received.length, 1);
+  assert.equal(rig.webhooks.find(id).waiting, 1);
+  other.exec('COMMIT');
+  await rig.pass(10_000);
+  await until('it is noted', () => rig.webhooks.find(id).waiting === 0);
+  assert.deepEqual([receiver.received.length, rig.webhooks.counts.sent], [1, 1]);
+});
+
+test('a file that another program holds is not broken: what waits in it comes at the next start', async (t) => {
+  const folder = tempFolder(t);
+  const path = join(folder, 'outbox.db');
+  const log = createLogger(() => {});
+  const first = new Outbox(path, { log, latestMs: 0 });
+  first.together(() => void first.add('w', { messageId: 'm', wallMs: 0 }, () => 'body', 0));
+  first.close();
+  const other = new Database(path);
+  other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
+  new Outbox(path, { log, latestMs: 0 }).close();
+  other.close();
+  const again = new Outbox(path, { log, latestMs: 0 });
+  t.after(() => again.close());
+  assert.equal(again.loadOf('w').count, 1);
 });

@@ -2,7 +2,7 @@ import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
-import { isEnvironmental } from '../../store/store-error.js';
+import { isBrokenFile, isEnvironmental } from '../../store/store-error.js';
 import { EventTables } from './event-tables.js';
 
 /** Another schema is begun anew: what happened is worth no migration. */
@@ -117,10 +117,6 @@ const moveAside = (path: string): void => {
     if (existsSync(path + suffix)) renameSync(path + suffix, `${path}.broken${suffix}`);
   }
 };
-
-/** Whether the file itself is of no use any more. */
-export const isBrokenFile = (thrown: unknown): boolean =>
-  thrown instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(thrown.code);
 
 const inMemory = (fault: unknown, { log, nowMs }: OpeningDeps): OpenEvents => {
   log.error('events are kept in memory until the next start', { reason: messageOf(fault) });

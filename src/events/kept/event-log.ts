@@ -3,14 +3,8 @@ import type { Clock, Timer } from '../../base/clock.js';
 import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { Signal } from '../../base/signal.js';
-import { isEnvironmental, storeError } from '../../store/store-error.js';
-import {
-  fileNumberOf,
-  isBrokenFile,
-  openEventDatabase,
-  reopenEventDatabase,
-  replaceEventDatabase,
-} from './database.js';
+import { isBrokenFile, isEnvironmental, storeError } from '../../store/store-error.js';
+import { fileNumberOf, openEventDatabase, reopenEventDatabase, replaceEventDatabase } from './database.js';
 import type { EventChanges, EventType, KeptEvent, NewEvent } from './event.js';
 import { type EventFilter, EventPages, type PageOf } from './event-pages.js';
 import { EventTables, type Place } from './event-tables.js';

@@ -2,6 +2,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { isBrokenFile, isEnvironmental } from '../../store/store-error.js';
 
 /** Another schema is begun anew: what waits is worth no migration. */
 const VERSION = 1;
@@ -68,19 +69,27 @@ const moveAside = (path: string): void => {
   }
 };
 
-/** Opens what waits, or begins anew where it is of no use; without a disk it is in memory. */
+const inMemory = (fault: unknown, log: Logger): Database.Database => {
+  log.error('messages are kept in memory until the next start', { reason: messageOf(fault) });
+  return open(':memory:');
+};
+
+/**
+ * Opens what waits, or begins anew where it is of no use. Where the disk is what fails the file is left as it is, and
+ * messages are in memory.
+ */
 export const openOutboxDatabase = (path: string, log: Logger): Database.Database => {
   try {
     if (!existsSync(path)) for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
     return open(path);
   } catch (fault) {
+    if (isEnvironmental(fault) && !isBrokenFile(fault)) return inMemory(fault, log);
     log.warn("the messages that wait can't be read: they are moved aside", { reason: messageOf(fault) });
   }
   try {
     moveAside(path);
     return open(path);
   } catch (fault) {
-    log.error('messages are kept in memory until the next start', { reason: messageOf(fault) });
-    return open(':memory:');
+    return inMemory(fault, log);
   }
 };

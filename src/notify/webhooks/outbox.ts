@@ -39,7 +39,7 @@ type StateRow = { failures: number; not_before_ms: number; dropped: number; last
 
 const prepare = (db: Database.Database) => ({
   loads: db.prepare<[], { webhook: string; count: number; bytes: number }>(
-    'SELECT webhook, count(*) AS count, sum(length(body)) AS bytes FROM messages GROUP BY webhook',
+    'SELECT webhook, count(*) AS count, sum(octet_length(body)) AS bytes FROM messages GROUP BY webhook',
   ),
   begin: db.prepare<[string]>(
     `INSERT OR IGNORE INTO receivers (webhook, sequence, failures, not_before_ms, dropped) VALUES (?, 0, 0, 0, 0)`,
@@ -56,7 +56,7 @@ const prepare = (db: Database.Database) => ({
     'INSERT INTO messages (webhook, message_id, body, made_ms, attempts, due_ms) VALUES (?, ?, ?, ?, 0, 0)',
   ),
   oldest: db.prepare<[string, number], { id: number; bytes: number }>(
-    'SELECT id, length(body) AS bytes FROM messages INDEXED BY messages_by_order WHERE webhook = ? AND id <> ? ORDER BY id LIMIT 1',
+    'SELECT id, octet_length(body) AS bytes FROM messages INDEXED BY messages_by_order WHERE webhook = ? AND id <> ? ORDER BY id LIMIT 1',
   ),
   next: db.prepare<[string, number], WaitingRow>(
     `SELECT id, message_id, body, made_ms, attempts FROM messages INDEXED BY messages_by_order
@@ -64,7 +64,7 @@ const prepare = (db: Database.Database) => ({
   ),
   nextDue: db.prepare<[string], number | null>('SELECT min(due_ms) FROM messages WHERE webhook = ?').pluck(),
   remove: db.prepare<[number], { bytes: number }>(
-    'DELETE FROM messages WHERE id = ? RETURNING length(body) AS bytes',
+    'DELETE FROM messages WHERE id = ? RETURNING octet_length(body) AS bytes',
   ),
   failed: db.prepare<[number, number]>(
     'UPDATE messages SET attempts = attempts + 1, due_ms = ? WHERE id = ?',
@@ -150,7 +150,7 @@ export class Outbox {
     const load = this.#loads.get(webhook) ?? { count: 0, bytes: 0 };
     this.#loads.set(webhook, load);
     load.count++;
-    load.bytes += body.length;
+    load.bytes += Buffer.byteLength(body);
     let dropped = 0;
     while (load.count > MAX_WAITING || load.bytes > MAX_WAITING_BYTES) {
       const oldest = this.#sql.oldest.get(webhook, busyId);

@@ -15,6 +15,8 @@ import { hostOf } from './webhook-url.js';
 
 export type ReceiverDeps = {
   readonly clock: Clock;
+  /** For what is waited for: wall time as of the start, which no leap of the host's clock changes. */
+  readonly queueMs: () => number;
   readonly log: Logger;
   readonly outbox: Outbox;
   readonly send: (what: Post) => Promise<PostOutcome>;
@@ -50,6 +52,8 @@ export class Receiver {
   #timer: Timer | null = null;
   /** What is on its way. */
   #busy: { readonly id: number; readonly abort: AbortController } | null = null;
+  /** It has a message, and the disk doesn't take that: nothing else is sent before that is noted. */
+  #unnoted: (() => boolean) | null = null;
   #isStopped = false;
 
   constructor(webhook: Webhook, deps: ReceiverDeps) {
@@ -86,9 +90,14 @@ export class Receiver {
     if (this.#isStopped || this.#busy !== null || !this.#webhook.enabled) return;
     this.#timer?.cancel();
     this.#timer = null;
-    const { clock, outbox } = this.#deps;
+    if (this.#unnoted?.() === false) {
+      this.#wait(DISK_WAIT_MS);
+      return;
+    }
+    this.#unnoted = null;
+    const { queueMs, outbox } = this.#deps;
     const { id } = this.#webhook;
-    const nowMs = clock.wallMs();
+    const nowMs = queueMs();
     const { notBeforeMs } = outbox.stateOf(id);
     if (notBeforeMs > nowMs) {
       this.#wait(notBeforeMs - nowMs);
@@ -132,14 +141,15 @@ export class Receiver {
 
   /** Notes what came of it; false: the disk doesn't take that. */
   #settle(message: Waiting, outcome: PostOutcome): boolean {
-    const { clock, outbox, random, onAttempt, onGone } = this.#deps;
+    const { clock, queueMs, outbox, random, onAttempt, onGone } = this.#deps;
     const { id } = this.#webhook;
     const attempts = message.attempts + 1;
     const verdict = verdictOf(outcome, attempts);
     onAttempt(verdict === 'delivered');
-    const nowMs = clock.wallMs();
+    const nowMs = queueMs();
+    const atMs = clock.wallMs();
     const before = outbox.stateOf(id);
-    const askedMs = retryAfterMs(outcome.retryAfter, nowMs);
+    const askedMs = retryAfterMs(outcome.retryAfter, atMs);
     const isWell = verdict === 'delivered';
     const failures = isWell ? 0 : before.failures + 1;
     this.#tell(before, failures, outcome);
@@ -147,19 +157,19 @@ export class Receiver {
     const state = {
       failures,
       notBeforeMs: isAway ? nowMs + waitForReceiverMs(failures, random(), askedMs) : 0,
-      last: { atMs: nowMs, status: outcome.status, detail: outcome.detail, durationMs: outcome.durationMs },
+      last: { atMs, status: outcome.status, detail: outcome.detail, durationMs: outcome.durationMs },
     };
-    const isNoted = outbox.together(() => {
-      if (isWell) outbox.remove(id, message.id, { isDropped: false });
-      else
-        outbox.failed(
-          message.id,
-          verdict === 'refused' ? nowMs + waitForMessageMs(attempts, random(), askedMs) : 0,
-        );
-      outbox.setState(id, state);
-      // What it refused while it was ill is no fault of the messages.
-      if (isWell && before.failures >= MAX_TRIES_IN_FRONT) outbox.dueNow(id);
-    });
+    const dueMs = verdict === 'refused' ? nowMs + waitForMessageMs(attempts, random(), askedMs) : 0;
+    const note = (): boolean =>
+      outbox.together(() => {
+        if (isWell) outbox.remove(id, message.id, { isDropped: false });
+        else outbox.failed(message.id, dueMs);
+        outbox.setState(id, state);
+        // What it refused while it was ill is no fault of the messages.
+        if (isWell && before.failures >= MAX_TRIES_IN_FRONT) outbox.dueNow(id);
+      });
+    const isNoted = note();
+    this.#unnoted = isNoted || !isWell ? null : note;
     if (verdict === 'gone') onGone();
     return isNoted;
   }

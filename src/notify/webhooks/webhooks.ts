@@ -58,6 +58,8 @@ export class Webhooks {
   /** Since the start, by what came of them. */
   readonly counts = { sent: 0, failed: 0, dropped: 0 };
   readonly #deps: WebhooksDeps;
+  /** At the start the wall's time was so far ahead of the clock that only moves on. */
+  readonly #aheadMs: number;
   readonly #receivers = new Map<string, Receiver>();
   /** What happened in this turn, and for whom; or while the disk took nothing. */
   #unwritten: { readonly webhookId: string; readonly occurrence: Occurrence }[] = [];
@@ -69,6 +71,7 @@ export class Webhooks {
 
   constructor(deps: WebhooksDeps) {
     this.#deps = deps;
+    this.#aheadMs = deps.clock.wallMs() - deps.clock.monotonicMs();
     this.#sweeping = deps.clock.every(MINUTE_MS, () => this.#sweep());
     this.reload();
   }
@@ -195,6 +198,7 @@ export class Webhooks {
     const { clock, log, outbox, random = Math.random } = this.#deps;
     const receiver = new Receiver(webhook, {
       ...{ clock, log, outbox, random },
+      queueMs: () => this.#queueMs(),
       send: (what) => post(what, this.#deps),
       onAttempt: (isDelivered) => {
         this.counts[isDelivered ? 'sent' : 'failed']++;
@@ -203,6 +207,11 @@ export class Webhooks {
     });
     this.#receivers.set(webhook.id, receiver);
     return receiver;
+  }
+
+  /** What waits is neither old nor early because somebody sets the host's clock. */
+  #queueMs(): number {
+    return this.#aheadMs + this.#deps.clock.monotonicMs();
   }
 
   #onGone(id: string): void {
@@ -264,7 +273,7 @@ export class Webhooks {
 
   /** A bounded part of what happened; false: the disk didn't take it. */
   #write(): boolean {
-    const { outbox, clock } = this.#deps;
+    const { outbox } = this.#deps;
     const part = this.#unwritten.slice(0, MAX_A_TURN);
     const told = new Set<string>();
     let dropped = 0;
@@ -273,7 +282,7 @@ export class Webhooks {
       for (const { webhookId, occurrence } of part) {
         const receiver = this.#receivers.get(webhookId);
         if (receiver === undefined || !receiver.webhook.enabled) continue;
-        const message = { messageId: occurrence.messageId, wallMs: clock.wallMs() };
+        const message = { messageId: occurrence.messageId, wallMs: this.#queueMs() };
         const make = (sequence: number): string => bodyOf(occurrence, sequence);
         dropped += outbox.add(webhookId, message, make, receiver.busyId);
         told.add(webhookId);
@@ -288,10 +297,10 @@ export class Webhooks {
 
   /** What is too old is given up. */
   #sweep(): void {
-    const { outbox, clock } = this.#deps;
+    const { outbox } = this.#deps;
     for (const [id, receiver] of this.#receivers) {
       if (outbox.loadOf(id).count > 0)
-        this.#countDropped(outbox.dropOld(id, clock.wallMs(), receiver.busyId));
+        this.#countDropped(outbox.dropOld(id, this.#queueMs(), receiver.busyId));
       receiver.kick();
     }
     this.#tellDropped();
