@@ -3,7 +3,8 @@ import { mock, test } from 'node:test';
 import { Thumbnails } from '../../src/web/archive/tape/thumbnails.js';
 
 test('a picture stays; one that could not be had is asked for again a little later', async () => {
-  mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+  let nowMs = 1_000_000;
+  mock.method(performance, 'now', () => nowMs);
   const asked: number[] = [];
   let answer: Blob | null = null;
   const thumbnails = new Thumbnails(async (_camera, atMs) => {
@@ -14,12 +15,12 @@ test('a picture stays; one that could not be had is asked for again a little lat
   assert.equal(await get(), null);
   answer = new Blob(['picture']);
   assert.equal(await get(), null, 'not at once: nobody is asked all the time');
-  mock.timers.setTime(1_010_000);
+  nowMs += 10_000;
   const url = await get();
   assert.match(url ?? '', /^blob:/);
-  mock.timers.setTime(9_000_000);
+  nowMs += 8_000_000;
   assert.equal(await get(), url);
   assert.deepEqual(asked, [12_000, 12_000]);
   thumbnails.close();
-  mock.timers.reset();
+  mock.restoreAll();
 });

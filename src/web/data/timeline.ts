@@ -18,7 +18,7 @@ export const loadTimeline = async (
   { fromMs, toMs, bucketMs }: { readonly fromMs: number; readonly toMs: number; readonly bucketMs: number },
   tag: string | null,
 ): Promise<Timeline | null> => {
-  const query = new URLSearchParams(cameras.map((id) => ['camera', id]));
+  const query = new URLSearchParams(cameras.map((id): [string, string] => ['camera', id]));
   query.set('from', isoOf(fromMs));
   query.set('to', isoOf(toMs));
   query.set('bucket_ms', String(bucketMs));

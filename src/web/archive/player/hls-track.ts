@@ -2,6 +2,7 @@ import type Hls from 'hls.js';
 import type { ErrorData } from 'hls.js';
 import { serviceNowMs } from '../../data/service-clock.js';
 import { accessToken } from '../../data/session.js';
+import { monotonicMs } from '../../player/monotonic.js';
 import { Backoff } from '../../socket/backoff.js';
 import { EMPTY_LANE, type Lane, recordedFrom } from '../tape/lane.js';
 
@@ -38,7 +39,7 @@ export class HlsTrack {
   #wantedMs = 0;
   #isPlaying = false;
   #state: State = 'none';
-  /** Nothing is loaded anew before then. */
+  /** Nothing is loaded anew before then, by the clock that nobody sets. */
   #againAtMs = 0;
 
   constructor(camera: string) {
@@ -79,8 +80,7 @@ export class HlsTrack {
 
   /** Now and then: goes on where what was loaded ends, and tries again what failed. */
   look(): void {
-    const nowMs = serviceNowMs();
-    if (nowMs < this.#againAtMs) return;
+    if (monotonicMs() < this.#againAtMs) return;
     if (this.#state === 'failed') void this.#load(this.#wantedMs - BEFORE_MS);
     if (!this.#isPlaying) return;
     if (this.#state === 'none') this.#goOn(this.#wantedMs);
@@ -99,7 +99,7 @@ export class HlsTrack {
 
   /** With what comes next, if it is known that something does; till then the last picture stays. */
   #goOn(fromMs: number): void {
-    this.#againAtMs = serviceNowMs() + LOOK_AGAIN_MS;
+    this.#againAtMs = monotonicMs() + LOOK_AGAIN_MS;
     this.isAtEnd = recordedFrom(this.lane, fromMs + MORE_MS) === null;
     const nextMs = recordedFrom(this.lane, fromMs);
     if (this.isAtEnd || nextMs === null) return;
@@ -162,11 +162,11 @@ export class HlsTrack {
       // The tape says why.
       this.#state = 'none';
       this.retrying = null;
-      this.#againAtMs = serviceNowMs() + LOOK_AGAIN_MS;
+      this.#againAtMs = monotonicMs() + LOOK_AGAIN_MS;
     } else if (type === 'networkError') {
       this.#wantedMs = this.shownMs ?? this.#wantedMs;
       this.#state = 'failed';
-      this.#againAtMs = serviceNowMs() + this.#backoff.next();
+      this.#againAtMs = monotonicMs() + this.#backoff.next();
       this.retrying = details;
     } else this.fault = details;
   }

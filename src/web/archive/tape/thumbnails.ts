@@ -1,4 +1,4 @@
-import { serviceNowMs } from '../../data/service-clock.js';
+import { monotonicMs } from '../../player/monotonic.js';
 
 const MAX_KEPT = 200;
 const MAX_IN_FLIGHT = 2;
@@ -34,7 +34,7 @@ export class Thumbnails {
     const atMs = Math.floor(timeMs / everyMs) * everyMs;
     const key = `${camera} ${atMs}`;
     const known = this.#kept.get(key);
-    if (known !== undefined && serviceNowMs() < known.untilMs) return Promise.resolve(known.url);
+    if (known !== undefined && monotonicMs() < known.untilMs) return Promise.resolve(known.url);
     return new Promise((resolve) => {
       this.#wish?.done(null);
       this.#wish = { key, camera, atMs, done: resolve };
@@ -65,7 +65,7 @@ export class Thumbnails {
   #keep(key: string, url: string | null): void {
     this.#kept.set(key, {
       url,
-      untilMs: url === null ? serviceNowMs() + NONE_FOR_MS : Number.POSITIVE_INFINITY,
+      untilMs: url === null ? monotonicMs() + NONE_FOR_MS : Number.POSITIVE_INFINITY,
     });
     const [oldest] = this.#kept;
     if (this.#kept.size <= MAX_KEPT || oldest === undefined) return;

@@ -2,6 +2,7 @@ import { signal } from '@preact/signals';
 import { asProblem, type Problem } from '../../data/problem.js';
 import { serviceNowMs } from '../../data/service-clock.js';
 import { loadTimeline, type TimelineLane } from '../../data/timeline.js';
+import { monotonicMs } from '../../player/monotonic.js';
 import { type Buckets, joinLanes, type Lane } from './lane.js';
 
 const HOUR_MS = 3_600_000;
@@ -18,6 +19,7 @@ const RETRY_MS = 3_000;
 
 type Chunk = {
   readonly tag: string | null;
+  /** By the clock that nobody sets, as all that is waited for. */
   readonly loadedMs: number;
   readonly lanes: ReadonlyMap<string, Lane>;
 };
@@ -62,15 +64,15 @@ export class TimelineStore {
   /** A time is seen: what isn't known of it, or may be another by now, is asked for. */
   look(fromMs: number, toMs: number): void {
     this.#seen = [fromMs, toMs];
-    const nowMs = serviceNowMs();
-    if (this.#cameras.length === 0 || nowMs < this.#retryAtMs) return;
+    const [nowMs, askedMs] = [serviceNowMs(), monotonicMs()];
+    if (this.#cameras.length === 0 || askedMs < this.#retryAtMs) return;
     const wanted: number[] = [];
     const endMs = Math.min(toMs, nowMs);
     for (let at = Math.floor(fromMs / CHUNK_MS) * CHUNK_MS; at < endMs; at += CHUNK_MS) {
       const chunk = this.#chunks.get(at);
       const staleMs = at + CHUNK_MS > nowMs - 2 * OPEN_STALE_MS ? OPEN_STALE_MS : PAST_STALE_MS;
       if (this.#loading.has(at)) continue;
-      if (chunk === undefined || nowMs - chunk.loadedMs > staleMs) wanted.push(at);
+      if (chunk === undefined || askedMs - chunk.loadedMs > staleMs) wanted.push(at);
     }
     // What isn't known at all comes first, the newest before the others.
     const isKnown = (at: number): number => (this.#chunks.has(at) ? 1 : 0);
@@ -95,7 +97,7 @@ export class TimelineStore {
 
   async #load(at: number, cameras: readonly string[]): Promise<void> {
     const known = this.#chunks.get(at);
-    const loadedMs = serviceNowMs();
+    const loadedMs = monotonicMs();
     try {
       const range = { fromMs: at, toMs: at + CHUNK_MS, bucketMs: BUCKET_MS };
       const told = await loadTimeline(cameras, range, known?.tag ?? null);
@@ -112,7 +114,7 @@ export class TimelineStore {
     } catch (fault) {
       if (cameras !== this.#cameras) return;
       this.problem.value = asProblem(fault);
-      this.#retryAtMs = serviceNowMs() + RETRY_MS;
+      this.#retryAtMs = monotonicMs() + RETRY_MS;
       this.#wanted = [];
     }
   }
