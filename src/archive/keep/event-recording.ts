@@ -116,8 +116,10 @@ export class EventRecording {
    */
   keepLeft(cameraId: string, fileName: string): void {
     const startMs = parseRecordingName(parseUnclosedName(fileName) ?? fileName)?.startMs;
-    if (startMs === undefined || !this.#decidedMs.has(cameraId)) return;
-    const left = this.#leftMs.get(cameraId) ?? new Set();
+    const decidedMs = this.#decidedMs.get(cameraId);
+    if (startMs === undefined || decidedMs === undefined) return;
+    // Those that were passed over while nothing could be seen are decided on, too.
+    const left = new Set([...(this.#leftMs.get(cameraId) ?? [])].filter((leftMs) => leftMs >= decidedMs));
     if (left.size < MOST_LEFT) this.#leftMs.set(cameraId, left.add(startMs));
     this.#remember();
   }
@@ -195,13 +197,13 @@ export class EventRecording {
   async #decide(cameraId: string): Promise<void> {
     const { clock, isBlind, isLasting, runner } = this.#deps;
     const nowMs = clock.wallMs();
-    // What is known now may be forgotten when it is asked for, or there is nobody to tell: all of this time is kept.
-    if (!isLasting() || isBlind(cameraId)) {
-      this.#decidedMs.set(cameraId, nowMs);
-      return;
-    }
     const decidedMs = this.#decidedMs.get(cameraId);
     if (decidedMs === undefined) return;
+    // What is known now may be forgotten when it is asked for, or there is nobody to tell: all of this time is kept.
+    if (!isLasting() || isBlind(cameraId)) {
+      this.#decidedMs.set(cameraId, Math.max(decidedMs, nowMs));
+      return;
+    }
     const toMs = Number.POSITIVE_INFINITY;
     const input = { archiveDir: this.#archiveDir, cameraId, fromMs: decidedMs, toMs, count: MOST_SEEN };
     const closed = await runner.run('closedWithin', input);

@@ -265,6 +265,30 @@ test('where the clock was set back nothing goes that the time before it may have
   assert.deepEqual(ahead.names(), [], 'it goes on being recorded by events');
 });
 
+test('where the clock was set back while nothing can be seen, what is there stays all the same', async (t) => {
+  const rig = setUp(t, [], JSON.stringify({ door: START_MS + 3_600_000 }));
+  rig.clock.advance(-SECONDS * 1_000 - 2 * MINUTE_MS);
+  const recording = rig.make();
+  rig.state.isBlind = true;
+  await recording.look();
+  rig.state.isBlind = false;
+  for (let look = 0; look < 40; look += 1) {
+    await recording.look();
+    rig.clock.advance(10_000);
+  }
+  assert.deepEqual(rig.names(), filmed.names);
+});
+
+test('of writers that died long ago none takes the place of one that died now', async (t) => {
+  const rig = setUp(t, []);
+  const recording = rig.make();
+  for (let ago = 1; ago <= 200; ago += 1) recording.keepLeft('door', openName(START_MS - ago * MINUTE_MS));
+  const [, second] = filmed.names;
+  recording.keepLeft('door', openName(parseRecordingName(second!)!.startMs));
+  await recording.look();
+  assert.deepEqual(rig.names(), [second]);
+});
+
 test('where a recording can not be cut for want of room, those of no event behind it go, which make it', async (t) => {
   const rig = setUp(t, [event(8, 9), event(100, 101)]);
   const run = rig.runner.run.bind(rig.runner);
