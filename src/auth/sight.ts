@@ -39,6 +39,18 @@ export const EVERYTHING: Sight = {
 };
 
 /**
+ * For what is told as it happens, and for whoever watches: where the database doesn't answer there is nobody to be told
+ * so, and nothing is seen.
+ */
+export const isSurelySeen = (look: () => boolean): boolean => {
+  try {
+    return look();
+  } catch {
+    return false;
+  }
+};
+
+/**
  * What users and keys that are limited to folders may see: the only place where that is decided. It asks the database
  * each time, where that takes microseconds, so that nothing is allowed by what was true before.
  */
@@ -80,11 +92,13 @@ export class Sights {
   moved(): void {
     this.#revision++;
     const sights = new Map<string, Sight>();
-    this.#deps.viewers.endUnseen((username, cameraId) => {
-      const sight = sights.get(username) ?? this.ofName(username);
-      sights.set(username, sight);
-      return sight.seesCamera(cameraId);
-    });
+    this.#deps.viewers.endUnseen((username, cameraId) =>
+      isSurelySeen(() => {
+        const sight = sights.get(username) ?? this.ofName(username);
+        sights.set(username, sight);
+        return sight.seesCamera(cameraId);
+      }),
+    );
   }
 
   /** A camera may name a folder that isn't there: nothing is above that. */

@@ -100,3 +100,10 @@ test('what is elsewhere ends for whoever does not see it there, and readers are 
   assert.deepEqual(ended, ['one']);
   assert.equal(sight.seesCamera('one'), false, 'at once, for who asked before, too');
 });
+
+test('what the database does not place is out of sight for whoever watches it, and nobody else is held up', () => {
+  const ended: string[] = [];
+  const broken = { get: () => assert.fail('the disk is gone') } as unknown as Map<string, string>;
+  sightsOf({ parents: new Map(), cameras: broken }, ended, ['mine', 'other']).moved();
+  assert.deepEqual(ended, ['mine', 'other']);
+});

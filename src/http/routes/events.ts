@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { may } from '../../auth/permissions.js';
-import type { Sight } from '../../auth/sight.js';
+import { isSurelySeen, type Sight } from '../../auth/sight.js';
 import type { Clock } from '../../base/clock.js';
 import { type EventHub, type HubEvent, type Topic, topics } from '../../events/event-hub.js';
 import { EventStream } from '../../events/event-stream.js';
@@ -38,9 +38,10 @@ const headerOf = (header: string | string[] | undefined): string | null =>
  */
 export const isInSight = ({ topic, id, cameraId }: HubEvent, sight: Sight): boolean => {
   if (!sight.isLimited) return true;
-  if (cameraId !== null) return sight.seesCamera(cameraId);
+  if (cameraId !== null) return isSurelySeen(() => sight.seesCamera(cameraId));
+  if (topic === 'storage') return true;
   const [, tagId] = /^tags\/(.*)$/.exec(id) ?? [];
-  return topic === 'storage' || (topic === 'config' && tagId !== undefined && sight.seesTag(tagId));
+  return topic === 'config' && tagId !== undefined && isSurelySeen(() => sight.seesTag(tagId));
 };
 
 /** What happens in the service, as it happens. */

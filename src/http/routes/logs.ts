@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isSurelySeen } from '../../auth/sight.js';
 import type { Clock } from '../../base/clock.js';
 import { type LogHub, logLevelRanks, type RecordLevel } from '../../ops/log-hub.js';
 import { LogStream } from '../../ops/log-stream.js';
@@ -27,7 +28,7 @@ export const logRoutes = ({ hub, streams, clock }: LogRoutesDeps): Route[] => [
     handle: ({ query: { level = null, camera_id: cameraId = null }, principal, sight }) => {
       // What is about no camera may name any.
       const isSeen = (id: string | null): boolean =>
-        !sight.isLimited || (id !== null && sight.seesCamera(id));
+        !sight.isLimited || (id !== null && isSurelySeen(() => sight.seesCamera(id)));
       const filter = { level, cameraId, isSeen };
       return streams.reply(principal, (_request, sink) => new LogStream(filter, { hub, sink, clock }));
     },
