@@ -138,6 +138,27 @@ test('nothing that is listed, counted or told names what is out of sight', async
   assert.deepEqual([me.folders, me.permissions.includes('layouts.share')], [['yard'], false]);
 });
 
+test('an own layout keeps what is out of sight as long as no other tiles are sent', async () => {
+  const token = tokens.viewer;
+  const path = '/api/layouts';
+  await app.asAdmin('PUT', '/api/cameras/secret-1', { folder_id: 'yard' });
+  const tiles = [{ camera_id: 'mine' }, { camera_id: 'secret-1' }];
+  const made = await app.call('POST', path, { token, body: { name: 'own', tiles } });
+  await app.asAdmin('PUT', '/api/cameras/secret-1', { folder_id: 'house' });
+  const own = `${path}/${made.body.id}`;
+  const { body: seen } = await app.call('GET', own, { token });
+  assert.deepEqual(seen.tiles, [{ camera_id: 'mine' }]);
+  const headers = { 'If-Match': `"${seen.revision}"` };
+  const renamed = await app.call('PUT', own, { token, headers, body: { name: 'still mine' } });
+  assert.equal(renamed.status, 200);
+  assert.deepEqual([renamed.body.name, renamed.body.tiles], ['still mine', [{ camera_id: 'mine' }]]);
+  assert.equal((await app.call('GET', own, { token })).body.revision, renamed.body.revision);
+  await app.asAdmin('PUT', '/api/cameras/secret-1', { folder_id: 'yard' });
+  assert.deepEqual((await app.call('GET', own, { token })).body.tiles, tiles);
+  await app.asAdmin('PUT', '/api/cameras/secret-1', { folder_id: 'house' });
+  assert.equal((await app.call('DELETE', own, { token })).status, 200);
+});
+
 test('what takes several cameras takes none that is out of sight', async () => {
   const timeline = await app.call('GET', '/api/timeline?camera=mine&camera=secret-1', {
     token: tokens.viewer,

@@ -88,14 +88,16 @@ const changeRoutes = (layouts: LayoutRoutesDeps['layouts']): Route[] => {
           throw invalidInput([{ path: 'id', message: 'the id of a layout can not be changed' }]);
         const before = find(params.id, principal, sight);
         const present = withoutAbsent(changes);
-        const after: Layout = { ...before, ...present };
+        // What is out of sight of it goes with the tiles that are sent, never by itself.
+        const { tiles } = layouts.find(params.id) ?? before;
+        const after: Layout = { ...before, tiles, ...present };
         if (before.shared || after.shared) requireSharing(principal);
         if (!after.shared && before.owner !== principal.username)
           throw httpError('forbidden', 'only its owner may take back what is shared');
         requireMatch(ifMatch, tagOf(before));
         layouts.replace(after);
         note({ fields: changedNames(present, before, after) });
-        return shown(after);
+        return shown(find(params.id, principal, sight));
       },
     }),
     route({
