@@ -38,6 +38,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   ops: ['base'],
   // Of the service types alone: see below.
   web: ['http', 'auth', 'objects'],
+  // Makes what the API takes; a command of its own.
+  import: ['base', 'http', 'rtsp'],
   // Pictures, and no code.
   docs: [],
   http: [
