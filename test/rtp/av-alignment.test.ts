@@ -153,9 +153,15 @@ test('whatever two clocks do, audio times rise strictly and never in steps that 
       seen.forget();
       camera.playTo(30 * MINUTE_MS);
       seen.assertNothingHeard();
-      // Beside reports that are off by their own error; and by arrival while the first minutes are measured.
-      assert.ok(seen.apartMs < (hasReports ? 60 : 400), `${seen.apartMs} ms apart`);
+      // Beside reports that are off by their own error. By arrival: what delays hid at the start (300 ms), what the
+      // clocks part in two windows (120 ms) and while that is drawn on, and what is too little to be.
+      assert.ok(seen.apartMs < (hasReports ? 60 : 500), `${seen.apartMs} ms apart`);
     }),
-    { numRuns: 30 },
+    {
+      numRuns: 30,
+      examples: [
+        [{ videoPpm: 672, audioPpm: -781, jitterMs: 287, errorMs: 0, seed: 809_568, hasReports: false }],
+      ],
+    },
   );
 });
