@@ -26,7 +26,7 @@ import { warnOfFewThreads } from './ops/thread-pool.js';
 import { Threads } from './ops/threads.js';
 import { buildRoutes } from './routes.js';
 import { openCertificate } from './served-tls.js';
-import { serviceFacts } from './service-facts.js';
+import { onvifDeviceFacts, serviceFacts } from './service-facts.js';
 import { Stops } from './stops.js';
 import { openStorage } from './storage.js';
 
@@ -113,11 +113,13 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const serverSent = new ServerSentStreams({ tokens, viewers, clock });
   const certificate = openCertificate(config, { clock, log }, stops);
   const service = () => serviceFacts(config, version, certificate);
+  const streams = new StreamAccess({ cameras: media.registry, gate: new ViewingGate(storage) });
+  let urls: Urls | null = null;
+  const onvifDevice = config.onvifDevice ? onvifDeviceFacts(version, store.facts, () => urls) : null;
   const routes = buildRoutes({
-    ...{ clock, version, storage, media, operations, models },
+    ...{ clock, version, storage, media, operations, models, streams, onvifDevice },
     ...{ log: hub, events, serverSent, service, trail, notices },
   });
-  const streams = new StreamAccess({ cameras: media.registry, gate: new ViewingGate(storage) });
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
     operations.metrics.requestDone(route, method, status, durationSec);
   const forwarded = new ForwardedNotice(log);
@@ -128,10 +130,11 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   });
   const access = createRtspAccess({
     ...{ streams, tokens, audit, accounts: storage.accounts, sources: media.registry },
+    onvifPasswords: onvifDevice && storage.onvifPasswords,
     onLoginFailure: (reason) => operations.metrics.loginFailed(reason),
   });
   const rtsp = { views: media.rtsp, access };
-  const urls = await listen(
+  urls = await listen(
     config,
     routes,
     { clock, forwarded, log, audit, tokens, streams, sights: storage.sights, onRequest, certificate, rtsp },

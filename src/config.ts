@@ -42,6 +42,8 @@ export type Config = {
   readonly ffmpegPath: string;
   /** Whether webhooks may be sent to this machine and what hangs on its link. */
   readonly webhooksToLocal: boolean;
+  /** Whether other recorders may add the cameras by ONVIF. */
+  readonly onvifDevice: boolean;
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -214,6 +216,12 @@ const detectModelOf = (env: Environment): string | null => {
   return text;
 };
 
+const onvifDeviceOf = (env: Environment): boolean => {
+  const text = textOf(env, 'ONVIF_DEVICE') ?? 'off';
+  if (text !== 'on' && text !== 'off') throw bad('ONVIF_DEVICE', text, 'it must be on or off');
+  return text === 'on';
+};
+
 /** Each listener needs a port of its own. */
 const checkPorts = ({ port, metricsPort, rtspPort, rtspsPort }: Config): void => {
   const ports = { PORT: port, METRICS_PORT: metricsPort, RTSP_PORT: rtspPort, RTSPS_PORT: rtspsPort };
@@ -259,6 +267,7 @@ export const readConfig = (env: Environment): Config => {
     detectModel: detectModelOf(env),
     ffmpegPath: textOf(env, 'FFMPEG_PATH') ?? 'ffmpeg',
     webhooksToLocal: booleanOf(env, 'WEBHOOKS_TO_LOCAL'),
+    onvifDevice: onvifDeviceOf(env),
   };
   checkPorts(config);
   if (config.rtspsPort !== null && config.tls === null && !config.tlsSelfSigned)
@@ -266,5 +275,7 @@ export const readConfig = (env: Environment): Config => {
       'bad_config',
       "RTSPS_PORT can't be used: it needs TLS_CERT and TLS_KEY, or TLS_SELF_SIGNED",
     );
+  if (config.onvifDevice && config.rtspPort === null && config.rtspsPort === null)
+    throw bad('ONVIF_DEVICE', 'on', 'it needs RTSP_PORT or RTSPS_PORT, where recorders get the pictures');
   return Object.freeze(config);
 };

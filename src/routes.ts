@@ -24,6 +24,7 @@ import { meRoutes } from './http/routes/me.js';
 import { metricsRoutes } from './http/routes/metrics.js';
 import { modelRoutes } from './http/routes/models.js';
 import { onvifRoutes } from './http/routes/onvif.js';
+import { type OnvifDeviceDeps, onvifDeviceRoutes } from './http/routes/onvif-device.js';
 import { withOpenApi } from './http/routes/openapi.js';
 import { ptzRoutes } from './http/routes/ptz.js';
 import { sessionRoutes } from './http/routes/session.js';
@@ -36,6 +37,7 @@ import { wallRoutes } from './http/routes/wall.js';
 import { webhookRoutes } from './http/routes/webhooks.js';
 import { whepRoutes } from './http/routes/whep.js';
 import type { ServerSentStreams } from './http/server-sent.js';
+import type { StreamAccess } from './http/stream-access.js';
 import { type StreamUpgrade, upgradeRoutes } from './http/upgrade.js';
 import type { WallVisitor } from './http/wall-visitor.js';
 import type { WallEvents, WallGuest } from './live/wall/guest.js';
@@ -58,6 +60,9 @@ export type Routes = {
   readonly upgrades: readonly StreamUpgrade[];
 };
 
+/** What the service is as an ONVIF device. */
+export type OnvifDeviceFacts = Pick<OnvifDeviceDeps, 'facts' | 'rtspPorts'>;
+
 export type RoutesDeps = {
   readonly clock: Clock;
   readonly version: string;
@@ -70,11 +75,15 @@ export type RoutesDeps = {
   readonly notices: Notices;
   readonly serverSent: ServerSentStreams;
   readonly trail: AuditRoutesDeps['trail'];
+  readonly streams: StreamAccess;
+  /** null: the service is no ONVIF device. */
+  readonly onvifDevice: OnvifDeviceFacts | null;
   /** How it was started. */
   readonly service: () => Omit<ServiceFacts, 'time_zone'>;
 };
 
-const managementRoutes = ({ clock, storage, media, operations, notices, service }: RoutesDeps): Route[] => {
+const managementRoutes = (deps: RoutesDeps): Route[] => {
+  const { clock, storage, media, operations, notices, service, onvifDevice } = deps;
   const { store, viewers, tokens, sessions, accounts, keys, sights } = storage;
   const { registry } = media;
   const onCamerasChanged = () => registry.reload();
@@ -96,7 +105,7 @@ const managementRoutes = ({ clock, storage, media, operations, notices, service 
     ...folderRoutes({ folders: store.folders, onCamerasChanged, onMoved: () => sights.moved() }),
     ...userRoutes({ accounts }),
     ...webhookRoutes(notices),
-    ...keyRoutes({ keys, clock }),
+    ...keyRoutes({ keys, clock, onvifPasswords: onvifDevice && storage.onvifPasswords }),
     ...wallRoutes({ tokens }),
     ...backupRoutes({
       backup: {
@@ -219,6 +228,17 @@ const wallUpgrade = (walls: Walls, hub: EventHub): StreamUpgrade => ({
   },
 });
 
+/** Beside the API, whose document leaves them out. */
+const deviceRoutes = ({ clock, storage, media, streams, onvifDevice }: RoutesDeps): Route[] => {
+  if (onvifDevice === null) return [];
+  const { onvifPasswords: passwords, onWrongKey: onWrong, sights, tokens } = storage;
+  const { registry, pictures } = media;
+  return onvifDeviceRoutes({
+    ...{ clock, passwords, onWrong, sights, tokens, pictures, streams, ...onvifDevice },
+    ...{ cameras: registry, sources: registry },
+  });
+};
+
 /** All routes of the service, and the document that describes them. */
 export const buildRoutes = (deps: RoutesDeps): Routes => {
   const { clock, version, operations } = deps;
@@ -235,5 +255,5 @@ export const buildRoutes = (deps: RoutesDeps): Routes => {
     ...upgradeRoutes(upgrades),
     ...probes,
   ];
-  return { all: withOpenApi(routes, version), probes, upgrades };
+  return { all: [...withOpenApi(routes, version), ...deviceRoutes(deps)], probes, upgrades };
 };

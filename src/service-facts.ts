@@ -1,7 +1,10 @@
-import { X509Certificate } from 'node:crypto';
+import { randomUUID, X509Certificate } from 'node:crypto';
 import type { Config } from './config.js';
 import type { ServiceFacts } from './http/routes/settings.js';
 import type { ServedCertificate } from './http/tls/served-certificate.js';
+import type { RtspPorts } from './onvif/server/addresses.js';
+import type { DeviceFacts } from './onvif/server/device-service.js';
+import type { FactTable } from './store/facts.js';
 
 /** The zone that times are shown in where none is set: the machine's. */
 export const machineTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -35,3 +38,24 @@ export const serviceFacts = (
   max_connections: config.maxConnections,
   max_connections_per_ip: config.maxConnectionsPerAddress,
 });
+
+type RtspUrls = { readonly rtspUrl: string | null; readonly rtspsUrl: string | null };
+
+const portOf = (url: string | null | undefined): number | null => (url ? Number(new URL(url).port) : null);
+
+/** What the service is as an ONVIF device: the same one after each start. `urls`: null until all listen. */
+export const onvifDeviceFacts = (
+  version: string,
+  stored: Pick<FactTable, 'text' | 'setText'>,
+  urls: () => RtspUrls | null,
+): { readonly facts: DeviceFacts; readonly rtspPorts: () => RtspPorts } => {
+  let uuid = stored.text('onvif_uuid');
+  if (uuid === null) {
+    uuid = randomUUID();
+    stored.setText('onvif_uuid', uuid);
+  }
+  return {
+    facts: { version, uuid },
+    rtspPorts: () => ({ rtsp: portOf(urls()?.rtspUrl), rtsps: portOf(urls()?.rtspsUrl) }),
+  };
+};

@@ -3,6 +3,7 @@ import { ArchiveRoot } from './archive/archive-root.js';
 import { Accounts } from './auth/accounts.js';
 import { ApiKeys, isKeyName } from './auth/api-keys.js';
 import { loadJwtSecret } from './auth/jwt-secret.js';
+import { OnvifPasswords } from './auth/onvif-passwords.js';
 import { Sessions } from './auth/sessions.js';
 import { Sights } from './auth/sight.js';
 import { limitsOf, Tokens } from './auth/tokens.js';
@@ -35,8 +36,11 @@ export type Storage = {
   readonly sessions: Sessions;
   readonly accounts: Accounts;
   readonly keys: ApiKeys;
-  /** A key that nobody has was shown from this address. */
+  readonly onvifPasswords: OnvifPasswords;
+  /** A key that nobody has was shown from this address, or its password for ONVIF. */
   readonly wrongKey: Signal<[address: string]>;
+  /** Says so; throws `too_many_attempts`. */
+  readonly onWrongKey: (address: string) => void;
   readonly sights: Sights;
   /** What happened. */
   readonly events: EventLog;
@@ -116,13 +120,11 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   const { users, logins, facts } = store;
   const secret = loadJwtSecret(config.dataDir, config.jwtSecret);
   const wrongKey = new Signal<[address: string]>();
-  const keys = new ApiKeys({
-    ...{ table: store.keys, viewers, clock, log },
-    onWrong: (address) => {
-      accounts.wrongKey(address);
-      wrongKey.emit(address);
-    },
-  });
+  const onWrongKey = (address: string): void => {
+    accounts.wrongKey(address);
+    wrongKey.emit(address);
+  };
+  const keys = new ApiKeys({ table: store.keys, viewers, clock, log, onWrong: onWrongKey });
   stops.push(() => keys.stop());
   const tokens = new Tokens(secret, { users, keys, clock });
   const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
@@ -136,5 +138,21 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
     },
   });
   await accounts.ensureAdmin(deps.showAdmin);
-  return { store, root, viewers, tokens, sessions, accounts, keys, wrongKey, sights, events, eventPictures };
+  const onvifPasswords = new OnvifPasswords(secret, { keys });
+  return {
+    ...{
+      store,
+      root,
+      viewers,
+      tokens,
+      sessions,
+      accounts,
+      keys,
+      onvifPasswords,
+      wrongKey,
+      onWrongKey,
+      sights,
+    },
+    ...{ events, eventPictures },
+  };
 };

@@ -55,7 +55,8 @@ export const isKey = (token: string): boolean => token.startsWith(KEY_PREFIX);
 /** Whether a name stands for a key, not for a user. */
 export const isKeyName = (username: string): boolean => username.startsWith(NAME_PREFIX);
 
-const usernameOf = (name: string): string => `${NAME_PREFIX}${name}`;
+/** What a key is called wherever a user's name would stand. */
+export const keyUsername = (name: string): string => `${NAME_PREFIX}${name}`;
 
 /** Keys of programs: each is a token that lasts, with a role and limits of its own. */
 export class ApiKeys {
@@ -116,6 +117,14 @@ export class ApiKeys {
     return holderOf(known.stored);
   }
 
+  /** It was shown otherwise than as it is. */
+  noteUse(username: string): void {
+    const known = this.#byName.get(username);
+    if (known === undefined) return;
+    known.usedMs = this.#deps.clock.wallMs();
+    this.#isUnwritten = true;
+  }
+
   /** Who has this name; null: nobody now. */
   find(username: string): KeyHolder | null {
     const known = this.#byName.get(username);
@@ -139,12 +148,12 @@ export class ApiKeys {
 
   #adopt(all: readonly StoredApiKey[], before: ReadonlyMap<string, Known> = new Map()): void {
     const known = all.map((stored): Known => {
-      const old = before.get(usernameOf(stored.name));
+      const old = before.get(keyUsername(stored.name));
       const usedMs = old?.stored.id === stored.id ? old.usedMs : stored.used_ms;
       return { stored, usedMs, isEnded: false };
     });
     this.#byHash = new Map(known.map((one) => [one.stored.secret_hash, one]));
-    this.#byName = new Map(known.map((one) => [usernameOf(one.stored.name), one]));
+    this.#byName = new Map(known.map((one) => [keyUsername(one.stored.name), one]));
   }
 
   #refuse(hash: string, address: string): never {
@@ -193,6 +202,6 @@ const isSame = (one: StoredApiKey, other: StoredApiKey): boolean =>
   JSON.stringify({ ...one, used_ms: null }) === JSON.stringify({ ...other, used_ms: null });
 
 const holderOf = ({ id, name, role, folders, cameras }: StoredApiKey): KeyHolder => ({
-  ...{ username: usernameOf(name), role, token_epoch: id },
+  ...{ username: keyUsername(name), role, token_epoch: id },
   limits: folders === null && cameras === null ? null : { folders: folders ?? [], cameras: cameras ?? [] },
 });

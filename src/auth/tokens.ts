@@ -65,7 +65,8 @@ export const bearerTokenOf = (authorization: string | undefined): string | null 
 export const limitsOf = ({ folders }: Pick<StoredUser, 'folders'>): Limits | null =>
   folders === undefined ? null : { folders, cameras: [] };
 
-const ofKey = ({ username, role, token_epoch: epoch, limits }: KeyHolder): Principal => ({
+/** Who a key stands for. */
+export const principalOfKey = ({ username, role, token_epoch: epoch, limits }: KeyHolder): Principal => ({
   ...{ username, role, epoch, limits },
   ...{ sessionId: null, isKey: true },
 });
@@ -113,14 +114,14 @@ export class Tokens {
    * `too_many_attempts` of wrong keys from this address.
    */
   verifyAccess(token: string | null, address = ''): Principal {
-    if (token !== null && isKey(token)) return ofKey(this.#keys.verify(token, address));
+    if (token !== null && isKey(token)) return principalOfKey(this.#keys.verify(token, address));
     const claims = this.#verify(token, ACCESS);
     return this.#principalOf(claims);
   }
 
   /** Who may watch `cameraId` with this stream token for it, or with this access token or key; throws the same. */
   verifyForCamera(token: string | null, cameraId: string, address = ''): Principal {
-    if (token !== null && isKey(token)) return ofKey(this.#keys.verify(token, address));
+    if (token !== null && isKey(token)) return principalOfKey(this.#keys.verify(token, address));
     const claims = this.#verify(token, ACCESS, STREAM);
     if (claims.aud === STREAM && textClaim(claims, 'stream_id') !== cameraId)
       throw invalid('the token is for another camera');
@@ -165,7 +166,7 @@ export class Tokens {
     if (isKeyName(subject)) {
       const holder = this.#keys.find(subject);
       if (holder?.token_epoch !== epoch) throw revoked;
-      return ofKey(holder);
+      return principalOfKey(holder);
     }
     const user = this.#users.find(subject);
     if (user?.token_epoch !== epoch) throw revoked;

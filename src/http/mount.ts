@@ -10,7 +10,7 @@ import { createBodyReader, DEFAULT_BODY_LIMIT_BYTES } from './body.js';
 import { Compression, encodedTag, encodingFor, forgetEncodings, isCompressible } from './compression.js';
 import { sendPieces } from './paced-write.js';
 import { httpError, problemOf } from './problem.js';
-import type { Content, Entry, Reply, Route, RouteAccess } from './route.js';
+import type { Asked, Content, Entry, Reply, Route, RouteAccess } from './route.js';
 import { idParams } from './schemas.js';
 import { authorizeSession } from './session-access.js';
 import type { StreamAccess } from './stream-access.js';
@@ -53,7 +53,7 @@ const send = async (
   const isWorthIt = isCompressible(contentType, totalBytes(pieces));
   if (isWorthIt) response.vary('Accept-Encoding');
   const encoding = isWorthIt ? encodingFor(request) : null;
-  const etag = reply.headers?.['ETag'];
+  const etag = reply.headers?.['ETag'] as string | undefined;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && etag !== undefined && !isNoneMatch(request.headers['if-none-match'], etag)) {
     if (encoding !== null) response.setHeader('ETag', encodedTag(etag, encoding));
@@ -143,6 +143,15 @@ const noteOf = (
         requestId: response.locals['requestId'],
       });
 
+const askedOf = (request: Request): Asked => ({
+  method: request.method,
+  target: request.originalUrl,
+  // Of a proxy that is trusted, what it was asked.
+  host: request.host ?? '',
+  localAddress: request.socket.localAddress ?? '',
+  authorization: request.headers.authorization ?? '',
+});
+
 /** Who may, then what is sent, then whether it fits: nobody makes us read a body who may not send one. */
 const handlerOf = (route: Route, doorkeepers: Doorkeepers, compression: Compression): RequestHandler => {
   const readBody = createBodyReader(route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES, route.bodyType);
@@ -176,6 +185,7 @@ const handlerOf = (route: Route, doorkeepers: Doorkeepers, compression: Compress
       ...entry,
       ifMatch: ifMatch ?? '',
       clientAddress: request.ip ?? '',
+      asked: askedOf(request),
       userAgent: request.headers['user-agent'] ?? '',
       onGone: (listener) => {
         if (response.destroyed) listener();

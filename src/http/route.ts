@@ -12,6 +12,18 @@ import type { ViewingPermission } from './stream-access.js';
 
 export type Method = 'get' | 'post' | 'put' | 'delete';
 
+/** A request's first lines. */
+export type Asked = {
+  readonly method: string;
+  /** Path and query, as they were sent. */
+  readonly target: string;
+  /** The name or address that the client knows us by, with its port; "" where it says none. */
+  readonly host: string;
+  /** The address that it reached. */
+  readonly localAddress: string;
+  readonly authorization: string;
+};
+
 /** What a handler is given: checked input, who asks, and from where. */
 export type Call<By extends Access, Params, Query, Body> = {
   readonly params: Params;
@@ -30,6 +42,8 @@ export type Call<By extends Access, Params, Query, Body> = {
   /** Of a conditional route: what the client says that it knows. */
   readonly ifMatch: string;
   readonly clientAddress: string;
+  /** As it was asked, for protocols that have their own way to say who asks. */
+  readonly asked: Asked;
   /** What the client calls itself: nobody is known by it. */
   readonly userAgent: string;
   /** Calls back when the client has gone, or has its answer: at once if that was before. */
@@ -41,7 +55,7 @@ export type Call<By extends Access, Params, Query, Body> = {
 };
 
 /** Added to an answer, or instead of its usual ones. With an ETag, `If-None-Match` is honoured. */
-type ReplyHeaders = { readonly headers?: Readonly<Record<string, string>> };
+type ReplyHeaders = { readonly headers?: Readonly<Record<string, string | readonly string[]>> };
 
 /** What is sent as it is; pieces in a row are one content, and are not put together for that. */
 export type Content = string | Buffer | readonly Buffer[];

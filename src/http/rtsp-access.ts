@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Accounts } from '../auth/accounts.js';
 import { isKey } from '../auth/api-keys.js';
 import { BasicLogins } from '../auth/basic-logins.js';
+import type { OnvifPasswords } from '../auth/onvif-passwords.js';
 import type { Tokens } from '../auth/tokens.js';
 import { AppError } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
@@ -15,7 +16,9 @@ export type RtspAccessDeps = {
   readonly streams: StreamAccess;
   readonly sources: StreamSources;
   readonly accounts: Pick<Accounts, 'login' | 'has'>;
-  readonly tokens: Pick<Tokens, 'verifyAccess'>;
+  readonly tokens: Pick<Tokens, 'verifyAccess' | 'issueStream'>;
+  /** Of keys; null: no recorder was given any. */
+  readonly onvifPasswords: Pick<OnvifPasswords, 'login'> | null;
   readonly audit: Logger;
   readonly onLoginFailure: LoginDeps['onLoginFailure'];
 };
@@ -49,15 +52,19 @@ export const createRtspAccess = (deps: RtspAccessDeps): RtspAccess => {
   /** A key does in the place of a password, whatever the name. */
   const shownToken = ({ token, login }: Shown): string | null =>
     token ?? (login !== null && isKey(login.password) ? login.password : null);
-  const tokenOf = async (shown: Shown): Promise<string | null> => {
-    const token = shownToken(shown);
+  const onvifToken = ({ login }: Shown, cameraId: string): string | null => {
+    const who = login && (deps.onvifPasswords?.login(login.username, login.password) ?? null);
+    return who && tokens.issueStream(who, cameraId);
+  };
+  const tokenOf = async (shown: Shown, cameraId: string): Promise<string | null> => {
+    const token = shownToken(shown) ?? onvifToken(shown, cameraId);
     const { login, address } = shown;
     return token !== null || login === null
       ? token
       : await logins.tokenFor(login.username, login.password, address);
   };
   return async (cameraId, stream, shown) => {
-    const token = streams.asksForToken(cameraId) ? await tokenOf(shown) : shownToken(shown);
+    const token = streams.asksForToken(cameraId) ? await tokenOf(shown, cameraId) : shownToken(shown);
     const place = streams.connectBy(token, cameraId, 'live.watch', shown.address);
     return { place, source: sources.sourceOf(cameraId, stream) };
   };

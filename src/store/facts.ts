@@ -9,7 +9,8 @@ export type FactName =
   | 'archive_dir'
   | 'archive_decided'
   | 'protected_events'
-  | 'first_admin_epoch';
+  | 'first_admin_epoch'
+  | 'onvif_uuid';
 
 const prepare = (db: Database.Database) => ({
   one: db.prepare<[FactName], string>('SELECT value FROM facts WHERE name = ?').pluck(),

@@ -15,6 +15,14 @@ have chromium || packages="$packages chromium"
 # Debian's Chromium has no H.265, Firefox has.
 have firefox-esr || packages="$packages firefox-esr"
 /usr/bin/python3 -c "import aiortc" >/dev/null 2>&1 || packages="$packages python3-aiortc"
+
+# Adds the service as a recorder does. From PyPI, into a folder of its own (support/onvif/zeep.ts); without it its test is skipped.
+zeep="${TMPDIR:-/tmp}/framering-onvif-zeep"
+if ! "$zeep/bin/python3" -c "import onvif" >/dev/null 2>&1; then
+  { python3 -m venv "$zeep" && "$zeep/bin/pip" install -q onvif-zeep==0.2.12; } >/dev/null 2>&1 ||
+    echo "onvif-zeep could not be had from PyPI: its test will be skipped" >&2
+fi
+
 [ -z "$packages" ] && exit 0
 
 # Debian starts a service on installing it, and prometheus would hold port 9090: not now, and not at boot.

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ApiKey, ApiKeys } from '../../auth/api-keys.js';
+import type { OnvifPasswords } from '../../auth/onvif-passwords.js';
 import type { Clock } from '../../base/clock.js';
 import { roles } from '../access.js';
 import { listAnswers, listPage, pageQuery } from '../list.js';
@@ -11,6 +12,8 @@ import { instantSchema } from '../time-range.js';
 export type KeyRoutesDeps = {
   readonly keys: Pick<ApiKeys, 'list' | 'create' | 'remove'>;
   readonly clock: Clock;
+  /** null: the service is no ONVIF device. */
+  readonly onvifPasswords: Pick<OnvifPasswords, 'ofKey'> | null;
 };
 
 const camerasSchema = z
@@ -39,6 +42,10 @@ const madeKeySchema = z
   .strictObject({
     ...keyShape,
     key: z.string().meta({ description: 'good wherever an access token is; it is shown here alone' }),
+    onvif_password: z.string().optional().meta({
+      description:
+        'with the name as user it opens ONVIF and RTSP for other recorders; there where `ONVIF_DEVICE` is on, and shown here alone',
+    }),
   })
   .meta({ id: 'MadeApiKey' });
 
@@ -65,7 +72,7 @@ const viewOf = ({ id, name, role, folders, cameras, created_ms, expires_ms, used
 });
 
 /** Keys of programs. */
-export const keyRoutes = ({ keys, clock }: KeyRoutesDeps): Route[] => [
+export const keyRoutes = ({ keys, clock, onvifPasswords }: KeyRoutesDeps): Route[] => [
   route({
     method: 'get',
     path: '/api/keys',
@@ -95,7 +102,8 @@ export const keyRoutes = ({ keys, clock }: KeyRoutesDeps): Route[] => [
         ...{ name, role, folders: folders ?? null, cameras: cameras ?? null },
         expires_ms: expires ?? null,
       });
-      return { status: 201, body: { ...viewOf(made), key } };
+      const onvif_password = onvifPasswords?.ofKey(made.id);
+      return { status: 201, body: { ...viewOf(made), key, ...(onvif_password && { onvif_password }) } };
     },
   }),
   route({

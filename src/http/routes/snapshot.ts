@@ -26,7 +26,7 @@ const pictureAnswers = {
 } as const;
 
 /** Made for as long as the client waits. */
-const pictureReply = async (
+export const pictureReply = async (
   onGone: (listener: () => void) => void,
   make: (signal: AbortSignal) => Promise<Picture & { readonly isSettled: boolean }>,
 ): Promise<Reply> => {
