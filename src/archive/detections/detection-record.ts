@@ -103,6 +103,7 @@ export const decodeRecord = (record: Buffer): KeptDetection | null => {
     const fraction = (index: number): number => body.readUInt16BE(at + 2 * index) / STEPS;
     const score = fraction(0);
     const box = [fraction(1), fraction(2), fraction(3), fraction(4)] as const;
+    if (Math.max(score, ...box) > 1) return null;
     at += OBJECT_BYTES;
     const [label, zone] = [text(), text()];
     if (label === null || zone === null) return null;
