@@ -18,6 +18,7 @@ import { listen, type Urls } from './listeners.js';
 import { startMedia } from './media.js';
 import { Models } from './models/models.js';
 import { buildNotices } from './notices.js';
+import { Announcer } from './onvif/server/announcer.js';
 import { buildOperations } from './operations.js';
 import { AuditTrail } from './ops/audit-trail.js';
 import { warnOfExposure } from './ops/exposure.js';
@@ -26,7 +27,7 @@ import { warnOfFewThreads } from './ops/thread-pool.js';
 import { Threads } from './ops/threads.js';
 import { buildRoutes } from './routes.js';
 import { openCertificate } from './served-tls.js';
-import { onvifDeviceFacts, serviceFacts } from './service-facts.js';
+import { onvifDeviceFacts, serviceFacts, urlAtAddress } from './service-facts.js';
 import { Stops } from './stops.js';
 import { openStorage } from './storage.js';
 
@@ -115,7 +116,8 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const service = () => serviceFacts(config, version, certificate);
   const streams = new StreamAccess({ cameras: media.registry, gate: new ViewingGate(storage) });
   let urls: Urls | null = null;
-  const onvifDevice = config.onvifDevice ? onvifDeviceFacts(version, store.facts, () => urls) : null;
+  const onvifDevice =
+    config.onvifDevice === 'off' ? null : onvifDeviceFacts(version, store.facts, () => urls);
   const routes = buildRoutes({
     ...{ clock, version, storage, media, operations, models, streams, onvifDevice },
     ...{ log: hub, events, serverSent, service, trail, notices },
@@ -140,6 +142,12 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
     { clock, forwarded, log, audit, tokens, streams, sights: storage.sights, onRequest, certificate, rtsp },
     stops,
   );
+  if (onvifDevice !== null && config.onvifDevice === 'on') {
+    const urlAt = urlAtAddress(urls.url);
+    const options = { host: config.host, uuid: onvifDevice.facts.uuid, urlAt };
+    const announcer = await Announcer.start(options, { clock, log });
+    stops.push(() => announcer?.stop());
+  }
   const publicCameras = store.cameras.list().filter(({ token_auth }) => !token_auth).length;
   warnOfExposure(log, { host: config.host, publicCameras });
   warnOfFewThreads(log, poolThreads(process.env));

@@ -42,8 +42,8 @@ export type Config = {
   readonly ffmpegPath: string;
   /** Whether webhooks may be sent to this machine and what hangs on its link. */
   readonly webhooksToLocal: boolean;
-  /** Whether other recorders may add the cameras by ONVIF. */
-  readonly onvifDevice: boolean;
+  /** Whether other recorders may add the cameras by ONVIF; hidden: it is not announced to networks. */
+  readonly onvifDevice: (typeof ONVIF_DEVICE)[number];
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -216,10 +216,13 @@ const detectModelOf = (env: Environment): string | null => {
   return text;
 };
 
-const onvifDeviceOf = (env: Environment): boolean => {
+const ONVIF_DEVICE = ['off', 'on', 'hidden'] as const;
+
+const onvifDeviceOf = (env: Environment): Config['onvifDevice'] => {
   const text = textOf(env, 'ONVIF_DEVICE') ?? 'off';
-  if (text !== 'on' && text !== 'off') throw bad('ONVIF_DEVICE', text, 'it must be on or off');
-  return text === 'on';
+  const value = ONVIF_DEVICE.find((known) => known === text);
+  if (value === undefined) throw bad('ONVIF_DEVICE', text, `it must be one of ${ONVIF_DEVICE.join(', ')}`);
+  return value;
 };
 
 /** Each listener needs a port of its own. */
@@ -275,7 +278,11 @@ export const readConfig = (env: Environment): Config => {
       'bad_config',
       "RTSPS_PORT can't be used: it needs TLS_CERT and TLS_KEY, or TLS_SELF_SIGNED",
     );
-  if (config.onvifDevice && config.rtspPort === null && config.rtspsPort === null)
-    throw bad('ONVIF_DEVICE', 'on', 'it needs RTSP_PORT or RTSPS_PORT, where recorders get the pictures');
+  if (config.onvifDevice !== 'off' && config.rtspPort === null && config.rtspsPort === null)
+    throw bad(
+      'ONVIF_DEVICE',
+      config.onvifDevice,
+      'it needs RTSP_PORT or RTSPS_PORT, where recorders get the pictures',
+    );
   return Object.freeze(config);
 };

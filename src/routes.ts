@@ -87,6 +87,7 @@ const managementRoutes = (deps: RoutesDeps): Route[] => {
   const { store, viewers, tokens, sessions, accounts, keys, sights } = storage;
   const { registry } = media;
   const onCamerasChanged = () => registry.reload();
+  const ownEndpoint = onvifDevice && `urn:uuid:${onvifDevice.facts.uuid}`;
   const timeZone = (): string => store.settings.all().time_zone || machineTimeZone();
   return [
     ...loginRoutes({ accounts, onLoginFailure: (reason) => operations.metrics.loginFailed(reason) }),
@@ -98,7 +99,7 @@ const managementRoutes = (deps: RoutesDeps): Route[] => {
       service: () => ({ ...service(), time_zone: timeZone() }),
     }),
     ...cameraTestRoutes({ tests: media.trials, cameras: registry }),
-    ...onvifRoutes({ onvif: new OnvifQuestions({ clock }), tests: media.trials }),
+    ...onvifRoutes({ onvif: new OnvifQuestions({ clock, ownEndpoint }), tests: media.trials }),
     ...ptzRoutes({ cameras: registry, ptz: media.ptz }),
     ...cameraRoutes({ registry, tokens, stored: storedPlaces(store) }),
     ...tagRoutes({ tags: store.tags, onCamerasChanged }),

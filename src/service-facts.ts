@@ -59,3 +59,11 @@ export const onvifDeviceFacts = (
     rtspPorts: () => ({ rtsp: portOf(urls()?.rtspUrl), rtsps: portOf(urls()?.rtspsUrl) }),
   };
 };
+
+/** The service's own URL, at one of this machine's IPv4 addresses. */
+export const urlAtAddress =
+  (url: string) =>
+  (address: string): string => {
+    const { protocol, port } = new URL(url);
+    return `${protocol}//${address}${port === '' ? '' : `:${port}`}`;
+  };

@@ -41,7 +41,7 @@ test('nothing set: the defaults', () => {
       detectModel: null,
       ffmpegPath: 'ffmpeg',
       webhooksToLocal: false,
-      onvifDevice: false,
+      onvifDevice: 'off',
     },
   );
 });
@@ -161,12 +161,12 @@ test('TLS takes two PEM files or none', () => {
     /TLS_SELF_SIGNED.*TLS_CERT/,
   );
   assert.equal(readConfig({ WEBHOOKS_TO_LOCAL: 'true' }).webhooksToLocal, true);
-  assert.equal(readConfig({ ONVIF_DEVICE: 'on', RTSP_PORT: '8554' }).onvifDevice, true);
+  assert.equal(readConfig({ ONVIF_DEVICE: 'on', RTSP_PORT: '8554' }).onvifDevice, 'on');
   assert.throws(
     () => readConfig({ ONVIF_DEVICE: 'on' }),
     /ONVIF_DEVICE="on" can't be used: it needs RTSP_PORT/,
   );
-  assert.throws(() => readConfig({ ONVIF_DEVICE: 'true' }), /it must be on or off/);
+  assert.throws(() => readConfig({ ONVIF_DEVICE: 'true' }), /it must be one of off, on, hidden/);
   assert.throws(() => readConfig({ WEBHOOKS_TO_LOCAL: '1' }), /WEBHOOKS_TO_LOCAL="1" can't be used/);
   assert.throws(() => readConfig({ TLS_SELF_SIGNED: 'yes' }), /TLS_SELF_SIGNED="yes" can't be used/);
   assert.throws(() => readConfig({ TLS_CERT: pem }), /TLS_KEY is missing/);

@@ -15,11 +15,17 @@ const turnsOf = (atOnce: number, clock: Clock): Turns =>
 /** Devices that nobody configured yet: searched for, and asked what they are. A few at a time. */
 export class OnvifQuestions {
   readonly #clock: Clock;
+  readonly #ownEndpoint: string | null;
   readonly #probes: Turns;
   readonly #searches: Turns;
 
-  constructor({ clock }: { readonly clock: Clock }) {
+  /** `ownEndpoint`: what this service itself is called as a device. */
+  constructor({
+    clock,
+    ownEndpoint = null,
+  }: { readonly clock: Clock; readonly ownEndpoint?: string | null }) {
     this.#clock = clock;
+    this.#ownEndpoint = ownEndpoint;
     this.#probes = turnsOf(PROBES_AT_ONCE, clock);
     this.#searches = turnsOf(SEARCHES_AT_ONCE, clock);
   }
@@ -32,7 +38,10 @@ export class OnvifQuestions {
   /** `interfaces`: `all`, or names and addresses of this machine's, with commas between. Throws `bad_address`, `onvif_busy`. */
   discover(interfaces: string, seconds: number, signal: AbortSignal): Promise<Discovered> {
     const networks = networksOf(interfaces);
-    const search = () => discover(networks, seconds * 1_000, { clock: this.#clock, signal });
+    const search = async () => {
+      const found = await discover(networks, seconds * 1_000, { clock: this.#clock, signal });
+      return { ...found, devices: found.devices.filter(({ endpoint }) => endpoint !== this.#ownEndpoint) };
+    };
     return this.#searches.run('', search, signal);
   }
 }

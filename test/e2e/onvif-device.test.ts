@@ -13,7 +13,7 @@ const startDevice = async (t: TestContext) => {
     small: { video: fixtures.h264Baseline() },
     hevc: { video: fixtures.h265Main() },
   };
-  const out = await startRtspOut(t, sources, { ONVIF_DEVICE: 'on' });
+  const out = await startRtspOut(t, sources, { ONVIF_DEVICE: 'hidden' });
   const { camera, call } = out;
   await call('DELETE', '/api/cameras/small');
   await call('PUT', '/api/cameras/door', { sub_url: camera.url('/small'), token_auth: true });

@@ -10,7 +10,7 @@ import { Authenticator } from '../../src/rtsp/auth.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { roleNames, startTestApp, type TestApp } from '../support/test-app.js';
 
-const ENV = { ONVIF_DEVICE: 'on', RTSP_PORT: '0' };
+const ENV = { ONVIF_DEVICE: 'hidden', RTSP_PORT: '0' };
 const DEVICE = '/onvif/device_service';
 const MEDIA = '/onvif/media_service';
 

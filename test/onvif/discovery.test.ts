@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { systemClock } from '../../src/base/clock.js';
+import { createLogger } from '../../src/base/log.js';
 import { discover, networksOf } from '../../src/onvif/discovery/discover.js';
-import { MAX_REPLY_BYTES, readReply } from '../../src/onvif/discovery/messages.js';
+import { MAX_REPLY_BYTES, probeMessage, readReply } from '../../src/onvif/discovery/messages.js';
+import { readProbe } from '../../src/onvif/server/announcements.js';
+import { Announcer } from '../../src/onvif/server/announcer.js';
+import { isIn } from '../../src/onvif/server/networks.js';
 import { FakeAnnouncer, matchXml, replyXml } from '../support/onvif/fake-announcer.js';
+import { until } from '../support/until.js';
 
 const SCOPES =
   'onvif://www.onvif.org/name/Gate%20%3Cb%3E onvif://www.onvif.org/hardware/HD-1 onvif://www.onvif.org/location/Yard';
@@ -133,4 +140,89 @@ test('a datagram of nothing takes no time', () => {
   const tookMs = performance.now() - startMs;
   assert.ok(tookMs < 1_000, `${tookMs} ms`);
   assert.equal(readReply(padded, '192.0.2.7').length, 1);
+});
+
+const startAnnouncer = async (uuid: string): Promise<Announcer> => {
+  const options = {
+    ...{ host: '127.0.0.1', uuid },
+    urlAt: (address: string) => `http://${address}:8080`,
+  };
+  const announcer = await Announcer.start(options, { clock: systemClock, log: createLogger(() => {}) });
+  assert.ok(announcer);
+  return announcer;
+};
+
+test('the service says hello, is found as the device that it is, and says goodbye', async () => {
+  const listener = await FakeAnnouncer.start(() => []);
+  const uuid = randomUUID();
+  const heard = (action: string): boolean =>
+    listener.probes.some((text) => text.includes(uuid) && text.includes(`/discovery/${action}<`));
+  try {
+    const announcer = await startAnnouncer(uuid);
+    await until('it says hello', () => heard('Hello'));
+    const { devices } = await discover(loopback, 2_500, { clock: systemClock });
+    const endpoint = `urn:uuid:${uuid}`;
+    const found = devices.filter((device) => device.endpoint === endpoint);
+    assert.deepEqual(found, [
+      {
+        endpoint,
+        address: 'http://127.0.0.1:8080/onvif/device_service',
+        ...{ host: '127.0.0.1', name: 'Framering', hardware: 'Framering', location: '' },
+      },
+    ]);
+    await announcer.stop();
+    await until('it says goodbye', () => heard('Bye'));
+  } finally {
+    await listener.stop();
+  }
+});
+
+test('nobody is answered often', async () => {
+  const uuid = randomUUID();
+  const announcer = await startAnnouncer(uuid);
+  const socket = createSocket('udp4');
+  let answers = 0;
+  socket.on('message', (bytes) => {
+    if (bytes.includes(uuid)) answers += 1;
+  });
+  try {
+    await new Promise<void>((resolve) => socket.bind(0, '127.0.0.2', resolve));
+    socket.setMulticastInterface('127.0.0.1');
+    for (let count = 0; count < 100; count += 1)
+      socket.send(probeMessage(randomUUID(), 'dn:NetworkVideoTransmitter'), 3_702, '239.255.255.250');
+    await until('it answers', () => answers >= 60);
+    // No answer waits for longer than half a second.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    assert.equal(answers, 60);
+  } finally {
+    socket.close();
+    await announcer.stop();
+  }
+});
+
+test('questions for others are not answered, nor what is none', () => {
+  const probe = (types: string, scopes = ''): Buffer => {
+    const inside = scopes === '' ? '' : `<d:Scopes>${scopes}</d:Scopes>`;
+    return Buffer.from(probeMessage('1', types).replace('</d:Probe>', `${inside}</d:Probe>`));
+  };
+  const isMeant = (bytes: Buffer): boolean => readProbe(bytes) === 'urn:uuid:1';
+  for (const bytes of [
+    ...[probe(''), probe('dn:NetworkVideoTransmitter'), probe('tds:Device dn:NetworkVideoTransmitter')],
+    ...[probe('', 'onvif://www.onvif.org/type'), probe('', 'onvif://www.onvif.org/Profile/Streaming')],
+  ])
+    assert.ok(isMeant(bytes), bytes.toString());
+  for (const bytes of [
+    ...[probe('wsdp:Printer'), probe('tds:Device wsdp:Printer'), probe('', 'onvif://www.onvif.org/Prof')],
+    ...[Buffer.alloc(0), Buffer.alloc(5_000, ' '), Buffer.from('<a/>'), Buffer.from(replyXml())],
+  ])
+    assert.ok(!isMeant(bytes), bytes.toString());
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
+      const id = readProbe(Buffer.from(probeMessage(text, text)));
+      assert.ok(id === null || id.length <= 128);
+    }),
+  );
+  assert.ok(isIn({ address: '192.168.1.9', netmask: '255.255.255.0' }, '192.168.1.200'));
+  for (const other of ['192.168.2.9', '8.8.8.8', '::1', ''])
+    assert.ok(!isIn({ address: '192.168.1.9', netmask: '255.255.255.0' }, other), other);
 });
