@@ -7,6 +7,8 @@ const SLEPT_MS = 1_000;
 const estimate = new ClockEstimate();
 const listeners = new Set<() => void>();
 let aheadMs: number | null = null;
+/** When it was last seen that this machine had slept, by the clock that nobody sets. */
+let foundSleepMs = Number.NEGATIVE_INFINITY;
 
 /** Told whenever the service has told its time. */
 export const onServiceTime = (listener: () => void): void => void listeners.add(listener);
@@ -16,7 +18,9 @@ const noteSleep = (nowMs: number): void => {
   const isAheadMs = Date.now() - nowMs;
   const sleptMs = isAheadMs - (aheadMs ?? isAheadMs);
   aheadMs = isAheadMs;
-  if (sleptMs > SLEPT_MS) estimate.stoodStill(sleptMs);
+  if (sleptMs <= SLEPT_MS) return;
+  foundSleepMs = nowMs;
+  estimate.stoodStill(sleptMs);
 };
 
 const tell = (): void => {
@@ -29,7 +33,8 @@ export const noteServiceTime = (sentMs: number, header: string | null): void => 
   if (Number.isNaN(serverMs)) return;
   const nowMs = monotonicMs();
   noteSleep(nowMs);
-  estimate.noteAnswer(sentMs, serverMs, nowMs);
+  // Asked for before the sleep, it may have been told before it, too: it bounds nothing.
+  if (sentMs > foundSleepMs) estimate.noteAnswer(sentMs, serverMs, nowMs);
   tell();
 };
 

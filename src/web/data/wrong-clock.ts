@@ -15,6 +15,6 @@ export const startWrongClock = (): void =>
     const known = serviceClock();
     if (known === null) return;
     const byMs = Date.now() - monotonicMs() - known.offsetMs;
-    const isWrong = Math.abs(byMs) > MINUTE_MS + Math.min(known.errorMs, MINUTE_MS);
+    const isWrong = Math.abs(byMs) > MINUTE_MS + known.errorMs;
     wrongByMinutes.value = isWrong ? Math.round(byMs / MINUTE_MS) : 0;
   });

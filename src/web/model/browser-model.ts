@@ -45,7 +45,7 @@ export class BrowserModel {
 
   /** Throws a ModelError. */
   static async load(
-    { address, description }: ModelToLoad,
+    { address, sizeBytes, description }: ModelToLoad,
     onLoading: (runtimeBytes: number, modelBytes: number) => void,
   ): Promise<BrowserModel> {
     const loaded = { runtime: 0, model: 0 };
@@ -55,7 +55,7 @@ export class BrowserModel {
     };
     const [runtime, model] = await Promise.all([
       or('runtime', readBytes(runtimeAddress, tell('runtime'))),
-      or('model', readBytes(address, tell('model'))),
+      or('model', readBytes(address, tell('model'), sizeBytes)),
     ]);
     env.logLevel = 'fatal';
     env.wasm.wasmBinary = runtime;

@@ -1,3 +1,6 @@
+/** Whether a decoder is one of the graphics chip. */
+export type Acceleration = NonNullable<VideoDecoderConfig['hardwareAcceleration']>;
+
 const LARGE_PIXELS = 1280 * 720;
 
 /**
@@ -8,5 +11,5 @@ export const accelerationFor = (
   width: number,
   height: number,
   { isSoftwareOnly, freeHardware }: { readonly isSoftwareOnly: boolean; readonly freeHardware: number },
-): HardwareAcceleration =>
+): Acceleration =>
   !isSoftwareOnly && width * height > LARGE_PIXELS && freeHardware > 0 ? 'no-preference' : 'prefer-software';

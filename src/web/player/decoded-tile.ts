@@ -6,6 +6,12 @@ import type { StreamDecoder } from './stream-decoder.js';
 import { TileCanvas } from './tile-canvas.js';
 import type { TileReport } from './tile-report.js';
 
+/** For so long a canvas that the browser took away may still come back. */
+const RESTORE_WITHIN_MS = 500;
+/** Of one that followed such a canvas: what draws them all is gone, and comes back when it does. */
+const RESTORE_AGAIN_WITHIN_MS = 2_000;
+const AGAIN_MS = 60_000;
+
 type Waiting = { readonly frame: VideoFrame; readonly wallMs: number };
 
 /** One tile of this worker: where its pictures go, and when the last one went there. */
@@ -21,6 +27,7 @@ export class DecodedTile {
   readonly #interval = new IntervalMeter();
   #canvas: TileCanvas | null = null;
   #size: TileSize | null = null;
+  #canvasLostMs = Number.NEGATIVE_INFINITY;
   readonly #queue = new PictureQueue<Waiting>();
   readonly #pacer = new Pacer();
   #drawn = 0;
@@ -42,9 +49,13 @@ export class DecodedTile {
   }
 
   showOn(canvas: OffscreenCanvas, onLost: () => void): void {
-    const made = new TileCanvas(canvas, () => {
+    const isAgain = performance.now() - this.#canvasLostMs < AGAIN_MS;
+    const restoreWithinMs = isAgain ? RESTORE_AGAIN_WITHIN_MS : RESTORE_WITHIN_MS;
+    const made = new TileCanvas(canvas, restoreWithinMs, () => {
       // Of one that was replaced nobody needs to hear.
-      if (this.#canvas === made) onLost();
+      if (this.#canvas !== made) return;
+      this.#canvasLostMs = performance.now();
+      onLost();
     });
     this.#canvas = made;
     // It is empty: what was shown on another one is not to be seen.

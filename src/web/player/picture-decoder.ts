@@ -1,3 +1,4 @@
+import type { Acceleration } from './acceleration.js';
 import { type ConfigMessage, type FrameMessage, shownUs } from './messages.js';
 
 /** A picture that was decoded. Whoever gets it closes its frame: decoders stand still when a few are open. */
@@ -18,7 +19,7 @@ export type DecoderFault = {
 };
 
 export type PictureDecoderOptions = {
-  readonly acceleration: HardwareAcceleration;
+  readonly acceleration: Acceleration;
   readonly onPicture: (picture: Picture) => void;
   /** Called once; the decoder is closed by then. */
   readonly onFault: (fault: DecoderFault) => void;

@@ -1,4 +1,5 @@
-import { accelerationFor } from './acceleration.js';
+import { type Acceleration, accelerationFor } from './acceleration.js';
+import { KeptFrames } from './kept-frames.js';
 import { Rebuilds } from './ladder.js';
 import { IntervalMeter, KeyDistance, LagMeter } from './lag.js';
 import type { ConfigMessage, FrameMessage } from './messages.js';
@@ -36,11 +37,14 @@ export class StreamDecoder {
   bytes = 0;
   frames = 0;
   readonly #keys = new KeyDistance();
+  readonly #kept = new KeptFrames();
+  /** Of what is decoded once more, to go on from, nothing older than this is shown. */
+  #shownFromUs = 0;
   /** The longest that a picture was in the decoder; whoever reads it begins anew. */
   slowestMs = 0;
   readonly #events: StreamEvents;
   #decoder: PictureDecoder | null = null;
-  #acceleration: HardwareAcceleration = 'prefer-software';
+  #acceleration: Acceleration = 'prefer-software';
   /** 0: it may be asked. */
   #withoutChipUntilMs = 0;
   #withoutChipMs = WITHOUT_CHIP_MS;
@@ -84,6 +88,7 @@ export class StreamDecoder {
     this.lag.reset();
     this.arrivals.reset();
     this.#lastIndex = null;
+    this.#kept.clear();
     this.#resumedMs = performance.now();
   }
 
@@ -109,16 +114,16 @@ export class StreamDecoder {
     if (!isDecoded) {
       // What comes next refers to pictures that this decoder doesn't get.
       this.close();
+      this.#kept.clear();
       this.#isSkipping = true;
       return;
     }
     if (frame.isKey) this.#onKey(nowMs);
     else if (!this.#isSkipping && lateMs > BEHIND_MS && nowMs - this.#resumedMs > SKIP_AGAIN_AFTER_MS)
       this.#isSkipping = true;
-    if (this.#isSkipping || this.#decoder === null) this.skipped += 1;
-    else if (!this.#decoder.decode(frame)) this.skipped += 1;
-    // Decoders of streams with B-frames wait for what comes behind it, which nobody sends.
-    else if (isKeysOnly && this.config?.reorderDepth !== 0) void this.#decoder.flush();
+    if (this.#isSkipping) this.#kept.clear();
+    else this.#kept.add(frame);
+    if (this.#isSkipping || !this.#decode(frame, isKeysOnly)) this.skipped += 1;
   }
 
   /** Called twice a second: decoders may fail without saying so. */
@@ -139,6 +144,14 @@ export class StreamDecoder {
     this.#decoder = null;
   }
 
+  /** False: there is no decoder that takes it. */
+  #decode(frame: FrameMessage, isKeysOnly: boolean): boolean {
+    if (this.#decoder?.decode(frame) !== true) return false;
+    // Decoders of streams with B-frames wait for what comes behind it, which nobody sends.
+    if (isKeysOnly && this.config?.reorderDepth !== 0) void this.#decoder?.flush();
+    return true;
+  }
+
   #noteOrder({ index, isKey, decodeUs, brokeOff }: FrameMessage): void {
     const missing = this.#lastIndex === null ? 0 : (index - this.#lastIndex - 1 + U32) % U32;
     this.#lastIndex = index;
@@ -154,6 +167,8 @@ export class StreamDecoder {
   }
 
   #onKey(nowMs: number): void {
+    // A camera may begin to count anew with it.
+    this.#shownFromUs = 0;
     if (this.#isFailed) return;
     if (this.#isSkipping) this.#resumedMs = nowMs;
     // What still waits to be decoded is older than this keyframe, and behind.
@@ -173,6 +188,7 @@ export class StreamDecoder {
     if (config === null) return;
     this.close();
     this.#isNew = false;
+    this.#shownFromUs = 0;
     this.#acceleration = accelerationFor(config.width, config.height, {
       isSoftwareOnly: this.#withoutChipUntilMs > 0,
       freeHardware: this.#events.freeHardware(),
@@ -181,6 +197,11 @@ export class StreamDecoder {
     this.#decoder = new PictureDecoder(config, {
       acceleration: this.#acceleration,
       onPicture: (picture) => {
+        if (picture.frame.timestamp < this.#shownFromUs) {
+          picture.frame.close();
+          return;
+        }
+        this.#shownFromUs = 0;
         this.slowestMs = Math.max(this.slowestMs, picture.tookMs);
         this.#events.onPicture(picture);
       },
@@ -206,14 +227,33 @@ export class StreamDecoder {
   /** `isReclaimed`: the browser took it back, which says nothing of the chip. */
   #rebuild(why: string, isReclaimed = false): void {
     this.close();
+    const wasWhole = !this.#isSkipping;
+    // It failed again over the same frames: that says as much of them as of the decoder.
+    const isSame = this.#kept.isTaken;
     this.#isSkipping = true;
     this.#heldLooks = 0;
     if (!isReclaimed && !this.isSoftware) {
       this.#withoutChipUntilMs = performance.now() + this.#withoutChipMs;
       this.#withoutChipMs = Math.min(2 * this.#withoutChipMs, MAX_WITHOUT_CHIP_MS);
     }
-    if (this.rebuilds.mayRebuild(performance.now())) return;
+    if (isSame) return;
+    if (this.rebuilds.mayRebuild(performance.now())) {
+      if (wasWhole && !isReclaimed) this.#goOn();
+      return;
+    }
     this.#isFailed = true;
     this.#events.onFault('failed', why);
+  }
+
+  /** The next keyframe may be seconds away: the successor is given what came since the last one. */
+  #goOn(): void {
+    const kept = this.#kept.take();
+    if (kept === null) return;
+    this.#begin();
+    const decoder = this.#decoder;
+    this.#shownFromUs = kept.newestUs;
+    this.#resumedMs = performance.now();
+    this.#isSkipping = false;
+    for (const frame of kept.frames) if (this.#decoder === decoder) decoder?.decode(frame);
   }
 }

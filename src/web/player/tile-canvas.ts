@@ -1,8 +1,5 @@
 import type { TileSize } from './decode-messages.js';
 
-/** What may be given up of a canvas that the browser took away, before the tile is told. */
-const RESTORE_WITHIN_MS = 2_000;
-
 /** A tile's canvas: as large as it is seen, never larger than its pictures. */
 export class TileCanvas {
   readonly #canvas: OffscreenCanvas;
@@ -10,14 +7,14 @@ export class TileCanvas {
   #size: TileSize = { width: 640, height: 360 };
   #isLost = false;
 
-  /** `onLost`: the browser took the canvas away and did not give it back; the tile needs another one. */
-  constructor(canvas: OffscreenCanvas, onLost: () => void) {
+  /** `onLost`: the browser took the canvas away and did not give it back in time; the tile needs another one. */
+  constructor(canvas: OffscreenCanvas, restoreWithinMs: number, onLost: () => void) {
     this.#canvas = canvas;
     this.#context = canvas.getContext('2d', { alpha: false });
     let waiting: ReturnType<typeof setTimeout> | undefined;
     canvas.addEventListener('contextlost', () => {
       this.#isLost = true;
-      waiting = setTimeout(onLost, RESTORE_WITHIN_MS);
+      waiting = setTimeout(onLost, restoreWithinMs);
     });
     canvas.addEventListener('contextrestored', () => {
       clearTimeout(waiting);

@@ -1,5 +1,6 @@
 import { endOf, type View, xOf } from './axis.js';
-import type { Buckets, Lane } from './lane.js';
+import { eachBar, eachMark } from './bars.js';
+import type { Lane } from './lane.js';
 import type { Selection } from './selection.js';
 import type { Tick } from './ticks.js';
 
@@ -120,33 +121,13 @@ const drawSpans = (
   context.fill();
 };
 
-/** Of buckets that share a pixel the largest counts. */
-const eachBucket = (
-  all: readonly Buckets[],
-  { view, widthPx }: TapeScene,
-  run: (value: number, x: number, width: number) => void,
-): void => {
-  for (const { fromMs, bucketMs, values } of all) {
-    const width = (bucketMs / view.spanMs) * widthPx;
-    const first = Math.max(0, Math.floor((view.fromMs - fromMs) / bucketMs));
-    const last = Math.min(values.length, Math.ceil((endOf(view) - fromMs) / bucketMs));
-    for (let at = first; at < last; at += 1) {
-      let value = values[at]!;
-      const x = xOf(view, fromMs + at * bucketMs, widthPx);
-      for (; at + 1 < last && xOf(view, fromMs + (at + 1) * bucketMs, widthPx) < Math.floor(x) + 1; at += 1)
-        value = Math.max(value, values[at + 1]!);
-      if (value > 0) run(value, x, Math.max(width, 1));
-    }
-  }
-};
-
 const labelColour = (label: string, colours: TapeColours): string => {
   if (label === 'person') return colours.warn;
   return /car|truck|bus|vehicle|bicycle|motor/.test(label) ? colours.vehicle : colours.text;
 };
 
 const drawLane = (context: Context, scene: TapeScene, index: number): void => {
-  const { colours, widthPx } = scene;
+  const { colours, view, widthPx } = scene;
   const { name, isLarge, lane } = scene.lanes[index]!;
   const top = AXIS_PX + index * LANE_PX;
   const barTop = top + BAR_TOP_PX;
@@ -160,7 +141,7 @@ const drawLane = (context: Context, scene: TapeScene, index: number): void => {
   drawSpans(context, lane.recorded, scene, barTop);
   context.fillStyle = colours.motion;
   context.beginPath();
-  eachBucket(lane.motion, scene, (value, x, width) => {
+  eachBar(lane.motion, view, widthPx, (value, x, width) => {
     const height = (value / 255) * MOTION_PX;
     context.rect(x, barTop + BAR_PX - height, width, height);
   });
@@ -168,8 +149,8 @@ const drawLane = (context: Context, scene: TapeScene, index: number): void => {
   for (const [label, all] of lane.labels) {
     context.fillStyle = labelColour(label, colours);
     context.beginPath();
-    eachBucket(all, scene, (_value, x, width) => context.rect(x, barTop + 2, Math.max(width, 3), 5));
-    // Marks that touch are one: neither leaves the other out.
+    eachMark(all, view, widthPx, (x, width) => context.rect(x, barTop + 2, width, 5));
+    // Neither of two that touch leaves the other out.
     context.fill('nonzero');
   }
   context.font = isLarge ? `600 ${NAME_FONT}` : NAME_FONT;
