@@ -4,6 +4,7 @@ import { systemClock } from '../../src/base/clock.js';
 import { probeDevice } from '../../src/onvif/probe.js';
 import { fixtures } from '../support/fixtures.js';
 import { addByZeep, whyNoZeep } from '../support/onvif/zeep.js';
+import { until } from '../support/until.js';
 import { run, startRtspOut } from './rtsp-out.js';
 
 /** The service as a device, with a camera that asks for a token and has a smaller stream, and one of H.265. */
@@ -17,6 +18,10 @@ const startDevice = async (t: TestContext) => {
   const { camera, call } = out;
   await call('DELETE', '/api/cameras/small');
   await call('PUT', '/api/cameras/door', { sub_url: camera.url('/small'), token_auth: true });
+  await until('it is known what they send', async () => {
+    const { body: cameras } = await call('GET', '/api/cameras');
+    return cameras.every(({ width }: { width: number }) => width > 0);
+  });
   const { body } = await call('POST', '/api/keys', { name: 'recorder', role: 'viewer' });
   const password = String(body.onvif_password);
   assert.match(password, /^[2-9A-HJ-NP-Za-km-z]{16}$/);
@@ -84,6 +89,13 @@ test('our own probe adds the service, and its pictures are tested', async (t) =>
   const address = service.url;
   const probed = await probeDevice({ address, credentials, certificate: 'any' }, { clock: systemClock });
   assert.deepEqual([probed.manufacturer, probed.remarks], ['Framering', []]);
+  assert.deepEqual(
+    probed.cameras.map(({ name, main: { profile } }) => [name, profile.codec, profile.width > 0]),
+    [
+      ['door', 'h264', true],
+      ['hevc', 'h265', true],
+    ],
+  );
   const [door] = probed.cameras;
   assert.match(door?.main.url ?? '', /^rtsp:\/\/recorder:\w{16}@127\.0\.0\.1:\d+\/door$/);
   const answer = await call('POST', '/api/onvif/probe', { address, username: 'recorder', password });

@@ -13,6 +13,7 @@ import { roleNames, startTestApp, type TestApp } from '../support/test-app.js';
 const ENV = { ONVIF_DEVICE: 'hidden', RTSP_PORT: '0' };
 const DEVICE = '/onvif/device_service';
 const MEDIA = '/onvif/media_service';
+const MEDIA2 = '/onvif/media2_service';
 
 let app: TestApp;
 
@@ -95,7 +96,7 @@ test('everybody may ask for the time and the services, and nobody for more', asy
   const services = await ask(DEVICE, 'GetServices');
   assert.deepEqual(
     allOf(services.answer, 'Service').map((service) => textOf(at(service, 'XAddr'))),
-    [`${app.url}${DEVICE}`, `${app.url}${MEDIA}`],
+    [DEVICE, MEDIA, MEDIA2].map((path) => `${app.url}${path}`),
   );
   for (const [path, operations] of [
     [
@@ -103,6 +104,7 @@ test('everybody may ask for the time and the services, and nobody for more', asy
       ['GetDeviceInformation', 'GetScopes', 'GetHostname', 'GetNetworkInterfaces', 'GetUsers', 'constructor'],
     ],
     [MEDIA, ['GetProfiles', 'GetVideoSources', 'GetStreamUri', 'GetSnapshotUri', '__proto__']],
+    [MEDIA2, ['GetProfiles', 'GetVideoEncoderConfigurations', 'GetStreamUri', 'GetSnapshotUri']],
   ] as const)
     for (const operation of operations) {
       const { status, codes, challenges } = await ask(path, operation);
@@ -124,6 +126,13 @@ test('each role of a key sees what it may, limited ones their cameras alone, and
   assert.deepEqual(await profilesOf(byFolder), ['yard']);
   const byCamera = await makeKey({ cameras: ['door'] });
   assert.deepEqual(await profilesOf(byCamera), ['door', 'door:sub']);
+  const second = await ask(MEDIA2, 'GetProfiles', tokenOf(byCamera), '<Type>All</Type>');
+  assert.deepEqual(
+    allOf(second.answer, 'Profiles').map((profile) => attribute(profile, 'token')),
+    ['door', 'door:sub'],
+  );
+  const elsewhere = await ask(MEDIA2, 'GetStreamUri', tokenOf(byCamera), '<ProfileToken>yard</ProfileToken>');
+  assert.deepEqual([elsewhere.status, elsewhere.codes], [400, 'Sender InvalidArgVal NoProfile']);
   for (const operation of ['GetStreamUri', 'GetSnapshotUri', 'GetProfile']) {
     const hidden = await ask(MEDIA, operation, tokenOf(byCamera), '<ProfileToken>yard</ProfileToken>');
     assert.deepEqual([hidden.status, hidden.codes], [400, 'Sender InvalidArgVal NoProfile']);

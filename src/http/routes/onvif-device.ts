@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import type { CameraView, SubFields } from '../../camera/runtime-fields.js';
 import { DEVICE_PATH } from '../../onvif/device-address.js';
-import { MEDIA_PATH, type RtspPorts, SNAPSHOT_PATH } from '../../onvif/server/addresses.js';
+import { MEDIA_PATH, MEDIA2_PATH, type RtspPorts, SNAPSHOT_PATH } from '../../onvif/server/addresses.js';
 import { notAuthorized, type OnvifFault } from '../../onvif/server/answer.js';
 import { DeviceServer, type ServiceOfDevice } from '../../onvif/server/device-server.js';
 import type { DeviceFacts } from '../../onvif/server/device-service.js';
@@ -140,5 +140,10 @@ export const onvifDeviceRoutes = (deps: OnvifDeviceDeps): Route[] => {
       }
     },
   });
-  return [service('device', DEVICE_PATH), service('media', MEDIA_PATH), snapshot];
+  return [
+    service('device', DEVICE_PATH),
+    service('media', MEDIA_PATH),
+    service('media2', MEDIA2_PATH),
+    snapshot,
+  ];
 };

@@ -4,6 +4,7 @@ import { DEVICE_PATH } from '../device-address.js';
 import type { Addresses } from './shown-cameras.js';
 
 export const MEDIA_PATH = '/onvif/media_service';
+export const MEDIA2_PATH = '/onvif/media2_service';
 export const SNAPSHOT_PATH = '/onvif/snapshot';
 
 /** Where RTSP is shown; null: not there. */
@@ -36,6 +37,7 @@ export const addressesFor = (reached: Reached, ports: RtspPorts): Addresses => {
   return {
     device: `${base}${DEVICE_PATH}`,
     media: `${base}${MEDIA_PATH}`,
+    media2: `${base}${MEDIA2_PATH}`,
     reached: local,
     rtsp: (cameraId, stream) => `${streams}/${cameraId}${query(stream)}`,
     snapshot: (cameraId, stream) => `${base}${SNAPSHOT_PATH}/${cameraId}${query(stream)}`,

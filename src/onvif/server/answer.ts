@@ -6,7 +6,7 @@ const SOAP = 'http://www.w3.org/2003/05/soap-envelope';
 
 const envelopeOf = (body: string): string =>
   `<?xml version="1.0" encoding="UTF-8"?><s:Envelope xmlns:s="${SOAP}" xmlns:tds="${NAMESPACES.device}" ` +
-  `xmlns:trt="${NAMESPACES.media}" xmlns:tt="http://www.onvif.org/ver10/schema" ` +
+  `xmlns:trt="${NAMESPACES.media}" xmlns:tr2="${NAMESPACES.media2}" xmlns:tt="http://www.onvif.org/ver10/schema" ` +
   `xmlns:ter="http://www.onvif.org/ver10/error"><s:Body>${body}</s:Body></s:Envelope>`;
 
 /** An element of text, which may be anything. */
@@ -14,7 +14,7 @@ export const textXml = (name: string, value: string | number | boolean): string 
   `<${name}>${escapeXml(String(value))}</${name}>`;
 
 /** The whole answer to a question, of what is in it. */
-export const answerXml = (prefix: 'tds' | 'trt', operation: string, inside: string): string =>
+export const answerXml = (prefix: 'tds' | 'trt' | 'tr2', operation: string, inside: string): string =>
   envelopeOf(`<${prefix}:${operation}Response>${inside}</${prefix}:${operation}Response>`);
 
 /** Why there is no answer (ONVIF Core §5.8.2): whose fault it is, what it is called from the outside in, and a sentence. */

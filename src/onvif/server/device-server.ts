@@ -4,6 +4,7 @@ import { answerXml, notReadable, OnvifFault, unknownOperation } from './answer.j
 import { type DeviceFacts, deviceOperations } from './device-service.js';
 import { Guard, type GuardDeps, type Shown, type Verdict } from './guard.js';
 import { mediaOperations } from './media-service.js';
+import { media2Operations } from './media2-service.js';
 import { readQuestion } from './question.js';
 import type { Operations, ShownCamera } from './shown-cameras.js';
 
@@ -15,7 +16,7 @@ export type DeviceServerDeps<Who> = GuardDeps<Who> & {
   readonly rtspPorts: () => RtspPorts;
 };
 
-export type ServiceOfDevice = 'device' | 'media';
+export type ServiceOfDevice = keyof typeof prefixes;
 export type DeviceRequest = { readonly text: string } & Omit<Shown, 'token'> & Reached;
 export type DeviceAnswer = {
   readonly status: number;
@@ -24,7 +25,7 @@ export type DeviceAnswer = {
   readonly challenges: readonly string[];
 };
 
-const prefixes = { device: 'tds', media: 'trt' } as const;
+const prefixes = { device: 'tds', media: 'trt', media2: 'tr2' } as const;
 
 /** The service as an ONVIF device with all its cameras, for other recorders. It answers, and nothing can be changed. */
 export class DeviceServer<Who> {
@@ -35,7 +36,11 @@ export class DeviceServer<Who> {
   constructor(deps: DeviceServerDeps<Who>) {
     this.#deps = deps;
     this.#guard = new Guard(deps);
-    this.#services = { device: deviceOperations(deps.facts, deps.clock), media: mediaOperations };
+    this.#services = {
+      device: deviceOperations(deps.facts, deps.clock),
+      media: mediaOperations,
+      media2: media2Operations,
+    };
   }
 
   /** Who asks, for what is beside the services. Throws where wrong things were shown too often. */

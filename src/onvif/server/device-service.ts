@@ -74,8 +74,10 @@ export const deviceOperations = (facts: DeviceFacts, clock: Pick<Clock, 'wallMs'
       'GetServices',
       {
         isForAll: true,
-        answer: ({ addresses: { device, media } }) =>
-          serviceXml(NAMESPACES.device, device) + serviceXml(NAMESPACES.media, media),
+        answer: ({ addresses: { device, media, media2 } }) =>
+          serviceXml(NAMESPACES.device, device) +
+          serviceXml(NAMESPACES.media, media) +
+          serviceXml(NAMESPACES.media2, media2),
       },
     ],
     ['GetCapabilities', { isForAll: true, answer: ({ addresses }) => capabilitiesXml(addresses) }],

@@ -5,7 +5,7 @@ import { ReplayMemory } from './replay-memory.js';
 const REALM = 'Framering';
 const LIFETIME_MS = 300_000;
 const MAX_HEADER = 2_048;
-/** What ONVIF Core §5.9.1 asks for. In order of preference, as RFC 7616 §3.7 has it. */
+/** In order of preference, as RFC 7616 §3.7 has it. */
 const algorithms: ReadonlyMap<string, string> = new Map([
   ['SHA-256', 'sha256'],
   ['MD5', 'md5'],

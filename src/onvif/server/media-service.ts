@@ -1,43 +1,27 @@
 import { at, textOf } from '../../analytics/xml-tree.js';
 import { escapeXml } from '../soap.js';
-import { noSuch, OnvifFault, textXml } from './answer.js';
+import { OnvifFault, textXml } from './answer.js';
+import {
+  asked,
+  encoderOf,
+  mainOf,
+  type Profile,
+  profileOf,
+  profilesOf,
+  sizeXml,
+  sourceConfigurationXml,
+  withStreams,
+} from './media-profiles.js';
 import type { Call, Operation, Operations, ShownCamera, ShownStream } from './shown-cameras.js';
-
-/** A stream as this service tells of it: the profile, and the configuration of its encoder, have one token. */
-type Profile = { readonly token: string; readonly camera: ShownCamera; readonly stream: ShownStream };
-
-/** Ids of cameras have no colon. */
-const tokenOf = (id: string, { stream }: ShownStream): string => (stream === 'main' ? id : `${id}:sub`);
 
 /** ONVIF's first media service knows no H.265: a client that reads strictly would refuse the whole list for it. */
 const isKnownHere = ({ codec }: ShownStream): boolean => codec === 'h264' || codec === '';
 
-const streamsOf = (camera: ShownCamera): readonly ShownStream[] => camera.streams.filter(isKnownHere);
-
-const profilesOf = (cameras: readonly ShownCamera[]): Profile[] =>
-  cameras.flatMap((camera) =>
-    streamsOf(camera).map((stream) => ({ token: tokenOf(camera.id, stream), camera, stream })),
-  );
-
-/** Its pictures come in the size of its main stream. */
-const mainOf = (camera: ShownCamera): ShownStream => streamsOf(camera)[0]!;
-const shown = (call: Call): ShownCamera[] => call.cameras().filter((camera) => streamsOf(camera).length > 0);
-
-const sizeXml = ({ width, height }: ShownStream): string =>
-  `<tt:Resolution>${textXml('tt:Width', width)}${textXml('tt:Height', height)}</tt:Resolution>`;
+const shown = (call: Call): ShownCamera[] => withStreams(call.cameras(), isKnownHere);
 
 const sourceXml = (camera: ShownCamera): string =>
   `<trt:VideoSources token="${escapeXml(camera.id)}">${textXml('tt:Framerate', mainOf(camera).fps)}` +
   `${sizeXml(mainOf(camera))}</trt:VideoSources>`;
-
-const sourceConfigurationXml = (tag: string, camera: ShownCamera): string => {
-  const { width, height } = mainOf(camera);
-  const id = escapeXml(camera.id);
-  return (
-    `<${tag} token="${id}"><tt:Name>${id}</tt:Name>${textXml('tt:UseCount', streamsOf(camera).length)}` +
-    `<tt:SourceToken>${id}</tt:SourceToken><tt:Bounds x="0" y="0" width="${width}" height="${height}"/></${tag}>`
-  );
-};
 
 const rateXml = ({ fps, bitrateKbps }: ShownStream): string =>
   fps < 1
@@ -71,28 +55,12 @@ const optionsXml = ({ stream }: Profile): string => {
   );
 };
 
-const asked = ({ element }: Call, name: string): string => textOf(at(element, name));
-
-const profileOf = (call: Call, name = 'ProfileToken'): Profile => {
-  const token = asked(call, name);
-  const found = profilesOf(call.cameras()).find((profile) => profile.token === token);
-  if (found === undefined) throw noSuch('NoProfile', 'profile');
-  return found;
-};
-
-const encoderOf = (call: Call): Profile => {
-  const token = asked(call, 'ConfigurationToken');
-  const found = profilesOf(call.cameras()).find((profile) => profile.token === token);
-  if (found === undefined) throw noSuch('NoConfig', 'configuration');
-  return found;
-};
-
 const uriXml = (uri: string): string =>
   `<trt:MediaUri>${textXml('tt:Uri', uri)}<tt:InvalidAfterConnect>false</tt:InvalidAfterConnect>` +
   '<tt:InvalidAfterReboot>false</tt:InvalidAfterReboot><tt:Timeout>PT0S</tt:Timeout></trt:MediaUri>';
 
 const streamUriXml = (call: Call): string => {
-  const { camera, stream } = profileOf(call);
+  const { camera, stream } = profileOf(call, shown(call));
   const setup = at(call.element, 'StreamSetup');
   const isTunnel = textOf(at(setup, 'Transport', 'Protocol')) === 'HTTP';
   if (isTunnel || textOf(at(setup, 'Stream')) === 'RTP-Multicast')
@@ -105,12 +73,12 @@ const streamUriXml = (call: Call): string => {
 };
 
 const snapshotUriXml = (call: Call): string => {
-  const { camera, stream } = profileOf(call);
+  const { camera, stream } = profileOf(call, shown(call));
   return uriXml(call.addresses.snapshot(camera.id, stream.stream));
 };
 
 const everyProfile = (call: Call, one: (profile: Profile) => string): string =>
-  profilesOf(call.cameras()).map(one).join('');
+  profilesOf(shown(call)).map(one).join('');
 
 const capabilitiesXml =
   '<trt:Capabilities SnapshotUri="true"><trt:ProfileCapabilities MaximumNumberOfProfiles="0"/>' +
@@ -120,7 +88,7 @@ const capabilitiesXml =
 export const mediaOperations: Operations = new Map<string, Operation>([
   ['GetServiceCapabilities', { isForAll: true, answer: () => capabilitiesXml }],
   ['GetProfiles', { answer: (call) => everyProfile(call, (profile) => profileXml('trt:Profiles', profile)) }],
-  ['GetProfile', { answer: (call) => profileXml('trt:Profile', profileOf(call)) }],
+  ['GetProfile', { answer: (call) => profileXml('trt:Profile', profileOf(call, shown(call))) }],
   ['GetVideoSources', { answer: (call) => shown(call).map(sourceXml).join('') }],
   [
     'GetVideoSourceConfigurations',
@@ -135,12 +103,19 @@ export const mediaOperations: Operations = new Map<string, Operation>([
     'GetVideoEncoderConfigurations',
     { answer: (call) => everyProfile(call, (profile) => encoderXml('trt:Configurations', profile)) },
   ],
-  ['GetVideoEncoderConfiguration', { answer: (call) => encoderXml('trt:Configuration', encoderOf(call)) }],
+  [
+    'GetVideoEncoderConfiguration',
+    { answer: (call) => encoderXml('trt:Configuration', encoderOf(call, shown(call))) },
+  ],
   [
     'GetVideoEncoderConfigurationOptions',
     {
       answer: (call) =>
-        optionsXml(asked(call, 'ConfigurationToken') === '' ? profileOf(call) : encoderOf(call)),
+        optionsXml(
+          asked(call, 'ConfigurationToken') === ''
+            ? profileOf(call, shown(call))
+            : encoderOf(call, shown(call)),
+        ),
     },
   ],
   ['GetStreamUri', { answer: streamUriXml }],

@@ -17,6 +17,7 @@ export type ShownCamera = { readonly id: string; readonly streams: readonly Show
 export type Addresses = {
   readonly device: string;
   readonly media: string;
+  readonly media2: string;
   /** The address of this machine that was reached. */
   readonly reached: string;
   rtsp(cameraId: string, stream: ShownStream['stream']): string;
@@ -34,7 +35,7 @@ export type Call = {
 /** What a service knows, by the names of its operations. */
 export type Operations = ReadonlyMap<string, Operation>;
 export type Operation = {
-  /** Whether everybody may ask (ONVIF Core §5.9.4.3, PRE_AUTH). */
+  /** Whether everybody may ask (ONVIF Core, access class PRE_AUTH). */
   readonly isForAll?: true;
   /** The inside of the answer. */
   readonly answer: (call: Call) => string;
