@@ -67,8 +67,7 @@ export class H264Depacketizer implements VideoDepacketizer {
       at += lengthBytes;
     }
     if (at === end || (at + 1 === end && buffer[at] === 0)) return;
-    this.#accessUnit.malformed();
-    this.#accessUnit.damage();
+    this.#assembler.broken();
   }
 
   /**
@@ -83,8 +82,7 @@ export class H264Depacketizer implements VideoDepacketizer {
   #fragment(buffer: Buffer, payloadStart: number, payloadEnd: number, type: number): void {
     const start = payloadStart + (type === FU_B ? 4 : 2);
     if (start > payloadEnd) {
-      this.#accessUnit.malformed();
-      this.#accessUnit.damage();
+      this.#assembler.broken();
       return;
     }
     const fuHeader = buffer[payloadStart + 1]!;

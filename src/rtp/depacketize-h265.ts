@@ -74,8 +74,7 @@ export class H265Depacketizer implements VideoDepacketizer {
       orderBytes = this.#donlBytes / 2;
     }
     if (at === end || (at + 1 === end && buffer[at] === 0)) return;
-    this.#accessUnit.malformed();
-    this.#accessUnit.damage();
+    this.#assembler.broken();
   }
 
   /**
@@ -92,8 +91,7 @@ export class H265Depacketizer implements VideoDepacketizer {
     const isStart = (fuHeader & 0x80) !== 0;
     const start = payloadStart + 3 + (isStart ? this.#donlBytes : 0);
     if (start > payloadEnd) {
-      this.#accessUnit.malformed();
-      this.#accessUnit.damage();
+      this.#assembler.broken();
       return;
     }
     const header = (buffer[payloadStart]! & 0x81) | ((fuHeader & 0x3f) << 1);

@@ -107,6 +107,15 @@ export class NalAssembler {
     }
   }
 
+  /** A packet that can't be read: part of the access unit that it belongs to is missing. */
+  broken(): void {
+    // If that is the next one, what is open belongs to the one that is ended now.
+    if (this.#fragment === 'sink') this.accessUnit.endNal();
+    this.#fragment = 'none';
+    this.accessUnit.malformed();
+    this.accessUnit.damage();
+  }
+
   endFragments(): void {
     const fragment = this.#fragment;
     this.#fragment = 'none';

@@ -53,6 +53,27 @@ describe('H.264 payloads', () => {
     ]);
   });
 
+  test('a broken packet behind a unit without its end costs its own picture, not the one before', () => {
+    const broken = ['78ffff4188', '7c'];
+    for (const payload of broken)
+      assert.deepEqual(
+        framesOf([
+          [IDR, 0, 'm'],
+          ['5c8188bb', 3000, ''],
+          ['5c01cc', 3000, ''],
+          [payload, 6000, ''],
+          ['5c01dd', 6000, 'm'],
+          [IDR_2.replace('6508', '6588'), 9000, 'm'],
+        ]),
+        [
+          [0, IDR],
+          [3000, '4188bbcc'],
+          [9000, IDR_2.replace('6508', '6588')],
+        ],
+        payload,
+      );
+  });
+
   test('FU-A and FU-B', () => {
     const steps: Step[] = [
       ['7c8588aa', 0, ''],
