@@ -39,10 +39,10 @@ test('an admin adds a user, whose password is shown once and good, gives another
   const login = await app.call('POST', '/api/login', { body: { username: 'guard', password } });
   assert.equal(login.status, 200);
   await page.getByRole('button', { name: 'Done', exact: true }).click();
-  await choose('Change role');
+  await choose('Change role and folders');
   await page.getByRole('radio', { name: /Operator/ }).click();
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('guard has another role now').first().waitFor();
+  await page.getByText('guard is changed').first().waitFor();
   assert.ok((await usersOf()).includes('guard operator'));
   await choose('Delete');
   assert.deepEqual(await visitor.axe(), []);
@@ -52,6 +52,63 @@ test('an admin adds a user, whose password is shown once and good, gives another
   await page.getByRole('button', { name: 'Delete user' }).click();
   await page.getByRole('cell', { name: 'guard', exact: true }).waitFor({ state: 'detached' });
   assert.ok(!(await usersOf()).includes('guard operator'));
+  assert.deepEqual(visitor.faults, []);
+});
+
+test('a user is limited to a folder, and is told which; an admin is not', async () => {
+  const { page } = visitor;
+  await app.asAdmin('POST', '/api/folders', { id: 'site', name: 'Site' });
+  await app.asAdmin('POST', '/api/folders', { id: 'yard', name: 'Yard', parent_id: 'site' });
+  await visitor.go('/users');
+  await page.getByRole('button', { name: 'What can be done with viewer' }).click();
+  await page.getByRole('menuitem', { name: 'Change role and folders' }).click();
+  await page.getByRole('radio', { name: 'These folders alone' }).click();
+  assert.equal(await page.getByRole('button', { name: 'Save' }).isDisabled(), true, 'none is chosen');
+  await page.getByRole('checkbox', { name: 'Site / Yard' }).click();
+  assert.deepEqual(await visitor.axe(), []);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('cell', { name: 'Site / Yard' }).waitFor();
+  const limitsOf = async (name: string) =>
+    (await app.asAdmin('GET', '/api/users')).body.find(
+      ({ username }: { username: string }) => username === name,
+    );
+  assert.deepEqual((await limitsOf('viewer')).folders, ['yard']);
+  await page.getByRole('button', { name: 'What can be done with viewer' }).click();
+  await page.getByRole('menuitem', { name: 'Change role and folders' }).click();
+  await page.getByRole('radio', { name: 'Everything', exact: true }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('cell', { name: 'Site / Yard' }).waitFor({ state: 'detached' });
+  assert.equal((await limitsOf('viewer')).folders, undefined);
+  assert.deepEqual(visitor.faults, []);
+});
+
+test('a key is made for a program, shown once, good for what it may, and no longer once it is removed', async () => {
+  const { page } = visitor;
+  await visitor.go('/keys');
+  await page.getByText('No program has a key yet').waitFor();
+  await page.getByRole('button', { name: 'Make key' }).click();
+  await page.fill('dialog input[name=key-name]', 'kiosk');
+  await page.getByRole('radio', { name: /^Viewer/ }).click();
+  await page.getByRole('radio', { name: 'These folders and cameras alone' }).click();
+  await page.getByRole('checkbox', { name: 'Site / Yard' }).click();
+  await page.getByLabel('Good for').selectOption('30');
+  assert.deepEqual(await visitor.axe(), []);
+  await page.locator('dialog').getByRole('button', { name: 'Make key' }).click();
+  const key = (await page.locator('dialog code').first().textContent()) ?? '';
+  assert.match(key, /^framering_/);
+  const asKey = () => app.call('GET', '/api/cameras', { headers: { authorization: `Bearer ${key}` } });
+  assert.equal((await asKey()).status, 200);
+  await page.getByRole('button', { name: 'Done', exact: true }).click();
+  const row = page.locator('tbody tr', { hasText: 'kiosk' });
+  assert.match((await row.textContent()) ?? '', /Viewer.*Site \/ Yard/);
+  const { body: made } = await app.asAdmin('GET', '/api/keys');
+  assert.equal(Math.round((Date.parse(made[0].expires) - Date.now()) / 86_400_000), 30);
+  assert.ok(!(await page.content()).includes(key), 'it is shown once');
+  assert.deepEqual(await visitor.axe(), []);
+  await page.getByRole('button', { name: 'Remove kiosk' }).click();
+  await page.getByRole('button', { name: 'Remove key' }).click();
+  await page.getByText('No program has a key yet').waitFor();
+  assert.equal((await asKey()).status, 401);
   assert.deepEqual(visitor.faults, []);
 });
 

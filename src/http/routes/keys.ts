@@ -36,9 +36,9 @@ const keyShape = {
   last_used: z.iso.datetime().nullable().meta({ description: 'null: not yet' }),
 };
 
-const keySchema = z.strictObject(keyShape).meta({ id: 'ApiKey' });
+export const keySchema = z.strictObject(keyShape).meta({ id: 'ApiKey' });
 
-const madeKeySchema = z
+export const madeKeySchema = z
   .strictObject({
     ...keyShape,
     key: z.string().meta({ description: 'good wherever an access token is; it is shown here alone' }),

@@ -68,6 +68,14 @@ export const pages: readonly Page[] = [
     load: () => import('./users/users.js'),
   },
   {
+    name: 'keys',
+    title: () => shellText('apiKeys'),
+    icon: 'key',
+    needs: 'keys.manage',
+    place: 'rail',
+    load: () => import('./keys/keys.js'),
+  },
+  {
     name: 'system',
     title: () => shellText('system'),
     icon: 'chart',

@@ -16,6 +16,7 @@ import type { PageProps } from '../table.js';
 import { AddUser, ChangeRole, PasswordOnce, type ShownPassword, type User } from './dialogs.js';
 import { type LastSignIns, loadLastSignIns } from './last-sign-ins.js';
 import { makePassword } from './make-password.js';
+import { folderPath } from './sight-choice.js';
 import styles from './users.module.css';
 
 type Open =
@@ -106,6 +107,7 @@ const UserRow = ({
           {roleText(role)}
         </Badge>
       </td>
+      <td>{user.folders === undefined ? usersText('seesAll') : user.folders.map(folderPath).join(', ')}</td>
       <td>
         <LastSignIn username={username} known={signIns} />
       </td>
@@ -166,7 +168,7 @@ export const page = (_props: PageProps) => {
       ) : (
         <Table
           caption={usersText('list')}
-          head={[usersText('name'), usersText('role'), usersText('lastSignIn'), '']}
+          head={[usersText('name'), usersText('role'), usersText('sees'), usersText('lastSignIn'), '']}
         >
           {users.value.map((user) => (
             <UserRow key={user.username} {...{ user, signIns: signIns.value, onChanged }} onOpen={setOpen} />
