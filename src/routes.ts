@@ -114,9 +114,10 @@ const managementRoutes = (deps: RoutesDeps): Route[] => {
         faultsBetween,
         restore: (records) => {
           restoreSnapshot(records, { store, viewers });
+          // First: whatever fails after it, no key that the import took away stays good.
+          keys.reload();
           registry.reload();
           notices.webhooks.reload();
-          keys.reload();
           sights.moved();
         },
       },

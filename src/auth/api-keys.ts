@@ -100,9 +100,15 @@ export class ApiKeys {
   /** Ends all that it opened, and answers its name; throws `not_found`. */
   remove(id: string): string {
     this.#deps.table.remove(id);
-    const name = this.list().find((key) => key.id === id)?.name ?? '';
+    const gone = [...this.#byHash.values()].find(({ stored }) => stored.id === id)?.stored;
+    if (gone !== undefined) {
+      // Before the list is read: a disk that fails then keeps no removed key good.
+      this.#byHash.delete(gone.secret_hash);
+      this.#byName.delete(keyUsername(gone.name));
+      this.#deps.viewers.endForUser(keyUsername(gone.name));
+    }
     this.reload();
-    return name;
+    return gone?.name ?? '';
   }
 
   /** Who holds this key; throws `token_invalid`, `token_expired` or `too_many_attempts`. */

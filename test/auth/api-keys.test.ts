@@ -142,3 +142,19 @@ test('a restore replaces the keys: those that are others end', (t) => {
   assert.deepEqual(ended.sort(), ['key:changes', 'key:goes']);
   assert.equal(keys.verify(stays.key, '').username, 'key:stays');
 });
+
+test('a key that is removed is good for nothing, also where the others can not be read after it', (t) => {
+  const { keys, store, ended } = setUp(t);
+  const { key, made } = keys.create(plain);
+  const list = t.mock.method(store.keys, 'list', () => {
+    throw new Error('disk I/O error');
+  });
+  assert.throws(() => keys.remove(made.id), /disk I\/O error/);
+  list.mock.restore();
+  assert.equal(
+    refusal(() => keys.verify(key, '192.0.2.1')),
+    'token_invalid',
+  );
+  assert.equal(keys.find('key:robot'), null);
+  assert.deepEqual(ended, ['key:robot']);
+});
