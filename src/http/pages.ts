@@ -37,7 +37,7 @@ const policyOf = (path: string): string =>
 
 /** Paths of the app's own pages, each of which gets the one document. */
 const PAGE_PATH =
-  /^\/(?:$|(?:login|setup|wall|camera|archive|events|cameras|users|keys|system|logs|me)(?:\/[^/]{1,200}){0,2}$)/;
+  /^\/(?:$|(?:login|setup|wall|camera|archive|events|cameras|users|keys|webhooks|system|logs|me)(?:\/[^/]{1,200}){0,2}$)/;
 /** Files whose name has the hash of what is in them never change. */
 const HASHED = /^\/assets\//;
 const FOR_EVER = 'public, max-age=31536000, immutable';

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { AppBrowser, type AppPage } from '../support/browser/app-page.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -8,7 +11,7 @@ let browser: AppBrowser;
 let visitor: AppPage;
 
 before(async () => {
-  app = await startTestApp();
+  app = await startTestApp({ env: { WEBHOOKS_TO_LOCAL: 'true' } });
   browser = await AppBrowser.launch();
   visitor = await browser.signedIn(app.url, { username: 'admin', password: app.adminPassword });
 });
@@ -109,6 +112,57 @@ test('a key is made for a program, shown once, good for what it may, and no long
   await page.getByRole('button', { name: 'Remove key' }).click();
   await page.getByText('No program has a key yet').waitFor();
   assert.equal((await asKey()).status, 401);
+  assert.deepEqual(visitor.faults, []);
+});
+
+test('a webhook is added, tried, changed and deleted; its secret is shown once, and a failing receiver is told of', async (t) => {
+  const { page } = visitor;
+  const asked: string[] = [];
+  const receiver = createServer((request, response) => {
+    asked.push(String(request.headers['webhook-id']));
+    request.resume();
+    response.statusCode = asked.length > 1 ? 500 : 204;
+    response.end(asked.length > 1 ? 'out of order' : '');
+  }).listen(0, '127.0.0.1');
+  t.after(() => receiver.close());
+  await once(receiver, 'listening');
+  const { port } = receiver.address() as AddressInfo;
+  await visitor.go('/webhooks');
+  await page.getByText('Nobody is told of events yet').waitFor();
+  await page.getByRole('button', { name: 'Add webhook' }).click();
+  await page.fill('dialog input[name=webhook-name]', 'pager');
+  await page.fill('dialog input[name=webhook-url]', `http://me:s3cret@127.0.0.1:${port}/hook`);
+  await page.getByRole('checkbox', { name: 'Camera away' }).click();
+  assert.deepEqual(await visitor.axe(), []);
+  await page.locator('dialog').getByRole('button', { name: 'Add webhook' }).click();
+  const secret = (await page.locator('dialog code').textContent()) ?? '';
+  assert.match(secret, /^whsec_/);
+  await page.getByRole('button', { name: 'Done', exact: true }).click();
+  const row = page.locator('tbody tr', { hasText: 'pager' });
+  assert.match((await row.textContent()) ?? '', /me:[*]{3}@.*Camera away[\s\S]*Nothing sent yet/);
+  assert.ok(!(await page.content()).includes(secret) && !(await page.content()).includes('s3cret'));
+  const choose = async (item: string): Promise<void> => {
+    await page.getByRole('button', { name: 'What can be done with pager' }).click();
+    await page.getByRole('menuitem', { name: item }).click();
+  };
+  await choose('Send a test');
+  await page.getByText('The receiver took it').waitFor();
+  await page.getByRole('button', { name: 'Done', exact: true }).click();
+  await choose('Send a test');
+  await page.getByText('The receiver did not take it').waitFor();
+  await page.getByText('out of order').waitFor();
+  assert.deepEqual(await visitor.axe(), []);
+  await page.getByRole('button', { name: 'Done', exact: true }).click();
+  assert.equal(asked.length, 2);
+  await choose('Change');
+  await page.getByRole('checkbox', { name: 'Camera away' }).click();
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The webhook pager is saved').first().waitFor();
+  const [stored] = (await app.asAdmin('GET', '/api/webhooks')).body;
+  assert.deepEqual([stored.types, stored.url], [[], `http://me:***@127.0.0.1:${port}/hook`]);
+  await choose('Delete');
+  await page.getByRole('button', { name: 'Delete webhook' }).click();
+  await page.getByText('Nobody is told of events yet').waitFor();
   assert.deepEqual(visitor.faults, []);
 });
 

@@ -78,7 +78,7 @@ test('with letters twice as large nothing is cut off on a phone, and with forced
   const visitor = await browser.signedIn(app.url, credentialsOf('admin'));
   const { page } = visitor;
   await visitor.look({ width: 390 });
-  for (const path of ['/setup', '/users', '/keys', '/system', '/logs', '/me']) {
+  for (const path of ['/setup', '/users', '/keys', '/webhooks', '/system', '/logs', '/me']) {
     await visitor.go(path);
     await page.evaluate(`for (const [each, size] of [...document.querySelectorAll('body *')]
       .map((each) => [each, Number.parseFloat(getComputedStyle(each).fontSize)]))

@@ -8,6 +8,7 @@ import type { keySchema, madeKeySchema } from '../../http/routes/keys.js';
 import type { settingsSchema } from '../../http/routes/settings.js';
 import type { historySchema, statsSchema } from '../../http/routes/stats.js';
 import type { folderSchema, tagSchema } from '../../http/schemas.js';
+import type { madeWebhookSchema, webhookSchema, webhookTestSchema } from '../../http/webhook-schemas.js';
 
 /** What the service answers, as its own schemas have it. */
 export type Camera = z.infer<typeof cameraSchema>;
@@ -21,6 +22,9 @@ export type Folder = z.infer<typeof folderSchema>;
 export type Tag = z.infer<typeof tagSchema>;
 export type ApiKey = z.infer<typeof keySchema>;
 export type MadeApiKey = z.infer<typeof madeKeySchema>;
+export type Webhook = z.infer<typeof webhookSchema>;
+export type MadeWebhook = z.infer<typeof madeWebhookSchema>;
+export type WebhookTest = z.infer<typeof webhookTestSchema>;
 export type Layout = StoredLayout;
 export type Settings = z.infer<typeof settingsSchema>;
 export type Stats = z.infer<typeof statsSchema>;

@@ -76,6 +76,14 @@ export const pages: readonly Page[] = [
     load: () => import('./keys/keys.js'),
   },
   {
+    name: 'webhooks',
+    title: () => shellText('webhooks'),
+    icon: 'share',
+    needs: 'webhooks.manage',
+    place: 'rail',
+    load: () => import('./webhooks/webhooks.js'),
+  },
+  {
     name: 'system',
     title: () => shellText('system'),
     icon: 'chart',

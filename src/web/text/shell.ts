@@ -11,6 +11,7 @@ export const shellText = catalogue({
   cameras: 'Cameras',
   users: 'Users',
   apiKeys: 'API keys',
+  webhooks: 'Webhooks',
   system: 'System',
   logs: 'Logs',
   me: 'Me',
