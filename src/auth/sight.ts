@@ -57,6 +57,7 @@ export const isSurelySeen = (look: () => boolean): boolean => {
 export class Sights {
   readonly #deps: SightDeps;
   #revision = 1;
+  #isLooking = false;
 
   constructor(deps: SightDeps) {
     this.#deps = deps;
@@ -88,9 +89,21 @@ export class Sights {
     return this.of(this.#deps.limitsOf(username));
   }
 
-  /** Cameras or folders are elsewhere: whoever watches what is out of sight now must stop. */
+  /**
+   * Cameras or folders are elsewhere: whoever watches what is out of sight now must stop, at the end of this turn: a
+   * thousand cameras that are moved at once are looked at once.
+   */
   moved(): void {
     this.#revision++;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    queueMicrotask(() => {
+      this.#isLooking = false;
+      this.#endUnseen();
+    });
+  }
+
+  #endUnseen(): void {
     const sights = new Map<string, Sight>();
     this.#deps.viewers.endUnseen((username, cameraId) =>
       isSurelySeen(() => {

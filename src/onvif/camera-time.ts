@@ -3,6 +3,9 @@ import { at, type Element, number, textOf } from '../analytics/xml-tree.js';
 const part = (element: Element | undefined, name: string): number =>
   number(textOf(at(element, name))) ?? Number.NaN;
 
+/** What toISOString can still write with four digits. */
+const isWritable = (timeMs: number): boolean => timeMs >= 0 && timeMs < 253_402_300_800_000;
+
 /** A `DateTime` (ONVIF's schema) as milliseconds; null where it is none. */
 const utcOf = (element: Element | undefined): number | null => {
   const [date, time] = [at(element, 'Date'), at(element, 'Time')];
@@ -14,8 +17,7 @@ const utcOf = (element: Element | undefined): number | null => {
     part(time, 'Minute'),
     part(time, 'Second'),
   );
-  // What toISOString can still write with four digits.
-  return Number.isFinite(value) && value >= 0 && value < 253_402_300_800_000 ? value : null;
+  return isWritable(value) ? value : null;
 };
 
 /**
@@ -26,7 +28,7 @@ export const cameraTimeMs = (answer: Element | undefined, httpDate: string): num
   const told = utcOf(at(answer, 'SystemDateAndTime', 'UTCDateTime'));
   if (told !== null) return told;
   const date = Date.parse(httpDate);
-  return Number.isFinite(date) && date >= 0 ? date : null;
+  return isWritable(date) ? date : null;
 };
 
 /** How far one clock is from another, for people: `2 h 5 min ahead`. "" where nobody need care. */

@@ -118,17 +118,19 @@ export class OnvifDevice {
     operation: string,
     inside: string,
   ): Promise<Exchange> {
-    const first = await this.#send(url, service, operation, inside, this.#manner);
+    // What was asked for over TLS isn't told to the next service without.
+    const manner = this.#manner === 'http' && this.#wouldTellAll(url) ? 'token' : this.#manner;
+    const first = await this.#send(url, service, operation, inside, manner);
     if (!isRefusal(first)) {
-      if (this.#manner === 'http') this.#http.onAccepted();
+      if (manner === 'http') this.#http.onAccepted();
       return first;
     }
     if (this.#options.credentials === null) throw this.#unauthorized(first);
     // Cameras lock users out after some failures: each way is tried once, and the second only where it is offered.
     let { challenges } = first.http;
-    if (this.#manner === 'token' && challenges.length === 0)
+    if (manner === 'token' && challenges.length === 0)
       challenges = (await this.#send(url, service, operation, inside, 'nobody')).http.challenges;
-    const isOffered = this.#http.onUnauthorized(challenges, this.#manner === 'http');
+    const isOffered = this.#http.onUnauthorized(challenges, manner === 'http');
     if (!isOffered || this.#wouldTellAll(url)) throw this.#unauthorized(first);
     this.#manner = 'http';
     const second = await this.#send(url, service, operation, inside, 'http');

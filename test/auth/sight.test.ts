@@ -82,7 +82,7 @@ test('whoever is not limited sees everything, also what is not there', () => {
   );
 });
 
-test('what is elsewhere ends for whoever does not see it there, and readers are told to look anew', () => {
+test('what is elsewhere ends for whoever does not see it there, and readers are told to look anew', async () => {
   const parents = new Map([['gate', 'yard']]);
   const cameras = new Map([
     ['one', 'gate'],
@@ -93,17 +93,21 @@ test('what is elsewhere ends for whoever does not see it there, and readers are 
   const sight = sights.ofName('eve');
   const before = sight.revision;
   sights.moved();
+  await Promise.resolve();
   assert.deepEqual(ended, []);
   assert.notEqual(sight.revision, before);
   parents.set('gate', 'house');
   sights.moved();
-  assert.deepEqual(ended, ['one']);
+  sights.moved();
+  await Promise.resolve();
+  assert.deepEqual(ended, ['one'], 'once for all that moved in one turn');
   assert.equal(sight.seesCamera('one'), false, 'at once, for who asked before, too');
 });
 
-test('what the database does not place is out of sight for whoever watches it, and nobody else is held up', () => {
+test('what the database does not place is out of sight for whoever watches it, and nobody else is held up', async () => {
   const ended: string[] = [];
   const broken = { get: () => assert.fail('the disk is gone') } as unknown as Map<string, string>;
   sightsOf({ parents: new Map(), cameras: broken }, ended, ['mine', 'other']).moved();
+  await Promise.resolve();
   assert.deepEqual(ended, ['mine', 'other']);
 });

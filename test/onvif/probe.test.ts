@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { systemClock } from '../../src/base/clock.js';
+import { OnvifDevice } from '../../src/onvif/device.js';
+import { parseDeviceAddress } from '../../src/onvif/device-address.js';
 import { type ProbedDevice, probeDevice } from '../../src/onvif/probe.js';
 import { type Dialect, FakeDevice, type FakeDeviceOptions } from '../support/onvif/fake-device.js';
 
@@ -143,6 +145,42 @@ test('no password is told to whoever asks for it in the clear', () =>
       assert.equal((await codeOf(probe(device))).code, 'camera_unauthorized');
       assert.ok(device.asked.every(({ manner }) => manner !== 'http'));
     },
+  ));
+
+test('who knew the password by Digest is not told it in the clear later', () => {
+  let isBasic = false;
+  return withDevice(
+    {
+      auth: 'digest',
+      instead: (_operation, response) => {
+        if (isBasic) response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="please"' }).end();
+        return isBasic;
+      },
+    },
+    async (fake) => {
+      const options = { address: parseDeviceAddress(fake.address), certificate: 'any', credentials } as const;
+      const device = new OnvifDevice(options, { clock: systemClock });
+      await device.open();
+      isBasic = true;
+      for (const _time of [1, 2])
+        assert.equal((await codeOf(device.call('media', 'GetProfiles'))).code, 'camera_unauthorized');
+      const seen = fake.asked.map(({ authorization }) => authorization);
+      assert.ok(seen.some((text) => text.startsWith('Digest')));
+      assert.ok(!seen.some((text) => text.startsWith('Basic')), seen.join());
+    },
+  );
+});
+
+test('a web server of the year 275760 tells no time', () =>
+  withDevice(
+    {
+      hasNoClock: true,
+      instead: (_operation, response) => {
+        response.setHeader('Date', 'Sat, 13 Sep 275760 00:00:00 GMT');
+        return false;
+      },
+    },
+    async (device) => assert.equal((await probe(device)).clockOffsetSec, null),
   ));
 
 test('what is no ONVIF device says so, and what has no pictures', async () => {

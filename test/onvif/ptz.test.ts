@@ -171,10 +171,41 @@ test('a camera that takes no limit is moved without one', () =>
       );
     },
   ));
+
+test('a camera that was set up anew is asked for its profiles again, and told its limit as before', () => {
+  let refusals = 0;
+  return withCamera(
+    {
+      instead: (operation, response) => {
+        if (operation !== 'ContinuousMove' || refusals++ > 0) return false;
+        response.writeHead(400).end(NO_PROFILE);
+        return true;
+      },
+    },
+    async (camera, device) => {
+      await assert.rejects(camera.move(LEFT));
+      await camera.move(LEFT);
+      const from = device.asked.findIndex(({ operation }) => operation === 'ContinuousMove');
+      const asked = device.asked.slice(from);
+      const operations = asked.map(({ operation }) => operation);
+      assert.ok(operations.includes('GetProfiles'), operations.join(' '));
+      const moves = asked.filter(({ operation }) => operation === 'ContinuousMove');
+      assert.deepEqual(
+        moves.map(({ body }) => body.includes('<Timeout>')),
+        [true, true],
+      );
+    },
+  );
+});
+
 let limited: FakeDevice['asked'] = [];
 const FAULT =
   '<e:Envelope xmlns:e="http://www.w3.org/2003/05/soap-envelope"><e:Body><e:Fault><e:Code><e:Value>e:Sender</e:Value><e:Subcode>' +
   '<e:Value>ter:InvalidArgVal</e:Value></e:Subcode></e:Code></e:Fault></e:Body></e:Envelope>';
+const NO_PROFILE = FAULT.replace(
+  '</e:Value></e:Subcode>',
+  '</e:Value><e:Subcode><e:Value>ter:NoProfile</e:Value></e:Subcode></e:Subcode>',
+);
 
 test('presets are listed, gone to, set and forgotten, whatever stands in their names', () =>
   withCamera({}, async (camera, device) => {

@@ -1,5 +1,6 @@
 import { at, textOf } from '../../analytics/xml-tree.js';
 import type { Clock } from '../../base/clock.js';
+import type { AppError } from '../../base/errors.js';
 import { type DeviceOptions, OnvifDevice } from '../device.js';
 import { isOnvifError, onvifError } from '../errors.js';
 import { readProfiles } from '../profiles.js';
@@ -27,6 +28,10 @@ type Opened = { readonly device: OnvifDevice; readonly profile: string };
 
 /** Should we be gone, or the line be cut. */
 const CAMERA_LIMIT = 'PT2S';
+
+/** The profile by which it is moved is no more (ter:NoProfile). */
+const isProfileGone = ({ details: { codes } }: AppError): boolean =>
+  Array.isArray(codes) && codes.includes('NoProfile');
 
 /** One camera that can be moved, if it can. */
 export class PtzCamera {
@@ -89,7 +94,7 @@ export class PtzCamera {
     try {
       await tell(CAMERA_LIMIT);
     } catch (fault) {
-      if (!isOnvifError(fault) || fault.code !== 'camera_refused') throw fault;
+      if (!isOnvifError(fault) || fault.code !== 'camera_refused' || isProfileGone(fault)) throw fault;
       // Some take no limit, or others than they say (§5.3.3 leaves that open): ours is the dead man's.
       await tell('');
       this.#takesLimit = false;
@@ -102,8 +107,9 @@ export class PtzCamera {
     try {
       return await opened.device.call('ptz', operation, inside(opened.profile));
     } catch (fault) {
-      // Its clock was set, or it was exchanged: it is asked anew the next time.
-      if (isOnvifError(fault) && fault.code !== 'camera_refused') this.#opened = null;
+      // Its clock was set, it was exchanged or set up anew: it is asked anew the next time.
+      if (isOnvifError(fault) && (fault.code !== 'camera_refused' || isProfileGone(fault)))
+        this.#opened = null;
       throw fault;
     }
   }

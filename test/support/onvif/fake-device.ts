@@ -44,6 +44,8 @@ export type Asked = {
   readonly operation: string;
   readonly body: string;
   readonly manner: 'nobody' | 'token' | 'http';
+  /** "": none. */
+  readonly authorization: string;
   readonly host: string;
   readonly path: string;
 };
@@ -108,7 +110,7 @@ export class FakeDevice {
         ? 'token'
         : 'nobody';
     this.asked.push({
-      ...{ operation, body, manner },
+      ...{ operation, body, manner, authorization: request.headers.authorization ?? '' },
       host: request.headers.host ?? '',
       path: request.url ?? '',
     });
