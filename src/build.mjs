@@ -33,7 +33,7 @@ const newestMs = (path) => {
 /** All that the compiler reads, in an order that is always the same. */
 const sourcesBelow = (path) => {
   if (!existsSync(path)) return [];
-  if (!statSync(path).isDirectory()) return /\.(?:tsx?|json|html|css|svg)$/.test(path) ? [path] : [];
+  if (!statSync(path).isDirectory()) return /\.(?:[cm]?tsx?|json|html|css|svg)$/.test(path) ? [path] : [];
   return readdirSync(path)
     .sort()
     .flatMap((name) => sourcesBelow(join(path, name)));

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { App } from './app.js';
 import { systemClock } from './base/clock.js';
 import { AppError, messageOf } from './base/errors.js';
 import { exitProcess } from './base/exit-process.js';
+import { ownVersion } from './base/own-version.js';
 import { spawnCameraWorker } from './camera/fleet/worker-thread.js';
 import { type Config, readConfig } from './config.js';
 import { LogHub } from './ops/log-hub.js';
@@ -14,11 +14,6 @@ const EXIT_BAD_CONFIG = 2;
 /** All parts of a stop have shorter bounds of their own; past this something hangs. */
 const STOP_DEADLINE_MS = 9_500;
 
-const versionOf = (): string => {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-};
-
 /** What kept the service from starting, for the person who started it, in one line. */
 const refuse = (fault: unknown): never => {
   process.stderr.write(`framering can't start: ${messageOf(fault)}\n`);
@@ -26,11 +21,20 @@ const refuse = (fault: unknown): never => {
   process.exit(isConfig ? EXIT_BAD_CONFIG : EXIT_FAULT);
 };
 
+const LINE = '-'.repeat(60);
+
 const showAdmin = ({ username, password }: { username: string; password: string }): void => {
-  const line = '-'.repeat(60);
   process.stdout.write(
-    `${line}\nThis is the first start, so an administrator was made:\n\nusername: ${username}\n` +
-      `password: ${password}\n\nThis is shown once. Log in and change the password now.\n${line}\n`,
+    `${LINE}\nThis is the first start, so an administrator was made:\n\nusername: ${username}\n` +
+      `password: ${password}\n\nThis is shown once. Log in and change the password now.\n${LINE}\n`,
+  );
+};
+
+/** What comes next, for the person who has just been shown the password. */
+const showWhere = ({ url }: App, { dataDir, archiveDir }: Config): void => {
+  process.stdout.write(
+    `${LINE}\nOpen ${url} in a browser.\n\nCameras and users are kept in ${dataDir},\n` +
+      `recordings in ${archiveDir}.\n${LINE}\n`,
   );
 };
 
@@ -93,18 +97,24 @@ const config = configOrRefuse();
 const hub = new LogHub();
 const processLog = createProcessLog({ level: config.logLevel }, { hub });
 exitOnUnexpected(processLog);
+let isFirstStart = false;
 const starting = App.start(config, {
   clock: systemClock,
   log: processLog.log,
   audit: processLog.audit,
   hub,
-  version: versionOf(),
+  version: ownVersion(),
   spawn: spawnCameraWorker,
-  showAdmin,
+  showAdmin: (account) => {
+    isFirstStart = true;
+    showAdmin(account);
+  },
 });
 stopOnSignal(starting, processLog);
 try {
-  announce(await starting, processLog, config.logLevel);
+  const app = await starting;
+  announce(app, processLog, config.logLevel);
+  if (isFirstStart) showWhere(app, config);
 } catch (fault) {
   processLog.flush();
   refuse(fault);

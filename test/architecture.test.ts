@@ -76,7 +76,7 @@ const parts = [
   'service-facts',
   'served-tls',
 ].map((name) => `src/${name}.ts`);
-const roots = ['src/main.ts', 'src/app.ts', ...parts, 'src/config.ts'];
+const roots = ['src/command.ts', 'src/main.ts', 'src/app.ts', ...parts, 'src/config.ts'];
 
 const repo = join(import.meta.dirname, '../..');
 

@@ -160,12 +160,19 @@ test('without a compiler (npm ci --omit=dev) npm ci goes through, and says that 
     0,
     'nor where the sources come later, as in a container',
   );
+  assert.notEqual(npm(folder, 'pack', '--dry-run').status, 0, 'nothing half is packed');
 });
 
 test('what is packed is what runs', (t) => {
   const folder = projectOf(t);
+  change(folder, 'src/main.ts', `${MAIN}\nprocess.title = 'packed';\n`);
   const packed = npm(folder, 'pack', '--json', '--dry-run');
   assert.equal(packed.status, 0);
+  assert.match(
+    readFileSync(join(folder, 'dist/src/main.js'), 'utf8'),
+    /packed/,
+    'built of the sources of now',
+  );
   const listed = packed.out.slice(packed.out.indexOf('['));
   const paths = (JSON.parse(listed) as { files: { path: string }[] }[]).flatMap(({ files }) =>
     files.map(({ path }) => path),

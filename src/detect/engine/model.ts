@@ -18,6 +18,14 @@ const readDescription = (modelPath: string): ModelDescription => {
   return parseDescription(text);
 };
 
+/** What has no library for this machine must not end the process that would say so. */
+const loadRuntime = (): Promise<Runtime> =>
+  import('onnxruntime-node').catch((fault: unknown) => {
+    // Optional, and left out where its installer could not fetch what GPUs need.
+    const isMissing = (fault as { code?: unknown }).code === 'ERR_MODULE_NOT_FOUND';
+    throw isMissing ? new Error("the package onnxruntime-node isn't installed") : fault;
+  });
+
 /** A network that finds objects in pictures. `run` keeps its thread busy for as long as it takes. */
 export class Model {
   readonly #runtime: Runtime;
@@ -33,8 +41,7 @@ export class Model {
 
   /** Throws where the file is no such network. */
   static async load(path: string): Promise<Model> {
-    // What has no library for this machine must not end the process that would say so.
-    const runtime = await import('onnxruntime-node');
+    const runtime = await loadRuntime();
     const session = await runtime.InferenceSession.create(path, {
       intraOpNumThreads: 1,
       interOpNumThreads: 1,
