@@ -79,6 +79,7 @@ export const buildOperations = (
       components: () => health.components(),
       storage: () => probe.storage(),
       brokenRecordings: () => archive.retention.broken,
+      archiveWrites: () => desk.writeTimes,
       eventRecording: () => archive.byEvents.counts,
       pictures: () => pictures.figures,
       detection: () => ({ ...detecting.figures, ...archive.detections.counts }),

@@ -138,6 +138,8 @@ export interface MetricsSource {
   storage(): Promise<Storage | null>;
   /** Recordings that were moved aside, as of the last look at the archive. */
   brokenRecordings(): { readonly files: number; readonly bytes: number };
+  /** How long writes of recordings took, in seconds. */
+  archiveWrites(): Spread;
   eventRecording(): EventRecordingFigures;
   pictures(): PictureFigures;
   detection(): DetectionFigures;

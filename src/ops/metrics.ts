@@ -1,12 +1,20 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../base/clock.js';
-import { CollectedCounter, CollectedGauge, line } from './collected.js';
+import {
+  bucketLabelsOf,
+  CollectedCounter,
+  CollectedGauge,
+  CollectedHistogram,
+  histogramLines,
+  line,
+} from './collected.js';
 import { DetectionCollector } from './detection-collector.js';
 import type { MetricsSource } from './metrics-source.js';
 import { NoticeCollector } from './notice-collector.js';
 import { ProcessCollector } from './process-collector.js';
 import { StreamCollector } from './stream-collector.js';
 
+const ARCHIVE_WRITES = 'svc_archive_write_seconds';
 const REQUEST_BUCKETS_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10];
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
 
@@ -26,6 +34,7 @@ export class Metrics {
   readonly #total: CollectedGauge;
   readonly #brokenFiles: CollectedGauge;
   readonly #brokenBytes: CollectedGauge;
+  readonly #archiveWrites: CollectedHistogram;
   readonly #eventRecordings: CollectedCounter;
   readonly #components: CollectedGauge;
   readonly #eventReaders: CollectedGauge;
@@ -61,6 +70,10 @@ export class Metrics {
     this.#brokenBytes = new CollectedGauge(this.#register, {
       name: 'svc_broken_recordings_bytes',
       help: 'Room that the recordings take that were moved aside.',
+    });
+    this.#archiveWrites = new CollectedHistogram(this.#register, {
+      name: ARCHIVE_WRITES,
+      help: 'Time from when frames were to be written to a recording until the file system had taken them.',
     });
     this.#eventRecordings = new CollectedCounter(this.#register, {
       name: 'svc_event_recordings_total',
@@ -162,6 +175,8 @@ export class Metrics {
     const { files, bytes } = this.#source.brokenRecordings();
     this.#brokenFiles.lines = [line(files)];
     this.#brokenBytes.lines = [line(bytes)];
+    const writes = this.#source.archiveWrites();
+    this.#archiveWrites.lines = histogramLines(ARCHIVE_WRITES, bucketLabelsOf(writes.bounds), writes, {});
     this.#eventRecordings.lines = Object.entries(this.#source.eventRecording()).map(([outcome, count]) =>
       line(count, { outcome }),
     );

@@ -165,6 +165,32 @@ test('no more operations are under way than the gate lets in, whatever waits', a
   assert.equal(gate.inUse, 0);
 });
 
+test('the time of writes is counted over all threads, from when they were due, and of nothing but writes', async (t) => {
+  const gate = DiskGate.create(1);
+  const queues = [0, 1].map((seat) => new DiskQueue({ gate: DiskGate.open(gate.memory), seat }));
+  let nowMs = 0;
+  t.mock.method(performance, 'now', () => nowMs);
+  let release = (): void => {};
+  const hanging = (): Promise<void> => new Promise((resolve) => (release = resolve));
+  const first = queues[0]!.run('write', hanging);
+  const behind = queues[0]!.run('write', async () => {});
+  nowMs += 300;
+  release();
+  await Promise.all([first, behind]);
+  await queues[1]!.run('close', async () => {});
+  const refused = queues[1]!.run('write', () => Promise.reject(new Error('no room')));
+  await assert.rejects(refused);
+  const { bounds, counts, sum } = gate.writeTimes.spread;
+  assert.deepEqual(
+    [bounds, counts],
+    [
+      [0.001, 0.005, 0.02, 0.1, 0.5, 2, 8],
+      [1, 0, 0, 0, 2, 0, 0, 0],
+    ],
+  );
+  assert.equal(sum, 0.6);
+});
+
 test('syncs and closes never take the last place at the gate: a write always finds one that they do not hold', async () => {
   const gate = DiskGate.create(3);
   const queues = [0, 1, 2, 3].map((seat) => new DiskQueue({ gate, seat }));

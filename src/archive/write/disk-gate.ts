@@ -1,8 +1,12 @@
+import { WriteTimes } from './write-times.js';
+
 /** Words of the shared memory; the seats of the threads follow them, two words each. */
 const word = { capacity: 0, inUse: 1, others: 2, firstSeat: 3 } as const;
 const SEATS = 512;
 const seatWord = { inUse: 0, others: 1 } as const;
 const WORDS_A_SEAT = 2;
+/** Behind the seats, where numbers of 8 bytes may begin. */
+const TIMES_AT_BYTES = Math.ceil(((word.firstSeat + SEATS * WORDS_A_SEAT) * 4) / 8) * 8;
 
 /** Writes have frames waiting that can be overwritten; all else can wait. */
 export type DiskUse = 'write' | 'other';
@@ -31,14 +35,16 @@ const seatAt = (seat: number): number => word.firstSeat + (seat % SEATS) * WORDS
 export class DiskGate {
   readonly memory: SharedArrayBuffer;
   readonly #words: Int32Array;
+  readonly writeTimes: WriteTimes;
 
   private constructor(memory: SharedArrayBuffer) {
     this.memory = memory;
-    this.#words = new Int32Array(memory);
+    this.#words = new Int32Array(memory, 0, TIMES_AT_BYTES / 4);
+    this.writeTimes = new WriteTimes(memory, TIMES_AT_BYTES);
   }
 
   static create(capacity: number): DiskGate {
-    const gate = new DiskGate(new SharedArrayBuffer((word.firstSeat + SEATS * WORDS_A_SEAT) * 4));
+    const gate = new DiskGate(new SharedArrayBuffer(TIMES_AT_BYTES + WriteTimes.BYTES));
     Atomics.store(gate.#words, word.capacity, capacity);
     return gate;
   }

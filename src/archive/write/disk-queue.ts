@@ -6,7 +6,11 @@ export type DiskPriority = (typeof priorities)[number];
 
 const useFor = (priority: DiskPriority): DiskUse => (priority === 'write' ? 'write' : 'other');
 
-type Waiting = { readonly run: () => Promise<void>; readonly done: (fault: unknown) => void };
+type Waiting = {
+  readonly run: () => Promise<void>;
+  readonly done: (fault: unknown) => void;
+  readonly sinceMs: number;
+};
 
 /**
  * The disk operations of one thread, begun as the gate lets them. Nothing here waits for the disk: what can't
@@ -29,7 +33,7 @@ export class DiskQueue {
   run(priority: DiskPriority, operation: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       const done = (fault: unknown): void => (fault === null ? resolve() : reject(fault));
-      this.#waiting[priority].push({ run: operation, done });
+      this.#waiting[priority].push({ run: operation, done, sinceMs: performance.now() });
       this.drain();
     });
   }
@@ -50,11 +54,13 @@ export class DiskQueue {
     }
   }
 
-  #begin(priority: DiskPriority, { run, done }: Waiting): void {
+  #begin(priority: DiskPriority, { run, done, sinceMs }: Waiting): void {
     if (priority === 'sync') this.#isSyncing = true;
     const end = (fault: unknown): void => {
       if (priority === 'sync') this.#isSyncing = false;
       this.ended += 1;
+      // Frames wait from when they are handed over: behind others, too.
+      if (priority === 'write') this.#gate.writeTimes.add((performance.now() - sinceMs) / 1_000);
       this.#gate.leave(this.#seat, useFor(priority));
       done(fault);
       this.drain();

@@ -5,6 +5,7 @@ import { FileProgress, type FilesInProgress } from '../files/file-progress.js';
 import { DiskGate, poolThreads, recorderShare } from './disk-gate.js';
 import type { RecorderFileState, RecorderNews } from './recorder-files.js';
 import type { RecordersSetup } from './recorders.js';
+import type { WriteTimes } from './write-times.js';
 
 /** What all recorders are told. */
 export type RecordingDeskOptions = Pick<RecordersSetup, 'archiveDir' | 'fileSeconds' | 'root'>;
@@ -177,6 +178,11 @@ export class RecordingDesk implements FilesInProgress {
   /** Video frames that the disk was too slow for, or refused; never falls while the camera is known. */
   lostFrames(cameraId: string): number {
     return this.#lostFrames.get(cameraId) ?? 0;
+  }
+
+  /** How long writes took, from when they were due. */
+  get writeTimes(): WriteTimes['spread'] {
+    return this.#gate.writeTimes.spread;
   }
 
   /** A camera that moves may have its old file closed by one worker while another writes the next. */
