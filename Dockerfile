@@ -1,6 +1,7 @@
 # Node 24 is the current LTS. The first stage has compilers for better-sqlite3, should no prebuilt one fit.
 FROM node:24-slim AS build
 WORKDIR /app
+# hadolint ignore=DL3008 # The base image moves, and takes its packages' versions with it.
 RUN apt-get update && apt-get install -y --no-install-recommends python3 make g++ && rm -rf /var/lib/apt/lists/*
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
@@ -11,11 +12,11 @@ RUN npm run build && npm prune --omit=dev
 
 FROM node:24-slim AS runtime
 WORKDIR /app
-RUN mkdir /data && chown node:node /data
+RUN mkdir /data && chown 1000:1000 /data
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
-USER node
+USER 1000:1000
 # More threads for files and DNS than four: a disk that hangs holds some of them.
 ENV NODE_ENV=production DATA_DIR=/data UV_THREADPOOL_SIZE=16
 VOLUME /data
@@ -29,8 +30,9 @@ CMD ["node", "--enable-source-maps", "dist/src/main.js"]
 
 # `docker build --target with-ffmpeg .` for detection and snapshots: they alone need it, and it is most of an image.
 FROM runtime AS with-ffmpeg
-USER root
+USER 0:0
+# hadolint ignore=DL3008
 RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg && rm -rf /var/lib/apt/lists/*
-USER node
+USER 1000:1000
 
 FROM runtime

