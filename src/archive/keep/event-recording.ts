@@ -3,7 +3,9 @@ import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { parseRecordingName, parseUnclosedName } from '../files/file-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
+import { BlindTimes } from './blind-times.js';
 import type { ClosedRecording } from './closed-within.js';
+import { type Decision, decisionsText, parseDecisions } from './decisions.js';
 import type { ProtectedSpan } from './delete-files.js';
 import {
   type EventTimesOf,
@@ -16,7 +18,7 @@ import {
 
 /** Outlives the service: up to which start of a recording it is decided what of them is kept, by camera. */
 export type DecisionMemory = {
-  /** A JSON object: of each camera a time, or several; null: nothing was decided. */
+  /** As `decisions.ts` writes it; null: nothing was decided. */
   decided(): string | null;
   rememberDecided(text: string): void;
 };
@@ -52,19 +54,6 @@ const MOST_LEFT = 100;
 /** Some ten minutes of looks. */
 const MOST_FAULTS = 60;
 
-/** Of each camera up to when it is decided, and when recordings began that stay since their writer died. */
-const parse = (text: string | null): [string, readonly number[]][] => {
-  try {
-    const value: unknown = JSON.parse(text ?? '{}');
-    if (typeof value !== 'object' || value === null) return [];
-    return Object.entries(value)
-      .map(([cameraId, times]): [string, number[]] => [cameraId, [times].flat()])
-      .filter(([, times]) => times.length > 0 && times.every(Number.isFinite));
-  } catch {
-    return [];
-  }
-};
-
 /**
  * Keeps of some cameras' recordings what lies around events. They are recorded all the time, in short files; once a file
  * is closed and no event can be told of any more that has some of it, what belongs to none goes. Files are decided on in
@@ -83,6 +72,7 @@ export class EventRecording {
   readonly #leftMs = new Map<string, Set<number>>();
   /** When a closed recording was seen first, by the monotonic clock, by camera. */
   readonly #seenMs = new Map<string, ReadonlyMap<string, number>>();
+  readonly #blind: BlindTimes;
   #stored: string;
   #timer: Timer | null = null;
   #looking: Promise<void> | null = null;
@@ -94,10 +84,13 @@ export class EventRecording {
     this.#archiveDir = options.archiveDir;
     this.#deps = deps;
     this.#stored = deps.memory.decided() ?? '{}';
-    const stored = parse(this.#stored);
-    this.#decidedMs = new Map(stored.map(([cameraId, [decidedMs]]) => [cameraId, decidedMs!]));
-    for (const [cameraId, [, ...leftMs]] of stored)
+    this.#blind = new BlindTimes(deps.clock.wallMs());
+    const stored = [...parseDecisions(this.#stored)];
+    this.#decidedMs = new Map(stored.map(([cameraId, { decidedMs }]) => [cameraId, decidedMs]));
+    for (const [cameraId, { leftMs, blindMs }] of stored) {
       if (leftMs.length > 0) this.#leftMs.set(cameraId, new Set(leftMs.slice(0, MOST_LEFT)));
+      if (blindMs !== null) this.#blind.restore(cameraId, { fromMs: blindMs[0], toMs: blindMs[1] });
+    }
   }
 
   start(): void {
@@ -140,7 +133,7 @@ export class EventRecording {
 
   /** The camera is deleted: one that is made anew under its id is another one. */
   forget(cameraId: string): void {
-    for (const known of [this.#decidedMs, this.#faults, this.#atMs, this.#leftMs, this.#seenMs])
+    for (const known of [this.#decidedMs, this.#faults, this.#atMs, this.#leftMs, this.#seenMs, this.#blind])
       known.delete(cameraId);
   }
 
@@ -191,7 +184,9 @@ export class EventRecording {
     this.#faults.delete(cameraId);
     // It may be recorded otherwise meanwhile, or be deleted.
     const decidedMs = this.#decidedMs.get(cameraId);
-    if (decidedMs !== undefined) this.#decidedMs.set(cameraId, Math.max(decidedMs, startMs + 1));
+    if (decidedMs === undefined) return;
+    this.#decidedMs.set(cameraId, Math.max(decidedMs, startMs + 1));
+    this.#blind.pass(cameraId, startMs + 1);
   }
 
   async #decide(cameraId: string): Promise<void> {
@@ -199,8 +194,10 @@ export class EventRecording {
     const nowMs = clock.wallMs();
     const decidedMs = this.#decidedMs.get(cameraId);
     if (decidedMs === undefined) return;
-    // What is known now may be forgotten when it is asked for, or there is nobody to tell: all of this time is kept.
-    if (!isLasting() || isBlind(cameraId)) {
+    if (isBlind(cameraId)) this.#blind.sawNothing(cameraId, nowMs);
+    else this.#blind.saw(cameraId, nowMs);
+    // What is known now may be forgotten when it is asked for: all of this time is kept.
+    if (!isLasting()) {
       this.#decidedMs.set(cameraId, Math.max(decidedMs, nowMs));
       return;
     }
@@ -236,6 +233,7 @@ export class EventRecording {
     if (known === null || spared === null || known.events.some(({ toMs }) => toMs === null)) return null;
     const isLeft = this.#leftMs.get(cameraId)?.has(startMs) === true;
     if (isLeft || startMs < known.sinceMs) return 'all';
+    if (this.#blind.has(cameraId, { fromMs: startMs, toMs: endMs })) return 'all';
     return joined([...spansOf(known.events), ...spared]);
   }
 
@@ -281,11 +279,12 @@ export class EventRecording {
 
   /** Where that fails, the next start decides once more, and comes to the same. */
   #remember(): void {
-    const decided = [...this.#decidedMs].map(([cameraId, decidedMs]) => {
-      const left = [...(this.#leftMs.get(cameraId) ?? [])];
-      return [cameraId, left.length === 0 ? decidedMs : [decidedMs, ...left]];
+    const decisions = [...this.#decidedMs].map(([cameraId, decidedMs]): [string, Decision] => {
+      const leftMs = [...(this.#leftMs.get(cameraId) ?? [])];
+      const blind = this.#blind.of(cameraId);
+      return [cameraId, { decidedMs, leftMs, blindMs: blind && [blind.fromMs, blind.toMs] }];
     });
-    const text = JSON.stringify(Object.fromEntries(decided));
+    const text = decisionsText(new Map(decisions));
     if (text === this.#stored) return;
     try {
       this.#deps.memory.rememberDecided(text);

@@ -199,11 +199,68 @@ test('what is known in memory alone decides nothing, then or later', async (t) =
 
 test('while nothing can be detected all is kept, then and later', async (t) => {
   const rig = setUp(t, []);
+  rig.clock.advance(-(SECONDS + 60) * 1_000);
+  const recording = rig.make();
   rig.state.isBlind = true;
-  await rig.make().look();
+  for (let look = 0; look < 20; look += 1) {
+    await recording.look();
+    rig.clock.advance(10_000);
+  }
   rig.state.isBlind = false;
+  await recording.look();
   await rig.make().look();
   assert.deepEqual(rig.names(), filmed.names);
+});
+
+/** Looks every ten seconds while the two minutes are recorded, and until all can be decided on. */
+const lookOn = async (
+  rig: ReturnType<typeof setUp>,
+  isBlindAt: (sec: number) => boolean,
+  restartSec = -1,
+) => {
+  rig.clock.advance(START_MS - rig.clock.wallMs());
+  let recording = rig.make();
+  for (let sec = 0; sec <= SECONDS + 150; sec += 10) {
+    if (sec === restartSec) {
+      recording.stop();
+      recording = rig.make();
+    }
+    rig.state.isBlind = isBlindAt(sec);
+    await recording.look();
+    rig.clock.advance(10_000);
+  }
+};
+
+/** Those that have some of the time, in seconds after the start. */
+const namesOf = (fromSec: number, toSec: number): string[] =>
+  filmed.names.filter((name) => {
+    const { startMs, endMs } = parseRecordingName(name)!;
+    return startMs <= START_MS + toSec * 1_000 && (endMs ?? 0) >= START_MS + fromSec * 1_000;
+  });
+
+test('a look at which nothing could be detected keeps what it may have missed, with what belongs to it, and nothing before or behind', async (t) => {
+  const rig = setUp(t, []);
+  await lookOn(rig, (sec) => sec === 70);
+  const kept = rig.names();
+  assert.deepEqual(kept, namesOf(50 - 5, 70 + 10));
+  assert.ok(kept.length < filmed.names.length, kept.join());
+  assert.match(rig.state.stored!, /^\{"door":\d+\}$/, 'it is remembered no longer');
+});
+
+test('what nobody saw is kept though the service that did not see it ended before it was decided on', async (t) => {
+  const rig = setUp(t, []);
+  await lookOn(rig, (sec) => sec === 70, 90);
+  assert.deepEqual(rig.names(), namesOf(50 - 5, 70 + 10));
+});
+
+test('a service whose detector is slow to start keeps nothing for it that an earlier one saw', async (t) => {
+  const rig = setUp(t, []);
+  rig.state.isBlind = true;
+  const recording = rig.make();
+  await recording.look();
+  rig.state.isBlind = false;
+  await recording.look();
+  assert.deepEqual(rig.names(), []);
 });
 
 test('what is protected stays, be it of an event or not; while nobody knows what is, nothing is decided', async (t) => {
