@@ -98,7 +98,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const audit = trail.copyOf(deps.audit);
   const threads = countThreads(clock, stops);
   const media = await startMedia(config, { clock, log, spawn, threads }, storage, stops);
-  const notices = buildNotices(config, { clock, log }, storage, stops);
+  const notices = buildNotices(config, { clock, log, version }, storage, media, stops);
   const events = buildHappenings({ clock, log }, storage, media, stops);
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
+import { type BrokerAddress, brokerAddressOf } from './base/broker-address.js';
 import { AppError } from './base/errors.js';
 import { machineMemoryBytes } from './base/machine-memory.js';
 
@@ -44,6 +45,18 @@ export type Config = {
   readonly webhooksToLocal: boolean;
   /** Whether other recorders may add the cameras by ONVIF; hidden: it is not announced to networks. */
   readonly onvifDevice: (typeof ONVIF_DEVICE)[number];
+  /** The broker that is told what happens; null: none. */
+  readonly mqtt: MqttConfig | null;
+};
+
+export type MqttConfig = {
+  readonly address: BrokerAddress;
+  /** Who alone may sign for the broker; null: those whom Node knows. */
+  readonly ca: Buffer | null;
+  /** What all topics begin with. */
+  readonly prefix: string;
+  /** Where Home Assistant looks for devices; null: it is told of none. */
+  readonly discoveryPrefix: string | null;
 };
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -225,6 +238,34 @@ const onvifDeviceOf = (env: Environment): Config['onvifDevice'] => {
   return value;
 };
 
+const TOPIC_PREFIX = /^(?=.{1,128}$)[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)*$/;
+
+const topicPrefixOf = (env: Environment, name: string, fallback: string): string => {
+  const text = textOf(env, name) ?? fallback;
+  if (!TOPIC_PREFIX.test(text))
+    throw bad(name, text, 'it must be letters, figures, "_", "." and "-", in levels parted by "/"');
+  return text;
+};
+
+const mqttOf = (env: Environment): MqttConfig | null => {
+  const text = textOf(env, 'MQTT_URL');
+  const caPath = textOf(env, 'MQTT_CA');
+  const prefix = topicPrefixOf(env, 'MQTT_PREFIX', 'framering');
+  const discovery = topicPrefixOf(env, 'MQTT_DISCOVERY_PREFIX', 'homeassistant');
+  if (text === null) return null;
+  const address = brokerAddressOf(text);
+  // The value itself is never repeated: it may have a password.
+  if (address === null)
+    throw new AppError(
+      'bad_config',
+      "MQTT_URL can't be used: it must be like mqtt://user:password@host:1883 or mqtts://host, special characters percent-encoded",
+    );
+  if (caPath !== null && !address.isTls)
+    throw bad('MQTT_CA', caPath, 'MQTT_URL must begin with mqtts: for it');
+  const ca = caPath === null ? null : pemOf('MQTT_CA', caPath);
+  return { address, ca, prefix, discoveryPrefix: discovery === 'off' ? null : discovery };
+};
+
 /** Each listener needs a port of its own. */
 const checkPorts = ({ port, metricsPort, rtspPort, rtspsPort }: Config): void => {
   const ports = { PORT: port, METRICS_PORT: metricsPort, RTSP_PORT: rtspPort, RTSPS_PORT: rtspsPort };
@@ -271,6 +312,7 @@ export const readConfig = (env: Environment): Config => {
     ffmpegPath: textOf(env, 'FFMPEG_PATH') ?? 'ffmpeg',
     webhooksToLocal: booleanOf(env, 'WEBHOOKS_TO_LOCAL'),
     onvifDevice: onvifDeviceOf(env),
+    mqtt: mqttOf(env),
   };
   checkPorts(config);
   if (config.rtspsPort !== null && config.tls === null && !config.tlsSelfSigned)

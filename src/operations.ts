@@ -85,7 +85,7 @@ export const buildOperations = (
       detection: () => ({ ...detecting.figures, ...archive.detections.counts }),
       notices: () => {
         const { waiting, sending, counts } = notices.webhooks;
-        return { webhooks: { waiting, sending, ...counts } };
+        return { webhooks: { waiting, sending, ...counts }, mqtt: notices.mqtt?.figures ?? null };
       },
       events: () => ({ readers: events.listenerCount, told: events.counts }),
     },

@@ -42,6 +42,7 @@ test('nothing set: the defaults', () => {
       ffmpegPath: 'ffmpeg',
       webhooksToLocal: false,
       onvifDevice: 'off',
+      mqtt: null,
     },
   );
 });
@@ -172,4 +173,49 @@ test('TLS takes two PEM files or none', () => {
   assert.throws(() => readConfig({ TLS_CERT: pem }), /TLS_KEY is missing/);
   assert.throws(() => readConfig({ TLS_CERT: pem, TLS_KEY: other }), /TLS_KEY=.*PEM/);
   assert.throws(() => readConfig({ TLS_CERT: pem, TLS_KEY: join(folder, 'none') }), /can't be read/);
+});
+
+test('a broker is named by its address; what is wrong with it is said without its password', () => {
+  const mqttOf = (url: string, more: Record<string, string> = {}) =>
+    readConfig({ MQTT_URL: url, ...more }).mqtt;
+  assert.deepEqual(mqttOf('mqtt://192.0.2.1'), {
+    address: { isTls: false, host: '192.0.2.1', port: 1883, username: null, password: null },
+    ...{ ca: null, prefix: 'framering', discoveryPrefix: 'homeassistant' },
+  });
+  const who = { username: 'a@b', password: 'p:/?#%' };
+  assert.deepEqual(mqttOf(`mqtts://a%40b:${encodeURIComponent(who.password)}@[::1]:8884/`)?.address, {
+    ...{ isTls: true, host: '::1', port: 8884, ...who },
+  });
+  const elsewhere = mqttOf('mqtt://broker', { MQTT_PREFIX: 'site/a', MQTT_DISCOVERY_PREFIX: 'off' });
+  assert.deepEqual([elsewhere?.prefix, elsewhere?.discoveryPrefix], ['site/a', null]);
+  const bad = [
+    'canary',
+    'http://u:canary@broker',
+    'ws://u:canary@broker',
+    'mqtt://u:canary@',
+    'mqtt://u:canary@broker:0',
+    'mqtt://u:canary@broker:65536',
+    'mqtt://:canary@broker',
+    'mqtt://u:canary%zz@broker',
+    'mqtt://u:canary%00@broker',
+    'mqtt://u:canary@broker/topic',
+    'mqtt://u:canary@broker?clientId=1',
+    `mqtt://u:canary@${'b'.repeat(3_000)}`,
+  ];
+  for (const url of bad)
+    assert.throws(
+      () => mqttOf(url),
+      (fault) =>
+        fault instanceof AppError &&
+        /MQTT_URL can't be used/.test(fault.message) &&
+        !/canary/.test(fault.message),
+      url,
+    );
+  for (const prefix of ['a b', '/a', 'a/', 'a//b', 'a/+', '#', '$SYS', 'x'.repeat(129)])
+    assert.throws(() => readConfig({ MQTT_PREFIX: prefix }), /MQTT_PREFIX=.* can't be used/, prefix);
+  const pem = join(folder, 'ca.pem');
+  writeFileSync(pem, '-----BEGIN CERTIFICATE-----\n');
+  assert.match(String(mqttOf('mqtts://broker', { MQTT_CA: pem })?.ca), /BEGIN/);
+  assert.throws(() => mqttOf('mqtt://broker', { MQTT_CA: pem }), /MQTT_CA=.*mqtts:/);
+  assert.throws(() => mqttOf('mqtts://broker', { MQTT_CA: join(folder, 'none') }), /MQTT_CA=.*can't be read/);
 });

@@ -125,6 +125,14 @@ export type NoticeFigures = {
     readonly failed: number;
     readonly dropped: number;
   };
+  /** Null: there is no broker to tell. */
+  readonly mqtt: {
+    readonly isUp: boolean;
+    readonly waiting: number;
+    readonly sent: number;
+    readonly dropped: number;
+    readonly connects: number;
+  } | null;
 };
 
 /** What the metrics need of the rest of the service. Called at a scrape, never between two. */

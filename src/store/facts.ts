@@ -10,7 +10,8 @@ export type FactName =
   | 'archive_decided'
   | 'protected_events'
   | 'first_admin_epoch'
-  | 'onvif_uuid';
+  | 'onvif_uuid'
+  | 'mqtt_client_id';
 
 const prepare = (db: Database.Database) => ({
   one: db.prepare<[FactName], string>('SELECT value FROM facts WHERE name = ?').pluck(),

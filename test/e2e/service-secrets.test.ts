@@ -17,6 +17,7 @@ test('no output shows a planted password, token or hash: log, errors, metrics, e
     DATA_DIR,
     LOG_LEVEL: 'trace',
     MODELS_ORIGIN: 'http://user:canary-origin@127.0.0.1:9/',
+    MQTT_URL: 'mqtt://canary-user:canary-broker@127.0.0.1:9',
   });
   t.after(() => service.process.kill('SIGKILL'));
   const admin = await service.login('admin', service.adminPassword);
@@ -112,4 +113,5 @@ test('no output shows a planted password, token or hash: log, errors, metrics, e
     }
   }
   assert.match(log, /camera is away/);
+  assert.match(log, /the MQTT broker is away/);
 });

@@ -84,7 +84,10 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
     archiveWrites: () => ({ bounds: [0.1, 1], counts: [7, 2, 1], sum: 3.5 }),
     eventRecording: () => ({ cut: 12, deleted: 13, unreadable: 1 }),
     pictures: () => ({ decoded: 21, failed: { missing: 0, too_slow: 2 }, waiting: 4 }),
-    notices: () => ({ webhooks: { waiting: 3, sending: 1, sent: 5, failed: 2, dropped: 1 } }),
+    notices: () => ({
+      webhooks: { waiting: 3, sending: 1, sent: 5, failed: 2, dropped: 1 },
+      mqtt: { isUp: true, waiting: 2, sent: 7, dropped: 1, connects: 2 },
+    }),
     events: () => ({ readers: 2, told: { cameras: 9, config: 0 } }),
   };
 };

@@ -9,6 +9,8 @@ packages=""
 have ffmpeg || packages="$packages ffmpeg"
 have_gst || packages="$packages python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly"
 have promtool && have prometheus || packages="$packages prometheus"
+have mosquitto || [ -x /usr/sbin/mosquitto ] || packages="$packages mosquitto"
+have mosquitto_sub || packages="$packages mosquitto-clients"
 have openssl || packages="$packages openssl"
 have unzip || packages="$packages unzip"
 have chromium || packages="$packages chromium"
@@ -32,7 +34,7 @@ fi
 
 [ -z "$packages" ] && exit 0
 
-# Debian starts a service on installing it, and prometheus would hold port 9090: not now, and not at boot.
+# Debian starts a service on installing it: prometheus would hold port 9090, mosquitto 1883. Not now, and not at boot.
 policy=/usr/sbin/policy-rc.d
 without_services() {
   made_policy=""
@@ -42,11 +44,15 @@ without_services() {
     made_policy=yes
     trap 'rm -f "$policy"' EXIT
   fi
-  had_prometheus=""
-  have prometheus && had_prometheus=yes
+  fresh=""
+  for service in prometheus mosquitto; do
+    [ -e "/etc/init.d/$service" ] || fresh="$fresh $service"
+  done
   "$@"
   [ -z "$made_policy" ] || rm -f "$policy"
-  [ -n "$had_prometheus" ] || ! have prometheus || update-rc.d prometheus disable >/dev/null 2>&1 || true
+  for service in $fresh; do
+    [ ! -e "/etc/init.d/$service" ] || update-rc.d "$service" disable >/dev/null 2>&1 || true
+  done
 }
 
 if have apt-get && [ "$(id -u)" = 0 ]; then

@@ -173,6 +173,13 @@ export class EventLog {
     return this.#try(() => labelBuckets(this.#tables, cameraId, buckets), {});
   }
 
+  /** What was seen at a camera, of all that is kept. */
+  labelsOf(cameraId: string): readonly string[] {
+    const { keys } = this.#tables;
+    const filter = { cameraIds: new Set([cameraId]), types: new Set(['detection']), labels: null };
+    return keys.lists(filter).map(({ kind }) => keys.labelOf(kind));
+  }
+
   /** For how much of each bucket a camera saw motion, from 0 to 255; nothing where it saw none at all. */
   motionBuckets(cameraId: string, buckets: Buckets): number[] {
     this.#write();

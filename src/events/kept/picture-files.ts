@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { Signal } from '../../base/signal.js';
 import { eventIdOf, eventIdText } from './event.js';
 
 const MAX_FILES = 20_000;
@@ -23,6 +24,8 @@ const SUFFIX = '.jpg';
  * too many or too large ones, and each goes with its event, some minutes later.
  */
 export class PictureFiles {
+  /** An event has a picture, or another one. */
+  readonly added = new Signal<[id: number, jpeg: Uint8Array]>();
   readonly #folder: string;
   readonly #log: Logger;
   readonly #maxFiles: number;
@@ -83,6 +86,7 @@ export class PictureFiles {
   /** In the place of the one before, if there was one. Never rejects. */
   async put(id: number, jpeg: Uint8Array): Promise<void> {
     if (jpeg.length > MAX_FILE_BYTES) return;
+    this.added.emit(id, jpeg);
     await this.#try(async () => {
       const path = this.#pathOf(id);
       await writeFile(`${path}.new`, jpeg, { mode: 0o600 });

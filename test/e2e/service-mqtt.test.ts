@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { FakeCamera } from '../support/fake-camera/fake-camera.js';
+import { fixtures } from '../support/fixtures.js';
+import { Mosquitto } from '../support/mosquitto.js';
+import { startService } from '../support/service.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+
+test('a broker knows how the cameras are, and that the service is gone, be it killed', async (t) => {
+  const broker = await Mosquitto.start(t);
+  await using camera = await FakeCamera.start({ mounts: { '/gate': { video: fixtures.h264Large() } } });
+  const env = { DATA_DIR: tempFolder(t), MQTT_URL: broker.url, MQTT_PREFIX: 'site/a' };
+  const heard = await broker.listen(['site/#']);
+  const first = await startService(env);
+  t.after(() => first.process.kill('SIGKILL'));
+  const token = await first.login('admin', first.adminPassword);
+  const url = camera.url().replace('://', '://root:canary@');
+  await first.call('POST', '/api/cameras', { token, body: { id: 'gate', url, record: true } });
+  const lastOf = (topic: string): string | undefined => heard.findLast((one) => one.topic === topic)?.payload;
+  const stateOf = () => JSON.parse(lastOf('site/a/cameras/gate/state') ?? '{}');
+  await until('the camera is recorded', () => stateOf().recording === true, {
+    describe: () => JSON.stringify(stateOf()),
+  });
+  assert.deepEqual([stateOf().state, stateOf().codec, stateOf().last_error], ['streaming', 'h264', '']);
+  assert.equal(lastOf('site/a/available'), 'online');
+  assert.equal(lastOf('site/a/storage'), '{"fault":""}');
+  const metrics = await (await fetch(`${first.metricsUrl}/metrics`)).text();
+  assert.match(metrics, /^svc_mqtt_connected 1$/m);
+  assert.match(metrics, /^svc_mqtt_messages_total\{outcome="dropped"\} 0$/m);
+
+  first.process.kill('SIGKILL');
+  await once(first.process, 'exit');
+  await until('the broker tells its will', () => lastOf('site/a/available') === 'offline');
+  assert.equal(broker.retained('site/a/available').get('site/a/available'), 'offline');
+
+  const second = await startService(env);
+  t.after(() => second.process.kill('SIGKILL'));
+  await until('it is there again', () => lastOf('site/a/available') === 'online');
+  await camera[Symbol.asyncDispose]();
+  const events = () =>
+    heard.filter(({ topic }) => topic === 'site/a/events').map(({ payload }) => JSON.parse(payload));
+  const lost = await until(
+    'the camera is lost',
+    () => events().find(({ event }) => event.type === 'camera_lost'),
+    { deadlineMs: 60_000 },
+  );
+  assert.deepEqual([lost.type, lost.event.camera_id], ['new', 'gate']);
+  assert.equal(await second.stop(), 0);
+  await until('it took its leave', () => lastOf('site/a/available') === 'offline');
+  assert.doesNotMatch(JSON.stringify(heard) + first.out() + second.out(), /canary/);
+});

@@ -1,0 +1,177 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { tempFolder } from './temp-folder.js';
+import { until } from './until.js';
+
+/** What somebody heard. */
+export type Heard = {
+  readonly topic: string;
+  readonly payload: string;
+  readonly qos: number;
+  readonly retain: boolean;
+};
+
+export const BROKER_USER = 'framering';
+export const BROKER_PASSWORD = 'p@ss/word: of a broker';
+
+// Debian has the broker where only root looks.
+const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` };
+
+export const freePort = async (): Promise<number> => {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+};
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+
+const makeCertificate = (folder: string): void => {
+  const files = ['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  execFileSync('openssl', [...kind, '-days', '2', ...subject, ...files], { stdio: 'ignore' });
+};
+
+/** A real broker on a port of its own, that knows one user; what it keeps outlives its restarts. It ends with the test. */
+export class Mosquitto {
+  readonly port: number;
+  readonly #t: TestContext;
+  readonly #folder: string;
+  readonly #isTls: boolean;
+  #child: ChildProcess | null = null;
+
+  private constructor(t: TestContext, port: number, isTls: boolean) {
+    this.#t = t;
+    this.port = port;
+    this.#isTls = isTls;
+    this.#folder = tempFolder(t);
+  }
+
+  static async start(t: TestContext, { isTls = false } = {}): Promise<Mosquitto> {
+    const broker = new Mosquitto(t, await freePort(), isTls);
+    broker.#configure();
+    t.after(() => broker.stop());
+    await broker.start();
+    return broker;
+  }
+
+  /** As the service is told of it. */
+  get url(): string {
+    const who = `${BROKER_USER}:${encodeURIComponent(BROKER_PASSWORD)}`;
+    return `${this.#isTls ? 'mqtts' : 'mqtt'}://${who}@127.0.0.1:${this.port}`;
+  }
+
+  /** Whom to trust for it. */
+  get certificatePath(): string {
+    return join(this.#folder, 'cert.pem');
+  }
+
+  async start(): Promise<void> {
+    const args = ['-c', join(this.#folder, 'mosquitto.conf')];
+    const child = spawn('mosquitto', args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    let complaints = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaints += text;
+    });
+    this.#child = child;
+    await until('the broker listens', () => answers(this.port), { describe: () => complaints });
+  }
+
+  /** It writes what it keeps, and ends. */
+  async stop(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (child === null || child.exitCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+
+  /** Somebody of another make listens from now on, also after the broker was away; ends with the test. */
+  async listen(topics: readonly string[] = ['#']): Promise<Heard[]> {
+    const heard: Heard[] = [];
+    const id = `listener-${Math.random().toString(36).slice(2)}`;
+    const ready = `ready/${id}`;
+    const args = [...this.#clientArgs(), '-i', id, '-c', '-q', '1', '-F', '%j'];
+    for (const topic of [...topics, ready]) args.push('-t', topic);
+    const child = spawn('mosquitto_sub', args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    this.#t.after(() => void child.kill('SIGKILL'));
+    let rest = '';
+    let isReady = false;
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines.filter((one) => one !== '')) {
+        const { topic, payload = '', qos, retain } = JSON.parse(line);
+        if (topic === ready) isReady = true;
+        else if (!topic.startsWith('ready/'))
+          heard.push({ topic, payload: String(payload), qos, retain: retain === 1 });
+      }
+    });
+    await until('somebody listens', () => {
+      this.publish(ready, 'x');
+      return isReady;
+    });
+    return heard;
+  }
+
+  publish(topic: string, payload: string, options: readonly string[] = []): void {
+    execFileSync('mosquitto_pub', [...this.#clientArgs(), '-t', topic, '-m', payload, ...options], { env });
+  }
+
+  /** What somebody who comes now finds, by topic. */
+  retained(topic = '#'): Map<string, string> {
+    const args = [...this.#clientArgs(), '-t', topic, '--retained-only', '-W', '1', '-F', '%j'];
+    let out = '';
+    try {
+      out = execFileSync('mosquitto_sub', args, { env, encoding: 'utf8', maxBuffer: 1 << 26, stdio: 'pipe' });
+    } catch (fault) {
+      // It ends with 27 when its time is over.
+      out = String((fault as { stdout?: string }).stdout ?? '');
+    }
+    const lines = out.split('\n').filter((line) => line !== '');
+    return new Map(
+      lines.map((line) => {
+        const { topic: at, payload } = JSON.parse(line);
+        return [at, payload];
+      }),
+    );
+  }
+
+  #clientArgs(): string[] {
+    const who = ['-u', BROKER_USER, '-P', BROKER_PASSWORD];
+    const tls = this.#isTls ? ['--cafile', this.certificatePath] : [];
+    return ['-h', '127.0.0.1', '-p', String(this.port), ...who, ...tls];
+  }
+
+  #configure(): void {
+    const folder = this.#folder;
+    if (this.#isTls) makeCertificate(folder);
+    const passwords = join(folder, 'passwords');
+    execFileSync('mosquitto_passwd', ['-b', '-c', passwords, BROKER_USER, BROKER_PASSWORD], { env });
+    const tls = [`certfile ${folder}/cert.pem`, `keyfile ${folder}/key.pem`];
+    const lines = [
+      'per_listener_settings false',
+      // Started by root it would be somebody else, who may not read this folder.
+      ...(process.getuid?.() === 0 ? ['user root'] : []),
+      'allow_anonymous false',
+      `password_file ${passwords}`,
+      'persistence true',
+      `persistence_location ${folder}/`,
+      'max_queued_messages 0',
+      `listener ${this.port} 127.0.0.1`,
+      ...(this.#isTls ? tls : []),
+    ];
+    writeFileSync(join(folder, 'mosquitto.conf'), `${lines.join('\n')}\n`);
+  }
+}
