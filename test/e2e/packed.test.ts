@@ -18,7 +18,8 @@ const shell = (home: string): Record<string, string> => {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((part) => !part.includes('node_modules'));
   const nodedir = process.env['npm_config_nodedir'];
   return {
-    PATH: path.join(delimiter),
+    // The Node that runs this, wherever it lies.
+    PATH: [dirname(process.execPath), ...path].join(delimiter),
     HOME: home,
     npm_config_cache: join(process.env['HOME'] ?? home, '.npm'),
     ...(nodedir === undefined ? {} : { npm_config_nodedir: nodedir }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { recordsOf, runService } from '../support/service.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -37,7 +37,7 @@ const shellIn = (root: string) => {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((part) => !part.includes('node_modules'));
   const nodedir = process.env['npm_config_nodedir'];
   const env = {
-    ...{ PATH: path.join(delimiter), HOME: join(root, 'root') },
+    ...{ PATH: [dirname(process.execPath), ...path].join(delimiter), HOME: join(root, 'root') },
     npm_config_cache: join(process.env['HOME'] ?? root, '.npm'),
     ...(nodedir === undefined ? {} : { npm_config_nodedir: nodedir }),
     // How quick the database is tells nothing here, and its optimization would take a minute.
