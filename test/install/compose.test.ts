@@ -76,7 +76,7 @@ test('promtool reads what Prometheus is told, with the alerts beside it', (t) =>
   for (const [source, target] of mounts) copyFileSync(join(install, source), join(folder, basename(target)));
   const { status, said } = run('promtool', ['check', 'config', join(folder, 'prometheus.yml')]);
   assert.equal(status, 0, said);
-  assert.match(said, /1 rule files found[\s\S]*3 rules found/);
+  assert.match(said, /1 rule files found[\s\S]*[1-9]\d* rules found/);
   const { scrape_configs } = parse(read('prometheus.yml')) as {
     scrape_configs: { static_configs: { targets: string[] }[] }[];
   };
