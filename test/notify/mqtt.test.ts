@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
 import { MAX_IN_FLIGHT } from '../../src/notify/mqtt/publisher.js';
+import { selfSignedCertificate } from '../support/fake-camera/certificate.js';
 import { BROKER_PASSWORD, freePort, type Heard, Mosquitto } from '../support/mosquitto.js';
 import { until } from '../support/until.js';
 import { cameraFacts, idOf, openMqtt } from './mqtt-rig.js';
@@ -60,7 +62,7 @@ test('who comes late finds how each camera is, what goes on there, and devices f
   assert.equal(found.get('framering/cameras/door/motion'), 'ON');
   assert.equal(found.get('framering/cameras/yard/motion'), 'OFF');
   assert.equal(found.get('framering/cameras/door/objects/person'), '1');
-  assert.ok(found.has('homeassistant/device/framering_door/config'));
+  assert.ok(found.has('homeassistant/device/framering--door/config'));
   assert.equal(found.has('framering/events'), false, 'what happened is over');
   end(person);
   await until(
@@ -220,17 +222,48 @@ test('TLS: by a certificate that is trusted, and by no other', async (t) => {
   assert.ok(![...trusting.lines, ...wary.lines].join().includes(BROKER_PASSWORD));
 });
 
+test('who can not show that it is the broker hears nothing, not even a name', async (t) => {
+  const heard: Buffer[] = [];
+  let asked = 0;
+  const server = createTlsServer(selfSignedCertificate(), (socket) =>
+    socket.on('data', (bytes) => heard.push(bytes)),
+  );
+  server.on('connection', () => asked++).on('tlsClientError', () => {});
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const { lines } = openMqtt(t, `mqtts://framering:canary-of-mqtt@127.0.0.1:${port}`);
+  await until('it asked a second time', () => asked === 2);
+  await until('it is refused', () => lines.some((line) => line.includes('self-signed certificate')));
+  assert.equal(Buffer.concat(heard).length, 0);
+});
+
+test('a will that comes late is put right; an end that is meant is not', async (t) => {
+  const broker = await Mosquitto.start(t);
+  const { mqtt } = openMqtt(t, broker.url);
+  const heard = await broker.listen(['framering/available']);
+  const last = (): string | undefined => heard.at(-1)?.payload;
+  await until('it is there', () => last() === 'online');
+  broker.publish('framering/available', 'offline', ['-r']);
+  await until('that was heard', () => heard.some(({ payload }) => payload === 'offline'));
+  await until('it is there after all', () => last() === 'online');
+  assert.equal(broker.retained('framering/available').get('framering/available'), 'online');
+  await mqtt.stop();
+  await until('it took its leave', () => last() === 'offline');
+  assert.equal(broker.retained('framering/available').get('framering/available'), 'offline');
+});
+
 test('Home Assistant begins again, and hears of all once more', async (t) => {
   const broker = await Mosquitto.start(t);
   const { mqtt } = openMqtt(t, broker.url);
   mqtt.look([cameraFacts({ id: 'door' })], '');
-  await until('it is told', () => broker.retained().has('homeassistant/device/framering_door/config'));
+  await until('it is told', () => broker.retained().has('homeassistant/device/framering--door/config'));
   const heard = await broker.listen(['homeassistant/#', 'framering/#']);
   await until('what is kept is heard', () => heard.length >= 7);
   heard.length = 0;
   broker.publish('homeassistant/status', 'online');
   const again = (topic: string) => () => heard.some((one) => one.topic === topic && !one.retain);
-  await until('the device comes again', again('homeassistant/device/framering_door/config'));
+  await until('the device comes again', again('homeassistant/device/framering--door/config'));
   await until('its state comes again', again('framering/cameras/door/state'));
 });
 
@@ -245,7 +278,7 @@ test('a camera that went is cleared: while it runs, and when it went while nobod
     first.mqtt.onPicture(first.begin({ cameraId }).id, Buffer.from('a picture'));
   }
   const topicsOf = (camera: string): string[] =>
-    [...broker.retained().keys()].filter((topic) => new RegExp(`[/_]${camera}(/|$)`).test(topic));
+    [...broker.retained().keys()].filter((topic) => new RegExp(`[/-]${camera}(/|$)`).test(topic));
   const ofYard = ['config', 'state', 'figures', 'motion', 'person', 'picture'];
   await until('all three are told', () =>
     ['door', 'yard', 'roof'].every((camera) => topicsOf(camera).length >= ofYard.length - 1),

@@ -16,6 +16,8 @@ have unzip || packages="$packages unzip"
 have chromium || packages="$packages chromium"
 # Debian's Chromium has no H.265, Firefox has.
 have firefox-esr || packages="$packages firefox-esr"
+# What Home Assistant's templates are written in.
+/usr/bin/python3 -c "import jinja2" >/dev/null 2>&1 || packages="$packages python3-jinja2"
 /usr/bin/python3 -c "import aiortc" >/dev/null 2>&1 || packages="$packages python3-aiortc"
 
 # Adds the service as a recorder does. From PyPI, into a folder of its own (support/onvif/zeep.ts); without it its test is skipped.

@@ -1,4 +1,4 @@
-import { nodeOf, type Topics } from './topics.js';
+import { JOINT, nodeOf, type Topics } from './topics.js';
 
 /** A thing of Home Assistant's. */
 type Component = Readonly<Record<string, unknown>> & { readonly platform: string };
@@ -6,12 +6,11 @@ type Component = Readonly<Record<string, unknown>> & { readonly platform: string
 const ORIGIN_NAME = 'Framering';
 const MAX_NAME = 128;
 
-/** What a camera or a model calls something, as one line. */
-const lineOf = (text: string): string =>
-  text
-    .replace(/\p{Cc}+/gu, ' ')
-    .trim()
-    .slice(0, MAX_NAME);
+/** What a camera or a model calls something, as one line; half a character is none that JSON's readers take. */
+const lineOf = (text: string): string => {
+  const plain = text.replace(/[\p{Cc}\p{Cs}]+/gu, ' ').trim();
+  return [...plain].slice(0, MAX_NAME).join('').trim() || 'Object';
+};
 
 const onOff = (condition: string): string => `{{ 'ON' if ${condition} else 'OFF' }}`;
 
@@ -102,7 +101,7 @@ export class HomeAssistant {
       components: Object.fromEntries(
         Object.entries(components).map(([key, component]) => [
           key,
-          { ...component, unique_id: `${deviceId}_${key}` },
+          { ...component, unique_id: `${deviceId}${JOINT}${key}` },
         ]),
       ),
     });

@@ -13,8 +13,10 @@ const encoded = (text: string, mark: string, plain: RegExp): string => {
     const character = String.fromCharCode(byte);
     level += plain.test(character) ? character : `${mark}${byte.toString(16).padStart(2, '0')}`;
   }
+  if (level === '') return mark;
   if (level.length <= MAX_LEVEL_BYTES) return level;
-  return `${level.slice(0, MAX_LEVEL_BYTES - HASH_LENGTH - 1)}~${hashOf(text)}`;
+  const start = level.slice(0, MAX_LEVEL_BYTES - HASH_LENGTH - 1).replace(/[%-]$/, '');
+  return `${start}~${hashOf(text)}`;
 };
 
 /** A text as one level of a topic: what isn't plain is written as in addresses, what is long is cut and told apart by a hash. */
@@ -25,6 +27,9 @@ export const nodeOf = (text: string): string => {
   const node = encoded(text, '-', /[A-Za-z0-9_]/);
   return node.replace('~', '-z');
 };
+
+/** Between the parts of an id: in no part there are two of it in a row. */
+export const JOINT = '--';
 
 /** What is told where. */
 export class Topics {
@@ -58,7 +63,7 @@ export class Topics {
 
   /** By which Home Assistant knows a camera, or (null) the service. */
   deviceId(cameraId: string | null): string {
-    return cameraId === null ? nodeOf(this.prefix) : `${nodeOf(this.prefix)}_${nodeOf(cameraId)}`;
+    return cameraId === null ? nodeOf(this.prefix) : `${nodeOf(this.prefix)}${JOINT}${nodeOf(cameraId)}`;
   }
 
   /** Where Home Assistant looks for it; null: nowhere. */
