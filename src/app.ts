@@ -113,7 +113,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
 
   const serverSent = new ServerSentStreams({ tokens, viewers, clock });
   const certificate = openCertificate(config, { clock, log }, stops);
-  const service = () => serviceFacts(config, version, certificate);
+  const service = () => serviceFacts(config, version, certificate, notices.mqtt?.view ?? null);
   const streams = new StreamAccess({ cameras: media.registry, gate: new ViewingGate(storage) });
   let urls: Urls | null = null;
   const onvifDevice =

@@ -18,11 +18,12 @@ const certificateFacts = ({ pair, isSelfSigned }: ServedCertificate): ServiceFac
   };
 };
 
-/** What an admin may know of how the service was started: nothing secret, and no paths. */
+/** What an admin may know of how the service was started, and how that stands: nothing secret, and no paths. */
 export const serviceFacts = (
   config: Config,
   version: string,
   certificate: ServedCertificate | null,
+  mqtt: ServiceFacts['mqtt'],
 ): Omit<ServiceFacts, 'time_zone'> => ({
   version,
   https: certificate === null ? null : certificateFacts(certificate),
@@ -37,6 +38,7 @@ export const serviceFacts = (
   webrtc_public_ips: [...config.webrtcPublicIps],
   max_connections: config.maxConnections,
   max_connections_per_ip: config.maxConnectionsPerAddress,
+  mqtt,
 });
 
 type RtspUrls = { readonly rtspUrl: string | null; readonly rtspsUrl: string | null };

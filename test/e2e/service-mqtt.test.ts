@@ -26,6 +26,12 @@ test('a broker knows how the cameras are, and that the service is gone, be it ki
   assert.deepEqual([stateOf().state, stateOf().codec, stateOf().last_error], ['streaming', 'h264', '']);
   assert.equal(lastOf('site/a/available'), 'online');
   assert.equal(lastOf('site/a/storage'), '{"fault":""}');
+  const settings = await first.call('GET', '/api/settings', { token });
+  const { connected_since, waiting, ...mqtt } = settings.body.service.mqtt;
+  assert.ok(Math.abs(Date.parse(connected_since) - Date.now()) < 120_000);
+  const wanted = { broker: `127.0.0.1:${broker.port}`, prefix: 'site/a', last_error: '' };
+  assert.deepEqual(mqtt, { ...wanted, dropped: 0 });
+  assert.equal(typeof waiting, 'number');
   const metrics = await (await fetch(`${first.metricsUrl}/metrics`)).text();
   assert.match(metrics, /^svc_mqtt_connected 1$/m);
   assert.match(metrics, /^svc_mqtt_messages_total\{outcome="dropped"\} 0$/m);

@@ -93,6 +93,7 @@ test('no output shows a planted password, token or hash: log, errors, metrics, e
   keep(await service.call('GET', '/metrics'));
   keep(await service.call('GET', '/readyz'));
   keep(await asAdmin('GET', '/api/audit'));
+  keep(await asAdmin('GET', '/api/settings'));
   const { body: users } = await asAdmin('GET', '/api/system/backup/export').then(({ body }) => ({
     body: body.users,
   }));

@@ -40,7 +40,8 @@ test('what is no zone is refused, and changes nothing', async () => {
 
 test('how the service was started can be read, without secrets and paths', async () => {
   const { body, text } = await app.asAdmin('GET', '/api/settings');
-  const { version, https, record_file_seconds, webrtc_public_ips, trust_proxy } = body.service;
+  const { version, https, record_file_seconds, webrtc_public_ips, trust_proxy, mqtt } = body.service;
+  assert.equal(mqtt, null);
   assert.deepEqual(
     { version, https, record_file_seconds, webrtc_public_ips, trust_proxy },
     {

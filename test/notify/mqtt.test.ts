@@ -162,7 +162,10 @@ test('a wrong password: said once, without it, and asked ever more rarely', asyn
   await new Promise((resolve) => setTimeout(resolve, 3_500));
   assert.equal(lines.length, 1);
   assert.equal(mqtt.figures.isUp, false);
-  assert.doesNotMatch(lines.join(), /canary/);
+  const { connected_since, last_error } = mqtt.view;
+  assert.equal(connected_since, null);
+  assert.match(last_error, /Not authorized/);
+  assert.doesNotMatch(lines.join() + JSON.stringify(mqtt.view), /canary/);
 });
 
 test('a broker that never answers: the service ends in bounded time', async (t) => {

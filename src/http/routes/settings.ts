@@ -41,6 +41,17 @@ const serviceSchema = z
     webrtc_public_ips: z.array(z.string()),
     max_connections: z.int(),
     max_connections_per_ip: z.int(),
+    mqtt: z
+      .strictObject({
+        broker: z.string().describe('host and port'),
+        prefix: z.string(),
+        connected_since: z.iso.datetime().nullable().describe('null: it is not connected'),
+        last_error: z.string().describe('why it is not, or was not last; empty where nothing failed'),
+        waiting: z.int().describe('events that it is yet to be told of'),
+        dropped: z.int().describe('events that were given up'),
+      })
+      .nullable()
+      .describe('the broker that is told what happens; null: none'),
   })
   .meta({ id: 'ServiceFacts' });
 

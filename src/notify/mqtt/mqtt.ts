@@ -1,4 +1,4 @@
-import type { BrokerAddress } from '../../base/broker-address.js';
+import { type BrokerAddress, brokerName } from '../../base/broker-address.js';
 import type { Clock, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import type { EventChanges, KeptEvent } from '../../events/kept/event.js';
@@ -62,6 +62,7 @@ const isoOf = (wallMs: number): string => new Date(wallMs).toISOString();
 /** What happens, told to an MQTT broker: in topics for anybody, and so that Home Assistant finds the cameras by itself. */
 export class Mqtt {
   readonly #deps: MqttDeps;
+  readonly #address: BrokerAddress;
   readonly #topics: Topics;
   readonly #publisher: Publisher;
   readonly #homeAssistant: HomeAssistant;
@@ -82,6 +83,7 @@ export class Mqtt {
 
   constructor({ address, ca, prefix, discoveryPrefix }: MqttSettings, deps: MqttDeps) {
     this.#deps = deps;
+    this.#address = address;
     this.#topics = new Topics(prefix, discoveryPrefix);
     this.#homeAssistant = new HomeAssistant(this.#topics, deps.version);
     for (const event of deps.open) this.#events.put(event);
@@ -103,6 +105,18 @@ export class Mqtt {
   get figures(): { isUp: boolean; waiting: number; sent: number; dropped: number; connects: number } {
     const { isUp, waiting, counts } = this.#publisher;
     return { isUp, waiting, ...counts };
+  }
+
+  /** How it stands, for who set it up: no secret. */
+  get view() {
+    const { upSinceMs, fault, waiting, counts } = this.#publisher;
+    return {
+      broker: brokerName(this.#address),
+      prefix: this.#topics.prefix,
+      connected_since: upSinceMs === null ? null : isoOf(upSinceMs),
+      last_error: fault,
+      ...{ waiting, dropped: counts.dropped },
+    };
   }
 
   /** What each camera does now: all of them, once a second. */

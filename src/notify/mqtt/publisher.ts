@@ -49,6 +49,8 @@ export class Publisher {
   #isKeptNext = false;
   #failures = 0;
   #upMs: number | null = null;
+  #upWallMs: number | null = null;
+  #fault = '';
   #progressMs = 0;
   #waiting: Timer | null = null;
   readonly #looking: Timer;
@@ -65,6 +67,16 @@ export class Publisher {
 
   get isUp(): boolean {
     return this.#link?.isUp ?? false;
+  }
+
+  /** When it was connected; null: it isn't. */
+  get upSinceMs(): number | null {
+    return this.#upWallMs;
+  }
+
+  /** Why it isn't, or wasn't last; "" where it always was, or is yet to be asked. No secret. */
+  get fault(): string {
+    return this.#fault;
   }
 
   /** Happenings that the broker hasn't taken yet. */
@@ -165,6 +177,7 @@ export class Publisher {
     const { clock, log, onUp } = this.#deps;
     this.counts.connects += 1;
     this.#upMs = clock.monotonicMs();
+    this.#upWallMs = clock.wallMs();
     this.#progressMs = this.#upMs;
     this.#told = { reason: '', atMs: Number.NEGATIVE_INFINITY };
     log.info('the MQTT broker is connected', { broker: brokerName(this.#options.address) });
@@ -178,6 +191,8 @@ export class Publisher {
     const nowMs = clock.monotonicMs();
     this.#failures = this.#upMs !== null && nowMs - this.#upMs >= GOOD_MS ? 1 : this.#failures + 1;
     this.#upMs = null;
+    this.#upWallMs = null;
+    this.#fault = reason;
     this.#link = null;
     this.#inFlight = 0;
     this.#backlog.rewind();
