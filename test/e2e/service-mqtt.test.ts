@@ -1,12 +1,28 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixtures } from '../support/fixtures.js';
-import { Mosquitto } from '../support/mosquitto.js';
+import { freePort, Mosquitto } from '../support/mosquitto.js';
 import { startService } from '../support/service.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
+
+test('a broker that takes the connection and says nothing keeps the service neither from its start nor from its end', async (t) => {
+  let asked = 0;
+  const server = createServer((socket) => {
+    asked++;
+    socket.on('error', () => {}).resume();
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const service = await startService({ DATA_DIR: tempFolder(t), MQTT_URL: `mqtt://127.0.0.1:${port}` });
+  t.after(() => service.process.kill('SIGKILL'));
+  await until('it asked', () => asked === 1);
+  assert.equal(await service.stop(), 0);
+});
 
 test('a broker knows how the cameras are, and that the service is gone, be it killed', async (t) => {
   const broker = await Mosquitto.start(t);
@@ -39,7 +55,7 @@ test('a broker knows how the cameras are, and that the service is gone, be it ki
   first.process.kill('SIGKILL');
   await once(first.process, 'exit');
   await until('the broker tells its will', () => lastOf('site/a/available') === 'offline');
-  assert.equal(broker.retained('site/a/available').get('site/a/available'), 'offline');
+  assert.equal((await broker.retained('site/a/available')).get('site/a/available'), 'offline');
 
   const second = await startService(env);
   t.after(() => second.process.kill('SIGKILL'));

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -99,13 +100,33 @@ export class Mosquitto {
 
   /** Somebody of another make listens from now on, also after the broker was away; ends with the test. */
   async listen(topics: readonly string[] = ['#']): Promise<Heard[]> {
+    const { heard, child } = await this.#subscribe(topics, ['-c', '-q', '1']);
+    this.#t.after(() => void child.kill('SIGKILL'));
+    return heard;
+  }
+
+  /** What somebody who comes now finds, by topic. */
+  async retained(topic = '#'): Promise<Map<string, string>> {
+    const { heard, child } = await this.#subscribe([topic], ['-q', '1']);
+    child.kill('SIGKILL');
+    return new Map(heard.filter(({ retain }) => retain).map(({ topic: at, payload }) => [at, payload]));
+  }
+
+  publish(topic: string, payload: string, options: readonly string[] = []): void {
+    execFileSync('mosquitto_pub', [...this.#clientArgs(), '-t', topic, '-m', payload, ...options], { env });
+  }
+
+  /** Once it is heard what is published now, all that was kept has been heard. */
+  async #subscribe(
+    topics: readonly string[],
+    options: readonly string[],
+  ): Promise<{ readonly heard: Heard[]; readonly child: ChildProcess }> {
     const heard: Heard[] = [];
-    const id = `listener-${Math.random().toString(36).slice(2)}`;
+    const id = `listener-${randomUUID()}`;
     const ready = `ready/${id}`;
-    const args = [...this.#clientArgs(), '-i', id, '-c', '-q', '1', '-F', '%j'];
+    const args = [...this.#clientArgs(), '-i', id, ...options, '-F', '%j'];
     for (const topic of [...topics, ready]) args.push('-t', topic);
     const child = spawn('mosquitto_sub', args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
-    this.#t.after(() => void child.kill('SIGKILL'));
     let rest = '';
     let isReady = false;
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -122,30 +143,7 @@ export class Mosquitto {
       this.publish(ready, 'x');
       return isReady;
     });
-    return heard;
-  }
-
-  publish(topic: string, payload: string, options: readonly string[] = []): void {
-    execFileSync('mosquitto_pub', [...this.#clientArgs(), '-t', topic, '-m', payload, ...options], { env });
-  }
-
-  /** What somebody who comes now finds, by topic. */
-  retained(topic = '#'): Map<string, string> {
-    const args = [...this.#clientArgs(), '-t', topic, '--retained-only', '-W', '1', '-F', '%j'];
-    let out = '';
-    try {
-      out = execFileSync('mosquitto_sub', args, { env, encoding: 'utf8', maxBuffer: 1 << 26, stdio: 'pipe' });
-    } catch (fault) {
-      // It ends with 27 when its time is over.
-      out = String((fault as { stdout?: string }).stdout ?? '');
-    }
-    const lines = out.split('\n').filter((line) => line !== '');
-    return new Map(
-      lines.map((line) => {
-        const { topic: at, payload } = JSON.parse(line);
-        return [at, payload];
-      }),
-    );
+    return { heard, child };
   }
 
   #clientArgs(): string[] {
