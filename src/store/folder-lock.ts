@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
+import { Database } from '../base/sqlite.js';
 import { isEnvironmental, storeError } from './store-error.js';
 
 /** Held while a process uses a folder. */
@@ -12,7 +13,7 @@ export type FolderLock = { release(): void };
  * Throws where the file can't be made, or can't be locked.
  */
 const lockByFile = (path: string): FolderLock | null => {
-  let db: Database.Database | null = null;
+  let db: Sqlite.Database | null = null;
   try {
     db = new Database(path, { timeout: 0 });
     db.pragma('journal_mode = MEMORY');

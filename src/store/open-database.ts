@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
 import { publishDraft } from '../base/durable-file.js';
 import { AppError, messageOf } from '../base/errors.js';
+import { Database } from '../base/sqlite.js';
 import { APPLICATION_ID, migrate, steps } from './migrate.js';
 import { storeError } from './store-error.js';
 
@@ -81,7 +82,7 @@ const checkContent = (path: string): void => {
   }
 };
 
-const configure = (db: Database.Database): void => {
+const configure = (db: Sqlite.Database): void => {
   db.pragma('journal_mode = WAL');
   // FULL syncs the WAL at each commit: what was acknowledged outlives kill -9 and a power cut.
   db.pragma('synchronous = FULL');
@@ -124,7 +125,7 @@ const prepare = (path: string): void => {
   checkContent(path);
 };
 
-const openChecked = (path: string): Database.Database => {
+const openChecked = (path: string): Sqlite.Database => {
   if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
   const db = new Database(path, { fileMustExist: true });
   try {
@@ -144,7 +145,7 @@ const isDamage = (thrown: unknown): boolean =>
  * Opens our database, makes it at the first start, and brings an older one up to date. A file that is damaged,
  * newer than this program or not ours is refused and left as it is, byte for byte.
  */
-export const openDatabase = (path: string): Database.Database => {
+export const openDatabase = (path: string): Sqlite.Database => {
   try {
     prepare(path);
     return openChecked(path);

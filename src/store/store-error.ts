@@ -1,5 +1,5 @@
-import Database from 'better-sqlite3';
 import { AppError } from '../base/errors.js';
+import { Database } from '../base/sqlite.js';
 
 /** What can go wrong here. The `database_*` codes at the start need a person; `database_unavailable` may pass. */
 export type StoreErrorCode =

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import Database from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
 import { type Clock, systemClock, type WallMs } from '../../src/base/clock.js';
+import { Database } from '../../src/base/sqlite.js';
 import { steps } from '../../src/store/migrate.js';
 import { Store } from '../../src/store/store.js';
 import { runService } from '../support/service.js';
@@ -75,7 +76,7 @@ const restore = ({ sql }: Old, dataDir: string): Map<string, { columns: string; 
   return new Map(content);
 };
 
-const rowsOf = (db: Database.Database, table: string, columns: string): unknown[] =>
+const rowsOf = (db: Sqlite.Database, table: string, columns: string): unknown[] =>
   db.prepare(`SELECT ${columns} FROM ${table} ORDER BY ${columns}`).all();
 
 /** Some minutes after the backup was made: sessions would be too old one day. */

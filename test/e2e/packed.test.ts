@@ -60,6 +60,8 @@ const loadedBy = (text: string): string[] =>
     /^import ['"]([^'"]+)['"]/gm,
     /\bimport\(['"]([^'"]+)['"]\)/g,
     /\brequire\(['"]([^'"]+)['"]\)/g,
+    // By a name that is chosen at run time.
+    /['"](better-sqlite3[^'"]*)['"]/g,
     /new URL\(['"](\.[^'"]+)['"], import\.meta\.url\)/g,
   ].flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1]!));
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import Database from 'better-sqlite3';
+import { Database } from '../../src/base/sqlite.js';
 import type { EventType, KeptEvent } from '../../src/events/kept/event.js';
 import { eventIdOf, eventIdText } from '../../src/events/kept/event.js';
 import { EventLog } from '../../src/events/kept/event-log.js';

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import Database from 'better-sqlite3';
+import { Database } from '../../src/base/sqlite.js';
 import { EventLog } from '../../src/events/kept/event-log.js';
 import { logLines } from '../archive/log-lines.js';
 import { FakeClock } from '../support/fake-clock.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import Database from 'better-sqlite3';
+import { Database } from '../../src/base/sqlite.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { open } from './open-events.js';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import Database from 'better-sqlite3';
 import { WebSocket } from 'ws';
+import { Database } from '../../src/base/sqlite.js';
 import { openEvents } from '../support/api-client.js';
 import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.js';
 import { until } from '../support/until.js';

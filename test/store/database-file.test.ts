@@ -12,8 +12,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import Database from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
 import { AppError } from '../../src/base/errors.js';
+import { Database } from '../../src/base/sqlite.js';
 import { openDatabase } from '../../src/store/open-database.js';
 import { Store } from '../../src/store/store.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -57,7 +58,7 @@ const assertRefused = (path: string, code: string, hint: RegExp): void => {
 };
 
 /** Runs `change` in the page cache and the WAL only: what a crashed process leaves behind. */
-const leftInWal = (path: string, change: (db: Database.Database) => void): void => {
+const leftInWal = (path: string, change: (db: Sqlite.Database) => void): void => {
   const db = new Database(path);
   db.pragma('wal_autocheckpoint = 0');
   change(db);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import Database from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
+import { Database } from '../../src/base/sqlite.js';
 import { migrate, steps } from '../../src/store/migrate.js';
 import { openDatabase } from '../../src/store/open-database.js';
 import { Store } from '../../src/store/store.js';
@@ -12,7 +13,7 @@ const storeFolder = join(import.meta.dirname, '../../..', 'src/store');
 const schemaSql = readFileSync(join(storeFolder, 'schema.sql'), 'utf8');
 
 /** Each statement that made the schema, without comments and with single spaces. */
-const schemaOf = (db: Database.Database): Map<string, string> => {
+const schemaOf = (db: Sqlite.Database): Map<string, string> => {
   const made = db
     .prepare<[], { name: string; sql: string }>('SELECT name, sql FROM sqlite_schema WHERE sql NOT NULL')
     .all();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import type { WallMs } from '../../src/base/clock.js';
+import { Database } from '../../src/base/sqlite.js';
 import { Store } from '../../src/store/store.js';
 import { utcMonth } from '../../src/store/traffic.js';
 import { tempFolder } from '../support/temp-folder.js';

@@ -1,7 +1,8 @@
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { Database } from '../../base/sqlite.js';
 import { isBrokenFile, isEnvironmental } from '../../store/store-error.js';
 import { EventTables } from './event-tables.js';
 
@@ -71,7 +72,7 @@ const SUFFIXES = ['', '-wal', '-shm'] as const;
 
 /** A database that can be used, and the highest id that was given in it. */
 export type OpenEvents = {
-  readonly db: Database.Database;
+  readonly db: Sqlite.Database;
   readonly tables: EventTables;
   readonly lastId: number;
 };

@@ -1,7 +1,8 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import type Sqlite from 'better-sqlite3';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { Database } from '../../base/sqlite.js';
 import { isBrokenFile, isEnvironmental } from '../../store/store-error.js';
 
 /** Another schema is begun anew: what waits is worth no migration. */
@@ -36,7 +37,7 @@ CREATE TABLE receivers (
 const BUSY_MS = 50;
 const SUFFIXES = ['', '-wal', '-shm'] as const;
 
-const open = (path: string): Database.Database => {
+const open = (path: string): Sqlite.Database => {
   const db = new Database(path);
   try {
     db.pragma('journal_mode = WAL');
@@ -69,7 +70,7 @@ const moveAside = (path: string): void => {
   }
 };
 
-const inMemory = (fault: unknown, log: Logger): Database.Database => {
+const inMemory = (fault: unknown, log: Logger): Sqlite.Database => {
   log.error('messages are kept in memory until the next start', { reason: messageOf(fault) });
   return open(':memory:');
 };
@@ -78,7 +79,7 @@ const inMemory = (fault: unknown, log: Logger): Database.Database => {
  * Opens what waits, or begins anew where it is of no use. Where the disk is what fails the file is left as it is, and
  * messages are in memory.
  */
-export const openOutboxDatabase = (path: string, log: Logger): Database.Database => {
+export const openOutboxDatabase = (path: string, log: Logger): Sqlite.Database => {
   try {
     if (!existsSync(path)) for (const suffix of SUFFIXES) rmSync(path + suffix, { force: true });
     return open(path);
