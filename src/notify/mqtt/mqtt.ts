@@ -51,8 +51,11 @@ const MAX_PICTURE_BYTES = 500_000;
 const MAX_PICTURES_AWAITED = 1_000;
 /** What is retained from before comes at once; a broker that is slow has so long. */
 const SWEEP_MS = 10_000;
-/** Of what is retained from before, so much is looked at after each connecting. */
+/** Of what is retained from before, and is cleared after one connecting. */
 const MAX_FOUND = 20_000;
+const MAX_REMOVALS = 5_000;
+/** None of ours is longer: prefix, camera and label have 128 each. */
+const MAX_TOPIC = 512;
 /** Home Assistant asks that not all answer its birth at once. */
 const BIRTH_SPREAD_MS = 3_000;
 const BIRTH_LEAST_MS = 500;
@@ -76,7 +79,7 @@ export class Mqtt {
   #isComplete = false;
   /** Topics that were found at the broker, and not yet judged. */
   readonly #found = new Set<string>();
-  #foundCount = 0;
+  #removals = 0;
   #sweeping: Timer | null = null;
   #answering: Timer | null = null;
   #isStopping = false;
@@ -248,7 +251,8 @@ export class Mqtt {
 
   #onUp(): void {
     this.#found.clear();
-    this.#foundCount = 0;
+    // A broker that sends ever more and takes nothing gets no further.
+    this.#removals = this.#publisher.removals;
     const { birth, ofAnyCamera, available } = this.#topics;
     this.#publisher.subscribe(birth === null ? [available] : [available, birth]);
     this.#sweeping?.cancel();
@@ -263,10 +267,9 @@ export class Mqtt {
       if (!this.#isStopping && payload.toString() === 'offline') this.#publisher.repeat([available]);
     } else if (topic === birth) {
       if (payload.toString() === 'online' && !isRetained) this.#answerBirth();
-    } else if (isRetained && payload.length > 0 && this.#foundCount < MAX_FOUND) {
-      this.#foundCount += 1;
+    } else if (isRetained && payload.length > 0 && topic.length <= MAX_TOPIC) {
       if (this.#isComplete) this.#clearIfNobodys(topic);
-      else this.#found.add(topic);
+      else if (this.#found.size < MAX_FOUND) this.#found.add(topic);
     }
   }
 
@@ -286,7 +289,8 @@ export class Mqtt {
   /** A topic of a camera that went while the broker was away, or the service. */
   #clearIfNobodys(topic: string): void {
     const level = this.#topics.cameraLevel(topic);
-    if (level === null || this.#publisher.isKept(topic)) return;
+    if (level === null || this.#publisher.isKept(topic) || this.#removals >= MAX_REMOVALS) return;
+    this.#removals += 1;
     this.#publisher.keep(topic, '');
     // Ids of cameras are spelled in topics as they are.
     if (this.#told.has(level)) return;

@@ -102,6 +102,13 @@ export class Publisher {
     return this.#kept.has(topic);
   }
 
+  /** Topics that are yet to be gone. */
+  get removals(): number {
+    let count = 0;
+    for (const payload of this.#kept.values()) if (payload === '') count += 1;
+    return count;
+  }
+
   keptTopics(): IterableIterator<string> {
     return this.#kept.keys();
   }
