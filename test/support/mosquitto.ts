@@ -22,6 +22,14 @@ export const BROKER_PASSWORD = 'p@ss/word: of a broker';
 // Debian has the broker where only root looks.
 const env = { ...process.env, PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` };
 
+/** A test that fails halfway leaves nobody behind. */
+const endWithTest = <Child extends ChildProcess>(child: Child): Child => {
+  const end = (): void => void child.kill('SIGKILL');
+  process.once('exit', end);
+  child.once('exit', () => process.off('exit', end));
+  return child;
+};
+
 export const freePort = async (): Promise<number> => {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
@@ -80,7 +88,7 @@ export class Mosquitto {
 
   async start(): Promise<void> {
     const args = ['-c', join(this.#folder, 'mosquitto.conf')];
-    const child = spawn('mosquitto', args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = endWithTest(spawn('mosquitto', args, { env, stdio: ['ignore', 'ignore', 'pipe'] }));
     let complaints = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       complaints += text;
@@ -126,7 +134,7 @@ export class Mosquitto {
     const ready = `ready/${id}`;
     const args = [...this.#clientArgs(), '-i', id, ...options, '-F', '%j'];
     for (const topic of [...topics, ready]) args.push('-t', topic);
-    const child = spawn('mosquitto_sub', args, { env, stdio: ['ignore', 'pipe', 'ignore'] });
+    const child = endWithTest(spawn('mosquitto_sub', args, { env, stdio: ['ignore', 'pipe', 'ignore'] }));
     let rest = '';
     let isReady = false;
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
