@@ -15,6 +15,7 @@ const SOURCES = [
   'package.json',
   'package-lock.json',
   'tsconfig.json',
+  'README.md',
 ];
 /** Written last of all; it says what the build was made of. */
 const STAMP = join('dist', '.built');
@@ -33,7 +34,8 @@ const newestMs = (path) => {
 /** All that the compiler reads, in an order that is always the same. */
 const sourcesBelow = (path) => {
   if (!existsSync(path)) return [];
-  if (!statSync(path).isDirectory()) return /\.(?:[cm]?tsx?|json|html|css|svg)$/.test(path) ? [path] : [];
+  if (!statSync(path).isDirectory())
+    return /\.(?:[cm]?[jt]sx?|json|html|css|svg|md)$/.test(path) ? [path] : [];
   return readdirSync(path)
     .sort()
     .flatMap((name) => sourcesBelow(join(path, name)));
@@ -62,11 +64,17 @@ const runTool = (name, args, options = {}) => {
   return run.error === undefined ? (run.status ?? 1) : null;
 };
 
-/** The service, then the web app beside it. */
-const compile = (folder) => {
+/** The service, then the web app beside it, and the guide. */
+const compile = async (folder) => {
   const code = runTool('tsc', ['--outDir', folder]);
   if (code !== 0) return code;
-  return runTool('vite', ['build', 'src/web', '--logLevel', 'warn', '--outDir', resolve(folder, 'web')]);
+  const web = resolve(folder, 'web');
+  const webCode = runTool('vite', ['build', 'src/web', '--logLevel', 'warn', '--outDir', web]);
+  if (webCode !== 0) return webCode;
+  // Only now is it sure that there is something to make it with.
+  const { renderGuide } = await import('./docs/render.mjs');
+  renderGuide(join(web, 'docs'));
+  return 0;
 };
 
 /** Another build may swap at this very moment: one of them is the last. */
@@ -85,11 +93,11 @@ const swapIn = (folder) => {
   }
 };
 
-const build = () => {
+const build = async () => {
   const digest = digestOfSources();
   const folder = `.dist-${process.pid}`;
   try {
-    const code = compile(folder);
+    const code = await compile(folder);
     if (code === 0) {
       writeFileSync(join(folder, '.built'), digest);
       swapIn(folder);
@@ -108,12 +116,12 @@ const check = () => {
   } else if (!isFresh()) say('The sources are others than what was compiled: npm run build.');
 };
 
-const compileAll = () => {
-  const code = build();
+const compileAll = async () => {
+  const code = await build();
   if (code === null)
     say('TypeScript is not installed, so nothing was compiled: npm ci (without --omit=dev) has it.');
   process.exitCode = code ?? (process.argv.includes('--prepare') ? 0 : 1);
 };
 
 if (process.argv.includes('--check')) check();
-else if (!isFresh()) compileAll();
+else if (!isFresh()) await compileAll();

@@ -32,7 +32,12 @@ export type Config = {
   readonly webrtcUdpPorts: { readonly first: number; readonly last: number };
   readonly webrtcPublicIps: readonly string[];
   readonly corsOrigins: readonly string[];
-  readonly tls: { readonly cert: Buffer; readonly key: Buffer } | null;
+  readonly tls: {
+    readonly cert: Buffer;
+    readonly key: Buffer;
+    readonly certPath: string;
+    readonly keyPath: string;
+  } | null;
   /** Whether the service makes a certificate for itself. */
   readonly tlsSelfSigned: boolean;
   /** Express's `trust proxy`: a hop count, a boolean, or a list of addresses. */
@@ -170,7 +175,7 @@ const tlsOf = (env: Environment): Config['tls'] => {
     throw new AppError('bad_config', 'TLS_CERT is missing: TLS_KEY and TLS_CERT go together');
   if (keyPath === null)
     throw new AppError('bad_config', 'TLS_KEY is missing: TLS_CERT and TLS_KEY go together');
-  return { cert: pemOf('TLS_CERT', certPath), key: pemOf('TLS_KEY', keyPath) };
+  return { cert: pemOf('TLS_CERT', certPath), key: pemOf('TLS_KEY', keyPath), certPath, keyPath };
 };
 
 const booleanOf = (env: Environment, name: string): boolean => {

@@ -40,7 +40,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   web: ['http', 'auth', 'objects'],
   // Makes what the API takes; a command of its own.
   import: ['base', 'http', 'rtsp'],
-  // Pictures, and no code.
+  // The guide: no code of the service.
   docs: [],
   // What other programs read: no code either.
   install: [],

@@ -17,7 +17,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /** Everything comes from here; only pictures, sound and video may also be made in the page itself. */
-const POLICY = [
+export const PAGE_POLICY = [
   "default-src 'none'",
   ...['script-src', 'style-src', 'connect-src', 'worker-src', 'manifest-src', 'font-src', 'form-action'].map(
     (name) => `${name} 'self'`,
@@ -32,12 +32,14 @@ const POLICY = [
 const RUNS_MODELS = /^\/assets\/model-worker-[^/]*\.js$/;
 const policyOf = (path: string): string =>
   RUNS_MODELS.test(path)
-    ? POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
-    : POLICY;
+    ? PAGE_POLICY.replace("script-src 'self'", "script-src 'self' 'wasm-unsafe-eval'")
+    : PAGE_POLICY;
 
 /** Paths of the app's own pages, each of which gets the one document. */
 const PAGE_PATH =
   /^\/(?:$|(?:login|setup|wall|camera|archive|events|cameras|users|keys|webhooks|system|logs|me)(?:\/[^/]{1,200}){0,2}$)/;
+/** Pages of the guide. */
+const GUIDE_PATH = /^\/docs(?:\/([a-z-]{1,40}))?$/;
 /** Files whose name has the hash of what is in them never change. */
 const HASHED = /^\/assets\//;
 const FOR_EVER = 'public, max-age=31536000, immutable';
@@ -86,9 +88,16 @@ const sendFile = (file: PageFile, path: string, request: Request, response: Resp
   response.end(content);
 };
 
+/** The file that a path stands for. */
+const fileOf = (path: string): string => {
+  if (PAGE_PATH.test(path)) return '/index.html';
+  const guide = GUIDE_PATH.exec(path);
+  return guide === null ? path : `/docs/${guide[1] ?? 'index'}.html`;
+};
+
 /**
- * The web app: what `npm run build` made of src/web, read once at the start, so that no request touches a disk and no
- * name is ever a path. Without it the service does all else.
+ * The web app and the guide: what `npm run build` made of src/web and src/docs, read once at the start, so
+ * that no request touches a disk and no name is ever a path. Without it the service does all else.
  */
 export const createPages = (folder: string, log: Logger): RequestHandler => {
   let files = new Map<string, PageFile>();
@@ -102,7 +111,7 @@ export const createPages = (folder: string, log: Logger): RequestHandler => {
       next();
       return;
     }
-    const path = PAGE_PATH.test(request.path) ? '/index.html' : request.path;
+    const path = fileOf(request.path);
     const file = files.get(path);
     if (file === undefined) {
       next();

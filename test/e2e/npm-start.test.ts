@@ -33,10 +33,16 @@ process.stdout.write('listening\\n');
 /** A project with our scripts, our compiler, and next to nothing to compile. */
 const projectOf = (t: TestContext): string => {
   const folder = tempFolder(t);
-  for (const name of ['package.json', 'tsconfig.json', 'src/build.mjs'])
-    cpSync(join(repo, name), join(folder, name));
+  for (const name of [
+    'package.json',
+    'tsconfig.json',
+    'README.md',
+    'src/build.mjs',
+    'src/docs',
+    'src/web/styles',
+  ])
+    cpSync(join(repo, name), join(folder, name), { recursive: true });
   mkdirSync(join(folder, 'workers'));
-  mkdirSync(join(folder, 'src/web'));
   writeFileSync(join(folder, 'src/web/index.html'), '<!doctype html><title>a page</title>');
   writeFileSync(join(folder, 'src/main.ts'), MAIN);
   writeFileSync(join(folder, 'workers/late.ts'), "process.stdout.write('a thread\\n');\n");

@@ -47,6 +47,7 @@ before(async () => {
   app = await startTestApp({ env: { MODELS_ORIGIN: `http://${origin.host}/`, WEBHOOKS_TO_LOCAL: 'true' } });
   fakes = await startFakeOutputs();
   document = (await app.call('GET', '/api/openapi.json')).body as Document;
+  await app.call('GET', '/api/docs');
 });
 after(async () => {
   await Promise.all([app.stop(), fakes.stop(), origin.stop()]);

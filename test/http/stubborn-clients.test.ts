@@ -3,13 +3,16 @@ import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { HttpServer, type ListenOptions } from '../../src/http/server.js';
-import { givenCertificate } from '../../src/http/tls/served-certificate.js';
 import { selfSignedCertificate } from '../support/fake-camera/certificate.js';
 import { until } from '../support/until.js';
 
 const tls = (): ListenOptions['tls'] => {
   const { cert, key } = selfSignedCertificate();
-  return givenCertificate({ cert: Buffer.from(cert), key: Buffer.from(key) });
+  return {
+    isSelfSigned: false,
+    pair: { cert: Buffer.from(cert), key: Buffer.from(key) },
+    renewed: { on: () => undefined },
+  };
 };
 
 type Listener = { readonly server: HttpServer; readonly openCount: () => number };

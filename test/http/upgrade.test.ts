@@ -5,7 +5,6 @@ import { after, before, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { EndReason } from '../../src/auth/viewers.js';
-import { givenCertificate } from '../../src/http/tls/served-certificate.js';
 import type { StreamUpgrade, UpgradeCall } from '../../src/http/upgrade.js';
 import { selfSignedCertificate } from '../support/fake-camera/certificate.js';
 import { until } from '../support/until.js';
@@ -256,11 +255,11 @@ test('no body of a request with too many headers is taken for another request', 
 
 test('they are over TLS, too', async () => {
   const { cert, key } = selfSignedCertificate();
-  const other = await startWebServer(
-    [],
-    [echo],
-    givenCertificate({ cert: Buffer.from(cert), key: Buffer.from(key) }),
-  );
+  const other = await startWebServer([], [echo], {
+    isSelfSigned: false,
+    pair: { cert: Buffer.from(cert), key: Buffer.from(key) },
+    renewed: { on: () => undefined },
+  });
   const { hostname, port } = new URL(other.url);
   const socket = connectTls({ host: hostname, port: Number(port), ca: cert });
   let text = '';

@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
 import { openApiOf } from '../openapi.js';
+import { PAGE_POLICY } from '../pages.js';
+import { referenceOf } from '../reference/page.js';
 import { type Route, route } from '../route.js';
 
-/** All routes, and the document that describes them and itself. */
+/** All routes, the document that describes them and itself, and the same as a page. */
 export const withOpenApi = (routes: readonly Route[], version: string): Route[] => {
   let text = '';
+  let page: { readonly text: string; readonly etag: string } | null = null;
   const document = route({
     method: 'get',
     path: '/api/openapi.json',
@@ -12,7 +16,28 @@ export const withOpenApi = (routes: readonly Route[], version: string): Route[] 
     answers: { 200: { description: 'OpenAPI 3.1' } },
     handle: () => ({ status: 200, text, contentType: 'application/json; charset=utf-8' }),
   });
-  const all = [...routes, document];
+  const pageOf = () => {
+    const made = referenceOf(JSON.parse(text));
+    const etag = `"${createHash('sha256').update(made).digest('base64url').slice(0, 22)}"`;
+    return { text: made, etag };
+  };
+  const reference = route({
+    method: 'get',
+    path: '/api/docs',
+    access: 'public',
+    summary: 'This document as a page',
+    answers: { 200: { description: 'A page', contentType: 'text/html' } },
+    handle: () => {
+      page ??= pageOf();
+      const headers = {
+        ETag: page.etag,
+        'Cache-Control': 'no-cache',
+        'Content-Security-Policy': PAGE_POLICY,
+      };
+      return { status: 200, text: page.text, contentType: 'text/html; charset=utf-8', headers };
+    },
+  });
+  const all = [...routes, document, reference];
   text = JSON.stringify(openApiOf(all, version));
   return all;
 };

@@ -10,10 +10,3 @@ export type ServedCertificate = {
   readonly pair: TlsPair;
   readonly renewed: Pick<Signal<[TlsPair]>, 'on'>;
 };
-
-/** One that was given to us: it stays as it is until the next start. */
-export const givenCertificate = (pair: TlsPair): ServedCertificate => ({
-  isSelfSigned: false,
-  pair,
-  renewed: { on: () => undefined },
-});

@@ -61,7 +61,7 @@ const followLink = (event: MouseEvent): void => {
   const link = (event.target as Element | null)?.closest?.('a[href]');
   if (!(link instanceof HTMLAnchorElement) || link.target !== '' || link.hasAttribute('download')) return;
   const to = new URL(link.href);
-  if (to.origin !== location.origin || /^\/(?:api|exports|docs|stream|hls|models)\//.test(to.pathname))
+  if (to.origin !== location.origin || /^\/(?:api|exports|docs|stream|hls|models)(?:\/|$)/.test(to.pathname))
     return;
   // A place on this page is for the browser to go to.
   if (to.hash !== '' && to.pathname === location.pathname && to.search === location.search) return;

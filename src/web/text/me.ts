@@ -37,6 +37,9 @@ export const meText = catalogue({
   clockAhead: 'The clock of this device is {by} ahead of the service’s. Times here are by the service’s.',
   clockBehind: 'The clock of this device is {by} behind the service’s. Times here are by the service’s.',
   ownZone: 'Show the time of this device instead, in this tab',
+  help: 'Help',
+  guide: 'Guide: installing, cameras, disks, network, backups',
+  reference: 'API reference, for programs',
 });
 
 /** What roles are called, and what they are for. */

@@ -93,6 +93,19 @@ const Keys = () => {
   );
 };
 
+const Help = () => (
+  <Panel title={meText('help')}>
+    <ul class={styles.help}>
+      <li>
+        <a href="/docs">{meText('guide')}</a>
+      </li>
+      <li>
+        <a href="/api/docs">{meText('reference')}</a>
+      </li>
+    </ul>
+  </Panel>
+);
+
 /** Who is signed in, their password, and what they like. */
 export const page = (_props: PageProps) => (
   <PageBody title={meText('title')} isNarrow>
@@ -107,5 +120,6 @@ export const page = (_props: PageProps) => (
     <Browsers />
     <Appearance />
     <Keys />
+    <Help />
   </PageBody>
 );
