@@ -11,6 +11,8 @@ have_gst || packages="$packages python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1
 have promtool && have prometheus || packages="$packages prometheus"
 have mosquitto || [ -x /usr/sbin/mosquitto ] || packages="$packages mosquitto"
 have mosquitto_sub || packages="$packages mosquitto-clients"
+have curl && have jq || packages="$packages curl jq"
+[ -x /usr/sbin/nginx ] || packages="$packages nginx-light"
 have openssl || packages="$packages openssl"
 have unzip || packages="$packages unzip"
 have chromium || packages="$packages chromium"
@@ -36,7 +38,7 @@ fi
 
 [ -z "$packages" ] && exit 0
 
-# Debian starts a service on installing it: prometheus would hold port 9090, mosquitto 1883. Not now, and not at boot.
+# Debian starts a service on installing it: prometheus would hold port 9090, mosquitto 1883, nginx 80. Not now, and not at boot.
 policy=/usr/sbin/policy-rc.d
 without_services() {
   made_policy=""
@@ -47,7 +49,7 @@ without_services() {
     trap 'rm -f "$policy"' EXIT
   fi
   fresh=""
-  for service in prometheus mosquitto; do
+  for service in prometheus mosquitto nginx; do
     [ -e "/etc/init.d/$service" ] || fresh="$fresh $service"
   done
   "$@"
