@@ -92,7 +92,9 @@ ${contents
       </ul>
     </nav>
     <main id="content">
+      <article>
 ${body}
+      </article>
     </main>
   </body>
 </html>

@@ -101,6 +101,7 @@ export const referenceOf = (document: Json): string => {
       </ul>
     </nav>
     <main id="content">
+      <article>
       <h1>API reference</h1>
       <p>${escaped(title)} ${escaped(version)}. The same for programs: <a href="/api/openapi.json">openapi.json</a>. Errors are
       <code>application/problem+json</code> with a <code>code</code> that stays the same. Access tokens go in
@@ -108,6 +109,7 @@ export const referenceOf = (document: Json): string => {
       ${names.map((name) => html`<h2 id="${escaped(name)}">${escaped(name)}</h2>${groups.get(name) ?? []}`)}
       <h2 id="schemas">Forms</h2>
       ${named.map((name) => html`<h3 id="schema-${escaped(name)}">${escaped(name)}</h3><div>${typeOf(schemas[name] ?? {})}</div>`)}
+      </article>
     </main>
   </body>
 </html>

@@ -38,7 +38,7 @@ export const meText = catalogue({
   clockBehind: 'The clock of this device is {by} behind the service’s. Times here are by the service’s.',
   ownZone: 'Show the time of this device instead, in this tab',
   help: 'Help',
-  guide: 'Guide: installing, cameras, disks, network, backups',
+  guide: 'Guide: how to run it',
   reference: 'API reference, for programs',
 });
 
