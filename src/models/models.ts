@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { access, type FileHandle, mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, MonotonicMs } from '../base/clock.js';
+import { startDeadline } from '../base/deadline.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { ModelCache } from './cache.js';
@@ -226,7 +227,10 @@ export class Models {
     );
     if (isThere) return;
     const startedMs = this.#clock.monotonicMs();
-    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(this.#limits.totalTimeoutMs)]);
+    const { totalTimeoutMs } = this.#limits;
+    const reason = (): Error => new Error(`not whole after ${totalTimeoutMs / 1_000} s`);
+    const deadline = startDeadline(this.#clock, { afterMs: totalTimeoutMs, reason }, this.#stopping.signal);
+    const { signal } = deadline;
     try {
       const source = await openOrigin(originUrl(this.#origin, filename), this.#limits, signal);
       const target = { directory: this.#directory, filename };
@@ -243,6 +247,8 @@ export class Models {
           ...(fault.cause === undefined ? {} : { cause: messageOf(fault.cause) }),
         });
       throw fault;
+    } finally {
+      deadline.end();
     }
   }
 

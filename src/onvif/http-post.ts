@@ -1,6 +1,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../base/clock.js';
+import { startDeadline } from '../base/deadline.js';
 import type { CertificatePolicy } from '../rtsp/quirks.js';
 import { hostOf } from './device-address.js';
 import { onvifError } from './errors.js';
@@ -90,17 +91,13 @@ export const post = async (
   { url, headers, body, certificate }: HttpPost,
   { clock, signal }: { readonly clock: Pick<Clock, 'after'>; readonly signal?: AbortSignal | undefined },
 ): Promise<HttpAnswer> => {
-  const ending = new AbortController();
-  const timer = clock.after(ANSWER_LIMIT_MS, () =>
-    ending.abort(
-      onvifError('camera_timeout', `${url.host} gave no answer within ${ANSWER_LIMIT_MS / 1_000} s`),
-    ),
-  );
-  const signals = signal === undefined ? ending.signal : AbortSignal.any([ending.signal, signal]);
+  const reason = () =>
+    onvifError('camera_timeout', `${url.host} gave no answer within ${ANSWER_LIMIT_MS / 1_000} s`);
+  const deadline = startDeadline(clock, { afterMs: ANSWER_LIMIT_MS, reason }, signal);
   const options = {
     ...{ method: 'POST', host: hostOf(url), port: url.port, path: `${url.pathname}${url.search}` },
     headers: { ...headers, Host: url.host, 'Content-Length': Buffer.byteLength(body), Connection: 'close' },
-    ...{ agent: false, signal: signals },
+    ...{ agent: false, signal: deadline.signal },
   } as const;
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -122,10 +119,10 @@ export const post = async (
       body: await collect(response, url),
     };
   } catch (fault) {
-    signals.throwIfAborted();
+    deadline.signal.throwIfAborted();
     if (!(fault instanceof Error) || fault.name === 'AppError') throw fault;
     throw failureOf(fault, url);
   } finally {
-    timer.cancel();
+    deadline.end();
   }
 };

@@ -1,5 +1,6 @@
 import { at, type Element, textOf } from '../analytics/xml-tree.js';
 import type { Clock } from '../base/clock.js';
+import { startDeadline } from '../base/deadline.js';
 import { AppError } from '../base/errors.js';
 import type { Credentials } from '../rtsp/auth.js';
 import type { CertificatePolicy } from '../rtsp/quirks.js';
@@ -213,23 +214,16 @@ export const probeDevice = async (
   input: ProbeInput,
   { clock, signal }: { readonly clock: Clock; readonly signal?: AbortSignal },
 ): Promise<ProbedDevice> => {
-  const limit = new AbortController();
-  const timer = clock.after(PROBE_LIMIT_MS, () =>
-    limit.abort(
-      onvifError(
-        'camera_timeout',
-        `the camera needs more than ${PROBE_LIMIT_MS / 1_000} s to tell of itself`,
-      ),
-    ),
-  );
-  const signals = signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]);
+  const reason = () =>
+    onvifError('camera_timeout', `the camera needs more than ${PROBE_LIMIT_MS / 1_000} s to tell of itself`);
+  const deadline = startDeadline(clock, { afterMs: PROBE_LIMIT_MS, reason }, signal);
   try {
-    return await new Probe(input, { clock, signal: signals }).run();
+    return await new Probe(input, { clock, signal: deadline.signal }).run();
   } catch (fault) {
     if (fault instanceof AppError) throw fault;
-    signals.throwIfAborted();
+    deadline.signal.throwIfAborted();
     throw fault;
   } finally {
-    timer.cancel();
+    deadline.end();
   }
 };
