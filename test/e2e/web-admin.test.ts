@@ -4,7 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { AppBrowser, type AppPage } from '../support/browser/app-page.js';
+import { BROKER_PASSWORD, Mosquitto } from '../support/mosquitto.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
 
 let app: TestApp;
 let browser: AppBrowser;
@@ -164,6 +166,29 @@ test('a webhook is added, tried, changed and deleted; its secret is shown once, 
   await page.getByRole('button', { name: 'Delete webhook' }).click();
   await page.getByText('Nobody is told of events yet').waitFor();
   assert.deepEqual(visitor.faults, []);
+});
+
+test('how the broker does is shown, and that none is named', async (t) => {
+  await visitor.go('/webhooks');
+  await visitor.page.getByText('No broker is told').waitFor();
+  const broker = await Mosquitto.start(t);
+  const told = await startTestApp({ withUsers: false, env: { MQTT_URL: broker.url } });
+  t.after(() => told.stop());
+  const other = await browser.signedIn(told.url, { username: 'admin', password: told.adminPassword });
+  t.after(() => other.close());
+  const panel = other.page.locator('section', { hasText: 'topics below framering' });
+  const untilShown = async (text: string): Promise<void> => {
+    await until(`it shows ${text}`, async () => {
+      await other.go('/webhooks');
+      return ((await panel.textContent()) ?? '').includes(text);
+    });
+  };
+  await untilShown('Connected');
+  assert.ok(!(await other.page.content()).includes(BROKER_PASSWORD));
+  assert.deepEqual(await other.axe(), []);
+  await broker.stop();
+  await untilShown('Not connected');
+  assert.deepEqual(other.faults, []);
 });
 
 test('the log is shown as it is written, filtered by the address, and stands still when it is paused', async () => {

@@ -52,4 +52,14 @@ export const webhooksText = catalogue({
   removeAction: 'Delete webhook',
   removed: 'The webhook {name} is deleted',
   saved: 'The webhook {name} is saved',
+  broker: 'MQTT',
+  brokerFailed: 'Reading how the broker does',
+  brokerNone:
+    'No broker is told. MQTT_URL names one where the service is started; Home Assistant then finds the cameras.',
+  brokerGood: 'Connected',
+  brokerConnecting: 'Not connected yet',
+  brokerLost: 'Not connected: {reason}',
+  brokerWhere: '{broker}, topics below {prefix}',
+  brokerSince: 'It connected {ago}',
+  brokerAgain: 'Look again',
 });

@@ -13,6 +13,7 @@ import { toast } from '../../parts/toasts.js';
 import { useAction, useLoaded } from '../../parts/use-action.js';
 import { webhooksText } from '../../text/webhooks.js';
 import type { PageProps } from '../table.js';
+import { Broker } from './broker.js';
 import { SecretOnce, type ShownSecret, type ShownTest, Tested } from './dialogs.js';
 import { EditWebhook, typeText } from './edit-webhook.js';
 import styles from './webhooks.module.css';
@@ -164,6 +165,7 @@ export const page = (_props: PageProps) => {
           ))}
         </Table>
       )}
+      <Broker />
       {open?.kind === 'edit' ? (
         <EditWebhook
           webhook={open.webhook}
