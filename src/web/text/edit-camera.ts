@@ -53,6 +53,7 @@ export const editText = catalogue({
   traffic_limitHint: '0: none. Over it, the camera is disconnected until next month.',
   sim_phone: 'Number of the SIM',
   sim_iccid: 'ICCID of the SIM',
+  onvif: 'ONVIF',
   quirks: 'Peculiarities',
   byDefault: 'As usual',
   test: 'Test',
@@ -71,6 +72,17 @@ export const editText = catalogue({
   delete: 'Delete…',
   yes: 'yes',
   no: 'no',
+});
+
+export const onvifText = catalogue({
+  address: 'Device address',
+  addressHint: '10.0.0.11, or http://10.0.0.11/onvif/device_service. Empty: the camera is not asked by ONVIF.',
+  profile: 'Profile that is moved',
+  profileHint: 'Its token. Empty: the first that can be moved.',
+  username: 'ONVIF user',
+  usernameHint: 'Empty: user and password as in the address of the stream.',
+  password: 'ONVIF password',
+  passwordHint: '*** stands for the stored one.',
 });
 
 export const quirkText = catalogue({

@@ -11,6 +11,7 @@ import { useAskBeforeLeaving } from '../use-ask-before-leaving.js';
 import { DetectionFields } from './detection/detection-fields.js';
 import styles from './edit.module.css';
 import { changedNames, type SettingName } from './form.js';
+import { OnvifFields } from './onvif-fields.js';
 import { QuirkFields } from './quirk-fields.js';
 import {
   ChoiceSetting,
@@ -147,6 +148,7 @@ const OtherSections = ({ edit }: { readonly edit: Edit }) => (
       <TextSetting edit={edit} name="sim_phone" />
       <TextSetting edit={edit} name="sim_iccid" />
     </Section>
+    <OnvifFields edit={edit} />
     <QuirkFields edit={edit} />
   </>
 );
