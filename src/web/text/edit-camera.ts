@@ -76,7 +76,8 @@ export const editText = catalogue({
 
 export const onvifText = catalogue({
   address: 'Device address',
-  addressHint: '10.0.0.11, or http://10.0.0.11/onvif/device_service. Empty: the camera is not asked by ONVIF.',
+  addressHint:
+    '10.0.0.11, or http://10.0.0.11/onvif/device_service. Empty: the camera is not asked by ONVIF.',
   profile: 'Profile that is moved',
   profileHint: 'Its token. Empty: the first that can be moved.',
   username: 'ONVIF user',

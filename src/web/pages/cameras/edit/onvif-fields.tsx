@@ -32,17 +32,19 @@ export const OnvifFields = ({ edit }: { readonly edit: Edit }) => {
             hint={hints[name]}
             {...(fault === undefined ? {} : { fault })}
           >
-            {(given) => (
-              <input
-                {...given}
-                type={name === 'password' ? 'password' : 'text'}
-                autocomplete={name === 'password' ? 'new-password' : 'off'}
-                autocapitalize="none"
-                spellcheck={false}
-                value={onvif[name] ?? ''}
-                onInput={(event) => set(name, event.currentTarget.value)}
-              />
-            )}
+            {(given) => {
+              const typed = {
+                ...given,
+                value: onvif[name] ?? '',
+                onInput: (event: { readonly currentTarget: HTMLInputElement }) =>
+                  set(name, event.currentTarget.value),
+              };
+              return name === 'password' ? (
+                <input {...typed} type="password" autocomplete="new-password" />
+              ) : (
+                <input {...typed} autocomplete="off" autocapitalize="none" spellcheck={false} />
+              );
+            }}
           </Field>
         );
       })}

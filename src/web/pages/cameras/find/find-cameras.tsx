@@ -11,7 +11,7 @@ import { useFind } from './use-find.js';
 type Find = ReturnType<typeof useFind>;
 
 const Login = ({ find: { login, setLogin } }: { readonly find: Find }) => (
-  <div class={styles.login}>
+  <form class={styles.login} onSubmit={(event) => event.preventDefault()}>
     <Field label={findText('user')}>
       {(given) => (
         <input
@@ -34,13 +34,20 @@ const Login = ({ find: { login, setLogin } }: { readonly find: Find }) => (
         />
       )}
     </Field>
-  </div>
+  </form>
 );
 
 const Typed = ({ find }: { readonly find: Find }) => {
   const [address, setAddress] = useState('');
   return (
-    <div class={styles.typed}>
+    <form
+      class={styles.typed}
+      onSubmit={(event) => {
+        event.preventDefault();
+        find.type(address);
+        setAddress('');
+      }}
+    >
       <Field label={findText('address')} hint={findText('addressHint')}>
         {(given) => (
           <input
@@ -53,17 +60,10 @@ const Typed = ({ find }: { readonly find: Find }) => {
           />
         )}
       </Field>
-      <Button
-        icon="plus"
-        isDisabled={address.trim() === ''}
-        onClick={() => {
-          find.type(address);
-          setAddress('');
-        }}
-      >
+      <Button type="submit" icon="plus" isDisabled={address.trim() === ''}>
         {findText('addAddress')}
       </Button>
-    </div>
+    </form>
   );
 };
 
