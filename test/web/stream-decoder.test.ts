@@ -23,6 +23,8 @@ let made: BrowserDecoder[] = [];
 class BrowserDecoder {
   static deadlyUs = -1;
   static swallowedUs = -1;
+  /** Takes all and is never through with it. */
+  static isSlow = false;
   readonly given: number[] = [];
   readonly #events: { output(frame: unknown): void; error(error: Error): void };
   state = 'unconfigured';
@@ -40,6 +42,10 @@ class BrowserDecoder {
   decode({ type, timestamp }: Chunk): void {
     assert.ok(this.given.length > 0 || type === 'key', 'a decoder begins with a keyframe');
     this.given.push(timestamp / 1_000 / FRAME_MS);
+    if (BrowserDecoder.isSlow) {
+      this.decodeQueueSize += 1;
+      return;
+    }
     queueMicrotask(() => {
       if (this.state === 'closed') return;
       if (timestamp === BrowserDecoder.deadlyUs) this.fail();
@@ -69,6 +75,7 @@ beforeEach(() => {
   made = [];
   BrowserDecoder.deadlyUs = -1;
   BrowserDecoder.swallowedUs = -1;
+  BrowserDecoder.isSlow = false;
 });
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -104,6 +111,22 @@ test('a decoder that fails is followed by one that goes on within the same group
   assert.deepEqual(shown, [...Array(15).keys(), 14, 15, 16, 17, 18, 19, 20, 21, 22]);
   assert.equal(stream.skipped, 0);
   assert.deepEqual([made.length, stream.rebuilds.count, faults.length], [2, 1, 0]);
+});
+
+test('a keyframe that comes before a successor is through with what was kept is shown at once', async () => {
+  const { shown, faults, take } = open();
+  await take(0, 8);
+  BrowserDecoder.isSlow = true;
+  made[0]!.fail();
+  await take(9, 9);
+  assert.deepEqual(made[1]!.given, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  BrowserDecoder.isSlow = false;
+  await take(10, 12);
+  assert.equal(made[1]!.state, 'closed');
+  assert.deepEqual(
+    [made.length, made[2]?.given, shown.slice(-3), faults],
+    [3, [10, 11, 12], [10, 11, 12], []],
+  );
 });
 
 test('a frame that no decoder survives costs two of them and its own group, which counts once', async () => {

@@ -167,12 +167,13 @@ export class StreamDecoder {
   }
 
   #onKey(nowMs: number): void {
+    const isCatchingUp = this.#shownFromUs > 0;
     // A camera may begin to count anew with it.
     this.#shownFromUs = 0;
     if (this.#isFailed) return;
     if (this.#isSkipping) this.#resumedMs = nowMs;
     // What still waits to be decoded is older than this keyframe, and behind.
-    const isBehind = this.#isSkipping && (this.#decoder?.queued ?? 0) > 0;
+    const isBehind = (this.#isSkipping || isCatchingUp) && (this.#decoder?.queued ?? 0) > 0;
     this.#isSkipping = false;
     const mayHaveChip = this.#withoutChipUntilMs > 0 && nowMs > this.#withoutChipUntilMs;
     if (mayHaveChip) {

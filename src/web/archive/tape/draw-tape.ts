@@ -126,6 +126,30 @@ const labelColour = (label: string, colours: TapeColours): string => {
   return /car|truck|bus|vehicle|bicycle|motor/.test(label) ? colours.vehicle : colours.text;
 };
 
+/** One outline of all that follow one another: a rectangle for each takes longer to hand over and to fill. */
+const drawMotion = (
+  context: Context,
+  { view, widthPx }: TapeScene,
+  { motion }: Lane,
+  bottom: number,
+): void => {
+  let endX = Number.NaN;
+  context.beginPath();
+  eachBar(motion, view, widthPx, (value, x, width) => {
+    const top = bottom - (value / 255) * MOTION_PX;
+    const isNext = x - endX < 0.5 && x + width > endX;
+    if (!isNext) {
+      context.lineTo(endX, bottom);
+      context.moveTo(x, bottom);
+    }
+    context.lineTo(isNext ? endX : x, top);
+    endX = x + width;
+    context.lineTo(endX, top);
+  });
+  context.lineTo(endX, bottom);
+  context.fill();
+};
+
 const drawLane = (context: Context, scene: TapeScene, index: number): void => {
   const { colours, view, widthPx } = scene;
   const { name, isLarge, lane } = scene.lanes[index]!;
@@ -140,12 +164,7 @@ const drawLane = (context: Context, scene: TapeScene, index: number): void => {
     : `color-mix(in srgb, ${colours.accent}, ${colours.raised} 45%)`;
   drawSpans(context, lane.recorded, scene, barTop);
   context.fillStyle = colours.motion;
-  context.beginPath();
-  eachBar(lane.motion, view, widthPx, (value, x, width) => {
-    const height = (value / 255) * MOTION_PX;
-    context.rect(x, barTop + BAR_PX - height, width, height);
-  });
-  context.fill();
+  drawMotion(context, scene, lane, barTop + BAR_PX);
   for (const [label, all] of lane.labels) {
     context.fillStyle = labelColour(label, colours);
     context.beginPath();
