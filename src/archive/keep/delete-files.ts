@@ -2,7 +2,7 @@ import { lstatSync, rmdirSync, statfsSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/errors.js';
 import { eachFolder, type FilePlace, placeKey } from '../files/archive-folders.js';
-import { deleteBelongings, sidecarsOf } from '../files/belongings.js';
+import { deleteBelongings, Sharers, sidecarsOf } from '../files/belongings.js';
 import { parseBrokenName, parseRecordingName, parseUnclosedName } from '../files/file-name.js';
 import { parseSidecarName } from '../files/sidecar-name.js';
 import { brokenFileAt } from '../list/broken-files.js';
@@ -84,6 +84,7 @@ class DeletionRound implements Deletions {
   readonly deleted: FilePlace[] = [];
   readonly failed: (FilePlace & { reason: string })[] = [];
   readonly #archiveDir: string;
+  readonly #sharers = new Sharers();
 
   constructor(archiveDir: string) {
     this.#archiveDir = archiveDir;
@@ -101,7 +102,7 @@ class DeletionRound implements Deletions {
       if (stat?.isFile() !== true) return null;
       unlinkSync(path);
       this.deleted.push({ cameraId, fileName });
-      return stat.blocks * 512 + deleteBelongings(join(this.#archiveDir, cameraId), fileName);
+      return stat.blocks * 512 + deleteBelongings(join(this.#archiveDir, cameraId), fileName, this.#sharers);
     } catch (fault) {
       this.failed.push({ cameraId, fileName, reason: messageOf(fault) });
       return null;

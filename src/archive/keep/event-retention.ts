@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { type FilePlace, placeKey } from '../files/archive-folders.js';
@@ -34,6 +35,8 @@ export type EventLimit = {
 const MOST_TOO_MUCH_MS = 4_000;
 /** Recordings of which it is asked at once when events were: some milliseconds of the main thread. */
 const AT_ONCE = 50;
+/** Each time a folder is listed as a whole, which takes long where it is large: many are taken of it at a time. */
+const LISTED_AT_ONCE = 10_000;
 /** Of those that may go for want of space: a round has an end, and goes on at the next. */
 const MOST_PAGES = 20;
 
@@ -63,18 +66,25 @@ export class EventRetention {
   ): Promise<Deletions> {
     this.#evictedTo = null;
     const deleted: FilePlace[] = [];
-    const input = { archiveDir: this.#archiveDir, cameraId, beforeMs, eras, count: AT_ONCE };
+    const input = { archiveDir: this.#archiveDir, cameraId, beforeMs, eras, count: LISTED_AT_ONCE };
     for (let afterMs = Number.NEGATIVE_INFINITY; mayGoOn(); ) {
-      const page = await this.#deps.runner.run('closedBefore', { ...input, afterMs });
-      const kept = page.map(({ fileName }) => this.#keptOf({ cameraId, fileName }, areEventsKept, spared));
-      for (const [at, { fileName }] of page.entries()) {
-        const spans = kept[at]!;
-        if (spans === 'all' || !mayGoOn()) continue;
-        if ((await this.#cut({ cameraId, fileName }, spans)) === 'deleted')
-          deleted.push({ cameraId, fileName });
+      const listed = await this.#deps.runner.run('closedBefore', { ...input, afterMs });
+      for (let at = 0; at < listed.length && mayGoOn(); at += AT_ONCE) {
+        await nextTurn();
+        const kept = listed
+          .slice(at, at + AT_ONCE)
+          .map(
+            ({ fileName }) =>
+              [fileName, this.#keptOf({ cameraId, fileName }, areEventsKept, spared)] as const,
+          );
+        for (const [fileName, spans] of kept) {
+          if (spans === 'all' || !mayGoOn()) continue;
+          if ((await this.#cut({ cameraId, fileName }, spans)) === 'deleted')
+            deleted.push({ cameraId, fileName });
+        }
       }
-      if (page.length < AT_ONCE) break;
-      afterMs = page.at(-1)!.startMs;
+      if (listed.length < LISTED_AT_ONCE) break;
+      afterMs = listed.at(-1)!.startMs;
     }
     return { ...noDeletions, deleted };
   }

@@ -106,6 +106,14 @@ test('two recordings that begin in one second share theirs; it goes with the las
   assert.deepEqual(readdirSync(folder).sort(), [sidecar, names[1]!].sort());
   deleteFiles({ archiveDir, cameraId: 'gate', fileNames: [names[1]!] });
   assert.deepEqual(readdirSync(folder), []);
+  const third = closedName(START_MS, START_MS + 60_000);
+  for (const name of [...names, third]) writeFileSync(join(folder, name), 'x');
+  see(START_MS, eachSecond(START_MS, 3));
+  deleteFiles({ archiveDir, cameraId: 'gate', fileNames: names });
+  assert.deepEqual(readdirSync(folder).sort(), [sidecar, third].sort());
+  writeFileSync(join(folder, names[0]!), 'x');
+  deleteFiles({ archiveDir, cameraId: 'gate', fileNames: [names[0]!, third] });
+  assert.deepEqual(readdirSync(folder), [], 'also where all of them go at once');
 });
 
 test('what is left without a recording goes by its age; of a camera that is to go, all of it', (t) => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
+import { closedName } from '../../../src/archive/files/file-name.js';
 import type { JobInput } from '../../../src/archive/jobs/jobs.js';
 import { evictOldest, type ProtectedSpan } from '../../../src/archive/keep/delete-files.js';
 import {
@@ -177,6 +178,24 @@ test('where ever so many recordings belong to events, the oldest goes', async (t
   untilLeft(rig, 1);
   await rig.make(5).makeRoom();
   assert.deepEqual(rig.names(), filmed.names.slice(-1));
+});
+
+test('a folder of many recordings is listed once, and of those behind the first ones what may go does', async (t) => {
+  const rig = setUp(t, 8);
+  const later = Array.from({ length: 120 }, (_, nth) => START_MS + (nth + 10) * 60_000);
+  const lateNames = later.map((startMs) => closedName(startMs, startMs + 59_000));
+  for (const name of lateNames) writeFileSync(join(rig.archiveDir, 'door', name), 'x');
+  const run = rig.runner.run.bind(rig.runner);
+  let listings = 0;
+  rig.runner.run = (name, input) => {
+    if (name === 'closedBefore') listings += 1;
+    return run(name, input);
+  };
+  // All but the last of them belong to an event.
+  rig.state.events = [{ fromMs: START_MS - 10_000, toMs: later.at(-1)! - 30_000 }];
+  await rig.make().sweep();
+  assert.deepEqual(rig.names(), [...filmed.names, ...lateNames.slice(0, -1)].sort());
+  assert.equal(listings, 1);
 });
 
 test('spans that are joined hold what each of them did, are in order and apart', () => {
