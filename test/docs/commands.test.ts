@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { encodeVideo } from '../e2e/recording-service.js';
@@ -25,13 +25,13 @@ exec /usr/bin/curl --fail-with-body --max-time 60 "$@"
 const replaced = (text: string, changes: readonly (readonly [from: string, to: string])[]): string => {
   let result = text;
   for (const [from, to] of changes) {
-    assert.ok(result.includes(from), `the README has no ${from}`);
+    assert.ok(result.includes(from), `nobody is told ${from}`);
     result = result.replaceAll(from, to);
   }
   return result;
 };
 
-test('whoever types the commands of the README one after the other gets what it says', async (t) => {
+test('whoever types the commands of README and guide one after the other gets what they say', async (t) => {
   const folder = tempFolder(t);
   const video = encodeVideo(folder, 1, 10);
   const camera = await FakeCamera.start({ mounts: { '/stream1': { video }, '/stream2': { video } } });
@@ -57,10 +57,11 @@ test('whoever types the commands of the README one after the other gets what it 
     writeFileSync(join(bin, name), text);
     chmodSync(join(bin, name), 0o755);
   }
-  const blocks = [...readFileSync('README.md', 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(
-    ([, text]) => text!,
+  const pages: readonly string[] = JSON.parse(readFileSync('src/docs/guide/contents.json', 'utf8'));
+  const blocks = ['README.md', ...pages.map((name) => `src/docs/guide/${name}.md`)].flatMap((path) =>
+    [...readFileSync(path, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text]) => text!),
   );
-  assert.ok(blocks.length >= 11, String(blocks.length));
+  assert.ok(blocks.length >= 14, String(blocks.length));
   // A user that the README takes for granted, and the time that a camera takes to be recorded.
   const wait = (what: string, condition: string): string =>
     `for try in $(seq 240); do ${condition} && break; [ $try = 240 ] && { echo 'never: ${what}' >&2; exit 1; }; sleep 0.25; done\n`;
@@ -113,6 +114,10 @@ ${wait('two recordings', isRecorded)}# The recordings, the newest of them`,
   assert.match(out, /all of it was run/);
   assert.match(out, /"state": "(?:connecting|streaming)"/);
   assert.match(out, /^whsec_/m);
+  assert.match(out, /[}\n]door\n/, 'a key that is limited to the folder sees its camera');
+  const backup = join(folder, 'backup.json');
+  assert.equal(statSync(backup).mode & 0o777, 0o600);
+  assert.equal(JSON.parse(readFileSync(backup, 'utf8')).cameras.length, 1);
   await until(
     'the service is as well as before',
     async () => (await service.call('GET', '/livez')).status === 200,

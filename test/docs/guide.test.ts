@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { newSecret, signedHeaders } from '../../src/notify/webhooks/signature.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const GUIDE = 'src/docs/guide';
@@ -128,20 +128,24 @@ test('what the service stands on is listed, with the licence that each package s
 test('a receiver that checks signatures as the guide has it takes our messages, and no others', async () => {
   const code = /```js\n([\s\S]+?)```/.exec(markdown('messages'))![1]!;
   const { isOurs } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
-  const secret = `whsec_${Buffer.from('a key of thirty-two bytes, or so.').toString('base64')}`;
-  const body = '{"type":"camera_lost"}';
-  // https://www.standardwebhooks.com: base64 of the HMAC-SHA256 of "id.timestamp.body".
-  const sign = (text: string) =>
-    createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
-      .update(text)
-      .digest('base64');
-  const headers = {
-    'webhook-id': 'msg_1',
-    'webhook-timestamp': '1790000000',
-    'webhook-signature': `v1,${sign('other')} v1,${sign(`msg_1.1790000000.${body}`)}`,
-  };
-  assert.equal(isOurs(headers, body, secret), true);
-  assert.equal(isOurs(headers, `${body} `, secret), false);
-  assert.equal(isOurs({ ...headers, 'webhook-id': 'msg_2' }, body, secret), false);
-  assert.equal(isOurs({ ...headers, 'webhook-signature': 'v1,' }, body, secret), false);
+  const secret = newSecret();
+  const body = '{"type":"camera_lost.began"}';
+  const wallMs = 1_790_000_000_000;
+  const headers = signedHeaders(secret, { messageId: 'msg_1', wallMs, body });
+  assert.equal(isOurs(headers, body, secret, wallMs), true);
+  const other = { ...headers, 'webhook-signature': `v1,AAAA ${headers['webhook-signature']}` };
+  assert.equal(isOurs(other, body, secret, wallMs + 299_000), true, 'one of several signatures');
+  assert.equal(isOurs(headers, body, secret, wallMs + 301_000), false, 'too old');
+  assert.equal(isOurs(headers, body, secret), false, 'too old by the own clock');
+  assert.equal(isOurs(headers, `${body} `, secret, wallMs), false);
+  assert.equal(isOurs(headers, body, newSecret(), wallMs), false);
+  // Anybody can send anything to a receiver.
+  for (const forged of [
+    {},
+    { ...headers, 'webhook-id': 'msg_2' },
+    { ...headers, 'webhook-timestamp': 'soon' },
+    { ...headers, 'webhook-signature': 'v1,' },
+    { 'webhook-timestamp': headers['webhook-timestamp'] },
+  ])
+    assert.equal(isOurs(forged, body, secret, wallMs), false, JSON.stringify(forged));
 });

