@@ -3,49 +3,51 @@ import { plainAddress } from '../base/client-address.js';
 import type { Logger } from '../base/log.js';
 
 /** What the audit log tells of: each route that changes something, or hands out what was recorded or configured. */
-export type AuditAction =
-  | 'login'
-  | 'renew_session'
-  | 'end_session'
-  | 'change_password'
-  | 'create_camera'
-  | 'update_camera'
-  | 'delete_camera'
-  | 'change_cameras'
-  | 'test_camera'
-  | 'probe_device'
-  | 'move_camera'
-  | 'set_preset'
-  | 'delete_preset'
-  | 'delete_recordings'
-  | 'create_tag'
-  | 'update_tag'
-  | 'delete_tag'
-  | 'create_folder'
-  | 'update_folder'
-  | 'delete_folder'
-  | 'create_user'
-  | 'update_user'
-  | 'delete_user'
-  | 'create_key'
-  | 'delete_key'
-  | 'use_key'
-  | 'create_layout'
-  | 'update_layout'
-  | 'delete_layout'
-  | 'protect_event'
-  | 'update_settings'
-  | 'create_webhook'
-  | 'update_webhook'
-  | 'delete_webhook'
-  | 'renew_webhook_secret'
-  | 'test_webhook'
-  | 'export_recording'
-  | 'export'
-  | 'download_export'
-  | 'end_export'
-  | 'export_backup'
-  | 'restore_backup';
+export const auditActions = [
+  'login',
+  'renew_session',
+  'end_session',
+  'change_password',
+  'create_camera',
+  'update_camera',
+  'delete_camera',
+  'change_cameras',
+  'test_camera',
+  'probe_device',
+  'move_camera',
+  'set_preset',
+  'delete_preset',
+  'delete_recordings',
+  'create_tag',
+  'update_tag',
+  'delete_tag',
+  'create_folder',
+  'update_folder',
+  'delete_folder',
+  'create_user',
+  'update_user',
+  'delete_user',
+  'create_key',
+  'delete_key',
+  'use_key',
+  'create_layout',
+  'update_layout',
+  'delete_layout',
+  'protect_event',
+  'update_settings',
+  'create_webhook',
+  'update_webhook',
+  'delete_webhook',
+  'renew_webhook_secret',
+  'test_webhook',
+  'export_recording',
+  'export',
+  'download_export',
+  'end_export',
+  'export_backup',
+  'restore_backup',
+] as const;
+export type AuditAction = (typeof auditActions)[number];
 
 /** What a handler adds to the record: of what, and how much. Names of fields, never what was in them. */
 export type AuditDetails = {

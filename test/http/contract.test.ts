@@ -21,6 +21,7 @@ import {
 import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.js';
 import { until } from '../support/until.js';
 import { callLayouts, callReplacements, callSessions } from './contract-accounts.js';
+import { checkAudit } from './contract-audit.js';
 import { callDetections, callSubtitles } from './contract-detections.js';
 import { callEvents } from './contract-events.js';
 import { callExports } from './contract-exports.js';
@@ -489,7 +490,8 @@ test('ONVIF devices are asked a few at a time', () => callOnvif(app));
 
 test('cameras are moved, where they can be', () => callPtz(app));
 
-test('every answer is what the document says, and every documented status was seen', () => {
+test('every answer is what the document says, every documented status was seen, and all of it audited', () => {
+  checkAudit(app.logText() + fakes.server.logText());
   const unseen = checkAnswers(document, [...app.seen, ...fakes.server.seen]);
   assert.deepEqual(
     unseen.filter((answer) => !eventStreams.some((path) => answer === `GET ${path} 200`)),

@@ -15,8 +15,6 @@ const GAP_MS = 200;
 
 /** What comes later than this after its time is no live picture. */
 const STALE_MS = 1_000;
-/** The picture's own clock is another one where the service began anew. */
-const OTHER_CLOCK_MS = 60_000;
 
 const medianDelay = (draws: readonly Draw[]): number =>
   quantile(
@@ -24,13 +22,10 @@ const medianDelay = (draws: readonly Draw[]): number =>
     0.5,
   );
 
-/** When live pictures were drawn: not those that are shown late, as one that was kept from before. */
+/** When live pictures were drawn: not those that are shown late, as one that was kept from before, nor those of another clock. */
 const liveTimes = (draws: readonly Draw[], delayMs: number): number[] =>
   draws
-    .filter(([, atMs, pictureMs]) => {
-      const lateMs = atMs - pictureMs - delayMs;
-      return lateMs < STALE_MS || lateMs > OTHER_CLOCK_MS;
-    })
+    .filter(([, atMs, pictureMs]) => Math.abs(atMs - pictureMs - delayMs) < STALE_MS)
     .map(([, atMs]) => atMs);
 
 /** When they came again: the end of the longest gap; `fromMs` where there is none worth its name, infinite where it never ended. */
@@ -47,6 +42,8 @@ type Interruption = {
   readonly budgetSec: number;
   /** With one tile, which may come back by another canvas or another way. */
   readonly isSingle?: boolean;
+  /** Pictures go by another clock from then on. */
+  readonly hasOtherClock?: boolean;
   /** Breaks it; gives the moment from which on it could be well again. */
   readonly happen: (watched: WatchedPage, stage: Stage, relay: ByteRelay) => Promise<number>;
 };
@@ -116,6 +113,7 @@ const interruptions: readonly Interruption[] = [
   {
     what: 'the service starts again (from when it listens)',
     budgetSec: 3,
+    hasOtherClock: true,
     happen: async (_watched, stage) => stage.restart(),
   },
   {
@@ -136,7 +134,7 @@ const interruptions: readonly Interruption[] = [
 const recover = async (
   stage: Stage,
   relay: ByteRelay,
-  { happen, isSingle = false }: Interruption,
+  { happen, isSingle = false, hasOtherClock = false }: Interruption,
 ): Promise<number> => {
   const tiles = isSingle ? 1 : TILES;
   const origin = `http://127.0.0.1:${relay.port}`;
@@ -150,7 +148,10 @@ const recover = async (
   const untilMs = Date.now();
   const { videoDrawsMs } = await watched.facts();
   await watched.close();
-  const times = canvases.map((draws, nth) => liveTimes(draws, before[nth] ?? medianDelay(draws)));
+  const times = canvases.map((draws, nth) => {
+    const known = hasOtherClock ? undefined : before[nth];
+    return liveTimes(draws, known ?? medianDelay(draws.filter(([, atMs]) => atMs > fromMs)));
+  });
   const sources = isSingle ? [[...times.flat(), ...videoDrawsMs]] : times;
   return largest(sources.map((each) => (backAt(each, fromMs, untilMs) - fromMs) / 1_000));
 };

@@ -65,8 +65,10 @@
     },
     /** As the browser does it when a decoder gives up. */
     failDecoders() {
-      for (const decoder of decoders) decoder.fail();
+      // Each has a successor at once, which is to live.
+      const failed = [...decoders];
       decoders.clear();
+      for (const decoder of failed) decoder.fail();
     },
     /** As the browser does it when it takes a canvas away for good: what is drawn there is not seen. */
     loseCanvases() {
