@@ -5,7 +5,7 @@ import { idSchema } from './schemas.js';
 const GRIDS = ['1x1', '2x2', '3x3', '4x4', '5x5', '6x6', '1+5', '1+7'] as const;
 
 /** As many as a wall's socket carries. */
-const MAX_TILES = 64;
+export const MAX_TILES = 64;
 const MAX_TOUR_SEC = 3_600;
 
 const none = z.literal('');

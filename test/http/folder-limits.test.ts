@@ -138,7 +138,7 @@ test('nothing that is listed, counted or told names what is out of sight', async
   assert.deepEqual([me.folders, me.permissions.includes('layouts.share')], [['yard'], false]);
 });
 
-test('an own layout keeps what is out of sight as long as no other tiles are sent', async () => {
+test('an own layout keeps what is out of sight where it stood, whatever tiles are sent', async () => {
   const token = tokens.viewer;
   const path = '/api/layouts';
   await app.asAdmin('PUT', '/api/cameras/secret-1', { folder_id: 'yard' });
@@ -153,8 +153,12 @@ test('an own layout keeps what is out of sight as long as no other tiles are sen
   assert.equal(renamed.status, 200);
   assert.deepEqual([renamed.body.name, renamed.body.tiles], ['still mine', [{ camera_id: 'mine' }]]);
   assert.equal((await app.call('GET', own, { token })).body.revision, renamed.body.revision);
+  const ifMatch = { 'If-Match': `"${renamed.body.revision}"` };
+  const sent = [{ camera_id: 'mine' }, { camera_id: '' }];
+  const saved = await app.call('PUT', own, { token, headers: ifMatch, body: { tiles: sent } });
+  assert.deepEqual(saved.body.tiles, sent);
   await app.asAdmin('PUT', '/api/cameras/secret-1', { folder_id: 'yard' });
-  assert.deepEqual((await app.call('GET', own, { token })).body.tiles, tiles);
+  assert.deepEqual((await app.call('GET', own, { token })).body.tiles, [...tiles, { camera_id: '' }]);
   await app.asAdmin('PUT', '/api/cameras/secret-1', { folder_id: 'house' });
   assert.equal((await app.call('DELETE', own, { token })).status, 200);
 });

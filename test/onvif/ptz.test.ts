@@ -2,10 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.js';
+import { createLogger } from '../../src/base/log.js';
 import { DEAD_MAN_MS, PtzDrive } from '../../src/onvif/ptz/drive.js';
 import { PtzCamera } from '../../src/onvif/ptz/ptz-camera.js';
+import { PtzCameras } from '../../src/onvif/ptz/ptz-cameras.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { FakeDevice, type FakeDeviceOptions } from '../support/onvif/fake-device.js';
+import { until } from '../support/until.js';
 
 const LEFT = { pan: -0.5, tilt: 0, zoom: 0 };
 const UP = { pan: 0, tilt: 1, zoom: 0 };
@@ -217,11 +220,53 @@ test('presets are listed, gone to, set and forgotten, whatever stands in their n
     assert.match(device.asked.at(-1)?.body ?? '', /GotoPreset.*<PresetToken>1</);
     await camera.removePreset('2');
     assert.deepEqual([...device.presets.keys()], ['1']);
+    const before = device.operations.length;
+    const lists = await Promise.all(Array.from({ length: 20 }, () => camera.presets()));
+    assert.deepEqual([lists.length, device.operations.length - before], [20, 1], 'one question for all');
   }));
 
 test('a camera without PTZ, or whose profile has none, is not offered to be moved', async () => {
   await withCamera({ hasPtz: false }, async (camera) => assert.equal(await camera.isOffered(), false));
   await withCamera({}, async (camera) => assert.equal(await camera.isOffered(), false), 'fixed');
+});
+
+test('what could not be moved when it was asked is asked again; whoever stops waits for no dead camera', {
+  timeout: 60_000,
+}, async (t) => {
+  const clock = new FakeClock();
+  const stream = { token: 'dome', codec: 'H264', width: 640, height: 480, uri: 'rtsp://x/1', hasPtz: false };
+  let isDead = false;
+  const device = await FakeDevice.start({
+    ...{ prefix: 's', auth: 'none', media: ['media'], faultStatus: 500, hasPtz: true, streams: [stream] },
+    instead: () => isDead,
+  });
+  t.after(() => device.stop());
+  let changes = 0;
+  const cameras = new PtzCameras({
+    ...{ clock, log: createLogger(() => {}), onChange: () => (changes += 1) },
+    cameras: () => [
+      {
+        ...{ cameraId: 'gate', address: device.address, profile: '' },
+        ...{ credentials: null, certificate: 'any' },
+      },
+    ],
+  });
+  cameras.look();
+  await until('it was asked', () => device.operations.includes('GetProfiles'));
+  stream.hasPtz = true;
+  await until('it is asked again, some time', () => {
+    // Time passes while no question is on its way.
+    if (clock.pendingTimers === 0) clock.advance(600_000);
+    cameras.look();
+    return cameras.isOffered('gate');
+  });
+  assert.equal(changes, 1);
+  await cameras.get('gate').move(LEFT);
+  isDead = true;
+  const stopping = cameras.stop();
+  assert.throws(() => cameras.get('gate'), /can not be moved/);
+  clock.advance(3_000);
+  await stopping;
 });
 
 test(

@@ -5,7 +5,13 @@ import type { Principal } from '../../auth/tokens.js';
 import { AppError } from '../../base/errors.js';
 import { changedNames } from '../changed-names.js';
 import { entityTagOf, requireMatch, taggedText } from '../entity-tag.js';
-import { type Layout, layoutChangesSchema, layoutSchema, newLayoutSchema } from '../layout-schemas.js';
+import {
+  type Layout,
+  layoutChangesSchema,
+  layoutSchema,
+  MAX_TILES,
+  newLayoutSchema,
+} from '../layout-schemas.js';
 import { listAnswers, listPage, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
 import { httpError, invalidInput } from '../problem.js';
@@ -50,6 +56,15 @@ const inSight = (layout: Layout, { username }: Principal, sight: Sight): Layout 
   return isSourceSeen ? { ...layout, tiles } : null;
 };
 
+/** The tiles that are sent, or those that there were; what is out of sight stays in its place, as far as there is room. */
+const tilesOf = ({ tiles }: Layout, sent: Layout['tiles'] | undefined, sight: Sight): Layout['tiles'] => {
+  if (sent === undefined || !sight.isLimited) return sent ?? tiles;
+  const merged = [...sent];
+  for (const [at, tile] of tiles.entries())
+    if (tile.camera_id !== '' && !sight.seesCamera(tile.camera_id)) merged.splice(at, 0, tile);
+  return merged.slice(0, MAX_TILES);
+};
+
 type Find = (id: string, principal: Principal, sight: Sight) => Layout;
 
 const findIn =
@@ -88,9 +103,9 @@ const changeRoutes = (layouts: LayoutRoutesDeps['layouts']): Route[] => {
           throw invalidInput([{ path: 'id', message: 'the id of a layout can not be changed' }]);
         const before = find(params.id, principal, sight);
         const present = withoutAbsent(changes);
-        // What is out of sight of it goes with the tiles that are sent, never by itself.
-        const { tiles } = layouts.find(params.id) ?? before;
-        const after: Layout = { ...before, tiles, ...present };
+        const stored = layouts.find(params.id) ?? before;
+        const tiles = tilesOf(stored, present.tiles, sight);
+        const after: Layout = { ...before, ...present, tiles };
         if (before.shared || after.shared) requireSharing(principal);
         if (!after.shared && before.owner !== principal.username)
           throw httpError('forbidden', 'only its owner may take back what is shared');

@@ -40,6 +40,7 @@ export class PtzCamera {
   readonly #drive: PtzDrive;
   #opened: Promise<Opened | null> | null = null;
   #takesLimit = true;
+  #listing: Promise<Preset[]> | null = null;
 
   constructor(options: PtzCameraOptions, deps: PtzCameraDeps) {
     this.#options = options;
@@ -68,8 +69,14 @@ export class PtzCamera {
     return this.#drive.stop();
   }
 
-  async presets(): Promise<Preset[]> {
-    return readPresets(await this.#ask('GetPresets', (profile) => presetXml(profile, '')));
+  /** However many ask at a time, the camera is asked once. */
+  presets(): Promise<Preset[]> {
+    this.#listing ??= this.#ask('GetPresets', (profile) => presetXml(profile, ''))
+      .then(readPresets)
+      .finally(() => {
+        this.#listing = null;
+      });
+    return this.#listing;
   }
 
   async goTo(preset: string): Promise<void> {
@@ -115,10 +122,16 @@ export class PtzCamera {
   }
 
   #open(): Promise<Opened | null> {
-    this.#opened ??= this.#begin().catch((fault: unknown) => {
-      this.#opened = null;
-      throw fault;
-    });
+    this.#opened ??= this.#begin().then(
+      (opened) => {
+        if (opened === null) this.#opened = null;
+        return opened;
+      },
+      (fault: unknown) => {
+        this.#opened = null;
+        throw fault;
+      },
+    );
     return this.#opened;
   }
 

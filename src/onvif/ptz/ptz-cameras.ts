@@ -37,6 +37,7 @@ type Entry = {
 const LOOKS_AT_ONCE = 8;
 const RETRY_FIRST_MS = 15_000;
 const RETRY_LAST_MS = 600_000;
+const STOP_MS = 3_000;
 
 /** The cameras that are asked by ONVIF: whether they can be moved is found out when they are set, and again until they answer. */
 export class PtzCameras {
@@ -60,7 +61,7 @@ export class PtzCameras {
   /** Throws `no_ptz`. */
   get(cameraId: string): PtzCamera {
     const entry = this.#entries.get(cameraId);
-    if (entry?.isOffered !== true)
+    if (entry?.isOffered !== true || this.#isStopped)
       throw onvifError('no_ptz', 'this camera can not be moved, or its ONVIF address does not answer');
     return entry.camera;
   }
@@ -80,7 +81,9 @@ export class PtzCameras {
   async stop(): Promise<void> {
     this.#isStopped = true;
     const moving = [...this.#entries.values()].filter(({ camera }) => camera.isMoving);
-    await Promise.allSettled(moving.map(({ camera }) => camera.stop()));
+    const stopped = Promise.allSettled(moving.map(({ camera }) => camera.stop()));
+    // A camera that answers nothing holds up no end.
+    await Promise.race([stopped, new Promise<void>((resolve) => this.#deps.clock.after(STOP_MS, resolve))]);
   }
 
   #take({ cameraId, ...settings }: OnvifCamera): void {
@@ -111,6 +114,8 @@ export class PtzCameras {
     try {
       entry.isOffered = await this.#turns.run('', () => entry.camera.isOffered());
       if (entry.isOffered) onChange();
+      // Asked while it started, or before somebody set it up: it may have more to offer later.
+      else entry.nextLookMs = clock.monotonicMs() + RETRY_LAST_MS;
     } catch (fault) {
       entry.failures += 1;
       const waitMs = Math.min(RETRY_FIRST_MS * 2 ** (entry.failures - 1), RETRY_LAST_MS);

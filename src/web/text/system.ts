@@ -55,7 +55,8 @@ export const systemText = catalogue({
   goes: 'Goes: {names}',
   comes: 'Comes: {names}',
   andMore: '{names} and {count} more',
-  signsOut: 'Everybody is signed out, you too: what counts then is the passwords of the backup.',
+  signsOut:
+    'Everybody is signed out, you too: what counts then is the passwords of the backup. Keys that were removed since are good again.',
   lacksYou: 'You are not in this backup, and could not sign in again.',
   restoreAction: 'Replace everything',
   restored: 'The backup is restored',
