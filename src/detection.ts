@@ -46,10 +46,10 @@ const followObjects = ({ clock }: Base, storage: Storage, media: Media, stops: S
 
 /** What cameras see by themselves is among what is seen; what they notice becomes events. */
 const hearCameras = ({ clock }: Base, { events }: Storage, media: Media, stops: Stops): void => {
-  const { registry, cameras, analytics, detections, beat } = media;
+  const { registry, cameras, eventCameras, analytics, detections, beat } = media;
   const seen = new CameraAnalytics(detections, (cameraId) => cameras.ring(cameraId));
   const notices = new CameraNotices({ clock, log: events });
-  detections.isUnasked = (cameraId) => cameras.isMetadataHeldOff(cameraId);
+  detections.isUnasked = (cameraId) => cameras.isMetadataHeldOff(cameraId) || eventCameras.isBroken(cameraId);
   analytics.news.on((cameraId, { scenes, notices: noticed }) => {
     for (const { wallMs, objects } of scenes) seen.onScene(cameraId, wallMs, objects);
     for (const notice of noticed) notices.onNotice(cameraId, notice);

@@ -26,6 +26,7 @@ import { ownAddresses } from './live/whep/door/own-addresses.js';
 import { openUdpDoor } from './live/whep/door/udp-door.js';
 import { WhepService } from './live/whep/service.js';
 import { spawnWhepWorker } from './live/whep/worker-thread.js';
+import { EventCameras } from './onvif/events/event-cameras.js';
 import { type OnvifCamera, PtzCameras } from './onvif/ptz/ptz-cameras.js';
 import type { Threads } from './ops/threads.js';
 import { DecoderProcess } from './pictures/decoder-process.js';
@@ -53,6 +54,7 @@ export type Media = Recording & {
   readonly trials: Trials;
   /** Those that can be moved. */
   readonly ptz: PtzCameras;
+  readonly eventCameras: EventCameras;
   /** Once a second, when the cameras were looked at. */
   readonly beat: Signal;
   readonly pictures: Pictures;
@@ -225,6 +227,35 @@ function* onvifCamerasOf(registry: CameraRegistry): Iterable<OnvifCamera> {
   }
 }
 
+type AskedCameras = Pick<Media, 'ptz' | 'eventCameras'>;
+
+/** Cameras that are asked by ONVIF what RTSP can't tell or do: to move, and what they notice. */
+const askByOnvif = (
+  { clock, log }: MediaDeps,
+  { cameras, analytics, beat }: Pick<Media, 'cameras' | 'analytics' | 'beat'>,
+  registry: () => CameraRegistry,
+  stops: Stops,
+): AskedCameras => {
+  const stored = { clock, log, cameras: () => onvifCamerasOf(registry()) };
+  const ptz = new PtzCameras({ ...stored, onChange: () => registry().touch() });
+  const eventCameras = new EventCameras({
+    ...stored,
+    hasTrack: (cameraId) => cameras.hasMetadata(cameraId),
+    onNotices: (cameraId, notices) => analytics.news.emit(cameraId, { scenes: [], notices }),
+    onSilent: (cameraId) => {
+      if (cameras.hasMetadata(cameraId) !== true) analytics.track.emit(cameraId, false);
+    },
+  });
+  beat.on(() => {
+    ptz.look();
+    eventCameras.look();
+  });
+  stops.push(async () => {
+    await Promise.all([ptz.stop(), eventCameras.stop()]);
+  });
+  return { ptz, eventCameras };
+};
+
 /** Pictures of the cameras; ffmpeg is started when the first one is wanted. */
 const buildPictures = (
   decoder: DecoderProcess,
@@ -300,12 +331,8 @@ export const startMedia = async (
   const outputs: LiveOutput[] = [];
   detections.seen.on((cameraId, detection) => recording.archive.detections.add(cameraId, detection));
   const beat = new Signal();
-  const ptz = new PtzCameras({
-    ...{ clock, log, onChange: () => registry.touch() },
-    cameras: () => onvifCamerasOf(registry),
-  });
-  beat.on(() => ptz.look());
-  stops.push(() => ptz.stop());
+  const media = { cameras, analytics, beat };
+  const { ptz, eventCameras }: AskedCameras = askByOnvif(deps, media, () => registry, stops);
   const registry: CameraRegistry = new CameraRegistry({
     onSampled: beat.emit,
     ...{ clock, log, cameras, settings: store.cameras, traffic: store.traffic },
@@ -356,6 +383,7 @@ export const startMedia = async (
     beat,
     trials,
     ptz,
+    eventCameras,
     webSockets,
     walls,
     hls,

@@ -69,10 +69,13 @@ const noticeOf = (notification: Element): Notice | null => {
   };
 };
 
-/** What a document says that the camera noticed. */
-export const noticesOf = (root: Element | undefined): Notice[] =>
-  all(root, 'Event')
-    .flatMap((event) => all(event, 'NotificationMessage'))
+/** What messages say that the camera noticed: of a metadata document, or as a pull point has them. */
+export const readNotices = (messages: readonly Element[]): Notice[] =>
+  messages
     .slice(0, MAX_NOTICES)
     .map(noticeOf)
     .filter((notice) => notice !== null);
+
+/** What a document says that the camera noticed. */
+export const noticesOf = (root: Element | undefined): Notice[] =>
+  readNotices(all(root, 'Event').flatMap((event) => all(event, 'NotificationMessage')));

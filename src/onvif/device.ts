@@ -26,6 +26,23 @@ export type DeviceDeps = { readonly clock: Clock; readonly signal?: AbortSignal 
 /** How a request says who asks: not at all, in its header (WS-Security), or as HTTP asks for it. */
 type Manner = 'nobody' | 'token' | 'http';
 
+/** What is asked, and where. */
+export type Question = {
+  readonly url: URL;
+  readonly namespace: string;
+  readonly operation: string;
+  readonly inside: string;
+  /** As WS-Addressing has it; nothing: made of namespace and operation. */
+  readonly action?: string;
+  /** What stands in the SOAP header besides who asks, and the namespaces that it needs. */
+  readonly header?: { readonly xml: string; readonly declarations: string };
+  readonly limitMs?: number;
+  readonly signal?: AbortSignal;
+};
+
+/** What was answered, and the whole document. */
+export type Answer = { readonly element: Element; readonly text: string };
+
 type Exchange = { readonly http: HttpAnswer; readonly soap: SoapAnswer };
 
 /** Faults that mean "not you"; vendors spell them as they like. */
@@ -85,8 +102,14 @@ export class OnvifDevice {
     const url = this.#services[service];
     if (url === undefined)
       throw onvifError('camera_refused', `the camera has no service for ${operation} (ONVIF ${service})`);
-    const exchange = await this.#asWhoeverItTakes(url, service, operation, inside);
-    return this.#answerOf(exchange, operation, url);
+    return (await this.ask({ url, namespace: NAMESPACES[service], operation, inside })).element;
+  }
+
+  /** Asks what it likes of an address that the device told. Throws what `errors.ts` lists. */
+  async ask(question: Question): Promise<Answer> {
+    const exchange = await this.#asWhoeverItTakes(question);
+    const element = this.#answerOf(exchange, question.operation, question.url);
+    return { element, text: exchange.http.body.toString('utf8') };
   }
 
   /** Null where the device doesn't know the operation, or has its reasons. */
@@ -102,7 +125,13 @@ export class OnvifDevice {
   /** The one question that everybody may ask (ONVIF Core §5.12.1), since who asks is told by this clock. */
   async #readClock(): Promise<void> {
     const { address } = this.#options;
-    const exchange = await this.#send(address, 'device', 'GetSystemDateAndTime', '', 'nobody');
+    const question = {
+      url: address,
+      namespace: NAMESPACES.device,
+      operation: 'GetSystemDateAndTime',
+      inside: '',
+    };
+    const exchange = await this.#send(question, 'nobody');
     const { http, soap } = exchange;
     if (!isRefusal(exchange) && soap.kind === 'unreadable') throw this.#unreadable(exchange, address);
     const { clock } = this.#deps;
@@ -112,15 +141,11 @@ export class OnvifDevice {
     this.#clockOffsetSec = Math.round((cameraMs - clock.wallMs()) / 1_000);
   }
 
-  async #asWhoeverItTakes(
-    url: URL,
-    service: ServiceName,
-    operation: string,
-    inside: string,
-  ): Promise<Exchange> {
+  async #asWhoeverItTakes(question: Question): Promise<Exchange> {
+    const { url } = question;
     // What was asked for over TLS isn't told to the next service without.
     const manner = this.#manner === 'http' && this.#wouldTellAll(url) ? 'token' : this.#manner;
-    const first = await this.#send(url, service, operation, inside, manner);
+    const first = await this.#send(question, manner);
     if (!isRefusal(first)) {
       if (manner === 'http') this.#http.onAccepted();
       return first;
@@ -129,11 +154,11 @@ export class OnvifDevice {
     // Cameras lock users out after some failures: each way is tried once, and the second only where it is offered.
     let { challenges } = first.http;
     if (manner === 'token' && challenges.length === 0)
-      challenges = (await this.#send(url, service, operation, inside, 'nobody')).http.challenges;
+      challenges = (await this.#send(question, 'nobody')).http.challenges;
     const isOffered = this.#http.onUnauthorized(challenges, manner === 'http');
     if (!isOffered || this.#wouldTellAll(url)) throw this.#unauthorized(first);
     this.#manner = 'http';
-    const second = await this.#send(url, service, operation, inside, 'http');
+    const second = await this.#send(question, 'http');
     if (isRefusal(second)) throw this.#unauthorized(second);
     this.#http.onAccepted();
     return second;
@@ -144,17 +169,12 @@ export class OnvifDevice {
     return url.protocol === 'http:' && (this.#http.authorize('POST', url.pathname) ?? '').startsWith('Basic');
   }
 
-  async #send(
-    url: URL,
-    service: ServiceName,
-    operation: string,
-    inside: string,
-    manner: Manner,
-  ): Promise<Exchange> {
-    const namespace = NAMESPACES[service];
+  async #send(question: Question, manner: Manner): Promise<Exchange> {
+    const { url, namespace, operation, inside, header, limitMs, signal } = question;
+    const { action = `${namespace}/${operation}` } = question;
     const body = `<${operation} xmlns="${namespace}" xmlns:tt="http://www.onvif.org/ver10/schema">${inside}</${operation}>`;
     const { credentials, certificate } = this.#options;
-    const header =
+    const asWhom =
       manner === 'token' && credentials !== null
         ? usernameToken(credentials, randomBytes(16), this.#cameraNowMs())
         : '';
@@ -162,14 +182,15 @@ export class OnvifDevice {
       manner === 'http' ? this.#http.authorize('POST', `${url.pathname}${url.search}`) : null;
     const http = await post(
       {
-        ...{ url, certificate, body: envelope(body, header) },
+        ...{ url, certificate, ...(limitMs !== undefined && { limitMs }) },
+        body: envelope(body, `${header?.xml ?? ''}${asWhom}`, header?.declarations),
         headers: {
-          'Content-Type': `application/soap+xml; charset=utf-8; action="${namespace}/${operation}"`,
+          'Content-Type': `application/soap+xml; charset=utf-8; action="${action}"`,
           'User-Agent': 'Framering',
           ...(authorization === null ? {} : { Authorization: authorization }),
         },
       },
-      this.#deps,
+      signal === undefined ? this.#deps : { ...this.#deps, signal },
     );
     return { http, soap: readAnswer(http.body) };
   }

@@ -8,7 +8,7 @@ import { onvifError } from './errors.js';
 
 /** A recorder with 32 cameras tells of its profiles in 300 KB. */
 export const MAX_ANSWER_BYTES = 512 * 1024;
-/** From the first packet to the answer's last byte. */
+/** So long any answer takes that isn't waited for on purpose. */
 export const ANSWER_LIMIT_MS = 5_000;
 
 export type HttpAnswer = {
@@ -26,6 +26,8 @@ export type HttpPost = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly certificate: CertificatePolicy;
+  /** From the first packet to the answer's last byte. */
+  readonly limitMs?: number;
 };
 
 const codeOf = (error: Error): string =>
@@ -88,12 +90,11 @@ const collect = (response: IncomingMessage, url: URL): Promise<Buffer> =>
 
 /** One request and its answer, within bounds; what goes wrong is an OnvifError. Follows nobody elsewhere. */
 export const post = async (
-  { url, headers, body, certificate }: HttpPost,
+  { url, headers, body, certificate, limitMs = ANSWER_LIMIT_MS }: HttpPost,
   { clock, signal }: { readonly clock: Pick<Clock, 'after'>; readonly signal?: AbortSignal | undefined },
 ): Promise<HttpAnswer> => {
-  const reason = () =>
-    onvifError('camera_timeout', `${url.host} gave no answer within ${ANSWER_LIMIT_MS / 1_000} s`);
-  const deadline = startDeadline(clock, { afterMs: ANSWER_LIMIT_MS, reason }, signal);
+  const reason = () => onvifError('camera_timeout', `${url.host} gave no answer within ${limitMs / 1_000} s`);
+  const deadline = startDeadline(clock, { afterMs: limitMs, reason }, signal);
   const options = {
     ...{ method: 'POST', host: hostOf(url), port: url.port, path: `${url.pathname}${url.search}` },
     headers: { ...headers, Host: url.host, 'Content-Length': Buffer.byteLength(body), Connection: 'close' },

@@ -7,6 +7,8 @@ export type Profile = {
   readonly name: string;
   /** Which of the device's pictures: recorders have many. */
   readonly source: string;
+  /** Token of what says how that picture is taken; events may name it instead. */
+  readonly sourceConfiguration: string;
   /** `h264`, `h265`, or what the device calls it, in small letters. */
   readonly codec: string;
   readonly width: number;
@@ -50,6 +52,7 @@ const fromElement = (profile: Element, configurations: Element | undefined, part
     token,
     name: plainLine(textOf(at(profile, 'Name')), MAX_NAME),
     source: plainLine(textOf(at(configurations, parts.source, 'SourceToken')), MAX_TOKEN),
+    sourceConfiguration: plainLine(attribute(at(configurations, parts.source), 'token'), MAX_TOKEN),
     codec: codecOf(textOf(at(encoder, 'Encoding'))),
     width: count(size, 'Width', 65_535),
     height: count(size, 'Height', 65_535),

@@ -36,10 +36,10 @@ export const usernameToken = (credentials: Credentials, nonce: Buffer, cameraMs:
   );
 };
 
-/** A whole request. */
-export const envelope = (body: string, header: string): string =>
+/** A whole request. `declarations`: namespaces that the header needs, with a space before each. */
+export const envelope = (body: string, header: string, declarations = ''): string =>
   `<?xml version="1.0" encoding="UTF-8"?><s:Envelope xmlns:s="${SOAP}">` +
-  `${header === '' ? '' : `<s:Header>${header}</s:Header>`}<s:Body>${body}</s:Body></s:Envelope>`;
+  `${header === '' ? '' : `<s:Header${declarations}>${header}</s:Header>`}<s:Body>${body}</s:Body></s:Envelope>`;
 
 /** What a device says instead of an answer. */
 export type SoapFault = {

@@ -154,6 +154,15 @@ export class Cameras {
     return this.#seats.get(cameraId)?.ring ?? null;
   }
 
+  /** Whether it tells what it sees beside its pictures; null: it is connecting, and nobody knows. */
+  hasMetadata(cameraId: string): boolean | null {
+    const seat = this.#seats.get(cameraId);
+    if (seat === undefined) return null;
+    if (seat.hasMetadata) return true;
+    const { state } = seat.camera.status();
+    return state === 'streaming' || state === 'standby' ? false : null;
+  }
+
   /** Whether it may see things by itself of which nobody hears, as its sessions end when it is asked for them. */
   isMetadataHeldOff(cameraId: string): boolean {
     return this.#seats.get(cameraId)?.isMetadataHeldOff === true;

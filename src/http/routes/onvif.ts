@@ -32,7 +32,7 @@ const TESTED_CAMERAS = 2;
 
 type Test = (stream: OfferedStream) => Promise<TrialResult | null>;
 
-const shownProfile = ({ bitrateKbps, hasPtz, hasMetadata, ...profile }: Profile) => ({
+const shownProfile = ({ bitrateKbps, hasPtz, hasMetadata, sourceConfiguration: _, ...profile }: Profile) => ({
   ...profile,
   bitrate_kbps: bitrateKbps,
   ptz: hasPtz,

@@ -29,6 +29,7 @@ export type Dialect = {
   /** In its XAddrs, instead of the host that was asked. */
   readonly innerHost?: string;
   readonly hasPtz?: boolean;
+  readonly hasEvents?: boolean;
 };
 
 export type FakeDeviceOptions = Dialect & {
@@ -36,7 +37,7 @@ export type FakeDeviceOptions = Dialect & {
   readonly password?: string;
   readonly streams: readonly FakeStream[];
   /** Answers an operation otherwise. */
-  readonly instead?: (operation: string, response: ServerResponse) => boolean;
+  readonly instead?: (operation: string, response: ServerResponse, body: string) => boolean;
 };
 
 /** What it was asked, in order. */
@@ -55,6 +56,7 @@ const NS = {
   media: 'http://www.onvif.org/ver10/media/wsdl',
   media2: 'http://www.onvif.org/ver20/media/wsdl',
   ptz: 'http://www.onvif.org/ver20/ptz/wsdl',
+  events: 'http://www.onvif.org/ver10/events/wsdl',
 } as const;
 const FRESH_MS = 5_000;
 const NONCE = randomBytes(8).toString('hex');
@@ -115,8 +117,8 @@ export class FakeDevice {
       path: request.url ?? '',
     });
     if (this.#options.hasNoClock) response.setHeader('Date', new Date(this.#nowMs()).toUTCString());
-    if (this.#options.instead?.(operation, response)) return;
     const isPublic = operation === 'GetSystemDateAndTime';
+    if (this.#options.instead?.(operation, response, body)) return;
     if (!isPublic && !this.#isAllowed(request, body)) this.#refuse(response);
     else this.#answer(operation, body, response);
   }
@@ -195,11 +197,16 @@ export class FakeDevice {
   }
 
   #answers(body: string): Readonly<Record<string, () => string>> {
-    const { media, hasNoGetServices, hasPtz, hasNoClock, streams } = this.#options;
+    const { media, hasNoGetServices, hasPtz, hasEvents, hasNoClock, streams } = this.#options;
     const is2 = body.includes(NS.media2);
     const t = is2 ? 'tr2' : 'trt';
     const named = streams.find(({ token }) => token === part(body, 'ProfileToken'));
-    const services = ['device' as const, ...media, ...(hasPtz ? ['ptz' as const] : [])];
+    const services = [
+      'device' as const,
+      ...media,
+      ...(hasPtz ? ['ptz' as const] : []),
+      ...(hasEvents ? ['events' as const] : []),
+    ];
     return {
       ...(hasNoClock ? {} : { GetSystemDateAndTime: () => this.#time() }),
       ...(hasNoGetServices
@@ -215,7 +222,8 @@ export class FakeDevice {
           }),
       GetCapabilities: () =>
         `<tds:GetCapabilitiesResponse><tds:Capabilities><tt:Media><tt:XAddr>${this.#xaddr('media')}</tt:XAddr></tt:Media>` +
-        `${hasPtz ? `<tt:PTZ><tt:XAddr>${this.#xaddr('ptz')}</tt:XAddr></tt:PTZ>` : ''}</tds:Capabilities></tds:GetCapabilitiesResponse>`,
+        `${hasPtz ? `<tt:PTZ><tt:XAddr>${this.#xaddr('ptz')}</tt:XAddr></tt:PTZ>` : ''}` +
+        `${hasEvents ? `<tt:Events><tt:XAddr>${this.#xaddr('events')}</tt:XAddr></tt:Events>` : ''}</tds:Capabilities></tds:GetCapabilitiesResponse>`,
       GetDeviceInformation: () =>
         '<tds:GetDeviceInformationResponse><tds:Manufacturer>Maker &amp; Sons</tds:Manufacturer><tds:Model>M-1</tds:Model>' +
         '<tds:FirmwareVersion>5.6</tds:FirmwareVersion><tds:SerialNumber>S7</tds:SerialNumber></tds:GetDeviceInformationResponse>',

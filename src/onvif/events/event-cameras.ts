@@ -1,0 +1,184 @@
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import type { Logger } from '../../base/log.js';
+import { Turns } from '../../base/turns.js';
+import { parseDeviceAddress } from '../device-address.js';
+import { isOnvifError, onvifError } from '../errors.js';
+import type { OnvifCamera } from '../ptz/ptz-cameras.js';
+import type { PulledNotice } from './pulled-notices.js';
+import { watchEvents } from './watch-events.js';
+
+export type EventCamerasDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** All that are asked by ONVIF, as they are set now. */
+  readonly cameras: () => Iterable<OnvifCamera>;
+  /** Whether a camera tells what it notices beside its pictures; null: that isn't known now. */
+  readonly hasTrack: (cameraId: string) => boolean | null;
+  readonly onNotices: (cameraId: string, notices: readonly PulledNotice[]) => void;
+  /** It tells nothing any more. */
+  readonly onSilent: (cameraId: string) => void;
+};
+
+type Watch = {
+  /** What was set when it was made. */
+  readonly settings: string;
+  readonly ending: AbortController;
+  isTelling: boolean;
+  /** It told, once. */
+  hasTold: boolean;
+  failures: number;
+  /** Null: it is being asked. */
+  nextMs: MonotonicMs | 0 | null;
+};
+
+const OPENED_AT_ONCE = 8;
+const RETRY_FIRST_MS = 15_000;
+const RETRY_LAST_MS = 600_000;
+/** Cameras are told that we go; none holds up the end. */
+const STOP_MS = 2_000;
+
+/** Hears by ONVIF what those cameras notice that don't tell it beside their pictures. */
+export class EventCameras {
+  readonly #deps: EventCamerasDeps;
+  readonly #watches = new Map<string, Watch>();
+  /** Those that are to be watched, while nobody knows better. */
+  readonly #trackless = new Set<string>();
+  readonly #running = new Set<Promise<void>>();
+  readonly #turns: Turns;
+  #isStopped = false;
+
+  constructor(deps: EventCamerasDeps) {
+    this.#deps = deps;
+    this.#turns = new Turns(
+      { atOnce: OPENED_AT_ONCE, maxWaiting: 10_000, maxInLane: 10_000, patienceMs: RETRY_LAST_MS },
+      { clock: deps.clock, busy: () => onvifError('onvif_busy', 'too many cameras are being asked') },
+    );
+  }
+
+  /** How many tell what they notice. */
+  get telling(): number {
+    let count = 0;
+    for (const { isTelling } of this.#watches.values()) if (isTelling) count += 1;
+    return count;
+  }
+
+  /** Whether it told what it notices, and doesn't now: that nothing is told means nothing then. */
+  isBroken(cameraId: string): boolean {
+    const watch = this.#watches.get(cameraId);
+    return watch?.hasTold === true && !watch.isTelling;
+  }
+
+  /** Takes over what is set now; called once a second. */
+  look(): void {
+    if (this.#isStopped) return;
+    const gone = new Set(this.#watches.keys());
+    for (const camera of this.#deps.cameras()) {
+      if (!this.#isTrackless(camera.cameraId)) continue;
+      gone.delete(camera.cameraId);
+      this.#take(camera);
+    }
+    for (const cameraId of gone) this.#forget(cameraId);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const cameraId of [...this.#watches.keys()]) this.#forget(cameraId);
+    const { clock } = this.#deps;
+    await Promise.race([
+      Promise.all(this.#running),
+      new Promise<void>((resolve) => clock.after(STOP_MS, resolve)),
+    ]);
+  }
+
+  /** A camera that connects anew is as it was before, until it says otherwise. */
+  #isTrackless(cameraId: string): boolean {
+    const hasTrack = this.#deps.hasTrack(cameraId);
+    if (hasTrack === false) this.#trackless.add(cameraId);
+    else if (hasTrack === true) this.#trackless.delete(cameraId);
+    return this.#trackless.has(cameraId);
+  }
+
+  #take(camera: OnvifCamera): void {
+    const { cameraId } = camera;
+    const settings = JSON.stringify(camera);
+    let watch = this.#watches.get(cameraId);
+    if (watch?.settings !== settings) {
+      this.#forget(cameraId);
+      watch = {
+        ...{ settings, ending: new AbortController(), isTelling: false, hasTold: false },
+        ...{ failures: 0, nextMs: 0 },
+      };
+      this.#watches.set(cameraId, watch);
+    }
+    if (watch.nextMs === null || this.#deps.clock.monotonicMs() < watch.nextMs) return;
+    watch.nextMs = null;
+    const running = this.#watch(camera, watch).finally(() => this.#running.delete(running));
+    this.#running.add(running);
+  }
+
+  async #watch(camera: OnvifCamera, watch: Watch): Promise<void> {
+    const { clock, log, onNotices, onSilent } = this.#deps;
+    const { cameraId, address, credentials, certificate, profile } = camera;
+    const { signal } = watch.ending;
+    try {
+      await this.#opened(
+        (onOpen) =>
+          watchEvents(
+            { address: parseDeviceAddress(address), credentials, certificate, profile },
+            {
+              clock,
+              onOpen: () => {
+                onOpen();
+                watch.isTelling = true;
+                watch.hasTold = true;
+                log.info('a camera tells its events by ONVIF', { camera_id: cameraId });
+              },
+              onNotices: (notices) => {
+                watch.failures = 0;
+                if (notices.length > 0 && !signal.aborted) onNotices(cameraId, notices);
+              },
+            },
+            signal,
+          ),
+        signal,
+      );
+    } catch (fault) {
+      if (signal.aborted) return;
+      watch.failures += 1;
+      const waitMs = Math.min(RETRY_FIRST_MS * 2 ** (watch.failures - 1), RETRY_LAST_MS);
+      watch.nextMs = (clock.monotonicMs() + waitMs) as MonotonicMs;
+      // Many have none; that one which told some falls silent is worth a look.
+      if (watch.failures === 1)
+        log[watch.hasTold ? 'warn' : 'info']('a camera tells no events by ONVIF', {
+          camera_id: cameraId,
+          reason: reasonOf(fault),
+        });
+    } finally {
+      if (watch.isTelling && !signal.aborted) onSilent(cameraId);
+      watch.isTelling = false;
+    }
+  }
+
+  /** A few are opened at a time; what is open holds up nobody. */
+  async #opened(watch: (onOpen: () => void) => Promise<void>, signal: AbortSignal): Promise<void> {
+    let watching = Promise.resolve();
+    const open = (): Promise<void> =>
+      new Promise((resolve, reject) => {
+        watching = watch(resolve);
+        watching.then(resolve, reject);
+      });
+    await this.#turns.run('', open, signal);
+    await watching;
+  }
+
+  #forget(cameraId: string): void {
+    const watch = this.#watches.get(cameraId);
+    if (watch === undefined) return;
+    this.#watches.delete(cameraId);
+    watch.ending.abort();
+    if (watch.isTelling) this.#deps.onSilent(cameraId);
+  }
+}
+
+/** Of what isn't ours nothing is told: it may hold anything. */
+const reasonOf = (fault: unknown): string => (isOnvifError(fault) ? fault.message : 'a fault of ours');

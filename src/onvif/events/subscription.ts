@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { at, type Element, textOf } from '../../analytics/xml-tree.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import type { OnvifDevice, Question } from '../device.js';
+import { onSameHost } from '../device-address.js';
+import { isOnvifError, onvifError } from '../errors.js';
+import { ANSWER_LIMIT_MS } from '../http-post.js';
+import { NAMESPACES } from '../services.js';
+import { escapeXml } from '../soap.js';
+import { type Reference, referenceOf } from './reference.js';
+
+const ADDRESSING = 'http://www.w3.org/2005/08/addressing';
+const NOTIFICATION = 'http://docs.oasis-open.org/wsn/b-2';
+const MANAGER = 'http://docs.oasis-open.org/wsn/bw-2/SubscriptionManager';
+const PULL_POINT = `${NAMESPACES.events}/PullPointSubscription`;
+
+/** A camera that we lost forgets us so soon; one that lost us isn't asked for longer. */
+const TERM_SEC = 60;
+/** Cameras that take no renewal go on for as long as they are asked. */
+const RENEW_AFTER_MS = 30_000;
+/** So long a camera may wait for something to tell: one request then stands for all of that time. */
+const WAIT_SEC = 20;
+const MAX_MESSAGES = 64;
+
+type Where = Pick<Question, 'url'> & { readonly reference: Reference };
+
+/** A pull point (ONVIF Core §9.1): what a camera notices is kept there until it is asked for. */
+export class Subscription {
+  readonly #device: OnvifDevice;
+  readonly #clock: Clock;
+  readonly #where: Where;
+  #renewedMs: MonotonicMs;
+  #takesRenewal = true;
+
+  private constructor(device: OnvifDevice, clock: Clock, where: Where) {
+    this.#device = device;
+    this.#clock = clock;
+    this.#where = where;
+    this.#renewedMs = clock.monotonicMs();
+  }
+
+  /** Throws what `../errors.ts` lists. */
+  static async create(device: OnvifDevice, clock: Clock): Promise<Subscription> {
+    const url = device.services.events;
+    if (url === undefined) throw onvifError('camera_refused', 'the camera tells no events by ONVIF');
+    const { element, text } = await device.ask({
+      ...{ url, namespace: NAMESPACES.events, operation: 'CreatePullPointSubscription' },
+      action: `${NAMESPACES.events}/EventPortType/CreatePullPointSubscriptionRequest`,
+      inside: `<InitialTerminationTime>PT${TERM_SEC}S</InitialTerminationTime>`,
+    });
+    const told = textOf(at(element, 'SubscriptionReference', 'Address'));
+    const address = onSameHost(url, told);
+    if (address === null)
+      throw onvifError('camera_bad_answer', 'the camera does not say where its events are to be had');
+    return new Subscription(device, clock, { url: address, reference: referenceOf(text) });
+  }
+
+  /** What there is, or comes soon; the whole answer. */
+  async pull(signal: AbortSignal): Promise<Element> {
+    await this.#renewIfDue(signal);
+    return this.#ask('PullMessages', {
+      ...{ namespace: NAMESPACES.events, action: `${PULL_POINT}/PullMessagesRequest`, signal },
+      inside: `<Timeout>PT${WAIT_SEC}S</Timeout><MessageLimit>${MAX_MESSAGES}</MessageLimit>`,
+      limitMs: WAIT_SEC * 1_000 + ANSWER_LIMIT_MS,
+    });
+  }
+
+  /** Cameras have room for a few: whoever goes says so. */
+  async end(): Promise<void> {
+    const action = `${MANAGER}/UnsubscribeRequest`;
+    await this.#ask('Unsubscribe', { namespace: NOTIFICATION, action, inside: '' });
+  }
+
+  async #renewIfDue(signal: AbortSignal): Promise<void> {
+    const nowMs = this.#clock.monotonicMs();
+    if (!this.#takesRenewal || nowMs - this.#renewedMs < RENEW_AFTER_MS) return;
+    this.#renewedMs = nowMs;
+    try {
+      await this.#ask('Renew', {
+        ...{ namespace: NOTIFICATION, action: `${MANAGER}/RenewRequest`, signal },
+        inside: `<TerminationTime>PT${TERM_SEC}S</TerminationTime>`,
+      });
+    } catch (fault) {
+      if (!isOnvifError(fault) || fault.code !== 'camera_refused') throw fault;
+      this.#takesRenewal = false;
+    }
+  }
+
+  async #ask(operation: string, question: Omit<Question, 'url' | 'operation' | 'header'>): Promise<Element> {
+    const { url, reference } = this.#where;
+    const { action = '' } = question;
+    const xml =
+      `<Action xmlns="${ADDRESSING}">${action}</Action><To xmlns="${ADDRESSING}">${escapeXml(url.href)}</To>` +
+      `<MessageID xmlns="${ADDRESSING}">urn:uuid:${randomUUID()}</MessageID>${reference.xml}`;
+    const header = { xml, declarations: reference.declarations };
+    return (await this.#device.ask({ ...question, url, operation, header })).element;
+  }
+}

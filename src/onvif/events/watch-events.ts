@@ -1,0 +1,73 @@
+import type { Clock } from '../../base/clock.js';
+import { OnvifDevice } from '../device.js';
+import { onvifError } from '../errors.js';
+import { readProfiles } from '../profiles.js';
+import type { PtzCameraOptions } from '../ptz/ptz-camera.js';
+import { foreignSources, type PulledNotice, pulledNotices } from './pulled-notices.js';
+import { Subscription } from './subscription.js';
+
+export type WatchEventsDeps = {
+  readonly clock: Clock;
+  /** From now on it tells what it notices. */
+  readonly onOpen: () => void;
+  readonly onNotices: (notices: readonly PulledNotice[]) => void;
+};
+
+/** A camera that answers at once each time is asked so often. */
+const LEAST_MS = 500;
+
+const pause = (clock: Clock, forMs: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (forMs <= 0 || signal.aborted) return resolve();
+    const end = (): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = clock.after(forMs, end);
+    signal.addEventListener('abort', end);
+  });
+
+/** What is about others of the device's pictures; throws where nobody says which is this camera's. */
+const foreignTo = async (device: OnvifDevice, profile: string): Promise<ReadonlySet<string>> => {
+  const service = device.services.media === undefined ? 'media2' : 'media';
+  if (device.services[service] === undefined) return new Set();
+  const inside = service === 'media2' ? '<Type>VideoSource</Type>' : '';
+  const profiles = readProfiles(service, await device.call(service, 'GetProfiles', inside));
+  const own = profiles.find(({ token }) => token === profile);
+  if (own !== undefined) return foreignSources(profiles, own);
+  if (new Set(profiles.map(({ source }) => source)).size <= 1) return new Set();
+  throw onvifError(
+    'camera_refused',
+    'the device has several pictures: onvif.profile has to name the one of this camera',
+  );
+};
+
+/**
+ * Hears what a camera notices for as long as nobody wants it to end; throws what `../errors.ts` lists when the camera tells
+ * no more.
+ */
+export const watchEvents = async (
+  options: PtzCameraOptions,
+  { clock, onOpen, onNotices }: WatchEventsDeps,
+  signal: AbortSignal,
+): Promise<void> => {
+  const device = new OnvifDevice(options, { clock });
+  await device.open();
+  const foreign = await foreignTo(device, options.profile);
+  const subscription = await Subscription.create(device, clock);
+  if (!signal.aborted) onOpen();
+  while (!signal.aborted) {
+    const beganMs = clock.monotonicMs();
+    let answer: Awaited<ReturnType<Subscription['pull']>>;
+    try {
+      answer = await subscription.pull(signal);
+    } catch (fault) {
+      if (signal.aborted) break;
+      throw fault;
+    }
+    onNotices(pulledNotices(answer, foreign, clock.wallMs()));
+    await pause(clock, LEAST_MS - (clock.monotonicMs() - beganMs), signal);
+  }
+  await subscription.end().catch(() => {});
+};

@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { parseXml, at as within } from '../../src/analytics/xml-tree.js';
+import { type MonotonicMs, systemClock, type WallMs } from '../../src/base/clock.js';
+import { createLogger } from '../../src/base/log.js';
+import { EventCameras } from '../../src/onvif/events/event-cameras.js';
+import { type PulledNotice, pulledNotices } from '../../src/onvif/events/pulled-notices.js';
+import { referenceOf } from '../../src/onvif/events/reference.js';
+import { FakeDevice, type FakeDeviceOptions } from '../support/onvif/fake-device.js';
+import { type EventDialect, FakeEvents, type FakeMessage } from '../support/onvif/fake-events.js';
+import { until } from '../support/until.js';
+
+const HOUR_MS = 3_600_000;
+const stream = { codec: 'H264', width: 640, height: 480, uri: 'rtsp://x/1' };
+
+/** The service's clock, an hour of which is over as soon as somebody says so. */
+const hastyClock = () => {
+  let aheadMs = 0;
+  return {
+    clock: {
+      ...systemClock,
+      monotonicMs: () => (systemClock.monotonicMs() + aheadMs) as MonotonicMs,
+      wallMs: () => systemClock.wallMs() as WallMs,
+    },
+    pass: (ms: number) => {
+      aheadMs += ms;
+    },
+  };
+};
+
+type Rig = {
+  readonly device: FakeDevice;
+  readonly events: FakeEvents;
+  readonly cameras: EventCameras;
+  readonly noticed: PulledNotice[];
+  readonly silent: string[];
+  readonly logged: string[];
+  readonly state: { hasTrack: boolean | null };
+  readonly pass: (ms: number) => void;
+};
+
+const rigOf = async (
+  t: TestContext,
+  dialect: EventDialect,
+  options: Partial<FakeDeviceOptions> = {},
+  profile = 'main',
+): Promise<Rig> => {
+  const events: FakeEvents = new FakeEvents(dialect, () => device.address);
+  const device: FakeDevice = await FakeDevice.start({
+    ...{ prefix: 's', auth: 'token', media: ['media'], faultStatus: 400, hasEvents: true },
+    ...{ streams: [{ ...stream, token: 'main' }], instead: events.instead },
+    ...options,
+  });
+  const { clock, pass } = hastyClock();
+  const rig = { noticed: [] as PulledNotice[], silent: [] as string[], logged: [] as string[] };
+  const state: Rig['state'] = { hasTrack: false };
+  const cameras = new EventCameras({
+    clock,
+    log: createLogger((level, message, fields) =>
+      rig.logged.push(`${level} ${message} ${JSON.stringify(fields)}`),
+    ),
+    cameras: () => [
+      {
+        ...{ cameraId: 'gate', address: device.address, profile },
+        ...{ credentials: { user: 'admin', password: 'secret' }, certificate: 'any' },
+      },
+    ],
+    hasTrack: () => state.hasTrack,
+    onNotices: (_cameraId, notices) => rig.noticed.push(...notices),
+    onSilent: (cameraId) => rig.silent.push(cameraId),
+  });
+  const beat = setInterval(() => cameras.look(), 20);
+  t.after(async () => {
+    clearInterval(beat);
+    await cameras.stop();
+    await device.stop();
+  });
+  return { device, events, cameras, ...rig, state, pass };
+};
+
+const motion = (isOn: boolean, more: Partial<FakeMessage> = {}): FakeMessage => ({
+  topic: 'tns1:VideoSource/MotionAlarm',
+  source: { Source: 'vs0' },
+  data: { State: String(isOn) },
+  operation: 'Changed',
+  atMs: Date.now(),
+  ...more,
+});
+
+/** As vendors have it, in what they differ. */
+const vendors: Readonly<Record<string, { readonly events: EventDialect; readonly said: FakeMessage }>> = {
+  hikvision: {
+    events: { path: '/onvif/Events/PullSubManager_2026?Idx=#' },
+    said: motion(true, {
+      topic: 'tns1:RuleEngine/CellMotionDetector/Motion',
+      source: { VideoSourceConfigurationToken: 'c', VideoAnalyticsConfigurationToken: 'a', Rule: 'MyMotion' },
+      data: { IsMotion: 'true' },
+    }),
+  },
+  dahua: {
+    events: { path: '/onvif/Subscription?Idx=#', host: '192.168.1.108' },
+    said: motion(true),
+  },
+  axis: {
+    events: {
+      path: '/onvif/services',
+      reference: {
+        xml: '<dom0:SubscriptionId>42</dom0:SubscriptionId>',
+        declared: 'xmlns:dom0="http://www.axis.com/2009/event"',
+      },
+    },
+    said: motion(true, {
+      topic: 'tnsaxis:CameraApplicationPlatform/VMD/Camera1Profile1',
+      source: {},
+      data: { active: '1' },
+    }),
+  },
+  reolink: { events: { path: '/onvif/PullSubManager?Idx=00_#', hasNoRenewal: true }, said: motion(true) },
+  tapo: {
+    events: { path: '/event-#_1024' },
+    said: motion(true, { topic: 'tns1:RuleEngine/CellMotionDetector/Motion', data: { IsMotion: 'true' } }),
+  },
+};
+
+for (const [vendor, { events: dialect, said }] of Object.entries(vendors))
+  test(`what a camera as of ${vendor} notices is heard when it happens`, { timeout: 60_000 }, async (t) => {
+    const { events, cameras, noticed, pass, device } = await rigOf(t, dialect);
+    await until('it is asked', () => events.isAsked);
+    assert.equal(cameras.telling, 1);
+    events.tell(said);
+    await until('it is heard', () => noticed.length === 1);
+    assert.deepEqual([noticed[0]?.kind, noticed[0]?.state], ['motion', 'on']);
+    // The pull point is renewed while it is used.
+    await until('it is asked again', () => events.isAsked);
+    pass(31_000);
+    events.tell({ ...said, data: Object.fromEntries(Object.keys(said.data).map((name) => [name, 'false'])) });
+    await until('it is over', () => noticed.at(-1)?.state === 'off');
+    await until('it was renewed, and is asked again', () => events.isAsked);
+    assert.equal(events.asked.filter(({ operation }) => operation === 'Renew').length, 1);
+    assert.equal(events.subscriptions, 1);
+    assert.ok(
+      device.asked.every(({ host }) => host === device.address),
+      'no other host is asked',
+    );
+    await cameras.stop();
+    assert.equal(events.asked.at(-1)?.operation, 'Unsubscribe');
+  });
+
+test('a camera that begins anew is asked anew, and tells how all is', { timeout: 60_000 }, async (t) => {
+  const { events, cameras, noticed, silent, pass, logged } = await rigOf(t, { path: '/pull/#' });
+  await until('it is asked', () => events.isAsked);
+  assert.equal(cameras.isBroken('gate'), false);
+  events.initial = [motion(true, { operation: 'Initialized' })];
+  events.forget();
+  await until('it is known', () => cameras.isBroken('gate'));
+  assert.deepEqual(silent, ['gate']);
+  pass(15_000);
+  await until('it is heard again', () => noticed.length === 1);
+  assert.deepEqual([noticed[0]?.state, events.subscriptions, cameras.isBroken('gate')], ['on', 2, false]);
+  assert.equal(logged.filter((line) => line.startsWith('warn')).length, 1, logged.join('\n'));
+  assert.doesNotMatch(logged.join(), /secret/);
+});
+
+test('a camera is asked only while it tells nothing beside its pictures', { timeout: 60_000 }, async (t) => {
+  const { events, state, silent } = await rigOf(t, { path: '/pull/#' });
+  await until('it is asked', () => events.isAsked);
+  state.hasTrack = null;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.ok(events.isAsked, 'a connection that is made anew changes nothing');
+  state.hasTrack = true;
+  await until('it is asked no more', () => !events.isAsked);
+  await until('it was told', () => events.asked.at(-1)?.operation === 'Unsubscribe');
+  assert.deepEqual(silent, ['gate']);
+});
+
+const recorder = [1, 2].map((nth) => ({ ...stream, token: `ch${nth}`, source: `vs${nth}` }));
+
+test('of a recorder each camera hears of its own picture alone', { timeout: 60_000 }, async (t) => {
+  const { events, noticed } = await rigOf(t, { path: '/pull/#' }, { streams: recorder }, 'ch2');
+  await until('it is asked', () => events.isAsked);
+  events.tell(
+    motion(true, { source: { VideoSourceToken: 'vs1' } }),
+    motion(true, { source: { VideoSourceToken: 'vs2' } }),
+    motion(true, { topic: 'tns1:UserAlarm/Panic', source: {} }),
+  );
+  await until('it is heard', () => noticed.length === 2);
+  assert.match(noticed[0]!.key, /vs2/);
+  assert.equal(noticed[1]?.topic, 'UserAlarm/Panic');
+});
+
+test('of a recorder nothing is told to a camera of which nobody knows which one it is', {
+  timeout: 60_000,
+}, async (t) => {
+  const { events, logged } = await rigOf(t, { path: '/pull/#' }, { streams: recorder }, '');
+  await until('it says so', () => logged.some((line) => /onvif\.profile has to name/.test(line)));
+  assert.equal(events.subscriptions, 0);
+});
+
+const hostile: Readonly<Record<string, FakeDeviceOptions['instead']>> = {
+  'without an answer': (operation, response) => {
+    if (operation === 'PullMessages') response.destroy();
+    return operation === 'PullMessages';
+  },
+  'with another protocol': (operation, response) => {
+    if (operation !== 'PullMessages') return false;
+    response.writeHead(101, { Connection: 'Upgrade', Upgrade: 'x' }).end();
+    return true;
+  },
+  'without an end': (operation, response) => {
+    if (operation !== 'PullMessages') return false;
+    const pour = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(65_536)));
+    };
+    response.on('drain', pour);
+    pour();
+    return true;
+  },
+  'with what is no XML': (operation, response) => {
+    if (operation === 'PullMessages') response.end('<html><p>It works!');
+    return operation === 'PullMessages';
+  },
+};
+
+for (const [how, instead] of Object.entries(hostile))
+  test(`a camera that answers ${how} is left alone for a while`, { timeout: 60_000 }, async (t) => {
+    const rig = await rigOf(
+      t,
+      { path: '/pull/#' },
+      {
+        instead: (operation, response, body) =>
+          instead!(operation, response, body) || rig.events.instead(operation, response, body),
+      },
+    );
+    await until('it is broken', () => rig.cameras.isBroken('gate'));
+    const { subscriptions } = rig.events;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.deepEqual([rig.events.subscriptions, rig.noticed], [subscriptions, []]);
+    rig.pass(15_000);
+    await until('it is tried again', () => rig.events.subscriptions > subscriptions);
+  });
+
+const pulled = (currentTime: string, utcTime: string): number => {
+  const answer = parseXml(
+    `<PullMessagesResponse><CurrentTime>${currentTime}</CurrentTime><NotificationMessage><Topic>VideoSource/MotionAlarm</Topic>` +
+      `<Message><Message UtcTime="${utcTime}"><Data><SimpleItem Name="State" Value="true"/></Data></Message></Message>` +
+      '</NotificationMessage></PullMessagesResponse>',
+  );
+  return pulledNotices(within(answer, 'PullMessagesResponse')!, new Set(), 10 * HOUR_MS)[0]!.wallMs;
+};
+
+test('how long ago something was is told by the camera’s clock alone, wherever that stands', () => {
+  const at = (ms: number): string => new Date(ms).toISOString();
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 4e12 }),
+      fc.integer({ min: -2 * HOUR_MS, max: 2 * HOUR_MS }),
+      (nowMs, ageMs) => {
+        const wallMs = pulled(at(nowMs), at(Math.max(0, nowMs - ageMs)));
+        const toldMs = nowMs - Math.max(0, nowMs - ageMs);
+        assert.equal(wallMs, 10 * HOUR_MS - (toldMs > 0 && toldMs <= 60_000 ? toldMs : 0));
+      },
+    ),
+  );
+  assert.equal(pulled('yesterday', at(0)), 10 * HOUR_MS);
+});
+
+test('what a camera wants to be told again is bounded, and taken out of whatever it says without delay', () => {
+  const wrapped = (inside: string): string =>
+    `<a xmlns:p="u:1"><w:ReferenceParameters>${inside}</w:ReferenceParameters></a>`;
+  assert.deepEqual(referenceOf(wrapped('<p:Id>1</p:Id>')), {
+    xml: '<p:Id>1</p:Id>',
+    declarations: ' xmlns:p="u:1"',
+  });
+  for (const text of [
+    '',
+    '<a/>',
+    wrapped(''),
+    wrapped('x'.repeat(3_000)),
+    '<w:ReferenceParameters/>',
+    '<w:ReferenceParameters>',
+  ])
+    assert.equal(referenceOf(text).xml, '', text.slice(0, 50));
+  fc.assert(fc.property(fc.string(), (text) => referenceOf(wrapped(text)).xml.length <= 2_048));
+  const beganMs = performance.now();
+  referenceOf('<w:ReferenceParameters '.repeat(20_000));
+  referenceOf(wrapped('<w:ReferenceParameters>'.repeat(20_000)));
+  assert.ok(performance.now() - beganMs < 2_000);
+});
