@@ -75,6 +75,7 @@ export const buildNotices = (
     ...{ clock, log, outbox },
     table: store.webhooks,
     allowsLocal: config.webhooksToLocal,
+    keepEvents: () => events.flush(),
   });
   stops.push(() => webhooks.stop());
   events.changed.on((event, changes) => {

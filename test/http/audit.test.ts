@@ -178,6 +178,9 @@ test('the line of a failed login fits the filter that the README gives for fail2
     .slice(count)
     .flatMap((line) => pattern.exec(line)?.groups?.['host'] ?? []);
   assert.deepEqual(hosts, ['2001:db8::7', '192.0.2.7']);
+  // As syslog and the journal have it.
+  const failed = lines().findLast((line) => pattern.test(line))!;
+  assert.equal(pattern.exec(`box framering[12]: ${failed}`)?.groups?.['host'], '192.0.2.7');
   assert.deepEqual(
     lines().filter((line) => pattern.test(line)),
     lines().filter((line) => line.includes('"action":"login_failed"')),

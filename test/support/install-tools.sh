@@ -40,7 +40,7 @@ fi
 caddy="${TMPDIR:-/tmp}/framering-caddy"
 if ! have caddy && ! [ -x "$caddy/usr/bin/caddy" ]; then
   fetch_caddy() { apt-get download -qq caddy || { apt-get update -qq && apt-get download -qq caddy; }; }
-  { mkdir -p "$caddy" && (cd "$caddy" && fetch_caddy && dpkg -x caddy_*.deb .); } >/dev/null 2>&1 ||
+  { mkdir -p "$caddy" && (cd "$caddy" && rm -f caddy_*.deb && fetch_caddy && dpkg -x caddy_*.deb .); } >/dev/null 2>&1 ||
     echo "caddy could not be had from Debian: its test will be skipped" >&2
 fi
 

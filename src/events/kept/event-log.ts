@@ -259,6 +259,11 @@ export class EventLog {
     return this.#try(() => this.#pruning.step(rules), false);
   }
 
+  /** Writes what waits, for whoever is about to tell others of it. */
+  flush(): void {
+    this.#write();
+  }
+
   /** Writes what waits and closes the file. */
   stop(): void {
     this.#looking.cancel();

@@ -16,6 +16,8 @@ export type WebhooksDeps = Omit<PostDeps, 'clock'> & {
   readonly log: Logger;
   readonly table: WebhookTable;
   readonly outbox: Outbox;
+  /** Puts the events on the disk of which messages are about to be: who hears of a beginning is to hear of its end. */
+  readonly keepEvents?: () => void;
   readonly random?: () => number;
 };
 
@@ -273,7 +275,8 @@ export class Webhooks {
 
   /** A bounded part of what happened; false: the disk didn't take it. */
   #write(): boolean {
-    const { outbox } = this.#deps;
+    const { outbox, keepEvents } = this.#deps;
+    keepEvents?.();
     const part = this.#unwritten.slice(0, MAX_A_TURN);
     const told = new Set<string>();
     let dropped = 0;
