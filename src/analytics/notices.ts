@@ -69,12 +69,15 @@ const noticeOf = (notification: Element): Notice | null => {
   };
 };
 
-/** What messages say that the camera noticed: of a metadata document, or as a pull point has them. */
+/**
+ * What messages say that the camera noticed: of a metadata document, or as a pull point has them. Of too many the newest
+ * count: they tell how it is now.
+ */
 export const readNotices = (messages: readonly Element[]): Notice[] =>
   messages
-    .slice(0, MAX_NOTICES)
     .map(noticeOf)
-    .filter((notice) => notice !== null);
+    .filter((notice) => notice !== null)
+    .slice(-MAX_NOTICES);
 
 /** What a document says that the camera noticed. */
 export const noticesOf = (root: Element | undefined): Notice[] =>

@@ -162,6 +162,43 @@ test('a camera that begins anew is asked anew, and tells how all is', { timeout:
   assert.doesNotMatch(logged.join(), /secret/);
 });
 
+test('a pull point that is lost is made anew at once, one that is lost again and again ever more rarely', {
+  timeout: 60_000,
+}, async (t) => {
+  const { events, noticed, pass, logged } = await rigOf(t, { path: '/pull/#' });
+  await until('it is asked', () => events.isAsked);
+  events.tell(motion(true));
+  await until('it is heard', () => noticed.length === 1);
+  await until('it is asked again', () => events.isAsked);
+  events.initial = [motion(true, { operation: 'Initialized' })];
+  events.forget();
+  const lostMs = performance.now();
+  await until('it is heard again', () => noticed.length === 2);
+  assert.ok(performance.now() - lostMs < 8_000, 'sooner than what is on counts as over');
+  await until('it is asked again', () => events.isAsked);
+  events.forget();
+  await until('it is lost again', () => !events.isAsked);
+  pass(5_000);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(events.subscriptions, 2);
+  pass(30_000);
+  await until('it is asked again', () => events.isAsked);
+  assert.equal(logged.filter((line) => line.startsWith('warn')).length, 1, logged.join('\n'));
+});
+
+test('a flood of messages hides no state: the newest count', { timeout: 60_000 }, async (t) => {
+  const { events, noticed } = await rigOf(t, { path: '/pull/#' });
+  await until('it is asked', () => events.isAsked);
+  const device = { topic: 'tns1:Device/HardwareFailure', source: {}, data: { State: 'true' } };
+  events.tell(
+    ...Array.from({ length: 300 }, () => motion(true)),
+    motion(false),
+    ...Array.from({ length: 300 }, () => motion(true, device)),
+  );
+  await until('it is heard', () => noticed.length > 0);
+  assert.deepEqual([noticed.length, noticed.at(-1)?.state], [64, 'off']);
+});
+
 test('a camera is asked only while it tells nothing beside its pictures', { timeout: 60_000 }, async (t) => {
   const { events, state, silent } = await rigOf(t, { path: '/pull/#' });
   await until('it is asked', () => events.isAsked);

@@ -27,11 +27,16 @@ type Watch = {
   /** It told, once. */
   hasTold: boolean;
   failures: number;
+  openedMs: MonotonicMs | 0;
   /** Null: it is being asked. */
   nextMs: MonotonicMs | 0 | null;
 };
 
 const OPENED_AT_ONCE = 8;
+/** Sooner than what is on counts as over: a pull point that is lost, of a camera that is well, makes one motion not two. */
+const RESUME_MS = 1_000;
+/** A pull point that lasted so long was a good one. */
+const GOOD_MS = 60_000;
 const RETRY_FIRST_MS = 15_000;
 const RETRY_LAST_MS = 600_000;
 /** Cameras are told that we go; none holds up the end. */
@@ -106,7 +111,7 @@ export class EventCameras {
       this.#forget(cameraId);
       watch = {
         ...{ settings, ending: new AbortController(), isTelling: false, hasTold: false },
-        ...{ failures: 0, nextMs: 0 },
+        ...{ failures: 0, openedMs: 0, nextMs: 0 },
       };
       this.#watches.set(cameraId, watch);
     }
@@ -131,10 +136,10 @@ export class EventCameras {
                 onOpen();
                 watch.isTelling = true;
                 watch.hasTold = true;
+                watch.openedMs = clock.monotonicMs();
                 log.info('a camera tells its events by ONVIF', { camera_id: cameraId });
               },
               onNotices: (notices) => {
-                watch.failures = 0;
                 if (notices.length > 0 && !signal.aborted) onNotices(cameraId, notices);
               },
             },
@@ -144,8 +149,10 @@ export class EventCameras {
       );
     } catch (fault) {
       if (signal.aborted) return;
-      watch.failures += 1;
-      const waitMs = Math.min(RETRY_FIRST_MS * 2 ** (watch.failures - 1), RETRY_LAST_MS);
+      const wasGood = watch.isTelling && clock.monotonicMs() - watch.openedMs >= GOOD_MS;
+      watch.failures = wasGood ? 1 : watch.failures + 1;
+      const laterMs = Math.min(RETRY_FIRST_MS * 2 ** (watch.failures - 1), RETRY_LAST_MS);
+      const waitMs = watch.isTelling && watch.failures === 1 ? RESUME_MS : laterMs;
       watch.nextMs = (clock.monotonicMs() + waitMs) as MonotonicMs;
       // Many have none; that one which told some falls silent is worth a look.
       if (watch.failures === 1)

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js';
 import { OnvifDevice } from '../device.js';
-import { onvifError } from '../errors.js';
+import { isOnvifError, onvifError } from '../errors.js';
 import { readProfiles } from '../profiles.js';
 import type { PtzCameraOptions } from '../ptz/ptz-camera.js';
 import { foreignSources, type PulledNotice, pulledNotices } from './pulled-notices.js';
@@ -64,6 +64,9 @@ export const watchEvents = async (
       answer = await subscription.pull(signal);
     } catch (fault) {
       if (signal.aborted) break;
+      // Of those that answer, many have room for a few pull points alone.
+      if (isOnvifError(fault) && fault.code !== 'camera_unreachable' && fault.code !== 'camera_timeout')
+        await subscription.end().catch(() => {});
       throw fault;
     }
     onNotices(pulledNotices(answer, foreign, clock.wallMs()));
