@@ -90,7 +90,11 @@ export const buildOperations = (
       events: () => ({ readers: events.listenerCount, told: events.counts }),
     },
   });
-  const ringBytes = () => cameras().reduce((sum, camera) => sum + camera.ringBytes, 0);
+  const ringBytes = () => {
+    let sum = 0;
+    for (const camera of cameras()) sum += camera.ringBytes;
+    return sum;
+  };
   const stats = new Stats(version, { clock, source: { threads, cameras, ringBytes, storageFault } });
   const history = new History(
     historySeries({

@@ -223,9 +223,10 @@ export class CameraRegistry {
     for (const { masked } of this.#entries.values()) yield [masked.id, masked];
   }
 
-  /** All cameras in figures. */
-  figures(): CameraFigures[] {
-    return [...this.#entries.values()].map((entry) => this.#figuresOf(entry));
+  /** All cameras in figures, each as of when it is asked for; those that have gone by then are left out. */
+  *figures(): Iterable<CameraFigures> {
+    for (const entry of [...this.#entries.values()])
+      if (this.#entries.get(entry.stored.id) === entry) yield this.#figuresOf(entry);
   }
 
   /** Adds all cameras up, as of the last sample: cheap enough for each second. */

@@ -1,5 +1,6 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../base/clock.js';
+import { Slices } from '../base/slices.js';
 import {
   bucketLabelsOf,
   CollectedCounter,
@@ -48,11 +49,12 @@ export class Metrics {
   readonly #picturesWaiting: CollectedGauge;
   readonly #requests: Histogram;
   readonly #loginFailures: Counter;
+  #making: Promise<string> | null = null;
 
   constructor(version: string, deps: { clock: Clock; source: MetricsSource }) {
     this.#clock = deps.clock;
     this.#source = deps.source;
-    this.#streams = new StreamCollector(this.#register);
+    this.#streams = new StreamCollector(this.#register, deps.clock);
     this.#detection = new DetectionCollector(this.#register);
     this.#notices = new NoticeCollector(this.#register);
     this.#free = new CollectedGauge(this.#register, {
@@ -164,8 +166,15 @@ export class Metrics {
     this.#loginFailures.inc({ reason });
   }
 
-  /** All metrics as of now, in the text format. */
-  async exposition(): Promise<string> {
+  /** All metrics as of now, in the text format: made once for all who ask meanwhile. */
+  exposition(): Promise<string> {
+    this.#making ??= this.#make().finally(() => {
+      this.#making = null;
+    });
+    return this.#making;
+  }
+
+  async #make(): Promise<string> {
     const [components, storage] = await Promise.all([this.#source.components(), this.#source.storage()]);
     this.#components.lines = Object.entries(components).map(([component, isUp]) =>
       line(Number(isUp), { component }),
@@ -187,9 +196,16 @@ export class Metrics {
     this.#collectPictures();
     this.#detection.collect(this.#source.detection());
     this.#notices.collect(this.#source.notices());
-    this.#streams.collect(this.#source.cameras(), this.#clock.monotonicMs());
     this.#process.collect(this.#source.threads);
-    return this.#register.metrics();
+    // Hundreds of cameras are a megabyte of text, which takes as long as several frames of theirs are on their way.
+    const slices = new Slices(this.#clock);
+    await this.#streams.collect(this.#source.cameras(), slices);
+    const texts: string[] = [];
+    for (const { name } of this.#register.getMetricsAsArray()) {
+      if (slices.isUsedUp) await slices.next();
+      texts.push(await this.#register.getSingleMetricAsString(name));
+    }
+    return `${texts.join('\n\n')}\n`;
   }
 
   #collectFleet(): void {

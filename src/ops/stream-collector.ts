@@ -1,4 +1,6 @@
 import type { Registry } from 'prom-client';
+import type { Clock } from '../base/clock.js';
+import type { Slices } from '../base/slices.js';
 import { type Collected, CollectedCounter, CollectedGauge, type Line, line } from './collected.js';
 import type { CameraFigures } from './metrics-source.js';
 import { MonotonicCount } from './monotonic-count.js';
@@ -18,12 +20,14 @@ const labelsOf = (cameraId: string, metric: StreamMetric, labelValue: string): R
 
 /** Declares the metrics of the cameras and fills them at a scrape. */
 export class StreamCollector {
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #metrics: readonly Collected[];
   readonly #state: Collected;
   readonly #cameras = new Map<string, CameraLines>();
   #scrapes = 0;
 
-  constructor(register: Registry) {
+  constructor(register: Registry, clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock;
     this.#metrics = streamMetrics.map((metric) => {
       const declaration = {
         name: metric.name,
@@ -41,12 +45,15 @@ export class StreamCollector {
     });
   }
 
-  /** Replaces all lines by those of the cameras that there are now. */
-  collect(cameras: Iterable<CameraFigures>, nowMs: number): void {
+  /** Replaces all lines by those of the cameras that there are now; one at a time. */
+  async collect(cameras: Iterable<CameraFigures>, slices: Slices): Promise<void> {
     this.#scrapes++;
     for (const metric of this.#metrics) metric.lines = [];
     this.#state.lines = [];
-    for (const camera of cameras) this.#collectCamera(camera, nowMs);
+    for (const camera of cameras) {
+      this.#collectCamera(camera, this.#clock.monotonicMs());
+      if (slices.isUsedUp) await slices.next();
+    }
     for (const [cameraId, { scrape }] of this.#cameras) {
       if (scrape !== this.#scrapes) this.#cameras.delete(cameraId);
     }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock } from '../../src/base/clock.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type MonotonicMs, systemClock } from '../../src/base/clock.js';
 import { Metrics } from '../../src/ops/metrics.js';
 import { sampleCamera, sampleCounters, sampleSource } from './sample-source.js';
 
@@ -145,4 +146,46 @@ test('scrapes at the same moment see the same whole set', async () => {
     assert.equal(seriesValue(text, 'svc_stream_frames_total{camera_id="yard.2",media="video"}'), 1_500);
     assert.equal(text.split('\n').length, texts[0]!.split('\n').length);
   }
+});
+
+test('a scrape of many cameras leaves turns of the event loop to others, and makes one page of all who ask meanwhile', async () => {
+  const cameras = Array.from({ length: 300 }, (_, index) => sampleCamera(`camera-${index}`));
+  // Each look at the clock is a tenth of a millisecond later: what is done costs the same on every machine.
+  let nowMs = 0;
+  const monotonicMs = (): MonotonicMs => {
+    nowMs += 0.1;
+    return nowMs as MonotonicMs;
+  };
+  const clock = { ...systemClock, monotonicMs };
+  let readThisTurn = 0;
+  let mostInATurn = 0;
+  let turns = 0;
+  let collections = 0;
+  const source = {
+    ...sampleSource(),
+    *cameras() {
+      collections += 1;
+      for (const camera of cameras) {
+        mostInATurn = Math.max(mostInATurn, ++readThisTurn);
+        yield camera;
+      }
+    },
+  };
+  const metrics = new Metrics('1.2.3', { clock, source });
+  let isMade = false;
+  const first = metrics.exposition();
+  void first.finally(() => {
+    isMade = true;
+  });
+  const second = metrics.exposition();
+  while (!isMade) {
+    await nextTurn();
+    turns += 1;
+    readThisTurn = 0;
+  }
+  assert.equal(await first, await second);
+  assert.equal(collections, 1);
+  assert.equal((await first).match(/^svc_stream_online\{/gm)?.length, cameras.length);
+  assert.ok(mostInATurn <= 40, `${mostInATurn} cameras were read in one turn`);
+  assert.ok(turns > 10, `all was done in ${turns} turns`);
 });
