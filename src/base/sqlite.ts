@@ -8,4 +8,16 @@ import type Sqlite from 'better-sqlite3';
 const isNew = Number.parseInt(process.versions.node, 10) >= 22;
 const name: string = isNew ? 'better-sqlite3-13' : 'better-sqlite3';
 
-export const { default: Database } = (await import(name)) as { readonly default: typeof Sqlite };
+const load = async (): Promise<{ readonly default: typeof Sqlite }> => {
+  try {
+    return await import(name);
+  } catch (cause) {
+    const { node } = process.versions;
+    throw new Error(
+      `${name} can not be loaded: packages that another Node installed do not fit ${node}; run npm ci again`,
+      { cause },
+    );
+  }
+};
+
+export const { default: Database } = await load();

