@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { pipeline } from 'node:stream';
 import type { Request, RequestHandler, Response } from 'express';
 import { isNoneMatch } from '../base/byte-range.js';
 import { messageOf } from '../base/errors.js';
@@ -44,23 +45,37 @@ const GUIDE_PATH = /^\/docs(?:\/([a-z-]{1,40}))?$/;
 const HASHED = /^\/assets\//;
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
+/** What is larger is read when somebody asks for it: the runtime of models is as much as all else that the service keeps. */
+const MOST_HELD_BYTES = 256 << 10;
+
+/** A file's bytes, or what they are read from: open, so that a build that takes its place takes nothing away. */
+type Content = { readonly lengthBytes: number; readonly held: Buffer | null; readonly descriptor: number };
+
 type PageFile = {
   readonly contentType: string;
-  readonly plain: Buffer;
-  readonly brotli: Buffer | null;
+  readonly plain: Content;
+  readonly brotli: Content | null;
   readonly etag: string;
 };
 
+const NOT_OPEN = -1;
+
+const contentOf = (path: string, bytes: Buffer): Content =>
+  bytes.length > MOST_HELD_BYTES
+    ? { lengthBytes: bytes.length, held: null, descriptor: openSync(path, 'r') }
+    : { lengthBytes: bytes.length, held: bytes, descriptor: NOT_OPEN };
+
 const readPageFile = (path: string): PageFile => {
-  const plain = readFileSync(path);
-  let brotli: Buffer | null = null;
-  try {
-    brotli = readFileSync(`${path}.br`);
-  } catch {
+  const bytes = readFileSync(path);
+  const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`;
+  const compressed = `${path}.br`;
+  return {
+    contentType: contentTypes[extname(path)] ?? 'application/octet-stream',
+    plain: contentOf(path, bytes),
     // What is small, or compressed already, has none.
-  }
-  const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
-  return { contentType: contentTypes[extname(path)] ?? 'application/octet-stream', plain, brotli, etag };
+    brotli: existsSync(compressed) ? contentOf(compressed, readFileSync(compressed)) : null,
+    etag,
+  };
 };
 
 const readFolder = (folder: string): Map<string, PageFile> =>
@@ -84,8 +99,14 @@ const sendFile = (file: PageFile, path: string, request: Request, response: Resp
   const content = isPlain ? file.plain : (file.brotli ?? file.plain);
   if (!isPlain) response.setHeader('Content-Encoding', 'br');
   response.setHeader('Content-Type', file.contentType);
-  response.setHeader('Content-Length', content.length);
-  response.end(content);
+  response.setHeader('Content-Length', content.lengthBytes);
+  if (content.held !== null || request.method === 'HEAD') {
+    response.end(content.held);
+    return;
+  }
+  const { descriptor: fd } = content;
+  // Where the disk fails, or the client leaves, the response is cut off.
+  pipeline(createReadStream('', { fd, start: 0, autoClose: false }), response, () => {});
 };
 
 /** The file that a path stands for. */
@@ -97,7 +118,7 @@ const fileOf = (path: string): string => {
 
 /**
  * The web app and the guide: what `npm run build` made of src/web and src/docs, read once at the start, so
- * that no request touches a disk and no name is ever a path. Without it the service does all else.
+ * that no name is ever a path; but for what is large, no request touches a disk. Without it the service does all else.
  */
 export const createPages = (folder: string, log: Logger): RequestHandler => {
   let files = new Map<string, PageFile>();

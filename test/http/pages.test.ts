@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
-import { readdirSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import express from 'express';
+import { createLogger } from '../../src/base/log.js';
+import { createPages } from '../../src/http/pages.js';
+import { tempFolder } from '../support/temp-folder.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 let app: TestApp;
@@ -93,4 +102,37 @@ test('what runs models may start WebAssembly, and nothing else may', async () =>
     ['application/wasm', 'br'],
   );
   assert.ok(Number(headers.get('content-length')) < 3_200_000);
+});
+
+test('what is too large to be kept in memory comes whole, also to many at once and after a build took its place', async (t) => {
+  const folder = join(tempFolder(t), 'web');
+  mkdirSync(folder);
+  const bytes = randomBytes(1_000_000);
+  const compressed = randomBytes(300_000);
+  writeFileSync(join(folder, 'index.html'), '<!doctype html>');
+  writeFileSync(join(folder, 'large.wasm'), bytes);
+  writeFileSync(join(folder, 'large.wasm.br'), compressed);
+  const site = express().use(
+    createPages(
+      folder,
+      createLogger(() => {}),
+    ),
+  );
+  const server = site.listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  rmSync(folder, { recursive: true });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/large.wasm`;
+  const ask = async (encoding: string): Promise<Buffer> => {
+    const request = httpRequest(url, { headers: { 'accept-encoding': encoding }, agent: false }).end();
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    return buffer(answer);
+  };
+  const answers = await Promise.all(['identity', 'br', 'identity', 'br'].map(ask));
+  assert.ok([bytes, compressed, bytes, compressed].every((whole, index) => whole.equals(answers[index]!)));
+  // Who leaves amid it takes nothing from those who ask later.
+  const left = httpRequest(url, { agent: false }).end();
+  const [begun] = (await once(left, 'response')) as [IncomingMessage];
+  begun.on('error', () => {}).destroy();
+  assert.ok(bytes.equals(await ask('identity')));
 });
