@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, openSync, read, readdirSync, readFileSync, statSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { pipeline } from 'node:stream';
+import { promisify } from 'node:util';
 import type { Request, RequestHandler, Response } from 'express';
 import { isNoneMatch } from '../base/byte-range.js';
 import { messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
+import { sendPiece } from './paced-write.js';
 
 const contentTypes: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -85,6 +86,21 @@ const readFolder = (folder: string): Map<string, PageFile> =>
       .map((name) => [`/${name.replaceAll('\\', '/')}`, readPageFile(join(folder, name))]),
   );
 
+const readAt = promisify(read);
+const STEP_BYTES = 65_536;
+
+/** Sends what isn't held, no faster than the client takes it. Where the disk fails, the response is cut off. */
+const sendFromDisk = async ({ descriptor, lengthBytes }: Content, response: Response): Promise<void> => {
+  for (let at = 0; at < lengthBytes && !response.destroyed; ) {
+    const piece = Buffer.allocUnsafe(Math.min(STEP_BYTES, lengthBytes - at));
+    const { bytesRead } = await readAt(descriptor, piece, 0, piece.length, at);
+    if (bytesRead === 0) throw new Error('the file is shorter than it was');
+    at += bytesRead;
+    await sendPiece(piece.subarray(0, bytesRead), response);
+  }
+  response.end();
+};
+
 const sendFile = (file: PageFile, path: string, request: Request, response: Response): void => {
   const isPlain = file.brotli === null || request.acceptsEncodings('br') !== 'br';
   const etag = isPlain ? file.etag : file.etag.replace(/"$/, '-br"');
@@ -104,9 +120,7 @@ const sendFile = (file: PageFile, path: string, request: Request, response: Resp
     response.end(content.held);
     return;
   }
-  const { descriptor: fd } = content;
-  // Where the disk fails, or the client leaves, the response is cut off.
-  pipeline(createReadStream('', { fd, start: 0, autoClose: false }), response, () => {});
+  sendFromDisk(content, response).catch(() => response.destroy());
 };
 
 /** The file that a path stands for. */
