@@ -46,6 +46,8 @@ mkdir "$root/left"
 cd "$root"
 pivot_root . left
 umount -l /left
+# As systemd does on a machine, but not in what it takes for a container.
+mount --make-rshared /
 systemd-sysusers framering.conf
 exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin \
   /lib/systemd/systemd --unit=bare.target --log-target=journal --show-status=0

@@ -10,12 +10,15 @@ const [, , password] = process.argv;
 const camera = await FakeCamera.start({ mounts: { '/gate': { video: fixtures.h264High() } } });
 const login = await callApi(url, 'POST', '/api/login', { body: { username: 'admin', password } });
 const { token } = login.body;
-await callApi(url, 'POST', '/api/cameras', { token, body: { id: 'gate', url: camera.url(), record: true } });
+const body = { id: 'gate', url: camera.url(), record: true };
+const { status } = await callApi(url, 'POST', '/api/cameras', { token, body });
+// It was there before: that camera is at another address now.
+if (status === 409) await callApi(url, 'PUT', '/api/cameras/gate', { token, body: { url: camera.url() } });
 const seen = await until(
   'the camera is recorded',
   async () => {
-    const { body } = await callApi(url, 'GET', '/api/cameras', { token });
-    return body[0]?.state === 'streaming' && body[0].recording === true ? body[0] : null;
+    const { body: list } = await callApi(url, 'GET', '/api/cameras', { token });
+    return list[0]?.state === 'streaming' && list[0].recording === true ? list[0] : null;
   },
   { deadlineMs: 60_000 },
 );

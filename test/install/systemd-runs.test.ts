@@ -36,7 +36,7 @@ const boot = async (t: TestContext) => {
     () => {
       assert.equal(machine.exitCode, null, said);
       const child = childOf(machine.pid!);
-      return child !== null && readFileSync(`/proc/${child}/cmdline`, 'latin1').startsWith(SYSTEMD) && child;
+      return child !== null && textOf(`/proc/${child}/cmdline`).startsWith(SYSTEMD) && child;
     },
     { deadlineMs: 60_000, describe: () => said },
   );
@@ -46,13 +46,17 @@ const boot = async (t: TestContext) => {
   return { inside, beside };
 };
 
-const childOf = (pid: number): string | null => {
+/** "" where it isn't there (any more). */
+const textOf = (path: string): string => {
   try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ')[0] || null;
+    return readFileSync(path, 'latin1');
   } catch {
-    return null;
+    return '';
   }
 };
+
+const childOf = (pid: number): string | null =>
+  textOf(`/proc/${pid}/task/${pid}/children`).trim().split(' ')[0] || null;
 
 /** Children first; true when all of them are gone. */
 const removed = (folder: string): boolean => {
@@ -65,25 +69,33 @@ const removed = (folder: string): boolean => {
   return true;
 };
 
+/** The same, where the service may be started: `start` does, waits until it listens, and tells the password of the first time. */
+const booted = async (t: TestContext) => {
+  const { inside, beside } = await boot(t);
+  const journal = (): string => inside('journalctl', '--no-pager', '--output=cat').said;
+  const listened = (): number => journal().split('"msg":"listening"').length;
+  const start = async (): Promise<string> => {
+    const before = listened();
+    const started = await until(
+      'systemd takes orders, and starts it',
+      () => {
+        const outcome = inside('systemctl', 'start', 'framering');
+        return /Failed to connect|No such file|bus/.test(outcome.said) ? null : outcome;
+      },
+      { deadlineMs: 60_000 },
+    );
+    assert.equal(started.status, 0, started.said + journal());
+    await until('it listens', () => listened() > before, { deadlineMs: 60_000, describe: journal });
+    return /^password: (.*)$/m.exec(journal())?.[1] ?? '';
+  };
+  return { inside, beside, start, journal };
+};
+
 test('under systemd, locked in, it records a camera, draws a snapshot of it, and ends in order', {
   skip: whyNot(),
 }, async (t) => {
-  const { inside, beside } = await boot(t);
-  const started = await until(
-    'systemd takes orders, and starts it',
-    () => {
-      const outcome = inside('systemctl', 'start', 'framering');
-      return /Failed to connect|No such file|bus/.test(outcome.said) ? null : outcome;
-    },
-    { deadlineMs: 60_000 },
-  );
-  const journal = (): string => inside('journalctl', '--no-pager', '--output=cat').said;
-  assert.equal(started.status, 0, started.said + journal());
-  await until('it listens', () => journal().includes('"msg":"listening"'), {
-    deadlineMs: 60_000,
-    describe: journal,
-  });
-  const password = /^password: (.*)$/m.exec(journal())?.[1] ?? '';
+  const { inside, beside, start, journal } = await booted(t);
+  const password = await start();
   const guest = beside(process.execPath, join(import.meta.dirname, 'guest.js'), password);
   assert.equal(guest.said, '{"state":"streaming","snapshot":200,"hasBytes":true}', journal());
   const pid = inside('systemctl', 'show', '--property=MainPID', '--value', 'framering').said.trim();
@@ -93,4 +105,46 @@ test('under systemd, locked in, it records a camera, draws a snapshot of it, and
   assert.equal(inside('systemctl', 'stop', 'framering').status, 0);
   assert.match(inside('systemctl', 'show', '--property=Result', 'framering').said, /^Result=success$/m);
   assert.match(journal(), /"msg":"stopped"/);
+});
+
+test("with the README's drop-in a disk for recordings may be missing at the start: all else goes on, and it is recorded to once it is there", {
+  skip: whyNot(),
+}, async (t) => {
+  const { inside, beside, start, journal } = await booted(t);
+  const readme = readFileSync(join(repo, 'src/install/README.md'), 'utf8');
+  const dropIn = /^```ini\n(.*?)^```/ms.exec(readme)?.[1] ?? '';
+  const shell = (script: string): string => {
+    const { status, said } = inside('sh', '-euc', script);
+    assert.equal(status, 0, said);
+    return said.trim();
+  };
+  const mount = 'mount --bind /disk /mnt/recordings';
+  await until('systemd takes orders', () => inside('systemctl', 'daemon-reload').status === 0, {
+    deadlineMs: 60_000,
+  });
+  shell(`mkdir -p /disk /mnt/recordings /etc/systemd/system/framering.service.d
+    chown framering:framering /disk
+    cat >/etc/systemd/system/framering.service.d/override.conf <<'END'\n${dropIn}END
+    systemctl daemon-reload
+    ${mount}`);
+  const password = await start();
+  const guest = (): string => beside(process.execPath, join(import.meta.dirname, 'guest.js'), password).said;
+  assert.match(guest(), /"state":"streaming"/, journal());
+  const kept = (): string => shell('ls /disk/gate');
+  const before = kept();
+  shell('systemctl stop framering; umount /mnt/recordings');
+  await start();
+  const ready = (): string => beside('curl', '-s', 'http://127.0.0.1:8080/readyz').said;
+  await until('it says that the disk is missing', () => /"archive":"(?!ok)/.test(ready()), {
+    deadlineMs: 30_000,
+    describe: ready,
+  });
+  assert.equal(shell('ls /mnt/recordings'), '');
+  shell(mount);
+  await until('it sees the disk', () => /"archive":"ok"/.test(ready()), {
+    deadlineMs: 30_000,
+    describe: ready,
+  });
+  assert.match(guest(), /"state":"streaming"/, journal());
+  assert.notEqual(kept(), before);
 });
