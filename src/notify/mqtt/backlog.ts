@@ -1,6 +1,6 @@
 import type { Message } from './link.js';
 
-type Entry = { readonly message: Message; readonly bytes: number; isDone: boolean };
+type Entry = { readonly message: Message; readonly bytes: number };
 
 const MAX_MESSAGES = 10_000;
 const MAX_BYTES = 8_000_000;
@@ -21,7 +21,7 @@ export class Backlog {
 
   /** How many were given up for it. */
   add(message: Message): number {
-    const entry = { message, bytes: bytesOf(message), isDone: false };
+    const entry = { message, bytes: bytesOf(message) };
     this.#entries.push(entry);
     this.#bytes += entry.bytes;
     let dropped = 0;
@@ -51,11 +51,12 @@ export class Backlog {
     return this.#entries.length > MAX_MESSAGES || this.#bytes > MAX_BYTES;
   }
 
+  /** In any order: a broker may acknowledge otherwise than it was sent to. */
   #finish(entry: Entry): void {
-    entry.isDone = true;
-    while (this.#entries[0]?.isDone === true) {
-      this.#bytes -= this.#entries.shift()!.bytes;
-      this.#sent -= 1;
-    }
+    const at = this.#entries.indexOf(entry);
+    if (at === -1) return;
+    this.#entries.splice(at, 1);
+    this.#bytes -= entry.bytes;
+    if (at < this.#sent) this.#sent -= 1;
   }
 }
