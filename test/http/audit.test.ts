@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,6 +48,13 @@ const as = async (token: string, method: string, path: string, body?: unknown): 
 const login = async (username: string, password: string, ip = FORWARDED): Promise<number> => {
   const from = { 'x-forwarded-for': ip };
   return (await app.call('POST', '/api/login', { body: { username, password }, headers: from })).status;
+};
+
+/** Each is another one: of one that is wrong only the first use is told. */
+const guessKey = async (ip: string): Promise<number> => {
+  const from = { 'x-forwarded-for': ip };
+  const token = `framering_${randomBytes(32).toString('hex')}`;
+  return (await app.call('GET', '/api/cameras', { token, headers: from })).status;
 };
 
 test('each login and each failed one says who, from where and why; never what was typed as a name in error', async () => {
@@ -168,7 +176,7 @@ test('what is refused, only read or not there is no change', async () => {
   assert.deepEqual(seen, []);
 });
 
-test('the line of a failed login fits the filter that the README gives for fail2ban, and no other does', async () => {
+test('the lines of a failed login and of a wrong key fit the filter that the README gives for fail2ban, and no other does', async () => {
   const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
   const filter = /^ *failregex = (.*)$/m.exec(readme)?.[1] ?? '';
   assert.match(filter, /^\^.*<HOST>/, 'nothing that somebody typed stands before the address');
@@ -177,23 +185,24 @@ test('the line of a failed login fits the filter that the README gives for fail2
   await login('admin', `","ip":"198.51.100.1`, '2001:db8::7');
   await login(`","ip":"198.51.100.1","x":"`, 'x', '::ffff:192.0.2.7');
   assert.equal(await login('admin', app.adminPassword, '192.0.2.8'), 200);
+  assert.equal(await guessKey('192.0.2.9'), 401);
   const hosts = lines()
     .slice(count)
     .flatMap((line) => pattern.exec(line)?.groups?.['host'] ?? []);
-  assert.deepEqual(hosts, ['2001:db8::7', '192.0.2.7']);
+  assert.deepEqual(hosts, ['2001:db8::7', '192.0.2.7', '192.0.2.9']);
   // As syslog and the journal have it.
   const failed = lines().findLast((line) => pattern.test(line))!;
-  assert.equal(pattern.exec(`box framering[12]: ${failed}`)?.groups?.['host'], '192.0.2.7');
+  assert.equal(pattern.exec(`box framering[12]: ${failed}`)?.groups?.['host'], '192.0.2.9');
   assert.deepEqual(
     lines().filter((line) => pattern.test(line)),
-    lines().filter((line) => line.includes('"action":"login_failed"')),
+    lines().filter((line) => /"action":"(login|use_key)_failed"/.test(line)),
   );
 });
 
 const fail2ban = join(tmpdir(), 'framering-fail2ban');
 const fail2banRegex = ['/usr/bin/fail2ban-regex', join(fail2ban, 'usr/bin/fail2ban-regex')].find(existsSync);
 
-test('fail2ban itself finds the addresses of failed logins by that filter, in a file and in what the journal tells', {
+test('fail2ban itself finds the addresses of failed logins and wrong keys by that filter, in a file and in what the journal tells', {
   skip: fail2banRegex === undefined ? 'there is no fail2ban' : false,
 }, async (t) => {
   const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8');
@@ -202,6 +211,7 @@ test('fail2ban itself finds the addresses of failed logins by that filter, in a 
   await login('admin', `","ip":"198.51.100.1`, '2001:db8::7');
   await login(`<HOST>","ip":"198.51.100.1`, 'x', '::ffff:192.0.2.7');
   assert.equal(await login('admin', app.adminPassword, '192.0.2.8'), 200);
+  assert.equal(await guessKey('192.0.2.9'), 401);
   const logged = lines().slice(count);
   const folder = tempFolder(t);
   const [filterFile, logFile] = [join(folder, 'framering.conf'), join(folder, 'framering.log')];
@@ -222,6 +232,10 @@ test('fail2ban itself finds the addresses of failed logins by that filter, in a 
       ],
       { env: { PYTHONPATH: join(fail2ban, 'usr/lib/python3/dist-packages') }, encoding: 'utf8' },
     );
-    assert.deepEqual(stdout.trim().split('\n'), ['2001:db8::7', '192.0.2.7'], `${prefix}: ${stderr}`);
+    assert.deepEqual(
+      stdout.trim().split('\n'),
+      ['2001:db8::7', '192.0.2.7', '192.0.2.9'],
+      `${prefix}: ${stderr}`,
+    );
   }
 });
