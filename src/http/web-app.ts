@@ -103,7 +103,9 @@ export const createWebApp = (routes: readonly Route[], options: WebAppOptions, d
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  // One spelling each: proxies have rules for some paths, of just that spelling.
   app.enable('case sensitive routing');
+  app.enable('strict routing');
   trust(app, options.trustProxy);
   app.use(observe(deps), securityHeaders(options.isHttps), createCors(options.corsOrigins));
   if (options.trustProxy === false) app.use(deps.forwarded.look);

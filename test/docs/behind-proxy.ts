@@ -100,7 +100,8 @@ export const judgeProxy = async (
       () => false,
     );
   await until('the proxy answers', isUp, { describe: () => complaints });
-  assert.equal((await ask('GET', '/metrics')).status, 404, 'figures are not for strangers');
+  for (const path of ['/metrics', '/metrics/', '/metrics?x=1', '//metrics', '/%6detrics', '/x/../metrics'])
+    assert.equal((await ask('GET', path)).status, 404, `figures are not for strangers: ${path}`);
   assert.equal((await ask('GET', '/docs')).status, 200);
 
   // Signing in: by HTTPS, from the page's own origin.

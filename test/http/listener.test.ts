@@ -52,6 +52,13 @@ test('what is not there is a 404 in the shape of all errors', async () => {
   assert.deepEqual([bad.status, bad.body.code], [400, 'bad_request']);
 });
 
+test('a path is spelled in one way: a rule of a proxy for it can not be gone round', async () => {
+  for (const path of ['/metrics/', '/readyz/', '/Metrics', '/%6detrics', '/api/cameras/']) {
+    const { status, body } = await app.call('GET', path, { token: app.tokens.admin });
+    assert.deepEqual([status, body.code], [404, 'route_not_found'], path);
+  }
+});
+
 test('answers carry sane headers, and say nothing of what they are made with', async () => {
   const { headers } = await app.call('GET', '/livez', { headers: { 'x-request-id': 'proxy-7' } });
   assert.equal(headers.get('x-powered-by'), null);
