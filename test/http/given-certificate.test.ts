@@ -51,7 +51,13 @@ const setUp = async (t: TestContext) => {
       socket.once('error', reject);
     });
   const minute = () => clock.advance(60_000);
-  return { ...{ paths, write, first, lines, shown, minute, certificate } };
+  /** Time passes until it is so. */
+  const comes = (what: string, isSo: () => boolean | Promise<boolean>) =>
+    until(what, () => {
+      clock.advance(1_000);
+      return isSo();
+    });
+  return { ...{ paths, write, first, lines, shown, clock, minute, comes, certificate } };
 };
 
 test('a certificate that was replaced is shown within a minute, without a restart', async (t) => {
@@ -60,7 +66,7 @@ test('a certificate that was replaced is shown within a minute, without a restar
   const second = made('second');
   rig.write(second);
   rig.minute();
-  await until('the second one is shown', async () => (await rig.shown()) === fingerprintOf(second.cert));
+  await rig.comes('the second one is shown', async () => (await rig.shown()) === fingerprintOf(second.cert));
   assert.match(rig.lines.join('\n'), /was renewed.*not_after/);
   assert.doesNotMatch(rig.lines.join('\n'), /PRIVATE/);
 });
@@ -70,14 +76,30 @@ test('half of a renewal, or what is no certificate, is told once and leaves the 
   const second = made('second');
   rig.write({ cert: second.cert });
   rig.minute();
-  await until('it is told', () => rig.lines.length === 1);
+  await rig.comes('it is told', () => rig.lines.length === 1);
   rig.minute();
   rig.write({ cert: Buffer.from('nothing of the kind') });
   rig.minute();
-  await until('that is told, too', () => rig.lines.length === 2);
+  await rig.comes('that is told, too', () => rig.lines.length === 2);
   assert.equal(await rig.shown(), fingerprintOf(rig.first.cert));
   rig.write(second);
   rig.minute();
-  await until('the whole of it counts', async () => (await rig.shown()) === fingerprintOf(second.cert));
+  await rig.comes('the whole of it counts', async () => (await rig.shown()) === fingerprintOf(second.cert));
   assert.equal(rig.lines.length, 3);
+});
+
+test('a chain that is being written is not shown before it is whole', async (t) => {
+  const rig = await setUp(t);
+  const [second, issuer] = [made('second'), made('issuer')];
+  const shown: string[] = [];
+  rig.certificate.renewed.on(({ cert }) => shown.push(cert.toString()));
+  const before = rig.clock.pendingTimers;
+  // The certificate stands there, and who signed it not yet.
+  rig.write(second);
+  rig.minute();
+  await until('it was seen', () => rig.clock.pendingTimers > before || shown.length > 0);
+  const chain = Buffer.concat([second.cert, issuer.cert]);
+  rig.write({ cert: chain });
+  await rig.comes('the chain is shown', () => shown.includes(chain.toString()));
+  assert.deepEqual(shown, [chain.toString()]);
 });

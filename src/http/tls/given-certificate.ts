@@ -8,6 +8,8 @@ import { Signal } from '../../base/signal.js';
 import type { TlsPair } from './served-certificate.js';
 
 const LOOK_MS = 60_000;
+/** Who writes a chain may be amid it, and what stands there fit: it is taken when so much later it is the same. */
+const SETTLED_MS = 5_000;
 
 export type GivenPaths = { readonly certPath: string; readonly keyPath: string };
 
@@ -31,19 +33,27 @@ export class GivenCertificate {
   readonly isSelfSigned = false;
   readonly renewed = new Signal<[TlsPair]>();
   readonly #paths: GivenPaths;
+  readonly #clock: Clock;
   readonly #log: Logger;
   readonly #timer: Timer;
   #pair: TlsPair;
   #isLooking = false;
+  /** What was found last, and may be a part. */
+  #found: TlsPair | null = null;
+  #settling: Timer | null = null;
   /** What was told of last as not to be used. */
   #refused: TlsPair | null = null;
   #isUnreadable = false;
+  #isStopped = false;
 
   constructor(pair: TlsPair, paths: GivenPaths, deps: { readonly clock: Clock; readonly log: Logger }) {
     this.#pair = pair;
     this.#paths = paths;
+    this.#clock = deps.clock;
     this.#log = deps.log;
-    this.#timer = deps.clock.every(LOOK_MS, () => void this.#look());
+    this.#timer = deps.clock.every(LOOK_MS, () => {
+      if (this.#settling === null) void this.#look();
+    });
   }
 
   get pair(): TlsPair {
@@ -51,7 +61,9 @@ export class GivenCertificate {
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#timer.cancel();
+    this.#settling?.cancel();
   }
 
   /** The disk that they are on may take long. */
@@ -62,7 +74,7 @@ export class GivenCertificate {
       const { certPath, keyPath } = this.#paths;
       const [cert, key] = await Promise.all([readFile(certPath), readFile(keyPath)]);
       this.#isUnreadable = false;
-      this.#take({ cert, key });
+      if (!this.#isStopped) this.#see({ cert, key });
     } catch (fault) {
       if (!this.#isUnreadable)
         this.#log.warn('the certificate can not be read: the old one stays', { reason: messageOf(fault) });
@@ -72,9 +84,20 @@ export class GivenCertificate {
     }
   }
 
-  #take(pair: TlsPair): void {
+  #see(pair: TlsPair): void {
+    const before = this.#found;
+    this.#found = pair;
     if (isSame(pair, this.#pair)) return;
     if (this.#refused !== null && isSame(pair, this.#refused)) return;
+    if (before !== null && isSame(pair, before)) this.#take(pair);
+    else
+      this.#settling = this.#clock.after(SETTLED_MS, () => {
+        this.#settling = null;
+        void this.#look();
+      });
+  }
+
+  #take(pair: TlsPair): void {
     const fault = faultOf(pair);
     this.#refused = fault === null ? null : pair;
     if (fault !== null) {
