@@ -244,9 +244,10 @@ export class Mqtt {
     this.#events.forget(cameraId);
     const start = `${this.#topics.camera(cameraId)}/`;
     const discovery = this.#topics.discovery(cameraId);
+    // First of all: it is not looked for after the next connecting, by the others it is found.
+    this.#publisher.keep(`${start}picture`, '');
     for (const topic of [...this.#publisher.keptTopics()])
       if (topic.startsWith(start) || topic === discovery) this.#publisher.keep(topic, '');
-    this.#publisher.keep(`${start}picture`, '');
   }
 
   #onUp(): void {
@@ -291,11 +292,11 @@ export class Mqtt {
     const level = this.#topics.cameraLevel(topic);
     if (level === null || this.#publisher.isKept(topic) || this.#removals >= MAX_REMOVALS) return;
     this.#removals += 1;
-    this.#publisher.keep(topic, '');
     // Ids of cameras are spelled in topics as they are.
-    if (this.#told.has(level)) return;
+    const isCameraGone = !this.#told.has(level);
+    if (isCameraGone) this.#publisher.keep(`${this.#topics.camera(level)}/picture`, '');
+    this.#publisher.keep(topic, '');
     const discovery = this.#topics.discovery(level);
-    if (discovery !== null) this.#publisher.keep(discovery, '');
-    this.#publisher.keep(`${this.#topics.camera(level)}/picture`, '');
+    if (isCameraGone && discovery !== null) this.#publisher.keep(discovery, '');
   }
 }

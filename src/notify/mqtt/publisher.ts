@@ -44,6 +44,8 @@ export class Publisher {
   readonly #backlog = new Backlog();
   readonly #lossy = new Map<string, Message>();
   #lossyBytes = 0;
+  /** One at a time: on a thin line all others wait behind a picture. */
+  #isLossyUnderWay = false;
   #link: Link | null = null;
   #inFlight = 0;
   #isKeptNext = false;
@@ -89,6 +91,8 @@ export class Publisher {
     if ((this.#kept.get(topic) ?? null) === payload) return;
     this.#kept.set(topic, payload);
     this.#dirty.add(topic);
+    // What waits to be told there is from before.
+    this.#dropLossy(topic);
     this.#pump();
   }
 
@@ -122,9 +126,7 @@ export class Publisher {
   /** What is soon worth nothing: sent now, or never. */
   mention(message: Message): void {
     if (!this.isUp) return;
-    const before = this.#lossy.get(message.topic);
-    if (before !== undefined) this.#lossyBytes -= before.payload.length;
-    this.#lossy.delete(message.topic);
+    this.#dropLossy(message.topic);
     if (this.#lossyBytes + message.payload.length > MAX_LOSSY_BYTES) return;
     this.#lossy.set(message.topic, message);
     this.#lossyBytes += message.payload.length;
@@ -202,6 +204,7 @@ export class Publisher {
     this.#fault = reason;
     this.#link = null;
     this.#inFlight = 0;
+    this.#isLossyUnderWay = false;
     this.#backlog.rewind();
     this.#lossy.clear();
     this.#lossyBytes = 0;
@@ -266,10 +269,21 @@ export class Publisher {
   }
 
   #nextLossy(): { readonly message: Message; readonly onDone: () => void } | null {
+    if (this.#isLossyUnderWay) return null;
     const [message] = this.#lossy.values();
     if (message === undefined) return null;
-    this.#lossy.delete(message.topic);
+    this.#dropLossy(message.topic);
+    this.#isLossyUnderWay = true;
+    const onDone = (): void => {
+      this.#isLossyUnderWay = false;
+    };
+    return { message, onDone };
+  }
+
+  #dropLossy(topic: string): void {
+    const message = this.#lossy.get(topic);
+    if (message === undefined) return;
+    this.#lossy.delete(topic);
     this.#lossyBytes -= message.payload.length;
-    return { message, onDone: () => {} };
   }
 }
