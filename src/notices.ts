@@ -49,7 +49,7 @@ const buildMqtt = (
   };
   const mqtt = new Mqtt(settings, {
     ...{ clock, log, version, clientId: mqttClientId(storage) },
-    ...{ open: events.open(), labelsOf },
+    ...{ open: events.open(), labelsOf, keepEvents: () => events.flush() },
   });
   stops.push(() => mqtt.stop());
   events.changed.on((event, changes) => mqtt.onEvent(event, changes));

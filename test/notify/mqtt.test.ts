@@ -7,6 +7,7 @@ import { MAX_IN_FLIGHT } from '../../src/notify/mqtt/publisher.js';
 import { selfSignedCertificate } from '../support/fake-camera/certificate.js';
 import { BROKER_PASSWORD, freePort, type Heard, Mosquitto } from '../support/mosquitto.js';
 import { until } from '../support/until.js';
+import { FakeBroker } from './fake-broker.js';
 import { cameraFacts, idOf, openMqtt } from './mqtt-rig.js';
 
 const eventsOf = (heard: readonly Heard[]): { type: string; id: string }[] =>
@@ -106,6 +107,42 @@ test('each event in order: new, update and end; a detection once a second; a pic
     [{ camera_id: 'door', time: '2023-11-14T22:13:20.000Z', source: 'model', objects: [seen] }],
   );
   assert.equal((await broker.retained()).has('framering/cameras/door/detections'), false);
+});
+
+test('an event is kept before anybody hears of it: what begins and ends, all of a turn at once', async (t) => {
+  const broker = await FakeBroker.start(t);
+  const begun = new Set<string>();
+  let kept = new Set<string>();
+  let times = 0;
+  const keepEvents = (): void => {
+    times += 1;
+    kept = new Set(begun);
+  };
+  const { mqtt, begin, end } = openMqtt(t, broker.url, {}, { keepEvents });
+  await until('it is connected', () => mqtt.figures.isUp);
+  const beginOne = () => {
+    const event = begin();
+    begun.add(idOf(event));
+    return event;
+  };
+  const events = Array.from({ length: 100 }, beginOne);
+  const toldIds = (): string[] =>
+    broker.published
+      .filter(({ topic }) => topic === 'framering/events')
+      .map(({ payload }) => JSON.parse(payload.toString()).event.id);
+  await until('the first is told', () => toldIds().length > 0);
+  assert.equal(times, 1);
+  assert.deepEqual(
+    toldIds().filter((id) => !kept.has(id)),
+    [],
+  );
+  await until('all are told', () => toldIds().length === 100);
+  mqtt.onEvent({ ...events[0]!, score: 0.95 }, { score: 0.95 });
+  await until('the change is told', () => toldIds().length === 101);
+  assert.equal(times, 1, 'what is only another is known by its id');
+  end(events[0]!);
+  await until('the end is told', () => toldIds().length === 102);
+  assert.equal(times, 2);
 });
 
 test('a broker that is stopped and started: no event lost, none out of order, few twice', async (t) => {

@@ -27,6 +27,8 @@ export type MqttDeps = {
   readonly open: readonly KeptEvent[];
   /** What was ever seen at a camera. */
   readonly labelsOf: (cameraId: string) => readonly string[];
+  /** Puts the events on the disk that are about to be told: who hears of a beginning is to hear of its end. */
+  readonly keepEvents?: () => void;
   readonly random?: () => number;
 };
 
@@ -83,6 +85,8 @@ export class Mqtt {
   #sweeping: Timer | null = null;
   #answering: Timer | null = null;
   #isStopping = false;
+  /** Some began or ended that may not be on the disk. */
+  #areEventsNew = false;
 
   constructor({ address, ca, prefix, discoveryPrefix }: MqttSettings, deps: MqttDeps) {
     this.#deps = deps;
@@ -98,6 +102,7 @@ export class Mqtt {
       {
         ...{ clock, log, ...(random && { random }) },
         onUp: () => this.#onUp(),
+        onTelling: () => this.#keepEvents(),
         onMessage: (topic, payload, isRetained) => this.#onMessage(topic, payload, isRetained),
       },
     );
@@ -233,7 +238,15 @@ export class Mqtt {
     if (topic !== null) this.#publisher.keep(topic, payload());
   }
 
+  #keepEvents(): void {
+    if (!this.#areEventsNew) return;
+    this.#areEventsNew = false;
+    this.#deps.keepEvents?.();
+  }
+
   #tellEvent(type: 'new' | 'update' | 'end', event: KeptEvent): void {
+    // One that is only another is known by its id.
+    if (type !== 'update') this.#areEventsNew = true;
     this.#publisher.tell(this.#topics.events, JSON.stringify({ type, event: toldEvent(event) }));
   }
 

@@ -10,6 +10,8 @@ export type PublisherDeps = {
   readonly random?: () => number;
   /** Connected: what was kept is about to be told anew. */
   readonly onUp: () => void;
+  /** What happened is about to be sent. */
+  readonly onTelling: () => void;
   readonly onMessage: (topic: string, payload: Buffer, isRetained: boolean) => void;
 };
 
@@ -55,6 +57,7 @@ export class Publisher {
   #fault = '';
   #progressMs = 0;
   #waiting: Timer | null = null;
+  #telling: Timer | null = null;
   readonly #looking: Timer;
   #told = { reason: '', atMs: Number.NEGATIVE_INFINITY };
   #onIdle: (() => void) | null = null;
@@ -117,10 +120,13 @@ export class Publisher {
     return this.#kept.keys();
   }
 
-  /** What happened. */
+  /** What happened: sent with all else of this turn. */
   tell(topic: string, payload: string): void {
     this.counts.dropped += this.#backlog.add({ topic, payload, qos: 1, retain: false });
-    this.#pump();
+    this.#telling ??= this.#deps.clock.after(0, () => {
+      this.#telling = null;
+      this.#pump();
+    });
   }
 
   /** What is soon worth nothing: sent now, or never. */
@@ -146,6 +152,7 @@ export class Publisher {
     this.#isStopped = true;
     this.#waiting?.cancel();
     this.#looking.cancel();
+    this.#telling?.cancel();
     const link = this.#link;
     if (link === null) return;
     if (!link.isUp) return link.end();
@@ -253,8 +260,13 @@ export class Publisher {
   /** What is so and what happened in turns, so that neither waits for all of the other. */
   #next(): { readonly message: Message; readonly onDone: () => void } | null {
     this.#isKeptNext = !this.#isKeptNext;
-    const first = this.#isKeptNext ? this.#nextKept() : this.#backlog.take();
-    return first ?? (this.#isKeptNext ? this.#backlog.take() : this.#nextKept()) ?? this.#nextLossy();
+    const first = this.#isKeptNext ? this.#nextKept() : this.#nextTold();
+    return first ?? (this.#isKeptNext ? this.#nextTold() : this.#nextKept()) ?? this.#nextLossy();
+  }
+
+  #nextTold(): { readonly message: Message; readonly onDone: () => void } | null {
+    this.#deps.onTelling();
+    return this.#backlog.take();
   }
 
   #nextKept(): { readonly message: Message; readonly onDone: () => void } | null {
