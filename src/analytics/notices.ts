@@ -5,6 +5,8 @@ const MAX_NOTICES = 64;
 const MAX_ITEMS = 16;
 const MAX_TEXT = 128;
 const MAX_KEY = 512;
+/** Of a topic with all its prefixes. */
+const MAX_TOPIC = 512;
 
 /** Where topics begin that are about what a camera sees or hears; others are about the device. */
 const perceived = new Set([
@@ -28,7 +30,17 @@ const isState = (name: string): boolean =>
 
 type Item = { readonly name: string; readonly value: string };
 
-const cut = (text: string): string => text.replaceAll(/\p{C}+/gu, ' ').slice(0, MAX_TEXT);
+const cut = (text: string): string => text.slice(0, MAX_TEXT).replaceAll(/\p{C}+/gu, ' ');
+
+/** tns1:RuleEngine/LineDetector/Crossed: each part may have a prefix of its own. */
+const topicOf = (text: string): string =>
+  cut(
+    text
+      .slice(0, MAX_TOPIC)
+      .split('/')
+      .map((part) => part.slice(part.lastIndexOf(':') + 1))
+      .join('/'),
+  );
 
 const itemsOf = (element: Element | undefined): Item[] =>
   all(element, 'SimpleItem')
@@ -47,8 +59,7 @@ const stateOf = (data: readonly Item[]): boolean | null => {
 };
 
 const noticeOf = (notification: Element): Notice | null => {
-  // tns1:RuleEngine/LineDetector/Crossed: each part may have a prefix of its own.
-  const topic = cut(textOf(at(notification, 'Topic')).replaceAll(/[\w.-]+:/g, ''));
+  const topic = topicOf(textOf(at(notification, 'Topic')));
   if (!perceived.has(topic.split('/', 1)[0]!) || isCount(topic)) return null;
   const message = at(notification, 'Message', 'Message') ?? at(notification, 'Message');
   const source = itemsOf(at(message, 'Source'));
@@ -73,11 +84,14 @@ const noticeOf = (notification: Element): Notice | null => {
  * What messages say that the camera noticed: of a metadata document, or as a pull point has them. Of too many the newest
  * count: they tell how it is now.
  */
-export const readNotices = (messages: readonly Element[]): Notice[] =>
-  messages
-    .map(noticeOf)
-    .filter((notice) => notice !== null)
-    .slice(-MAX_NOTICES);
+export const readNotices = (messages: readonly Element[]): Notice[] => {
+  const found: Notice[] = [];
+  for (let index = messages.length - 1; index >= 0 && found.length < MAX_NOTICES; index -= 1) {
+    const notice = noticeOf(messages[index]!);
+    if (notice !== null) found.push(notice);
+  }
+  return found.reverse();
+};
 
 /** What a document says that the camera noticed. */
 export const noticesOf = (root: Element | undefined): Notice[] =>

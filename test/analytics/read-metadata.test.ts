@@ -163,6 +163,20 @@ test('hostile documents are refused, each within 100 ms', () => {
   }
 });
 
+test('a topic as long as a document takes no longer than that, and is cut', () => {
+  const told = (topic: string) => {
+    const xml = notification(AT_MS, { topic, operation: 'Changed', data: { State: 'true' } });
+    const beganMs = performance.now();
+    const { notices } = read(xml);
+    assert.ok(performance.now() - beganMs < 1_000, `took ${performance.now() - beganMs} ms`);
+    return notices[0]?.topic;
+  };
+  assert.equal(told('a'.repeat(120_000)), undefined);
+  assert.equal(told(`tns1:RuleEngine/v:${'a'.repeat(120_000)}`)?.length, 128);
+  assert.equal(told('tns1:RuleEngine/x.y:Line/Crossed'), 'RuleEngine/Line/Crossed');
+  assert.equal(told(`tns1:RuleEngine/${'\u0007'.repeat(200)}/x`), 'RuleEngine/ ');
+});
+
 test('elements that are called as parts of objects are nothing special', () => {
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     const xml = modern(AT_MS, [{ box: BOX }]).replace(
