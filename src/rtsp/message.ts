@@ -44,7 +44,7 @@ export type StartLine =
 
 /** Reads a status line (RFC 2326 §7.1) or a request line (§6.1); null: it is neither. */
 export const parseStartLine = (line: string): StartLine | null => {
-  const status = /^RTSP\/\d\.\d\s+(\d{3})(?:\s+(.*))?$/i.exec(line);
+  const status = /^RTSP\/\d\.\d\s+(\d{3})(?:\s+(.*))?$/is.exec(line);
   if (status !== null)
     return { kind: 'response', status: Number(status[1]), reason: status[2]?.trim() ?? '' };
   const request = /^([A-Z_]+)\s+(\S+)\s+RTSP\/\d\.\d\s*$/.exec(line);

@@ -59,7 +59,7 @@ const linesByType = (media: MediaLines, name: string): { payloadType: number; va
   const found: { payloadType: number; value: string }[] = [];
   for (const attribute of media.attributes) {
     if (attribute.name !== name) continue;
-    const match = /^(\d{1,3})(?:\s+(.*))?$/.exec(attribute.value);
+    const match = /^(\d{1,3})(?:\s+(.*))?$/s.exec(attribute.value);
     const payloadType = payloadTypeOf(match?.[1] ?? '');
     if (payloadType !== null) found.push({ payloadType, value: match?.[2] ?? '' });
   }

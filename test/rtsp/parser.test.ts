@@ -57,6 +57,13 @@ test('messages and frames in one read', () => {
   ]);
 });
 
+test('a status line of spaces takes no longer than another, whatever ends it', () => {
+  const lines = `RTSP/1.0 200${' '.repeat(4_000)}${'x'.repeat(4_000)}\rx\r\nCSeq: 1\r\n\r\n`.repeat(20);
+  const beganMs = performance.now();
+  eventsOf(text(lines));
+  assert.ok(performance.now() - beganMs < 1_000, `took ${performance.now() - beganMs} ms`);
+});
+
 const element = fc.oneof(
   fc
     .tuple(fc.integer({ min: 0, max: 5 }), fc.uint8Array({ maxLength: 300 }))

@@ -212,6 +212,13 @@ test('bounds hold', () => {
   assert.throws(() => parseSdp(`s=${'x'.repeat(70_000)}\r\nm=audio 0 RTP/AVP 0`));
 });
 
+test('lines of spaces, with what is a line end elsewhere, take no longer than others', () => {
+  const line = `a=rtpmap:96${' '.repeat(4_000)}${'x'.repeat(4_000)}\u2028x`;
+  const beganMs = performance.now();
+  assert.equal(parseSdp(sdp('m=video 0 RTP/AVP 96', ...Array(8).fill(line))).medias.length, 1);
+  assert.ok(performance.now() - beganMs < 1_000, `took ${performance.now() - beganMs} ms`);
+});
+
 const pieces = fc.constantFrom(
   ...[
     'm=video',
