@@ -73,6 +73,7 @@ const sdp: Target = {
   ],
   words: [
     'a=rtpmap:',
+    '\u2028',
     'a=fmtp:',
     'm=audio 0 RTP/AVP 0',
     'PCMU/8000',

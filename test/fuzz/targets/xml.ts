@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { MAX_DOCUMENT_BYTES, readMetadata } from '../../../src/analytics/read-metadata.js';
 import { MAX_REPLY_BYTES, readReply } from '../../../src/onvif/discovery/messages.js';
+import { pulledNotices } from '../../../src/onvif/events/pulled-notices.js';
+import { referenceOf } from '../../../src/onvif/events/reference.js';
 import { readProfiles, readUri } from '../../../src/onvif/profiles.js';
 import { fromCapabilities, fromServices } from '../../../src/onvif/services.js';
 import { envelope, readAnswer } from '../../../src/onvif/soap.js';
-import { modern, nested, pixels } from '../../analytics/documents.js';
+import { modern, nested, notification, pixels } from '../../analytics/documents.js';
 import { matchXml, replyXml } from '../../support/onvif/fake-announcer.js';
 import type { Target } from '../target.js';
 
@@ -24,11 +26,17 @@ const WORDS = [
   '="',
 ];
 
+const NOTICED = {
+  ...{ topic: 'tns1:RuleEngine/tt:LineDetector/Crossed', operation: 'Changed' as const },
+  ...{ source: { Rule: 'gate', VideoSourceToken: 'vs1' }, data: { State: 'true' } },
+};
+
 const metadata: Target = {
   seeds: [
     modern(1e12, [{ box: [0.1, 0.2, 0.3, 0.4] }]),
     pixels(1e12, { box: [0.1, 0.2, 0.3, 0.4] }),
     nested(1e12, { box: [0.1, 0.2, 0.3, 0.4] }),
+    notification(1e12, NOTICED),
   ],
   words: WORDS,
   run: (input) => {
@@ -90,4 +98,35 @@ const soap: Target = {
   },
 };
 
-export const xmlTargets = { 'onvif-metadata': metadata, 'onvif-discovery': discovery, 'onvif-soap': soap };
+const MESSAGE = /<wsnt:NotificationMessage.*NotificationMessage>/s.exec(notification(1e12, NOTICED))![0];
+
+const events: Target = {
+  seeds: [
+    envelope(
+      `<tev:PullMessagesResponse><tev:CurrentTime>2026-01-01T00:00:00Z</tev:CurrentTime>${MESSAGE}${MESSAGE}</tev:PullMessagesResponse>`,
+      '',
+    ),
+    envelope(
+      '<tev:CreatePullPointSubscriptionResponse xmlns:d="http://www.axis.com/2009/event"><tev:SubscriptionReference><wsa:Address>http://10.1.2.3/pull</wsa:Address><wsa:ReferenceParameters><d:SubscriptionId>4</d:SubscriptionId></wsa:ReferenceParameters></tev:SubscriptionReference></tev:CreatePullPointSubscriptionResponse>',
+      '',
+    ),
+  ],
+  words: [...WORDS, 'NotificationMessage', 'ReferenceParameters', 'xmlns:', 'SimpleItem', 'CurrentTime'],
+  run: (input) => {
+    const answer = readAnswer(input);
+    if (answer.kind !== 'answer') return;
+    const notices = pulledNotices(answer.element, new Set(['vs2']), 1e12);
+    assert.ok(notices.length <= 64);
+    for (const { topic, key, label } of notices)
+      assert.ok(topic.length <= 128 && key.length <= 512 && label.length <= 128);
+    const { xml, declarations } = referenceOf(input.toString('utf8'));
+    assert.ok(xml.length <= 2_048 && declarations.length <= 32 * 350);
+  },
+};
+
+export const xmlTargets = {
+  'onvif-metadata': metadata,
+  'onvif-discovery': discovery,
+  'onvif-soap': soap,
+  'onvif-events': events,
+};
