@@ -116,7 +116,7 @@ const vendors: Readonly<Record<string, { readonly events: EventDialect; readonly
       data: { active: '1' },
     }),
   },
-  reolink: { events: { path: '/onvif/PullSubManager?Idx=00_#', hasNoRenewal: true }, said: motion(true) },
+  reolink: { events: { path: '/onvif/PullSubManager?Idx=00_#', renewal: 'fault' }, said: motion(true) },
   tapo: {
     events: { path: '/event-#_1024' },
     said: motion(true, { topic: 'tns1:RuleEngine/CellMotionDetector/Motion', data: { IsMotion: 'true' } }),
@@ -145,6 +145,30 @@ for (const [vendor, { events: dialect, said }] of Object.entries(vendors))
     );
     await cameras.stop();
     assert.equal(events.asked.at(-1)?.operation, 'Unsubscribe');
+  });
+
+const noRenewals: Readonly<Record<NonNullable<EventDialect['renewal']>, number>> = {
+  ...{ fault: 1, 'status alone': 1, page: 1, 'other answer': 1 },
+  // What isn't answered may be bad luck, once.
+  ...{ 'cut off': 2, silence: 2 },
+};
+
+for (const [renewal, asked] of Object.entries(noRenewals))
+  test(`a camera whose answer to a renewal is ${renewal} is heard on without one`, {
+    timeout: 60_000,
+  }, async (t) => {
+    const path = '/pull/#';
+    const rig = await rigOf(t, { path, renewal: renewal as NonNullable<EventDialect['renewal']> });
+    const { events, cameras, noticed, silent, pass } = rig;
+    for (let round = 1; round <= 3; round += 1) {
+      await until('it is asked', () => events.isAsked);
+      pass(31_000);
+      events.tell(motion(round % 2 === 1));
+      await until('it is heard', () => noticed.length === round);
+    }
+    await until('it is asked on', () => events.isAsked);
+    const renewals = events.asked.filter(({ operation }) => operation === 'Renew').length;
+    assert.deepEqual([events.subscriptions, renewals, silent, cameras.telling], [1, asked, [], 1]);
   });
 
 test('a camera that begins anew is asked anew, and tells how all is', { timeout: 60_000 }, async (t) => {

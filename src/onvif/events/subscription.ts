@@ -31,6 +31,8 @@ export class Subscription {
   readonly #where: Where;
   #renewedMs: MonotonicMs;
   #takesRenewal = true;
+  /** To the last renewal there was no answer. */
+  #wasUnanswered = false;
 
   private constructor(device: OnvifDevice, clock: Clock, where: Where) {
     this.#device = device;
@@ -71,18 +73,23 @@ export class Subscription {
     await this.#ask('Unsubscribe', { namespace: NOTIFICATION, action, inside: '' });
   }
 
+  /** Whether the pull point is still there shows when it is asked, whatever is answered here. */
   async #renewIfDue(signal: AbortSignal): Promise<void> {
     const nowMs = this.#clock.monotonicMs();
     if (!this.#takesRenewal || nowMs - this.#renewedMs < RENEW_AFTER_MS) return;
-    this.#renewedMs = nowMs;
     try {
       await this.#ask('Renew', {
         ...{ namespace: NOTIFICATION, action: `${MANAGER}/RenewRequest`, signal },
         inside: `<TerminationTime>PT${TERM_SEC}S</TerminationTime>`,
       });
+      this.#renewedMs = nowMs;
+      this.#wasUnanswered = false;
     } catch (fault) {
-      if (!isOnvifError(fault) || fault.code !== 'camera_refused') throw fault;
-      this.#takesRenewal = false;
+      if (signal.aborted || !isOnvifError(fault)) throw fault;
+      // Those that know no renewal say so in all ways, some by hanging up: no answer may be bad luck, once.
+      const isUnanswered = fault.code === 'camera_timeout' || fault.code === 'camera_unreachable';
+      this.#takesRenewal = isUnanswered && !this.#wasUnanswered;
+      this.#wasUnanswered = isUnanswered;
     }
   }
 

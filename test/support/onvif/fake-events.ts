@@ -6,8 +6,8 @@ export type EventDialect = {
   readonly path: string;
   /** What has to come with each question about a subscription, as SOAP header. */
   readonly reference?: { readonly xml: string; readonly declared: string };
-  /** It knows no renewal. */
-  readonly hasNoRenewal?: boolean;
+  /** How it behaves when it is asked for a renewal, which it doesn't know. */
+  readonly renewal?: 'fault' | 'status alone' | 'page' | 'other answer' | 'cut off' | 'silence';
   /** What it says of the host; "": as it was asked. */
   readonly host?: string;
 };
@@ -79,10 +79,11 @@ export class FakeEvents {
     }
     if (!['PullMessages', 'Renew', 'Unsubscribe'].includes(operation)) return false;
     this.asked.push({ operation, path, body });
-    const { reference, hasNoRenewal } = this.#dialect;
+    const { reference, renewal } = this.#dialect;
     const isOurs =
       this.#isKnown && path === this.#path && (reference === undefined || body.includes(reference.xml));
-    if (!isOurs || (operation === 'Renew' && hasNoRenewal)) this.#refuse(response);
+    if (!isOurs) this.#refuse(response);
+    else if (operation === 'Renew' && renewal !== undefined) this.#renewNot(response, renewal);
     else if (operation === 'PullMessages') this.#pull(response);
     else this.#answer(response, `<wsnt:${operation}Response/>`);
     return true;
@@ -130,6 +131,14 @@ export class FakeEvents {
       `<tev:PullMessagesResponse><tev:CurrentTime>${this.#now}</tev:CurrentTime>` +
         `<tev:TerminationTime>${this.#now}</tev:TerminationTime>${messages}</tev:PullMessagesResponse>`,
     );
+  }
+
+  #renewNot(response: ServerResponse, how: NonNullable<EventDialect['renewal']>): void {
+    if (how === 'fault') this.#refuse(response);
+    else if (how === 'status alone') response.writeHead(400).end();
+    else if (how === 'page') response.end('<html><p>It works!');
+    else if (how === 'other answer') this.#answer(response, '<wsnt:NotifyResponse/>');
+    else if (how === 'cut off') response.destroy();
   }
 
   #refuse(response: ServerResponse): void {
