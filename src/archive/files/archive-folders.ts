@@ -9,23 +9,27 @@ export type FilePlace = { readonly cameraId: string; readonly fileName: string }
 /** The same as one text. */
 export const placeKey = ({ cameraId, fileName }: FilePlace): string => `${cameraId}/${fileName}`;
 
-/** Calls back for each folder that may be a camera's, whether the camera still exists or not, with what is in it. */
+/** Calls back for each folder that may be a camera's, whether the camera still exists or not. */
+export const eachCamera = (archiveDir: string, visit: (cameraId: string) => void): void => {
+  for (const entry of readdirSync(archiveDir, { withFileTypes: true }))
+    if (entry.isDirectory() && isCameraId(entry.name)) visit(entry.name);
+};
+
+/** The same with what is in it. */
 export const eachFolder = (
   archiveDir: string,
   visit: (cameraId: string, names: readonly string[]) => void,
-): void => {
-  for (const entry of readdirSync(archiveDir, { withFileTypes: true })) {
-    if (!entry.isDirectory() || !isCameraId(entry.name)) continue;
+): void =>
+  eachCamera(archiveDir, (cameraId) => {
     let names: string[];
     try {
-      names = readdirSync(join(archiveDir, entry.name));
+      names = readdirSync(join(archiveDir, cameraId));
     } catch {
       // Removed meanwhile, or not ours to read: no reason to leave out the others.
-      continue;
+      return;
     }
-    visit(entry.name, names);
-  }
-};
+    visit(cameraId, names);
+  });
 
 const isOlder = (path: string, beforeMs: number): boolean => {
   const stat = lstatSync(path, { throwIfNoEntry: false });

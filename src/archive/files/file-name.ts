@@ -34,28 +34,52 @@ export const closedName = (startMs: number, endMs: number): string => {
   return `${startOf(startMs)}_to_${timeOf(new Date(endSec * 1000))}.mp4`;
 };
 
-const namePattern = /^(\d{4})-(\d\d)-(\d\d)_(\d\d)-(\d\d)-(\d\d)_(?:(ongoing)|to_(\d\d)-(\d\d)-(\d\d))\.mp4$/;
+const CLOSED_LENGTH = '2026-11-21_08-30-00_to_09-30-00.mp4'.length;
+const OPEN_LENGTH = '2026-11-21_08-30-00'.length + OPEN_SUFFIX.length;
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+const ZERO = 0x30;
 
-/** What a name says, or null where it is not exactly what we would have written. */
+/** Two digits of a text; NaN: they are none. */
+const pairAt = (text: string, at: number): number => {
+  const [tens, units] = [text.charCodeAt(at) - ZERO, text.charCodeAt(at + 1) - ZERO];
+  return tens >= 0 && tens <= 9 && units >= 0 && units <= 9 ? tens * 10 + units : Number.NaN;
+};
+
+/** `08-30-00` as milliseconds of a day; NaN: it is no time. */
+const timeAt = (text: string, at: number): number => {
+  const [hour, minute, second] = [pairAt(text, at), pairAt(text, at + 3), pairAt(text, at + 6)];
+  const isTime = hour < 24 && minute < 60 && second < 60 && text[at + 2] === '-' && text[at + 5] === '-';
+  return isTime ? ((hour * 60 + minute) * 60 + second) * 1000 : Number.NaN;
+};
+
+/** `2026-11-21_08-30-00` at a text's beginning; NaN: it is no time that `startOf` would write. */
+const startIn = (text: string): number => {
+  const year = pairAt(text, 0) * 100 + pairAt(text, 2);
+  const [month, day] = [pairAt(text, 5), pairAt(text, 8)];
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const lastDay = month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0);
+  // Date.UTC takes the years before 100 for others.
+  const isDate = year >= 100 && day >= 1 && day <= lastDay;
+  const isSeparated = text[4] === '-' && text[7] === '-' && text[10] === '_';
+  return isDate && isSeparated ? Date.UTC(year, month - 1, day) + timeAt(text, 11) : Number.NaN;
+};
+
+/**
+ * What a name says, or null where it is not exactly what we would have written. An archive has hundreds of thousands of
+ * names: no pattern is matched, and nothing is written to be compared.
+ */
 export const parseRecordingName = (name: string): RecordingName | null => {
-  const match = namePattern.exec(name);
-  if (match === null) return null;
-  const [, year, month, day, hour, minute, second, ongoing, endHour, endMinute, endSecond] = match;
-  const startMs = Date.UTC(
-    Number(year),
-    Number(month) - 1,
-    Number(day),
-    Number(hour),
-    Number(minute),
-    Number(second),
-  );
-  if (ongoing !== undefined) return openName(startMs) === name ? { startMs, endMs: null } : null;
-  const startDayMs = Math.floor(startMs / DAY_MS) * DAY_MS;
-  const inDayMs = ((Number(endHour) * 60 + Number(endMinute)) * 60 + Number(endSecond)) * 1000;
-  const sameDayMs = startDayMs + inDayMs;
-  // A smaller time of day is on the next day; so a recording is shorter than a day.
-  const endMs = sameDayMs > startMs ? sameDayMs : sameDayMs + DAY_MS;
-  return closedName(startMs, endMs) === name ? { startMs, endMs } : null;
+  const isOpen = name.length === OPEN_LENGTH && name.endsWith(OPEN_SUFFIX);
+  const isClosed = name.length === CLOSED_LENGTH && name.startsWith('_to_', 19) && name.endsWith('.mp4');
+  if (!isOpen && !isClosed) return null;
+  const startMs = startIn(name);
+  if (Number.isNaN(startMs)) return null;
+  if (isOpen) return { startMs, endMs: null };
+  const inDayMs = timeAt(name, 23);
+  if (Number.isNaN(inDayMs)) return null;
+  const sameDayMs = Math.floor(startMs / DAY_MS) * DAY_MS + inDayMs;
+  // A smaller time of day is on the next day; so a recording is a day long at most.
+  return { startMs, endMs: sameDayMs > startMs ? sameDayMs : sameDayMs + DAY_MS };
 };
 
 /** No recording is longer, whatever a file says. */

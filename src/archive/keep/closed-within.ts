@@ -1,10 +1,21 @@
 import { folderOf } from '../files/archive-path.js';
-import { parseRecordingName, parseUnclosedName } from '../files/file-name.js';
-import { listFolder } from '../files/scan-folder.js';
+import { closedName, parseRecordingName, parseUnclosedName } from '../files/file-name.js';
+import { type FolderNames, knownNames } from '../files/known-names.js';
 import { type ClockEra, EraOrder } from './clock-eras.js';
 
 /** A closed recording, with its times by its name. */
 export type ClosedRecording = { readonly fileName: string; readonly startMs: number; readonly endMs: number };
+
+const nothing: Pick<FolderNames, 'startsMs' | 'endsMs' | 'unclosed'> = {
+  startsMs: new Float64Array(),
+  endsMs: new Float64Array(),
+  unclosed: [],
+};
+
+const namesOf = ({ archiveDir, cameraId }: { readonly archiveDir: string; readonly cameraId: string }) => {
+  folderOf(archiveDir, cameraId);
+  return knownNames(archiveDir).lookAt(cameraId) ?? nothing;
+};
 
 /**
  * Job: the closed recordings of a camera that begin at `fromMs` or later, in their order, up to the first one that ends after
@@ -19,12 +30,16 @@ export const closedWithin = (input: {
 }): ClosedRecording[] => {
   const closed: ClosedRecording[] = [];
   let beforeMs = Number.POSITIVE_INFINITY;
-  for (const fileName of listFolder(folderOf(input.archiveDir, input.cameraId))) {
-    const name = parseRecordingName(parseUnclosedName(fileName) ?? fileName);
-    if (name === null || name.startMs < input.fromMs) continue;
-    const { startMs, endMs } = name;
-    if (endMs === null || endMs > input.toMs) beforeMs = Math.min(beforeMs, startMs);
-    else closed.push({ fileName, startMs, endMs });
+  const names = namesOf(input);
+  for (const openFileName of names.unclosed) {
+    const startMs = parseRecordingName(parseUnclosedName(openFileName) ?? '')?.startMs ?? 0;
+    if (startMs >= input.fromMs) beforeMs = Math.min(beforeMs, startMs);
+  }
+  for (const [at, endMs] of names.endsMs.entries()) {
+    const startMs = names.startsMs[at]!;
+    if (startMs < input.fromMs) continue;
+    if (endMs > input.toMs) beforeMs = Math.min(beforeMs, startMs);
+    else closed.push({ fileName: closedName(startMs, endMs), startMs, endMs });
   }
   return closed
     .filter(({ startMs }) => startMs < beforeMs)
@@ -43,10 +58,11 @@ export const closedBefore = (input: {
 }): ClosedRecording[] => {
   const order = new EraOrder(input.eras);
   const closed: ClosedRecording[] = [];
-  for (const fileName of listFolder(folderOf(input.archiveDir, input.cameraId))) {
-    const { startMs = 0, endMs = null } = parseRecordingName(fileName) ?? {};
-    if (endMs === null || startMs <= input.afterMs || order.rightEndMs(endMs) >= input.beforeMs) continue;
-    closed.push({ fileName, startMs, endMs });
+  const { startsMs, endsMs } = namesOf(input);
+  for (const [at, endMs] of endsMs.entries()) {
+    const startMs = startsMs[at]!;
+    if (startMs <= input.afterMs || order.rightEndMs(endMs) >= input.beforeMs) continue;
+    closed.push({ fileName: closedName(startMs, endMs), startMs, endMs });
   }
   return closed.sort((a, b) => a.startMs - b.startMs).slice(0, input.count);
 };

@@ -1,9 +1,12 @@
-import { lstatSync, rmdirSync, statfsSync, unlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, rmdirSync, statfsSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/errors.js';
 import { eachFolder, type FilePlace, placeKey } from '../files/archive-folders.js';
+import { folderOf } from '../files/archive-path.js';
 import { deleteBelongings, Sharers, sidecarsOf } from '../files/belongings.js';
-import { parseBrokenName, parseRecordingName, parseUnclosedName } from '../files/file-name.js';
+import { closedName, parseBrokenName, parseRecordingName, parseUnclosedName } from '../files/file-name.js';
+import { type FolderNames, knownNames } from '../files/known-names.js';
+import { listFolder } from '../files/scan-folder.js';
 import { parseSidecarName } from '../files/sidecar-name.js';
 import { brokenFileAt } from '../list/broken-files.js';
 import { type ClockEra, EraOrder } from './clock-eras.js';
@@ -148,6 +151,25 @@ const removeFolder = (folder: string): void => {
   }
 };
 
+/** What is in a folder; null: it was removed meanwhile, or is not ours to read. */
+const namesIn = (folder: string): string[] | null => {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return null;
+  }
+};
+
+/** Whether something in a folder may be due, or nothing is in it: else it needn't be read. */
+const mayHaveDue = (names: FolderNames, order: EraOrder, beforeMs: number): boolean => {
+  const { startsMs, endsMs, broken, unclosed, leftMs } = names;
+  // When what was moved aside was written to last no name tells.
+  if (beforeMs === Number.POSITIVE_INFINITY || broken.length > 0) return true;
+  if (startsMs.length + unclosed.length + leftMs.length === 0) return true;
+  const isDue = (timeMs: number): boolean => order.rightEndMs(timeMs) < beforeMs;
+  return endsMs.some(isDue) || leftMs.some(isDue);
+};
+
 /**
  * Job: deletes closed recordings, and what was moved aside, that end before their camera's limit; `maxFiles` at most.
  * Open ones are left alone: they have a recorder, or are repaired first.
@@ -169,9 +191,11 @@ export const deleteExpired = (input: {
   const unclosed: FilePlace[] = [];
   const bare: string[] = [];
   const absent = [...limits.keys()].filter((cameraId) => isAbsent(join(input.archiveDir, cameraId)));
-  eachFolder(input.archiveDir, (cameraId, names) => {
+  for (const [cameraId, known] of knownNames(input.archiveDir).look()) {
     const beforeMs = limits.get(cameraId);
-    if (beforeMs === undefined) return;
+    if (beforeMs === undefined || !mayHaveDue(known, order, beforeMs)) continue;
+    const names = namesIn(join(input.archiveDir, cameraId));
+    if (names === null) continue;
     const isPurged = beforeMs === Number.POSITIVE_INFINITY;
     const kept: string[] = [];
     for (const fileName of names) {
@@ -191,10 +215,10 @@ export const deleteExpired = (input: {
       const isOld = order.rightEndMs(startMs) < beforeMs;
       if (!(isOld && round.deleteLeft({ cameraId, fileName }))) kept.push(fileName);
     }
-    if (kept.length > 0) return;
+    if (kept.length > 0) continue;
     bare.push(cameraId);
     if (isPurged) removeFolder(join(input.archiveDir, cameraId));
-  });
+  }
   return { ...round.result, bare, absent, unclosed };
 };
 
@@ -204,13 +228,12 @@ export const deleteUnclosed = (input: {
   readonly places: readonly FilePlace[];
 }): Deletions => {
   const round = new DeletionRound(input.archiveDir);
-  const wanted = new Set(
-    input.places.filter(({ fileName }) => parseUnclosedName(fileName) !== null).map(placeKey),
-  );
-  eachFolder(input.archiveDir, (cameraId, names) => {
-    for (const fileName of names)
+  const places = input.places.filter(({ fileName }) => parseUnclosedName(fileName) !== null);
+  for (const cameraId of new Set(places.map((place) => place.cameraId))) {
+    const wanted = new Set(places.filter((place) => place.cameraId === cameraId).map(placeKey));
+    for (const fileName of listFolder(folderOf(input.archiveDir, cameraId)))
       if (wanted.has(placeKey({ cameraId, fileName }))) round.delete({ cameraId, fileName });
-  });
+  }
   return round.result;
 };
 
@@ -221,11 +244,10 @@ export const deleteFiles = (input: {
   readonly fileNames: readonly string[];
 }): Deletions => {
   const round = new DeletionRound(input.archiveDir);
+  const { archiveDir, cameraId } = input;
   const wanted = new Set(input.fileNames.filter((fileName) => closedEndMs(fileName) !== null));
-  eachFolder(input.archiveDir, (cameraId, names) => {
-    if (cameraId !== input.cameraId) return;
-    for (const fileName of names) if (wanted.has(fileName)) round.delete({ cameraId, fileName });
-  });
+  for (const fileName of listFolder(folderOf(archiveDir, cameraId)))
+    if (wanted.has(fileName)) round.delete({ cameraId, fileName });
   return round.result;
 };
 
@@ -236,7 +258,10 @@ const isBehind = (candidate: Candidate, { era, endMs, key }: AgePlace): boolean 
   (candidate.era - era || candidate.endMs - endMs) > 0 ||
   (candidate.era === era && candidate.endMs === endMs && placeKey(candidate) > key);
 
-/** By when they were made, which names tell only within an era. */
+/**
+ * By when they were made, which names tell only within an era. All that is known of names is gone through, some 10 ms where
+ * there are 360 000; few of them become candidates.
+ */
 const oldestOf = (
   archiveDir: string,
   order: EraOrder,
@@ -245,18 +270,29 @@ const oldestOf = (
   after: AgePlace | null = null,
 ): Candidate[] => {
   let oldest: Candidate[] = [];
+  /** What is younger has no place among them. */
+  let last: Candidate | null = null;
   const shorten = (): void => {
     oldest = oldest.sort(byAge).slice(0, count);
+    last = oldest[count - 1] ?? null;
   };
-  eachFolder(archiveDir, (cameraId, names) => {
-    for (const fileName of names) {
-      const endMs = deletableEndMs(archiveDir, { cameraId, fileName });
-      if (endMs === null || isLeft({ cameraId, fileName })) continue;
-      const candidate = { cameraId, fileName, era: order.eraOf(endMs), endMs };
-      if (after === null || isBehind(candidate, after)) oldest.push(candidate);
-      if (oldest.length >= count * 16) shorten();
+  const offer = (cameraId: string, endMs: number, nameOf: () => string): void => {
+    const era = order.eraOf(endMs);
+    if (last !== null && (era - last.era || endMs - last.endMs) > 0) return;
+    if (after !== null && (era - after.era || endMs - after.endMs) < 0) return;
+    const candidate = { cameraId, fileName: nameOf(), era, endMs };
+    if (isLeft(candidate) || (after !== null && !isBehind(candidate, after))) return;
+    oldest.push(candidate);
+    if (oldest.length >= count * 16) shorten();
+  };
+  for (const [cameraId, { startsMs, endsMs, broken }] of knownNames(archiveDir).look()) {
+    for (const [at, endMs] of endsMs.entries())
+      offer(cameraId, endMs, () => closedName(startsMs[at]!, endMs));
+    for (const fileName of broken) {
+      const endMs = brokenFileAt(join(archiveDir, cameraId), fileName)?.endMs;
+      if (endMs !== undefined) offer(cameraId, endMs, () => fileName);
     }
-  });
+  }
   shorten();
   return oldest;
 };

@@ -1,8 +1,8 @@
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { eachFolder } from '../files/archive-folders.js';
 import { belongingBytes } from '../files/belongings.js';
 import { openEndMs, parseBrokenName } from '../files/file-name.js';
+import { knownNames } from '../files/known-names.js';
 import { listFolder } from '../files/scan-folder.js';
 
 /** A file that was moved aside since nothing in it can be played. */
@@ -34,13 +34,13 @@ export const listBroken = ({ folder }: { readonly folder: string }): BrokenFile[
 /** Job: how many there are in the archive. */
 export const countBroken = ({ archiveDir }: { readonly archiveDir: string }): BrokenTotal => {
   let [files, bytes] = [0, 0];
-  eachFolder(archiveDir, (cameraId, names) => {
-    for (const name of names) {
+  for (const [cameraId, { broken }] of knownNames(archiveDir).look()) {
+    for (const name of broken) {
       const found = brokenFileAt(join(archiveDir, cameraId), name);
       if (found === null) continue;
       files += 1;
       bytes += found.sizeBytes + belongingBytes(join(archiveDir, cameraId), name);
     }
-  });
+  }
   return { files, bytes };
 };

@@ -59,3 +59,38 @@ test('nothing else is a name', () => {
   for (const name of faults) assert.equal(parseRecordingName(name), null, name);
   fc.assert(fc.property(fc.string(), (text) => assert.equal(parseRecordingName(text), null)));
 });
+
+test('a date that there is none of is no name, and each that there is, is one', () => {
+  const pad = (value: number, length = 2): string => String(value).padStart(length, '0');
+  const number = (most: number) => fc.integer({ min: 0, max: most });
+  const closedAt = (date: string, [hour = 0, minute = 0, second = 0]: readonly number[]): string =>
+    `${date}_to_${[hour, minute, second].map((value) => pad(value)).join('-')}.mp4`;
+  fc.assert(
+    fc.property(
+      fc.tuple(number(2600), number(13), number(32), number(25), number(61), number(61)),
+      fc.tuple(number(25), number(61), number(61)),
+      ([year, month, day, hour, minute, second], end) => {
+        const [date, time] = [
+          [pad(year, 4), pad(month), pad(day)].join('-'),
+          [hour, minute, second].map((value) => pad(value)),
+        ];
+        const startMs = Date.parse(`${date}T${time.join(':')}Z`);
+        const isThere =
+          !Number.isNaN(startMs) &&
+          year >= 100 &&
+          new Date(startMs).toISOString() === `${date}T${time.join(':')}.000Z`;
+        const stem = `${date}_${time.join('-')}`;
+        assert.deepEqual(
+          parseRecordingName(`${stem}_ongoing.mp4`),
+          isThere ? { startMs, endMs: null } : null,
+        );
+        const closed = closedAt(stem, end);
+        const isEnd = end[0] < 24 && end[1] < 60 && end[2] < 60;
+        const parsed = parseRecordingName(closed);
+        assert.equal(parsed !== null, isThere && isEnd, closed);
+        if (parsed !== null) assert.equal(closedName(parsed.startMs, parsed.endMs!), closed);
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
