@@ -6,6 +6,7 @@ import {
   eventView,
   type KeptEvent,
 } from '../events/kept/event.js';
+import { withoutAddresses } from './without-addresses.js';
 
 const phases = ['began', 'ended'] as const;
 type Phase = (typeof phases)[number];
@@ -44,8 +45,8 @@ export const occurrencesOf = (
   return isOver && 'toMs' in changes ? [occurrenceOf(event, 'ended')] : [];
 };
 
-/** The event as those are told who are no users: who protects or reviews it is nothing to them. */
+/** The event as those are told who are no users: who protects or reviews it, and where its camera is, is nothing to them. */
 export const toldEvent = (event: KeptEvent) => {
-  const { protected: _, ...told } = eventView(event);
-  return told;
+  const { protected: _, detail, ...told } = eventView(event);
+  return { ...told, detail: event.type === 'camera_lost' ? withoutAddresses(detail) : detail };
 };

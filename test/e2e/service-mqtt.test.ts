@@ -69,7 +69,11 @@ test('a broker knows how the cameras are, and that the service is gone, be it ki
     { deadlineMs: 60_000 },
   );
   assert.deepEqual([lost.type, lost.event.camera_id], ['new', 'gate']);
+  const stateOfLost = await until('its state says why', () => stateOf().last_error !== '' && stateOf());
+  assert.match(stateOfLost.last_error, /its address/);
   assert.equal(await second.stop(), 0);
   await until('it took its leave', () => lastOf('site/a/available') === 'offline');
+  const cameraPlace = new URL(camera.url()).host;
+  assert.ok(!JSON.stringify(heard).includes(cameraPlace), 'nobody hears where cameras are');
   assert.doesNotMatch(JSON.stringify(heard) + first.out() + second.out(), /canary/);
 });

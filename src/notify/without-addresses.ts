@@ -1,0 +1,9 @@
+/**
+ * What errors say of where a camera is: its host and port, or an address as cameras write them. An IPv6 one has its
+ * brackets beside a port, and two colons at least without.
+ */
+const ADDRESS =
+  /[a-z][a-z0-9+.-]*:\/\/\S+|\[[^\]\s]*:[^\]\s]*\](?::\d+)?|[^\s:/[\]()"',]+:\d{1,5}\b|\b\d{1,3}(?:\.\d{1,3}){3}\b|(?<![\w:])(?:[0-9a-f]{0,4}:){2,}[0-9a-f.:]*/gi;
+
+/** Why a camera is away, for those who are not to know where it is. */
+export const withoutAddresses = (text: string): string => text.replace(ADDRESS, 'its address');
