@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { systemClock } from '../../src/base/clock.js';
 import { Backlog } from '../../src/notify/mqtt/backlog.js';
 import { PacketGuard } from '../../src/notify/mqtt/packet-guard.js';
 
@@ -25,7 +26,7 @@ const firstBytes = fc.integer({ min: 0, max: 255 }).filter((first) => first >> 4
 const cutsOf = fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 20 });
 
 const faultOf = (bytes: Buffer, cuts: readonly number[]): string | null => {
-  const guard = new PacketGuard(MAX_BYTES);
+  const guard = new PacketGuard(MAX_BYTES, systemClock);
   let at = 0;
   for (let turn = 0; at < bytes.length; turn++) {
     const end = at + cuts[turn % cuts.length]!;
@@ -54,11 +55,14 @@ test('packets that are short enough pass, however they are cut; one that is too 
 });
 
 test('a length that never ends is no MQTT, and a message of QoS 2 was asked for by nobody', () => {
-  const endless = new PacketGuard(2 ** 40);
+  const endless = new PacketGuard(2 ** 40, systemClock);
   assert.match(endless.fault(Buffer.from([0x20, 0xff, 0xff, 0xff, 0xff])) ?? '', /no MQTT/);
   for (const first of [0x34, 0x35, 0x36, 0x3c])
-    assert.match(new PacketGuard(MAX_BYTES).fault(Buffer.from([first])) ?? '', /nobody asked for/);
-  assert.equal(new PacketGuard(MAX_BYTES).fault(Buffer.from([0x33, 0])), null);
+    assert.match(
+      new PacketGuard(MAX_BYTES, systemClock).fault(Buffer.from([first])) ?? '',
+      /nobody asked for/,
+    );
+  assert.equal(new PacketGuard(MAX_BYTES, systemClock).fault(Buffer.from([0x33, 0])), null);
 });
 
 test('whatever is taken, acknowledged in any order and begun anew: all that was not given up arrives, in order', () => {

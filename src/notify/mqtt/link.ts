@@ -34,6 +34,8 @@ const CONNECT_MS = 15_000;
 const KEEPALIVE_SEC = 30;
 /** What is asked for is short; the longest is our own, come back. */
 const MAX_INCOMING_BYTES = 65_536;
+/** That the broker has it, and where we listen to its topic, the message itself. */
+const ANSWERS_OF_A_MESSAGE = 2;
 const END_MS = 500;
 
 const openSocket = ({ isTls, host, port }: BrokerAddress, ca: Buffer | null): [Socket, ready: string] => {
@@ -46,8 +48,10 @@ const openSocket = ({ isTls, host, port }: BrokerAddress, ca: Buffer | null): [S
 export class Link {
   readonly #options: LinkOptions;
   readonly #events: LinkEvents;
+  readonly #clock: Clock;
   readonly #deadline: Timer;
   readonly #socket: Socket;
+  #stream: GuardedSocket | null = null;
   #client: MqttClient | null = null;
   #isUp = false;
   #isOver = false;
@@ -55,6 +59,7 @@ export class Link {
   constructor(options: LinkOptions, { clock, ...events }: LinkEvents & { readonly clock: Clock }) {
     this.#options = options;
     this.#events = events;
+    this.#clock = clock;
     this.#deadline = clock.after(CONNECT_MS, () => this.break('the broker did not answer in time'));
     const [socket, ready] = openSocket(options.address, options.ca);
     this.#socket = socket;
@@ -70,12 +75,13 @@ export class Link {
 
   /** `onDone`: the broker has it (QoS 1), or it is on its way (QoS 0); never called where the link breaks before. */
   publish({ topic, payload, qos, retain }: Message, onDone: () => void): void {
-    if (this.#isUp)
-      this.#client?.publish(topic, payload, { qos, retain }, (fault) => {
-        if (this.#isOver) return;
-        if (fault) this.break(messageOf(fault));
-        else onDone();
-      });
+    if (!this.#isUp) return;
+    this.#stream?.expect(ANSWERS_OF_A_MESSAGE);
+    this.#client?.publish(topic, payload, { qos, retain }, (fault) => {
+      if (this.#isOver) return;
+      if (fault) this.break(messageOf(fault));
+      else onDone();
+    });
   }
 
   /** `onDone`: what is retained there comes from now on. */
@@ -127,7 +133,8 @@ export class Link {
     if (this.#isOver) return;
     const { address, clientId, will } = this.#options;
     const { username, password } = address;
-    const stream = new GuardedSocket(this.#socket, MAX_INCOMING_BYTES);
+    const stream = new GuardedSocket(this.#socket, MAX_INCOMING_BYTES, this.#clock);
+    this.#stream = stream;
     // The library says nothing of faults that have no code.
     stream.on('error', (fault) => this.break(messageOf(fault)));
     const client = new MqttClient(() => stream, {

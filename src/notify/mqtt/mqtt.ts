@@ -61,6 +61,8 @@ const MAX_TOPIC = 512;
 /** Home Assistant asks that not all answer its birth at once. */
 const BIRTH_SPREAD_MS = 3_000;
 const BIRTH_LEAST_MS = 500;
+/** Anybody may say that it began, and it is much that is told then. */
+const BIRTH_EVERY_MS = 60_000;
 
 const isoOf = (wallMs: number): string => new Date(wallMs).toISOString();
 
@@ -84,6 +86,7 @@ export class Mqtt {
   #removals = 0;
   #sweeping: Timer | null = null;
   #answering: Timer | null = null;
+  #answeredMs = Number.NEGATIVE_INFINITY;
   #isStopping = false;
   /** Some began or ended that may not be on the disk. */
   #areEventsNew = false;
@@ -283,20 +286,23 @@ export class Mqtt {
       if (payload.toString() === 'online' && !isRetained) this.#answerBirth();
     } else if (isRetained && payload.length > 0 && topic.length <= MAX_TOPIC) {
       if (this.#isComplete) this.#clearIfNobodys(topic);
-      else if (this.#found.size < MAX_FOUND) this.#found.add(topic);
+      else if (this.#topics.cameraLevel(topic) !== null && this.#found.size < MAX_FOUND)
+        this.#found.add(topic);
     }
   }
 
   /** Home Assistant began: it hears of everything once more. */
   #answerBirth(): void {
     const { clock, random = Math.random } = this.#deps;
-    this.#answering ??= clock.after(BIRTH_LEAST_MS + random() * BIRTH_SPREAD_MS, () => {
+    const sinceMs = clock.monotonicMs() - this.#answeredMs;
+    const waitMs = Math.max(BIRTH_LEAST_MS + random() * BIRTH_SPREAD_MS, BIRTH_EVERY_MS - sinceMs);
+    this.#answering ??= clock.after(waitMs, () => {
       this.#answering = null;
+      this.#answeredMs = clock.monotonicMs();
       const topics = [...this.#publisher.keptTopics()];
       const discovery = topics.filter((topic) => topic.startsWith(`${this.#topics.discoveryPrefix}/device/`));
       // What there is, then how it is.
-      this.#publisher.repeat(discovery);
-      this.#publisher.repeat(topics);
+      this.#publisher.repeat(new Set([...discovery, ...topics]));
     });
   }
 
