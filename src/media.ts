@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { Archive } from './archive/archive.js';
 import type { RetentionRule } from './archive/keep/retention.js';
 import type { RecorderFileState } from './archive/write/recorder-files.js';
@@ -110,7 +111,7 @@ const openArchive = async (
     { clock, log, recover: fileLeft.emit, onRefused: diskRefused.emit, onFile: recordingFiles.emit },
   );
   const archive = new Archive(
-    { archiveDir, minFreePercent },
+    { archiveDir, factsDir: join(config.dataDir, 'archive-facts'), minFreePercent },
     {
       clock,
       log,
@@ -147,6 +148,7 @@ const openArchive = async (
   );
   recordingFiles.on((cameraId, fileName, state) => {
     const progress = state === 'made' ? desk.progressOf(cameraId, fileName) : null;
+    if (state !== 'made') archive.facts.learnSoon(cameraId);
     if (progress === null) archive.detections.fileEnded(cameraId, fileName);
     else archive.detections.fileMade(cameraId, fileName, progress);
   });

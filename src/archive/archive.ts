@@ -5,6 +5,7 @@ import type { ArchiveRoot } from './archive-root.js';
 import { Exports, type ExportsDeps } from './bundle/exports.js';
 import { DetectionKeeper } from './detections/detection-keeper.js';
 import { KeptDetections } from './detections/kept-detections.js';
+import { FactsKeeper } from './facts/facts-keeper.js';
 import type { FilesInProgress } from './files/file-progress.js';
 import { Frames } from './frames/frames.js';
 import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './jobs/job-pool.js';
@@ -21,7 +22,12 @@ import { RecordingLocator } from './play/locator.js';
 import { Playback } from './play/playback.js';
 import { SubtitleTrack, type SubtitleTrackDeps } from './play/subtitle-track.js';
 
-export type ArchiveOptions = { readonly archiveDir: string; readonly minFreePercent: number };
+export type ArchiveOptions = {
+  readonly archiveDir: string;
+  /** Where what recordings say of themselves is kept: it may be thrown away at any time. */
+  readonly factsDir: string;
+  readonly minFreePercent: number;
+};
 
 export type ArchiveDeps = {
   readonly clock: Clock;
@@ -57,6 +63,7 @@ export class Archive {
   /** What is seen while recordings are made. */
   readonly detections: DetectionKeeper;
   readonly byEvents: EventRecording;
+  readonly facts: FactsKeeper;
   readonly #log: Logger;
   readonly #root: ArchiveDeps['root'];
   readonly #foreground: JobPool;
@@ -77,7 +84,8 @@ export class Archive {
     this.#deletions = deleter;
     this.#appends = new JobPool(BACKGROUND, pool);
     this.detections = new DetectionKeeper(options, { clock, log, runner: this.#appends });
-    const recordings = new Recordings(options, { runner, live });
+    this.facts = new FactsKeeper(options, { clock, runner: this.#repairs });
+    const recordings = new Recordings(options, { runner, live, facts: this.facts });
     const timeline = new Timeline({ clock, recordings, whyNot });
     const locator = new RecordingLocator(options, { recordings, runner });
     const playback = new Playback({ locator, runner, clock });
@@ -128,6 +136,7 @@ export class Archive {
       this.retention.archiveFound();
       await this.recovery.collect();
       void this.recovery.repairAll();
+      void this.facts.start();
     });
     this.retention.start();
     this.byEvents.start();
@@ -139,6 +148,7 @@ export class Archive {
     this.recovery.stop();
     this.retention.stop();
     this.byEvents.stop();
+    this.facts.stop();
     await this.detections.stop();
     const pools = [this.#foreground, this.#repairs, this.#deletions, this.#appends];
     const ended = await Promise.all(pools.map((pool) => pool.stop()));

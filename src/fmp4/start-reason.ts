@@ -9,7 +9,8 @@ import { BoxCursor } from './box-cursor.js';
  */
 export type StartReason = 'start' | 'rollover' | 'format' | 'clock' | 'camera_away' | 'disk' | 'no_event';
 
-const reasons: readonly string[] = [
+/** In an order that archives' facts rely on: new ones come last. */
+export const startReasons = [
   'start',
   'rollover',
   'format',
@@ -17,7 +18,9 @@ const reasons: readonly string[] = [
   'camera_away',
   'disk',
   'no_event',
-] satisfies StartReason[];
+] as const satisfies readonly StartReason[];
+
+const reasons: readonly string[] = startReasons;
 
 /** Made up for this box alone. */
 const EXTENDED_TYPE = Buffer.from('9d0f6c1be2a84f5cb3f0d7416a2e58c4', 'hex');

@@ -7,6 +7,8 @@ import type { JobInput, JobName, JobOutput, JobRequest, JobRunner } from './jobs
 
 export type JobPoolOptions = {
   readonly threads: number;
+  /** Those of them that are there from the start and stay: the first job needn't wait for one. Else none. */
+  readonly lastingThreads?: number;
   /** Jobs that may wait for a thread; one more is refused. */
   readonly maxWaiting: number;
   /** From the call to the answer; null: whoever calls can wait. */
@@ -18,6 +20,7 @@ export type JobPoolOptions = {
 /** For what viewers wait for. */
 export const FOREGROUND: JobPoolOptions = {
   threads: 2,
+  lastingThreads: 1,
   maxWaiting: 64,
   patienceMs: 15_000,
   deadlineMs: 15_000,
@@ -93,7 +96,7 @@ export class JobPool implements JobRunner {
     this.#pool = new Piscina({
       filename: (deps.entry ?? new URL('../../../workers/tasks.js', import.meta.url)).href,
       name: 'runTask',
-      minThreads: 0,
+      minThreads: options.lastingThreads ?? 0,
       maxThreads: options.threads,
       idleTimeout: IDLE_MS,
       recordTiming: false,

@@ -4,6 +4,7 @@ import { listDetections, readDetections } from '../detections/read-detections.js
 import { collectClip } from '../export/collect-clip.js';
 import { finishClip } from '../export/finish-clip.js';
 import { readClip } from '../export/read-clip.js';
+import { factsCameras, learnFacts } from '../facts/learn-facts.js';
 import { findUnclosed } from '../files/archive-folders.js';
 import { codeOf } from '../files/disk-fault.js';
 import { type JobOutcome, Moved } from '../files/job-result.js';
@@ -22,6 +23,7 @@ import {
 import { repairFile } from '../keep/repair-file.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
+import { scanWithFacts } from '../list/scan-with-facts.js';
 import { indexParts } from '../parts/index-parts.js';
 import { keyFrameEnds } from '../parts/key-frame-ends.js';
 import { buildSegment } from '../play/build-segment.js';
@@ -34,6 +36,9 @@ import { readBytes } from '../play/read-bytes.js';
  */
 export const jobs = {
   scanFolder,
+  scanWithFacts,
+  learnFacts,
+  factsCameras,
   statFile,
   inspectFiles,
   findUnclosed,

@@ -8,14 +8,17 @@ import type { JobRunner } from '../jobs/jobs.js';
 import type { BrokenFile } from './broken-files.js';
 import { type Inspection, type InspectionRequest, nothingKnown } from './inspect-files.js';
 import { type Recording, recordingOf } from './recording.js';
+import { factsAt, type KnownScan } from './scan-with-facts.js';
 
-/** Some 20 MB of facts: a month of hours for 140 cameras. */
+/** Some 20 MB in mind: a month of hours for 140 cameras. Of the others what is kept on the disk is read anew. */
 const MAX_FILES_KNOWN = 100_000;
 /** Files that one job looks into, so that other requests get their turn. */
 const FILES_A_JOB = 64;
 
 type Known = { readonly recording: Recording; readonly inspection: Inspection };
 type KnownFiles = Map<string, Known>;
+/** `isListed`: all files that there were. */
+type KnownCamera = { readonly files: KnownFiles; readonly isListed: boolean };
 type Stale = {
   readonly fileName: string;
   readonly stamp: FileStamp;
@@ -23,6 +26,11 @@ type Stale = {
   /** Null: nobody writes it. */
   readonly progress: FileProgress | null;
 };
+
+/** What was kept of closed recordings by runs before; the one who keeps it is told where something is new. */
+export type KeptFacts = { pathOf(cameraId: string): string; learnSoon(cameraId: string): void };
+
+const isClosed = ({ fileName }: Stale): boolean => parseRecordingName(fileName)?.endMs != null;
 
 /** An open file that grew is walked on from where the last walk ended, or from where its recorder is. */
 const requestOf = ({ fileName, stamp, before, progress }: Stale): InspectionRequest => {
@@ -59,18 +67,20 @@ export class Recordings {
   readonly #maxFiles: number;
   readonly #runner: JobRunner;
   readonly #live: FilesInProgress;
+  readonly #facts: KeptFacts | null;
   /** The camera asked for last is the last one. */
-  readonly #known = new Map<string, KnownFiles>();
+  readonly #known = new Map<string, KnownCamera>();
   readonly #listings = new Map<string, Promise<Recording[]>>();
 
   constructor(
     options: { readonly archiveDir: string; readonly maxFiles?: number },
-    deps: { readonly runner: JobRunner; readonly live: FilesInProgress },
+    deps: { readonly runner: JobRunner; readonly live: FilesInProgress; readonly facts?: KeptFacts },
   ) {
     this.#archiveDir = options.archiveDir;
     this.#maxFiles = options.maxFiles ?? MAX_FILES_KNOWN;
     this.#runner = deps.runner;
     this.#live = deps.live;
+    this.#facts = deps.facts ?? null;
   }
 
   /** All recordings of a camera, sorted by start. Requests that come together share the work. */
@@ -94,38 +104,52 @@ export class Recordings {
     const folder = folderOf(this.#archiveDir, cameraId);
     const stamp = await this.#runner.run('statFile', { folder, fileName });
     if (stamp === null) throw archiveError('not_found', 'there is no such recording');
-    const files = this.#known.get(cameraId) ?? new Map<string, Known>();
+    const { files, isListed } = this.#known.get(cameraId) ?? {
+      files: new Map<string, Known>(),
+      isListed: false,
+    };
     const stale = this.#lookAt(cameraId, fileName, stamp, files.get(fileName));
     const { before } = stale;
     if (before !== undefined && isSameStamp(before.recording, stale.stamp)) return before.recording;
     await this.#inspect(folder, [stale], files);
-    this.#remember(cameraId, files);
+    this.#remember(cameraId, { files, isListed });
     const found = files.get(fileName);
     if (found === undefined) throw archiveError('not_found', 'there is no such recording');
     return found.recording;
   }
 
   async #list(cameraId: string, folder: string): Promise<Recording[]> {
-    const scan = await this.#runner.run('scanFolder', { folder });
     const files: KnownFiles = new Map();
-    const stale = this.#compare(cameraId, scan, files);
+    const stale = this.#compare(cameraId, await this.#scan(cameraId, folder), files);
+    if (stale.some(isClosed)) this.#facts?.learnSoon(cameraId);
     for (let first = 0; first < stale.length; first += FILES_A_JOB) {
       await this.#inspect(folder, stale.slice(first, first + FILES_A_JOB), files);
     }
-    this.#remember(cameraId, files);
+    this.#remember(cameraId, { files, isListed: true });
     return [...files.values()]
       .map(({ recording }) => recording)
       .sort((a, b) => a.startMs - b.startMs || (a.fileName < b.fileName ? -1 : 1));
   }
 
+  /** Of a camera that nothing is in mind of, with what was kept of it. */
+  #scan(cameraId: string, folder: string): Promise<FolderScan | KnownScan> {
+    const isListed = this.#known.get(cameraId)?.isListed === true;
+    if (this.#facts === null || isListed) return this.#runner.run('scanFolder', { folder });
+    return this.#runner.run('scanWithFacts', { folder, factsPath: this.#facts.pathOf(cameraId) });
+  }
+
   /** Takes over what is still true, and returns what has to be looked into. */
-  #compare(cameraId: string, scan: FolderScan, files: KnownFiles): Stale[] {
+  #compare(cameraId: string, scan: FolderScan | KnownScan, files: KnownFiles): Stale[] {
     const stale: Stale[] = [];
-    const known = this.#known.get(cameraId);
+    const known = this.#known.get(cameraId)?.files;
     for (const [index, fileName] of scan.names.entries()) {
       const file = this.#lookAt(cameraId, fileName, stampAt(scan, index), known?.get(fileName));
       const { stamp, before } = file;
+      const kept = 'facts' in scan ? factsAt(scan, index) : null;
+      const name = kept === null ? null : parseRecordingName(fileName);
       if (before !== undefined && isSameStamp(before.recording, stamp)) files.set(fileName, before);
+      else if (kept !== null && name !== null)
+        files.set(fileName, { recording: recordingOf(fileName, name, stamp, kept), inspection: kept });
       else stale.push(file);
     }
     return stale;
@@ -154,9 +178,9 @@ export class Recordings {
   }
 
   /** Forgets the cameras that nobody asked for longest where too many files are known. */
-  #remember(cameraId: string, files: KnownFiles): void {
+  #remember(cameraId: string, camera: KnownCamera): void {
     this.#known.delete(cameraId);
-    if (files.size > 0) this.#known.set(cameraId, files);
-    forgetOldest(this.#known, ({ size }) => size, this.#maxFiles, cameraId);
+    if (camera.files.size > 0) this.#known.set(cameraId, camera);
+    forgetOldest(this.#known, ({ files }) => files.size, this.#maxFiles, cameraId);
   }
 }

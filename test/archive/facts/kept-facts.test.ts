@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import fc from 'fast-check';
+import { readFacts } from '../../../src/archive/facts/camera-facts.js';
+import { FactsKeeper } from '../../../src/archive/facts/facts-keeper.js';
+import { factsPath } from '../../../src/archive/facts/learn-facts.js';
+import { Recordings } from '../../../src/archive/list/recordings.js';
+import { countBytesRead } from '../../support/bytes-read.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { tempFolder } from '../../support/temp-folder.js';
+import { until } from '../../support/until.js';
+import { InlineRunner } from '../inline-runner.js';
+import { nobodyWrites } from '../nobody-writes.js';
+import { buildRecording, writeClosed, writeOpen } from '../recording-file.js';
+
+const START_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 125);
+const HOUR_MS = 3_600_000;
+const LATER_MS = 60_000;
+
+/** An archive whose files were written a minute ago, as far as the wall clock says. */
+const setUp = (t: TestContext) => {
+  const [archiveDir, factsDir] = [tempFolder(t), join(tempFolder(t), 'facts')];
+  const folder = join(archiveDir, 'door');
+  mkdirSync(folder);
+  const { now } = Date;
+  t.mock.method(Date, 'now', () => now() + LATER_MS);
+  const place = { archiveDir, factsDir };
+  /** Another run of the service. */
+  const restart = () => {
+    const [runner, clock] = [new InlineRunner(), new FakeClock(START_MS)];
+    const facts = new FactsKeeper(place, { clock, runner });
+    const recordings = new Recordings(place, { runner, live: nobodyWrites, facts });
+    const listed = async () =>
+      (await recordings.list('door')).map(({ fileName, startMs, endMs, startReason }) => ({
+        ...{ fileName, startMs, endMs, startReason },
+      }));
+    return { runner, clock, facts, recordings, listed };
+  };
+  /** Looks at all that is there, in the time of the test. */
+  const learn = async ({ clock, facts }: ReturnType<typeof restart>): Promise<void> => {
+    await facts.start();
+    await until('all was looked at', () => {
+      clock.advance(1_000);
+      return facts.waiting === 0;
+    });
+    facts.stop();
+  };
+  const keptPath = factsPath(factsDir, 'door');
+  return { archiveDir, factsDir, folder, restart, learn, keptPath };
+};
+
+test('after a restart no recording is asked again for what it said, and the list is the same', async (t) => {
+  const { folder, restart, learn } = setUp(t);
+  for (let hour = 0; hour < 80; hour += 1) {
+    const startReason = hour === 0 ? 'start' : hour % 7 === 0 ? 'camera_away' : 'rollover';
+    writeClosed(folder, { startMs: START_MS + hour * HOUR_MS, startReason });
+  }
+  const open = writeOpen(folder, { startMs: START_MS + 90 * HOUR_MS, startReason: 'disk' });
+  const first = restart();
+  const list = await first.listed();
+  assert.equal(list.length, 81);
+  assert.equal(first.runner.countOf('inspectFiles'), 2);
+  await learn(first);
+  const readBytes = countBytesRead(t);
+  const second = restart();
+  assert.deepEqual(await second.listed(), list);
+  const looked = second.runner.inputs.flatMap(
+    (input) => (input as { files?: { fileName: string }[] }).files ?? [],
+  );
+  assert.deepEqual(
+    looked.map(({ fileName }) => fileName),
+    [open],
+  );
+  const bytes = readBytes();
+  assert.ok(bytes < 80 * 100 + 16_384, `${bytes} bytes were read`);
+});
+
+test('one recording was asked for before its camera is listed: the others are not asked again either', async (t) => {
+  const { folder, restart, learn } = setUp(t);
+  const names = [0, 1, 2].map((hour) => writeClosed(folder, { startMs: START_MS + hour * HOUR_MS }));
+  await learn(restart());
+  const { recordings, listed, runner } = restart();
+  await recordings.find('door', names[1]!);
+  const before = runner.countOf('inspectFiles');
+  assert.equal((await listed()).length, 3);
+  assert.equal(runner.countOf('inspectFiles'), before);
+});
+
+test('another file under the same name is asked, be it as large and as old; what is gone is forgotten', async (t) => {
+  const { folder, restart, learn, keptPath } = setUp(t);
+  const names = [0, 1, 2].map((hour) =>
+    writeClosed(folder, { startMs: START_MS + hour * HOUR_MS, startReason: 'start' }),
+  );
+  const [first, second] = names as [string, string];
+  const oldSec = START_MS / 1000 - 60;
+  utimesSync(join(folder, first), oldSec, oldSec);
+  await learn(restart());
+  assert.equal(readFacts(keptPath).count, 3);
+
+  const before = statSync(join(folder, first));
+  writeFileSync(join(folder, first), buildRecording({ startMs: START_MS + 500, startReason: 'clock' }).bytes);
+  utimesSync(join(folder, first), oldSec, oldSec);
+  const after = statSync(join(folder, first));
+  assert.deepEqual([after.ino, after.size, after.mtimeMs], [before.ino, before.size, before.mtimeMs]);
+  rmSync(join(folder, second));
+  const { listed, ...run } = restart();
+  const list = await listed();
+  assert.deepEqual(
+    list.map(({ startMs, startReason }) => [startMs, startReason]),
+    [
+      [START_MS + 500, 'clock'],
+      [START_MS + 2 * HOUR_MS, 'start'],
+    ],
+  );
+  await learn({ ...run, listed });
+  assert.equal(readFacts(keptPath).count, 2);
+  assert.deepEqual(await restart().listed(), list);
+});
+
+test('whatever becomes of what is kept, the list is right', async (t) => {
+  const { folder, restart, learn, keptPath, factsDir, archiveDir } = setUp(t);
+  for (let hour = 0; hour < 5; hour += 1) writeClosed(folder, { startMs: START_MS + hour * HOUR_MS });
+  const list = await restart().listed();
+  await learn(restart());
+  const whole = readFileSync(keptPath);
+  const isRight = async (kept: Buffer): Promise<void> => {
+    writeFileSync(keptPath, kept);
+    assert.deepEqual(await restart().listed(), list);
+  };
+  for (const length of [0, 7, 16, whole.length - 1]) await isRight(whole.subarray(0, length));
+  await isRight(Buffer.concat([whole, Buffer.alloc(72)]));
+  await fc.assert(
+    fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), async (at, change) => {
+      const damaged = Buffer.from(whole);
+      damaged[at] = damaged[at]! ^ change;
+      await isRight(damaged);
+    }),
+    { numRuns: 100 },
+  );
+  await learn(restart());
+  assert.equal(readFacts(keptPath).count, 5, 'made anew');
+
+  // Neither is it of any use where no file can be, which is as good as a full disk.
+  rmSync(factsDir, { recursive: true });
+  writeFileSync(factsDir, 'x');
+  const run = restart();
+  await run.facts.start();
+  assert.deepEqual(await run.listed(), list);
+  run.facts.stop();
+  rmSync(factsDir);
+  mkdirSync(keptPath, { recursive: true });
+  await learn(restart());
+  assert.deepEqual(await restart().listed(), list);
+  rmSync(keptPath, { recursive: true });
+
+  // Of another camera's files it says nothing, and it goes with its camera's folder.
+  await learn(restart());
+  writeClosed(join(archiveDir, 'gate'), { startMs: START_MS + 900 });
+  writeFileSync(factsPath(factsDir, 'gate'), whole);
+  const { recordings } = restart();
+  assert.equal((await recordings.list('gate'))[0]?.startMs, START_MS + 900);
+  rmSync(join(archiveDir, 'gate'), { recursive: true });
+  await learn(restart());
+  assert.equal(existsSync(factsPath(factsDir, 'gate')), false);
+});
+
+test('what was written just now, or says nothing, is not kept, and holds up nothing behind it', async (t) => {
+  const { folder, restart, learn, keptPath } = setUp(t);
+  for (let hour = 0; hour < 70; hour += 1)
+    writeFileSync(
+      join(folder, writeClosed(folder, { startMs: START_MS + hour * HOUR_MS })),
+      Buffer.alloc(5_000),
+    );
+  writeClosed(folder, { startMs: START_MS + 100 * HOUR_MS });
+  const { now } = Date;
+  const fresh = t.mock.method(Date, 'now', () => now() - LATER_MS);
+  await learn(restart());
+  assert.equal(readFacts(keptPath).count, 0);
+  fresh.mock.restore();
+  t.mock.method(Date, 'now', now);
+  await learn(restart());
+  assert.equal(readFacts(keptPath).count, 1);
+});
+
+test('a camera that has something new is looked at by and by', async (t) => {
+  const { folder, restart, keptPath } = setUp(t);
+  writeClosed(folder, { startMs: START_MS });
+  const run = restart();
+  await run.facts.start();
+  await until('it is learned', () => {
+    run.clock.advance(1_000);
+    return readFacts(keptPath).count === 1;
+  });
+  writeClosed(folder, { startMs: START_MS + HOUR_MS });
+  run.facts.learnSoon('door');
+  await until('it is learned', () => {
+    run.clock.advance(1_000);
+    return readFacts(keptPath).count === 2;
+  });
+  run.facts.stop();
+  assert.equal(run.clock.pendingTimers, 0);
+});
