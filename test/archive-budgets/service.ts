@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { factsCameras, learnFacts } from '../../src/archive/facts/learn-facts.js';
 import { type ProcessFigures, processFigures } from '../support/process-figures.js';
 import { type RunningService, startService } from '../support/service.js';
 
@@ -41,6 +42,16 @@ export class ArchiveService {
         });
     }
     return tookMs;
+  }
+
+  /** What the service does by and by, at once. */
+  learnFacts(): void {
+    const place = {
+      archiveDir: join(this.#dir, 'recordings'),
+      factsDir: join(this.#dir, 'data', 'archive-facts'),
+    };
+    for (const cameraId of factsCameras(place))
+      learnFacts({ ...place, cameraId, afterName: '', most: Number.POSITIVE_INFINITY });
   }
 
   async stop(): Promise<void> {

@@ -13,14 +13,16 @@ export type LiveFiles = { isLive(cameraId: string, fileName: string): boolean };
 export type RecoveryDeps = {
   /** For repairs, which may take their time. */
   readonly runner: JobRunner;
-  /** For what the start of the service waits for: it has to answer, or fail, soon. */
+  /** For what the start of the service waits for: its threads are there already. */
   readonly quickRunner: JobRunner;
   readonly clock: Clock;
   readonly log: Logger;
   readonly live: LiveFiles;
 };
 
-/** After an archive that can't be read; after a file that can't be repaired, doubling as long as there is one. */
+/** So long the service waits for it: a disk with a head needs half a minute for the folders of hundreds of cameras. */
+const START_MS = 1_500;
+/** After an archive that can't be read, or not so soon; after a file that can't be repaired, doubling as long as there is one. */
 const RETRY_MS = 60_000;
 const LAST_RETRY_MS = 3_600_000;
 /** A file that was written to so lately may have a recorder that we aren't told of yet. */
@@ -54,9 +56,24 @@ export class Recovery {
     this.#deps = deps;
   }
 
-  /** Before recorders start: looks for files that were left open. A disk that fails is tried again later. */
+  /** Before recorders start: looks for files that were left open. A disk that fails, or is slow, is tried again later. */
   async collect(): Promise<void> {
-    await this.#collect(Number.POSITIVE_INFINITY);
+    const { clock, quickRunner } = this.#deps;
+    let isOver = false;
+    let timer: Timer | null = null;
+    const late = new Promise<void>((resolve) => {
+      timer = clock.after(START_MS, () => {
+        isOver = true;
+        this.#retryAfter(RETRY_MS);
+        resolve();
+      });
+    });
+    // What is found later may have recorders by then.
+    const found = this.#find(quickRunner, Number.POSITIVE_INFINITY).then((places) => {
+      if (!isOver) this.#found = places;
+    });
+    await Promise.race([found, late]);
+    (timer as Timer | null)?.cancel();
   }
 
   /** Repairs what was collected, one file after another. Never rejects. */
@@ -128,13 +145,16 @@ export class Recovery {
     });
   }
 
-  async #collect(beforeMs: number): Promise<void> {
-    const { quickRunner, log } = this.#deps;
+  async #find(runner: JobRunner, beforeMs: number): Promise<readonly FilePlace[]> {
     try {
-      this.#found = await quickRunner.run('findUnclosed', { archiveDir: this.#archiveDir, beforeMs });
+      return await runner.run('findUnclosed', { archiveDir: this.#archiveDir, beforeMs });
     } catch (fault) {
-      log.error('could not look for recordings that were not closed', { reason: messageOf(fault) });
+      if (!this.#isStopped)
+        this.#deps.log.error('could not look for recordings that were not closed', {
+          reason: messageOf(fault),
+        });
       this.#retryAfter(RETRY_MS);
+      return [];
     }
   }
 
@@ -146,7 +166,7 @@ export class Recovery {
   /** Recorders are at work by now, and may have opened a file that we aren't told of yet: theirs were just written. */
   async #collectLate(): Promise<void> {
     this.#retry = null;
-    await this.#collect(this.#deps.clock.wallMs() - UNTOUCHED_MS);
+    this.#found = await this.#find(this.#deps.runner, this.#deps.clock.wallMs() - UNTOUCHED_MS);
     const found = new Set(this.#found.map(placeKey));
     for (const key of this.#tries.keys()) if (!found.has(key)) this.#tries.delete(key);
     const failedBefore = this.counts.failed;

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { FilePlace } from '../../../src/archive/files/archive-folders.js';
 import { openName, parseRecordingName } from '../../../src/archive/files/file-name.js';
+import type { JobRunner } from '../../../src/archive/jobs/jobs.js';
 import { Recovery } from '../../../src/archive/keep/recovery.js';
 import { repairFile } from '../../../src/archive/keep/repair-file.js';
 import { Recordings } from '../../../src/archive/list/recordings.js';
@@ -24,6 +25,7 @@ import { recordFile, START_WALL_MS, samplesOf, scanFile, streamInfoOf } from '..
 import { FakeClock } from '../../support/fake-clock.js';
 import { fixtures } from '../../support/fixtures.js';
 import { tempFolder } from '../../support/temp-folder.js';
+import { until } from '../../support/until.js';
 import { InlineRunner } from '../inline-runner.js';
 import { logLines } from '../log-lines.js';
 import { nobodyWrites } from '../nobody-writes.js';
@@ -257,6 +259,10 @@ test('a disk that fails at the start is looked at again, then sparing what was j
   utimesSync(join(archiveDir, 'a', fresh), seconds(1000), seconds(1000));
   const { log, lines } = logLines();
   let faults = 2;
+  const failing = (): Error => {
+    faults -= 1;
+    return new Error('the disk is away');
+  };
   const inline = new InlineRunner();
   const repaired: FilePlace[] = [];
   const recovery = new Recovery(
@@ -265,16 +271,11 @@ test('a disk that fails at the start is looked at again, then sparing what was j
       clock,
       log,
       live: { isLive: () => false },
-      quickRunner: {
-        run: async (name, input) => {
-          if (faults === 0) return inline.run(name, input);
-          faults -= 1;
-          throw new Error('the disk is away');
-        },
-      },
+      quickRunner: { run: async () => Promise.reject(failing()) },
       runner: {
         run: async (name, input) => {
           if (name === 'repairFile') repaired.push(input as unknown as FilePlace);
+          else if (faults > 0) throw failing();
           return inline.run(name, input);
         },
       },
@@ -292,6 +293,44 @@ test('a disk that fails at the start is looked at again, then sparing what was j
   for (let turn = 0; turn < 10; turn += 1) await settle();
   assert.deepEqual(readdirSync(join(archiveDir, 'a')).sort(), [closedAfter(4), fresh]);
   assert.equal(lines.filter(({ level }) => level === 'error').length, 2);
+  recovery.stop();
+  assert.equal(clock.pendingTimers, 0);
+});
+
+test('the start waits for no disk that is slow: what was left is found a minute later, but for what was just written', async (t) => {
+  const archiveDir = tempFolder(t);
+  const [left, fresh] = [0, 60_000].map((ms) => writeOpen(join(archiveDir, 'a'), { startMs: START_MS + ms }));
+  const clock = new FakeClock();
+  const oldSec = (clock.wallMs() - 3_600_000) / 1000;
+  utimesSync(join(archiveDir, 'a', left!), oldSec, oldSec);
+  const [inline, { log, lines }] = [new InlineRunner(), logLines()];
+  let answer = (): void => {};
+  const quickRunner: JobRunner = {
+    run: async (name, input) => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return inline.run(name, input);
+    },
+  };
+  const live = { isLive: () => false };
+  const recovery = new Recovery({ archiveDir }, { clock, log, live, runner: inline, quickRunner });
+  const collected = recovery.collect();
+  clock.advance(1_500);
+  await collected;
+  // A recorder may have begun its file by now.
+  answer();
+  await settled();
+  await recovery.repairAll();
+  assert.deepEqual(readdirSync(join(archiveDir, 'a')).sort(), [left, fresh]);
+  utimesSync(join(archiveDir, 'a', fresh!), clock.wallMs() / 1000 + 50, clock.wallMs() / 1000 + 50);
+  clock.advance(60_000);
+  await until('it is closed', () => recovery.counts.closed === 1);
+  assert.deepEqual(readdirSync(join(archiveDir, 'a')).sort(), [closedAfter(4), fresh]);
+  assert.deepEqual(
+    lines.filter(({ level }) => level === 'error'),
+    [],
+  );
   recovery.stop();
   assert.equal(clock.pendingTimers, 0);
 });
@@ -350,6 +389,7 @@ test('a repair that the disk refuses is tried again later, less and less often',
       quickRunner: inline,
       runner: {
         run: (job, input) => {
+          if (job !== 'repairFile') return inline.run(job, input);
           tries += 1;
           return isRefused ? Promise.reject(new Error('EIO')) : inline.run(job, input);
         },
