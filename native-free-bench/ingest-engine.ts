@@ -12,6 +12,7 @@ import { spawnCameraWorker } from '../src/camera/fleet/worker-thread.js';
 import { readCounters } from '../src/ring/counters.js';
 import { BellListener } from '../src/ring/doorbell.js';
 import { RingReader } from '../src/ring/reader.js';
+import { sendTimeMs } from '../test/support/frame-generator.js';
 import { bareWrites } from './bare-writes.js';
 
 export type EngineJob = {
@@ -106,8 +107,7 @@ class Watcher {
     for (const reader of this.#readers) {
       while (reader.next()) {
         if (!reader.copyTo(this.#frame, 0) || !this.isMeasuring) continue;
-        // The generator puts the time of sending the last packet into the frame's last bytes.
-        const sentMs = this.#frame.readDoubleBE(reader.lengthBytes - 8);
+        const sentMs = sendTimeMs(this.#frame, reader.lengthBytes);
         this.latenciesMs.push(systemClock.monotonicMs() - sentMs);
       }
     }

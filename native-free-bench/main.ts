@@ -1,15 +1,17 @@
 /**
- * `npm run bench` runs all benchmarks; `npm run bench -- NAME --option value` runs one; `--json` prints one JSON
- * object instead of tables.
+ * `npm run bench` runs all benchmarks of parts; `npm run bench -- NAME --option value` runs one; `--json` prints one JSON
+ * object instead of tables. `npm run bench -- box` and its like measure the whole service; see README.md.
  */
 import { availableParallelism, cpus } from 'node:os';
 import { archive } from './archive.js';
 import type { Bench, BenchOptions, BenchResult } from './bench.js';
+import { box } from './box/box.js';
 import { depacketize } from './depacketize.js';
 import { flac } from './flac.js';
 import { fmp4 } from './fmp4.js';
 import { ingest } from './ingest.js';
 import { mpegts } from './mpegts.js';
+import { readValue, UsageError } from './options.js';
 import { recording } from './recording.js';
 import { ring } from './ring.js';
 import { rtspParser } from './rtsp-parser.js';
@@ -34,7 +36,8 @@ const benches = [
   whep,
 ] as unknown as readonly Bench[];
 
-class UsageError extends Error {}
+/** Of the whole service: each with options, and a result, of its own. */
+const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = { box };
 
 const withDefaults = (bench: Bench, given: Readonly<Record<string, string>>): BenchOptions => {
   const options: Record<string, string | number> = { ...bench.options };
@@ -45,9 +48,7 @@ const withDefaults = (bench: Bench, given: Readonly<Record<string, string>>): Be
         `${bench.name} has no --${name}; it has --${Object.keys(options).join(', --') || '(none)'}`,
       );
     }
-    const value = typeof fallback === 'number' ? Number(text === '' ? Number.NaN : text) : text;
-    if (Number.isNaN(value)) throw new UsageError(`--${name} wants a number, not ${text}`);
-    options[name] = value;
+    options[name] = readValue(name, text, fallback);
   }
   return options;
 };
@@ -78,7 +79,8 @@ const readCommandLine = (args: readonly string[]): CommandLine => {
 const benchNamed = (name: string): Bench => {
   const bench = benches.find((known) => known.name === name);
   if (bench !== undefined) return bench;
-  throw new UsageError(`no benchmark ${name}; there are: ${benches.map((known) => known.name).join(', ')}`);
+  const known = [...benches.map((each) => each.name), ...Object.keys(commands)];
+  throw new UsageError(`no benchmark ${name}; there are: ${known.join(', ')}`);
 };
 
 const print = (bench: Bench, result: BenchResult): void => {
@@ -87,17 +89,26 @@ const print = (bench: Bench, result: BenchResult): void => {
   for (const note of result.notes ?? []) console.log(`  ${note}`);
 };
 
-try {
-  const { chosen, given, json } = readCommandLine(process.argv.slice(2));
+/** The benchmarks of parts. */
+const runBenches = async (args: readonly string[]): Promise<void> => {
+  const { chosen, given, json } = readCommandLine(args);
+  const options = new Map(chosen.map((bench) => [bench, withDefaults(bench, given)]));
   const results: Record<string, BenchResult> = {};
   const machine = `${availableParallelism()} x ${cpus()[0]?.model.trim() ?? 'unknown'}, Node ${process.version}`;
   if (!json) console.log(machine);
-  for (const bench of chosen) {
-    const result = await bench.run(withDefaults(bench, given));
+  for (const [bench, asked] of options) {
+    const result = await bench.run(asked);
     results[bench.name] = result;
     if (!json) print(bench, result);
   }
   if (json) console.log(JSON.stringify({ machine, results }, null, 2));
+};
+
+try {
+  const [name = '', ...args] = process.argv.slice(2);
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (command === undefined) await runBenches(process.argv.slice(2));
+  else process.exitCode = await command(args);
 } catch (fault) {
   if (!(fault instanceof UsageError)) throw fault;
   console.error(fault.message);

@@ -1,5 +1,6 @@
 /** Viewers of the WHEP benchmark, in a process of their own: forked by whep.ts. */
 import { systemClock } from '../src/base/clock.js';
+import { STAMP_BYTES, sendTimeMs } from '../test/support/frame-generator.js';
 import { WhepClient } from '../test/support/whep-client.js';
 
 export type ToViewers =
@@ -26,7 +27,6 @@ export type ViewersReport = {
   readonly cpuMs: number;
 };
 
-const STAMP_BYTES = 8;
 const TAG_BYTES = 10;
 /** RTP's header and that of a fragment: a time that is cut in two is left out. */
 const HEADER_BYTES = 14;
@@ -51,7 +51,7 @@ const observe = (viewer: WhepClient): void => {
     if (!isLast || !isMeasuring || packet.length < HEADER_BYTES + STAMP_BYTES + TAG_BYTES) return;
     const nowMs = systemClock.monotonicMs();
     const plain = viewer.open(packet);
-    latenciesMs.push(nowMs - plain.readDoubleBE(plain.length - STAMP_BYTES));
+    latenciesMs.push(nowMs - sendTimeMs(plain));
   };
 };
 

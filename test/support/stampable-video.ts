@@ -1,7 +1,7 @@
 import type { VideoStream } from './elementary-stream.js';
 import { PACKET_PAYLOAD_BYTES } from './frame-generator.js';
 
-/** Room for the send time, and some that nobody overwrites. */
+/** Room for the stamp, and some that nobody overwrites. */
 const PADDING_BYTES = 64;
 /** What a fragment holds beside its two header bytes (RFC 6184 §5.8). */
 const FRAGMENT_BYTES = PACKET_PAYLOAD_BYTES - 2;
@@ -18,7 +18,7 @@ const lastNalAt = (bytes: Buffer): number => {
 };
 
 /**
- * Real pictures whose ends may be overwritten with the time at which they are sent (`PumpOptions.stampSendTime`): bytes
+ * Real pictures whose ends may be overwritten with number and time at which they are sent (`PumpOptions.stampSendTime`): bytes
  * behind the end of the slice, which a CABAC decoder knows and never reads beyond (H.264 §9.3.1.2). Each frame must end
  * with its only slice.
  */

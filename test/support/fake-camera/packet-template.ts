@@ -2,7 +2,7 @@ import { PacketWriter, RTP_HEADER_BYTES } from '../../../src/rtp/packet-writer.j
 import { H264Packetizer } from '../../../src/rtp/packetize-h264.js';
 import { H265Packetizer } from '../../../src/rtp/packetize-h265.js';
 import type { VideoStream } from '../elementary-stream.js';
-import { PACKET_PAYLOAD_BYTES, STAMP_BYTES } from '../frame-generator.js';
+import { PACKET_PAYLOAD_BYTES, STAMP_BYTES, writeStamp } from '../frame-generator.js';
 import { VIDEO_PAYLOAD_TYPE } from './sdp-writer.js';
 
 /** `$`, channel and length stand before each packet. */
@@ -45,12 +45,9 @@ export class FrameTemplate {
     return lastBytes >= INTERLEAVED_BYTES + RTP_HEADER_BYTES + STAMP_BYTES + 4;
   }
 
-  /** Puts the moment into the end of the last packet. */
-  stamp(nowMs: number): void {
-    const bytes = this.bytes;
-    bytes.writeDoubleBE(nowMs, bytes.length - STAMP_BYTES);
-    // A NAL unit never ends in a zero byte; to the time it makes no difference.
-    bytes[bytes.length - 1] = bytes[bytes.length - 1]! | 1;
+  /** Puts the frame's number and the moment into the end of the last packet. */
+  stamp(number: number, nowMs: number): void {
+    writeStamp(this.bytes, this.bytes.length, number, nowMs);
   }
 
   /** Leaves the present bytes to a socket that hasn't sent them yet, and goes on with a copy. */

@@ -1,6 +1,7 @@
 import { systemClock } from '../../../src/base/clock.js';
 import { VIDEO_CLOCK_HZ } from '../../../src/codec/track.js';
 import type { VideoStream } from '../elementary-stream.js';
+import { FRAME_NUMBERS } from '../frame-generator.js';
 import type { Feed, Player, PlayerTrack } from './feed.js';
 import { type FrameTemplate, frameTemplates, INTERLEAVED_BYTES } from './packet-template.js';
 import type { MountTracks } from './sdp-writer.js';
@@ -11,7 +12,7 @@ export type PumpOptions = {
   readonly pattern: 'paced' | 'burst' | 'flood';
   /** Least time between two packets of a camera when paced. */
   readonly packetGapMs?: number;
-  /** The last 8 bytes of each frame tell when its last packet was sent; see `sendTimeMs`. */
+  /** The end of each frame tells its number and when its last packet was sent; see `writeStamp`. */
   readonly stampSendTime?: boolean;
 };
 
@@ -33,6 +34,8 @@ class PumpPlace {
   readonly tcp: TcpTransport | null;
   sequence: number;
   frame: number;
+  /** Of all frames of the session, left out or not. */
+  number = 0;
   packet = 0;
   /** Media time of the loop's start. */
   loopTicks = 0;
@@ -156,7 +159,8 @@ export class Pump {
     const index = place.packet;
     const isLast = index === template.packetCount - 1;
     this.#patch(place, template, index);
-    if (isLast && this.#options.stampSendTime === true) template.stamp(systemClock.monotonicMs());
+    if (isLast && this.#options.stampSendTime === true)
+      template.stamp(place.number, systemClock.monotonicMs());
     this.#write(place, template, template.packets[index]!);
     place.packet += 1;
     if (isLast) this.#nextFrame(place);
@@ -167,7 +171,7 @@ export class Pump {
     const template = this.#templates[place.frame]!;
     if (!this.#mustSkip(place)) {
       for (let index = 0; index < template.packetCount; index += 1) this.#patch(place, template, index);
-      if (this.#options.stampSendTime === true) template.stamp(systemClock.monotonicMs());
+      if (this.#options.stampSendTime === true) template.stamp(place.number, systemClock.monotonicMs());
       if (place.tcp !== null) this.#write(place, template, template.bytes);
       else for (const packet of template.packets) this.#write(place, template, packet);
     }
@@ -211,6 +215,7 @@ export class Pump {
       if (lateMs > this.counters.maxLateMs) this.counters.maxLateMs = lateMs;
     }
     place.packet = 0;
+    place.number = (place.number + 1) % FRAME_NUMBERS;
     place.frame += 1;
     if (place.frame === this.#templates.length) {
       place.frame = 0;

@@ -1,0 +1,45 @@
+/** Viewers of one kind in a process of their own, so that the service's CPU stands alone. */
+import { answer } from '../child.js';
+import { Seen } from './frame-watch.js';
+import type { ViewerKind, ViewersQuestion, ViewersReport, ViewerTarget } from './messages.js';
+import type { OpenViewer, Viewer } from './viewer.js';
+
+/** So many connect at the same time. */
+const JOINING_AT_ONCE = 16;
+
+const openers: Readonly<Record<ViewerKind, () => Promise<OpenViewer>>> = {
+  ws: async () => (await import('./websocket-viewer.js')).openWebSocketViewer,
+  wall: async () => (await import('./websocket-viewer.js')).openWall,
+  hls: async () => (await import('./hls-viewer.js')).openHlsViewer,
+  whep: async () => (await import('./whep-viewer.js')).openWhepViewer,
+  rtsp: async () => (await import('./rtsp-viewer.js')).openRtspViewer,
+};
+
+const seen = new Seen();
+const viewers: Viewer[] = [];
+
+const join = async (kind: ViewerKind, targets: readonly ViewerTarget[]): Promise<void> => {
+  const open = await openers[kind]();
+  const waiting = [...targets];
+  const joinNext = async (): Promise<void> => {
+    for (let target = waiting.shift(); target !== undefined; target = waiting.shift())
+      viewers.push(await open(target, seen));
+  };
+  await Promise.all(Array.from({ length: JOINING_AT_ONCE }, joinNext));
+};
+
+answer(async (question: ViewersQuestion): Promise<ViewersReport> => {
+  if (question.type === 'join') await join(question.kind, question.targets);
+  if (question.type === 'measure') seen.begin();
+  if (question.type === 'leave') for (const viewer of viewers.splice(0, question.count)) viewer.close();
+  const { user, system } = process.cpuUsage();
+  const { frames, lostFrames, lostPackets, bytes, faults } = seen;
+  return {
+    viewers: viewers.reduce((sum, { pictures }) => sum + pictures, 0),
+    ...{ frames, lostFrames, lostPackets, bytes, faults },
+    latencies: seen.latencies.toCounts(),
+    reloads: seen.reloads.toCounts(),
+    firstPictures: seen.firstPictures.toCounts(),
+    cpuMs: (user + system) / 1000,
+  };
+});
