@@ -5,6 +5,11 @@ import type { BoxResult, KindFigures, Window } from './result.js';
 
 const orDash = (value: number | null | undefined): Cell => value ?? '-';
 
+const sentPercent = ({ cameras }: Window): number =>
+  Math.min(100, (cameras.frames / Math.max(1, cameras.framesDue)) * 100);
+/** Frames that were under way at either end make up for less. */
+const FULL_PERCENT = 98;
+
 const windowRow = (window: Window, allCameras: number): Cell[] => [
   window.name,
   orDash(window.cpuMsPerSec),
@@ -20,6 +25,7 @@ const windowRow = (window: Window, allCameras: number): Cell[] => [
   orDash(window.losses?.drops),
   window.cameras.skippedFrames,
   window.cameras.lateFrames,
+  sentPercent(window),
   window.cameras.cpuMsPerSec,
 ];
 
@@ -38,6 +44,7 @@ const windowColumns = [
   'dropped',
   'not taken',
   'cameras late',
+  '% sent',
   'cameras ms/s',
 ];
 
@@ -138,6 +145,10 @@ export const printResult = (result: BoxResult, against: string): void => {
     const rows = last.map((figures) => viewerRow(figures, result.viewerCpuMsPerSec[figures.kind]));
     console.log(`\n${formatTable({ columns: viewerColumns, rows })}`);
   }
+  if (result.windows.some((window) => sentPercent(window) < FULL_PERCENT))
+    console.log(
+      '\nThe cameras themselves fell behind: this machine has no time for them. What is above is of less load.',
+    );
   for (const fault of result.faults) console.log(`  fault: ${fault}`);
   const lost = Object.entries(result.lost).filter(([, count]) => count > 0);
   console.log(

@@ -4,10 +4,12 @@ import { type GeneratedCameras, startCameras } from '../ingest-cameras.js';
 import { readOptions, UsageError } from '../options.js';
 import type { ViewerKind } from '../viewers/messages.js';
 import { printResult, readResult } from './box-report.js';
+import { ForeignServer, readTemplates, writeCamerasFile } from './foreign-server.js';
 import { OwnService } from './own-service.js';
 import { Progress } from './progress.js';
 import type { BoxResult, Window } from './result.js';
 import { Rig } from './rig.js';
+import type { Subject } from './subject.js';
 
 export const boxDefaults = {
   cameras: 10,
@@ -34,6 +36,11 @@ export const boxDefaults = {
   'warm-up': 20,
   /** Processes that cameras are spread over; 0: as many as it takes. */
   'camera-processes': 0,
+  /** Another product is measured in the place of the service: its addresses, with `{n}` for a camera, by commas. */
+  server: '',
+  'server-pid': 0,
+  /** Where the cameras' addresses are written for whoever configures the other product. */
+  'cameras-file': '',
   json: '',
   against: '',
 };
@@ -49,6 +56,21 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 const isWhole = (value: number): boolean => Number.isInteger(value) && value >= 0;
 
+/** What another product can be asked for. */
+const checkServer = (options: BoxOptions): void => {
+  if (options.server === '') {
+    if (options['server-pid'] !== 0 || options['cameras-file'] !== '')
+      throw new UsageError('--server-pid and --cameras-file go with --server');
+    return;
+  }
+  const templates = readTemplates(options.server);
+  for (const kind of kinds)
+    if (options[kind] > 0 && !templates.has(kind))
+      throw new UsageError(`--server has no address for --${kind}`);
+  if (options.record) throw new UsageError('what --server records, its own configuration says');
+  if (options['cameras-file'] === '') throw new UsageError('--server wants a --cameras-file');
+};
+
 export const readBoxOptions = (args: readonly string[]): BoxOptions => {
   const { options, rest } = readOptions('box', boxDefaults, args);
   if (rest.length > 0) throw new UsageError(`box takes options alone, not ${rest.join(' ')}`);
@@ -59,6 +81,7 @@ export const readBoxOptions = (args: readonly string[]): BoxOptions => {
     if (options[name] <= 0) throw new UsageError(`--${name} is more than 0`);
   for (const name of ['api', 'warm-up', 'camera-processes'] as const)
     if (options[name] < 0) throw new UsageError(`--${name} is 0 or more`);
+  checkServer(options);
   if (!['h264', 'h265'].includes(options.codec)) throw new UsageError('--codec is h264 or h265');
   if (options.against !== '') readResult(options.against);
   if (!['paced', 'burst'].includes(options.pattern)) throw new UsageError('--pattern is paced or burst');
@@ -147,23 +170,53 @@ const costs = (options: BoxOptions, windows: readonly Window[]) => {
   return { cpuMsPerSecPerCamera: base === null ? null : base / options.cameras, viewerCpuMsPerSec };
 };
 
+type Started = { readonly subject: Subject; readonly allStreamingMs: number | null };
+
+const startService = async (
+  options: BoxOptions,
+  { urls }: GeneratedCameras,
+  progress: Progress,
+): Promise<Started> => {
+  const service = await OwnService.start({ withRtsp: options.rtsp > 0 });
+  try {
+    const allStreamingMs = await service.stream(urls, options.record, (streaming) =>
+      progress.show('starting', `${streaming} of ${options.cameras} cameras stream`),
+    );
+    return { subject: service, allStreamingMs };
+  } catch (fault) {
+    await service.stop();
+    throw fault;
+  }
+};
+
+const findServer = async (
+  options: BoxOptions,
+  cameras: GeneratedCameras,
+  progress: Progress,
+): Promise<Started> => {
+  writeCamerasFile(options['cameras-file'], cameras.urls);
+  const server = new ForeignServer(options['server-pid'], readTemplates(options.server), options.cameras);
+  await server.ready(cameras, (text) => progress.show('waiting for the server', text));
+  return { subject: server, allStreamingMs: null };
+};
+
 export const measureBox = async (options: BoxOptions, progress: Progress): Promise<BoxResult> => {
   const facts = runFacts(options);
   const cameras = await startBoxCameras(options);
-  let service: OwnService | null = null;
+  let started: Started | null = null;
   let rig: Rig | null = null;
   try {
-    service = await OwnService.start({ withRtsp: options.rtsp > 0 });
-    const allStreamingMs = await service.stream(cameras.urls, options.record, (streaming) =>
-      progress.show('starting', `${streaming} of ${options.cameras} cameras stream`),
-    );
-    rig = new Rig(service, cameras, options.api);
+    started = await (options.server === '' ? startService : findServer)(options, cameras, progress);
+    rig = new Rig(started.subject, cameras, {
+      apiPerSecond: options.api,
+      framesPerSecond: options.fps,
+    });
     const windows = await measureAll(options, rig, progress);
     const faults = await rig.faults();
     return {
       bench: 'box',
       ...facts,
-      allStreamingMs,
+      allStreamingMs: started.allStreamingMs,
       windows,
       ...costs(options, windows),
       faults,
@@ -172,7 +225,7 @@ export const measureBox = async (options: BoxOptions, progress: Progress): Promi
   } finally {
     progress.clear();
     rig?.end();
-    await service?.stop();
+    await started?.subject.stop();
     await cameras.stop();
   }
 };

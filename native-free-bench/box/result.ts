@@ -48,6 +48,8 @@ export type Window = {
   readonly losses: Losses | null;
   readonly cameras: {
     readonly frames: number;
+    /** As many as they should have sent: where these are more, the machine had no time for the cameras themselves. */
+    readonly framesDue: number;
     readonly lateFrames: number;
     /** Left out since nobody took them. */
     readonly skippedFrames: number;
@@ -69,7 +71,7 @@ export type BoxResult = {
     readonly node: string;
   };
   readonly options: Readonly<Record<string, string | number | boolean>>;
-  /** From when the cameras were added until the last one streamed. */
+  /** From when the cameras were added until the last one streamed; null: another product was measured. */
   readonly allStreamingMs: number | null;
   readonly windows: readonly Window[];
   readonly cpuMsPerSecPerCamera: number | null;

@@ -40,9 +40,17 @@ export class Rig {
   readonly #crowds: Crowd[] = [];
   readonly #poller: ApiPoller | null;
 
-  constructor(subject: Subject, cameras: GeneratedCameras, apiPerSecond: number) {
+  readonly #framesPerSecond: number;
+
+  constructor(
+    subject: Subject,
+    cameras: GeneratedCameras,
+    options: { readonly apiPerSecond: number; readonly framesPerSecond: number },
+  ) {
     this.#subject = subject;
     this.#cameras = cameras;
+    this.#framesPerSecond = options.framesPerSecond;
+    const { apiPerSecond } = options;
     const { list } = subject;
     this.#poller =
       list === null || apiPerSecond === 0 ? null : new ApiPoller(list.url, list.headers, apiPerSecond);
@@ -129,6 +137,7 @@ export class Rig {
         before.metrics === null || after.metrics === null ? null : lossesSince(before.metrics, after.metrics),
       cameras: {
         frames: after.cameras.frames - before.cameras.frames,
+        framesDue: Math.round(after.cameras.playing * this.#framesPerSecond * seconds),
         lateFrames: after.cameras.lateFrames - before.cameras.lateFrames,
         skippedFrames: after.cameras.skippedFrames - before.cameras.skippedFrames,
         cpuMsPerSec: (after.cameras.cpuMs - before.cameras.cpuMs) / seconds,

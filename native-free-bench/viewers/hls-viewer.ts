@@ -70,19 +70,18 @@ class HlsViewer {
   }
 }
 
-export const openHlsViewer: OpenViewer = ({ url }, seen) =>
-  new Promise((resolve) => {
-    let isClosed = false;
-    const player = new HlsViewer(url, seen, () => resolve(viewer));
-    const viewer = {
-      pictures: 1,
-      close: () => {
-        isClosed = true;
-        player.close();
-      },
-    };
-    player.play().catch((fault: unknown) => {
-      if (!isClosed) seen.faults.push(`${new URL(url).pathname}: ${messageOf(fault)}`);
-      resolve(viewer);
-    });
+export const openHlsViewer: OpenViewer = ({ url }, seen, onFirst) => {
+  let isClosed = false;
+  const player = new HlsViewer(url, seen, onFirst);
+  player.play().catch((fault: unknown) => {
+    if (!isClosed) seen.faults.push(`${new URL(url).pathname}: ${messageOf(fault)}`);
+    onFirst();
   });
+  return {
+    pictures: 1,
+    close: () => {
+      isClosed = true;
+      player.close();
+    },
+  };
+};

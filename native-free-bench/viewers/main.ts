@@ -6,6 +6,8 @@ import type { OpenViewer, Viewer } from './viewer.js';
 
 /** So many connect at the same time. */
 const JOINING_AT_ONCE = 16;
+/** Longer than any server makes its viewers wait for a keyframe. */
+const FIRST_PICTURE_MS = 30_000;
 
 const openers: Readonly<Record<ViewerKind, () => Promise<OpenViewer>>> = {
   ws: async () => (await import('./websocket-viewer.js')).openWebSocketViewer,
@@ -18,12 +20,25 @@ const openers: Readonly<Record<ViewerKind, () => Promise<OpenViewer>>> = {
 const seen = new Seen();
 const viewers: Viewer[] = [];
 
+/** A viewer with a picture; where none comes, a fault says so. */
+const openOne = (open: OpenViewer, target: ViewerTarget): Promise<Viewer> =>
+  new Promise((resolve) => {
+    const timeout = setTimeout(() => {
+      seen.faults.push(`${new URL(target.url).pathname}: no picture in ${FIRST_PICTURE_MS / 1_000} s`);
+      resolve(viewer);
+    }, FIRST_PICTURE_MS);
+    const viewer = open(target, seen, () => {
+      clearTimeout(timeout);
+      setImmediate(() => resolve(viewer));
+    });
+  });
+
 const join = async (kind: ViewerKind, targets: readonly ViewerTarget[]): Promise<void> => {
   const open = await openers[kind]();
   const waiting = [...targets];
   const joinNext = async (): Promise<void> => {
     for (let target = waiting.shift(); target !== undefined; target = waiting.shift())
-      viewers.push(await open(target, seen));
+      viewers.push(await openOne(open, target));
   };
   await Promise.all(Array.from({ length: JOINING_AT_ONCE }, joinNext));
 };

@@ -4,5 +4,5 @@ import type { ViewerTarget } from './messages.js';
 /** A viewer that has its first pictures: of a wall one for each tile, else a single one. */
 export type Viewer = { readonly pictures: number; close(): void };
 
-/** Opens a viewer; what it sees goes to `seen`. Resolves with its first picture. */
-export type OpenViewer = (target: ViewerTarget, seen: Seen) => Promise<Viewer>;
+/** Tells what became of an attempt: `onFirst` is the first picture, or that there will be none, for which `seen` has a fault. */
+export type OpenViewer = (target: ViewerTarget, seen: Seen, onFirst: () => void) => Viewer;

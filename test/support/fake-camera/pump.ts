@@ -135,7 +135,7 @@ export class Pump {
       const place = this.#places[i];
       if (place === undefined) continue;
       if (place.nextMs <= nowMs) {
-        if (this.#options.pattern === 'paced') this.#sendPacket(place, nowMs);
+        if (this.#options.pattern === 'paced') this.#sendPackets(place, nowMs);
         else this.#sendFrame(place);
       }
       if (place.nextMs < nextMs) nextMs = place.nextMs;
@@ -148,6 +148,13 @@ export class Pump {
     for (const place of [...this.#places]) {
       for (let i = 0; i < FLOOD_FRAMES_PER_TURN && !place.player.isBacklogged; i += 1) this.#sendFrame(place);
     }
+  }
+
+  /** One packet; more where the machine had no time for us, so that a frame stays within its time. */
+  #sendPackets(place: PumpPlace, nowMs: number): void {
+    const hurryFromMs = nowMs - this.#frameMs / 2;
+    do this.#sendPacket(place, nowMs);
+    while (place.packet > 0 && place.frameDueMs < hurryFromMs);
   }
 
   #sendPacket(place: PumpPlace, nowMs: number): void {
