@@ -6,9 +6,6 @@ import type { OpenViewer } from './viewer.js';
 
 const H265_OFFER: OfferedPayload = { payloadType: 104, map: 'H265/90000' };
 
-/** Whoever answers would choose its side of the handshake, and this client has only the one that begins it. */
-const offerOf = ({ offer }: WhepClient): string => offer.replace('a=setup:actpass', 'a=setup:active');
-
 /** A browser without its jitter buffer: of each frame the last packet is decrypted, for its stamp. */
 export const openWhepViewer: OpenViewer = ({ url }, seen, onFirst) => {
   const frames = new RtpFrames(seen, new FrameWatch(seen, onFirst));
@@ -18,7 +15,7 @@ export const openWhepViewer: OpenViewer = ({ url }, seen, onFirst) => {
     const client = await WhepClient.create({ countOnly: true, video: [H264_OFFER, H265_OFFER] });
     close = () => client.close();
     const headers = { 'content-type': 'application/sdp' };
-    const response = await fetch(url, { method: 'POST', headers, body: offerOf(client) });
+    const response = await fetch(url, { method: 'POST', headers, body: client.offer });
     const text = await response.text();
     if (!response.ok) throw new Error(`${response.status} ${text.slice(0, 200)}`);
     const location = response.headers.get('location');

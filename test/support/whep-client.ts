@@ -1,10 +1,11 @@
 import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
-import { createSocket, type Socket } from 'node:dgram';
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { crc32 } from 'node:zlib';
 import {
   DtlsClient,
+  DtlsServer,
   HashAlgorithm,
   RTCDtlsTransport,
   SignatureAlgorithm,
@@ -78,11 +79,19 @@ export const bindingRequest = (username: string, password: string, isNominating 
 export const isBindingRequest = (message: Buffer): boolean =>
   message.length >= 20 && message.readUInt16BE(0) === BINDING_REQUEST;
 
-/** The answer to a binding request, signed with the password of who answers. */
-export const bindingSuccess = (request: Buffer, password: string): Buffer => {
+/** An IPv4 address as answers name it (RFC 8489 §14.2). */
+const mappedAddress = ({ address, port }: RemoteInfo): Buffer => {
+  const value = Buffer.of(0, 1, 0, 0, ...address.split('.').map(Number));
+  value.writeUInt16BE(port ^ (STUN_COOKIE >>> 16), 2);
+  value.writeUInt32BE((value.readUInt32BE(4) ^ STUN_COOKIE) >>> 0, 4);
+  return attribute(0x0020, value);
+};
+
+/** The answer to a binding request, signed with the password of who answers; pion asks to be told its own address. */
+export const bindingSuccess = (request: Buffer, password: string, from?: RemoteInfo): Buffer => {
   const head = Buffer.from(request.subarray(0, 20));
   head.writeUInt16BE(BINDING_SUCCESS, 0);
-  return stunMessage(head, [], password);
+  return stunMessage(head, from === undefined ? [] : [mappedAddress(from)], password);
 };
 
 const transactionOf = (stun: Buffer): string => stun.toString('hex', 8, 20);
@@ -117,8 +126,17 @@ const assertPayloadTypesAreNamed = (sdp: string): void => {
 export const readAnswer = (sdp: string) => {
   const value = (name: string): string => new RegExp(`^a=${name}:(.*?)\\r?$`, 'm').exec(sdp)?.[1] ?? '';
   const [, , , , address = '', port = '0'] = value('candidate').split(' ');
+  // Whoever answers chooses who begins the handshake: mediamtx does so itself.
+  const isDtlsClient = value('setup') === 'active';
   const ssrcs = [...sdp.matchAll(/^a=ssrc:(\d+) /gm)].map((match) => Number(match[1]));
-  return { ufrag: value('ice-ufrag'), pwd: value('ice-pwd'), address, port: Number(port), ssrcs };
+  return {
+    ufrag: value('ice-ufrag'),
+    pwd: value('ice-pwd'),
+    address,
+    port: Number(port),
+    ssrcs,
+    isDtlsClient,
+  };
 };
 
 const foreignKey = (): string => {
@@ -142,7 +160,14 @@ export class WhepClient {
   onPacket: ((packet: Buffer) => void) | null = null;
   /** Called with each datagram of the handshake and its number; true: it has been sent already, from elsewhere. */
   onHandshake: ((datagram: Buffer, index: number) => boolean) | null = null;
-  answer: ReturnType<typeof readAnswer> = { ufrag: '', pwd: '', address: '', port: 0, ssrcs: [] };
+  answer: ReturnType<typeof readAnswer> = {
+    ufrag: '',
+    pwd: '',
+    address: '',
+    port: 0,
+    ssrcs: [],
+    isDtlsClient: false,
+  };
   readonly ufrag = randomBytes(4).toString('hex');
   readonly pwd = randomBytes(12).toString('hex');
   readonly #options: ClientOptions;
@@ -150,7 +175,7 @@ export class WhepClient {
   readonly #certificate: Certificate;
   /** Checks of ours that were answered, by transaction. */
   readonly #answered = new Set<string>();
-  #dtls: DtlsClient | null = null;
+  #dtls: DtlsClient | DtlsServer | null = null;
   #srtp: SrtpSession | null = null;
   #srtcp: SrtcpSession | null = null;
   #checks: NodeJS.Timeout | undefined;
@@ -197,7 +222,7 @@ export class WhepClient {
   start(answerSdp: string): void {
     assertPayloadTypesAreNamed(answerSdp);
     this.answer = readAnswer(answerSdp);
-    this.#socket.on('message', (message) => this.#receive(message));
+    this.#socket.on('message', (message, from) => this.#receive(message, from));
     this.check();
     const { nominatesOnce = false } = this.#options;
     this.#checks = setInterval(() => this.check(!nominatesOnce || !this.isConnected), CHECK_EVERY_MS);
@@ -272,9 +297,9 @@ export class WhepClient {
     this.#socket.close();
   }
 
-  #receive(message: Buffer): void {
+  #receive(message: Buffer, from: RemoteInfo): void {
     const first = message[0] ?? 0;
-    if (isBindingRequest(message)) this.send(bindingSuccess(message, this.pwd));
+    if (isBindingRequest(message)) this.send(bindingSuccess(message, this.pwd, from));
     else if (first < 4) {
       this.#answered.add(transactionOf(message));
       this.#dtls ??= this.#startDtls();
@@ -295,9 +320,9 @@ export class WhepClient {
       this.rtcp.push(this.#srtcp.decrypt(message));
   }
 
-  #startDtls(): DtlsClient {
+  #startDtls(): DtlsClient | DtlsServer {
     const { certPem, privateKey } = this.#certificate;
-    const client = new DtlsClient({
+    const options: DtlsClient['options'] = {
       cert: certPem,
       key: this.#options.foreignKey === true ? foreignKey() : privateKey,
       signatureHash: { hash: HashAlgorithm.sha256_4, signature: SignatureAlgorithm.ecdsa_3 },
@@ -315,9 +340,10 @@ export class WhepClient {
       },
       srtpProfiles: [1],
       extendedMasterSecret: true,
-    });
-    client.onConnect.subscribe(() => {
-      const keys = client.extractSessionKeys(16, 14);
+    };
+    const side = this.answer.isDtlsClient ? new DtlsServer(options) : new DtlsClient(options);
+    side.onConnect.subscribe(() => {
+      const keys = side.extractSessionKeys(16, 14);
       const session = {
         profile: 1 as const,
         keys: {
@@ -331,10 +357,10 @@ export class WhepClient {
       this.#srtcp = new SrtcpSession(session);
       this.isConnected = true;
     });
-    client.onClose.subscribe(() => {
+    side.onClose.subscribe(() => {
       this.isClosedByServer = true;
     });
-    client.connect().catch(() => {});
-    return client;
+    if (side instanceof DtlsClient) side.connect().catch(() => {});
+    return side;
   }
 }
