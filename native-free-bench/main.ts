@@ -6,6 +6,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { archive } from './archive.js';
 import type { Bench, BenchOptions, BenchResult } from './bench.js';
 import { box } from './box/box.js';
+import { capacity } from './capacity/capacity.js';
 import { depacketize } from './depacketize.js';
 import { flac } from './flac.js';
 import { fmp4 } from './fmp4.js';
@@ -37,7 +38,7 @@ const benches = [
 ] as unknown as readonly Bench[];
 
 /** Of the whole service: each with options, and a result, of its own. */
-const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = { box };
+const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = { box, capacity };
 
 const withDefaults = (bench: Bench, given: Readonly<Record<string, string>>): BenchOptions => {
   const options: Record<string, string | number> = { ...bench.options };

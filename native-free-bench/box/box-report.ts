@@ -5,10 +5,11 @@ import type { BoxResult, KindFigures, Window } from './result.js';
 
 const orDash = (value: number | null | undefined): Cell => value ?? '-';
 
-const sentPercent = ({ cameras }: Window): number =>
+/** How many of their frames the cameras could send. */
+export const sentPercent = ({ cameras }: Window): number =>
   Math.min(100, (cameras.frames / Math.max(1, cameras.framesDue)) * 100);
 /** Frames that were under way at either end make up for less. */
-const FULL_PERCENT = 98;
+export const FULL_PERCENT = 98;
 
 const windowRow = (window: Window, allCameras: number): Cell[] => [
   window.name,
@@ -27,6 +28,7 @@ const windowRow = (window: Window, allCameras: number): Cell[] => [
   window.cameras.lateFrames,
   sentPercent(window),
   window.cameras.cpuMsPerSec,
+  orDash(window.machine?.busyPercent),
 ];
 
 const windowColumns = [
@@ -46,6 +48,7 @@ const windowColumns = [
   'cameras late',
   '% sent',
   'cameras ms/s',
+  '% busy',
 ];
 
 const viewerRow = (

@@ -1,5 +1,5 @@
-/** How late a thread's timer came: the mean, and a bound that 99 of 100 kept; null: one beyond all bounds. */
-export type LoopLag = { readonly meanMs: number; readonly p99Ms: number | null };
+/** Times of a histogram: their mean, and the least of its bounds that 99 of 100 kept; null: none of them. */
+export type Spread = { readonly meanMs: number; readonly p99Ms: number | null };
 
 const LAG = 'svc_thread_loop_lag_seconds';
 
@@ -40,18 +40,35 @@ export class MetricsText {
   }
 
   /** What came since `before`, of threads that have one of these names; null: they say nothing. */
-  loopLagSince(before: MetricsText, threads: readonly string[]): LoopLag | null {
+  loopLagSince(before: MetricsText, threads: readonly string[]): Spread | null {
+    return this.#spreadSince(
+      before,
+      LAG,
+      threads.map((thread) => ({ thread })),
+    );
+  }
+
+  /** The same of a histogram without labels. */
+  spreadSince(before: MetricsText, name: string): Spread | null {
+    return this.#spreadSince(before, name, [{}]);
+  }
+
+  #spreadSince(
+    before: MetricsText,
+    histogram: string,
+    among: readonly Readonly<Record<string, string>>[],
+  ): Spread | null {
     const since = (name: string, labels: Readonly<Record<string, string>>): number =>
-      threads.reduce((total, thread) => {
-        const series = { ...labels, thread };
+      among.reduce((total, one) => {
+        const series = { ...labels, ...one };
         return total + this.sum(name, series) - before.sum(name, series);
       }, 0);
-    const count = since(`${LAG}_count`, {});
+    const count = since(`${histogram}_count`, {});
     if (count <= 0) return null;
-    const bounds = [...this.by(`${LAG}_bucket`, 'le').keys()];
-    const bound = bounds.find((le) => since(`${LAG}_bucket`, { le }) >= count * 0.99) ?? '+Inf';
+    const bounds = [...this.by(`${histogram}_bucket`, 'le').keys()];
+    const bound = bounds.find((le) => since(`${histogram}_bucket`, { le }) >= count * 0.99) ?? '+Inf';
     return {
-      meanMs: (since(`${LAG}_sum`, {}) * 1_000) / count,
+      meanMs: (since(`${histogram}_sum`, {}) * 1_000) / count,
       p99Ms: bound === '+Inf' ? null : Number(bound) * 1_000,
     };
   }

@@ -1,6 +1,8 @@
 import type { LatencySummary } from '../latencies.js';
+import type { RunFacts } from '../run-facts.js';
 import type { ViewerKind } from '../viewers/messages.js';
-import type { LoopLag } from './metrics-text.js';
+import type { MachineFigures } from './machine-meter.js';
+import type { Spread } from './metrics-text.js';
 
 /** What one kind of viewers saw in a window. */
 export type KindFigures = {
@@ -27,6 +29,8 @@ export type Losses = {
   readonly discontinuities: number;
   readonly reconnects: number;
   readonly unrecordedFrames: number;
+  /** GOPs that outgrew what their ring may take: a sign that memory is short. */
+  readonly cutGops: number;
   /** P-frames that were left out for slow viewers. */
   readonly drops: number;
 };
@@ -43,8 +47,11 @@ export type Window = {
   readonly threadCpuMsPerSec: Readonly<Record<string, number>>;
   readonly rssMb: number | null;
   readonly pssMb: number | null;
-  readonly mainLag: LoopLag | null;
-  readonly workerLag: LoopLag | null;
+  readonly mainLag: Spread | null;
+  readonly workerLag: Spread | null;
+  /** Of recordings: from when frames were to be written until the file system had taken them. */
+  readonly archiveWrites: Spread | null;
+  readonly machine: MachineFigures | null;
   readonly losses: Losses | null;
   readonly cameras: {
     readonly frames: number;
@@ -60,17 +67,8 @@ export type Window = {
 };
 
 /** One run of the bench, as its JSON has it. */
-export type BoxResult = {
+export type BoxResult = RunFacts & {
   readonly bench: 'box';
-  readonly at: string;
-  readonly machine: {
-    readonly cpu: string;
-    readonly cores: number;
-    readonly memoryMb: number;
-    readonly platform: string;
-    readonly node: string;
-  };
-  readonly options: Readonly<Record<string, string | number | boolean>>;
   /** From when the cameras were added until the last one streamed; null: another product was measured. */
   readonly allStreamingMs: number | null;
   readonly windows: readonly Window[];

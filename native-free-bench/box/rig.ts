@@ -3,6 +3,7 @@ import type { GeneratedCameras } from '../ingest-cameras.js';
 import { Latencies } from '../latencies.js';
 import type { ViewerKind, ViewersQuestion, ViewersReport } from '../viewers/messages.js';
 import { ApiPoller } from './api-poller.js';
+import { machineSince, readMachine } from './machine-meter.js';
 import type { MetricsText } from './metrics-text.js';
 import { cpuMsOf, memoryOf } from './process-meter.js';
 import type { KindFigures, Losses, Window } from './result.js';
@@ -25,6 +26,7 @@ const lossNames: Readonly<Record<keyof Losses, string>> = {
   discontinuities: 'svc_stream_discontinuities_total',
   reconnects: 'svc_stream_reconnects_total',
   unrecordedFrames: 'svc_unrecorded_frames_total',
+  cutGops: 'svc_ring_cut_gops_total',
   drops: 'svc_buffer_drops_total',
 };
 
@@ -32,6 +34,17 @@ const lossesSince = (before: MetricsText, after: MetricsText): Losses => {
   const since = (name: string): number => after.sum(name) - before.sum(name);
   return Object.fromEntries(Object.entries(lossNames).map(([loss, name]) => [loss, since(name)])) as Losses;
 };
+
+/** What only the service itself can tell. */
+const serviceSince = (before: MetricsText, after: MetricsText) => ({
+  mainLag: after.loopLagSince(before, ['main']),
+  workerLag: after.loopLagSince(
+    before,
+    after.threads.filter((thread) => thread !== 'main'),
+  ),
+  archiveWrites: after.spreadSince(before, 'svc_archive_write_seconds'),
+  losses: lossesSince(before, after),
+});
 
 /** A server, its cameras and its viewers, each in processes of their own. */
 export class Rig {
@@ -72,13 +85,14 @@ export class Rig {
     onTick: (elapsedSec: number, corePercent: number | null) => void,
   ): Promise<Window> {
     const before = await this.#read('measure');
+    const machine = readMachine();
     this.#poller?.begin();
     await this.#wait(seconds, onTick);
     // First what is passing; then what costs the service something.
     const end = { cpuMs: cpuMsOf(this.#subject.pid), atMs: performance.now() };
-    const api = this.#poller?.figures ?? null;
+    const taken = { machine: machineSince(machine), api: this.#poller?.figures ?? null };
     const after = { ...(await this.#read('report')), ...end };
-    return { ...this.#window(name, before, after), added, api };
+    return { ...this.#window(name, before, after), ...taken, added };
   }
 
   /** Why viewers ended that should not have. */
@@ -118,23 +132,20 @@ export class Rig {
     return { metrics, cameras, viewers, cpuMs: cpuMsOf(this.#subject.pid), atMs: performance.now() };
   }
 
-  #window(name: string, before: Reading, after: Reading): Omit<Window, 'added' | 'api'> {
+  #window(name: string, before: Reading, after: Reading): Omit<Window, 'added' | 'api' | 'machine'> {
     const seconds = (after.atMs - before.atMs) / 1_000;
-    const threads = after.metrics?.threads ?? [];
-    const lagOf = (names: readonly string[]) =>
-      before.metrics === null || after.metrics === null
-        ? null
-        : after.metrics.loopLagSince(before.metrics, names);
+    const service =
+      before.metrics === null || after.metrics === null ? null : serviceSince(before.metrics, after.metrics);
     return {
       name,
       seconds,
       cpuMsPerSec: this.#cpuMsPerSec(before, after),
       threadCpuMsPerSec: threadsSince(before, after, seconds),
       ...memoryOf(this.#subject.pid),
-      mainLag: lagOf(['main']),
-      workerLag: lagOf(threads.filter((thread) => thread !== 'main')),
-      losses:
-        before.metrics === null || after.metrics === null ? null : lossesSince(before.metrics, after.metrics),
+      mainLag: service?.mainLag ?? null,
+      workerLag: service?.workerLag ?? null,
+      archiveWrites: service?.archiveWrites ?? null,
+      losses: service?.losses ?? null,
       cameras: {
         frames: after.cameras.frames - before.cameras.frames,
         framesDue: Math.round(after.cameras.playing * this.#framesPerSecond * seconds),
