@@ -40,9 +40,13 @@ const behindOther = (text: string, at: number): number => {
  */
 export const faultOf = (text: string, maxElements = MAX_ELEMENTS): string | null => {
   const open: string[] = [];
+  let hasRoot = false;
+  /** With all else that the parser stops at: instructions, comments, CDATA. */
   let elements = 0;
   for (let at = text.indexOf('<'); at >= 0; at = text.indexOf('<', at)) {
     const mark = text[at + 1];
+    if (mark !== '/') elements += 1;
+    if (elements > maxElements) return 'too many elements';
     if (mark === '!' || mark === '?') {
       if (/^<!(?:doctype|entity)/i.test(text.slice(at, at + 9))) return 'a document type';
       at = behindOther(text, at);
@@ -55,13 +59,12 @@ export const faultOf = (text: string, maxElements = MAX_ELEMENTS): string | null
       if (open.pop() !== nameIn(text.slice(at + 2, end))) return 'not well-formed';
     } else {
       const name = nameIn(text.slice(at + 1, end));
-      elements += 1;
-      if (name === '' || (open.length === 0 && elements > 1)) return 'not well-formed';
-      if (elements > maxElements) return 'too many elements';
+      if (name === '' || (open.length === 0 && hasRoot)) return 'not well-formed';
+      hasRoot = true;
       if (text[end - 1] !== '/') open.push(name);
       if (open.length > MAX_DEPTH) return 'too deep';
     }
     at = end;
   }
-  return open.length > 0 || elements === 0 ? 'not well-formed' : null;
+  return open.length > 0 || !hasRoot ? 'not well-formed' : null;
 };

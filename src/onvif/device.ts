@@ -37,13 +37,16 @@ export type Question = {
   /** What stands in the SOAP header besides who asks, and the namespaces that it needs. */
   readonly header?: { readonly xml: string; readonly declarations: string };
   readonly limitMs?: number;
+  /** Of the answer; nothing: as much as a large recorder has to tell of its profiles. */
+  readonly maxBytes?: number;
+  readonly maxElements?: number;
   readonly signal?: AbortSignal;
 };
 
-/** What was answered, and the whole document. */
-export type Answer = { readonly element: Element; readonly text: string };
+/** What was answered, the whole document, and how long this thread read it. */
+export type Answer = { readonly element: Element; readonly body: Buffer; readonly readMs: number };
 
-type Exchange = { readonly http: HttpAnswer; readonly soap: SoapAnswer };
+type Exchange = { readonly http: HttpAnswer; readonly soap: SoapAnswer; readonly readMs: number };
 
 /** Faults that mean "not you"; vendors spell them as they like. */
 const isAboutRights = ({ codes }: SoapFault): boolean =>
@@ -109,7 +112,7 @@ export class OnvifDevice {
   async ask(question: Question): Promise<Answer> {
     const exchange = await this.#asWhoeverItTakes(question);
     const element = this.#answerOf(exchange, question.operation, question.url);
-    return { element, text: exchange.http.body.toString('utf8') };
+    return { element, body: exchange.http.body, readMs: exchange.readMs };
   }
 
   /** Null where the device doesn't know the operation, or has its reasons. */
@@ -170,7 +173,7 @@ export class OnvifDevice {
   }
 
   async #send(question: Question, manner: Manner): Promise<Exchange> {
-    const { url, namespace, operation, inside, header, limitMs, signal } = question;
+    const { url, namespace, operation, inside, header, limitMs, maxBytes, maxElements, signal } = question;
     const { action = `${namespace}/${operation}` } = question;
     const body = `<${operation} xmlns="${namespace}" xmlns:tt="http://www.onvif.org/ver10/schema">${inside}</${operation}>`;
     const { credentials, certificate } = this.#options;
@@ -183,6 +186,7 @@ export class OnvifDevice {
     const http = await post(
       {
         ...{ url, certificate, ...(limitMs !== undefined && { limitMs }) },
+        ...(maxBytes !== undefined && { maxBytes }),
         body: envelope(body, `${header?.xml ?? ''}${asWhom}`, header?.declarations),
         headers: {
           'Content-Type': `application/soap+xml; charset=utf-8; action="${action}"`,
@@ -192,7 +196,10 @@ export class OnvifDevice {
       },
       signal === undefined ? this.#deps : { ...this.#deps, signal },
     );
-    return { http, soap: readAnswer(http.body) };
+    const { clock } = this.#deps;
+    const beganMs = clock.monotonicMs();
+    const soap = readAnswer(http.body, maxElements);
+    return { http, soap, readMs: clock.monotonicMs() - beganMs };
   }
 
   #cameraNowMs(): number {
@@ -202,8 +209,9 @@ export class OnvifDevice {
       : this.#aheadOfMonotonicMs + clock.monotonicMs();
   }
 
-  #answerOf({ http, soap }: Exchange, operation: string, url: URL): Element {
-    if (soap.kind === 'unreadable') throw this.#unreadable({ http, soap }, url);
+  #answerOf(exchange: Exchange, operation: string, url: URL): Element {
+    const { soap } = exchange;
+    if (soap.kind === 'unreadable') throw this.#unreadable(exchange, url);
     if (soap.kind === 'fault') {
       const { codes, reason } = soap.fault;
       const said = [reason, codes.filter((code) => code !== '').join(' ')].find((text) => text !== '');

@@ -7,7 +7,7 @@ import { hostOf } from './device-address.js';
 import { onvifError } from './errors.js';
 
 /** A recorder with 32 cameras tells of its profiles in 300 KB. */
-export const MAX_ANSWER_BYTES = 512 * 1024;
+const MAX_ANSWER_BYTES = 512 * 1024;
 /** So long any answer takes that isn't waited for on purpose. */
 export const ANSWER_LIMIT_MS = 5_000;
 
@@ -28,6 +28,8 @@ export type HttpPost = {
   readonly certificate: CertificatePolicy;
   /** From the first packet to the answer's last byte. */
   readonly limitMs?: number;
+  /** Of the answer. */
+  readonly maxBytes?: number;
 };
 
 const codeOf = (error: Error): string =>
@@ -70,15 +72,15 @@ const failureOf = (error: Error, url: URL): Error => {
 
 const cutOff = (): Error => Object.assign(new Error('cut off'), { code: 'ECONNRESET' });
 
-const collect = (response: IncomingMessage, url: URL): Promise<Buffer> =>
+const collect = (response: IncomingMessage, url: URL, maxBytes: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     response.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > MAX_ANSWER_BYTES)
+      if (bytes > maxBytes)
         response.destroy(
-          onvifError('camera_bad_answer', `${url.host} answers with more than ${MAX_ANSWER_BYTES / 1024} KB`),
+          onvifError('camera_bad_answer', `${url.host} answers with more than ${maxBytes / 1024} KB`),
         );
       else chunks.push(chunk);
     });
@@ -90,7 +92,7 @@ const collect = (response: IncomingMessage, url: URL): Promise<Buffer> =>
 
 /** One request and its answer, within bounds; what goes wrong is an OnvifError. Follows nobody elsewhere. */
 export const post = async (
-  { url, headers, body, certificate, limitMs = ANSWER_LIMIT_MS }: HttpPost,
+  { url, headers, body, certificate, limitMs = ANSWER_LIMIT_MS, maxBytes = MAX_ANSWER_BYTES }: HttpPost,
   { clock, signal }: { readonly clock: Pick<Clock, 'after'>; readonly signal?: AbortSignal | undefined },
 ): Promise<HttpAnswer> => {
   const reason = () => onvifError('camera_timeout', `${url.host} gave no answer within ${limitMs / 1_000} s`);
@@ -117,7 +119,7 @@ export const post = async (
       challenges: headersDistinct['www-authenticate'] ?? [],
       date: got.date ?? '',
       location: got.location ?? '',
-      body: await collect(response, url),
+      body: await collect(response, url, maxBytes),
     };
   } catch (fault) {
     deadline.signal.throwIfAborted();

@@ -82,10 +82,10 @@ const readFault = (element: Element): SoapFault => {
 };
 
 /** Reads what a device sent: never throws, whatever that is. */
-export const readAnswer = (bytes: Buffer): SoapAnswer => {
+export const readAnswer = (bytes: Buffer, maxElements = MAX_ELEMENTS): SoapAnswer => {
   const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   const isXml = /^\s*<(?:\?xml|[\w.-]*:?Envelope)/i.test(text);
-  const fault = faultOf(text, MAX_ELEMENTS);
+  const fault = faultOf(text, maxElements);
   if (fault !== null) return { kind: 'unreadable', reason: fault, isXml };
   try {
     const body = at(parseXml(text), 'Envelope', 'Body');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { parseXml, at as within } from '../../src/analytics/xml-tree.js';
-import { type MonotonicMs, systemClock, type WallMs } from '../../src/base/clock.js';
+import { type Clock, type MonotonicMs, systemClock, type WallMs } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import { EventCameras } from '../../src/onvif/events/event-cameras.js';
 import { type PulledNotice, pulledNotices } from '../../src/onvif/events/pulled-notices.js';
@@ -45,6 +45,7 @@ const rigOf = async (
   dialect: EventDialect,
   options: Partial<FakeDeviceOptions> = {},
   profile = 'main',
+  withClock: (clock: Clock) => Clock = (clock) => clock,
 ): Promise<Rig> => {
   const events: FakeEvents = new FakeEvents(dialect, () => device.address);
   const device: FakeDevice = await FakeDevice.start({
@@ -56,7 +57,7 @@ const rigOf = async (
   const rig = { noticed: [] as PulledNotice[], silent: [] as string[], logged: [] as string[] };
   const state: Rig['state'] = { hasTrack: false };
   const cameras = new EventCameras({
-    clock,
+    clock: withClock(clock),
     log: createLogger((level, message, fields) =>
       rig.logged.push(`${level} ${message} ${JSON.stringify(fields)}`),
     ),
@@ -215,9 +216,9 @@ test('a flood of messages hides no state: the newest count', { timeout: 60_000 }
   await until('it is asked', () => events.isAsked);
   const device = { topic: 'tns1:Device/HardwareFailure', source: {}, data: { State: 'true' } };
   events.tell(
-    ...Array.from({ length: 300 }, () => motion(true)),
+    ...Array.from({ length: 100 }, () => motion(true)),
     motion(false),
-    ...Array.from({ length: 300 }, () => motion(true, device)),
+    ...Array.from({ length: 100 }, () => motion(true, device)),
   );
   await until('it is heard', () => noticed.length > 0);
   assert.deepEqual([noticed.length, noticed.at(-1)?.state], [64, 'off']);
@@ -258,6 +259,10 @@ test('of a recorder nothing is told to a camera of which nobody knows which one 
   assert.equal(events.subscriptions, 0);
 });
 
+const pulledXml = (inside: string): string =>
+  '<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope" xmlns:wsnt="http://docs.oasis-open.org/wsn/b-2"><s:Body>' +
+  `<PullMessagesResponse>${inside}</PullMessagesResponse></s:Body></s:Envelope>`;
+
 const hostile: Readonly<Record<string, FakeDeviceOptions['instead']>> = {
   'without an answer': (operation, response) => {
     if (operation === 'PullMessages') response.destroy();
@@ -276,6 +281,16 @@ const hostile: Readonly<Record<string, FakeDeviceOptions['instead']>> = {
     response.on('drain', pour);
     pour();
     return true;
+  },
+  'with more than was asked for': (operation, response) => {
+    const told =
+      '<wsnt:NotificationMessage><wsnt:Topic>VideoSource/Motion</wsnt:Topic></wsnt:NotificationMessage>';
+    if (operation === 'PullMessages') response.end(pulledXml(told.repeat(1_600)));
+    return operation === 'PullMessages';
+  },
+  'with instructions for nobody': (operation, response) => {
+    if (operation === 'PullMessages') response.end(pulledXml('<?a?>'.repeat(20_000)));
+    return operation === 'PullMessages';
   },
   'with what is no XML': (operation, response) => {
     if (operation === 'PullMessages') response.end('<html><p>It works!');
@@ -300,6 +315,34 @@ for (const [how, instead] of Object.entries(hostile))
     rig.pass(15_000);
     await until('it is tried again', () => rig.events.subscriptions > subscriptions);
   });
+
+test('a camera whose answers take this thread long is asked the more rarely', {
+  timeout: 60_000,
+}, async (t) => {
+  const pausesMs: number[] = [];
+  const rig = await rigOf(t, { path: '/pull/#' }, {}, 'main', (clock) => {
+    let aheadMs = 0;
+    return {
+      ...clock,
+      // Whatever is measured took 50 ms.
+      monotonicMs: () => {
+        aheadMs += 50;
+        return (clock.monotonicMs() + aheadMs) as MonotonicMs;
+      },
+      after: (ms, callback) => {
+        // What is waited for is an answer, or the next look.
+        if (ms < 5_000) pausesMs.push(ms);
+        return clock.after(ms, callback);
+      },
+    };
+  });
+  await until('it is asked', () => rig.events.isAsked);
+  assert.deepEqual(pausesMs, []);
+  rig.events.tell(motion(true));
+  await until('it is heard', () => rig.noticed.length === 1);
+  await until('nothing is asked for a while', () => pausesMs.length > 0);
+  assert.ok(pausesMs[0]! >= 20 * 50, `${pausesMs}`);
+});
 
 const pulled = (currentTime: string, utcTime: string): number => {
   const answer = parseXml(

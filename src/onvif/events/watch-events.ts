@@ -15,6 +15,10 @@ export type WatchEventsDeps = {
 
 /** A camera that answers at once each time is asked so often. */
 const LEAST_MS = 500;
+/** Whatever a camera answers, its answers take a twentieth of this thread's time at most. */
+const PAUSE_TIMES = 20;
+/** What the bounds of an answer allow takes less by far: the machine had other things to do. */
+const MOST_MS = 5_000;
 
 const pause = (clock: Clock, forMs: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -69,8 +73,12 @@ export const watchEvents = async (
         await subscription.end().catch(() => {});
       throw fault;
     }
-    onNotices(pulledNotices(answer, foreign, clock.wallMs()));
-    await pause(clock, LEAST_MS - (clock.monotonicMs() - beganMs), signal);
+    const answeredMs = clock.monotonicMs();
+    onNotices(pulledNotices(answer.element, foreign, clock.wallMs()));
+    const doneMs = clock.monotonicMs();
+    const tookMs = answer.readMs + doneMs - answeredMs;
+    const pauseMs = Math.max(LEAST_MS - (doneMs - beganMs), Math.min(PAUSE_TIMES * tookMs, MOST_MS));
+    await pause(clock, pauseMs, signal);
   }
   await subscription.end().catch(() => {});
 };
