@@ -3,6 +3,7 @@ import type { Logger } from './base/log.js';
 import type { Config } from './config.js';
 import { CameraAnalytics } from './detect/camera-analytics.js';
 import { Detecting } from './detect/detecting.js';
+import { HEARD_ALWAYS } from './detect/detections.js';
 import { EngineProcess } from './detect/engine-process.js';
 import { PassagePictures } from './detect/passage-pictures.js';
 import { Passages } from './detect/passages.js';
@@ -49,7 +50,8 @@ const hearCameras = ({ clock }: Base, { events }: Storage, media: Media, stops: 
   const { registry, cameras, eventCameras, analytics, detections, beat } = media;
   const seen = new CameraAnalytics(detections, (cameraId) => cameras.ring(cameraId));
   const notices = new CameraNotices({ clock, log: events });
-  detections.isUnasked = (cameraId) => cameras.isMetadataHeldOff(cameraId) || eventCameras.isBroken(cameraId);
+  detections.heard = (cameraId) =>
+    cameras.isMetadataHeldOff(cameraId) ? 'nothing' : (eventCameras.heard(cameraId) ?? HEARD_ALWAYS);
   analytics.news.on((cameraId, { scenes, notices: noticed }) => {
     for (const { wallMs, objects } of scenes) seen.onScene(cameraId, wallMs, objects);
     for (const notice of noticed) notices.onNotice(cameraId, notice);

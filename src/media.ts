@@ -128,7 +128,7 @@ const openArchive = async (
             .map(({ id }) => id),
         times: (cameraId, fromMs, toMs) => events.times(cameraId, fromMs, toMs),
         isLasting: () => events.isLasting,
-        isBlind: (cameraId) => detections.isBlind(cameraId),
+        watched: (cameraId) => detections.watched(cameraId),
         memory: {
           decided: () => store.facts.text('archive_decided'),
           rememberDecided: (text) => store.facts.setText('archive_decided', text),

@@ -42,7 +42,7 @@ export type ArchiveDeps = {
   /** Times whose recordings stay, whatever their age; null: nobody knows now. */
   readonly spared?: () => readonly ProtectedSpan[] | null;
   /** Of which cameras only what lies around events is kept, and when events were. */
-  readonly byEvents: Pick<EventRecordingDeps, 'cameraIds' | 'times' | 'isLasting' | 'isBlind' | 'memory'>;
+  readonly byEvents: Pick<EventRecordingDeps, 'cameraIds' | 'times' | 'isLasting' | 'watched' | 'memory'>;
   /** What time deletions went by last. */
   readonly memory: TimeMemory;
   /** Nothing is left of a camera that was deleted. */

@@ -10,6 +10,11 @@ export type Detection = {
   readonly objects: readonly CountedObject[];
 };
 
+/** Without a break since then, and until then, by the wall clock; `nothing`: not now; `unknown`: nobody knows yet how. */
+export type Heard = { readonly fromMs: number; readonly toMs: number } | 'nothing' | 'unknown';
+
+export const HEARD_ALWAYS: Heard = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+
 /** So far back somebody may ask: further than live playlists reach. */
 const KEPT_MS = 120_000;
 /** Cameras tell five times a second what they see. */
@@ -23,8 +28,8 @@ export class Detections {
   counts: (cameraId: string) => boolean = () => true;
   /** Why nothing is found at a camera; "" where all is well. */
   errorOf: (cameraId: string) => string = () => '';
-  /** Whether a camera may see things by itself that nobody asks it for now. */
-  isUnasked: (cameraId: string) => boolean = () => false;
+  /** Whether all is heard that a camera sees by itself. */
+  heard: (cameraId: string) => Heard = () => HEARD_ALWAYS;
   readonly #byCamera = new Map<string, Detection[]>();
 
   /** `keyframe`: where it was seen, in case somebody wants a picture of it. */
@@ -43,9 +48,9 @@ export class Detections {
     this.seen.emit(cameraId, detection, keyframe);
   }
 
-  /** Whether there may be things at a camera that nobody sees: that none are seen means nothing then. */
-  isBlind(cameraId: string): boolean {
-    return this.errorOf(cameraId) !== '' || this.isUnasked(cameraId);
+  /** Whether all that there is at a camera is seen: where it isn't, that nothing is seen means nothing. */
+  watched(cameraId: string): Heard {
+    return this.errorOf(cameraId) === '' ? this.heard(cameraId) : 'nothing';
   }
 
   /** Of pictures that were taken in [fromMs, toMs), oldest first. */

@@ -15,6 +15,8 @@ export type OnvifErrorCode =
   | 'camera_unauthorized'
   /** It answered with a fault. */
   | 'camera_refused'
+  /** It says that it tells no events. */
+  | 'no_events'
   /** It answered what can't be read, or more than is read. */
   | 'camera_bad_answer'
   /** It can't be moved, or nobody told where it is asked. */
@@ -32,6 +34,7 @@ export const onvifErrorStatus: Readonly<Record<OnvifErrorCode, number>> = {
   not_onvif: 502,
   camera_unauthorized: 502,
   camera_refused: 502,
+  no_events: 502,
   camera_bad_answer: 502,
   no_ptz: 409,
   no_media_service: 502,

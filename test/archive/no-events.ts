@@ -5,6 +5,6 @@ export const noEvents: ArchiveDeps['byEvents'] = {
   cameraIds: () => [],
   times: () => null,
   isLasting: () => true,
-  isBlind: () => false,
+  watched: () => 'unknown',
   memory: { decided: () => null, rememberDecided: () => {} },
 };

@@ -23,11 +23,13 @@ test('what was seen in the last two minutes is there in order, also once a clock
   assert.deepEqual(kept(), [0, 1_000]);
 });
 
-test('a camera is blind while objects can not be found on it, or its own analytics are not asked for', () => {
+test('a camera is watched while objects can be found on it, as far as its own analytics are heard', () => {
   const detections = new Detections();
-  assert.equal(detections.isBlind('a'), false);
-  detections.isUnasked = (cameraId) => cameraId === 'a';
-  assert.deepEqual([detections.isBlind('a'), detections.isBlind('b')], [true, false]);
-  detections.errorOf = (cameraId) => (cameraId === 'b' ? 'no model' : '');
-  assert.equal(detections.isBlind('b'), true);
+  const always = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+  assert.deepEqual(detections.watched('a'), always);
+  const span = { fromMs: NOW_MS, toMs: NOW_MS + MINUTE_MS };
+  detections.heard = (cameraId) => (cameraId === 'a' ? span : 'unknown');
+  assert.deepEqual([detections.watched('a'), detections.watched('b')], [span, 'unknown']);
+  detections.errorOf = (cameraId) => (cameraId === 'a' ? 'no model' : '');
+  assert.deepEqual([detections.watched('a'), detections.watched('b')], ['nothing', 'unknown']);
 });

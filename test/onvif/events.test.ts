@@ -36,7 +36,7 @@ type Rig = {
   readonly noticed: PulledNotice[];
   readonly silent: string[];
   readonly logged: string[];
-  readonly state: { hasTrack: boolean | null };
+  readonly state: { hasTrack: boolean | null; isListed: boolean };
   readonly pass: (ms: number) => void;
 };
 
@@ -46,6 +46,7 @@ const rigOf = async (
   options: Partial<FakeDeviceOptions> = {},
   profile = 'main',
   withClock: (clock: Clock) => Clock = (clock) => clock,
+  begin: Partial<Rig['state']> = {},
 ): Promise<Rig> => {
   const events: FakeEvents = new FakeEvents(dialect, () => device.address);
   const device: FakeDevice = await FakeDevice.start({
@@ -55,18 +56,21 @@ const rigOf = async (
   });
   const { clock, pass } = hastyClock();
   const rig = { noticed: [] as PulledNotice[], silent: [] as string[], logged: [] as string[] };
-  const state: Rig['state'] = { hasTrack: false };
+  const state: Rig['state'] = { hasTrack: false, isListed: true, ...begin };
   const cameras = new EventCameras({
     clock: withClock(clock),
     log: createLogger((level, message, fields) =>
       rig.logged.push(`${level} ${message} ${JSON.stringify(fields)}`),
     ),
-    cameras: () => [
-      {
-        ...{ cameraId: 'gate', address: device.address, profile },
-        ...{ credentials: { user: 'admin', password: 'secret' }, certificate: 'any' },
-      },
-    ],
+    cameras: () =>
+      state.isListed
+        ? [
+            {
+              ...{ cameraId: 'gate', address: device.address, profile },
+              ...{ credentials: { user: 'admin', password: 'secret' }, certificate: 'any' },
+            },
+          ]
+        : [],
     hasTrack: () => state.hasTrack,
     onNotices: (_cameraId, notices) => rig.noticed.push(...notices),
     onSilent: (cameraId) => rig.silent.push(cameraId),
@@ -175,14 +179,15 @@ for (const [renewal, asked] of Object.entries(noRenewals))
 test('a camera that begins anew is asked anew, and tells how all is', { timeout: 60_000 }, async (t) => {
   const { events, cameras, noticed, silent, pass, logged } = await rigOf(t, { path: '/pull/#' });
   await until('it is asked', () => events.isAsked);
-  assert.equal(cameras.isBroken('gate'), false);
+  assert.notEqual(cameras.heard('gate'), 'nothing');
   events.initial = [motion(true, { operation: 'Initialized' })];
   events.forget();
-  await until('it is known', () => cameras.isBroken('gate'));
+  await until('it is known', () => cameras.heard('gate') === 'nothing');
   assert.deepEqual(silent, ['gate']);
   pass(15_000);
   await until('it is heard again', () => noticed.length === 1);
-  assert.deepEqual([noticed[0]?.state, events.subscriptions, cameras.isBroken('gate')], ['on', 2, false]);
+  assert.deepEqual([noticed[0]?.state, events.subscriptions], ['on', 2]);
+  assert.notEqual(cameras.heard('gate'), 'nothing');
   assert.equal(logged.filter((line) => line.startsWith('warn')).length, 1, logged.join('\n'));
   assert.doesNotMatch(logged.join(), /secret/);
 });
@@ -234,6 +239,71 @@ test('a camera is asked only while it tells nothing beside its pictures', { time
   await until('it is asked no more', () => !events.isAsked);
   await until('it was told', () => events.asked.at(-1)?.operation === 'Unsubscribe');
   assert.deepEqual(silent, ['gate']);
+});
+
+test('what was heard of a camera is told from its pull point on until its last answer', {
+  timeout: 60_000,
+}, async (t) => {
+  const { events, cameras, noticed, pass } = await rigOf(t, { path: '/pull/#' });
+  await until('it is asked', () => events.isAsked);
+  const begun = cameras.heard('gate');
+  assert.ok(typeof begun === 'object' && begun !== null);
+  assert.ok(Math.abs(Date.now() - begun.fromMs) < 30_000 && begun.fromMs <= begun.toMs);
+  pass(25_000);
+  const silent = cameras.heard('gate');
+  assert.ok(typeof silent === 'object' && silent !== null && silent.toMs <= Date.now() - 25_000);
+  events.tell(motion(true));
+  await until('it is heard', () => noticed.length === 1);
+  const last = cameras.heard('gate');
+  assert.ok(typeof last === 'object' && last !== null);
+  assert.ok(last.toMs - last.fromMs >= 25_000, 'all of the time between was heard');
+});
+
+test('a camera that was never heard, and does not say that it tells nothing, counts as not heard', {
+  timeout: 60_000,
+}, async (t) => {
+  const options: Partial<FakeDeviceOptions> = {
+    instead: (_operation, response) => {
+      response.destroy();
+      return true;
+    },
+  };
+  const rig = await rigOf(t, { path: '/pull/#' }, options, 'main', undefined, { hasTrack: null });
+  await until('it is looked at', () => rig.cameras.heard('gate') === 'unknown');
+  rig.state.hasTrack = false;
+  await until('it was asked in vain', () => rig.logged.length > 0);
+  assert.equal(rig.cameras.heard('gate'), 'nothing');
+  rig.state.hasTrack = true;
+  await until('it is heard otherwise', () => rig.cameras.heard('gate') === null);
+});
+
+const silentOnes: Readonly<Record<string, Partial<FakeDeviceOptions>>> = {
+  'has no service for events': { hasEvents: false },
+  // Whatever else this device knows, it answers that it knows not this.
+  'knows no pull point': { instead: () => false },
+};
+
+for (const [how, options] of Object.entries(silentOnes))
+  test(`of a camera that ${how} nothing is missed`, { timeout: 60_000 }, async (t) => {
+    const rig = await rigOf(t, { path: '/pull/#' }, options);
+    await until('it says so', () => rig.logged.length > 0);
+    assert.match(rig.logged.join(), /tells no events/);
+    assert.equal(rig.cameras.heard('gate'), null);
+  });
+
+test('a camera that is deleted is forgotten: one that is made anew under its id is asked when its track is known', {
+  timeout: 60_000,
+}, async (t) => {
+  const { events, cameras, state } = await rigOf(t, { path: '/pull/#' });
+  await until('it is asked', () => events.isAsked);
+  state.isListed = false;
+  state.hasTrack = null;
+  await until('it is gone', () => cameras.heard('gate') === null);
+  state.isListed = true;
+  await until('it is there', () => cameras.heard('gate') !== null);
+  assert.equal(cameras.heard('gate'), 'unknown');
+  state.hasTrack = false;
+  await until('it is asked again', () => events.subscriptions === 2);
 });
 
 const recorder = [1, 2].map((nth) => ({ ...stream, token: `ch${nth}`, source: `vs${nth}` }));
@@ -308,7 +378,8 @@ for (const [how, instead] of Object.entries(hostile))
           instead!(operation, response, body) || rig.events.instead(operation, response, body),
       },
     );
-    await until('it is broken', () => rig.cameras.isBroken('gate'));
+    await until('it is broken', () => rig.logged.some((line) => /tells no events/.test(line)));
+    assert.equal(rig.cameras.heard('gate'), 'nothing');
     const { subscriptions } = rig.events;
     await new Promise((resolve) => setTimeout(resolve, 100));
     assert.deepEqual([rig.events.subscriptions, rig.noticed], [subscriptions, []]);

@@ -4,8 +4,14 @@ import { POST_ROLL_MS, PRE_ROLL_MS, type TimeSpan } from './kept-spans.js';
 const ON_THEIR_WAY_MS = 10_000;
 
 /**
- * When nobody saw what happened at a camera, as far as its recordings aren't decided on: from the last look that saw until
- * the last one that didn't. Times apart are one time with what is between them: they are rare, and what they keep is little.
+ * Since when, and until when, all that there was to see at a camera was seen without a break. `nothing`: it isn't now;
+ * `unknown`: nobody knows yet who sees it.
+ */
+export type Watched = TimeSpan | 'nothing' | 'unknown';
+
+/**
+ * When nobody saw what happened at a camera, as far as its recordings aren't decided on: from what was seen last until
+ * the last look that saw nothing, or until it was seen again. Times apart are one time with what is between them: they are rare, and what they keep is little.
  */
 export class BlindTimes {
   readonly #startMs: number;
@@ -21,17 +27,25 @@ export class BlindTimes {
     this.#times.set(cameraId, time);
   }
 
-  saw(cameraId: string, nowMs: number): void {
-    this.#sawMs.set(cameraId, nowMs - ON_THEIR_WAY_MS);
+  /** What a look found. */
+  look(cameraId: string, watched: Watched, nowMs: number): void {
+    if (watched === 'unknown') return;
+    // The clock may have been set back meanwhile.
+    const sawMs = Math.min(this.#sawMs.get(cameraId) ?? this.#startMs, nowMs);
+    if (watched === 'nothing') {
+      this.#add(cameraId, { fromMs: sawMs, toMs: nowMs });
+      return;
+    }
+    const { fromMs, toMs } = watched;
+    if (fromMs > sawMs) this.#add(cameraId, { fromMs: sawMs, toMs: fromMs });
+    this.#sawMs.set(cameraId, Math.max(fromMs, Math.min(toMs, nowMs) - ON_THEIR_WAY_MS));
   }
 
-  sawNothing(cameraId: string, nowMs: number): void {
+  #add(cameraId: string, { fromMs, toMs }: TimeSpan): void {
     const before = this.#times.get(cameraId);
-    // The clock may have been set back meanwhile.
-    const fromMs = Math.min(this.#sawMs.get(cameraId) ?? this.#startMs, nowMs);
     this.#times.set(cameraId, {
       fromMs: Math.min(before?.fromMs ?? fromMs, fromMs),
-      toMs: Math.max(before?.toMs ?? nowMs, nowMs),
+      toMs: Math.max(before?.toMs ?? toMs, toMs),
     });
   }
 

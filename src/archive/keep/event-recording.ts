@@ -3,7 +3,7 @@ import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { parseRecordingName, parseUnclosedName } from '../files/file-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
-import { BlindTimes } from './blind-times.js';
+import { BlindTimes, type Watched } from './blind-times.js';
 import type { ClosedRecording } from './closed-within.js';
 import { type Decision, decisionsText, parseDecisions } from './decisions.js';
 import type { ProtectedSpan } from './delete-files.js';
@@ -34,8 +34,8 @@ export type EventRecordingDeps = {
   readonly spared: () => readonly ProtectedSpan[] | null;
   /** Whether what `times` knows outlives the service. */
   readonly isLasting: () => boolean;
-  /** Whether what is to be seen on a camera can't be found out now: no event means nothing then. */
-  readonly isBlind: (cameraId: string) => boolean;
+  /** Whether what is to be seen on a camera is found out: where it isn't, no event means nothing. */
+  readonly watched: (cameraId: string) => Watched;
   readonly memory: DecisionMemory;
 };
 
@@ -190,12 +190,11 @@ export class EventRecording {
   }
 
   async #decide(cameraId: string): Promise<void> {
-    const { clock, isBlind, isLasting, runner } = this.#deps;
+    const { clock, watched, isLasting, runner } = this.#deps;
     const nowMs = clock.wallMs();
     const decidedMs = this.#decidedMs.get(cameraId);
     if (decidedMs === undefined) return;
-    if (isBlind(cameraId)) this.#blind.sawNothing(cameraId, nowMs);
-    else this.#blind.saw(cameraId, nowMs);
+    this.#blind.look(cameraId, watched(cameraId), nowMs);
     // What is known now may be forgotten when it is asked for: all of this time is kept.
     if (!isLasting()) {
       this.#decidedMs.set(cameraId, Math.max(decidedMs, nowMs));

@@ -26,8 +26,12 @@ type Watch = {
   isTelling: boolean;
   /** It told, once. */
   hasTold: boolean;
+  /** It said that it tells nothing, when it was asked last. */
+  hasNone: boolean;
   failures: number;
   openedMs: MonotonicMs | 0;
+  /** Of its last whole answer: whatever came before was told. */
+  heardMs: MonotonicMs | 0;
   /** Null: it is being asked. */
   nextMs: MonotonicMs | 0 | null;
 };
@@ -46,8 +50,8 @@ const STOP_MS = 2_000;
 export class EventCameras {
   readonly #deps: EventCamerasDeps;
   readonly #watches = new Map<string, Watch>();
-  /** Those that are to be watched, while nobody knows better. */
-  readonly #trackless = new Set<string>();
+  /** Of those that are asked by ONVIF, whether they tell what they notice beside their pictures; null: nobody knows yet. */
+  readonly #hasTrack = new Map<string, boolean | null>();
   readonly #running = new Set<Promise<void>>();
   readonly #turns: Turns;
   #isStopped = false;
@@ -67,22 +71,37 @@ export class EventCameras {
     return count;
   }
 
-  /** Whether it told what it notices, and doesn't now: that nothing is told means nothing then. */
-  isBroken(cameraId: string): boolean {
+  /**
+   * Since when, and until when, by the wall clock, all was heard that the camera noticed: that nothing was told means nothing
+   * else. `nothing`: it isn't heard now; `unknown`: nobody knows yet whether it is to be; null: it isn't heard here.
+   */
+  heard(cameraId: string): { readonly fromMs: number; readonly toMs: number } | 'nothing' | 'unknown' | null {
+    const hasTrack = this.#hasTrack.get(cameraId);
+    if (hasTrack === undefined || hasTrack === true) return null;
+    if (hasTrack === null) return 'unknown';
     const watch = this.#watches.get(cameraId);
-    return watch?.hasTold === true && !watch.isTelling;
+    if (watch?.isTelling !== true) return watch?.hasNone === true ? null : 'nothing';
+    const aheadMs = this.#deps.clock.wallMs() - this.#deps.clock.monotonicMs();
+    return { fromMs: watch.openedMs + aheadMs, toMs: watch.heardMs + aheadMs };
   }
 
   /** Takes over what is set now; called once a second. */
   look(): void {
     if (this.#isStopped) return;
-    const gone = new Set(this.#watches.keys());
+    const gone = new Set(this.#hasTrack.keys());
     for (const camera of this.#deps.cameras()) {
-      if (!this.#isTrackless(camera.cameraId)) continue;
-      gone.delete(camera.cameraId);
-      this.#take(camera);
+      const { cameraId } = camera;
+      gone.delete(cameraId);
+      // One that connects anew is as it was before, until it says otherwise.
+      const hasTrack = this.#deps.hasTrack(cameraId) ?? this.#hasTrack.get(cameraId) ?? null;
+      this.#hasTrack.set(cameraId, hasTrack);
+      if (hasTrack === false) this.#take(camera);
+      else this.#forget(cameraId);
     }
-    for (const cameraId of gone) this.#forget(cameraId);
+    for (const cameraId of gone) {
+      this.#hasTrack.delete(cameraId);
+      this.#forget(cameraId);
+    }
   }
 
   async stop(): Promise<void> {
@@ -95,14 +114,6 @@ export class EventCameras {
     ]);
   }
 
-  /** A camera that connects anew is as it was before, until it says otherwise. */
-  #isTrackless(cameraId: string): boolean {
-    const hasTrack = this.#deps.hasTrack(cameraId);
-    if (hasTrack === false) this.#trackless.add(cameraId);
-    else if (hasTrack === true) this.#trackless.delete(cameraId);
-    return this.#trackless.has(cameraId);
-  }
-
   #take(camera: OnvifCamera): void {
     const { cameraId } = camera;
     const settings = JSON.stringify(camera);
@@ -111,7 +122,7 @@ export class EventCameras {
       this.#forget(cameraId);
       watch = {
         ...{ settings, ending: new AbortController(), isTelling: false, hasTold: false },
-        ...{ failures: 0, openedMs: 0, nextMs: 0 },
+        ...{ hasNone: false, failures: 0, openedMs: 0, heardMs: 0, nextMs: 0 },
       };
       this.#watches.set(cameraId, watch);
     }
@@ -136,10 +147,12 @@ export class EventCameras {
                 onOpen();
                 watch.isTelling = true;
                 watch.hasTold = true;
-                watch.openedMs = clock.monotonicMs();
+                watch.hasNone = false;
+                watch.openedMs = watch.heardMs = clock.monotonicMs();
                 log.info('a camera tells its events by ONVIF', { camera_id: cameraId });
               },
               onNotices: (notices) => {
+                watch.heardMs = clock.monotonicMs();
                 if (notices.length > 0 && !signal.aborted) onNotices(cameraId, notices);
               },
             },
@@ -149,6 +162,7 @@ export class EventCameras {
       );
     } catch (fault) {
       if (signal.aborted) return;
+      watch.hasNone = isOnvifError(fault) && fault.code === 'no_events';
       const wasGood = watch.isTelling && clock.monotonicMs() - watch.openedMs >= GOOD_MS;
       watch.failures = wasGood ? 1 : watch.failures + 1;
       const laterMs = Math.min(RETRY_FIRST_MS * 2 ** (watch.failures - 1), RETRY_LAST_MS);

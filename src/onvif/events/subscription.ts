@@ -24,6 +24,16 @@ const MAX_MESSAGES = 32;
 /** Of what is asked for all the time: 4 KB and some ninety elements a message, of which cameras use a third. */
 const PULLED = { maxBytes: 128 * 1024, maxElements: 3_000 };
 
+/** `isSure`: it knows what it has; one that doesn't say which services there are may tell another time. */
+const tellsNone = (isSure: boolean): Error =>
+  onvifError(isSure ? 'no_events' : 'camera_refused', 'the camera tells no events by ONVIF');
+
+/** ONVIF Core §5.8.2. */
+const isUnknown = (fault: unknown): boolean => {
+  const codes = isOnvifError(fault) ? fault.details['codes'] : undefined;
+  return Array.isArray(codes) && codes.includes('ActionNotSupported');
+};
+
 type Where = Pick<Question, 'url'> & { readonly reference: Reference };
 
 /** A pull point (ONVIF Core §9.1): what a camera notices is kept there until it is asked for. */
@@ -46,11 +56,14 @@ export class Subscription {
   /** Throws what `../errors.ts` lists. */
   static async create(device: OnvifDevice, clock: Clock): Promise<Subscription> {
     const url = device.services.events;
-    if (url === undefined) throw onvifError('camera_refused', 'the camera tells no events by ONVIF');
-    const { element, body } = await device.ask({
+    if (url === undefined) throw tellsNone(Object.keys(device.services).length > 1);
+    const question = {
       ...{ url, namespace: NAMESPACES.events, operation: 'CreatePullPointSubscription' },
       action: `${NAMESPACES.events}/EventPortType/CreatePullPointSubscriptionRequest`,
       inside: `<InitialTerminationTime>PT${TERM_SEC}S</InitialTerminationTime>`,
+    };
+    const { element, body } = await device.ask(question).catch((fault: unknown) => {
+      throw isUnknown(fault) ? tellsNone(true) : fault;
     });
     const told = textOf(at(element, 'SubscriptionReference', 'Address'));
     const address = onSameHost(url, told);

@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { openName, parseRecordingName } from '../../../src/archive/files/file-name.js';
+import type { Watched } from '../../../src/archive/keep/blind-times.js';
 import type { CutInput } from '../../../src/archive/keep/cut-recording.js';
 import type { ProtectedSpan } from '../../../src/archive/keep/delete-files.js';
 import { EventRecording } from '../../../src/archive/keep/event-recording.js';
@@ -46,6 +47,8 @@ const event = (fromSec: number, toSec: number | null): Event => ({
   toMs: toSec === null ? null : START_MS + toSec * 1_000,
 });
 
+const always: Watched = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+
 const setUp = (
   t: TestContext,
   events: Event[] | null,
@@ -56,7 +59,7 @@ const setUp = (
   filmed.copyTo(folder);
   const clock = new FakeClock(START_MS + SECONDS * 1_000 + MINUTE_MS + 2_000);
   const state = {
-    ...{ events, sinceMs: 0, isLasting: true, isBlind: false, cameraIds: ['door'], stored },
+    ...{ events, sinceMs: 0, isLasting: true, watched: always as Watched, cameraIds: ['door'], stored },
     spared: [] as readonly ProtectedSpan[] | null,
   };
   const { log, lines } = logLines();
@@ -69,7 +72,7 @@ const setUp = (
         cameraIds: () => state.cameraIds,
         spared: () => state.spared,
         isLasting: () => state.isLasting,
-        isBlind: (cameraId) => cameraId === 'door' && state.isBlind,
+        watched: (cameraId) => (cameraId === 'door' ? state.watched : always),
         times: (_, fromMs, toMs) =>
           state.events === null
             ? null
@@ -201,12 +204,12 @@ test('while nothing can be detected all is kept, then and later', async (t) => {
   const rig = setUp(t, []);
   rig.clock.advance(-(SECONDS + 60) * 1_000);
   const recording = rig.make();
-  rig.state.isBlind = true;
+  rig.state.watched = 'nothing';
   for (let look = 0; look < 20; look += 1) {
     await recording.look();
     rig.clock.advance(10_000);
   }
-  rig.state.isBlind = false;
+  rig.state.watched = always;
   await recording.look();
   await rig.make().look();
   assert.deepEqual(rig.names(), filmed.names);
@@ -215,7 +218,7 @@ test('while nothing can be detected all is kept, then and later', async (t) => {
 /** Looks every ten seconds while the two minutes are recorded, and until all can be decided on. */
 const lookOn = async (
   rig: ReturnType<typeof setUp>,
-  isBlindAt: (sec: number) => boolean,
+  watchedAt: (sec: number) => Watched,
   restartSec = -1,
 ) => {
   rig.clock.advance(START_MS - rig.clock.wallMs());
@@ -225,11 +228,19 @@ const lookOn = async (
       recording.stop();
       recording = rig.make();
     }
-    rig.state.isBlind = isBlindAt(sec);
+    rig.state.watched = watchedAt(sec);
     await recording.look();
     rig.clock.advance(10_000);
   }
 };
+
+const blindAt70 = (sec: number): Watched => (sec === 70 ? 'nothing' : always);
+
+/** Heard without a break, in seconds after the start. */
+const heard = (fromSec: number, toSec: number): Watched => ({
+  fromMs: START_MS + fromSec * 1_000,
+  toMs: START_MS + toSec * 1_000,
+});
 
 /** Those that have some of the time, in seconds after the start. */
 const namesOf = (fromSec: number, toSec: number): string[] =>
@@ -240,25 +251,48 @@ const namesOf = (fromSec: number, toSec: number): string[] =>
 
 test('a look at which nothing could be detected keeps what it may have missed, with what belongs to it, and nothing before or behind', async (t) => {
   const rig = setUp(t, []);
-  await lookOn(rig, (sec) => sec === 70);
+  await lookOn(rig, blindAt70);
   const kept = rig.names();
   assert.deepEqual(kept, namesOf(50 - 5, 70 + 10));
   assert.ok(kept.length < filmed.names.length, kept.join());
   assert.match(rig.state.stored!, /^\{"door":\d+\}$/, 'it is remembered no longer');
 });
 
+test('of a camera that was found silent late all is kept since it was heard last, until it is heard again', async (t) => {
+  const rig = setUp(t, []);
+  await lookOn(rig, (sec) =>
+    sec <= 60 ? heard(0, Math.min(sec, 20)) : sec === 70 ? 'nothing' : heard(78, sec),
+  );
+  assert.deepEqual(rig.names(), namesOf(10 - 5, 78 + 10));
+});
+
+test('of a camera that was silent between two looks all is kept of that time', async (t) => {
+  const rig = setUp(t, []);
+  await lookOn(rig, (sec) => (sec <= 40 ? heard(0, sec) : heard(47, sec)));
+  assert.deepEqual(rig.names(), namesOf(30 - 5, 47 + 10));
+});
+
+test('what came before a camera was heard for the first time is kept, unless it turns out to be seen otherwise', async (t) => {
+  const late = setUp(t, []);
+  await lookOn(late, (sec) => (sec <= 20 ? 'unknown' : heard(22, sec)));
+  assert.deepEqual(late.names(), namesOf(-5, 22 + 10));
+  const other = setUp(t, []);
+  await lookOn(other, (sec) => (sec <= 20 ? 'unknown' : always));
+  assert.deepEqual(other.names(), []);
+});
+
 test('what nobody saw is kept though the service that did not see it ended before it was decided on', async (t) => {
   const rig = setUp(t, []);
-  await lookOn(rig, (sec) => sec === 70, 90);
+  await lookOn(rig, blindAt70, 90);
   assert.deepEqual(rig.names(), namesOf(50 - 5, 70 + 10));
 });
 
 test('a service whose detector is slow to start keeps nothing for it that an earlier one saw', async (t) => {
   const rig = setUp(t, []);
-  rig.state.isBlind = true;
+  rig.state.watched = 'nothing';
   const recording = rig.make();
   await recording.look();
-  rig.state.isBlind = false;
+  rig.state.watched = always;
   await recording.look();
   assert.deepEqual(rig.names(), []);
 });
@@ -326,9 +360,9 @@ test('where the clock was set back while nothing can be seen, what is there stay
   const rig = setUp(t, [], JSON.stringify({ door: START_MS + 3_600_000 }));
   rig.clock.advance(-SECONDS * 1_000 - 2 * MINUTE_MS);
   const recording = rig.make();
-  rig.state.isBlind = true;
+  rig.state.watched = 'nothing';
   await recording.look();
-  rig.state.isBlind = false;
+  rig.state.watched = always;
   for (let look = 0; look < 40; look += 1) {
     await recording.look();
     rig.clock.advance(10_000);
