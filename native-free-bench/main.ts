@@ -7,6 +7,7 @@ import { archive } from './archive.js';
 import type { Bench, BenchOptions, BenchResult } from './bench.js';
 import { box } from './box/box.js';
 import { capacity } from './capacity/capacity.js';
+import { chart } from './chart/chart.js';
 import { depacketize } from './depacketize.js';
 import { flac } from './flac.js';
 import { fmp4 } from './fmp4.js';
@@ -16,6 +17,7 @@ import { readValue, UsageError } from './options.js';
 import { recording } from './recording.js';
 import { ring } from './ring.js';
 import { rtspParser } from './rtsp-parser.js';
+import { soak } from './soak/soak.js';
 import { formatTable } from './table.js';
 import { wall } from './wall.js';
 import { websocketFanout } from './websocket-fanout.js';
@@ -38,7 +40,12 @@ const benches = [
 ] as unknown as readonly Bench[];
 
 /** Of the whole service: each with options, and a result, of its own. */
-const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = { box, capacity };
+const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  box,
+  capacity,
+  soak,
+  chart,
+};
 
 const withDefaults = (bench: Bench, given: Readonly<Record<string, string>>): BenchOptions => {
   const options: Record<string, string | number> = { ...bench.options };

@@ -24,7 +24,7 @@ const cameraId = (index: number): string => `cam${String(index).padStart(4, '0')
 export class OwnService implements Subject {
   readonly #service: RunningService;
   readonly #folder: string;
-  readonly #token: string;
+  #token: string;
   #cameras = 0;
 
   private constructor(service: RunningService, folder: string, token: string) {
@@ -47,6 +47,10 @@ export class OwnService implements Subject {
 
   get pid(): number {
     return this.#service.process.pid ?? 0;
+  }
+
+  get cameras(): number {
+    return this.#cameras;
   }
 
   get list(): Subject['list'] {
@@ -143,14 +147,20 @@ export class OwnService implements Subject {
     return walls;
   }
 
+  /** A token is good for an hour, and some runs last longer. */
   async #call(
     method: string,
     path: string,
     sent?: unknown,
   ): Promise<{ status: number; text: string; body: unknown }> {
-    return this.#service.call(method, path, {
-      token: this.#token,
-      ...(sent === undefined ? {} : { body: sent }),
-    });
+    const ask = () =>
+      this.#service.call(method, path, {
+        token: this.#token,
+        ...(sent === undefined ? {} : { body: sent }),
+      });
+    const answer = await ask();
+    if (answer.status !== 401) return answer;
+    this.#token = await this.#service.login('admin', this.#service.adminPassword);
+    return ask();
   }
 }

@@ -36,3 +36,9 @@ export const memoryOf = (pid: number): ProcessMemory => {
   };
   return { rssMb: read(rollup, 'Rss') ?? read(status, 'VmRSS'), pssMb: read(rollup, 'Pss') };
 };
+
+/** Null where the system doesn't tell. */
+export const threadsOf = (pid: number): number | null => {
+  const [, count] = /^Threads:\s+(\d+)/m.exec(readProc(`${pid}/status`) ?? '') ?? [];
+  return count === undefined ? null : Number(count);
+};

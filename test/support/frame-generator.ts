@@ -7,6 +7,8 @@ import { seededRandom } from './seeded-random.js';
 
 export type GeneratorOptions = {
   readonly codec?: VideoCodec;
+  /** In the place of those that a generated stream has. */
+  readonly parameterSets?: readonly Buffer[];
   readonly kbps?: number;
   readonly frameRateHz?: number;
   readonly framesPerGop?: number;
@@ -61,7 +63,9 @@ const sliceOf = (codec: VideoCodec, isKey: boolean, lengthBytes: number, random:
 export const generateVideo = (options: GeneratorOptions = {}): VideoStream => {
   const { codec = 'h264', kbps = 4_000, frameRateHz = 25, framesPerGop = 50, gops = 2, seed = 1 } = options;
   const random = seededRandom(seed);
-  const { parameterSets } = codec === 'h264' ? fixtures.h264High() : fixtures.h265Main();
+  const {
+    parameterSets = codec === 'h264' ? fixtures.h264High().parameterSets : fixtures.h265Main().parameterSets,
+  } = options;
   const gopBytes = (kbps * 125 * framesPerGop) / frameRateHz;
   const frameTicks = VIDEO_CLOCK_HZ / frameRateHz;
   const frames: StreamFrame[] = [];

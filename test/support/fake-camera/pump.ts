@@ -42,6 +42,7 @@ class PumpPlace {
   frameDueMs: number;
   nextMs: number;
   isSkipping = false;
+  isSilent = false;
 
   constructor(player: Player, track: PlayerTrack, frame: number, startMs: number) {
     this.player = player;
@@ -98,7 +99,7 @@ export class Pump {
   }
 
   /** A mount's feed: another camera with the same pictures. */
-  feed(): Feed {
+  feed(): PumpFeed {
     return new PumpFeed(this);
   }
 
@@ -112,6 +113,11 @@ export class Pump {
     const startMs = systemClock.monotonicMs() + ((count * GOLDEN) % 1) * this.#frameMs;
     this.#places.push(new PumpPlace(player, track, frame, startMs));
     this.#turn ??= setImmediate(this.#run);
+  }
+
+  /** A silent camera says nothing, and goes on with a keyframe: its time and its numbers don't stand still. */
+  silence(player: Player, isSilent: boolean): void {
+    for (const place of this.#places) if (place.player === player) place.isSilent = isSilent;
   }
 
   remove(player: Player): void {
@@ -187,6 +193,10 @@ export class Pump {
 
   /** A reader that doesn't keep up misses frames up to the next keyframe, as with a real camera. */
   #mustSkip(place: PumpPlace): boolean {
+    if (place.isSilent) {
+      place.isSkipping = true;
+      return true;
+    }
     const isKey = this.stream.frames[place.frame]!.isKey;
     if (place.isSkipping && isKey) place.isSkipping = false;
     if (place.player.isBacklogged) place.isSkipping = true;
@@ -233,10 +243,12 @@ export class Pump {
   }
 }
 
-class PumpFeed implements Feed {
+/** One camera of a pump. */
+export class PumpFeed implements Feed {
   readonly tracks: MountTracks;
   readonly #pump: Pump;
   readonly #players = new Set<Player>();
+  #isSilent = false;
 
   constructor(pump: Pump) {
     this.#pump = pump;
@@ -250,6 +262,18 @@ class PumpFeed implements Feed {
   join(player: Player): void {
     this.#players.add(player);
     this.#pump.add(player);
+    if (this.#isSilent) this.#pump.silence(player, true);
+  }
+
+  /** Those that play it get nothing, and neither does who comes meanwhile. */
+  silence(isSilent: boolean): void {
+    this.#isSilent = isSilent;
+    for (const player of this.#players) this.#pump.silence(player, isSilent);
+  }
+
+  /** The connections of all that play it end. */
+  disconnect(): void {
+    for (const player of [...this.#players]) player.finish();
   }
 
   leave(player: Player): void {
