@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Logger } from '../base/log.js';
 
@@ -11,6 +12,12 @@ export class ForwardedNotice {
   }
 
   readonly look: RequestHandler = ({ headers }, _response, next) => {
+    this.see(headers);
+    next();
+  };
+
+  /** Looks at one request. */
+  see(headers: IncomingHttpHeaders): void {
     const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
     if (isForwarded && !this.#isTold) {
       this.#isTold = true;
@@ -19,6 +26,5 @@ export class ForwardedNotice {
           'address, so ten wrong passwords lock all of them out for a minute',
       );
     }
-    next();
-  };
+  }
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../base/log.js';
 import { authorize, rolePermissionOf, type TokenVerifier } from './access.js';
 import { type AuditDetails, AuditNote } from './audit.js';
 import { createBodyReader, DEFAULT_BODY_LIMIT_BYTES } from './body.js';
-import { Compression, encodedTag, encodingFor, forgetEncodings, isCompressible } from './compression.js';
+import { type Compression, encodedTag, encodingFor, forgetEncodings, isCompressible } from './compression.js';
 import { sendPieces } from './paced-write.js';
 import { httpError, problemOf } from './problem.js';
 import type { Asked, Content, Entry, Reply, Route, RouteAccess } from './route.js';
@@ -34,7 +34,7 @@ const piecesOf = (content: Content): readonly Buffer[] => {
 };
 
 /** Sends what a handler answered, compressed where that pays. Node leaves the body out for HEAD. */
-const send = async (
+export const send = async (
   reply: Reply,
   request: Request,
   response: Response,
@@ -143,7 +143,7 @@ const noteOf = (
         requestId: response.locals['requestId'],
       });
 
-const askedOf = (request: Request): Asked => ({
+export const askedOf = (request: Request): Asked => ({
   method: request.method,
   target: request.originalUrl,
   // Of a proxy that is trusted, what it was asked.
@@ -236,8 +236,12 @@ const covers = (route: Route, path: string): boolean =>
   new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`).test(path);
 
 /** Mounts declared routes, and answers other methods of their paths. */
-export const mountRoutes = (app: Express, routes: readonly Route[], doorkeepers: Doorkeepers): void => {
-  const compression = new Compression();
+export const mountRoutes = (
+  app: Express,
+  routes: readonly Route[],
+  doorkeepers: Doorkeepers,
+  compression: Compression,
+): void => {
   for (const route of routes) app[route.method](route.path, handlerOf(route, doorkeepers, compression));
   for (const path of new Set(routes.map((route) => route.path))) {
     const allow = allowOf(routes.filter((route) => covers(route, path)));

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import type { Logger } from '../base/log.js';
 
 /** Told of every request that was answered; `route` is its declared path, never the one with ids in it. */
@@ -14,6 +16,27 @@ export type ReportDeps = { readonly log: Logger; readonly onRequest: RequestObse
 /** An id of the caller's own choice is kept, so that a proxy's log and ours can be laid side by side. */
 export const requestIdOf = (header: string | string[] | undefined): string =>
   typeof header === 'string' && /^[A-Za-z0-9_.:-]{1,64}$/.test(header) ? header : randomUUID();
+
+/** Tells of a request once it is over. Returns its id. */
+export const watchRequest = (
+  deps: ReportDeps,
+  request: IncomingMessage,
+  response: ServerResponse,
+  routeOf: () => string,
+): string => {
+  const startMs = performance.now();
+  const requestId = requestIdOf(request.headers['x-request-id']);
+  response.on('close', () => {
+    const durationSec = (performance.now() - startMs) / 1000;
+    reportRequest(deps, requestId, {
+      method: request.method ?? '',
+      route: routeOf(),
+      status: response.statusCode,
+      durationSec,
+    });
+  });
+  return requestId;
+};
 
 /** Tells of a request that was answered. */
 export const reportRequest = (

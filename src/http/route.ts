@@ -91,6 +91,8 @@ type Declaration<Params, Query, Body> = {
   readonly furtherFaults?: (body: unknown, sight: Sight) => readonly InputFault[];
   /** How many faults of a body are listed, where it takes many things at once. */
   readonly maxListedFaults?: number;
+  /** Of access `stream`: players ask for it so often that it goes past Express (`often-asked.ts`). */
+  readonly isOftenAsked?: true;
   /** Success answers by status. */
   readonly answers: Readonly<Record<number, Answer>>;
   /** Statuses of errors besides those that follow from access, input and method. */

@@ -24,8 +24,10 @@ export type StreamAccessDeps = {
 /** Enabling it is somebody's decision: asking more often brings nothing. */
 const DISABLED_RETRY_SEC = 60;
 
+export type Shown = Pick<ViewingRequest, 'token' | 'session' | 'address'>;
+
 /** What a player shows: in the header or, since many can't set one, in the query. */
-const shownBy = (request: IncomingMessage): Pick<ViewingRequest, 'token' | 'session' | 'address'> => {
+const shownBy = (request: IncomingMessage): Shown => {
   const url = request.url ?? '';
   const queryAt = url.indexOf('?');
   const query = new URLSearchParams(queryAt === -1 ? '' : url.slice(queryAt));
@@ -47,9 +49,14 @@ export class StreamAccess {
 
   /** Lets in one request. Throws `not_found`, `token_*`, `forbidden`, `too_many_viewings` or `no_picture`. */
   poll(request: IncomingMessage, cameraId: string, permission: ViewingPermission): AnyViewing {
+    return this.pollBy(shownBy(request), cameraId, permission);
+  }
+
+  /** The same for whoever has read the request. */
+  pollBy(shown: Shown, cameraId: string, permission: ViewingPermission): AnyViewing {
     const camera = this.#find(cameraId);
     const { tokenAuth } = camera;
-    const viewing = this.#deps.gate.viewingFor({ cameraId, tokenAuth, permission, ...shownBy(request) });
+    const viewing = this.#deps.gate.viewingFor({ cameraId, tokenAuth, permission, ...shown });
     this.#requirePicture(camera, permission);
     return viewing;
   }

@@ -12,7 +12,7 @@ import { HttpServer, type ListenOptions } from '../../src/http/server.js';
 import { StalledResponses } from '../../src/http/stalled-responses.js';
 import { StreamAccess, type WatchedCamera } from '../../src/http/stream-access.js';
 import { createUpgradeListener, type StreamUpgrade, upgradeRoutes } from '../../src/http/upgrade.js';
-import { createWebApp } from '../../src/http/web-app.js';
+import { createWebApp, type WebAppOptions } from '../../src/http/web-app.js';
 import type { StoredUser } from '../../src/store/users.js';
 import { type ApiAnswer, type ApiOptions, callApi } from './api-client.js';
 import { FakeClock } from './fake-clock.js';
@@ -48,6 +48,7 @@ export const startWebServer = async (
   routes: readonly Route[],
   upgrades: readonly StreamUpgrade[] = [],
   tls: ListenOptions['tls'] = null,
+  trustProxy: WebAppOptions['trustProxy'] = false,
 ): Promise<WebServer> => {
   const clock = new FakeClock();
   let logText = '';
@@ -99,12 +100,12 @@ export const startWebServer = async (
   };
   const app = createWebApp(
     withOpenApi([...routes, ...upgradeRoutes(upgrades)], '1.2.3-test'),
-    { corsOrigins: [], trustProxy: false, isHttps: tls !== null },
+    { corsOrigins: [], trustProxy, isHttps: tls !== null },
     deps,
   );
   const at = { host: '127.0.0.1', hostVariable: 'HOST', port: 0, portVariable: 'PORT', tls };
   const guards = [new StalledResponses(clock)];
-  const server = await HttpServer.listen(at, app, createUpgradeListener(upgrades, deps), guards);
+  const server = await HttpServer.listen(at, app.listener, createUpgradeListener(upgrades, deps), guards);
   const seen: SeenCall[] = [];
   const accessToken = (username: string): string => tokens.issueAccess(users.get(username)!);
   return {

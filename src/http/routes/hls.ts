@@ -9,7 +9,7 @@ const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 /** What of live HLS the routes use. */
 export type LiveHlsSource = Pick<LiveHls, 'master' | 'video' | 'subtitles' | 'lowLatency' | 'file'>;
 
-const watched = { access: 'stream', permission: 'live.watch' } as const;
+const watched = { access: 'stream', permission: 'live.watch', isOftenAsked: true } as const;
 
 const segmentParams = idParams.extend({ segment: z.string().max(64) });
 
