@@ -3,7 +3,10 @@ import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { cameraIdOf, sourceFields } from '../../ring/source-key.js';
 import type { CameraFeed, CameraFeeds } from '../feeds.js';
+import { KeptText } from './kept-text.js';
+import { lowLatencyPlaylist } from './ll-playlist.js';
 import { MergedReader } from './merged-reader.js';
+import { subtitlePlaylist, videoPlaylist } from './playlists.js';
 import { Pollers } from './pollers.js';
 import type { Segment } from './segment.js';
 import { Segmenter } from './segmenter.js';
@@ -49,6 +52,13 @@ export type ChannelDeps = {
 /** One camera's live HLS: rests until it is woken, and again when nobody asks any more. */
 export class Channel {
   readonly numbers: Numbers;
+  /** The playlists that are asked for all the time. */
+  readonly texts = {
+    video: new KeptText(videoPlaylist),
+    subtitles: new KeptText(subtitlePlaylist),
+    parts: new KeptText((window, suffix) => lowLatencyPlaylist(window, suffix, false)),
+    delta: new KeptText((window, suffix) => lowLatencyPlaylist(window, suffix, true)),
+  };
   readonly #source: string;
   readonly #deps: ChannelDeps;
   readonly #window: SegmentWindow;

@@ -6,10 +6,9 @@ import { cameraIdOf, type StreamName, sourceFields } from '../../ring/source-key
 import type { CameraFeeds } from '../feeds.js';
 import type { LiveOutput } from '../live-output.js';
 import { Channel, hlsError } from './channel.js';
-import { lowLatencyPlaylist } from './ll-playlist.js';
 import { masterPlaylist } from './master-playlist.js';
 import { type FileName, parseName } from './names.js';
-import { addressSuffix, subtitlePlaylist, videoPlaylist } from './playlists.js';
+import { addressSuffix } from './playlists.js';
 import type { Segment } from './segment.js';
 import { type Remarks, subtitleFile } from './subtitles.js';
 import { TsMaker } from './ts-maker.js';
@@ -76,14 +75,15 @@ export class LiveHls implements LiveOutput {
 
   /** `stream.m3u8`. */
   async video(source: string, viewer: HlsViewer): Promise<string> {
-    const window = await this.#ask(source, viewer, 'ts').readyToPlay();
-    return videoPlaylist(window, addressSuffix(viewer.session, viewer.stream));
+    const channel = this.#ask(source, viewer, 'ts');
+    return channel.texts.video.of(await channel.readyToPlay(), addressSuffix(viewer.session, viewer.stream));
   }
 
   /** `subs.m3u8`. */
   async subtitles(source: string, viewer: HlsViewer): Promise<string> {
-    const window = await this.#ask(source, viewer, 'beside').readyToPlay();
-    return subtitlePlaylist(window, addressSuffix(viewer.session, viewer.stream));
+    const channel = this.#ask(source, viewer, 'beside');
+    const window = await channel.readyToPlay();
+    return channel.texts.subtitles.of(window, addressSuffix(viewer.session, viewer.stream));
   }
 
   /**
@@ -96,8 +96,10 @@ export class LiveHls implements LiveOutput {
     wanted: BlockingReload | null,
     isDelta = false,
   ): Promise<string> {
-    const window = await this.#ask(source, viewer, 'parts').readyFor(wanted);
-    return lowLatencyPlaylist(window, addressSuffix(viewer.session, viewer.stream), isDelta);
+    const channel = this.#ask(source, viewer, 'parts');
+    const window = await channel.readyFor(wanted);
+    const text = isDelta ? channel.texts.delta : channel.texts.parts;
+    return text.of(window, addressSuffix(viewer.session, viewer.stream));
   }
 
   /** Whatever the playlists name. A camera that rests has no files, and is not woken. */

@@ -16,8 +16,8 @@ const LEAST_SEGMENTS = 3;
 export const LEAST_WINDOW_BYTES = 4 << 20;
 /** What segments are cut to, where the camera's keyframes allow it. */
 export const TARGET_DURATION_SEC = 2;
-/** What parts are cut to (0.34 s): three a second, and a bit for clocks that aren't exact. */
-const PART_TICKS = 30_600;
+/** What parts are cut to (0.204 s): five a second, and a bit for clocks that aren't exact. */
+const PART_TICKS = 18_360;
 /** Less than 85 % of what is promised is too short (RFC 8216bis §4.4.3.7), and clocks aren't exact. */
 const LEAST_PART_SHARE = 0.87;
 const PART_SLACK = 1.06;
@@ -61,7 +61,7 @@ export class SegmentWindow {
   lengthBytes = 0;
   /** Its share of the memory that there is for all cameras. */
   shareBytes = Number.POSITIVE_INFINITY;
-  /** Raised by everything that somebody may be waiting for. */
+  /** Raised by everything that somebody may be waiting for, or that a playlist shows. */
   revision = 0;
   #complete: Segment[] = [];
   #open: Segment | null = null;
@@ -104,11 +104,13 @@ export class SegmentWindow {
     const fittedTicks = Math.ceil(PART_TICKS / stepTicks) * stepTicks * PART_SLACK;
     this.partTicks = Math.max(this.partTicks, Math.ceil(fittedTicks));
     this.longestPartTicks = Math.max(this.longestPartTicks, this.partTicks);
+    this.revision += 1;
   }
 
   begin(start: SegmentStart): void {
     const { segment, discontinuities } = this.numbers;
     this.#open = new Segment(segment, discontinuities + (start.isDiscontinuity ? 1 : 0), start);
+    this.revision += 1;
   }
 
   addPart(part: Part): void {
@@ -128,12 +130,12 @@ export class SegmentWindow {
   complete(durationTicks: number): void {
     const segment = this.#open;
     this.#open = null;
+    this.revision += 1;
     if (segment === null || segment.parts.length === 0) return;
     segment.durationTicks = durationTicks;
     this.targetDurationSec = Math.max(this.targetDurationSec, Math.round(durationTicks / VIDEO_CLOCK_HZ));
     this.#complete.push(segment);
     while (this.#isOverfull()) this.lengthBytes -= this.#complete.shift()?.lengthBytes ?? 0;
-    this.revision += 1;
   }
 
   /** Gives everything up. The numbers go on, so that no player ever sees one twice. */
