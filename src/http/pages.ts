@@ -40,8 +40,8 @@ const policyOf = (path: string): string =>
 /** Paths of the app's own pages, each of which gets the one document. */
 const PAGE_PATH =
   /^\/(?:$|(?:login|setup|wall|camera|archive|events|cameras|users|keys|webhooks|system|logs|me)(?:\/[^/]{1,200}){0,2}$)/;
-/** Pages of the guide. */
-const GUIDE_PATH = /^\/docs(?:\/([a-z-]{1,40}))?$/;
+/** Pages of the guide; its first one as people type it, too. */
+const GUIDE_PATH = /^\/docs(?:\/([a-z-]{1,40})?)?$/;
 /** Files whose name has the hash of what is in them never change. */
 const HASHED = /^\/assets\//;
 const FOR_EVER = 'public, max-age=31536000, immutable';

@@ -26,7 +26,7 @@ test('each page of the guide is in its contents, and nothing else', () => {
 });
 
 test('guide and reference are open to all, and take nothing from elsewhere', async () => {
-  for (const path of [...names.map(pathOf), '/api/docs']) {
+  for (const path of [...names.map(pathOf), '/docs/', '/api/docs']) {
     const { answer, text } = await get(path);
     assert.equal(answer.status, 200, path);
     assert.match(answer.headers.get('content-type') ?? '', /^text\/html; charset=utf-8/);

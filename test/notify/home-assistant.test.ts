@@ -134,10 +134,17 @@ test('its templates make of our payloads what sensors want', () => {
   const ill = cameraFacts({ id: 'door', state: 'offline', recording: false });
   const availability = components['motion']?.['availability'] as { value_template?: string }[];
   const seen = String(availability[1]?.value_template);
+  const restful = components['connected']?.['availability'] as { value_template?: string }[];
+  const connectable = String(restful[1]?.value_template);
+  const stateOf = (state: string): string => statePayload(cameraFacts({ id: 'door', state }));
   const { storage } = (JSON.parse(homeAssistant.service()) as Payload).components;
   const cases: [template: string, value: string, wanted: string][] = [
     [template('connected'), statePayload(well), 'ON'],
     [template('connected'), statePayload(ill), 'OFF'],
+    [connectable, stateOf('standby'), 'offline'],
+    [connectable, stateOf('disabled'), 'offline'],
+    [connectable, stateOf('reconnecting'), 'online'],
+    [connectable, stateOf('streaming'), 'online'],
     [template('recording'), statePayload(well), 'ON'],
     [template('recording'), statePayload(ill), 'OFF'],
     [seen, statePayload(well), 'online'],

@@ -49,6 +49,8 @@ export class HomeAssistant {
         ...{ platform: 'binary_sensor', name: 'Connected', device_class: 'connectivity' },
         ...{ state_topic: `${topic}/state`, value_template: onOff("value_json.state == 'streaming'") },
         json_attributes_topic: `${topic}/state`,
+        // At rest it is neither there nor lost, as in the metrics.
+        ...{ availability_mode: 'all', availability: [this.#isRunning, isConnectable(topic)] },
       },
       recording: {
         ...{ platform: 'binary_sensor', name: 'Recording', device_class: 'running' },
@@ -111,6 +113,11 @@ export class HomeAssistant {
 const isStreaming = (topic: string) => ({
   topic: `${topic}/state`,
   value_template: "{{ 'online' if value_json.state == 'streaming' else 'offline' }}",
+});
+
+const isConnectable = (topic: string) => ({
+  topic: `${topic}/state`,
+  value_template: "{{ 'offline' if value_json.state in ['standby', 'disabled'] else 'online' }}",
 });
 
 const figure = (topic: string, field: string, name: string, unit: string | null): Component => ({

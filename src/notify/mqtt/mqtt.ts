@@ -159,13 +159,13 @@ export class Mqtt {
     if (this.#events.put(event) && isKnown) this.#tellOngoing(cameraId);
   }
 
-  /** Of each camera once a second at most, and that nothing is there once. */
+  /** Of each camera once a second at most, and that nothing is there once, at once: nothing may follow it for hours. */
   onSeen(cameraId: string, { wallMs, source, objects }: SeenObjects): void {
     if (!this.#publisher.isUp) return;
     const nowMs = this.#deps.clock.monotonicMs();
     const before = this.#seen.get(cameraId) ?? { atMs: Number.NEGATIVE_INFINITY, isEmpty: true };
     const isEmpty = objects.length === 0;
-    if ((isEmpty && before.isEmpty) || nowMs - before.atMs < SEEN_EVERY_MS) return;
+    if (isEmpty ? before.isEmpty : nowMs - before.atMs < SEEN_EVERY_MS) return;
     this.#seen.set(cameraId, { atMs: nowMs, isEmpty });
     const told = objects
       .slice(0, MAX_OBJECTS)

@@ -78,8 +78,9 @@ export const onvifText = catalogue({
   address: 'Device address',
   addressHint:
     '10.0.0.11, or http://10.0.0.11/onvif/device_service. Empty: the camera is not asked by ONVIF.',
-  profile: 'Profile that is moved',
-  profileHint: 'Its token. Empty: the first that can be moved.',
+  profile: 'Profile',
+  profileHint:
+    'Its token: what is moved, and whose events count. Empty: the first that can be moved; of a recorder with several cameras, no events.',
   username: 'ONVIF user',
   usernameHint: 'Empty: user and password as in the address of the stream.',
   password: 'ONVIF password',
