@@ -112,6 +112,9 @@ const runBenches = async (args: readonly string[]): Promise<void> => {
   if (json) console.log(JSON.stringify({ machine, results }, null, 2));
 };
 
+// So that what was started ends, and its folder goes.
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
 try {
   const [name = '', ...args] = process.argv.slice(2);
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;

@@ -93,7 +93,7 @@ const describe = ({ machine, options, allStreamingMs }: BoxResult): string =>
   (allStreamingMs === null ? '' : `; all stream after ${(allStreamingMs / 1_000).toFixed(1)} s`);
 
 /** The one figure of each row by its name; what is compared of two runs. */
-export const comparedFigures = (result: BoxResult): ReadonlyMap<string, number> => {
+const comparedFigures = (result: BoxResult): ReadonlyMap<string, number> => {
   const figures = new Map<string, number>();
   const note = (name: string, value: number | null | undefined): void => {
     if (value !== null && value !== undefined) figures.set(name, value);
@@ -124,7 +124,8 @@ export const readResult = (path: string): BoxResult => {
   throw new UsageError(`${path} is no JSON of this bench`);
 };
 
-const ratios = (result: BoxResult, before: BoxResult): string => {
+/** Two runs side by side. */
+export const ratiosText = (result: BoxResult, before: BoxResult): string => {
   const earlier = comparedFigures(before);
   const rows = [...comparedFigures(result)].flatMap(([name, value]): Cell[][] => {
     const other = earlier.get(name);
@@ -159,5 +160,5 @@ export const printResult = (result: BoxResult, against: string): void => {
       ? '\nNo frame was lost.'
       : `\nLost: ${lost.map(([who, count]) => `${who.replaceAll('_', ' ')} ${count}`).join(', ')}.`,
   );
-  if (against !== '') console.log(`\nAgainst ${against}:\n${ratios(result, readResult(against))}`);
+  if (against !== '') console.log(`\nAgainst ${against}:\n${ratiosText(result, readResult(against))}`);
 };

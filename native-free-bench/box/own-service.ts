@@ -35,6 +35,8 @@ export class OwnService implements Subject {
 
   static async start(options: { readonly withRtsp: boolean }): Promise<OwnService> {
     const folder = mkdtempSync(join(tmpdir(), 'framering-bench-'));
+    // Whoever interrupts a run wants no recordings of it.
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
     const service = await startService({
       DATA_DIR: folder,
       LOG_LEVEL: 'warn',

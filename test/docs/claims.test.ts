@@ -102,6 +102,7 @@ const ELSEWHERE: Readonly<Record<string, { readonly proof: string } | { readonly
   'npm ci && npm run demo': { why: 'it runs until somebody ends it' },
   'npm run demo': { why: 'it runs until somebody ends it' },
   'npm run bench': { why: 'it takes a quiet machine for minutes, and judges nothing' },
+  'npm run bench -- box --cameras 50 --record --ws 10': { proof: 'test/native-free-bench/box.test.ts' },
   'npm run web-budgets': { why: 'it takes a quiet machine for three quarters of an hour' },
   'node --env-file=…': { why: "an option of Node's own" },
 };

@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { ratiosText } from '../../native-free-bench/box/box-report.js';
 import type { BoxResult } from '../../native-free-bench/box/result.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { runBench } from './run-bench.js';
 
-const entry = join(import.meta.dirname, '../../native-free-bench/main.js');
-
-const bench = (...args: readonly string[]) =>
-  spawnSync(process.execPath, ['--enable-source-maps', entry, ...args], { encoding: 'utf8' });
-
-test('two cameras that are recorded, with a viewer of each kind, lose nothing, and the JSON says what it took', (t) => {
-  const json = join(tempFolder(t), 'box.json');
+test('two cameras that are recorded, with a viewer of each kind, lose nothing; the JSON says what it took, and is drawn', (t) => {
+  const folder = tempFolder(t);
+  const [json, svg] = [join(folder, 'box.json'), join(folder, 'chart.svg')];
   const load = ['--cameras', '2', '--mbit', '1', '--fps', '10', '--gop', '0.5', '--record'];
   const viewers = ['--ws', '1', '--wall', '2', '--hls', '1', '--rtsp', '1', '--whep', '1'];
   const time = ['--seconds', '2', '--warm-up', '0', '--api', '5', '--json', json];
-  const run = bench('box', ...load, ...viewers, ...time);
+  const run = runBench('box', ...load, ...viewers, ...time);
   assert.equal(run.status, 0, run.stderr);
   const result = JSON.parse(readFileSync(json, 'utf8')) as BoxResult;
   assert.deepEqual(
@@ -34,11 +31,17 @@ test('two cameras that are recorded, with a viewer of each kind, lose nothing, a
   assert.ok((result.allStreamingMs ?? 0) > 0);
   assert.equal(result.options['cameras'], 2);
   assert.match(run.stdout, /No frame was lost/);
-  const again = bench('box', '--cameras', '1', '--seconds', '0.5', '--warm-up', '0', '--against', json);
-  assert.match(again.stdout, /CPU ms\/s a camera +\S+ +\S+ +\d/);
+  assert.equal(runBench('chart', `of "a" & b=${json}`, '--out', svg).status, 0);
+  const drawn = readFileSync(svg, 'utf8');
+  for (const words of ['of &#34;a&#34; &#38; b, recorded, paced', 'b, whep, p99', 'b, hls'])
+    assert.ok(drawn.includes(words), `${words} in ${drawn}`);
+  const dearer = { ...result, cpuMsPerSecPerCamera: (result.cpuMsPerSecPerCamera ?? 0) * 2 };
+  assert.match(ratiosText(result, dearer), /^CPU ms\/s a camera +\S+ +\S+ +0\.50$/m);
 });
 
-test('what the bench can not do is said in one line, and nothing is started', () => {
+test('what the bench can not do is said in one line, and nothing is started', (t) => {
+  const file = join(tempFolder(t), 'cameras');
+  const server = ['box', '--server', 'rtsp://127.0.0.1:1/{n}', '--cameras-file', file];
   for (const [args, message] of [
     [['box', '--camera', '2'], /box has no --camera; it has --cameras, /],
     [['box', '--cameras', 'two'], /--cameras wants a number, not two/],
@@ -46,13 +49,21 @@ test('what the bench can not do is said in one line, and nothing is started', ()
     [['box', '--ws', '1.5'], /--ws is a number of viewers/],
     [['box', '--codec', 'av1'], /--codec is h264 or h265/],
     [['box', '--seconds'], /--seconds wants a number, not nothing/],
+    [['box', '--record=maybe'], /--record is true or false, not maybe/],
     [['box', 'more'], /box takes options alone/],
     [['box', '--against', '/nowhere.json'], /\/nowhere.json is no JSON of this bench/],
+    [['box', '--server', 'rtsp://127.0.0.1:1/camera'], /--server is rtsp:\/\/…\/\{n\}/],
+    [['box', '--server-pid', '1'], /--server-pid and --cameras-file go with --server/],
+    [[...server, '--whep', '1'], /--server has no address for --whep/],
+    [[...server, '--record'], /its own configuration says/],
+    [['capacity', '--most', '10'], /--most is --cameras or more/],
+    [['soak', '--hours', '0'], /--hours is more than 0/],
+    [['chart', '--out', 'chart.svg'], /chart wants files/],
     [['boxes'], /no benchmark boxes; there are: .*box/],
     [['flac', '--seconds', 'x'], /--seconds wants a number, not x/],
     [['flac', '--loud', '1'], /flac has no --loud; it has --seconds/],
   ] as const) {
-    const { status, stderr, stdout } = bench(...args);
+    const { status, stderr, stdout } = runBench(...args);
     assert.deepEqual([status, stdout, stderr.trim().split('\n').length], [2, '', 1], stderr);
     assert.match(stderr, message);
   }
