@@ -16,6 +16,7 @@ export type GivenOut = {
     | 'the cores'
     | 'the disk'
     | 'memory'
+    | 'the network'
     | 'a viewer'
     | 'unclear';
   readonly evidence: string;
@@ -131,7 +132,8 @@ export const whatGaveOut = (step: Step, cameraProcesses: number): GivenOut => {
     };
   const lost = Object.entries(result.lost).filter(([, count]) => count > 0);
   const said = [...lost.map(([who, count]) => `${who.replaceAll('_', ' ')} ${count}`), ...result.faults];
-  const isByViewersAlone = lost.every(([who]) => /viewers|missed_by/.test(who));
+  if ((result.lost['packets_lost'] ?? 0) > 0) return { what: 'the network', evidence: said.join(', ') };
+  const isByViewersAlone = said.length > 0 && lost.every(([who]) => /viewers|missed_by/.test(who));
   return {
     what: isByViewersAlone ? 'a viewer' : 'unclear',
     evidence: said.join(', ') || 'streams broke off',

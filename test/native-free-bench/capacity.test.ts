@@ -96,7 +96,9 @@ for (const [what, evidence, window, lost] of [
     {},
   ],
   ['a viewer', /frames missed by ws 9/, idle, { frames_missed_by_ws: 9 }],
-  ['unclear', /packets lost 2/, idle, { packets_lost: 2 }],
+  ['the network', /packets lost 2/, idle, { packets_lost: 2 }],
+  ['unclear', /camera frames not taken 5/, idle, notTaken],
+  ['unclear', /streams broke off/, { ...idle, losses: { ...losses, reconnects: 1 } }, {}],
 ] as const satisfies readonly (readonly [string, RegExp, Window, BoxResult['lost']])[]) {
   test(`what gave out: ${what}, ${evidence.source}`, () => {
     const step = stepOf(window, lost);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { systemClock } from '../../src/base/clock.js';
-import { isKeyH264, nalTypeH264 } from '../../src/codec/nal.js';
+import { isKeyH264, isKeyH265, nalTypeH264, nalTypeH265 } from '../../src/codec/nal.js';
 import { findStartCode } from '../../src/codec/nal-cursor.js';
 import { splitNals } from './access-units.js';
 import { readVideoStream } from './elementary-stream.js';
@@ -14,6 +14,15 @@ import { tempFolder } from './temp-folder.js';
 import { until } from './until.js';
 
 const execute = promisify(execFile);
+
+test('generated H.265 has a first slice in each picture, keyframes and all', () => {
+  const stream = generateVideo({ codec: 'h265', kbps: 2_000, frameRateHz: 25, framesPerGop: 25 });
+  for (const frame of stream.frames) {
+    const slice = splitNals(frame.bytes).at(-1)!;
+    assert.equal(isKeyH265(nalTypeH265(slice[0]!)), frame.isKey);
+    assert.ok(slice[2]! >= 0x80 && findStartCode(slice, 0, slice.length) < 0);
+  }
+});
 
 test('generated frames have the sizes of a camera and no start codes', () => {
   const stream = generateVideo({ kbps: 4_000, frameRateHz: 25, framesPerGop: 50, gops: 2 });
