@@ -105,7 +105,8 @@ try {
   if (made.tookMs !== null) tell(noted('the archive is made', shownMs(made.tookMs)));
   const service = new ArchiveService(dir, ids);
   await service.start();
-  tell(noted('nothing kept of files: list of one camera', shownMs(await service.list(lastId))));
+  if (made.tookMs !== null)
+    tell(noted('nothing kept of files: list of one camera', shownMs(await service.list(lastId))));
   await service.stop();
   tell(noted('all files are looked into', shownMs(await timed(() => service.learnFacts()))));
   await measureAnswers(service, made);

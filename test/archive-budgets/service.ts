@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { factsCameras, learnFacts } from '../../src/archive/facts/learn-facts.js';
 import { type ProcessFigures, processFigures } from '../support/process-figures.js';
@@ -16,8 +16,6 @@ export class ArchiveService {
   constructor(dir: string, ids: readonly string[]) {
     this.#dir = dir;
     this.#ids = ids;
-    rmSync(join(dir, 'data'), { recursive: true, force: true });
-    rmSync(join(dir, 'password'), { force: true });
   }
 
   /** In how many milliseconds it listens. */

@@ -25,6 +25,8 @@ type Known = {
   /** When the stamp was seen first, and when the names were read, by the monotonic clock. */
   readonly seenMs: number;
   readonly readMs: number;
+  /** When a file of it was deleted by whoever asks here; nothing else has changed since it was read. */
+  readonly deletedMs: number | null;
   readonly names: FolderNames;
 };
 
@@ -65,6 +67,18 @@ export const namesOf = (fileNames: readonly string[]): FolderNames => {
   return {
     ...{ startsMs: Float64Array.from(startsMs), endsMs: Float64Array.from(endsMs), broken, unclosed },
     leftMs: left.map(([, startMs]) => startMs),
+  };
+};
+
+const without = (names: FolderNames, fileName: string): FolderNames => {
+  const { startMs, endMs } = parseRecordingName(fileName) ?? { startMs: 0, endMs: null };
+  const isOther = (_: unknown, at: number): boolean =>
+    names.startsMs[at] !== startMs || names.endsMs[at] !== endMs;
+  return {
+    ...names,
+    startsMs: names.startsMs.filter(isOther),
+    endsMs: names.endsMs.filter(isOther),
+    broken: names.broken.filter((name) => name !== fileName),
   };
 };
 
@@ -121,17 +135,32 @@ export class KnownNames {
     return known?.names ?? null;
   }
 
+  /** Deletes a file, and what belongs to it: what is known of its folder goes on to be, without it. */
+  deleteFile<Result>(cameraId: string, fileName: string, remove: () => Result): Result {
+    const folder = join(this.#archiveDir, cameraId);
+    const before = this.#folders.get(cameraId);
+    const stampBefore = before === undefined ? null : stampOf(folder);
+    const result = remove();
+    const stamp = stampBefore === null ? null : stampOf(folder);
+    if (before === undefined || stamp === null || !isSame(before.stamp, stampBefore!)) return result;
+    const names = without(before.names, fileName);
+    this.#folders.set(cameraId, { ...before, stamp, deletedMs: performance.now(), names });
+    return result;
+  }
+
   #lookAt(cameraId: string, before: Known | undefined): Known | null {
     const folder = join(this.#archiveDir, cameraId);
     const stamp = stampOf(folder);
     if (stamp === null) return null;
     const isKnown = before !== undefined && isSame(before.stamp, stamp);
-    if (isKnown && before.readMs - before.seenMs >= STEP_MS) return before;
     const readMs = performance.now();
+    const wasJustDeleted = before?.deletedMs != null && readMs - before.deletedMs < STEP_MS;
+    const isSettled = before?.deletedMs === null && before.readMs - before.seenMs >= STEP_MS;
+    if (isKnown && (wasJustDeleted || isSettled)) return before;
     const wasLongAgo = Math.abs(Date.now() - Math.max(stamp.mtimeMs, stamp.ctimeMs)) > LONG_AGO_MS;
     const seenMs = isKnown ? before.seenMs : wasLongAgo ? readMs - STEP_MS : readMs;
     this.reads += 1;
-    return { stamp, seenMs, readMs, names: namesOf(readdirSync(folder)) };
+    return { stamp, seenMs, readMs, deletedMs: null, names: namesOf(readdirSync(folder)) };
   }
 }
 

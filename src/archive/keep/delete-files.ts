@@ -103,9 +103,12 @@ class DeletionRound implements Deletions {
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false });
       if (stat?.isFile() !== true) return null;
-      unlinkSync(path);
+      const sidecarBytes = knownNames(this.#archiveDir).deleteFile(cameraId, fileName, () => {
+        unlinkSync(path);
+        return deleteBelongings(join(this.#archiveDir, cameraId), fileName, this.#sharers);
+      });
       this.deleted.push({ cameraId, fileName });
-      return stat.blocks * 512 + deleteBelongings(join(this.#archiveDir, cameraId), fileName, this.#sharers);
+      return stat.blocks * 512 + sidecarBytes;
     } catch (fault) {
       this.failed.push({ cameraId, fileName, reason: messageOf(fault) });
       return null;
