@@ -3,6 +3,8 @@ import type { Clock, Timer } from './clock.js';
 export type TurnsOptions = {
   /** So many are at work at the same time. */
   readonly atOnce: number;
+  /** And so many of one lane; nothing: as many. */
+  readonly atOnceInLane?: number;
   /** Those who may wait, in all and in one lane; one more is refused. */
   readonly maxWaiting: number;
   readonly maxInLane: number;
@@ -28,6 +30,7 @@ export class Turns {
   readonly #lanes = new Map<string, Waiting[]>();
   #waiting = 0;
   #running = 0;
+  readonly #runningIn = new Map<string, number>();
 
   constructor(options: TurnsOptions, deps: TurnsDeps) {
     this.#options = options;
@@ -45,13 +48,23 @@ export class Turns {
    */
   async run<Result>(lane: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
-    if (this.#running < this.#options.atOnce) this.#running += 1;
+    if (this.#running < this.#options.atOnce && this.#hasRoom(lane)) this.#enter(lane);
     else await this.#wait(lane, signal);
     try {
       return await work();
     } finally {
-      this.#leave();
+      this.#leave(lane);
     }
+  }
+
+  #hasRoom(lane: string): boolean {
+    const { atOnce, atOnceInLane = atOnce } = this.#options;
+    return (this.#runningIn.get(lane) ?? 0) < atOnceInLane;
+  }
+
+  #enter(lane: string): void {
+    this.#running += 1;
+    this.#runningIn.set(lane, (this.#runningIn.get(lane) ?? 0) + 1);
   }
 
   #wait(lane: string, signal: AbortSignal | undefined): Promise<void> {
@@ -82,18 +95,21 @@ export class Turns {
   }
 
   /** The place goes to the next lane's first; that lane is the last one then. */
-  #leave(): void {
-    const [next] = this.#lanes;
-    if (next === undefined) {
-      this.#running -= 1;
+  #leave(left: string): void {
+    this.#running -= 1;
+    const others = this.#runningIn.get(left)! - 1;
+    if (others > 0) this.#runningIn.set(left, others);
+    else this.#runningIn.delete(left);
+    for (const [lane, queue] of this.#lanes) {
+      if (!this.#hasRoom(lane)) continue;
+      const first = queue.shift();
+      this.#lanes.delete(lane);
+      if (queue.length > 0) this.#lanes.set(lane, queue);
+      this.#waiting -= 1;
+      this.#enter(lane);
+      first?.timer.cancel();
+      first?.begin();
       return;
     }
-    const [lane, queue] = next;
-    const first = queue.shift();
-    this.#lanes.delete(lane);
-    if (queue.length > 0) this.#lanes.set(lane, queue);
-    this.#waiting -= 1;
-    first?.timer.cancel();
-    first?.begin();
   }
 }

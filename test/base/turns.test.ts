@@ -73,6 +73,26 @@ test('a bounded number waits, in all and in one lane', async () => {
   await Promise.all([...running, ...waiting]);
 });
 
+test('no lane has more places than are meant for one, and what is free is another’s', async () => {
+  const { ask, begun, endOne, settle } = setUp({ atOnce: 3, atOnceInLane: 1, maxInLane: 10 });
+  const asked = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'd1'].map((name) => ask(name[0]!, name));
+  await settle();
+  assert.deepEqual(begun, ['a1', 'b1', 'c1']);
+  await endOne();
+  assert.deepEqual(begun.slice(3), ['a2']);
+  await endOne();
+  await endOne();
+  assert.deepEqual(begun.slice(4), ['b2', 'd1']);
+  for (const _ of asked) await endOne();
+  assert.deepEqual(begun.slice(6), ['a3']);
+  await Promise.all(asked);
+  const again = ask('a', 'again');
+  await settle();
+  assert.equal(begun.at(-1), 'again', 'all places are free again');
+  await endOne();
+  await again;
+});
+
 test('work that fails gives its place back', async () => {
   const turns = new Turns({ ...options, atOnce: 1 }, { clock: new FakeClock(), busy });
   const failed = turns.run('a', () => Promise.reject(new Error('the disk')));

@@ -1,97 +1,14 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseXml, at as within } from '../../src/analytics/xml-tree.js';
-import { type Clock, type MonotonicMs, systemClock, type WallMs } from '../../src/base/clock.js';
-import { createLogger } from '../../src/base/log.js';
-import { EventCameras } from '../../src/onvif/events/event-cameras.js';
-import { type PulledNotice, pulledNotices } from '../../src/onvif/events/pulled-notices.js';
+import { pulledNotices } from '../../src/onvif/events/pulled-notices.js';
 import { referenceOf } from '../../src/onvif/events/reference.js';
-import { FakeDevice, type FakeDeviceOptions } from '../support/onvif/fake-device.js';
-import { type EventDialect, FakeEvents, type FakeMessage } from '../support/onvif/fake-events.js';
+import type { EventDialect, FakeMessage } from '../support/onvif/fake-events.js';
 import { until } from '../support/until.js';
+import { motion, recorder, rigOf } from './event-rig.js';
 
 const HOUR_MS = 3_600_000;
-const stream = { codec: 'H264', width: 640, height: 480, uri: 'rtsp://x/1' };
-
-/** The service's clock, an hour of which is over as soon as somebody says so. */
-const hastyClock = () => {
-  let aheadMs = 0;
-  return {
-    clock: {
-      ...systemClock,
-      monotonicMs: () => (systemClock.monotonicMs() + aheadMs) as MonotonicMs,
-      wallMs: () => systemClock.wallMs() as WallMs,
-    },
-    pass: (ms: number) => {
-      aheadMs += ms;
-    },
-  };
-};
-
-type Rig = {
-  readonly device: FakeDevice;
-  readonly events: FakeEvents;
-  readonly cameras: EventCameras;
-  readonly noticed: PulledNotice[];
-  readonly silent: string[];
-  readonly logged: string[];
-  readonly state: { hasTrack: boolean | null; isListed: boolean };
-  readonly pass: (ms: number) => void;
-};
-
-const rigOf = async (
-  t: TestContext,
-  dialect: EventDialect,
-  options: Partial<FakeDeviceOptions> = {},
-  profile = 'main',
-  withClock: (clock: Clock) => Clock = (clock) => clock,
-  begin: Partial<Rig['state']> = {},
-): Promise<Rig> => {
-  const events: FakeEvents = new FakeEvents(dialect, () => device.address);
-  const device: FakeDevice = await FakeDevice.start({
-    ...{ prefix: 's', auth: 'token', media: ['media'], faultStatus: 400, hasEvents: true },
-    ...{ streams: [{ ...stream, token: 'main' }], instead: events.instead },
-    ...options,
-  });
-  const { clock, pass } = hastyClock();
-  const rig = { noticed: [] as PulledNotice[], silent: [] as string[], logged: [] as string[] };
-  const state: Rig['state'] = { hasTrack: false, isListed: true, ...begin };
-  const cameras = new EventCameras({
-    clock: withClock(clock),
-    log: createLogger((level, message, fields) =>
-      rig.logged.push(`${level} ${message} ${JSON.stringify(fields)}`),
-    ),
-    cameras: () =>
-      state.isListed
-        ? [
-            {
-              ...{ cameraId: 'gate', address: device.address, profile },
-              ...{ credentials: { user: 'admin', password: 'secret' }, certificate: 'any' },
-            },
-          ]
-        : [],
-    hasTrack: () => state.hasTrack,
-    onNotices: (_cameraId, notices) => rig.noticed.push(...notices),
-    onSilent: (cameraId) => rig.silent.push(cameraId),
-  });
-  const beat = setInterval(() => cameras.look(), 20);
-  t.after(async () => {
-    clearInterval(beat);
-    await cameras.stop();
-    await device.stop();
-  });
-  return { device, events, cameras, ...rig, state, pass };
-};
-
-const motion = (isOn: boolean, more: Partial<FakeMessage> = {}): FakeMessage => ({
-  topic: 'tns1:VideoSource/MotionAlarm',
-  source: { Source: 'vs0' },
-  data: { State: String(isOn) },
-  operation: 'Changed',
-  atMs: Date.now(),
-  ...more,
-});
 
 /** As vendors have it, in what they differ. */
 const vendors: Readonly<Record<string, { readonly events: EventDialect; readonly said: FakeMessage }>> = {
@@ -241,73 +158,6 @@ test('a camera is asked only while it tells nothing beside its pictures', { time
   assert.deepEqual(silent, ['gate']);
 });
 
-test('what was heard of a camera is told from its pull point on until its last answer', {
-  timeout: 60_000,
-}, async (t) => {
-  const { events, cameras, noticed, pass } = await rigOf(t, { path: '/pull/#' });
-  await until('it is asked', () => events.isAsked);
-  const begun = cameras.heard('gate');
-  assert.ok(typeof begun === 'object' && begun !== null);
-  assert.ok(Math.abs(Date.now() - begun.fromMs) < 30_000 && begun.fromMs <= begun.toMs);
-  pass(25_000);
-  const silent = cameras.heard('gate');
-  assert.ok(typeof silent === 'object' && silent !== null && silent.toMs <= Date.now() - 25_000);
-  events.tell(motion(true));
-  await until('it is heard', () => noticed.length === 1);
-  const last = cameras.heard('gate');
-  assert.ok(typeof last === 'object' && last !== null);
-  assert.ok(last.toMs - last.fromMs >= 25_000, 'all of the time between was heard');
-});
-
-test('a camera that was never heard, and does not say that it tells nothing, counts as not heard', {
-  timeout: 60_000,
-}, async (t) => {
-  const options: Partial<FakeDeviceOptions> = {
-    instead: (_operation, response) => {
-      response.destroy();
-      return true;
-    },
-  };
-  const rig = await rigOf(t, { path: '/pull/#' }, options, 'main', undefined, { hasTrack: null });
-  await until('it is looked at', () => rig.cameras.heard('gate') === 'unknown');
-  rig.state.hasTrack = false;
-  await until('it was asked in vain', () => rig.logged.length > 0);
-  assert.equal(rig.cameras.heard('gate'), 'nothing');
-  rig.state.hasTrack = true;
-  await until('it is heard otherwise', () => rig.cameras.heard('gate') === null);
-});
-
-const silentOnes: Readonly<Record<string, Partial<FakeDeviceOptions>>> = {
-  'has no service for events': { hasEvents: false },
-  // Whatever else this device knows, it answers that it knows not this.
-  'knows no pull point': { instead: () => false },
-};
-
-for (const [how, options] of Object.entries(silentOnes))
-  test(`of a camera that ${how} nothing is missed`, { timeout: 60_000 }, async (t) => {
-    const rig = await rigOf(t, { path: '/pull/#' }, options);
-    await until('it says so', () => rig.logged.length > 0);
-    assert.match(rig.logged.join(), /tells no events/);
-    assert.equal(rig.cameras.heard('gate'), null);
-  });
-
-test('a camera that is deleted is forgotten: one that is made anew under its id is asked when its track is known', {
-  timeout: 60_000,
-}, async (t) => {
-  const { events, cameras, state } = await rigOf(t, { path: '/pull/#' });
-  await until('it is asked', () => events.isAsked);
-  state.isListed = false;
-  state.hasTrack = null;
-  await until('it is gone', () => cameras.heard('gate') === null);
-  state.isListed = true;
-  await until('it is there', () => cameras.heard('gate') !== null);
-  assert.equal(cameras.heard('gate'), 'unknown');
-  state.hasTrack = false;
-  await until('it is asked again', () => events.subscriptions === 2);
-});
-
-const recorder = [1, 2].map((nth) => ({ ...stream, token: `ch${nth}`, source: `vs${nth}` }));
-
 test('of a recorder each camera hears of its own picture alone', { timeout: 60_000 }, async (t) => {
   const { events, noticed } = await rigOf(t, { path: '/pull/#' }, { streams: recorder }, 'ch2');
   await until('it is asked', () => events.isAsked);
@@ -327,92 +177,6 @@ test('of a recorder nothing is told to a camera of which nobody knows which one 
   const { events, logged } = await rigOf(t, { path: '/pull/#' }, { streams: recorder }, '');
   await until('it says so', () => logged.some((line) => /onvif\.profile has to name/.test(line)));
   assert.equal(events.subscriptions, 0);
-});
-
-const pulledXml = (inside: string): string =>
-  '<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope" xmlns:wsnt="http://docs.oasis-open.org/wsn/b-2"><s:Body>' +
-  `<PullMessagesResponse>${inside}</PullMessagesResponse></s:Body></s:Envelope>`;
-
-const hostile: Readonly<Record<string, FakeDeviceOptions['instead']>> = {
-  'without an answer': (operation, response) => {
-    if (operation === 'PullMessages') response.destroy();
-    return operation === 'PullMessages';
-  },
-  'with another protocol': (operation, response) => {
-    if (operation !== 'PullMessages') return false;
-    response.writeHead(101, { Connection: 'Upgrade', Upgrade: 'x' }).end();
-    return true;
-  },
-  'without an end': (operation, response) => {
-    if (operation !== 'PullMessages') return false;
-    const pour = (): void => {
-      while (!response.destroyed && response.write('x'.repeat(65_536)));
-    };
-    response.on('drain', pour);
-    pour();
-    return true;
-  },
-  'with more than was asked for': (operation, response) => {
-    const told =
-      '<wsnt:NotificationMessage><wsnt:Topic>VideoSource/Motion</wsnt:Topic></wsnt:NotificationMessage>';
-    if (operation === 'PullMessages') response.end(pulledXml(told.repeat(1_600)));
-    return operation === 'PullMessages';
-  },
-  'with instructions for nobody': (operation, response) => {
-    if (operation === 'PullMessages') response.end(pulledXml('<?a?>'.repeat(20_000)));
-    return operation === 'PullMessages';
-  },
-  'with what is no XML': (operation, response) => {
-    if (operation === 'PullMessages') response.end('<html><p>It works!');
-    return operation === 'PullMessages';
-  },
-};
-
-for (const [how, instead] of Object.entries(hostile))
-  test(`a camera that answers ${how} is left alone for a while`, { timeout: 60_000 }, async (t) => {
-    const rig = await rigOf(
-      t,
-      { path: '/pull/#' },
-      {
-        instead: (operation, response, body) =>
-          instead!(operation, response, body) || rig.events.instead(operation, response, body),
-      },
-    );
-    await until('it is broken', () => rig.logged.some((line) => /tells no events/.test(line)));
-    assert.equal(rig.cameras.heard('gate'), 'nothing');
-    const { subscriptions } = rig.events;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    assert.deepEqual([rig.events.subscriptions, rig.noticed], [subscriptions, []]);
-    rig.pass(15_000);
-    await until('it is tried again', () => rig.events.subscriptions > subscriptions);
-  });
-
-test('a camera whose answers take this thread long is asked the more rarely', {
-  timeout: 60_000,
-}, async (t) => {
-  const pausesMs: number[] = [];
-  const rig = await rigOf(t, { path: '/pull/#' }, {}, 'main', (clock) => {
-    let aheadMs = 0;
-    return {
-      ...clock,
-      // Whatever is measured took 50 ms.
-      monotonicMs: () => {
-        aheadMs += 50;
-        return (clock.monotonicMs() + aheadMs) as MonotonicMs;
-      },
-      after: (ms, callback) => {
-        // What is waited for is an answer, or the next look.
-        if (ms < 5_000) pausesMs.push(ms);
-        return clock.after(ms, callback);
-      },
-    };
-  });
-  await until('it is asked', () => rig.events.isAsked);
-  assert.deepEqual(pausesMs, []);
-  rig.events.tell(motion(true));
-  await until('it is heard', () => rig.noticed.length === 1);
-  await until('nothing is asked for a while', () => pausesMs.length > 0);
-  assert.ok(pausesMs[0]! >= 20 * 50, `${pausesMs}`);
 });
 
 const pulled = (currentTime: string, utcTime: string): number => {

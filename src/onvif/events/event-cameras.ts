@@ -59,7 +59,10 @@ export class EventCameras {
   constructor(deps: EventCamerasDeps) {
     this.#deps = deps;
     this.#turns = new Turns(
-      { atOnce: OPENED_AT_ONCE, maxWaiting: 10_000, maxInLane: 10_000, patienceMs: RETRY_LAST_MS },
+      {
+        ...{ atOnce: OPENED_AT_ONCE, atOnceInLane: 1, maxWaiting: 10_000, maxInLane: 10_000 },
+        patienceMs: RETRY_LAST_MS,
+      },
       { clock: deps.clock, busy: () => onvifError('onvif_busy', 'too many cameras are being asked') },
     );
   }
@@ -137,10 +140,12 @@ export class EventCameras {
     const { cameraId, address, credentials, certificate, profile } = camera;
     const { signal } = watch.ending;
     try {
+      const options = { address: parseDeviceAddress(address), credentials, certificate, profile };
       await this.#opened(
+        options.address.host,
         (onOpen) =>
           watchEvents(
-            { address: parseDeviceAddress(address), credentials, certificate, profile },
+            options,
             {
               clock,
               onOpen: () => {
@@ -180,15 +185,19 @@ export class EventCameras {
     }
   }
 
-  /** A few are opened at a time; what is open holds up nobody. */
-  async #opened(watch: (onOpen: () => void) => Promise<void>, signal: AbortSignal): Promise<void> {
+  /** A few are opened at a time, and one of each device; what is open holds up nobody. */
+  async #opened(
+    host: string,
+    watch: (onOpen: () => void) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
     let watching = Promise.resolve();
     const open = (): Promise<void> =>
       new Promise((resolve, reject) => {
         watching = watch(resolve);
         watching.then(resolve, reject);
       });
-    await this.#turns.run('', open, signal);
+    await this.#turns.run(host, open, signal);
     await watching;
   }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js';
+import { startDeadline } from '../../base/deadline.js';
 import { OnvifDevice } from '../device.js';
 import { isOnvifError, onvifError } from '../errors.js';
 import { readProfiles } from '../profiles.js';
@@ -13,6 +14,7 @@ export type WatchEventsDeps = {
   readonly onNotices: (notices: readonly PulledNotice[]) => void;
 };
 
+const OPEN_MS = 30_000;
 /** A camera that answers at once each time is asked so often. */
 const LEAST_MS = 500;
 /** Whatever a camera answers, its answers take a twentieth of this thread's time at most. */
@@ -47,6 +49,34 @@ const foreignTo = async (device: OnvifDevice, profile: string): Promise<Readonly
   );
 };
 
+/** What has to be asked before anything is heard: up to a dozen questions, and a slow camera takes its time for each. */
+const open = async (
+  options: PtzCameraOptions,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<{ readonly foreign: ReadonlySet<string>; readonly subscription: Subscription }> => {
+  const deadline = startDeadline(
+    clock,
+    {
+      afterMs: OPEN_MS,
+      reason: () =>
+        onvifError(
+          'camera_timeout',
+          `${options.address.host} takes longer than ${OPEN_MS / 1_000} s to say where its events are to be had`,
+        ),
+    },
+    signal,
+  );
+  try {
+    const device = new OnvifDevice(options, { clock, signal: deadline.signal });
+    await device.open();
+    const foreign = await foreignTo(device, options.profile);
+    return { foreign, subscription: await Subscription.create(device, clock) };
+  } finally {
+    deadline.end();
+  }
+};
+
 /**
  * Hears what a camera notices for as long as nobody wants it to end; throws what `../errors.ts` lists when the camera tells
  * no more.
@@ -56,10 +86,7 @@ export const watchEvents = async (
   { clock, onOpen, onNotices }: WatchEventsDeps,
   signal: AbortSignal,
 ): Promise<void> => {
-  const device = new OnvifDevice(options, { clock });
-  await device.open();
-  const foreign = await foreignTo(device, options.profile);
-  const subscription = await Subscription.create(device, clock);
+  const { foreign, subscription } = await open(options, clock, signal);
   if (!signal.aborted) onOpen();
   while (!signal.aborted) {
     const beganMs = clock.monotonicMs();

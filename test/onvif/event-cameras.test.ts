@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type MonotonicMs, systemClock } from '../../src/base/clock.js';
+import { createLogger } from '../../src/base/log.js';
+import { EventCameras } from '../../src/onvif/events/event-cameras.js';
+import { FakeDevice, type FakeDeviceOptions } from '../support/onvif/fake-device.js';
+import { FakeEvents } from '../support/onvif/fake-events.js';
+import { until } from '../support/until.js';
+import { motion, recorder, rigOf, stream } from './event-rig.js';
+
+test('what was heard of a camera is told from its pull point on until its last answer', {
+  timeout: 60_000,
+}, async (t) => {
+  const { events, cameras, noticed, pass } = await rigOf(t, { path: '/pull/#' });
+  await until('it is asked', () => events.isAsked);
+  const begun = cameras.heard('gate');
+  assert.ok(typeof begun === 'object' && begun !== null);
+  assert.ok(Math.abs(Date.now() - begun.fromMs) < 30_000 && begun.fromMs <= begun.toMs);
+  pass(25_000);
+  const silent = cameras.heard('gate');
+  assert.ok(typeof silent === 'object' && silent !== null && silent.toMs <= Date.now() - 25_000);
+  events.tell(motion(true));
+  await until('it is heard', () => noticed.length === 1);
+  const last = cameras.heard('gate');
+  assert.ok(typeof last === 'object' && last !== null);
+  assert.ok(last.toMs - last.fromMs >= 25_000, 'all of the time between was heard');
+});
+
+test('a camera that was never heard, and does not say that it tells nothing, counts as not heard', {
+  timeout: 60_000,
+}, async (t) => {
+  const options: Partial<FakeDeviceOptions> = {
+    instead: (_operation, response) => {
+      response.destroy();
+      return true;
+    },
+  };
+  const rig = await rigOf(t, { path: '/pull/#' }, options, 'main', undefined, { hasTrack: null });
+  await until('it is looked at', () => rig.cameras.heard('gate') === 'unknown');
+  rig.state.hasTrack = false;
+  await until('it was asked in vain', () => rig.logged.length > 0);
+  assert.equal(rig.cameras.heard('gate'), 'nothing');
+  rig.state.hasTrack = true;
+  await until('it is heard otherwise', () => rig.cameras.heard('gate') === null);
+});
+
+/** Answers nothing to one question; tells when whoever asked hung up. */
+const holding = (held: string) => {
+  const state = { asked: 0, hungUp: 0 };
+  const instead: FakeDeviceOptions['instead'] = (operation, response) => {
+    if (operation !== held) return false;
+    state.asked += 1;
+    response.on('close', () => {
+      state.hungUp += 1;
+    });
+    return true;
+  };
+  return { state, instead };
+};
+
+test('a camera that is slow to open has a bound for all of it', { timeout: 60_000 }, async (t) => {
+  const bounds: (() => void)[] = [];
+  const { state, instead } = holding('GetProfiles');
+  const { logged } = await rigOf(t, { path: '/pull/#' }, { instead }, 'main', (clock) => ({
+    ...clock,
+    after: (ms, callback) => {
+      if (ms !== 30_000) return clock.after(ms === 5_000 ? 3_600_000 : ms, callback);
+      bounds.push(callback);
+      return { cancel: () => {} };
+    },
+  }));
+  await until('it is asked', () => state.asked === 1);
+  assert.equal(bounds.length, 1);
+  bounds[0]!();
+  await until('it says so', () => logged.some((line) => /longer than 30 s/.test(line)));
+  await until('nobody waits', () => state.hungUp === 1);
+});
+
+test('what is being opened when the service stops is let go at once', { timeout: 60_000 }, async (t) => {
+  const { state, instead } = holding('GetServices');
+  const { cameras } = await rigOf(t, { path: '/pull/#' }, { instead });
+  await until('it is asked', () => state.asked === 1);
+  const beganMs = performance.now();
+  await cameras.stop();
+  assert.ok(performance.now() - beganMs < 1_500, 'nothing is waited for');
+  await until('nobody waits', () => state.hungUp === 1);
+});
+
+test('a recorder that is slow to open holds up no other camera', { timeout: 60_000 }, async (t) => {
+  const { state, instead } = holding('GetSystemDateAndTime');
+  const options = { prefix: 's', auth: 'none', media: ['media'], faultStatus: 400, hasEvents: true } as const;
+  const slow = await FakeDevice.start({ ...options, streams: recorder, instead });
+  const events: FakeEvents = new FakeEvents({ path: '/pull/#' }, () => other.address);
+  const other: FakeDevice = await FakeDevice.start({
+    ...{ ...options, streams: [{ ...stream, token: 'main' }], instead: events.instead },
+  });
+  const cameraOf = (cameraId: string, address: string) => ({
+    ...{ cameraId, address, profile: '', credentials: null, certificate: 'any' as const },
+  });
+  const cameras = new EventCameras({
+    clock: systemClock,
+    log: createLogger(() => {}),
+    cameras: () => [
+      ...Array.from({ length: 20 }, (_, nth) => cameraOf(`slow${nth}`, slow.address)),
+      cameraOf('gate', other.address),
+    ],
+    ...{ hasTrack: () => false, onNotices: () => {}, onSilent: () => {} },
+  });
+  t.after(async () => {
+    await cameras.stop();
+    await Promise.all([slow.stop(), other.stop()]);
+  });
+  cameras.look();
+  await until('the other one is heard', () => events.isAsked);
+  assert.equal(state.asked, 1, 'one of its cameras at a time');
+});
+
+const silentOnes: Readonly<Record<string, Partial<FakeDeviceOptions>>> = {
+  'has no service for events': { hasEvents: false },
+  // Whatever else this device knows, it answers that it knows not this.
+  'knows no pull point': { instead: () => false },
+};
+
+for (const [how, options] of Object.entries(silentOnes))
+  test(`of a camera that ${how} nothing is missed`, { timeout: 60_000 }, async (t) => {
+    const rig = await rigOf(t, { path: '/pull/#' }, options);
+    await until('it says so', () => rig.logged.length > 0);
+    assert.match(rig.logged.join(), /tells no events/);
+    assert.equal(rig.cameras.heard('gate'), null);
+  });
+
+test('a camera that is deleted is forgotten: one that is made anew under its id is asked when its track is known', {
+  timeout: 60_000,
+}, async (t) => {
+  const { events, cameras, state } = await rigOf(t, { path: '/pull/#' });
+  await until('it is asked', () => events.isAsked);
+  state.isListed = false;
+  state.hasTrack = null;
+  await until('it is gone', () => cameras.heard('gate') === null);
+  state.isListed = true;
+  await until('it is there', () => cameras.heard('gate') !== null);
+  assert.equal(cameras.heard('gate'), 'unknown');
+  state.hasTrack = false;
+  await until('it is asked again', () => events.subscriptions === 2);
+});
+
+const pulledXml = (inside: string): string =>
+  '<s:Envelope xmlns:s="http://www.w3.org/2003/05/soap-envelope" xmlns:wsnt="http://docs.oasis-open.org/wsn/b-2"><s:Body>' +
+  `<PullMessagesResponse>${inside}</PullMessagesResponse></s:Body></s:Envelope>`;
+
+const hostile: Readonly<Record<string, FakeDeviceOptions['instead']>> = {
+  'without an answer': (operation, response) => {
+    if (operation === 'PullMessages') response.destroy();
+    return operation === 'PullMessages';
+  },
+  'with another protocol': (operation, response) => {
+    if (operation !== 'PullMessages') return false;
+    response.writeHead(101, { Connection: 'Upgrade', Upgrade: 'x' }).end();
+    return true;
+  },
+  'without an end': (operation, response) => {
+    if (operation !== 'PullMessages') return false;
+    const pour = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(65_536)));
+    };
+    response.on('drain', pour);
+    pour();
+    return true;
+  },
+  'with more than was asked for': (operation, response) => {
+    const told =
+      '<wsnt:NotificationMessage><wsnt:Topic>VideoSource/Motion</wsnt:Topic></wsnt:NotificationMessage>';
+    if (operation === 'PullMessages') response.end(pulledXml(told.repeat(1_600)));
+    return operation === 'PullMessages';
+  },
+  'with instructions for nobody': (operation, response) => {
+    if (operation === 'PullMessages') response.end(pulledXml('<?a?>'.repeat(20_000)));
+    return operation === 'PullMessages';
+  },
+  'with what is no XML': (operation, response) => {
+    if (operation === 'PullMessages') response.end('<html><p>It works!');
+    return operation === 'PullMessages';
+  },
+};
+
+for (const [how, instead] of Object.entries(hostile))
+  test(`a camera that answers ${how} is left alone for a while`, { timeout: 60_000 }, async (t) => {
+    const rig = await rigOf(
+      t,
+      { path: '/pull/#' },
+      {
+        instead: (operation, response, body) =>
+          instead!(operation, response, body) || rig.events.instead(operation, response, body),
+      },
+    );
+    await until('it is broken', () => rig.logged.some((line) => /tells no events/.test(line)));
+    assert.equal(rig.cameras.heard('gate'), 'nothing');
+    const { subscriptions } = rig.events;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.deepEqual([rig.events.subscriptions, rig.noticed], [subscriptions, []]);
+    rig.pass(15_000);
+    await until('it is tried again', () => rig.events.subscriptions > subscriptions);
+  });
+
+test('a camera whose answers take this thread long is asked the more rarely', {
+  timeout: 60_000,
+}, async (t) => {
+  const pausesMs: number[] = [];
+  const rig = await rigOf(t, { path: '/pull/#' }, {}, 'main', (clock) => {
+    let aheadMs = 0;
+    return {
+      ...clock,
+      // Whatever is measured took 50 ms.
+      monotonicMs: () => {
+        aheadMs += 50;
+        return (clock.monotonicMs() + aheadMs) as MonotonicMs;
+      },
+      after: (ms, callback) => {
+        // What is waited for is an answer, or the next look.
+        if (ms < 5_000) pausesMs.push(ms);
+        return clock.after(ms, callback);
+      },
+    };
+  });
+  await until('it is asked', () => rig.events.isAsked);
+  assert.deepEqual(pausesMs, []);
+  rig.events.tell(motion(true));
+  await until('it is heard', () => rig.noticed.length === 1);
+  await until('nothing is asked for a while', () => pausesMs.length > 0);
+  assert.ok(pausesMs[0]! >= 20 * 50, `${pausesMs}`);
+});

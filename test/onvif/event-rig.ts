@@ -1,0 +1,91 @@
+import type { TestContext } from 'node:test';
+import { type Clock, type MonotonicMs, systemClock, type WallMs } from '../../src/base/clock.js';
+import { createLogger } from '../../src/base/log.js';
+import { EventCameras } from '../../src/onvif/events/event-cameras.js';
+import type { PulledNotice } from '../../src/onvif/events/pulled-notices.js';
+import { FakeDevice, type FakeDeviceOptions } from '../support/onvif/fake-device.js';
+import { type EventDialect, FakeEvents, type FakeMessage } from '../support/onvif/fake-events.js';
+
+export const stream = { codec: 'H264', width: 640, height: 480, uri: 'rtsp://x/1' };
+
+/** The service's clock, an hour of which is over as soon as somebody says so. */
+const hastyClock = () => {
+  let aheadMs = 0;
+  return {
+    clock: {
+      ...systemClock,
+      monotonicMs: () => (systemClock.monotonicMs() + aheadMs) as MonotonicMs,
+      wallMs: () => systemClock.wallMs() as WallMs,
+    },
+    pass: (ms: number) => {
+      aheadMs += ms;
+    },
+  };
+};
+
+export type Rig = {
+  readonly device: FakeDevice;
+  readonly events: FakeEvents;
+  readonly cameras: EventCameras;
+  readonly noticed: PulledNotice[];
+  readonly silent: string[];
+  readonly logged: string[];
+  readonly state: { hasTrack: boolean | null; isListed: boolean };
+  readonly pass: (ms: number) => void;
+};
+
+export const rigOf = async (
+  t: TestContext,
+  dialect: EventDialect,
+  options: Partial<FakeDeviceOptions> = {},
+  profile = 'main',
+  withClock: (clock: Clock) => Clock = (clock) => clock,
+  begin: Partial<Rig['state']> = {},
+): Promise<Rig> => {
+  const events: FakeEvents = new FakeEvents(dialect, () => device.address);
+  const device: FakeDevice = await FakeDevice.start({
+    ...{ prefix: 's', auth: 'token', media: ['media'], faultStatus: 400, hasEvents: true },
+    ...{ streams: [{ ...stream, token: 'main' }], instead: events.instead },
+    ...options,
+  });
+  const { clock, pass } = hastyClock();
+  const rig = { noticed: [] as PulledNotice[], silent: [] as string[], logged: [] as string[] };
+  const state: Rig['state'] = { hasTrack: false, isListed: true, ...begin };
+  const cameras = new EventCameras({
+    clock: withClock(clock),
+    log: createLogger((level, message, fields) =>
+      rig.logged.push(`${level} ${message} ${JSON.stringify(fields)}`),
+    ),
+    cameras: () =>
+      state.isListed
+        ? [
+            {
+              ...{ cameraId: 'gate', address: device.address, profile },
+              ...{ credentials: { user: 'admin', password: 'secret' }, certificate: 'any' },
+            },
+          ]
+        : [],
+    hasTrack: () => state.hasTrack,
+    onNotices: (_cameraId, notices) => rig.noticed.push(...notices),
+    onSilent: (cameraId) => rig.silent.push(cameraId),
+  });
+  const beat = setInterval(() => cameras.look(), 20);
+  t.after(async () => {
+    clearInterval(beat);
+    await cameras.stop();
+    await device.stop();
+  });
+  return { device, events, cameras, ...rig, state, pass };
+};
+
+export const motion = (isOn: boolean, more: Partial<FakeMessage> = {}): FakeMessage => ({
+  topic: 'tns1:VideoSource/MotionAlarm',
+  source: { Source: 'vs0' },
+  data: { State: String(isOn) },
+  operation: 'Changed',
+  atMs: Date.now(),
+  ...more,
+});
+
+/** Of two pictures. */
+export const recorder = [1, 2].map((nth) => ({ ...stream, token: `ch${nth}`, source: `vs${nth}` }));
