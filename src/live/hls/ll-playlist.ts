@@ -10,6 +10,8 @@ const SEGMENTS_IN_PARTS = 2;
 const SKIP_BOUNDARY_TARGETS = 6;
 /** How far behind the newest part players should stay, in parts (RFC 8216bis §4.4.3.8: three at least). */
 const HOLD_BACK_PARTS = 3;
+/** And no less than this: closer to the end than the last keyframe, hls.js stumbles over what it leaves out at its start. */
+const MIN_HOLD_BACK_SEC = 1.02;
 const TICKS_A_MS = VIDEO_CLOCK_HZ / 1000;
 const STEPS_A_SEC = 100_000;
 const TICKS_A_STEP = VIDEO_CLOCK_HZ / STEPS_A_SEC;
@@ -59,7 +61,7 @@ export const lowLatencyPlaylist = (window: SegmentWindow, suffix: string, isDelt
   const { open } = window;
   // Rounded up to a millisecond: no part may be longer than it says.
   const partTargetSec = Math.ceil(window.longestPartTicks / TICKS_A_MS) / 1000;
-  const holdBackSec = (partTargetSec * HOLD_BACK_PARTS).toFixed(3);
+  const holdBackSec = Math.max(partTargetSec * HOLD_BACK_PARTS, MIN_HOLD_BACK_SEC).toFixed(3);
   const skipBoundarySec = window.targetDurationSec * SKIP_BOUNDARY_TARGETS;
   const skipped = isDelta ? skippableSegments(segments, open, skipBoundarySec) : 0;
   const lines = playlistHead(window, first, 9);

@@ -23,7 +23,7 @@ test('the low-latency playlist lists parts of a fifth of a second and hints at t
   const { lowLatencyCompatibility, partTargetDuration, segments } = parse(text);
   assert.deepEqual(
     [lowLatencyCompatibility?.canBlockReload, lowLatencyCompatibility?.partHoldBack, partTargetDuration],
-    [true, 0.612, 0.204],
+    [true, 1.02, 0.204],
   );
   assert.deepEqual(
     segments.map(({ parts }) => parts.length),
