@@ -136,7 +136,7 @@ export class Archive {
       this.retention.archiveFound();
       await this.recovery.collect();
       void this.recovery.repairAll();
-      void this.facts.start();
+      this.facts.start();
     });
     this.retention.start();
     this.byEvents.start();

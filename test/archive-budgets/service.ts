@@ -83,7 +83,9 @@ export class ArchiveService {
 
   async #ask(method: string, path: string, body?: unknown): Promise<void> {
     if (this.#running === null) throw new Error('the service does not run');
-    const options = { token: this.#token, ...(body === undefined ? {} : { body }) };
+    // What is compressed for it is no figure of the archive's.
+    const headers = { 'accept-encoding': 'identity' };
+    const options = { token: this.#token, headers, ...(body === undefined ? {} : { body }) };
     const answer = await this.#running.call(method, path, options);
     if (answer.status >= 400)
       throw new Error(`${method} ${path}: ${answer.status} ${answer.text.slice(0, 500)}`);

@@ -4,6 +4,8 @@ import { type FactsPlace, factsPath, type Learned } from './learn-facts.js';
 
 export type FactsKeeperDeps = { readonly clock: Clock; readonly runner: JobRunner };
 
+/** First those are served who ask, and recorders begin. */
+const START_MS = 60_000;
 /** What changed within that is looked at later, so that its stamp is certain. */
 const LOOK_MS = 10_000;
 /** Recordings that one job looks into. */
@@ -23,6 +25,7 @@ export class FactsKeeper {
   readonly #due = new Set<string>();
   readonly #soon = new Set<string>();
   #timer: Timer | null = null;
+  #first: Timer | null = null;
   #rest: { readonly timer: Timer; readonly end: () => void } | null = null;
   #working: Promise<void> | null = null;
   #isStopped = false;
@@ -34,25 +37,20 @@ export class FactsKeeper {
 
   /** Cameras that are still to be looked at, but for those that have changed just now. */
   get waiting(): number {
-    return this.#due.size + (this.#working === null ? 0 : 1);
+    return this.#due.size + (this.#working === null && this.#first === null ? 0 : 1);
   }
 
   pathOf(cameraId: string): string {
     return factsPath(this.#place.factsDir, cameraId);
   }
 
-  /** The archive is there: all cameras are looked at. */
-  async start(): Promise<void> {
+  /** The archive is there: all cameras are looked at, a minute later. */
+  start(): void {
     if (this.#isStopped) return;
-    this.#timer ??= this.#deps.clock.every(LOOK_MS, () => this.#look());
-    try {
-      const { archiveDir, factsDir } = this.#place;
-      for (const cameraId of await this.#deps.runner.run('factsCameras', { archiveDir, factsDir }))
-        this.#due.add(cameraId);
-    } catch {
-      // Neither disk has to work for it.
-    }
-    this.#work();
+    const { clock } = this.#deps;
+    this.#timer ??= clock.every(LOOK_MS, () => this.#look());
+    this.#first?.cancel();
+    this.#first = clock.after(START_MS, () => void this.#lookAtAll());
   }
 
   /** Something in a camera's folder is new. */
@@ -64,8 +62,21 @@ export class FactsKeeper {
   stop(): void {
     this.#isStopped = true;
     this.#timer?.cancel();
+    this.#first?.cancel();
     this.#rest?.timer.cancel();
     this.#rest?.end();
+  }
+
+  async #lookAtAll(): Promise<void> {
+    try {
+      const { archiveDir, factsDir } = this.#place;
+      for (const cameraId of await this.#deps.runner.run('factsCameras', { archiveDir, factsDir }))
+        this.#due.add(cameraId);
+    } catch {
+      // Neither disk has to work for it.
+    }
+    this.#first = null;
+    this.#work();
   }
 
   #look(): void {

@@ -40,7 +40,7 @@ const setUp = (t: TestContext) => {
   };
   /** Looks at all that is there, in the time of the test. */
   const learn = async ({ clock, facts }: ReturnType<typeof restart>): Promise<void> => {
-    await facts.start();
+    facts.start();
     await until('all was looked at', () => {
       clock.advance(1_000);
       return facts.waiting === 0;
@@ -146,7 +146,7 @@ test('whatever becomes of what is kept, the list is right', async (t) => {
   rmSync(factsDir, { recursive: true });
   writeFileSync(factsDir, 'x');
   const run = restart();
-  await run.facts.start();
+  run.facts.start();
   assert.deepEqual(await run.listed(), list);
   run.facts.stop();
   rmSync(factsDir);
@@ -188,7 +188,7 @@ test('a camera that has something new is looked at by and by', async (t) => {
   const { folder, restart, keptPath } = setUp(t);
   writeClosed(folder, { startMs: START_MS });
   const run = restart();
-  await run.facts.start();
+  run.facts.start();
   await until('it is learned', () => {
     run.clock.advance(1_000);
     return readFacts(keptPath).count === 1;
