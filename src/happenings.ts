@@ -78,6 +78,7 @@ const keepEvents = (
     storageFault,
     whyNotRecorded: (cameraId) => desk.whyNot(cameraId) ?? 'unknown',
   });
+  stops.push(() => watch.stop());
   beat.on(() => watch.look(registry.conditions()));
 };
 

@@ -40,6 +40,7 @@ export class Passages {
   readonly #cameras = new Map<string, OfCamera>();
   readonly #followed = new Map<Track, Followed>();
   #heldBytes = 0;
+  #isStopped = false;
 
   constructor(deps: { readonly clock: Clock; readonly log: PassageLog }) {
     this.#clock = deps.clock;
@@ -52,6 +53,7 @@ export class Passages {
   }
 
   onSeen(cameraId: string, { wallMs, objects }: Detection, keyframe: TakenKeyframe | null): void {
+    if (this.#isStopped) return;
     const heardMs = this.#clock.monotonicMs();
     const camera = this.#cameras.get(cameraId) ?? { tracker: new Tracker(), newestMs: wallMs, heardMs };
     this.#cameras.set(cameraId, camera);
@@ -88,8 +90,9 @@ export class Passages {
     }
   }
 
-  /** Ends all of them. */
+  /** Ends all of them. What cameras see until they are stopped, too, is seen by the next service: nobody is told of it by this one. */
   stop(): void {
+    this.#isStopped = true;
     for (const { tracker } of this.#cameras.values()) this.#end(tracker.end());
     this.#cameras.clear();
   }

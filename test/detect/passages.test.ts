@@ -104,6 +104,10 @@ test('a camera that is away, or a service that ends, leaves nothing open; a cloc
   passages.stop();
   assert.equal(log.filter((line) => line.startsWith('3 ')).length, 3);
   assert.equal(passages.count, 0);
+  // Cameras go on until they are stopped, too: what begins then is the next service's.
+  see('a', { at: [0.1, 0.1] });
+  see('a', { at: [0.1, 0.1] });
+  assert.equal(log.filter((line) => line.startsWith('4 ')).length, 0);
 });
 
 test('where keyframes come only now and then the first of them is shown at once', () => {

@@ -32,6 +32,7 @@ const setUp = (t: Parameters<typeof tempFolder>[0]) => {
         notices.tick();
       }
     },
+    end: () => notices.stop(),
     silent: () => notices.onSilent('gate'),
     stop: () => {
       notices.stop();
@@ -105,6 +106,18 @@ test('a camera with ever new rules makes a bounded number of events', (t) => {
   last(120);
   say('on', 'after');
   assert.equal(seen().at(-1), 'rule after 180-');
+});
+
+test('what a camera notices while the service stops is left to the next one, which is told of it anew', (t) => {
+  const { say, last, end, seen } = setUp(t);
+  say('on');
+  last(5);
+  end();
+  say('on');
+  say('on', 'motion', 'motion');
+  say('once', 'line');
+  last(20);
+  assert.deepEqual(seen(), ['rule yard 0-5']);
 });
 
 test('a service that stops ends them now, and one that was killed when it was last seen to run', (t) => {

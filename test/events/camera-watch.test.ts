@@ -42,25 +42,27 @@ test('what lasts is one event, from when it broke off until it came back, also o
   assert.deepEqual(seen(), ['recording_gap gate 20- camera_away', 'camera_lost gate 20- no route to it']);
   last(5, well);
   last(5, away);
+  watch.stop();
+  last(20, well);
   watch = begin();
   last(20, away);
   assert.deepEqual(seen(), ['recording_gap gate 20- camera_away', 'camera_lost gate 20- no route to it']);
   last(11, well);
-  const lost = ['recording_gap gate 20-80 camera_away', 'camera_lost gate 20-80 no route to it'];
+  const lost = ['recording_gap gate 20-100 camera_away', 'camera_lost gate 20-100 no route to it'];
   assert.deepEqual(seen(), lost);
   last(20, { ...well, isRecording: false });
   last(11, well);
-  assert.deepEqual(seen(), ['recording_gap gate 91-111 disk', ...lost]);
+  assert.deepEqual(seen(), ['recording_gap gate 111-131 disk', ...lost]);
   fault = 'no disk';
   last(15, { ...away, isAtRest: true });
   fault = '';
   last(15, { ...well, isRecorded: false, isRecording: false });
-  assert.deepEqual(seen(), ['storage  122-137 no disk', 'recording_gap gate 91-111 disk', ...lost]);
+  assert.deepEqual(seen(), ['storage  142-157 no disk', 'recording_gap gate 111-131 disk', ...lost]);
   last(12, away);
   last(1, { ...away, isAtRest: true });
   assert.deepEqual(seen().slice(0, 2), [
-    'recording_gap gate 152-164 camera_away',
-    'camera_lost gate 152-164 no route to it',
+    'recording_gap gate 172-184 camera_away',
+    'camera_lost gate 172-184 no route to it',
   ]);
   last(12, away);
   last(1);

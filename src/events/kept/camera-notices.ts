@@ -58,6 +58,7 @@ const countOf = ({ open }: OfKind, isOwed: boolean): number =>
 export class CameraNotices {
   readonly #deps: CameraNoticesDeps;
   readonly #cameras = new Map<string, OfCamera>();
+  #isStopped = false;
 
   constructor(deps: CameraNoticesDeps) {
     this.#deps = deps;
@@ -68,6 +69,7 @@ export class CameraNotices {
   }
 
   onNotice(cameraId: string, notice: CameraNotice): void {
+    if (this.#isStopped) return;
     const { state, key, kind, wallMs } = notice;
     const camera = this.#cameras.get(cameraId) ?? {
       motion: newOfKind(),
@@ -108,8 +110,9 @@ export class CameraNotices {
     }
   }
 
-  /** Ends all of it. */
+  /** Ends all of it. What cameras notice while they are stopped, too, they tell the next service: nobody is told of it by this one. */
   stop(): void {
+    this.#isStopped = true;
     for (const [cameraId, { motion, rule }] of this.#cameras)
       for (const open of [...motion.open.values(), ...rule.open.values()]) {
         open.id ??= this.#add(cameraId, open.notice);

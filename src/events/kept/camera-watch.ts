@@ -49,6 +49,7 @@ const keyOf = (type: string, cameraId: string): string => `${type} ${cameraId}`;
 export class CameraWatch {
   readonly #deps: CameraWatchDeps;
   readonly #troubles = new Map<string, Trouble>();
+  #isStopped = false;
 
   constructor(deps: CameraWatchDeps) {
     this.#deps = deps;
@@ -61,6 +62,7 @@ export class CameraWatch {
 
   /** Looks at all cameras: to be called about once a second. */
   look(conditions: Iterable<CameraCondition>): void {
+    if (this.#isStopped) return;
     const { storageFault, whyNotRecorded } = this.#deps;
     const isLookedAt = new Set<string>([keyOf('storage', '')]);
     const fault = storageFault();
@@ -75,6 +77,11 @@ export class CameraWatch {
     }
     // Of cameras that are deleted, with their events.
     for (const key of this.#troubles.keys()) if (!isLookedAt.has(key)) this.#troubles.delete(key);
+  }
+
+  /** What breaks off while the service stops is no trouble, and nobody would be told of it. */
+  stop(): void {
+    this.#isStopped = true;
   }
 
   /** `none`: it is not asked of the camera, so that nothing can be missing. */
