@@ -162,9 +162,7 @@ export class Channel {
     this.wake();
     const hasSegment = (): boolean => this.#window.latest !== null;
     if (this.#isGone || !(await this.#waiting.until(hasSegment, FIRST_SEGMENT_WAIT_MS)) || !hasSegment())
-      throw this.#isGone
-        ? hlsError('not_found', `there is no camera ${cameraIdOf(this.#source)}`)
-        : noPicture();
+      throw this.#nothing();
     return this.#window;
   }
 
@@ -176,21 +174,22 @@ export class Channel {
     const leftMs = startMs + FIRST_SEGMENT_WAIT_MS - clock.monotonicMs();
     const isEnough = (): boolean => window.listed().length !== 1;
     await this.#waiting.until(isEnough, Math.max(0, Math.min(SECOND_SEGMENT_WAIT_MS, leftMs)));
-    if (window.latest === null) throw noPicture();
+    if (window.latest === null) throw this.#nothing();
     return window;
   }
 
   /** For players of parts: waits for a part, or for a whole segment where `part` is null. */
   async readyFor(wanted: { segment: number; part: number | null } | null): Promise<SegmentWindow> {
     this.#partsWantedMs = this.#deps.clock.monotonicMs();
-    const window = await this.ready();
+    const window = this.#window.latest === null ? await this.ready() : this.#window;
     if (wanted === null) return window;
     // RFC 8216bis §6.2.5.2: more than two segments ahead is a mistake, and waiting has its end.
     if (wanted.segment > (window.latest?.number ?? 0) + 2)
       throw hlsError('bad_request', '_HLS_msn is too far ahead');
     const waitMs = window.targetDurationSec * 3_000;
     const isThere = (): boolean => hasReached(window, wanted.segment, wanted.part);
-    if (!(await this.#waiting.until(isThere, waitMs)) || window.latest === null) throw noPicture();
+    if (isThere()) return window;
+    if (!(await this.#waiting.until(isThere, waitMs)) || window.latest === null) throw this.#nothing();
     return window;
   }
 
@@ -236,6 +235,12 @@ export class Channel {
     const segment = this.find(number);
     if (segment.durationTicks === null) throw hlsError('not_found', 'the segment is not whole yet');
     return segment;
+  }
+
+  /** Why there is nothing to play. */
+  #nothing(): AppError<HlsErrorCode> {
+    if (this.#isGone) return hlsError('not_found', `there is no camera ${cameraIdOf(this.#source)}`);
+    return hlsError('no_picture', 'the camera has no picture yet', { retryAfterSec: 2 });
   }
 
   #goneAfterMs(): number {
@@ -299,9 +304,6 @@ export class Channel {
     this.#window.clear();
   }
 }
-
-const noPicture = (): AppError<HlsErrorCode> =>
-  hlsError('no_picture', 'the camera has no picture yet', { retryAfterSec: 2 });
 
 /** RFC 8216bis §6.2.5.2; a part behind a segment's last one is the first of the next segment. */
 const hasReached = (window: SegmentWindow, number: number, part: number | null): boolean => {

@@ -15,9 +15,11 @@ import { TsMaker } from './ts-maker.js';
 import { LEAST_WINDOW_BYTES, Numbers } from './window.js';
 
 /** Parts are looked for this often while somebody plays them. */
+const PARTS_BEAT_MS = 10;
+/** The beat while nobody does. */
 const BEAT_MS = 50;
-/** Everything else is looked for at each so-manieth beat, cameras in turn. */
-const BEATS_A_TURN = 4;
+/** Whole segments are looked for this often, cameras in turn. */
+const TURN_MS = 200;
 /** How often cameras are asked for that are to be cut whether somebody asks or not. */
 const ALWAYS_ON_EVERY_MS = 1_000;
 const NO_ROOM_RETRY_SEC = 10;
@@ -59,6 +61,7 @@ export class LiveHls implements LiveOutput {
   #alwaysOn: ReadonlySet<string> = new Set();
   readonly #keeper: Timer;
   #beat: Timer | null = null;
+  #beatMs = BEAT_MS;
   #beats = 0;
 
   constructor(deps: LiveHlsDeps) {
@@ -207,7 +210,13 @@ export class LiveHls implements LiveOutput {
   #begin(channel: Channel): void {
     channel.wake();
     if (!channel.isAwake) return;
-    this.#beat ??= this.#deps.clock.every(BEAT_MS, () => this.#onBeat());
+    if (this.#beat === null) this.#startBeat(BEAT_MS);
+  }
+
+  #startBeat(beatMs: number): void {
+    this.#beat?.cancel();
+    this.#beatMs = beatMs;
+    this.#beat = this.#deps.clock.every(beatMs, () => this.#onBeat());
   }
 
   #keepAwake(): void {
@@ -222,14 +231,18 @@ export class LiveHls implements LiveOutput {
   #onBeat(): void {
     this.#beats += 1;
     const nowMs = this.#deps.clock.monotonicMs();
+    const beatsATurn = TURN_MS / this.#beatMs;
     let index = 0;
     let awake = 0;
+    let beatMs = BEAT_MS;
     for (const [source, channel] of this.#channels) {
       index += 1;
       if (!channel.isAwake) continue;
       awake += 1;
-      const isItsTurn = (this.#beats + index) % BEATS_A_TURN === 0;
-      if (!isItsTurn && !channel.wantsParts(nowMs)) continue;
+      const wantsParts = channel.wantsParts(nowMs);
+      if (wantsParts) beatMs = PARTS_BEAT_MS;
+      const isItsTurn = (this.#beats + index) % beatsATurn === 0;
+      if (!isItsTurn && !wantsParts) continue;
       try {
         channel.turn(nowMs, !this.#alwaysOn.has(source));
       } catch (fault) {
@@ -241,7 +254,10 @@ export class LiveHls implements LiveOutput {
         channel.rest();
       }
     }
-    if (awake > 0) return;
+    if (awake > 0) {
+      if (beatMs !== this.#beatMs) this.#startBeat(beatMs);
+      return;
+    }
     this.#beat?.cancel();
     this.#beat = null;
   }

@@ -7,9 +7,12 @@ const MAX_POLLERS = 5_000;
 export class Pollers {
   /** When each asked last; who asked longest ago comes first. */
   readonly #lastMs = new Map<string, MonotonicMs>();
+  /** It is at the end already: many behind one address count as one. */
+  #newest = '';
 
   note(key: string, nowMs: MonotonicMs): void {
-    this.#lastMs.delete(key);
+    if (key !== this.#newest) this.#lastMs.delete(key);
+    this.#newest = key;
     this.#lastMs.set(key, nowMs);
     if (this.#lastMs.size <= MAX_POLLERS) return;
     const [oldest] = this.#lastMs.keys();

@@ -42,13 +42,13 @@ export class HlsCamera implements FlacSink {
     this.ring.writer.setStreamInfo(infoOf(video, audio?.track ?? null));
   }
 
-  /** Writes what is due in so many seconds, while they pass. */
-  play(seconds: number): void {
+  /** Writes what is due in so many seconds, while they pass, in steps. */
+  play(seconds: number, stepMs = BEAT_MS): void {
     const end = this.#seconds + seconds;
     while (this.#seconds < end) {
-      this.#seconds = Math.min(end, this.#seconds + BEAT_MS / 1000);
+      this.#seconds = Math.min(end, this.#seconds + stepMs / 1000);
       while (this.#dueSeconds() < this.#seconds) this.#write();
-      this.#clock.advance(BEAT_MS);
+      this.#clock.advance(stepMs);
     }
   }
 

@@ -122,6 +122,27 @@ test('a reload waits for the part that it asks for, no longer', async () => {
   hls.stop();
 });
 
+test('a part is told of within 10 ms of the frame behind it while parts are played', async () => {
+  const rig = makeHls();
+  const camera = new HlsCamera(rig.clock, generateVideo({ kbps: 200 }));
+  rig.cameras.set('door', camera);
+  const first = rig.hls.lowLatency('door', viewer, null);
+  camera.play(2.5);
+  await first;
+  for (let part = 3; part < 9; part += 1) {
+    const reload = rig.hls.lowLatency('door', viewer, { segment: FIRST + 1, part });
+    // Frames are 40 ms apart: with the one that follows the part it is whole.
+    const isBegun = (): boolean => camera.sent.at(-1)!.seconds >= 2 + (part + 1) * 0.2 - 0.001;
+    while (!isBegun()) {
+      assert.equal(await isSettled(reload), false);
+      camera.play(0.005, 5);
+    }
+    camera.play(0.005, 5);
+    assert.equal(await isSettled(reload), true, `part ${part}`);
+  }
+  rig.hls.stop();
+});
+
 test('the part that was hinted at may be asked for before it is there', async () => {
   const { hls, camera } = await playing(4.5);
   const text = await hls.lowLatency('door', viewer, null);
