@@ -35,13 +35,19 @@ type OftenAskedRoute = {
   readonly headers: readonly string[];
 };
 
-/** A request that was understood. */
-type Found = OftenAskedRoute & {
+/** What an address says. */
+type Understood = {
+  readonly often: OftenAskedRoute;
   readonly cameraId: string;
   readonly params: unknown;
   readonly query: unknown;
-  readonly shown: Shown;
+  readonly token: string | null;
+  readonly session: string | null;
 };
+
+/** Viewers of a camera ask for the same at the same time. */
+const KEPT_ADDRESSES = 64;
+const MAX_KEPT_CHARACTERS = 512;
 
 /** Nothing in such an address can be read in two ways. */
 const plainQuery = /^[\w.~=&-]*$/;
@@ -58,11 +64,7 @@ const isOftenAsked = (route: Route): route is OftenAskedRoute['route'] =>
   route.isOftenAsked === true && route.access === 'stream' && route.audit === undefined;
 
 /** In one piece, where it is small. Returns false where there is more to it. */
-const sendPlainly = async (
-  reply: Reply,
-  headers: readonly string[],
-  response: ServerResponse,
-): Promise<boolean> => {
+const sendPlainly = async (reply: Reply, headers: string[], response: ServerResponse): Promise<boolean> => {
   if (!('text' in reply) || reply.headers !== undefined) return false;
   const { status, text, contentType } = reply;
   const lengthBytes =
@@ -72,11 +74,31 @@ const sendPlainly = async (
         ? text.length
         : text.reduce((sum, { length }) => sum + length, 0);
   if (isCompressible(contentType, lengthBytes)) return false;
-  const own = ['Content-Type', contentType, 'Content-Length', String(lengthBytes)];
-  response.writeHead(status, [...headers, 'Cache-Control', 'no-store', ...own]);
+  headers.push('Cache-Control', 'no-store', 'Content-Type', contentType);
+  headers.push('Content-Length', String(lengthBytes));
+  response.writeHead(status, headers);
   if (typeof text === 'string') response.end(text);
   else await sendPieces(Buffer.isBuffer(text) ? [text] : text, response);
   return true;
+};
+
+/** Null: it doesn't fit the schemas, or can be read in two ways. */
+const understand = (
+  often: OftenAskedRoute,
+  match: RegExpExecArray,
+  queryFields: ParsedUrlQuery,
+): Understood | null => {
+  const { token = '', session = '' } = queryFields;
+  if (typeof token !== 'string' || typeof session !== 'string') return null;
+  const pathFields = Object.fromEntries(often.names.map((name, index) => [name, match[index + 1]!]));
+  const params = often.route.params?.safeParse(pathFields);
+  const query = often.route.query?.safeParse(queryFields);
+  if (params?.success === false || query?.success === false) return null;
+  return {
+    ...{ often, cameraId: pathFields['id']!, params: params?.data, query: query?.data },
+    token: token || null,
+    session: session || null,
+  };
 };
 
 const setAll = (headers: readonly string[], response: ServerResponse): void => {
@@ -92,6 +114,7 @@ export class OftenAsked {
   readonly #beside: Beside;
   readonly #isBehindProxy: boolean;
   readonly #deps: OftenAskedDeps;
+  readonly #kept = new Map<string, Understood>();
 
   constructor(routes: readonly Route[], beside: Beside, deps: OftenAskedDeps) {
     this.#beside = beside;
@@ -107,45 +130,35 @@ export class OftenAsked {
 
   /** False: it is for Express, and nothing has happened to it. */
   take(request: IncomingMessage, response: ServerResponse): boolean {
-    const found = this.#find(request);
-    if (found === null) return false;
-    void this.#answer(found, request, response);
+    const { method, url = '', httpVersionMinor } = request;
+    if (this.#routes.length === 0 || method !== 'GET' || httpVersionMinor !== 1) return false;
+    const understood = this.#kept.get(url) ?? this.#understand(url);
+    if (understood === null) return false;
+    void this.#answer(understood, request, response);
     return true;
   }
 
-  #find(request: IncomingMessage): Found | null {
-    const { method, url = '', httpVersionMinor } = request;
-    if (this.#routes.length === 0 || method !== 'GET' || httpVersionMinor !== 1) return null;
+  /** Null: Express may say what is wrong with it. */
+  #understand(url: string): Understood | null {
     const queryAt = url.indexOf('?');
     const queryText = queryAt === -1 ? '' : url.slice(queryAt + 1);
     if (!plainQuery.test(queryText)) return null;
     const path = queryAt === -1 ? url : url.slice(0, queryAt);
     for (const often of this.#routes) {
       const match = often.shape.exec(path);
-      if (match !== null) return this.#read(often, match, parse(queryText), request);
+      if (match === null) continue;
+      const understood = understand(often, match, parse(queryText));
+      if (understood !== null && url.length <= MAX_KEPT_CHARACTERS) this.#keep(url, understood);
+      return understood;
     }
     return null;
   }
 
-  /** Null: Express may say what is wrong with it. */
-  #read(
-    often: OftenAskedRoute,
-    match: RegExpExecArray,
-    queryFields: ParsedUrlQuery,
-    request: IncomingMessage,
-  ): Found | null {
-    const { token = '', session = '' } = queryFields;
-    if (typeof token !== 'string' || typeof session !== 'string') return null;
-    const pathFields = Object.fromEntries(often.names.map((name, index) => [name, match[index + 1]!]));
-    const params = often.route.params?.safeParse(pathFields);
-    const query = often.route.query?.safeParse(queryFields);
-    if (params?.success === false || query?.success === false) return null;
-    const shown = {
-      token: bearerTokenOf(request.headers.authorization) ?? (token || null),
-      session: session || null,
-      address: this.#addressOf(request),
-    };
-    return { ...often, cameraId: pathFields['id']!, params: params?.data, query: query?.data, shown };
+  #keep(url: string, understood: Understood): void {
+    // Those who have one of their own ask for nothing that others ask for.
+    if (understood.session !== null || understood.token !== null) return;
+    if (this.#kept.size >= KEPT_ADDRESSES) this.#kept.clear();
+    this.#kept.set(url, understood);
   }
 
   #addressOf(request: IncomingMessage): string {
@@ -154,21 +167,25 @@ export class OftenAsked {
     return request.socket.remoteAddress ?? '';
   }
 
-  async #answer(found: Found, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { route, cameraId, shown } = found;
+  async #answer(
+    { often, cameraId, params, query, token, session }: Understood,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const { route } = often;
     const { streams, clock } = this.#deps;
+    const shown: Shown = {
+      token: bearerTokenOf(request.headers.authorization) ?? token,
+      session,
+      address: this.#addressOf(request),
+    };
     const requestId = watchRequest(this.#deps, request, response, () => route.path);
-    const headers = [
-      'X-Request-Id',
-      requestId,
-      'Service-Time',
-      new Date(clock.wallMs()).toISOString(),
-      ...found.headers,
-    ];
+    const serviceTime = new Date(clock.wallMs()).toISOString();
+    const headers = ['X-Request-Id', requestId, 'Service-Time', serviceTime, ...often.headers];
     try {
       const viewing = streams.pollBy(shown, cameraId, route.permission);
       const reply = await route.handle(
-        new OftenAskedCall({ ...found, viewing }, request, response, this.#beside.app),
+        new OftenAskedCall({ params, query, viewing, shown }, request, response, this.#beside.app),
       );
       // Whoever waited may have lost the right meanwhile.
       streams.pollBy(shown, cameraId, route.permission);

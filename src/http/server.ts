@@ -127,7 +127,7 @@ export class HttpServer {
       const response = latest.get(socket);
       onClientError(fault, socket, response?.headersSent === true && !response.writableFinished);
     });
-    const upgraded = new UpgradedSockets();
+    const upgraded = new UpgradedSockets(latest);
     if (onUpgrade !== null) upgraded.attach(server, tls !== null, onUpgrade);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

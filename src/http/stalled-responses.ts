@@ -1,11 +1,13 @@
 import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.js';
 
 /** A client that takes nothing for this long has gone, or never meant to read. */
 const STALL_LIMIT_MS = 30_000;
 const CHECK_EVERY_MS = 5_000;
 
-type Progress = { takenBytes: number; sinceMs: number };
+/** What a connection has taken until when, and what is answered on it. */
+type Progress = { takenBytes: number; sinceMs: number; response: ServerResponse };
 
 /** Of events there may be none for hours; who sends them has an eye on its reader. */
 const isEventStream = (response: ServerResponse): boolean =>
@@ -13,11 +15,11 @@ const isEventStream = (response: ServerResponse): boolean =>
 
 /**
  * Ends responses whose client takes nothing: each holds memory for as long as it lasts. One that takes a little
- * now and then stays, and so does one that waits for us.
+ * now and then stays, and so does one that waits for us. Looks at connections: a request costs it next to nothing.
  */
 export class StalledResponses {
   readonly #clock: Clock;
-  readonly #open = new Map<ServerResponse, Progress>();
+  readonly #connections = new Map<Socket, Progress>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -27,20 +29,25 @@ export class StalledResponses {
   attach(server: Server): void {
     const checks = this.#clock.every(CHECK_EVERY_MS, () => this.#check());
     server.once('close', () => checks.cancel());
-    server.on('request', (_request, response: ServerResponse) => {
-      this.#open.set(response, { takenBytes: 0, sinceMs: this.#clock.monotonicMs() });
-      response.once('close', () => this.#open.delete(response));
+    server.on('request', ({ socket }, response: ServerResponse) => {
+      const known = this.#connections.get(socket);
+      if (known !== undefined) {
+        known.response = response;
+        return;
+      }
+      this.#connections.set(socket, { takenBytes: 0, sinceMs: this.#clock.monotonicMs(), response });
+      socket.once('close', () => this.#connections.delete(socket));
     });
   }
 
   #check(): void {
     const nowMs = this.#clock.monotonicMs();
-    for (const [response, progress] of this.#open) {
-      const { socket } = response;
-      // Behind another answer of its connection: that one is looked at.
-      if (socket === null) continue;
+    for (const [socket, progress] of this.#connections) {
       const takenBytes = socket.bytesWritten - socket.writableLength;
-      if (response.writableLength === 0 || takenBytes !== progress.takenBytes || isEventStream(response)) {
+      const { response } = progress;
+      // What is not HTTP any more has its own rules.
+      const isIdle = response.destroyed || socket.writableLength === 0 || isEventStream(response);
+      if (isIdle || takenBytes !== progress.takenBytes) {
         progress.takenBytes = takenBytes;
         progress.sinceMs = nowMs;
       } else if (nowMs - progress.sinceMs >= STALL_LIMIT_MS) socket.destroy();
