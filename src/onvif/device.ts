@@ -160,9 +160,10 @@ export class OnvifDevice {
       challenges = (await this.#send(question, 'nobody')).http.challenges;
     const isOffered = this.#http.onUnauthorized(challenges, manner === 'http');
     if (!isOffered || this.#wouldTellAll(url)) throw this.#unauthorized(first);
-    this.#manner = 'http';
     const second = await this.#send(question, 'http');
     if (isRefusal(second)) throw this.#unauthorized(second);
+    // What nobody may ask says nothing of how the rest is asked.
+    this.#manner = 'http';
     this.#http.onAccepted();
     return second;
   }

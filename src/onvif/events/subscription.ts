@@ -18,6 +18,8 @@ const PULL_POINT = `${NAMESPACES.events}/PullPointSubscription`;
 const TERM_SEC = 60;
 /** Cameras that take no renewal go on for as long as they are asked. */
 const RENEW_AFTER_MS = 30_000;
+/** What it has to tell waits meanwhile. */
+const SYNCHRONIZE_LIMIT_MS = 2_000;
 /** So long a camera may wait for something to tell: one request then stands for all of that time. */
 const WAIT_SEC = 20;
 const MAX_MESSAGES = 32;
@@ -70,6 +72,26 @@ export class Subscription {
     if (address === null)
       throw onvifError('camera_bad_answer', 'the camera does not say where its events are to be had');
     return new Subscription(device, clock, { url: address, reference: referenceOf(body.toString('utf8')) });
+  }
+
+  /**
+   * Has it tell how all is now (Core §9.6), which some do for a new pull point only when they are asked. Many know no such question, and
+   * say so in all ways: what is answered tells nothing of the pull point.
+   */
+  async synchronize(signal: AbortSignal): Promise<void> {
+    const action = `${PULL_POINT}/SetSynchronizationPointRequest`;
+    const question = {
+      namespace: NAMESPACES.events,
+      action,
+      inside: '',
+      limitMs: SYNCHRONIZE_LIMIT_MS,
+      signal,
+    };
+    try {
+      await this.#ask('SetSynchronizationPoint', question);
+    } catch (fault) {
+      if (!signal.aborted && !isOnvifError(fault)) throw fault;
+    }
   }
 
   /** What there is, or comes soon; the whole answer. */

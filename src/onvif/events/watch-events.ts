@@ -88,6 +88,7 @@ export const watchEvents = async (
 ): Promise<void> => {
   const { foreign, subscription } = await open(options, clock, signal);
   if (!signal.aborted) onOpen();
+  await subscription.synchronize(signal);
   while (!signal.aborted) {
     const beganMs = clock.monotonicMs();
     let answer: Awaited<ReturnType<Subscription['pull']>>;

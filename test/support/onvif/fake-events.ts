@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
+const SYNCHRONIZE = 'SetSynchronizationPoint';
+
 /** How a vendor's events look. */
 export type EventDialect = {
   /** Where pull points are, below the device's address; `#` stands for a number. */
@@ -8,6 +10,8 @@ export type EventDialect = {
   readonly reference?: { readonly xml: string; readonly declared: string };
   /** How it behaves when it is asked for a renewal, which it doesn't know. */
   readonly renewal?: 'fault' | 'status alone' | 'page' | 'other answer' | 'cut off' | 'silence';
+  /** How all is it tells when it is asked for that, instead of to whoever begins to ask; else it doesn't know the question. */
+  readonly tellsWhenAsked?: boolean;
   /** What it says of the host; "": as it was asked. */
   readonly host?: string;
 };
@@ -77,15 +81,19 @@ export class FakeEvents {
       this.#subscribe(response);
       return true;
     }
-    if (!['PullMessages', 'Renew', 'Unsubscribe'].includes(operation)) return false;
+    const { reference, renewal, tellsWhenAsked } = this.#dialect;
+    const known = ['PullMessages', 'Renew', 'Unsubscribe', ...(tellsWhenAsked ? [SYNCHRONIZE] : [])];
+    if (!known.includes(operation)) return false;
     this.asked.push({ operation, path, body });
-    const { reference, renewal } = this.#dialect;
     const isOurs =
       this.#isKnown && path === this.#path && (reference === undefined || body.includes(reference.xml));
     if (!isOurs) this.#refuse(response);
     else if (operation === 'Renew' && renewal !== undefined) this.#renewNot(response, renewal);
     else if (operation === 'PullMessages') this.#pull(response);
-    else this.#answer(response, `<wsnt:${operation}Response/>`);
+    else if (operation === SYNCHRONIZE) {
+      this.#messages.push(...this.initial);
+      this.#answer(response, `<tev:${SYNCHRONIZE}Response/>`);
+    } else this.#answer(response, `<wsnt:${operation}Response/>`);
     return true;
   };
 
@@ -96,8 +104,8 @@ export class FakeEvents {
   #subscribe(response: ServerResponse): void {
     this.#subscriptions += 1;
     this.#isKnown = true;
-    this.#messages = [...this.initial];
-    const { reference, host = '' } = this.#dialect;
+    const { reference, host = '', tellsWhenAsked } = this.#dialect;
+    this.#messages = tellsWhenAsked ? [] : [...this.initial];
     const parameters =
       reference === undefined ? '' : `<wsa5:ReferenceParameters>${reference.xml}</wsa5:ReferenceParameters>`;
     this.#answer(
