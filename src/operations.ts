@@ -53,7 +53,7 @@ export const buildOperations = (
   config: Config,
   { clock, version, threads, events, detecting, notices }: OperationsDeps,
   { store, root }: Storage,
-  { registry, archive, desk, pictures, beat, storageFault }: Media,
+  { registry, archive, desk, pictures, eventCameras, beat, storageFault }: Media,
 ): Operations => {
   const probe = new ArchiveProbe(config.archiveDir, { clock, root });
   // A disk that takes a small file may still have no room for a second of video.
@@ -87,6 +87,7 @@ export const buildOperations = (
         const { waiting, sending, counts } = notices.webhooks;
         return { webhooks: { waiting, sending, ...counts }, mqtt: notices.mqtt?.figures ?? null };
       },
+      onvifEvents: () => eventCameras.counts,
       events: () => ({ readers: events.listenerCount, told: events.counts }),
     },
   });

@@ -152,6 +152,8 @@ export interface MetricsSource {
   pictures(): PictureFigures;
   detection(): DetectionFigures;
   notices(): NoticeFigures;
+  /** Cameras that are heard by ONVIF's pull point, and those that are to be and aren't. */
+  onvifEvents(): { readonly heard: number; readonly missed: number };
   /** Who reads what happens, and how often each topic was told of while somebody did. */
   events(): { readonly readers: number; readonly told: Readonly<Record<string, number>> };
 }

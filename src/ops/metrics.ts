@@ -30,6 +30,7 @@ export class Metrics {
   readonly #streams: StreamCollector;
   readonly #detection: DetectionCollector;
   readonly #notices: NoticeCollector;
+  readonly #onvifEvents: CollectedGauge;
   readonly #process: ProcessCollector;
   readonly #free: CollectedGauge;
   readonly #total: CollectedGauge;
@@ -57,6 +58,11 @@ export class Metrics {
     this.#streams = new StreamCollector(this.#register, deps.clock);
     this.#detection = new DetectionCollector(this.#register);
     this.#notices = new NoticeCollector(this.#register);
+    this.#onvifEvents = new CollectedGauge(this.#register, {
+      name: 'svc_onvif_event_cameras',
+      help: 'Cameras whose ONVIF pull point tells what they notice (heard), and those that are to be heard so and are not (missed).',
+      labelNames: ['state'],
+    });
     this.#free = new CollectedGauge(this.#register, {
       name: 'svc_storage_free_bytes',
       help: 'Room that is left for recordings; absent while the file system does not answer.',
@@ -196,6 +202,9 @@ export class Metrics {
     this.#collectPictures();
     this.#detection.collect(this.#source.detection());
     this.#notices.collect(this.#source.notices());
+    this.#onvifEvents.lines = Object.entries(this.#source.onvifEvents()).map(([state, count]) =>
+      line(count, { state }),
+    );
     this.#process.collect(this.#source.threads);
     // Hundreds of cameras are a megabyte of text, which takes as long as several frames of theirs are on their way.
     const slices = new Slices(this.#clock);

@@ -40,6 +40,7 @@ test('a camera that was never heard, and does not say that it tells nothing, cou
   rig.state.hasTrack = false;
   await until('it was asked in vain', () => rig.logged.length > 0);
   assert.equal(rig.cameras.heard('gate'), 'nothing');
+  assert.deepEqual(rig.cameras.counts, { heard: 0, missed: 1 });
   rig.state.hasTrack = true;
   await until('it is heard otherwise', () => rig.cameras.heard('gate') === null);
 });
@@ -162,6 +163,7 @@ for (const [how, options] of Object.entries(silentOnes))
     await until('it says so', () => rig.logged.length > 0);
     assert.match(rig.logged.join(), /tells no events/);
     assert.equal(rig.cameras.heard('gate'), null);
+    assert.deepEqual(rig.cameras.counts, { heard: 0, missed: 0 });
   });
 
 test('a camera that is deleted is forgotten: one that is made anew under its id is asked when its track is known', {

@@ -48,6 +48,8 @@ test('what operators need besides is there', async () => {
     'svc_archive_write_seconds_bucket{le="1"}': 9,
     svc_archive_write_seconds_count: 10,
     svc_archive_write_seconds_sum: 3.5,
+    'svc_onvif_event_cameras{state="heard"}': 3,
+    'svc_onvif_event_cameras{state="missed"}': 1,
     'svc_event_recordings_total{outcome="cut"}': 12,
     'svc_event_recordings_total{outcome="deleted"}': 13,
     'svc_event_recordings_total{outcome="unreadable"}': 1,

@@ -81,6 +81,7 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
         known: { bounds: [0.5, 1], counts: [20, 20, 10], sum: 45 },
       },
     }),
+    onvifEvents: () => ({ heard: 3, missed: 1 }),
     archiveWrites: () => ({ bounds: [0.1, 1], counts: [7, 2, 1], sum: 3.5 }),
     eventRecording: () => ({ cut: 12, deleted: 13, unreadable: 1 }),
     pictures: () => ({ decoded: 21, failed: { missing: 0, too_slow: 2 }, waiting: 4 }),

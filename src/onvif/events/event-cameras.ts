@@ -67,11 +67,14 @@ export class EventCameras {
     );
   }
 
-  /** How many tell what they notice. */
-  get telling(): number {
-    let count = 0;
-    for (const { isTelling } of this.#watches.values()) if (isTelling) count += 1;
-    return count;
+  /** How many tell what they notice, and how many of those that are to be heard don't. */
+  get counts(): { readonly heard: number; readonly missed: number } {
+    let [heard, missed] = [0, 0];
+    for (const { isTelling, hasNone } of this.#watches.values()) {
+      if (isTelling) heard += 1;
+      else if (!hasNone) missed += 1;
+    }
+    return { heard, missed };
   }
 
   /**
