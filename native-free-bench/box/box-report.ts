@@ -5,9 +5,12 @@ import type { BoxResult, KindFigures, Window } from './result.js';
 
 const orDash = (value: number | null | undefined): Cell => value ?? '-';
 
+/** How far the cameras themselves kept up; what was left out for a slow service is no fault of theirs. */
+export const keptUpPercent = ({ cameras }: Window): number =>
+  Math.min(100, (cameras.frames / Math.max(1, cameras.framesDue)) * 100);
 /** How many of their frames the cameras could send. */
 export const sentPercent = ({ cameras }: Window): number =>
-  Math.min(100, (cameras.frames / Math.max(1, cameras.framesDue)) * 100);
+  Math.min(100, ((cameras.frames - cameras.skippedFrames) / Math.max(1, cameras.framesDue)) * 100);
 /** Frames that were under way at either end make up for less. */
 export const FULL_PERCENT = 98;
 
@@ -149,7 +152,7 @@ export const printResult = (result: BoxResult, against: string): void => {
     const rows = last.map((figures) => viewerRow(figures, result.viewerCpuMsPerSec[figures.kind]));
     console.log(`\n${formatTable({ columns: viewerColumns, rows })}`);
   }
-  if (result.windows.some((window) => sentPercent(window) < FULL_PERCENT))
+  if (result.windows.some((window) => keptUpPercent(window) < FULL_PERCENT))
     console.log(
       '\nThe cameras themselves fell behind: this machine has no time for them. What is above is of less load.',
     );

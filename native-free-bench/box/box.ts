@@ -48,22 +48,20 @@ const measureAll = async (options: BoxOptions, rig: Rig, progress: Progress): Pr
   return windows;
 };
 
-const lostIn = (windows: readonly Window[]): BoxResult['lost'] => {
-  const total = (of: (window: Window) => number): number => windows.reduce((sum, each) => sum + of(each), 0);
+/** From when all cameras streamed to the end; what viewers missed, in the windows. */
+const lostIn = async (rig: Rig, windows: readonly Window[]): Promise<BoxResult['lost']> => {
+  const { losses, skippedFrames } = await rig.lost();
+  const missedBy = (kind: ViewerKind): number =>
+    windows
+      .flatMap(({ viewers }) => viewers)
+      .reduce((sum, each) => sum + (each.kind === kind ? each.lostFrames : 0), 0);
   return {
-    camera_frames_not_taken: total(({ cameras }) => cameras.skippedFrames),
-    packets_lost: total(({ losses }) => losses?.packetsLost ?? 0),
-    damaged_frames: total(({ losses }) => losses?.damagedFrames ?? 0),
-    unrecorded_frames: total(({ losses }) => losses?.unrecordedFrames ?? 0),
-    dropped_for_viewers: total(({ losses }) => losses?.drops ?? 0),
-    ...Object.fromEntries(
-      kinds.map((kind) => [
-        `frames_missed_by_${kind}`,
-        total(({ viewers }) =>
-          viewers.reduce((sum, each) => sum + (each.kind === kind ? each.lostFrames : 0), 0),
-        ),
-      ]),
-    ),
+    camera_frames_not_taken: skippedFrames,
+    packets_lost: losses?.packetsLost ?? 0,
+    damaged_frames: losses?.damagedFrames ?? 0,
+    unrecorded_frames: losses?.unrecordedFrames ?? 0,
+    dropped_for_viewers: losses?.drops ?? 0,
+    ...Object.fromEntries(kinds.map((kind) => [`frames_missed_by_${kind}`, missedBy(kind)])),
   };
 };
 
@@ -120,7 +118,9 @@ export const measureBox = async (options: BoxOptions, progress: Progress): Promi
       apiPerSecond: options.api,
       framesPerSecond: options.fps,
     });
+    await rig.begin();
     const windows = await measureAll(options, rig, progress);
+    const lost = await lostIn(rig, windows);
     const faults = await rig.faults();
     return {
       bench: 'box',
@@ -129,7 +129,7 @@ export const measureBox = async (options: BoxOptions, progress: Progress): Promi
       windows,
       ...costs(options, windows),
       faults,
-      lost: lostIn(windows),
+      lost,
     };
   } finally {
     progress.clear();

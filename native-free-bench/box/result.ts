@@ -54,6 +54,7 @@ export type Window = {
   readonly machine: MachineFigures | null;
   readonly losses: Losses | null;
   readonly cameras: {
+    /** That came due and were sent, or left out. */
     readonly frames: number;
     /** As many as they should have sent: where these are more, the machine had no time for the cameras themselves. */
     readonly framesDue: number;
@@ -76,6 +77,6 @@ export type BoxResult = RunFacts & {
   readonly viewerCpuMsPerSec: Readonly<Partial<Record<ViewerKind, number>>>;
   /** What went wrong with viewers. */
   readonly faults: readonly string[];
-  /** Frames that somebody missed, by who. */
+  /** Frames that somebody missed, by who: from when all cameras streamed, also between the windows; viewers, in them. */
   readonly lost: Readonly<Record<string, number>>;
 };

@@ -11,14 +11,19 @@ import type { Subject } from './subject.js';
 
 type Crowd = { readonly kind: ViewerKind; readonly process: Child<ViewersQuestion, ViewersReport> };
 
-/** All that is read at a window's start, and again at its end. */
+/** All that is read at a window's start, and again at its end. Each is divided by its own time: a scrape takes long. */
 type Reading = {
   readonly metrics: MetricsText | null;
+  readonly metricsAtMs: number;
   readonly cameras: Awaited<ReturnType<GeneratedCameras['report']>>;
   readonly viewers: readonly ViewersReport[];
+  readonly countedAtMs: number;
   readonly cpuMs: number | null;
   readonly atMs: number;
 };
+
+/** What the service and the cameras have counted since they began. */
+type Counted = Pick<Reading, 'metrics' | 'cameras'>;
 
 const lossNames: Readonly<Record<keyof Losses, string>> = {
   packetsLost: 'svc_stream_packets_lost_total',
@@ -54,6 +59,7 @@ export class Rig {
   readonly #poller: ApiPoller | null;
 
   readonly #framesPerSecond: number;
+  #begun: Counted | null = null;
 
   constructor(
     subject: Subject,
@@ -67,6 +73,21 @@ export class Rig {
     const { list } = subject;
     this.#poller =
       list === null || apiPerSecond === 0 ? null : new ApiPoller(list.url, list.headers, apiPerSecond);
+  }
+
+  /** All cameras stream: what is lost from now on counts, also between the windows. */
+  async begin(): Promise<void> {
+    this.#begun = await this.#count();
+  }
+
+  /** What went missing since then; null: nobody tells. */
+  async lost(): Promise<{ readonly losses: Losses | null; readonly skippedFrames: number }> {
+    const [before, after] = [this.#begun, await this.#count()];
+    const isTold = before !== null && before.metrics !== null && after.metrics !== null;
+    return {
+      losses: isTold ? lossesSince(before.metrics!, after.metrics!) : null,
+      skippedFrames: after.cameras.skippedFrames - (before?.cameras.skippedFrames ?? 0),
+    };
   }
 
   /** Viewers of one kind; resolves when all of them have a picture. */
@@ -123,24 +144,37 @@ export class Rig {
     }
   }
 
+  async #count(): Promise<Counted> {
+    const [metrics, cameras] = await Promise.all([this.#subject.metrics(), this.#cameras.report()]);
+    return { metrics, cameras };
+  }
+
+  /** At a window's start the scrape is first, and at its end last: it costs the service something. */
   async #read(question: 'measure' | 'report'): Promise<Reading> {
-    const metrics = await this.#subject.metrics();
-    const [cameras, viewers] = await Promise.all([
-      this.#cameras.report(),
-      Promise.all(this.#crowds.map(({ process }) => process.ask({ type: question }))),
-    ]);
-    return { metrics, cameras, viewers, cpuMs: cpuMsOf(this.#subject.pid), atMs: performance.now() };
+    const scrape = async () => ({ metrics: await this.#subject.metrics(), metricsAtMs: performance.now() });
+    const count = async () => {
+      const [cameras, viewers] = await Promise.all([
+        this.#cameras.report(),
+        Promise.all(this.#crowds.map(({ process }) => process.ask({ type: question }))),
+      ]);
+      return { cameras, viewers, countedAtMs: performance.now() };
+    };
+    const first = question === 'measure' ? await scrape() : null;
+    const counted = await count();
+    const scraped = first ?? (await scrape());
+    return { ...scraped, ...counted, cpuMs: cpuMsOf(this.#subject.pid), atMs: performance.now() };
   }
 
   #window(name: string, before: Reading, after: Reading): Omit<Window, 'added' | 'api' | 'machine'> {
     const seconds = (after.atMs - before.atMs) / 1_000;
+    const countedSec = (after.countedAtMs - before.countedAtMs) / 1_000;
     const service =
       before.metrics === null || after.metrics === null ? null : serviceSince(before.metrics, after.metrics);
     return {
       name,
       seconds,
       cpuMsPerSec: this.#cpuMsPerSec(before, after),
-      threadCpuMsPerSec: threadsSince(before, after, seconds),
+      threadCpuMsPerSec: threadsSince(before, after),
       ...memoryOf(this.#subject.pid),
       mainLag: service?.mainLag ?? null,
       workerLag: service?.workerLag ?? null,
@@ -148,28 +182,32 @@ export class Rig {
       losses: service?.losses ?? null,
       cameras: {
         frames: after.cameras.frames - before.cameras.frames,
-        framesDue: Math.round(after.cameras.playing * this.#framesPerSecond * seconds),
+        framesDue: Math.round(after.cameras.playing * this.#framesPerSecond * countedSec),
         lateFrames: after.cameras.lateFrames - before.cameras.lateFrames,
         skippedFrames: after.cameras.skippedFrames - before.cameras.skippedFrames,
-        cpuMsPerSec: (after.cameras.cpuMs - before.cameras.cpuMs) / seconds,
+        cpuMsPerSec: (after.cameras.cpuMs - before.cameras.cpuMs) / countedSec,
       },
       viewers: this.#crowds.map(({ kind }, index) =>
-        figuresOf(kind, before.viewers[index]!, after.viewers[index]!, seconds),
+        figuresOf(kind, before.viewers[index]!, after.viewers[index]!, countedSec),
       ),
     };
   }
 
   /** Where the system doesn't tell, the service's own account of it. */
   #cpuMsPerSec(before: Reading, after: Reading): number | null {
-    const seconds = (after.atMs - before.atMs) / 1_000;
-    if (before.cpuMs !== null && after.cpuMs !== null) return (after.cpuMs - before.cpuMs) / seconds;
+    if (before.cpuMs !== null && after.cpuMs !== null)
+      return ((after.cpuMs - before.cpuMs) / (after.atMs - before.atMs)) * 1_000;
     if (before.metrics === null || after.metrics === null) return null;
     const name = 'process_cpu_seconds_total';
-    return ((after.metrics.sum(name) - before.metrics.sum(name)) * 1_000) / seconds;
+    return ((after.metrics.sum(name) - before.metrics.sum(name)) * 1_000) / scrapedSec(before, after);
   }
 }
 
-const threadsSince = (before: Reading, after: Reading, seconds: number): Record<string, number> => {
+const scrapedSec = (before: Reading, after: Reading): number =>
+  (after.metricsAtMs - before.metricsAtMs) / 1_000;
+
+const threadsSince = (before: Reading, after: Reading): Record<string, number> => {
+  const seconds = scrapedSec(before, after);
   const name = 'svc_thread_cpu_seconds_total';
   const earlier = before.metrics?.by(name, 'thread');
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-import { FULL_PERCENT, sentPercent } from '../box/box-report.js';
+import { FULL_PERCENT, keptUpPercent } from '../box/box-report.js';
 import type { BoxResult, Window } from '../box/result.js';
 
 /** A number of cameras that was tried; `result` is null where it didn't come to measuring. */
@@ -36,7 +36,7 @@ export const isHeld = ({ result }: Step): boolean =>
   result.windows.every(
     (window) =>
       (window.losses?.reconnects ?? 0) + (window.losses?.discontinuities ?? 0) === 0 &&
-      sentPercent(window) >= FULL_PERCENT,
+      keptUpPercent(window) >= FULL_PERCENT,
   );
 
 const percent = (value: number | null | undefined): string =>
@@ -125,10 +125,10 @@ export const whatGaveOut = (step: Step, cameraProcesses: number): GivenOut => {
     };
   const cores = coresOut(window, result.machine.cores);
   if (cores !== null) return cores;
-  if (sentPercent(window) < FULL_PERCENT)
+  if (keptUpPercent(window) < FULL_PERCENT)
     return {
       what: 'the cameras',
-      evidence: `they could send ${sentPercent(window).toFixed(0)} % of their frames, and the service took all of those`,
+      evidence: `they could send ${keptUpPercent(window).toFixed(0)} % of their frames, and the service took all of those`,
     };
   const lost = Object.entries(result.lost).filter(([, count]) => count > 0);
   const said = [...lost.map(([who, count]) => `${who.replaceAll('_', ' ')} ${count}`), ...result.faults];
