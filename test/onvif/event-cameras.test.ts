@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { type MonotonicMs, systemClock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import { EventCameras } from '../../src/onvif/events/event-cameras.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { FakeDevice, type FakeDeviceOptions } from '../support/onvif/fake-device.js';
 import { FakeEvents } from '../support/onvif/fake-events.js';
 import { until } from '../support/until.js';
@@ -265,4 +266,14 @@ test('a camera whose answers take this thread long is asked the more rarely', {
   await until('it is heard', () => rig.noticed.length === 1);
   await until('nothing is asked for a while', () => pausesMs.length > 0);
   assert.ok(pausesMs[0]! >= 20 * 50, `${pausesMs}`);
+});
+
+test('once the service has stopped, no timer of the cameras that are heard runs on', async () => {
+  const clock = new FakeClock();
+  const cameras = new EventCameras({
+    ...{ clock, log: createLogger(() => {}), cameras: () => [] },
+    ...{ hasTrack: () => false, onNotices: () => {}, onSilent: () => {} },
+  });
+  await cameras.stop();
+  assert.equal(clock.pendingTimers, 0);
 });

@@ -287,3 +287,15 @@ test(
       },
     ),
 );
+
+test('once the service has stopped, no timer of the cameras that can be moved runs on', async () => {
+  const clock = new FakeClock();
+  const cameras = new PtzCameras({
+    clock,
+    log: createLogger(() => {}),
+    cameras: () => [],
+    onChange: () => {},
+  });
+  await cameras.stop();
+  assert.equal(clock.pendingTimers, 0);
+});

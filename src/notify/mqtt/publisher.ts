@@ -1,6 +1,7 @@
 import { brokerName } from '../../base/broker-address.js';
 import type { Clock, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
+import { within } from '../../base/within.js';
 import { Backlog } from './backlog.js';
 import { Link, type LinkOptions, type Message } from './link.js';
 
@@ -156,26 +157,19 @@ export class Publisher {
     const link = this.#link;
     if (link === null) return;
     if (!link.isUp) return link.end();
-    await this.#within(DRAIN_MS, (resolve) => {
+    const { clock } = this.#deps;
+    const drained = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
       this.#pump();
     });
+    await within(clock, DRAIN_MS, drained);
     this.#onIdle = null;
     if (!link.isUp) return;
-    const isTaken = await this.#within(LAST_WORD_MS, (resolve) => link.publish(lastWord, resolve));
+    const taken = new Promise<void>((resolve) => link.publish(lastWord, resolve));
+    const isTaken = await within(clock, LAST_WORD_MS, taken);
     // Who gets no such word is told the will by the broker, when the connection breaks.
     if (isTaken) await link.end();
     else link.break('the broker takes nothing');
-  }
-
-  #within(limitMs: number, begin: (resolve: () => void) => void): Promise<boolean> {
-    return new Promise((resolve) => {
-      const late = this.#deps.clock.after(limitMs, () => resolve(false));
-      begin(() => {
-        late.cancel();
-        resolve(true);
-      });
-    });
   }
 
   #connect(): void {

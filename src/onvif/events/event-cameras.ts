@@ -1,6 +1,7 @@
 import type { Clock, MonotonicMs } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { Turns } from '../../base/turns.js';
+import { within } from '../../base/within.js';
 import { parseDeviceAddress } from '../device-address.js';
 import { isOnvifError, onvifError } from '../errors.js';
 import type { OnvifCamera } from '../ptz/ptz-cameras.js';
@@ -113,11 +114,7 @@ export class EventCameras {
   async stop(): Promise<void> {
     this.#isStopped = true;
     for (const cameraId of [...this.#watches.keys()]) this.#forget(cameraId);
-    const { clock } = this.#deps;
-    await Promise.race([
-      Promise.all(this.#running),
-      new Promise<void>((resolve) => clock.after(STOP_MS, resolve)),
-    ]);
+    await within(this.#deps.clock, STOP_MS, Promise.all(this.#running));
   }
 
   #take(camera: OnvifCamera): void {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { Turns } from '../../base/turns.js';
+import { within } from '../../base/within.js';
 import type { Credentials } from '../../rtsp/auth.js';
 import type { CertificatePolicy } from '../../rtsp/quirks.js';
 import { parseDeviceAddress } from '../device-address.js';
@@ -83,7 +84,7 @@ export class PtzCameras {
     const moving = [...this.#entries.values()].filter(({ camera }) => camera.isMoving);
     const stopped = Promise.allSettled(moving.map(({ camera }) => camera.stop()));
     // A camera that answers nothing holds up no end.
-    await Promise.race([stopped, new Promise<void>((resolve) => this.#deps.clock.after(STOP_MS, resolve))]);
+    await within(this.#deps.clock, STOP_MS, stopped);
   }
 
   #take({ cameraId, ...settings }: OnvifCamera): void {
