@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
+import { plainAddress } from '../base/client-address.js';
 import type { Credentials } from '../rtsp/auth.js';
 import { parseCameraUrl } from '../rtsp/url.js';
 import { onvifError } from './errors.js';
@@ -62,14 +63,20 @@ export const isDeviceAddress = (text: string): boolean => {
 /**
  * An address that a device tells of itself, on the host that was asked and on no other: behind NAT devices tell
  * their inner addresses, and a hostile one names whom we are to call for it. Its port counts where the host is the
- * one that was asked; an inner port means nothing outside. Null: no address.
+ * one that was asked, by its name or by the address that the name led to (`reached`; "": nobody knows); an inner port
+ * means nothing outside. Null: no address.
  */
-export const onSameHost = (asked: URL, told: string): URL | null => {
+export const onSameHost = (asked: URL, told: string, reached: string): URL | null => {
   const url = told.length > MAX_ADDRESS_CHARS ? null : toUrl(told.trim());
   if (url === null || !isUsable(url)) return null;
   // Nobody is led from a line that nobody can read to one that all can.
   const isWeaker = asked.protocol === 'https:' && url.protocol === 'http:';
-  const result = new URL(hostOf(url) === hostOf(asked) && !isWeaker ? url.origin : asked.origin);
+  const isSame = [hostOf(asked), reached].includes(plainAddress(hostOf(url)));
+  const result = new URL(asked.origin);
+  if (isSame && !isWeaker) {
+    result.protocol = url.protocol;
+    result.port = url.port;
+  }
   result.pathname = url.pathname;
   result.search = url.search;
   return result;

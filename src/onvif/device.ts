@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.js';
 import { Authenticator, type Credentials } from '../rtsp/auth.js';
 import type { CertificatePolicy } from '../rtsp/quirks.js';
 import { cameraTimeMs, clockRemark } from './camera-time.js';
+import { onSameHost } from './device-address.js';
 import { onvifError } from './errors.js';
 import { type HttpAnswer, post } from './http-post.js';
 import {
@@ -66,6 +67,8 @@ export class OnvifDevice {
   /** Of its clock against ours, which only moves on; null: it tells nobody. */
   #aheadOfMonotonicMs: number | null = null;
   #clockOffsetSec: number | null = null;
+  /** The address that its name led to, the last time. */
+  #reached = '';
   /** What it took the last time. */
   #manner: Manner;
 
@@ -86,18 +89,24 @@ export class OnvifDevice {
     return this.#clockOffsetSec;
   }
 
+  /** An address that it told of itself when it was asked at another, as far as it is taken; null: no address. */
+  addressOf(asked: URL, told: string): URL | null {
+    return onSameHost(asked, told, this.#reached);
+  }
+
   /** Looks at its clock, and asks where its services are: what has to be before anything else. */
   async open(): Promise<void> {
     await this.#readClock();
     const answer = await this.#unlessRefused(
       this.call('device', 'GetServices', '<IncludeCapability>false</IncludeCapability>'),
     );
-    if (answer !== null) this.#services = fromServices(this.#options.address, answer);
+    if (answer !== null) this.#services = fromServices(this.#options.address, this.#reached, answer);
     if (this.#services.media !== undefined || this.#services.media2 !== undefined) return;
     const capabilities = await this.#unlessRefused(
       this.call('device', 'GetCapabilities', '<Category>All</Category>'),
     );
-    if (capabilities !== null) this.#services = fromCapabilities(this.#options.address, capabilities);
+    if (capabilities !== null)
+      this.#services = fromCapabilities(this.#options.address, this.#reached, capabilities);
   }
 
   /** Asks a service that the device has, and answers what is in its answer. Throws what `errors.ts` lists. */
@@ -197,6 +206,7 @@ export class OnvifDevice {
       },
       signal === undefined ? this.#deps : { ...this.#deps, signal },
     );
+    this.#reached = http.reached;
     const { clock } = this.#deps;
     const beganMs = clock.monotonicMs();
     const soap = readAnswer(http.body, maxElements);

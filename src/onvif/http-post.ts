@@ -1,5 +1,6 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { plainAddress } from '../base/client-address.js';
 import type { Clock } from '../base/clock.js';
 import { startDeadline } from '../base/deadline.js';
 import type { CertificatePolicy } from '../rtsp/quirks.js';
@@ -19,6 +20,8 @@ export type HttpAnswer = {
   readonly date: string;
   readonly location: string;
   readonly body: Buffer;
+  /** The address that the host's name led to; "": the connection was gone before anybody looked. */
+  readonly reached: string;
 };
 
 export type HttpPost = {
@@ -114,12 +117,15 @@ export const post = async (
       request.end(body);
     });
     const { statusCode = 0, headers: got, headersDistinct } = response;
+    // Of a connection that is closed Node tells none.
+    const reached = plainAddress(response.socket.remoteAddress ?? '');
     return {
       status: statusCode,
       challenges: headersDistinct['www-authenticate'] ?? [],
       date: got.date ?? '',
       location: got.location ?? '',
       body: await collect(response, url, maxBytes),
+      reached,
     };
   } catch (fault) {
     deadline.signal.throwIfAborted();

@@ -7,7 +7,7 @@ import type { CertificatePolicy } from '../rtsp/quirks.js';
 import { clockRemark } from './camera-time.js';
 import { type ChosenStreams, chooseStreams } from './choose-streams.js';
 import { OnvifDevice } from './device.js';
-import { onSameHost, parseDeviceAddress, streamUrl } from './device-address.js';
+import { parseDeviceAddress, streamUrl } from './device-address.js';
 import { isOnvifError, onvifError } from './errors.js';
 import { type Profile, readProfiles, readUri, streamQuestion } from './profiles.js';
 import type { ServiceName } from './services.js';
@@ -198,7 +198,7 @@ class Probe {
       name: count > 1 ? streams.main.name || streams.source : '',
       main,
       sub: streams.sub === null ? null : await this.#stream(service, streams.sub),
-      snapshotUrl: (told === '' ? null : onSameHost(this.#asked, told))?.href ?? '',
+      snapshotUrl: (told === '' ? null : this.#device.addressOf(this.#asked, told))?.href ?? '',
     };
   }
 

@@ -22,21 +22,23 @@ const names = Object.keys(NAMESPACES) as ServiceName[];
 
 const collect = (
   asked: URL,
+  reached: string,
   told: Iterable<readonly [ServiceName | undefined, string]>,
 ): ServiceAddresses => {
   const found: Partial<Record<ServiceName, URL>> = {};
   for (const [name, text] of told) {
-    const url = name === undefined ? null : onSameHost(asked, text);
+    const url = name === undefined ? null : onSameHost(asked, text, reached);
     if (name !== undefined && url !== null) found[name] ??= url;
   }
   // Where that is, whoever asked knows better.
   return { ...found, device: asked };
 };
 
-/** Of an answer to GetServices (ONVIF Core §8.1.2.1). */
-export const fromServices = (asked: URL, answer: Element): ServiceAddresses =>
+/** Of an answer to GetServices (ONVIF Core §8.1.2.1); `reached`: see `onSameHost`. */
+export const fromServices = (asked: URL, reached: string, answer: Element): ServiceAddresses =>
   collect(
     asked,
+    reached,
     all(answer, 'Service')
       .slice(0, MAX_SERVICES)
       .map((service) => {
@@ -54,9 +56,10 @@ const capabilityNames: readonly (readonly [ServiceName, string])[] = [
   ['analytics', 'Analytics'],
 ];
 
-export const fromCapabilities = (asked: URL, answer: Element): ServiceAddresses =>
+export const fromCapabilities = (asked: URL, reached: string, answer: Element): ServiceAddresses =>
   collect(
     asked,
+    reached,
     capabilityNames.map(
       ([name, element]) => [name, textOf(at(answer, 'Capabilities', element, 'XAddr'))] as const,
     ),

@@ -277,3 +277,52 @@ test('once the service has stopped, no timer of the cameras that are heard runs 
   await cameras.stop();
   assert.equal(clock.pendingTimers, 0);
 });
+
+const portCases: Readonly<Record<string, { readonly toldHost: string; readonly isToldPort: boolean }>> = {
+  'the address that its name stands for counts': { toldHost: '127.0.0.1', isToldPort: true },
+  'another address does not count': { toldHost: '192.0.2.1', isToldPort: false },
+};
+
+for (const [how, { toldHost, isToldPort }] of Object.entries(portCases))
+  test(`of a camera that is asked by its name, the port that it tells beside ${how}`, {
+    timeout: 60_000,
+  }, async (t) => {
+    const dialect = {
+      prefix: 's',
+      auth: 'none',
+      media: ['media'],
+      faultStatus: 400,
+      hasEvents: true,
+    } as const;
+    const options = { ...dialect, streams: [{ ...stream, token: 'main' }] };
+    const events: FakeEvents = new FakeEvents(
+      { path: '/event-#' },
+      () => `${toldHost}:${isToldPort ? inner.port : outer.port + 1}`,
+    );
+    const [inner, outer] = await Promise.all([
+      FakeDevice.start({ ...options, instead: events.instead }),
+      FakeDevice.start({ ...options, instead: events.instead }),
+    ]);
+    const cameras = new EventCameras({
+      ...{ clock: systemClock, log: createLogger(() => {}) },
+      cameras: () => [
+        {
+          ...{ cameraId: 'gate', address: `localhost:${outer.port}`, profile: '' },
+          ...{ credentials: null, certificate: 'any' },
+        },
+      ],
+      ...{ hasTrack: () => false, onNotices: () => {}, onSilent: () => {} },
+    });
+    t.after(async () => {
+      await cameras.stop();
+      await Promise.all([inner.stop(), outer.stop()]);
+    });
+    cameras.look();
+    await until('it is asked', () => events.isAsked);
+    assert.deepEqual(
+      [inner, outer].map(({ operations }) => operations.filter((name) => name === 'PullMessages').length),
+      isToldPort ? [1, 0] : [0, 1],
+    );
+    const { host } = (isToldPort ? inner : outer).asked.at(-1)!;
+    assert.equal(host, `localhost:${(isToldPort ? inner : outer).port}`, 'by its name as before');
+  });

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { at, textOf } from '../../analytics/xml-tree.js';
 import type { Clock, MonotonicMs } from '../../base/clock.js';
 import type { Answer, OnvifDevice, Question } from '../device.js';
-import { onSameHost } from '../device-address.js';
 import { isOnvifError, onvifError } from '../errors.js';
 import { ANSWER_LIMIT_MS } from '../http-post.js';
 import { NAMESPACES } from '../services.js';
@@ -68,7 +67,7 @@ export class Subscription {
       throw isUnknown(fault) ? tellsNone(true) : fault;
     });
     const told = textOf(at(element, 'SubscriptionReference', 'Address'));
-    const address = onSameHost(url, told);
+    const address = device.addressOf(url, told);
     if (address === null)
       throw onvifError('camera_bad_answer', 'the camera does not say where its events are to be had');
     return new Subscription(device, clock, { url: address, reference: referenceOf(body.toString('utf8')) });

@@ -142,7 +142,8 @@ const lines: Target = {
     }
     retryAfterMs(text, 1e12);
     isDeviceAddress(text);
-    onSameHost(new URL('http://10.0.0.2/onvif/device_service'), text);
+    const told = onSameHost(new URL('http://cam.lan/onvif/device_service'), text, '10.0.0.2');
+    assert.ok(told === null || told.hostname === 'cam.lan', 'another host than the one that was asked');
   },
 };
 

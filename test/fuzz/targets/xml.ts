@@ -90,8 +90,8 @@ const soap: Target = {
     const answer = readAnswer(input);
     if (answer.kind !== 'answer') return;
     const { element } = answer;
-    fromServices(ASKED, element);
-    fromCapabilities(ASKED, element);
+    fromServices(ASKED, '10.1.2.3', element);
+    fromCapabilities(ASKED, '10.1.2.3', element);
     readProfiles('media', element);
     readProfiles('media2', element);
     readUri(element);
