@@ -326,3 +326,41 @@ for (const [how, { toldHost, isToldPort }] of Object.entries(portCases))
     const { host } = (isToldPort ? inner : outer).asked.at(-1)!;
     assert.equal(host, `localhost:${(isToldPort ? inner : outer).port}`, 'by its name as before');
   });
+
+test('a camera that was well is opened anew before those that never answered', {
+  timeout: 60_000,
+}, async (t) => {
+  const { state, instead } = holding('GetSystemDateAndTime');
+  const options = { prefix: 's', auth: 'none', media: ['media'], faultStatus: 400, hasEvents: true } as const;
+  const streams = [{ ...stream, token: 'main' }];
+  const events: FakeEvents = new FakeEvents({ path: '/pull/#' }, () => well.address);
+  const well: FakeDevice = await FakeDevice.start({ ...options, streams, instead: events.instead });
+  const dead = await Promise.all(
+    Array.from({ length: 8 }, () => FakeDevice.start({ ...options, streams, instead })),
+  );
+  const listed = [well];
+  const cameras = new EventCameras({
+    // Those that don't answer are waited for all the time.
+    clock: {
+      ...systemClock,
+      after: (ms, callback) => systemClock.after(ms >= 5_000 ? 3_600_000 : ms, callback),
+    },
+    log: createLogger(() => {}),
+    cameras: () =>
+      listed.map(({ address, port }) => ({
+        ...{ cameraId: `${port}`, address, profile: '', credentials: null, certificate: 'any' },
+      })),
+    ...{ hasTrack: () => false, onNotices: () => {}, onSilent: () => {} },
+  });
+  const beat = setInterval(() => cameras.look(), 20);
+  t.after(async () => {
+    clearInterval(beat);
+    await cameras.stop();
+    await Promise.all([well, ...dead].map((device) => device.stop()));
+  });
+  await until('it is heard', () => events.isAsked);
+  listed.push(...dead);
+  await until('the others take all places', () => state.asked === dead.length);
+  events.forget();
+  await until('it is heard again', () => events.subscriptions === 2 && events.isAsked);
+});

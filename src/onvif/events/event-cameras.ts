@@ -30,6 +30,8 @@ type Watch = {
   /** It said that it tells nothing, when it was asked last. */
   hasNone: boolean;
   failures: number;
+  /** It was well until a moment ago. */
+  isResumed: boolean;
   openedMs: MonotonicMs | 0;
   /** Of its last whole answer: whatever came before was told. */
   heardMs: MonotonicMs | 0;
@@ -54,18 +56,21 @@ export class EventCameras {
   /** Of those that are asked by ONVIF, whether they tell what they notice beside their pictures; null: nobody knows yet. */
   readonly #hasTrack = new Map<string, boolean | null>();
   readonly #running = new Set<Promise<void>>();
-  readonly #turns: Turns;
+  /** Those that were well have places of their own: they wait for none that doesn't answer. */
+  readonly #turns: { readonly first: Turns; readonly again: Turns };
   #isStopped = false;
 
   constructor(deps: EventCamerasDeps) {
     this.#deps = deps;
-    this.#turns = new Turns(
-      {
-        ...{ atOnce: OPENED_AT_ONCE, atOnceInLane: 1, maxWaiting: 10_000, maxInLane: 10_000 },
-        patienceMs: RETRY_LAST_MS,
-      },
-      { clock: deps.clock, busy: () => onvifError('onvif_busy', 'too many cameras are being asked') },
-    );
+    const turns = (): Turns =>
+      new Turns(
+        {
+          ...{ atOnce: OPENED_AT_ONCE, atOnceInLane: 1, maxWaiting: 10_000, maxInLane: 10_000 },
+          patienceMs: RETRY_LAST_MS,
+        },
+        { clock: deps.clock, busy: () => onvifError('onvif_busy', 'too many cameras are being asked') },
+      );
+    this.#turns = { first: turns(), again: turns() };
   }
 
   /** How many tell what they notice, and how many of those that are to be heard don't. */
@@ -125,7 +130,7 @@ export class EventCameras {
       this.#forget(cameraId);
       watch = {
         ...{ settings, ending: new AbortController(), isTelling: false, hasTold: false },
-        ...{ hasNone: false, failures: 0, openedMs: 0, heardMs: 0, nextMs: 0 },
+        ...{ hasNone: false, failures: 0, isResumed: false, openedMs: 0, heardMs: 0, nextMs: 0 },
       };
       this.#watches.set(cameraId, watch);
     }
@@ -142,6 +147,7 @@ export class EventCameras {
     try {
       const options = { address: parseDeviceAddress(address), credentials, certificate, profile };
       await this.#opened(
+        this.#turns[watch.isResumed ? 'again' : 'first'],
         options.address.host,
         (onOpen) =>
           watchEvents(
@@ -171,7 +177,8 @@ export class EventCameras {
       const wasGood = watch.isTelling && clock.monotonicMs() - watch.openedMs >= GOOD_MS;
       watch.failures = wasGood ? 1 : watch.failures + 1;
       const laterMs = Math.min(RETRY_FIRST_MS * 2 ** (watch.failures - 1), RETRY_LAST_MS);
-      const waitMs = watch.isTelling && watch.failures === 1 ? RESUME_MS : laterMs;
+      watch.isResumed = watch.isTelling && watch.failures === 1;
+      const waitMs = watch.isResumed ? RESUME_MS : laterMs;
       watch.nextMs = (clock.monotonicMs() + waitMs) as MonotonicMs;
       // Many have none; that one which told some falls silent is worth a look.
       if (watch.failures === 1)
@@ -187,6 +194,7 @@ export class EventCameras {
 
   /** A few are opened at a time, and one of each device; what is open holds up nobody. */
   async #opened(
+    turns: Turns,
     host: string,
     watch: (onOpen: () => void) => Promise<void>,
     signal: AbortSignal,
@@ -197,7 +205,7 @@ export class EventCameras {
         watching = watch(resolve);
         watching.then(resolve, reject);
       });
-    await this.#turns.run(host, open, signal);
+    await turns.run(host, open, signal);
     await watching;
   }
 
