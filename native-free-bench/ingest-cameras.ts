@@ -44,6 +44,8 @@ export const startCameras = async (options: {
     shares.map((cameras) =>
       CameraProcess.start({
         ...{ cameras, codec, stampSendTime: true },
+        // The service is gentle to a host that has many cameras; most have one.
+        hosts: cameras,
         pattern: options.isPaced ? 'paced' : 'burst',
         kbps: options.kbps,
         frameRateHz: options.framesPerSecond,

@@ -17,13 +17,13 @@ export class CameraProcess {
   private constructor(
     port: number,
     pid: number,
-    cameras: number,
+    urls: readonly string[],
     ask: () => Promise<string>,
     stop: () => Promise<void>,
   ) {
     this.port = port;
     this.pid = pid;
-    this.urls = Array.from({ length: cameras }, (_, i) => `rtsp://127.0.0.1:${port}/cam${i}`);
+    this.urls = urls;
     this.#ask = ask;
     this.#stop = stop;
   }
@@ -39,12 +39,16 @@ export class CameraProcess {
       if (done === true) throw new Error('the camera process ended');
       return value;
     };
-    const { port } = JSON.parse(await nextLine()) as { port: number };
+    const { port, hosts } = JSON.parse(await nextLine()) as { port: number; hosts: readonly string[] };
+    const urls = Array.from(
+      { length: options.cameras },
+      (_, i) => `rtsp://${hosts[i % hosts.length]}:${port}/cam${i}`,
+    );
     const ask = (): Promise<string> => {
       child.stdin.write('\n');
       return nextLine();
     };
-    return new CameraProcess(port, child.pid ?? 0, options.cameras, ask, async () => {
+    return new CameraProcess(port, child.pid ?? 0, urls, ask, async () => {
       child.kill('SIGTERM');
       await exited;
     });

@@ -53,6 +53,7 @@ export class FakeCamera implements ConnectionServer {
   readonly #sockets = new Set<Socket>();
   readonly #mountByPath: ReadonlyMap<string, Mount>;
   #server: Server;
+  readonly #others: Server[] = [];
 
   private constructor(options: FakeCameraOptions, server: Server, port: number) {
     this.#options = options;
@@ -76,6 +77,20 @@ export class FakeCamera implements ConnectionServer {
     const camera = new FakeCamera(options, server, portOf(server));
     camera.#accept(server);
     return camera;
+  }
+
+  /** Takes connections at another address, too, on the same port; false where this machine has no such address. */
+  async listenAt(host: string): Promise<boolean> {
+    const server = listenerFor(this.#options);
+    try {
+      server.listen(this.port, host);
+      await once(server, 'listening');
+    } catch {
+      return false;
+    }
+    this.#accept(server);
+    this.#others.push(server);
+    return true;
   }
 
   /** Where a client finds a mount. */
@@ -177,7 +192,7 @@ export class FakeCamera implements ConnectionServer {
 
   async close(): Promise<void> {
     const closed = this.#server.listening ? once(this.#server, 'close') : null;
-    this.#server.close();
+    for (const server of [this.#server, ...this.#others]) server.close();
     for (const { feed } of this.mounts) feed.close();
     for (const { socket } of this.#connections) socket.destroy();
     for (const socket of this.#sockets) socket.destroy();
