@@ -184,17 +184,27 @@ test('many requests in a row on one connection are answered in their order', asy
 
 test('whoever loses the right while waiting for a part is told, and so is who asks for a camera that goes', async () => {
   const camera = rig.cameras.get('open')!;
-  const token = quick.streamToken('open');
-  const next = `open/ll.m3u8?_HLS_msn=${LAST + 2}&token=${token}`;
-  const waiting = exchange(quick, get(next));
-  while (taken.mock.calls.length === 0) await new Promise(setImmediate);
+  const ask = async (query: string) => {
+    viewersSeen.length = 0;
+    const answer = exchange(quick, get(`open/ll.m3u8?${query}`));
+    // It has passed the first check, and waits.
+    while (viewersSeen.length === 0) await new Promise(setImmediate);
+    return answer;
+  };
+  const waiting = ask(`_HLS_msn=${LAST + 2}&token=${quick.streamToken('open')}`);
+  while (viewersSeen.length === 0) await new Promise(setImmediate);
   quick.cameras.set('open', { tokenAuth: false, isDisabled: true });
   camera.play(4.5);
   assert.match(await waiting, /^HTTP\/1\.1 503 [\s\S]*"no_picture"/);
   quick.cameras.set('open', { tokenAuth: false, isDisabled: false });
-  taken.mock.resetCalls();
-  const left = exchange(quick, get(`open/ll.m3u8?_HLS_msn=${LAST + 4}`));
-  while (taken.mock.calls.length === 0) await new Promise(setImmediate);
+  const locked = ask(`_HLS_msn=${LAST + 4}`);
+  while (viewersSeen.length === 0) await new Promise(setImmediate);
+  quick.cameras.set('open', { tokenAuth: true, isDisabled: false });
+  camera.play(4.5);
+  assert.match(await locked, /^HTTP\/1\.1 401 [\s\S]*"token_missing"/);
+  quick.cameras.set('open', { tokenAuth: false, isDisabled: false });
+  const left = ask(`_HLS_msn=${LAST + 6}`);
+  while (viewersSeen.length === 0) await new Promise(setImmediate);
   camera.remove();
   assert.match(await left, /^HTTP\/1\.1 404 [\s\S]*"not_found"/);
 });

@@ -48,3 +48,12 @@ test('what is no address stays: zones, topics, times', () => {
   const lost = { ...event, type: 'camera_lost', detail: 'waiting for a keyframe (5 s)' } as const;
   assert.equal(toldEvent(lost).detail, lost.detail);
 });
+
+test('of what a camera says of its own a bounded part is looked through and told', () => {
+  const event = {
+    ...{ id: 1, cameraId: 'door', label: '', score: null, fromMs: 0, toMs: null },
+    isProtected: false,
+  };
+  const lost = { ...event, type: 'camera_lost', detail: 'a'.repeat(60_000) } as const;
+  assert.ok(toldEvent(lost).detail.length <= 500);
+});

@@ -167,6 +167,25 @@ for (const [how, options] of Object.entries(silentOnes))
     assert.deepEqual(rig.cameras.counts, { heard: 0, missed: 0 });
   });
 
+test('one that told events and then says that it knows none, as while it starts, counts as missed', {
+  timeout: 60_000,
+}, async (t) => {
+  let isStarting = false;
+  const rig = await rigOf(
+    t,
+    { path: '/pull/#' },
+    { instead: (...asked) => !isStarting && rig.events.instead(...asked) },
+  );
+  await until('it is heard', () => rig.events.isAsked);
+  isStarting = true;
+  rig.events.forget();
+  await until('it falls silent', () => rig.silent.length === 1);
+  rig.pass(15_000);
+  await until('it says that it knows none', () => rig.logged.some((line) => /tells no events/.test(line)));
+  assert.equal(rig.cameras.heard('gate'), 'nothing');
+  assert.deepEqual(rig.cameras.counts, { heard: 0, missed: 1 });
+});
+
 test('a camera that is deleted is forgotten: one that is made anew under its id is asked when its track is known', {
   timeout: 60_000,
 }, async (t) => {

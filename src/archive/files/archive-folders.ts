@@ -31,22 +31,27 @@ export const eachFolder = (
     visit(cameraId, names);
   });
 
-const isOlder = (path: string, beforeMs: number): boolean => {
+/** Now and this long before and after it; what was written to by another clock may be of the future. */
+export type Lately = { readonly nowMs: number; readonly withinMs: number };
+
+const isUntouched = (path: string, lately: Lately | null): boolean => {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() === true && stat.mtimeMs < beforeMs;
+  if (stat?.isFile() !== true) return false;
+  return lately === null || Math.abs(stat.mtimeMs - lately.nowMs) > lately.withinMs;
 };
 
-/** Job: all files that were not closed, and last written to before `beforeMs`. */
+/** Job: all files that were not closed, but for those that were written to lately. */
 export const findUnclosed = (input: {
   readonly archiveDir: string;
-  readonly beforeMs: number;
+  /** Null: nobody writes. */
+  readonly lately: Lately | null;
 }): FilePlace[] => {
-  const { archiveDir, beforeMs } = input;
+  const { archiveDir, lately } = input;
   const found: FilePlace[] = [];
   eachFolder(archiveDir, (cameraId, names) => {
     for (const fileName of names) {
       if (!fileName.endsWith('_ongoing.mp4') || parseRecordingName(fileName) === null) continue;
-      if (isOlder(join(archiveDir, cameraId, fileName), beforeMs)) found.push({ cameraId, fileName });
+      if (isUntouched(join(archiveDir, cameraId, fileName), lately)) found.push({ cameraId, fileName });
     }
   });
   return found;

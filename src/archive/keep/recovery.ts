@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { LogFields, Logger } from '../../base/log.js';
 import { Signal } from '../../base/signal.js';
-import { type FilePlace, placeKey } from '../files/archive-folders.js';
+import { type FilePlace, type Lately, placeKey } from '../files/archive-folders.js';
 import { folderOf } from '../files/archive-path.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { Repair } from './repair-file.js';
@@ -69,7 +69,7 @@ export class Recovery {
       });
     });
     // What is found later may have recorders by then.
-    const found = this.#find(quickRunner, Number.POSITIVE_INFINITY).then((places) => {
+    const found = this.#find(quickRunner, null).then((places) => {
       if (!isOver) this.#found = places;
     });
     await Promise.race([found, late]);
@@ -145,9 +145,9 @@ export class Recovery {
     });
   }
 
-  async #find(runner: JobRunner, beforeMs: number): Promise<readonly FilePlace[]> {
+  async #find(runner: JobRunner, lately: Lately | null): Promise<readonly FilePlace[]> {
     try {
-      return await runner.run('findUnclosed', { archiveDir: this.#archiveDir, beforeMs });
+      return await runner.run('findUnclosed', { archiveDir: this.#archiveDir, lately });
     } catch (fault) {
       if (!this.#isStopped)
         this.#deps.log.error('could not look for recordings that were not closed', {
@@ -166,7 +166,10 @@ export class Recovery {
   /** Recorders are at work by now, and may have opened a file that we aren't told of yet: theirs were just written. */
   async #collectLate(): Promise<void> {
     this.#retry = null;
-    this.#found = await this.#find(this.#deps.runner, this.#deps.clock.wallMs() - UNTOUCHED_MS);
+    this.#found = await this.#find(this.#deps.runner, {
+      nowMs: this.#deps.clock.wallMs(),
+      withinMs: UNTOUCHED_MS,
+    });
     const found = new Set(this.#found.map(placeKey));
     for (const key of this.#tries.keys()) if (!found.has(key)) this.#tries.delete(key);
     const failedBefore = this.counts.failed;

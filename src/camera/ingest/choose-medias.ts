@@ -13,13 +13,18 @@ export type MediaChoice = {
   readonly metadata: MediaDescription | null;
 };
 
+/** Of what a camera offers so much is told: it may say what it likes. */
+const MOST_MEDIAS = 8;
+const MOST_CHARACTERS = 32;
+
 /** Picks what we can carry; a camera without a video of ours is refused, by the names of what it has. */
 export const chooseMedias = (session: SessionDescription, wantsMetadata = false): MediaChoice => {
   const video = firstMedia(session, (media) => videoCodecOf(media) !== null);
   const codec = video === null ? null : videoCodecOf(video);
   if (video === null || codec === null) {
     const offered = session.medias
-      .map((media) => `${media.kind} ${media.encoding || media.payloadType}`)
+      .slice(0, MOST_MEDIAS)
+      .map((media) => `${media.kind} ${media.encoding || media.payloadType}`.slice(0, MOST_CHARACTERS))
       .join(', ');
     throw new AppError('unsupported_codec', `the camera offers no H.264 or H.265 video, only: ${offered}`);
   }

@@ -173,7 +173,8 @@ export class EventCameras {
       );
     } catch (fault) {
       if (signal.aborted) return;
-      watch.hasNone = isOnvifError(fault) && fault.code === 'no_events';
+      // One that told some may say so while it starts.
+      watch.hasNone = !watch.hasTold && isOnvifError(fault) && fault.code === 'no_events';
       const wasGood = watch.isTelling && clock.monotonicMs() - watch.openedMs >= GOOD_MS;
       watch.failures = wasGood ? 1 : watch.failures + 1;
       const laterMs = Math.min(RETRY_FIRST_MS * 2 ** (watch.failures - 1), RETRY_LAST_MS);

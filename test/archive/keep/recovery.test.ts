@@ -299,10 +299,15 @@ test('a disk that fails at the start is looked at again, then sparing what was j
 
 test('the start waits for no disk that is slow: what was left is found a minute later, but for what was just written', async (t) => {
   const archiveDir = tempFolder(t);
-  const [left, fresh] = [0, 60_000].map((ms) => writeOpen(join(archiveDir, 'a'), { startMs: START_MS + ms }));
+  const [left, fresh, ahead] = [0, 60_000, 120_000].map((ms) =>
+    writeOpen(join(archiveDir, 'a'), { startMs: START_MS + ms }),
+  );
   const clock = new FakeClock();
   const oldSec = (clock.wallMs() - 3_600_000) / 1000;
   utimesSync(join(archiveDir, 'a', left!), oldSec, oldSec);
+  // The clock was ahead of what it says now, after a power cut.
+  const aheadSec = (clock.wallMs() + 1_800_000) / 1000;
+  utimesSync(join(archiveDir, 'a', ahead!), aheadSec, aheadSec);
   const [inline, { log, lines }] = [new InlineRunner(), logLines()];
   let answer = (): void => {};
   const quickRunner: JobRunner = {
@@ -322,11 +327,12 @@ test('the start waits for no disk that is slow: what was left is found a minute 
   answer();
   await settled();
   await recovery.repairAll();
-  assert.deepEqual(readdirSync(join(archiveDir, 'a')).sort(), [left, fresh]);
+  assert.deepEqual(readdirSync(join(archiveDir, 'a')).sort(), [left, fresh, ahead]);
   utimesSync(join(archiveDir, 'a', fresh!), clock.wallMs() / 1000 + 50, clock.wallMs() / 1000 + 50);
   clock.advance(60_000);
-  await until('it is closed', () => recovery.counts.closed === 1);
-  assert.deepEqual(readdirSync(join(archiveDir, 'a')).sort(), [closedAfter(4), fresh]);
+  await until('both are closed', () => recovery.counts.closed === 2);
+  const [first, second, ...others] = readdirSync(join(archiveDir, 'a')).sort();
+  assert.deepEqual([first, second, others.length], [closedAfter(4), fresh, 1]);
   assert.deepEqual(
     lines.filter(({ level }) => level === 'error'),
     [],

@@ -60,6 +60,17 @@ test('a camera without a codec of ours is refused by the names of what it has', 
   );
 });
 
+test('of what it has so much is told, however much it says', () => {
+  const endless = Array.from({ length: 50 }, (_, index) => [
+    `m=video 0 RTP/AVP ${96 + (index % 30)}`,
+    `a=rtpmap:${96 + (index % 30)} ${'A'.repeat(1_000)}/90000`,
+  ]);
+  assert.throws(
+    () => chosen(...endless),
+    (thrown) => thrown instanceof AppError && thrown.message.length < 500,
+  );
+});
+
 test('metadata is taken where it is wanted and as it stands, never compressed', () => {
   const metadata = (control: string, encoding: string): string[] => [
     'm=application 0 RTP/AVP 107',
