@@ -84,7 +84,11 @@ export const buildDetection = (
     ...{ clock, log, engine, detections, feeds: cameras },
     modelPath: detectModel === null ? null : () => models.path(detectModel),
   });
-  stops.push(() => detecting.stop());
+  // What nobody looks for any more isn't seen: recordings go on until cameras are stopped.
+  stops.push(() => {
+    detections.heard = () => 'unknown';
+    return detecting.stop();
+  });
   const siteClock = new SiteClock();
   let resting: ReadonlySet<string> = new Set();
   detections.counts = (cameraId) => !resting.has(cameraId);

@@ -2,6 +2,8 @@ import { POST_ROLL_MS, PRE_ROLL_MS, type TimeSpan } from './kept-spans.js';
 
 /** Pictures that were on their way to a detector when it failed are lost to it with it. */
 const ON_THEIR_WAY_MS = 10_000;
+/** Of a time that ends later than so the clock was ahead. */
+const MOST_AHEAD_MS = 86_400_000;
 
 /**
  * Since when, and until when, all that there was to see at a camera was seen without a break. `nothing`: it isn't now;
@@ -18,20 +20,33 @@ export class BlindTimes {
   readonly #sawMs = new Map<string, number>();
   readonly #times = new Map<string, TimeSpan>();
 
-  /** `startMs`: of what was recorded before, an earlier service told when it saw nothing. */
   constructor(startMs: number) {
     this.#startMs = startMs;
   }
 
-  restore(cameraId: string, time: TimeSpan): void {
-    this.#times.set(cameraId, time);
+  /**
+   * What an earlier service remembered. Nobody saw what was recorded since it saw last, at its end or after it was killed; by
+   * which clock that was, be it this one or one that was ahead, is not known.
+   */
+  restore(cameraId: string, time: TimeSpan | null, seenMs: number): void {
+    if (time !== null) this.#times.set(cameraId, time);
+    const startMs = this.#startMs;
+    this.#add(cameraId, { fromMs: Math.min(seenMs, startMs), toMs: Math.max(seenMs, startMs) });
+  }
+
+  /** Until when all was seen, as far as it is certain by now. */
+  seenMs(cameraId: string): number {
+    return this.#sawMs.get(cameraId) ?? this.#startMs;
   }
 
   /** What a look found. */
   look(cameraId: string, watched: Watched, nowMs: number): void {
+    const time = this.#times.get(cameraId);
+    if (time !== undefined && time.toMs > nowMs + MOST_AHEAD_MS)
+      this.#times.set(cameraId, { fromMs: Math.min(time.fromMs, nowMs), toMs: nowMs });
     if (watched === 'unknown') return;
     // The clock may have been set back meanwhile.
-    const sawMs = Math.min(this.#sawMs.get(cameraId) ?? this.#startMs, nowMs);
+    const sawMs = Math.min(this.seenMs(cameraId), nowMs);
     if (watched === 'nothing') {
       this.#add(cameraId, { fromMs: sawMs, toMs: nowMs });
       return;

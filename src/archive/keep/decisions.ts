@@ -8,14 +8,25 @@ export type Decision = {
   readonly leftMs: readonly number[];
   /** From when until when nobody saw what happened. */
   readonly blindMs: readonly [from: number, to: number] | null;
+  /** Until when all was seen that happened. */
+  readonly seenMs: number;
 };
 
-/** A time; or it, and the beginnings of recordings whose writers died; or these, and when nothing was seen. */
+type Stored = { times: number[]; blind?: [number, number] | undefined; seen?: number | undefined };
+
+/**
+ * A time, and the beginnings of recordings whose writers died; when nothing was seen, and until when all was. Earlier versions
+ * wrote less: what they didn't decide on may not have been seen.
+ */
 const stored = z
   .union([
-    z.number().transform((decidedMs) => ({ times: [decidedMs], blind: null })),
-    z.array(z.number()).transform((times) => ({ times, blind: null })),
-    z.object({ times: z.array(z.number()), blind: z.tuple([z.number(), z.number()]) }),
+    z.number().transform((decidedMs): Stored => ({ times: [decidedMs] })),
+    z.array(z.number()).transform((times): Stored => ({ times })),
+    z.object({
+      times: z.array(z.number()),
+      blind: z.tuple([z.number(), z.number()]).optional(),
+      seen: z.number().optional(),
+    }),
   ])
   .refine(({ times }) => times.length > 0);
 
@@ -32,20 +43,20 @@ export const parseDecisions = (text: string | null): Map<string, Decision> => {
   for (const [cameraId, of] of Object.entries(value)) {
     const { data } = stored.safeParse(of);
     if (data === undefined) continue;
-    const [decidedMs, ...leftMs] = data.times;
-    result.set(cameraId, { decidedMs: decidedMs!, leftMs, blindMs: data.blind });
+    const { times, blind = null, seen } = data;
+    const [decidedMs, ...leftMs] = times;
+    result.set(cameraId, { decidedMs: decidedMs!, leftMs, blindMs: blind, seenMs: seen ?? decidedMs! });
   }
   return result;
 };
 
-/** As short as it can be: it is written anew with each recording that is decided on. */
+/** It is written anew with each look. */
 export const decisionsText = (decisions: ReadonlyMap<string, Decision>): string =>
   JSON.stringify(
     Object.fromEntries(
-      [...decisions].map(([cameraId, { decidedMs, leftMs, blindMs }]) => {
-        const times = [decidedMs, ...leftMs];
-        if (blindMs !== null) return [cameraId, { times, blind: blindMs }];
-        return [cameraId, leftMs.length === 0 ? decidedMs : times];
+      [...decisions].map(([cameraId, { decidedMs, leftMs, blindMs, seenMs }]) => {
+        const blind = blindMs === null ? {} : { blind: blindMs };
+        return [cameraId, { times: [decidedMs, ...leftMs], ...blind, seen: seenMs }];
       }),
     ),
   );

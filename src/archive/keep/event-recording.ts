@@ -87,9 +87,10 @@ export class EventRecording {
     this.#blind = new BlindTimes(deps.clock.wallMs());
     const stored = [...parseDecisions(this.#stored)];
     this.#decidedMs = new Map(stored.map(([cameraId, { decidedMs }]) => [cameraId, decidedMs]));
-    for (const [cameraId, { leftMs, blindMs }] of stored) {
+    for (const [cameraId, { leftMs, blindMs, seenMs }] of stored) {
       if (leftMs.length > 0) this.#leftMs.set(cameraId, new Set(leftMs.slice(0, MOST_LEFT)));
-      if (blindMs !== null) this.#blind.restore(cameraId, { fromMs: blindMs[0], toMs: blindMs[1] });
+      this.#blind.restore(cameraId, blindMs && { fromMs: blindMs[0], toMs: blindMs[1] }, seenMs);
+      this.#blind.pass(cameraId, this.#decidedMs.get(cameraId)!);
     }
   }
 
@@ -281,7 +282,8 @@ export class EventRecording {
     const decisions = [...this.#decidedMs].map(([cameraId, decidedMs]): [string, Decision] => {
       const leftMs = [...(this.#leftMs.get(cameraId) ?? [])];
       const blind = this.#blind.of(cameraId);
-      return [cameraId, { decidedMs, leftMs, blindMs: blind && [blind.fromMs, blind.toMs] }];
+      const blindMs = blind && ([blind.fromMs, blind.toMs] as const);
+      return [cameraId, { decidedMs, leftMs, blindMs, seenMs: Math.floor(this.#blind.seenMs(cameraId)) }];
     });
     const text = decisionsText(new Map(decisions));
     if (text === this.#stored) return;

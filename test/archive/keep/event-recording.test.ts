@@ -12,24 +12,17 @@ import {
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { openName, parseRecordingName } from '../../../src/archive/files/file-name.js';
-import type { Watched } from '../../../src/archive/keep/blind-times.js';
 import type { CutInput } from '../../../src/archive/keep/cut-recording.js';
 import type { ProtectedSpan } from '../../../src/archive/keep/delete-files.js';
-import { EventRecording } from '../../../src/archive/keep/event-recording.js';
-import type { EventTimes } from '../../../src/archive/keep/kept-spans.js';
-import { coverageOf } from '../../../src/archive/list/intervals.js';
 import { Recordings } from '../../../src/archive/list/recordings.js';
 import { decodedHashes } from '../../fmp4/ffmpeg.js';
-import { FakeClock } from '../../support/fake-clock.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { InlineRunner } from '../inline-runner.js';
-import { logLines } from '../log-lines.js';
 import { nobodyWrites } from '../nobody-writes.js';
 import { RecordingStudio } from '../recording-studio.js';
 import { encodeSource, SourceMovie } from '../source-movie.js';
+import { always, type Event, event, MINUTE_MS, rememberedOf, setUpEvents } from './events-rig.js';
 import { SECONDS, START_MS, TwoMinutes } from './two-minutes.js';
-
-const MINUTE_MS = 60_000;
 
 let filmed: TwoMinutes;
 
@@ -39,70 +32,8 @@ before(async () => {
 
 after(() => filmed.remove());
 
-type Event = EventTimes['events'][number];
-
-/** An event that begins and ends so many seconds after the start. */
-const event = (fromSec: number, toSec: number | null): Event => ({
-  fromMs: START_MS + fromSec * 1_000,
-  toMs: toSec === null ? null : START_MS + toSec * 1_000,
-});
-
-const always: Watched = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
-
-const setUp = (
-  t: TestContext,
-  events: Event[] | null,
-  stored: string | null = JSON.stringify({ door: START_MS }),
-) => {
-  const archiveDir = tempFolder(t);
-  const folder = join(archiveDir, 'door');
-  filmed.copyTo(folder);
-  const clock = new FakeClock(START_MS + SECONDS * 1_000 + MINUTE_MS + 2_000);
-  const state = {
-    ...{ events, sinceMs: 0, isLasting: true, watched: always as Watched, cameraIds: ['door'], stored },
-    spared: [] as readonly ProtectedSpan[] | null,
-  };
-  const { log, lines } = logLines();
-  const runner = new InlineRunner();
-  const make = () =>
-    new EventRecording(
-      { archiveDir },
-      {
-        ...{ clock, log, runner },
-        cameraIds: () => state.cameraIds,
-        spared: () => state.spared,
-        isLasting: () => state.isLasting,
-        watched: (cameraId) => (cameraId === 'door' ? state.watched : always),
-        times: (_, fromMs, toMs) =>
-          state.events === null
-            ? null
-            : {
-                sinceMs: state.sinceMs,
-                events: state.events.filter(
-                  (e) => e.fromMs <= toMs && (e.toMs ?? Number.POSITIVE_INFINITY) >= fromMs,
-                ),
-              },
-        memory: {
-          decided: () => state.stored,
-          rememberDecided: (text) => {
-            state.stored = text;
-          },
-        },
-      },
-    );
-  const names = (): string[] => readdirSync(folder).sort();
-  const hashes = (): string[] => names().flatMap((name) => decodedHashes(join(folder, name), 'v'));
-  const gaps = async () => {
-    const list = await new Recordings({ archiveDir }, { runner, live: nobodyWrites }).list('door');
-    const when = { fromMs: START_MS, toMs: START_MS + SECONDS * 1_000, nowMs: clock.wallMs() };
-    return coverageOf(list, when, null).gaps.map(({ startMs, endMs, reason }) => [
-      (startMs - START_MS) / 1_000,
-      (endMs - START_MS) / 1_000,
-      reason,
-    ]);
-  };
-  return { archiveDir, folder, clock, state, lines, runner, make, names, hashes, gaps };
-};
+const setUp = (t: TestContext, events: Event[] | null, stored?: string | null) =>
+  setUpEvents(t, filmed, events, stored);
 
 test('what lies around events is kept frame by frame, over borders of files, and nothing else', async (t) => {
   // The second one begins where its pre-roll is in the file before; two are near each other.
@@ -200,103 +131,6 @@ test('what is known in memory alone decides nothing, then or later', async (t) =
   assert.deepEqual(rig.names(), filmed.names);
 });
 
-test('while nothing can be detected all is kept, then and later', async (t) => {
-  const rig = setUp(t, []);
-  rig.clock.advance(-(SECONDS + 60) * 1_000);
-  const recording = rig.make();
-  rig.state.watched = 'nothing';
-  for (let look = 0; look < 20; look += 1) {
-    await recording.look();
-    rig.clock.advance(10_000);
-  }
-  rig.state.watched = always;
-  await recording.look();
-  await rig.make().look();
-  assert.deepEqual(rig.names(), filmed.names);
-});
-
-/** Looks every ten seconds while the two minutes are recorded, and until all can be decided on. */
-const lookOn = async (
-  rig: ReturnType<typeof setUp>,
-  watchedAt: (sec: number) => Watched,
-  restartSec = -1,
-) => {
-  rig.clock.advance(START_MS - rig.clock.wallMs());
-  let recording = rig.make();
-  for (let sec = 0; sec <= SECONDS + 150; sec += 10) {
-    if (sec === restartSec) {
-      recording.stop();
-      recording = rig.make();
-    }
-    rig.state.watched = watchedAt(sec);
-    await recording.look();
-    rig.clock.advance(10_000);
-  }
-};
-
-const blindAt70 = (sec: number): Watched => (sec === 70 ? 'nothing' : always);
-
-/** Heard without a break, in seconds after the start. */
-const heard = (fromSec: number, toSec: number): Watched => ({
-  fromMs: START_MS + fromSec * 1_000,
-  toMs: START_MS + toSec * 1_000,
-});
-
-/** Those that have some of the time, in seconds after the start. */
-const namesOf = (fromSec: number, toSec: number): string[] =>
-  filmed.names.filter((name) => {
-    const { startMs, endMs } = parseRecordingName(name)!;
-    return startMs <= START_MS + toSec * 1_000 && (endMs ?? 0) >= START_MS + fromSec * 1_000;
-  });
-
-test('a look at which nothing could be detected keeps what it may have missed, with what belongs to it, and nothing before or behind', async (t) => {
-  const rig = setUp(t, []);
-  await lookOn(rig, blindAt70);
-  const kept = rig.names();
-  assert.deepEqual(kept, namesOf(50 - 5, 70 + 10));
-  assert.ok(kept.length < filmed.names.length, kept.join());
-  assert.match(rig.state.stored!, /^\{"door":\d+\}$/, 'it is remembered no longer');
-});
-
-test('of a camera that was found silent late all is kept since it was heard last, until it is heard again', async (t) => {
-  const rig = setUp(t, []);
-  await lookOn(rig, (sec) =>
-    sec <= 60 ? heard(0, Math.min(sec, 20)) : sec === 70 ? 'nothing' : heard(78, sec),
-  );
-  assert.deepEqual(rig.names(), namesOf(10 - 5, 78 + 10));
-});
-
-test('of a camera that was silent between two looks all is kept of that time', async (t) => {
-  const rig = setUp(t, []);
-  await lookOn(rig, (sec) => (sec <= 40 ? heard(0, sec) : heard(47, sec)));
-  assert.deepEqual(rig.names(), namesOf(30 - 5, 47 + 10));
-});
-
-test('what came before a camera was heard for the first time is kept, unless it turns out to be seen otherwise', async (t) => {
-  const late = setUp(t, []);
-  await lookOn(late, (sec) => (sec <= 20 ? 'unknown' : heard(22, sec)));
-  assert.deepEqual(late.names(), namesOf(-5, 22 + 10));
-  const other = setUp(t, []);
-  await lookOn(other, (sec) => (sec <= 20 ? 'unknown' : always));
-  assert.deepEqual(other.names(), []);
-});
-
-test('what nobody saw is kept though the service that did not see it ended before it was decided on', async (t) => {
-  const rig = setUp(t, []);
-  await lookOn(rig, blindAt70, 90);
-  assert.deepEqual(rig.names(), namesOf(50 - 5, 70 + 10));
-});
-
-test('a service whose detector is slow to start keeps nothing for it that an earlier one saw', async (t) => {
-  const rig = setUp(t, []);
-  rig.state.watched = 'nothing';
-  const recording = rig.make();
-  await recording.look();
-  rig.state.watched = always;
-  await recording.look();
-  assert.deepEqual(rig.names(), []);
-});
-
 test('what is protected stays, be it of an event or not; while nobody knows what is, nothing is decided', async (t) => {
   const rig = setUp(t, [event(8, 9)]);
   rig.state.spared = null;
@@ -333,11 +167,11 @@ test('a recording whose writer died stays whole over a restart before it is deci
   rig.state.events = [];
   await rig.make().look();
   assert.deepEqual(rig.names(), [second]);
-  assert.match(rig.state.stored!, /^\{"door":\d+\}$/, 'it is remembered no longer');
+  assert.match(rig.state.stored!, /"times":\[\d+\]/, 'it is remembered no longer');
 });
 
 test('where the clock was set back nothing goes that the time before it may have made; unless it was days ahead', async (t) => {
-  const rig = setUp(t, [], JSON.stringify({ door: START_MS + 3_600_000 }));
+  const rig = setUp(t, [], rememberedOf(START_MS + 3_600_000));
   // So far back that what is there lies after the moment that it shows.
   rig.clock.advance(-SECONDS * 1_000 - 2 * MINUTE_MS);
   const recording = rig.make();
@@ -346,7 +180,7 @@ test('where the clock was set back nothing goes that the time before it may have
     rig.clock.advance(10_000);
   }
   assert.deepEqual(rig.names(), filmed.names);
-  const ahead = setUp(t, [], JSON.stringify({ door: START_MS + 2 * 86_400_000 }));
+  const ahead = setUp(t, [], rememberedOf(START_MS + 2 * 86_400_000));
   ahead.clock.advance(-SECONDS * 1_000 - 2 * MINUTE_MS);
   const other = ahead.make();
   for (let look = 0; look < 40; look += 1) {
@@ -357,7 +191,7 @@ test('where the clock was set back nothing goes that the time before it may have
 });
 
 test('where the clock was set back while nothing can be seen, what is there stays all the same', async (t) => {
-  const rig = setUp(t, [], JSON.stringify({ door: START_MS + 3_600_000 }));
+  const rig = setUp(t, [], rememberedOf(START_MS + 3_600_000));
   rig.clock.advance(-SECONDS * 1_000 - 2 * MINUTE_MS);
   const recording = rig.make();
   rig.state.watched = 'nothing';
@@ -400,7 +234,7 @@ test('what was recorded before a camera was recorded by events stays, and what i
   const rig = setUp(t, [], null);
   await rig.make().look();
   assert.deepEqual(rig.names(), filmed.names);
-  rig.state.stored = JSON.stringify({ door: START_MS });
+  rig.state.stored = rememberedOf(START_MS);
   writeFileSync(join(rig.folder, openName(START_MS + 1_000)), '');
   await rig.make().look();
   assert.deepEqual(rig.names().length, filmed.names.length, 'the first recording alone is before it');
@@ -446,7 +280,9 @@ test('a recording that tells nothing of its parts stays, and holds up no other',
 });
 
 test('a disk that refuses holds up no other camera, and in the end nothing', async (t) => {
-  const rig = setUp(t, [], JSON.stringify({ broken: START_MS, door: START_MS }));
+  const rig = setUp(t, []);
+  const { door } = JSON.parse(rig.state.stored!);
+  rig.state.stored = JSON.stringify({ broken: door, door });
   rig.state.cameraIds = ['broken', 'door'];
   mkdirSync(join(rig.archiveDir, 'broken'));
   for (const name of filmed.names) copyFileSync(join(rig.folder, name), join(rig.archiveDir, 'broken', name));
