@@ -129,7 +129,9 @@ export class KnownNames {
 
   /** One of them; null: there is none. */
   lookAt(cameraId: string): FolderNames | null {
-    const known = this.#lookAt(cameraId, this.#folders.get(cameraId));
+    const before = this.#folders.get(cameraId);
+    const isOld = before !== undefined && performance.now() - before.readMs > MAX_AGE_MS;
+    const known = this.#lookAt(cameraId, isOld ? undefined : before);
     if (known === null) this.#folders.delete(cameraId);
     else this.#folders.set(cameraId, known);
     return known?.names ?? null;

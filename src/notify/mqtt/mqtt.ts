@@ -137,7 +137,7 @@ export class Mqtt {
       gone.delete(facts.id);
       this.#tellCamera(facts);
     }
-    for (const cameraId of gone) this.#forget(cameraId);
+    if (gone.size > 0) this.#forget(gone);
     this.#publisher.keep(this.#topics.storage, JSON.stringify({ fault: storageFault }));
     this.#isComplete = true;
     for (const topic of this.#found) this.#clearIfNobodys(topic);
@@ -254,16 +254,23 @@ export class Mqtt {
   }
 
   /** The camera is gone, and so is all that the broker keeps of it. */
-  #forget(cameraId: string): void {
-    this.#told.delete(cameraId);
-    this.#seen.delete(cameraId);
-    this.#events.forget(cameraId);
-    const start = `${this.#topics.camera(cameraId)}/`;
-    const discovery = this.#topics.discovery(cameraId);
-    // First of all: it is not looked for after the next connecting, by the others it is found.
-    this.#publisher.keep(`${start}picture`, '');
+  /** All at once, since each topic is looked at: hundreds may go together. */
+  #forget(cameraIds: ReadonlySet<string>): void {
+    const starts = new Set<string>();
+    const discoveries = new Set<string | null>();
+    for (const cameraId of cameraIds) {
+      this.#told.delete(cameraId);
+      this.#seen.delete(cameraId);
+      this.#events.forget(cameraId);
+      const start = `${this.#topics.camera(cameraId)}/`;
+      starts.add(start);
+      discoveries.add(this.#topics.discovery(cameraId));
+      // First of all: it is not looked for after the next connecting, by the others it is found.
+      this.#publisher.keep(`${start}picture`, '');
+    }
     for (const topic of [...this.#publisher.keptTopics()])
-      if (topic.startsWith(start) || topic === discovery) this.#publisher.keep(topic, '');
+      if (discoveries.has(topic) || starts.has(this.#topics.cameraStartOf(topic)))
+        this.#publisher.keep(topic, '');
   }
 
   #onUp(): void {

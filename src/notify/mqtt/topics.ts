@@ -57,6 +57,11 @@ export class Topics {
     return `${this.prefix}/cameras/${levelOf(cameraId)}`;
   }
 
+  /** The part of a topic that says whose it is, with its slash; of what is no camera's, something that is none's. */
+  cameraStartOf(topic: string): string {
+    return topic.slice(0, topic.indexOf('/', `${this.prefix}/cameras/`.length) + 1);
+  }
+
   objects(cameraId: string, label: string): string {
     return `${this.camera(cameraId)}/objects/${levelOf(label)}`;
   }
