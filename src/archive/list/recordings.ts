@@ -104,17 +104,16 @@ export class Recordings {
     const folder = folderOf(this.#archiveDir, cameraId);
     const stamp = await this.#runner.run('statFile', { folder, fileName });
     if (stamp === null) throw archiveError('not_found', 'there is no such recording');
-    const { files, isListed } = this.#known.get(cameraId) ?? {
-      files: new Map<string, Known>(),
-      isListed: false,
-    };
-    const stale = this.#lookAt(cameraId, fileName, stamp, files.get(fileName));
+    const stale = this.#lookAt(cameraId, fileName, stamp, this.#known.get(cameraId)?.files.get(fileName));
     const { before } = stale;
     if (before !== undefined && isSameStamp(before.recording, stale.stamp)) return before.recording;
-    await this.#inspect(folder, [stale], files);
-    this.#remember(cameraId, { files, isListed });
-    const found = files.get(fileName);
+    const looked: KnownFiles = new Map();
+    await this.#inspect(folder, [stale], looked);
+    const found = looked.get(fileName);
     if (found === undefined) throw archiveError('not_found', 'there is no such recording');
+    // The camera may have been listed meanwhile: what that found stays.
+    const { files, isListed } = this.#known.get(cameraId) ?? { files: looked, isListed: false };
+    this.#remember(cameraId, { files: files.set(fileName, found), isListed });
     return found.recording;
   }
 

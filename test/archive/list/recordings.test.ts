@@ -19,6 +19,7 @@ import { openName } from '../../../src/archive/files/file-name.js';
 import type { InspectionRequest } from '../../../src/archive/list/inspect-files.js';
 import { Recordings } from '../../../src/archive/list/recordings.js';
 import { Timeline } from '../../../src/archive/list/timeline.js';
+import { Signal } from '../../../src/base/signal.js';
 import { countBytesRead } from '../../support/bytes-read.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { tempFolder } from '../../support/temp-folder.js';
@@ -182,6 +183,30 @@ test('only regular files with names of ours are listed; nothing else is touched'
   for (const hour of [10, 11, 12, 13]) {
     await assert.rejects(recordings.find('door', at(hour)), { code: 'not_found' });
   }
+});
+
+test('one recording is asked for while its camera is listed: nothing of the list is forgotten', async (t) => {
+  const { folder, runner, recordings } = setUp(t);
+  const names = [0, 1, 2].map((hour) => writeClosed(folder, { startMs: START_MS + hour * 3_600_000 }));
+  const run = runner.run.bind(runner);
+  const [held, release] = [new Signal(), new Signal()];
+  runner.run = async (name, input) => {
+    if (name === 'inspectFiles' && (input as { files: unknown[] }).files.length === 1) {
+      const released = new Promise<void>((resolve) => release.on(resolve));
+      held.emit();
+      await released;
+    }
+    return run(name, input);
+  };
+  const isHeld = new Promise<void>((resolve) => held.on(resolve));
+  const finding = recordings.find('door', names[1]!);
+  await isHeld;
+  const list = await recordings.list('door');
+  release.emit();
+  assert.deepEqual(await finding, list[1]);
+  inspected(runner);
+  assert.deepEqual(await recordings.list('door'), list);
+  assert.deepEqual(inspected(runner), []);
 });
 
 test('find knows its file anew after any change, and refuses what is no name', async (t) => {
