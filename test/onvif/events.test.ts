@@ -185,7 +185,12 @@ const pulled = (currentTime: string, utcTime: string): number => {
       `<Message><Message UtcTime="${utcTime}"><Data><SimpleItem Name="State" Value="true"/></Data></Message></Message>` +
       '</NotificationMessage></PullMessagesResponse>',
   );
-  return pulledNotices(within(answer, 'PullMessagesResponse')!, new Set(), 10 * HOUR_MS)[0]!.wallMs;
+  return pulledNotices(
+    within(answer, 'PullMessagesResponse')!,
+    new Set(),
+    10 * HOUR_MS,
+    (notices) => notices,
+  )[0]!.wallMs;
 };
 
 test('how long ago something was is told by the camera’s clock alone, wherever that stands', () => {

@@ -32,6 +32,12 @@ type Watch = {
   failures: number;
   /** It was well until a moment ago. */
   isResumed: boolean;
+  /** It was asked since it was opened last, and answered. */
+  hasAnswered: boolean;
+  /** The log's last word of it is that it tells nothing. */
+  isSaidSilent: boolean;
+  /** When the log had that one of a camera that told some. */
+  warnedMs: number;
   openedMs: MonotonicMs | 0;
   /** Of its last whole answer: whatever came before was told. */
   heardMs: MonotonicMs | 0;
@@ -42,8 +48,10 @@ type Watch = {
 const OPENED_AT_ONCE = 8;
 /** Sooner than what is on counts as over: a pull point that is lost, of a camera that is well, makes one motion not two. */
 const RESUME_MS = 1_000;
-/** A pull point that lasted so long was a good one. */
-const GOOD_MS = 60_000;
+/** A pull point that answered, and lasted so long, was a good one, however often its camera ends them. */
+const GOOD_MS = 10_000;
+/** Of a camera that ends them again and again the log tells so rarely. */
+const SAID_AGAIN_MS = 600_000;
 const RETRY_FIRST_MS = 15_000;
 const RETRY_LAST_MS = 600_000;
 /** Cameras are told that we go; none holds up the end. */
@@ -130,7 +138,16 @@ export class EventCameras {
       this.#forget(cameraId);
       watch = {
         ...{ settings, ending: new AbortController(), isTelling: false, hasTold: false },
-        ...{ hasNone: false, failures: 0, isResumed: false, openedMs: 0, heardMs: 0, nextMs: 0 },
+        ...{
+          hasNone: false,
+          failures: 0,
+          isResumed: false,
+          hasAnswered: false,
+          openedMs: 0,
+          heardMs: 0,
+          nextMs: 0,
+        },
+        ...{ isSaidSilent: false, warnedMs: Number.NEGATIVE_INFINITY },
       };
       this.#watches.set(cameraId, watch);
     }
@@ -156,14 +173,18 @@ export class EventCameras {
               clock,
               onOpen: () => {
                 onOpen();
+                const isSaid = watch.hasTold && !watch.isSaidSilent;
                 watch.isTelling = true;
                 watch.hasTold = true;
                 watch.hasNone = false;
+                watch.hasAnswered = false;
                 watch.openedMs = watch.heardMs = clock.monotonicMs();
-                log.info('a camera tells its events by ONVIF', { camera_id: cameraId });
+                watch.isSaidSilent = false;
+                if (!isSaid) log.info('a camera tells its events by ONVIF', { camera_id: cameraId });
               },
               onNotices: (notices) => {
                 watch.heardMs = clock.monotonicMs();
+                watch.hasAnswered = true;
                 if (notices.length > 0 && !signal.aborted) onNotices(cameraId, notices);
               },
             },
@@ -175,22 +196,30 @@ export class EventCameras {
       if (signal.aborted) return;
       // One that told some may say so while it starts.
       watch.hasNone = !watch.hasTold && isOnvifError(fault) && fault.code === 'no_events';
-      const wasGood = watch.isTelling && clock.monotonicMs() - watch.openedMs >= GOOD_MS;
+      const lastedMs = clock.monotonicMs() - watch.openedMs;
+      const wasGood = watch.isTelling && watch.hasAnswered && lastedMs >= GOOD_MS;
       watch.failures = wasGood ? 1 : watch.failures + 1;
       const laterMs = Math.min(RETRY_FIRST_MS * 2 ** (watch.failures - 1), RETRY_LAST_MS);
       watch.isResumed = watch.isTelling && watch.failures === 1;
       const waitMs = watch.isResumed ? RESUME_MS : laterMs;
       watch.nextMs = (clock.monotonicMs() + waitMs) as MonotonicMs;
-      // Many have none; that one which told some falls silent is worth a look.
-      if (watch.failures === 1)
-        log[watch.hasTold ? 'warn' : 'info']('a camera tells no events by ONVIF', {
-          camera_id: cameraId,
-          reason: reasonOf(fault),
-        });
+      this.#saySilent(cameraId, watch, fault);
     } finally {
       if (watch.isTelling && !signal.aborted) onSilent(cameraId);
       watch.isTelling = false;
     }
+  }
+
+  /** Many have none; that one which told some falls silent is worth a look, now and then. */
+  #saySilent(cameraId: string, watch: Watch, fault: unknown): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (watch.isSaidSilent || nowMs - watch.warnedMs < SAID_AGAIN_MS) return;
+    watch.isSaidSilent = true;
+    if (watch.hasTold) watch.warnedMs = nowMs;
+    this.#deps.log[watch.hasTold ? 'warn' : 'info']('a camera tells no events by ONVIF', {
+      camera_id: cameraId,
+      reason: reasonOf(fault),
+    });
   }
 
   /** A few are opened at a time, and one of each device; what is open holds up nobody. */

@@ -31,16 +31,17 @@ const isForeign = (notification: Element, foreign: ReadonlySet<string>): boolean
 
 /**
  * What an answer to PullMessages tells. Both of its times are the camera's: only how far they are apart counts, so that
- * nobody need know how its clock is set.
+ * nobody need know how its clock is set. `newsOf`: what of it is to be told.
  */
 export const pulledNotices = (
   answer: Element,
   foreign: ReadonlySet<string>,
   nowMs: number,
+  newsOf: (notices: readonly Notice[]) => readonly Notice[],
 ): PulledNotice[] => {
   const cameraNowMs = utcMs(textOf(at(answer, 'CurrentTime')));
   const own = all(answer, 'NotificationMessage').filter((message) => !isForeign(message, foreign));
-  return readNotices(own).map(({ utcMs: thenMs, ...notice }) => {
+  return newsOf(readNotices(own)).map(({ utcMs: thenMs, ...notice }) => {
     const ageMs = cameraNowMs === null || thenMs === null ? 0 : cameraNowMs - thenMs;
     return { ...notice, wallMs: nowMs - (ageMs > 0 && ageMs <= MAX_AGE_MS ? ageMs : 0) };
   });

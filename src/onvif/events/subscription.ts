@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { at, textOf } from '../../analytics/xml-tree.js';
-import type { Clock, MonotonicMs } from '../../base/clock.js';
+import type { Clock } from '../../base/clock.js';
 import type { Answer, OnvifDevice, Question } from '../device.js';
 import { isOnvifError, onvifError } from '../errors.js';
 import { ANSWER_LIMIT_MS } from '../http-post.js';
 import { NAMESPACES } from '../services.js';
 import { escapeXml } from '../soap.js';
+import { Lifetime } from './lifetime.js';
 import { type Reference, referenceOf } from './reference.js';
 
 const ADDRESSING = 'http://www.w3.org/2005/08/addressing';
@@ -15,12 +16,8 @@ const PULL_POINT = `${NAMESPACES.events}/PullPointSubscription`;
 
 /** A camera that we lost forgets us so soon; one that lost us isn't asked for longer. */
 const TERM_SEC = 60;
-/** Cameras that take no renewal go on for as long as they are asked. */
-const RENEW_AFTER_MS = 30_000;
 /** What it has to tell waits meanwhile. */
 const SYNCHRONIZE_LIMIT_MS = 2_000;
-/** So long a camera may wait for something to tell: one request then stands for all of that time. */
-const WAIT_SEC = 20;
 const MAX_MESSAGES = 32;
 /** Of what is asked for all the time: 4 KB and some ninety elements a message, of which cameras use a third. */
 const PULLED = { maxBytes: 128 * 1024, maxElements: 3_000 };
@@ -42,7 +39,7 @@ export class Subscription {
   readonly #device: OnvifDevice;
   readonly #clock: Clock;
   readonly #where: Where;
-  #renewedMs: MonotonicMs;
+  readonly #lifetime = new Lifetime();
   #takesRenewal = true;
   /** To the last renewal there was no answer. */
   #wasUnanswered = false;
@@ -51,18 +48,18 @@ export class Subscription {
     this.#device = device;
     this.#clock = clock;
     this.#where = where;
-    this.#renewedMs = clock.monotonicMs();
   }
 
   /** Throws what `../errors.ts` lists. */
-  static async create(device: OnvifDevice, clock: Clock): Promise<Subscription> {
+  static async create(device: OnvifDevice, clock: Clock, signal: AbortSignal): Promise<Subscription> {
     const url = device.services.events;
     if (url === undefined) throw tellsNone(Object.keys(device.services).length > 1);
     const question = {
       ...{ url, namespace: NAMESPACES.events, operation: 'CreatePullPointSubscription' },
       action: `${NAMESPACES.events}/EventPortType/CreatePullPointSubscriptionRequest`,
-      inside: `<InitialTerminationTime>PT${TERM_SEC}S</InitialTerminationTime>`,
+      ...{ inside: `<InitialTerminationTime>PT${TERM_SEC}S</InitialTerminationTime>`, signal },
     };
+    const askedMs = clock.monotonicMs();
     const { element, body } = await device.ask(question).catch((fault: unknown) => {
       throw isUnknown(fault) ? tellsNone(true) : fault;
     });
@@ -70,7 +67,10 @@ export class Subscription {
     const address = device.addressOf(url, told);
     if (address === null)
       throw onvifError('camera_bad_answer', 'the camera does not say where its events are to be had');
-    return new Subscription(device, clock, { url: address, reference: referenceOf(body.toString('utf8')) });
+    const where = { url: address, reference: referenceOf(body.toString('utf8')) };
+    const made = new Subscription(device, clock, where);
+    made.#lifetime.granted(element, askedMs);
+    return made;
   }
 
   /**
@@ -93,32 +93,52 @@ export class Subscription {
     }
   }
 
-  /** What there is, or comes soon; the whole answer. */
-  async pull(signal: AbortSignal): Promise<Answer> {
-    await this.#renewIfDue(signal);
-    return this.#ask('PullMessages', {
-      ...{ namespace: NAMESPACES.events, action: `${PULL_POINT}/PullMessagesRequest`, signal },
-      inside: `<Timeout>PT${WAIT_SEC}S</Timeout><MessageLimit>${MAX_MESSAGES}</MessageLimit>`,
-      ...{ limitMs: WAIT_SEC * 1_000 + ANSWER_LIMIT_MS, ...PULLED },
-    });
+  /** It is time for the next one. */
+  get endsSoon(): boolean {
+    return this.#lifetime.endsSoon(this.#clock.monotonicMs());
   }
 
-  /** Cameras have room for a few: whoever goes says so. */
+  /** Another one beside it, to take over; null where the camera gives none. */
+  async next(signal: AbortSignal): Promise<Subscription | null> {
+    try {
+      const made = await Subscription.create(this.#device, this.#clock, signal);
+      made.#takesRenewal = this.#takesRenewal;
+      return made;
+    } catch (fault) {
+      if (signal.aborted || !isOnvifError(fault)) throw fault;
+      this.#lifetime.beLast();
+      return null;
+    }
+  }
+
+  /** What there is, or comes within `maxSec`; the whole answer. */
+  async pull(maxSec: number, signal: AbortSignal): Promise<Answer> {
+    const waitSec = Math.min(this.#lifetime.waitSec(this.#clock.monotonicMs()), maxSec);
+    const answer = await this.#ask('PullMessages', {
+      ...{ namespace: NAMESPACES.events, action: `${PULL_POINT}/PullMessagesRequest`, signal },
+      inside: `<Timeout>PT${waitSec}S</Timeout><MessageLimit>${MAX_MESSAGES}</MessageLimit>`,
+      ...{ limitMs: waitSec * 1_000 + ANSWER_LIMIT_MS, ...PULLED },
+    });
+    this.#lifetime.prolonged(answer.element, this.#clock.monotonicMs());
+    return answer;
+  }
+
+  /** Cameras have room for a few: whoever goes says so, and whatever is answered to it is gone. */
   async end(): Promise<void> {
     const action = `${MANAGER}/UnsubscribeRequest`;
-    await this.#ask('Unsubscribe', { namespace: NOTIFICATION, action, inside: '' });
+    await this.#ask('Unsubscribe', { namespace: NOTIFICATION, action, inside: '' }).catch(() => {});
   }
 
   /** Whether the pull point is still there shows when it is asked, whatever is answered here. */
-  async #renewIfDue(signal: AbortSignal): Promise<void> {
-    const nowMs = this.#clock.monotonicMs();
-    if (!this.#takesRenewal || nowMs - this.#renewedMs < RENEW_AFTER_MS) return;
+  async renewIfDue(signal: AbortSignal): Promise<void> {
+    const askedMs = this.#clock.monotonicMs();
+    if (!this.#takesRenewal || !this.#lifetime.isRenewalDue(askedMs)) return;
     try {
-      await this.#ask('Renew', {
+      const { element } = await this.#ask('Renew', {
         ...{ namespace: NOTIFICATION, action: `${MANAGER}/RenewRequest`, signal },
         inside: `<TerminationTime>PT${TERM_SEC}S</TerminationTime>`,
       });
-      this.#renewedMs = nowMs;
+      this.#lifetime.granted(element, askedMs);
       this.#wasUnanswered = false;
     } catch (fault) {
       if (signal.aborted || !isOnvifError(fault)) throw fault;

@@ -1,11 +1,14 @@
+import type { Notice } from '../../analytics/metadata.js';
 import type { Clock } from '../../base/clock.js';
 import { startDeadline } from '../../base/deadline.js';
 import { OnvifDevice } from '../device.js';
 import { isOnvifError, onvifError } from '../errors.js';
 import { readProfiles } from '../profiles.js';
 import type { PtzCameraOptions } from '../ptz/ptz-camera.js';
+import { type Pulled, PullPoints } from './pull-points.js';
 import { foreignSources, type PulledNotice, pulledNotices } from './pulled-notices.js';
 import { Subscription } from './subscription.js';
+import { ToldNotices } from './told-notices.js';
 
 export type WatchEventsDeps = {
   readonly clock: Clock;
@@ -71,7 +74,7 @@ const open = async (
     const device = new OnvifDevice(options, { clock, signal: deadline.signal });
     await device.open();
     const foreign = await foreignTo(device, options.profile);
-    return { foreign, subscription: await Subscription.create(device, clock) };
+    return { foreign, subscription: await Subscription.create(device, clock, deadline.signal) };
   } finally {
     deadline.end();
   }
@@ -87,26 +90,31 @@ export const watchEvents = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { foreign, subscription } = await open(options, clock, signal);
+  const points = new PullPoints(subscription);
+  const told = new ToldNotices(clock);
   if (!signal.aborted) onOpen();
   await subscription.synchronize(signal);
   while (!signal.aborted) {
     const beganMs = clock.monotonicMs();
-    let answer: Awaited<ReturnType<Subscription['pull']>>;
+    let pulled: Pulled;
     try {
-      answer = await subscription.pull(signal);
+      pulled = await points.pull(signal);
     } catch (fault) {
       if (signal.aborted) break;
       // Of those that answer, many have room for a few pull points alone.
       if (isOnvifError(fault) && fault.code !== 'camera_unreachable' && fault.code !== 'camera_timeout')
-        await subscription.end().catch(() => {});
+        await points.end();
       throw fault;
     }
+    const { answer, isLast } = pulled;
     const answeredMs = clock.monotonicMs();
-    onNotices(pulledNotices(answer.element, foreign, clock.wallMs()));
+    const newsOf = (notices: readonly Notice[]) => (isLast ? told.hearLast(notices) : told.hear(notices));
+    if (answer === null) newsOf([]);
+    else onNotices(pulledNotices(answer.element, foreign, clock.wallMs(), newsOf));
     const doneMs = clock.monotonicMs();
-    const tookMs = answer.readMs + doneMs - answeredMs;
+    const tookMs = (answer?.readMs ?? 0) + doneMs - answeredMs;
     const pauseMs = Math.max(LEAST_MS - (doneMs - beganMs), Math.min(PAUSE_TIMES * tookMs, MOST_MS));
     await pause(clock, pauseMs, signal);
   }
-  await subscription.end().catch(() => {});
+  await points.end();
 };

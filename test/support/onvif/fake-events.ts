@@ -14,6 +14,12 @@ export type EventDialect = {
   readonly tellsWhenAsked?: boolean;
   /** What it says of the host; "": as it was asked. */
   readonly host?: string;
+  /** So long it keeps a pull point that nobody renews; nothing: for ever. */
+  readonly termMs?: number;
+  /** Whoever asks for messages has it kept as long again. */
+  readonly isProlonged?: boolean;
+  /** What it says of the end of a pull point, whenever that is. */
+  readonly termination?: (nowMs: number) => string;
 };
 
 export type FakeMessage = {
@@ -35,6 +41,14 @@ const messageXml = ({ topic, source, data, operation, atMs }: FakeMessage): stri
   `${operation === undefined ? '' : ` PropertyOperation="${operation}"`}><tt:Source>${items(source)}</tt:Source>` +
   `<tt:Data>${items(data)}</tt:Data></tt:Message></wsnt:Message></wsnt:NotificationMessage>`;
 
+/** `endMs`: when it is gone, by the camera's clock. */
+type PullPoint = {
+  readonly path: string;
+  messages: FakeMessage[];
+  waiting: { readonly response: ServerResponse; readonly untilMs: number } | null;
+  endMs: number;
+};
+
 /** The events of a device of our own making: give `instead` to a `FakeDevice`. */
 export class FakeEvents {
   /** Questions about subscriptions, in order. */
@@ -45,10 +59,8 @@ export class FakeEvents {
   aheadMs = 0;
   readonly #dialect: EventDialect;
   readonly #address: () => string;
-  #waiting: ServerResponse | null = null;
-  #messages: FakeMessage[] = [];
+  #points: PullPoint[] = [];
   #subscriptions = 0;
-  #isKnown = false;
 
   constructor(dialect: EventDialect, address: () => string) {
     this.#dialect = dialect;
@@ -56,27 +68,48 @@ export class FakeEvents {
   }
 
   get isAsked(): boolean {
-    return this.#waiting !== null;
+    return this.#points.some(({ waiting }) => waiting !== null);
   }
 
+  /** All that there ever were. */
   get subscriptions(): number {
     return this.#subscriptions;
   }
 
+  /** Those that take up room now. */
+  get pullPoints(): number {
+    return this.#points.length;
+  }
+
+  get nowMs(): number {
+    return Date.now() + this.aheadMs;
+  }
+
   tell(...messages: readonly FakeMessage[]): void {
-    this.#messages.push(...messages);
-    this.#flush();
+    for (const point of this.#points) {
+      point.messages.push(...messages);
+      this.#flush(point);
+    }
   }
 
   /** As after a restart: nobody is known. */
   forget(): void {
-    this.#isKnown = false;
-    this.#waiting?.destroy();
-    this.#waiting = null;
+    for (const { waiting } of this.#points.splice(0)) waiting?.response.destroy();
+  }
+
+  /** So much of its time goes by: questions are answered that waited long enough, and pull points end. */
+  pass(ms: number): void {
+    this.aheadMs += ms;
+    for (const point of [...this.#points]) {
+      const untilMs = point.waiting?.untilMs ?? Number.POSITIVE_INFINITY;
+      if (untilMs <= Math.min(this.nowMs, point.endMs)) this.#deliver(point);
+    }
+    this.#dropEnded();
   }
 
   readonly instead = (operation: string, response: ServerResponse, body: string): boolean => {
     const path = response.req.url ?? '';
+    this.#dropEnded();
     if (operation === 'CreatePullPointSubscription') {
       this.#subscribe(response);
       return true;
@@ -85,59 +118,92 @@ export class FakeEvents {
     const known = ['PullMessages', 'Renew', 'Unsubscribe', ...(tellsWhenAsked ? [SYNCHRONIZE] : [])];
     if (!known.includes(operation)) return false;
     this.asked.push({ operation, path, body });
-    const isOurs =
-      this.#isKnown && path === this.#path && (reference === undefined || body.includes(reference.xml));
-    if (!isOurs) this.#refuse(response);
-    else if (operation === 'Renew' && renewal !== undefined) this.#renewNot(response, renewal);
-    else if (operation === 'PullMessages') this.#pull(response);
+    const point = this.#points.findLast((one) => one.path === path);
+    const isKnown = reference === undefined || body.includes(reference.xml);
+    if (point === undefined || !isKnown) this.#refuse(response);
+    else if (operation === 'PullMessages') this.#pull(point, response, body);
     else if (operation === SYNCHRONIZE) {
-      this.#messages.push(...this.initial);
+      point.messages.push(...this.initial);
       this.#answer(response, `<tev:${SYNCHRONIZE}Response/>`);
-    } else this.#answer(response, `<wsnt:${operation}Response/>`);
+    } else if (operation === 'Unsubscribe') {
+      this.#points.splice(this.#points.indexOf(point), 1);
+      this.#answer(response, '<wsnt:UnsubscribeResponse/>');
+    } else if (renewal !== undefined) this.#renewNot(response, renewal);
+    else {
+      point.endMs = this.#end;
+      this.#answer(response, `<wsnt:RenewResponse>${this.#times(point, 'wsnt')}</wsnt:RenewResponse>`);
+    }
     return true;
   };
 
-  get #path(): string {
-    return this.#dialect.path.replace('#', String(this.#subscriptions));
+  get #end(): number {
+    return this.nowMs + (this.#dialect.termMs ?? Number.POSITIVE_INFINITY);
+  }
+
+  #dropEnded(): void {
+    const nowMs = this.nowMs;
+    for (const { waiting, endMs } of this.#points)
+      if (endMs <= nowMs && waiting !== null) this.#refuse(waiting.response);
+    this.#points = this.#points.filter(({ endMs }) => endMs > nowMs);
   }
 
   #subscribe(response: ServerResponse): void {
     this.#subscriptions += 1;
-    this.#isKnown = true;
     const { reference, host = '', tellsWhenAsked } = this.#dialect;
-    this.#messages = tellsWhenAsked ? [] : [...this.initial];
+    const path = this.#dialect.path.replace('#', String(this.#subscriptions));
+    const point = {
+      path,
+      messages: tellsWhenAsked ? [] : [...this.initial],
+      waiting: null,
+      endMs: this.#end,
+    };
+    this.#points.push(point);
     const parameters =
       reference === undefined ? '' : `<wsa5:ReferenceParameters>${reference.xml}</wsa5:ReferenceParameters>`;
     this.#answer(
       response,
       '<tev:CreatePullPointSubscriptionResponse><tev:SubscriptionReference>' +
-        `<wsa5:Address>http://${host || this.#address()}${this.#path}</wsa5:Address>${parameters}` +
-        `</tev:SubscriptionReference><wsnt:CurrentTime>${this.#now}</wsnt:CurrentTime>` +
-        `<wsnt:TerminationTime>${this.#now}</wsnt:TerminationTime></tev:CreatePullPointSubscriptionResponse>`,
+        `<wsa5:Address>http://${host || this.#address()}${path}</wsa5:Address>${parameters}` +
+        `</tev:SubscriptionReference>${this.#times(point, 'wsnt')}</tev:CreatePullPointSubscriptionResponse>`,
     );
   }
 
-  get #now(): string {
-    return new Date(Date.now() + this.aheadMs).toISOString();
+  /** What it says of both its times. Where pull points have no end it says nonsense. */
+  #times({ endMs }: PullPoint, prefix: string): string {
+    const nowMs = this.nowMs;
+    const { termination } = this.#dialect;
+    const told =
+      termination === undefined
+        ? new Date(endMs === Number.POSITIVE_INFINITY ? nowMs : endMs).toISOString()
+        : termination(nowMs);
+    return (
+      `<${prefix}:CurrentTime>${new Date(nowMs).toISOString()}</${prefix}:CurrentTime>` +
+      `<${prefix}:TerminationTime>${told}</${prefix}:TerminationTime>`
+    );
   }
 
-  #pull(response: ServerResponse): void {
-    this.#waiting = response;
+  #pull(point: PullPoint, response: ServerResponse, body: string): void {
+    const waitMs = Number(/Timeout>PT(\d+)S</.exec(body)?.[1]) * 1_000;
+    const waiting = { response, untilMs: this.nowMs + waitMs };
+    if (this.#dialect.isProlonged) point.endMs = Math.max(point.endMs, this.#end);
+    point.waiting = waiting;
     response.on('close', () => {
-      if (this.#waiting === response) this.#waiting = null;
+      if (point.waiting === waiting) point.waiting = null;
     });
-    this.#flush();
+    this.#flush(point);
   }
 
-  #flush(): void {
-    const response = this.#waiting;
-    if (response === null || this.#messages.length === 0) return;
-    this.#waiting = null;
-    const messages = this.#messages.splice(0).map(messageXml).join('');
+  #flush(point: PullPoint): void {
+    if (point.waiting !== null && point.messages.length > 0) this.#deliver(point);
+  }
+
+  #deliver(point: PullPoint): void {
+    const response = point.waiting!.response;
+    point.waiting = null;
+    const messages = point.messages.splice(0).map(messageXml).join('');
     this.#answer(
       response,
-      `<tev:PullMessagesResponse><tev:CurrentTime>${this.#now}</tev:CurrentTime>` +
-        `<tev:TerminationTime>${this.#now}</tev:TerminationTime>${messages}</tev:PullMessagesResponse>`,
+      `<tev:PullMessagesResponse>${this.#times(point, 'tev')}${messages}</tev:PullMessagesResponse>`,
     );
   }
 
