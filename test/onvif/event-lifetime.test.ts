@@ -49,7 +49,7 @@ test('where a pull point takes no renewal the next one takes over before it ends
   );
   assert.ok(events.subscriptions >= 4 && events.subscriptions <= 6, `${events.subscriptions} pull points`);
   assert.equal(count(rig, 'Renew'), 1, 'what a camera does not know it is not asked for again');
-  assert.deepEqual([silent, cameras.telling, logged.length], [[], 1, 1]);
+  assert.deepEqual([silent, cameras.counts.heard, logged.length], [[], 1, 1]);
   await live(rig, 2);
   assert.equal(events.pullPoints, 1, 'those before have been given back');
 });
@@ -120,7 +120,7 @@ test('a camera that has no room for a second pull point is asked on at the first
     },
   );
   await live(rig, 200);
-  assert.deepEqual([rig.silent, rig.cameras.telling, rig.logged.length], [[], 1, 1]);
+  assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
   assert.ok(count(rig, 'PullMessages') <= 40, `${count(rig, 'PullMessages')} questions`);
 });
 
@@ -149,7 +149,7 @@ for (const [what, termination] of Object.entries(nonsense))
     }, async (t) => {
       const rig = await rigOf(t, { path: '/pull/#', termination: termination!, ...(renewal && { renewal }) });
       await live(rig, 65);
-      assert.deepEqual([rig.silent, rig.cameras.telling, rig.logged.length], [[], 1, 1]);
+      assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
       assert.ok(count(rig, 'PullMessages') <= 40, `${count(rig, 'PullMessages')} questions`);
       assert.ok(count(rig, 'Renew') <= 13, `${count(rig, 'Renew')} renewals`);
       assert.ok(rig.events.subscriptions <= 12, `${rig.events.subscriptions} pull points`);

@@ -191,7 +191,7 @@ test('one recording is asked for while its camera is listed: nothing of the list
   const run = runner.run.bind(runner);
   const [held, release] = [new Signal(), new Signal()];
   runner.run = async (name, input) => {
-    if (name === 'inspectFiles' && (input as { files: unknown[] }).files.length === 1) {
+    if (name === 'inspectFiles' && (input as { files?: unknown[] }).files?.length === 1) {
       const released = new Promise<void>((resolve) => release.on(resolve));
       held.emit();
       await released;
