@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { factsCameras, learnFacts } from '../../src/archive/facts/learn-facts.js';
+import { factsCameras, keepFacts, lookInto, unlearned } from '../../src/archive/facts/learn-facts.js';
 import { type ProcessFigures, processFigures } from '../support/process-figures.js';
 import { type RunningService, startService } from '../support/service.js';
 
@@ -48,8 +48,12 @@ export class ArchiveService {
       archiveDir: join(this.#dir, 'recordings'),
       factsDir: join(this.#dir, 'data', 'archive-facts'),
     };
-    for (const cameraId of factsCameras(place))
-      learnFacts({ ...place, cameraId, afterName: '', most: Number.POSITIVE_INFINITY });
+    for (const cameraId of factsCameras(place)) {
+      const { files } = unlearned({ ...place, cameraId });
+      const found = lookInto({ ...place, cameraId, files, forMs: Number.POSITIVE_INFINITY });
+      const learned = files.map((file, at) => ({ ...file, inspection: found[at]! }));
+      keepFacts({ ...place, cameraId, learned });
+    }
   }
 
   async stop(): Promise<void> {

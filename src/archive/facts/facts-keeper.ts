@@ -1,6 +1,8 @@
 import type { Clock, Timer } from '../../base/clock.js';
+import { isSameStamp } from '../files/scan-folder.js';
+import { forgetOldest } from '../forget-oldest.js';
 import type { JobRunner } from '../jobs/jobs.js';
-import { type FactsPlace, factsPath, type Learned } from './learn-facts.js';
+import { type FactsPlace, factsPath, type Learned, type LookedAt } from './learn-facts.js';
 
 export type FactsKeeperDeps = { readonly clock: Clock; readonly runner: JobRunner };
 
@@ -8,11 +10,20 @@ export type FactsKeeperDeps = { readonly clock: Clock; readonly runner: JobRunne
 const START_MS = 60_000;
 /** What changed within that is looked at later, so that its stamp is certain. */
 const LOOK_MS = 10_000;
-/** Recordings that one job looks into. */
-const FILES_A_JOB = 32;
+/** A job looks into recordings for so long, into so many at most: recovery waits for its end. */
+const JOB_MS = 200;
+const FILES_A_JOB = 512;
+/** All that is kept of a camera is written anew each time: once this share of it is new or gone. */
+const WRITE_SHARE = 1 / 256;
+/** Of one camera so many are learned before they are kept. */
+const MOST_UNWRITTEN = 4_096;
+/** In mind of all cameras: some 4 MB. */
+const MOST_IN_MIND = 20_000;
 /** Of the time a job took, so that the disk has others' work four fifths of the time. */
 const REST_SHARE = 4;
 const LEAST_REST_MS = 20;
+
+const isWorthKeeping = ({ inspection }: Learned): boolean => inspection.startMs !== null;
 
 /**
  * Has what closed recordings say of their times kept, so that none of them is asked again after a restart: those of all cameras,
@@ -24,6 +35,8 @@ export class FactsKeeper {
   /** Cameras that are looked at next, and those that wait for the next look. */
   readonly #due = new Set<string>();
   readonly #soon = new Set<string>();
+  /** What was learned of recordings and isn't written yet; what says nothing may be a disk that fails, and never is. By camera. */
+  readonly #inMind = new Map<string, ReadonlyMap<string, Learned>>();
   #timer: Timer | null = null;
   #first: Timer | null = null;
   #rest: { readonly timer: Timer; readonly end: () => void } | null = null;
@@ -101,17 +114,59 @@ export class FactsKeeper {
   }
 
   async #learn(cameraId: string): Promise<void> {
-    const { clock, runner } = this.#deps;
-    const { archiveDir, factsDir } = this.#place;
-    let afterName: string | null = '';
-    while (afterName !== null && !this.#isStopped) {
-      const begunMs = clock.monotonicMs();
-      const input = { archiveDir, factsDir, cameraId, afterName, most: FILES_A_JOB };
-      const learned: Learned = await runner.run('learnFacts', input);
-      if (learned.isEarly) this.learnSoon(cameraId);
-      afterName = learned.lastName;
-      await this.#restFor(Math.max(LEAST_REST_MS, (clock.monotonicMs() - begunMs) * REST_SHARE));
+    const { runner } = this.#deps;
+    const { files, kept, gone, isEarly } = await this.#run(() =>
+      runner.run('unlearned', { ...this.#place, cameraId }),
+    );
+    if (isEarly) this.learnSoon(cameraId);
+    const before = this.#inMind.get(cameraId);
+    const learned = new Map<string, Learned>();
+    const due: LookedAt[] = [];
+    for (const file of files) {
+      const known = before?.get(file.fileName);
+      if (known !== undefined && isSameStamp(known.stamp, file.stamp)) learned.set(file.fileName, known);
+      else due.push(file);
     }
+    this.#bearInMind(cameraId, learned);
+    let written = 0;
+    for (let first = 0; first < due.length && !this.#isStopped; ) {
+      const next = due.slice(first, first + FILES_A_JOB);
+      const { archiveDir } = this.#place;
+      const found = await this.#run(() =>
+        runner.run('lookInto', { archiveDir, cameraId, files: next, forMs: JOB_MS }),
+      );
+      for (const [at, inspection] of found.entries())
+        learned.set(next[at]!.fileName, { ...next[at]!, inspection });
+      first += found.length;
+      if (learned.size - written < MOST_UNWRITTEN) continue;
+      await this.#write(cameraId, learned);
+      written = learned.size;
+    }
+    const count = [...learned.values()].filter(isWorthKeeping).length;
+    if (count + gone > (kept + count) * WRITE_SHARE) await this.#write(cameraId, learned);
+    this.#bearInMind(cameraId, learned);
+  }
+
+  /** What is written is in mind no more. */
+  async #write(cameraId: string, learned: Map<string, Learned>): Promise<void> {
+    if (this.#isStopped) return;
+    const worth = [...learned.values()].filter(isWorthKeeping);
+    await this.#run(() => this.#deps.runner.run('keepFacts', { ...this.#place, cameraId, learned: worth }));
+    for (const { fileName } of worth) learned.delete(fileName);
+  }
+
+  #bearInMind(cameraId: string, learned: ReadonlyMap<string, Learned>): void {
+    this.#inMind.delete(cameraId);
+    if (learned.size > 0 && learned.size <= MOST_IN_MIND) this.#inMind.set(cameraId, learned);
+    forgetOldest(this.#inMind, ({ size }) => size, MOST_IN_MIND, cameraId);
+  }
+
+  async #run<Result>(job: () => Promise<Result>): Promise<Result> {
+    const { clock } = this.#deps;
+    const begunMs = clock.monotonicMs();
+    const result = await job();
+    await this.#restFor(Math.max(LEAST_REST_MS, (clock.monotonicMs() - begunMs) * REST_SHARE));
+    return result;
   }
 
   #restFor(ms: number): Promise<void> {

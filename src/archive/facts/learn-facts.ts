@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { eachCamera } from '../files/archive-folders.js';
 import { folderOf } from '../files/archive-path.js';
 import { parseRecordingName, type RecordingName } from '../files/file-name.js';
-import { type FileStamp, scanFolder, stampAt } from '../files/scan-folder.js';
-import { inspectFiles } from '../list/inspect-files.js';
+import { type FileStamp, isSameStamp, scanFolder, stampAt } from '../files/scan-folder.js';
+import { type Inspection, inspectFiles } from '../list/inspect-files.js';
 import { type FactsRow, readFacts, writeFacts } from './camera-facts.js';
 
 export type FactsPlace = { readonly archiveDir: string; readonly factsDir: string };
@@ -18,8 +18,8 @@ export const factsPath = (factsDir: string, cameraId: string): string => join(fa
 
 type Closed = { readonly fileName: string; readonly name: RecordingName; readonly stamp: FileStamp };
 
-const closedIn = (folder: string): Closed[] => {
-  const scan = scanFolder({ folder }).value;
+const closedIn = (archiveDir: string, cameraId: string): Closed[] => {
+  const scan = scanFolder({ folder: folderOf(archiveDir, cameraId) }).value;
   return scan.names
     .flatMap((fileName, index) => {
       const name = parseRecordingName(fileName);
@@ -28,45 +28,70 @@ const closedIn = (folder: string): Closed[] => {
     .sort((a, b) => (a.fileName < b.fileName ? -1 : 1));
 };
 
-export type Learned = {
-  /** The last name that was looked at; null: all were. */
-  readonly lastName: string | null;
+/** A closed recording, and how it looked. */
+export type LookedAt = { readonly fileName: string; readonly stamp: FileStamp };
+
+export type Unlearned = {
+  /** Of which nothing is kept. */
+  readonly files: readonly LookedAt[];
+  /** Of how many something is kept, and of how many that are gone. */
+  readonly kept: number;
+  readonly gone: number;
   /** Something changed just now: it is to be looked at again. */
   readonly isEarly: boolean;
 };
 
-/**
- * Job: looks into closed recordings of a camera that nothing is known of, `most` of them and those behind a name alone, and keeps what
- * they say. What is kept of files that are gone goes.
- */
-export const learnFacts = (
-  input: FactsPlace & { readonly cameraId: string; readonly afterName: string; readonly most: number },
-): Learned => {
-  const { archiveDir, factsDir, cameraId, afterName, most } = input;
-  const folder = folderOf(archiveDir, cameraId);
+type OfCamera = FactsPlace & { readonly cameraId: string };
+
+/** Job: the closed recordings of a camera that nothing is kept of, in their order. */
+export const unlearned = ({ archiveDir, factsDir, cameraId }: OfCamera): Unlearned => {
+  const known = readFacts(factsPath(factsDir, cameraId));
+  const nowMs = Date.now();
+  const files: LookedAt[] = [];
+  let [kept, isEarly] = [0, false];
+  for (const { fileName, name, stamp } of closedIn(archiveDir, cameraId)) {
+    const isFresh = Math.abs(nowMs - Math.max(stamp.mtimeMs, stamp.ctimeMs)) < STEP_MS;
+    if (known.find(name, stamp) !== null) kept += 1;
+    else if (isFresh) isEarly = true;
+    else files.push({ fileName, stamp });
+  }
+  return { files, kept, gone: known.count - kept, isEarly };
+};
+
+/** Job: looks into closed recordings until that has taken so long, into one at least. */
+export const lookInto = (input: {
+  readonly archiveDir: string;
+  readonly cameraId: string;
+  readonly files: readonly LookedAt[];
+  readonly forMs: number;
+}): Inspection[] => {
+  const folder = folderOf(input.archiveDir, input.cameraId);
+  const untilMs = performance.now() + input.forMs;
+  const found: Inspection[] = [];
+  for (const { fileName, stamp } of input.files) {
+    const request = { fileName, sizeBytes: stamp.sizeBytes, fromBytes: 0 };
+    found.push(...inspectFiles({ folder, files: [request] }));
+    if (performance.now() >= untilMs) break;
+  }
+  return found;
+};
+
+export type Learned = LookedAt & { readonly inspection: Inspection };
+
+/** Job: keeps what recordings of a camera said, beside what is kept already. What is kept of files that are gone goes. */
+export const keepFacts = (input: OfCamera & { readonly learned: readonly Learned[] }): void => {
+  const { archiveDir, factsDir, cameraId } = input;
   const path = factsPath(factsDir, cameraId);
   const known = readFacts(path);
-  const nowMs = Date.now();
+  const learned = new Map(input.learned.map((file) => [file.fileName, file]));
   const rows: FactsRow[] = [];
-  let [looks, keptRows, isEarly, lastName] = [0, 0, false, afterName];
-  const closed = closedIn(folder);
-  for (const { fileName, name, stamp } of closed) {
-    let inspection = known.find(name, stamp);
-    if (inspection !== null) keptRows += 1;
-    else if (fileName > afterName && looks < most) {
-      lastName = fileName;
-      const isFresh = Math.abs(nowMs - Math.max(stamp.mtimeMs, stamp.ctimeMs)) < STEP_MS;
-      isEarly ||= isFresh;
-      if (isFresh) continue;
-      looks += 1;
-      const request = { fileName, sizeBytes: stamp.sizeBytes, fromBytes: 0 };
-      inspection = inspectFiles({ folder, files: [request] })[0] ?? null;
-    }
-    // What says nothing may be a disk that fails: that isn't kept.
-    if (inspection?.startMs != null) rows.push({ name, stamp, inspection });
+  for (const { fileName, name, stamp } of closedIn(archiveDir, cameraId)) {
+    const file = learned.get(fileName);
+    const isNew = file !== undefined && isSameStamp(file.stamp, stamp);
+    const inspection = isNew ? file.inspection : known.find(name, stamp);
+    if (inspection !== null) rows.push({ name, stamp, inspection });
   }
-  if (rows.length > keptRows || keptRows < known.count) writeFacts(path, rows);
-  return { lastName: looks < most ? null : lastName, isEarly };
+  writeFacts(path, rows);
 };
 
 /** Job: makes the folder of facts, and forgets those of cameras without a folder; the cameras that have one. */

@@ -4,7 +4,7 @@ import { listDetections, readDetections } from '../detections/read-detections.js
 import { collectClip } from '../export/collect-clip.js';
 import { finishClip } from '../export/finish-clip.js';
 import { readClip } from '../export/read-clip.js';
-import { factsCameras, learnFacts } from '../facts/learn-facts.js';
+import { factsCameras, keepFacts, lookInto, unlearned } from '../facts/learn-facts.js';
 import { findUnclosed } from '../files/archive-folders.js';
 import { codeOf } from '../files/disk-fault.js';
 import { type JobOutcome, Moved } from '../files/job-result.js';
@@ -37,7 +37,9 @@ import { readBytes } from '../play/read-bytes.js';
 export const jobs = {
   scanFolder,
   scanWithFacts,
-  learnFacts,
+  unlearned,
+  lookInto,
+  keepFacts,
   factsCameras,
   statFile,
   inspectFiles,

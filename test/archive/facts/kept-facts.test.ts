@@ -202,3 +202,60 @@ test('a camera that has something new is looked at by and by', async (t) => {
   run.facts.stop();
   assert.equal(run.clock.pendingTimers, 0);
 });
+
+/** Looks at the camera as often as it takes until nothing is asked any more. */
+const settle = async (run: ReturnType<ReturnType<typeof setUp>['restart']>): Promise<void> => {
+  const looks = run.runner.countOf('unlearned');
+  await until('it is looked at', () => {
+    run.clock.advance(1_000);
+    return run.runner.countOf('unlearned') > looks && run.facts.waiting === 0;
+  });
+};
+
+test('a camera of many recordings is read once, not once a job, and what says nothing is asked once until it changes', async (t) => {
+  const { folder, restart, keptPath } = setUp(t);
+  for (let hour = 0; hour < 600; hour += 1) writeClosed(folder, { startMs: START_MS + hour * HOUR_MS });
+  const silent = writeClosed(folder, { startMs: START_MS + 700 * HOUR_MS });
+  writeFileSync(join(folder, silent), Buffer.alloc(5_000));
+  const run = restart();
+  run.facts.start();
+  await settle(run);
+  assert.deepEqual([run.runner.countOf('unlearned'), run.runner.countOf('keepFacts')], [1, 1]);
+  assert.equal(readFacts(keptPath).count, 600);
+  const asked = (): string[] =>
+    run.runner.inputs
+      .splice(0)
+      .flatMap((input) => (input as { files?: { fileName: string }[] }).files ?? [])
+      .map(({ fileName }) => fileName);
+  assert.ok(asked().includes(silent));
+  const next = [1, 2, 3].map((hour) => writeClosed(folder, { startMs: START_MS + (700 + hour) * HOUR_MS }));
+  for (const _ of [1, 2]) {
+    run.facts.learnSoon('door');
+    await settle(run);
+  }
+  assert.deepEqual(asked(), next, 'what said nothing is not asked again, nor anything else');
+  writeFileSync(join(folder, silent), buildRecording({ startMs: START_MS + 700 * HOUR_MS }).bytes);
+  run.facts.learnSoon('door');
+  await settle(run);
+  assert.deepEqual(asked(), [silent]);
+  run.facts.stop();
+});
+
+test('of a camera of many recordings not all is written again for a new one: it is asked once in this run all the same', async (t) => {
+  const { folder, restart, learn, keptPath } = setUp(t);
+  for (let hour = 0; hour < 600; hour += 1) writeClosed(folder, { startMs: START_MS + hour * HOUR_MS });
+  await learn(restart());
+  const run = restart();
+  run.facts.start();
+  await settle(run);
+  const counts: number[] = [];
+  for (let hour = 600; hour < 604; hour += 1) {
+    writeClosed(folder, { startMs: START_MS + hour * HOUR_MS });
+    run.facts.learnSoon('door');
+    await settle(run);
+    counts.push(readFacts(keptPath).count);
+  }
+  assert.deepEqual(counts, [600, 600, 603, 603]);
+  assert.equal(run.runner.countOf('lookInto'), 4);
+  run.facts.stop();
+});
