@@ -1,4 +1,5 @@
-import { closeSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { startReasons } from '../../fmp4/start-reason.js';
 import type { RecordingName } from '../files/file-name.js';
@@ -106,6 +107,8 @@ export const writeFacts = (path: string, all: readonly FactsRow[]): void => {
   head.writeUInt32LE(kept.length, COUNT_AT);
   head.writeUInt32LE(crc32(content), CRC_AT);
   const draft = `${path}.new`;
+  // The folder may be thrown away at any time.
+  mkdirSync(dirname(path), { recursive: true });
   try {
     writeFileSync(draft, Buffer.concat([head, content]));
     renameSync(draft, path);

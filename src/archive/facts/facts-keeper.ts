@@ -22,6 +22,7 @@ const MOST_IN_MIND = 20_000;
 /** Of the time a job took, so that the disk has others' work four fifths of the time. */
 const REST_SHARE = 4;
 const LEAST_REST_MS = 20;
+const FAILED_REST_MS = 60_000;
 
 const isWorthKeeping = ({ inspection }: Learned): boolean => inspection.startMs !== null;
 
@@ -109,7 +110,8 @@ export class FactsKeeper {
     for (const cameraId of this.#due) {
       if (this.#isStopped) return;
       this.#due.delete(cameraId);
-      await this.#learn(cameraId).catch(() => {});
+      // One of the two disks fails: what is learned of the next camera could be kept no more than this.
+      await this.#learn(cameraId).catch(() => this.#restFor(FAILED_REST_MS));
     }
   }
 

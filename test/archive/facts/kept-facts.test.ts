@@ -259,3 +259,35 @@ test('of a camera of many recordings not all is written again for a new one: it 
   assert.equal(run.runner.countOf('lookInto'), 4);
   run.facts.stop();
 });
+
+test('where facts can not be kept, one camera a minute is looked at in vain, and all goes on once they can be', async (t) => {
+  const { archiveDir, factsDir, restart } = setUp(t);
+  for (const cameraId of ['gate', 'roof', 'yard'])
+    writeClosed(join(archiveDir, cameraId), { startMs: START_MS });
+  const { facts, clock, runner } = restart();
+  let [failed, isBroken] = [0, true];
+  const run = runner.run.bind(runner);
+  runner.run = async (name, input) => {
+    if (name !== 'keepFacts' || !isBroken) return run(name, input);
+    failed += 1;
+    throw new Error('ENOSPC');
+  };
+  const pass = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      clock.advance(1_000);
+      for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  facts.start();
+  await pass(65);
+  assert.equal(failed, 1);
+  isBroken = false;
+  // Thrown away while the service runs.
+  rmSync(factsDir, { recursive: true });
+  await pass(120);
+  facts.stop();
+  assert.deepEqual(
+    ['gate', 'roof', 'yard'].map((cameraId) => existsSync(factsPath(factsDir, cameraId))),
+    [false, true, true],
+  );
+});
