@@ -103,6 +103,9 @@ const ELSEWHERE: Readonly<Record<string, { readonly proof: string } | { readonly
   'npm run demo': { why: 'it runs until somebody ends it' },
   'npm run bench': { why: 'it takes a quiet machine for minutes, and judges nothing' },
   'npm run bench -- box --cameras 50 --record --ws 10': { proof: 'test/native-free-bench/box.test.ts' },
+  'npm run archive-budgets': {
+    why: 'it makes 360,000 files, and takes a quiet machine for a quarter of an hour',
+  },
   'npm run web-budgets': { why: 'it takes a quiet machine for three quarters of an hour' },
   'node --env-file=…': { why: "an option of Node's own" },
 };
