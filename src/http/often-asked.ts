@@ -9,8 +9,8 @@ import { type Doorkeepers, send } from './mount.js';
 import { asExpressSees, OftenAskedCall } from './often-asked-call.js';
 import { sendPieces } from './paced-write.js';
 import { sendProblem } from './problem-answer.js';
-import { type ReportDeps, watchRequest } from './request-report.js';
-import type { Reply, Route } from './route.js';
+import { type ReportDeps, requestIdOf, watchRequest } from './request-report.js';
+import type { Content, Reply, Route } from './route.js';
 import type { Shown } from './stream-access.js';
 
 /** What else is at the same listener: everything that is unusual is left to it. */
@@ -71,23 +71,29 @@ const isOftenAsked = (route: Route): route is OftenAskedRoute['route'] => {
   return true;
 };
 
-/** In one piece, where it is small. Returns false where there is more to it. */
-const sendPlainly = async (reply: Reply, headers: string[], response: ServerResponse): Promise<boolean> => {
-  if (!('text' in reply) || reply.headers !== undefined) return false;
-  const { status, text, contentType } = reply;
-  const lengthBytes =
-    typeof text === 'string'
-      ? Buffer.byteLength(text)
-      : Buffer.isBuffer(text)
-        ? text.length
-        : text.reduce((sum, { length }) => sum + length, 0);
-  if (isCompressible(contentType, lengthBytes)) return false;
-  headers.push('Cache-Control', 'no-store', 'Content-Type', contentType);
-  headers.push('Content-Length', String(lengthBytes));
-  response.writeHead(status, headers);
-  if (typeof text === 'string') response.end(text);
-  else await sendPieces(Buffer.isBuffer(text) ? [text] : text, response);
-  return true;
+/** What is sent as it is: content without an ETag, in memory, that isn't compressed. */
+type PlainReply = Extract<Reply, { readonly text: unknown }>;
+
+const lengthOf = (content: Content): number => {
+  if (typeof content === 'string') return Buffer.byteLength(content);
+  if (Buffer.isBuffer(content)) return content.length;
+  return content.reduce((sum, { length }) => sum + length, 0);
+};
+
+const isPlain = (reply: Reply): reply is PlainReply =>
+  'text' in reply && reply.headers === undefined && !isCompressible(reply.contentType, lengthOf(reply.text));
+
+/** Null: it is on its way. */
+const sendPlainly = (
+  { status, text, contentType }: PlainReply,
+  headers: readonly string[],
+  response: ServerResponse,
+): Promise<void> | null => {
+  const own = ['Content-Type', contentType, 'Content-Length', String(lengthOf(text))];
+  response.writeHead(status, [...headers, 'Cache-Control', 'no-store', ...own]);
+  if (typeof text !== 'string') return sendPieces(Buffer.isBuffer(text) ? [text] : text, response);
+  response.end(text);
+  return null;
 };
 
 /** Null: it doesn't fit the schemas, or can be read in two ways. */
@@ -107,6 +113,23 @@ const understand = (
     token: token || null,
     session: session || null,
   };
+};
+
+/** What is told in headers, where it is told at all. */
+type Told = {
+  readonly requestId: string | string[] | undefined;
+  readonly token: string | null;
+  readonly address: string | null;
+};
+
+const NOTHING_TOLD: Told = { requestId: undefined, token: null, address: null };
+
+const tellingHeader = /^(?:x-request-id|authorization|x-forwarded-for|forwarded)$/i;
+
+/** Whether there is anything to read in a head: to have all of it sorted out costs as much as to answer it. */
+const isTold = ({ rawHeaders }: IncomingMessage): boolean => {
+  for (let at = 0; at < rawHeaders.length; at += 2) if (tellingHeader.test(rawHeaders[at]!)) return true;
+  return false;
 };
 
 const setAll = (headers: readonly string[], response: ServerResponse): void => {
@@ -169,12 +192,6 @@ export class OftenAsked {
     this.#kept.set(url, understood);
   }
 
-  #addressOf(request: IncomingMessage): string {
-    if (this.#isBehindProxy) return asExpressSees(request, this.#beside.app).ip ?? '';
-    this.#deps.forwarded.see(request.headers);
-    return request.socket.remoteAddress ?? '';
-  }
-
   async #answer(
     { often, cameraId, params, query, token, session }: Understood,
     request: IncomingMessage,
@@ -182,30 +199,46 @@ export class OftenAsked {
   ): Promise<void> {
     const { route } = often;
     const { streams, clock } = this.#deps;
+    const { app } = this.#beside;
+    const told = isTold(request) ? this.#readHead(request) : NOTHING_TOLD;
     const shown: Shown = {
-      token: bearerTokenOf(request.headers.authorization) ?? token,
+      token: told.token ?? token,
       session,
-      address: this.#addressOf(request),
+      address: told.address ?? request.socket.remoteAddress ?? '',
     };
-    const requestId = watchRequest(this.#deps, request, response, () => route.path);
+    const requestId = requestIdOf(told.requestId);
+    watchRequest(this.#deps, request, response, requestId, () => route.path);
     const serviceTime = new Date(clock.wallMs()).toISOString();
     const headers = ['X-Request-Id', requestId, 'Service-Time', serviceTime, ...often.headers];
     try {
       const viewing = streams.pollBy(shown, cameraId, route.permission);
-      const reply = await route.handle(
-        new OftenAskedCall({ params, query, viewing, shown }, request, response, this.#beside.app),
-      );
+      const call = new OftenAskedCall({ params, query, viewing, shown }, request, response, app);
+      const reply = await route.handle(call);
       // Whoever waited may have lost the right meanwhile.
       streams.pollBy(shown, cameraId, route.permission);
-      if (await sendPlainly(reply, headers, response)) return;
+      if (isPlain(reply)) {
+        const sending = sendPlainly(reply, headers, response);
+        if (sending !== null) await sending;
+        return;
+      }
       setAll(headers, response);
       forgetEncodings(request.headers);
-      const { app, compression } = this.#beside;
       Object.setPrototypeOf(response, app.response);
-      await send(reply, asExpressSees(request, app), response as Response, compression);
+      await send(reply, asExpressSees(request, app), response as Response, this.#beside.compression);
     } catch (thrown) {
       if (!response.headersSent) setAll(headers, response);
       sendProblem(this.#deps, thrown, request, response, { route: route.path, requestId });
     }
+  }
+
+  #readHead(request: IncomingMessage): Told {
+    const { headers } = request;
+    const isNoticed = !this.#isBehindProxy;
+    if (isNoticed) this.#deps.forwarded.see(headers);
+    return {
+      requestId: headers['x-request-id'],
+      token: bearerTokenOf(headers.authorization),
+      address: isNoticed ? null : (asExpressSees(request, this.#beside.app).ip ?? null),
+    };
   }
 }

@@ -17,15 +17,15 @@ export type ReportDeps = { readonly log: Logger; readonly onRequest: RequestObse
 export const requestIdOf = (header: string | string[] | undefined): string =>
   typeof header === 'string' && /^[A-Za-z0-9_.:-]{1,64}$/.test(header) ? header : randomUUID();
 
-/** Tells of a request once it is over. Returns its id. */
+/** Tells of a request once it is over. */
 export const watchRequest = (
   deps: ReportDeps,
   request: IncomingMessage,
   response: ServerResponse,
+  requestId: string,
   routeOf: () => string,
-): string => {
+): void => {
   const startMs = performance.now();
-  const requestId = requestIdOf(request.headers['x-request-id']);
   response.on('close', () => {
     const durationSec = (performance.now() - startMs) / 1000;
     reportRequest(deps, requestId, {
@@ -35,7 +35,6 @@ export const watchRequest = (
       durationSec,
     });
   });
-  return requestId;
 };
 
 /** Tells of a request that was answered. */

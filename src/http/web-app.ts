@@ -10,7 +10,7 @@ import { type Doorkeepers, mountRoutes } from './mount.js';
 import { OftenAsked } from './often-asked.js';
 import { httpError } from './problem.js';
 import { sendProblem } from './problem-answer.js';
-import { type ReportDeps, watchRequest } from './request-report.js';
+import { type ReportDeps, requestIdOf, watchRequest } from './request-report.js';
 import type { Route } from './route.js';
 
 export type WebAppOptions = {
@@ -40,7 +40,8 @@ const observe =
   (deps: WebAppDeps): RequestHandler =>
   (request, response, next) => {
     const routeOf = (): string => (response.locals['route'] as string | undefined) ?? 'none';
-    const requestId = watchRequest(deps, request, response, routeOf);
+    const requestId = requestIdOf(request.headers['x-request-id']);
+    watchRequest(deps, request, response, requestId, routeOf);
     response.setHeader('X-Request-Id', requestId);
     // Proxies put their own clock in the place of `Date`.
     response.setHeader('Service-Time', new Date(deps.clock.wallMs()).toISOString());

@@ -194,16 +194,13 @@ export class Channel {
   }
 
   /** A part's bytes; waits for the one that was hinted at. Throws `not_found`. */
-  async part(number: number, index: number): Promise<Buffer> {
+  part(number: number, index: number): Buffer | Promise<Buffer> {
     this.#partsWantedMs = this.#deps.clock.monotonicMs();
     const segment = this.find(number);
-    if (segment.durationTicks === null && index === segment.parts.length) {
-      const isDecided = (): boolean => segment.parts.length > index || this.#window.open !== segment;
-      await this.#waiting.until(isDecided, this.#window.targetDurationSec * 3_000);
-    }
-    const part = segment.parts[index];
-    if (part === undefined) throw hlsError('not_found', 'there is no such part');
-    return part.bytes;
+    if (segment.durationTicks !== null || index !== segment.parts.length) return partOf(segment, index);
+    const isDecided = (): boolean => segment.parts.length > index || this.#window.open !== segment;
+    const waitMs = this.#window.targetDurationSec * 3_000;
+    return this.#waiting.until(isDecided, waitMs).then(() => partOf(segment, index));
   }
 
   /** A whole segment as MPEG-TS. */
@@ -304,6 +301,12 @@ export class Channel {
     this.#window.clear();
   }
 }
+
+const partOf = (segment: Segment, index: number): Buffer => {
+  const part = segment.parts[index];
+  if (part === undefined) throw hlsError('not_found', 'there is no such part');
+  return part.bytes;
+};
 
 /** RFC 8216bis §6.2.5.2; a part behind a segment's last one is the first of the next segment. */
 const hasReached = (window: SegmentWindow, number: number, part: number | null): boolean => {

@@ -124,8 +124,10 @@ export class LiveHls implements LiveOutput {
         const { parts } = channel.whole(file.segment);
         return { contentType: 'video/mp4', pieces: parts.map(({ bytes }) => bytes) };
       }
-      case 'part':
-        return { contentType: 'video/mp4', pieces: [await channel.part(file.segment, file.part)] };
+      case 'part': {
+        const part = channel.part(file.segment, file.part);
+        return { contentType: 'video/mp4', pieces: [Buffer.isBuffer(part) ? part : await part] };
+      }
       case 'init':
         return { contentType: 'video/mp4', pieces: [channel.init(file.version)] };
     }
