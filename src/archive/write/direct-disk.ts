@@ -12,8 +12,10 @@ const WASM_PAGE_BYTES = 64 << 10;
  * than a second beyond it. The system's gathering and sorting then serves better, with fewer and larger writes.
  */
 const LATE_MS = 300;
+/** So long it has to be late without a write in time: hundreds of files that begin together make a shorter jam. */
+const JAM_MS = 500;
 /** So long it goes by the cache before direct writes are tried again; twice as long whenever that fails. */
-const FIRST_REST_MS = 60_000;
+const FIRST_REST_MS = 15_000;
 const LAST_REST_MS = 3_600_000;
 /** A trial that goes well for so long has succeeded. */
 const TRIAL_MS = 60_000;
@@ -50,6 +52,8 @@ export class DirectDisk {
   readonly #idle: Buffer[] = [];
   #restUntilMs = Number.NEGATIVE_INFINITY;
   #restMs = FIRST_REST_MS;
+  /** Since when the disk is late; null: the last write was in time. */
+  #lateSinceMs: number | null = null;
   /** As was told last. */
   #isSlow = false;
 
@@ -81,14 +85,17 @@ export class DirectDisk {
     const nowMs = this.#clock.monotonicMs();
     // What waited behind direct writes says nothing of the others.
     if (nowMs < this.#restUntilMs || askedMs < this.#restUntilMs) return;
-    const isLate = nowMs - askedMs >= LATE_MS;
-    if (isLate) {
+    const dueMs = askedMs + LATE_MS;
+    this.#lateSinceMs = nowMs < dueMs ? null : Math.min(this.#lateSinceMs ?? dueMs, dueMs);
+    const isJammed = this.#lateSinceMs !== null && nowMs - this.#lateSinceMs >= JAM_MS;
+    if (isJammed) {
+      this.#lateSinceMs = null;
       this.#restUntilMs = nowMs + this.#restMs;
       this.#restMs = Math.min(this.#restMs * 2, LAST_REST_MS);
     } else if (!this.#isSlow || nowMs - this.#restUntilMs < TRIAL_MS) return;
     else this.#restMs = FIRST_REST_MS;
-    if (isLate === this.#isSlow) return;
-    this.#isSlow = isLate;
-    this.#onChange(isLate, nowMs - askedMs);
+    if (isJammed === this.#isSlow) return;
+    this.#isSlow = isJammed;
+    this.#onChange(isJammed, nowMs - askedMs);
   }
 }
