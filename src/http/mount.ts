@@ -231,9 +231,9 @@ const allowOf = (routes: readonly Route[]): string => {
   return [...new Set(methods), 'OPTIONS'].join(', ');
 };
 
-/** Whether a path, which may be a declared one, is one of a route: `/api/cameras/bulk` may be the camera `bulk`, too. */
-const covers = (route: Route, path: string): boolean =>
-  new RegExp(`^${route.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`).test(path);
+/** What fits all paths of a route, and may fit declared ones: `/api/cameras/bulk` may be the camera `bulk`, too. */
+const patternOf = ({ path }: Route): RegExp =>
+  new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`);
 
 /** Mounts declared routes, and answers other methods of their paths. */
 export const mountRoutes = (
@@ -243,8 +243,9 @@ export const mountRoutes = (
   compression: Compression,
 ): void => {
   for (const route of routes) app[route.method](route.path, handlerOf(route, doorkeepers, compression));
+  const patterns = routes.map((route) => ({ route, pattern: patternOf(route) }));
   for (const path of new Set(routes.map((route) => route.path))) {
-    const allow = allowOf(routes.filter((route) => covers(route, path)));
+    const allow = allowOf(patterns.flatMap(({ route, pattern }) => (pattern.test(path) ? [route] : [])));
     app.all(path, (request, response) => {
       response.locals['route'] = path;
       if (request.method !== 'OPTIONS')

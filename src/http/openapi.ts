@@ -11,9 +11,13 @@ type Json = Record<string, unknown>;
 /** Collects named schemas, so that each is written once and referred to from everywhere else. */
 class Components {
   readonly schemas: Json = {};
+  /** Many routes end with the same. */
+  readonly #converted = { input: new Map<z.ZodType, Json>(), output: new Map<z.ZodType, Json>() };
 
   /** `input` shows what may be sent (defaults are optional), `output` what comes back. */
   convert(schema: z.ZodType, io: 'input' | 'output'): Json {
+    const known = this.#converted[io].get(schema);
+    if (known !== undefined) return known;
     // A named schema at the root would be written out; inside an object it becomes a reference.
     const wrapped = z.toJSONSchema(z.object({ it: schema }), { target: 'draft-2020-12', io });
     const text = JSON.stringify(wrapped).replaceAll('"#/$defs/', '"#/components/schemas/');
@@ -22,6 +26,7 @@ class Components {
       const { id: _, $schema: __, ...body } = definition as Json;
       this.schemas[name] = body;
     }
+    this.#converted[io].set(schema, converted.properties.it);
     return converted.properties.it;
   }
 }
