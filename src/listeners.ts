@@ -6,7 +6,6 @@ import { openFileLimit } from './base/open-file-limit.js';
 import type { Config } from './config.js';
 import { ConnectionCaps, connectionLimit } from './http/connection-caps.js';
 import { createPages } from './http/pages.js';
-import { PipelineCap } from './http/pipeline-cap.js';
 import type { Route } from './http/route.js';
 import { HttpServer, type ListenOptions } from './http/server.js';
 import { StalledResponses } from './http/stalled-responses.js';
@@ -89,7 +88,7 @@ export const listen = async (
     const pages = listener === 'service' ? { pages: createPages(WEB_FOLDER, deps.log) } : {};
     const app = createWebApp(shown, { corsOrigins, trustProxy, isHttps }, { ...deps, ...pages });
     const caps = capsOf(config, listener, (address) => app.isTrustedProxy(address), deps);
-    const guards = [caps, new PipelineCap(), new StalledResponses(deps.clock)];
+    const guards = [caps, new StalledResponses(deps.clock)];
     const server = await HttpServer.listen(at, app.listener, onUpgrade, guards);
     servers.push(server);
     return server.url;

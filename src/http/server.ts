@@ -1,14 +1,9 @@
-import {
-  createServer,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { AppError, messageOf } from '../base/errors.js';
+import { Pipelines } from './pipelines.js';
 import { problemOfStatus } from './problem.js';
 import type { ServedCertificate } from './tls/served-certificate.js';
 import type { UpgradeListener } from './upgrade.js';
@@ -81,10 +76,10 @@ const socketsOf = (server: Server): ReadonlySet<Socket> => {
   return open;
 };
 
-const createSecureServer = (tls: ServedCertificate, app: RequestListener): Server => {
+const createSecureServer = (tls: ServedCertificate): Server => {
   try {
     const options = { ...bounds, handshakeTimeout: HANDSHAKE_TIMEOUT_MS, ...tls.pair };
-    const server = createTlsServer(options, app);
+    const server = createTlsServer(options);
     // Connections that are open go on with the one that they were shown.
     tls.renewed.on((pair) => server.setSecureContext(pair));
     return server;
@@ -117,17 +112,21 @@ export class HttpServer {
     guards: readonly ServerGuard[] = [],
   ): Promise<HttpServer> {
     const { host, hostVariable, port, portVariable, tls } = options;
-    const server = tls === null ? createServer(bounds, app) : createSecureServer(tls, app);
+    const server = tls === null ? createServer(bounds) : createSecureServer(tls);
     server.maxHeadersCount = MAX_HEADERS;
+    const pipelines = new Pipelines();
+    pipelines.attach(server);
     for (const guard of guards) guard.attach(server);
     const sockets = socketsOf(server);
-    const latest = new WeakMap<Duplex, ServerResponse>();
-    server.on('request', ({ socket }, response) => latest.set(socket, response));
+    // Node reads on in what has come in, though the connection was cut meanwhile: what it asks for there nobody would get.
+    server.on('request', (request, response) => {
+      if (!request.socket.destroyed) app(request, response);
+    });
     server.on('clientError', (fault, socket) => {
-      const response = latest.get(socket);
+      const response = pipelines.current(socket);
       onClientError(fault, socket, response?.headersSent === true && !response.writableFinished);
     });
-    const upgraded = new UpgradedSockets(latest);
+    const upgraded = new UpgradedSockets(pipelines);
     if (onUpgrade !== null) upgraded.attach(server, tls !== null, onUpgrade);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);

@@ -1,5 +1,6 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Pipelines } from './pipelines.js';
 import type { UpgradeListener } from './upgrade.js';
 
 /**
@@ -29,23 +30,20 @@ const serveUnchanged = (
 const isHeadWhole = ({ maxHeadersCount }: Server, { rawHeaders }: IncomingMessage): boolean =>
   maxHeadersCount === null || rawHeaders.length < 2 * maxHeadersCount;
 
-/** The answer to the last request of each connection. */
-export type LatestResponses = { get(socket: Duplex): ServerResponse | undefined };
-
 /** Gives the sockets away that don't speak HTTP any more. */
 export class UpgradedSockets {
-  readonly #latest: LatestResponses;
+  readonly #pipelines: Pick<Pipelines, 'current'>;
   #isClosing = false;
 
-  constructor(latest: LatestResponses) {
-    this.#latest = latest;
+  constructor(pipelines: Pick<Pipelines, 'current'>) {
+    this.#pipelines = pipelines;
   }
 
   /** Hands those who ask for a WebSocket to `onUpgrade`. */
   attach(server: Server, isTls: boolean, onUpgrade: UpgradeListener): void {
     server.on('upgrade', (request, socket, head) => {
       // Behind an answer that isn't out yet nobody can change the protocol.
-      if (this.#isClosing || this.#isBusy(socket) || !isHeadWhole(server, request)) {
+      if (this.#isClosing || this.#pipelines.current(socket) !== undefined || !isHeadWhole(server, request)) {
         socket.on('error', () => {}).destroy();
         return;
       }
@@ -56,10 +54,6 @@ export class UpgradedSockets {
       socket.on('error', () => {});
       onUpgrade(request, socket, head);
     });
-  }
-
-  #isBusy(socket: Duplex): boolean {
-    return this.#latest.get(socket)?.destroyed === false;
   }
 
   /** Takes no more. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { closedName } from '../../src/archive/files/file-name.js';
@@ -122,6 +123,28 @@ test('slow players of one network hold no more memory by segments than their sha
   const other = await begin(t, path(0), { from: '2001:db8:0:a::1' });
   assert.equal(other.statusCode, 200);
   assert.equal(await restOf(other), segmentBytes);
+});
+
+test('whoever asked for many segments at once and left, with none of them sent, holds none', async (t) => {
+  const from = '192.0.2.33';
+  const path = (at: number): string => `/hls/open/segment.ts?file=${fileName}&seq=${at % 5}`;
+  const probe = async (): Promise<number | undefined> => {
+    const response = await begin(t, path(0), { from });
+    response.destroy();
+    return response.statusCode;
+  };
+  const { hostname, port } = new URL(app.url);
+  const socket = connect({ host: hostname, port: Number(port) }).pause();
+  t.after(() => socket.destroy());
+  const paths = [
+    `/hls/open/recording.mp4?file=${fileName}`,
+    ...Array.from({ length: 24 }, (_, at) => path(at)),
+  ];
+  const head = `Host: x\r\nX-Forwarded-For: ${from}\r\n\r\n`;
+  socket.write(paths.map((each) => `GET ${each} HTTP/1.1\r\n${head}`).join(''));
+  await until('they are held', async () => (await probe()) === 503);
+  socket.destroy();
+  await until('none is held', async () => (await probe()) === 200);
 });
 
 test('a camera that is switched off is recorded no more, but its recordings go on to be sent', async (t) => {
