@@ -20,7 +20,7 @@ export type ListenOptions = {
 };
 
 /** Sees to it that clients don't take too much. */
-export type ServerGuard = { attach(server: Server): void };
+export type ServerGuard = { attach(server: Server, pipelines: Pick<Pipelines, 'current'>): void };
 
 /** Bounds for clients that dawdle: a request's head and whole must arrive in this time. */
 const bounds: ServerOptions = {
@@ -116,7 +116,7 @@ export class HttpServer {
     server.maxHeadersCount = MAX_HEADERS;
     const pipelines = new Pipelines();
     pipelines.attach(server);
-    for (const guard of guards) guard.attach(server);
+    for (const guard of guards) guard.attach(server, pipelines);
     const sockets = socketsOf(server);
     // Node reads on in what has come in, though the connection was cut meanwhile: what it asks for there nobody would get.
     server.on('request', (request, response) => {

@@ -1,13 +1,14 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../base/clock.js';
+import type { Pipelines } from './pipelines.js';
 
 /** A client that takes nothing for this long has gone, or never meant to read. */
 const STALL_LIMIT_MS = 30_000;
 const CHECK_EVERY_MS = 5_000;
 
-/** What a connection has taken until when, and what is answered on it. */
-type Progress = { takenBytes: number; sinceMs: number; response: ServerResponse };
+/** What a connection has taken until when. */
+type Progress = { takenBytes: number; sinceMs: number };
 
 /** Of events there may be none for hours; who sends them has an eye on its reader. */
 const isEventStream = (response: ServerResponse): boolean =>
@@ -26,27 +27,23 @@ export class StalledResponses {
   }
 
   /** Watches over all responses of a server until it closes. */
-  attach(server: Server): void {
-    const checks = this.#clock.every(CHECK_EVERY_MS, () => this.#check());
+  attach(server: Server, pipelines: Pick<Pipelines, 'current'>): void {
+    const checks = this.#clock.every(CHECK_EVERY_MS, () => this.#check(pipelines));
     server.once('close', () => checks.cancel());
-    server.on('request', ({ socket }, response: ServerResponse) => {
-      const known = this.#connections.get(socket);
-      if (known !== undefined) {
-        known.response = response;
-        return;
-      }
-      this.#connections.set(socket, { takenBytes: 0, sinceMs: this.#clock.monotonicMs(), response });
+    server.on('request', ({ socket }: IncomingMessage) => {
+      if (this.#connections.has(socket)) return;
+      this.#connections.set(socket, { takenBytes: 0, sinceMs: this.#clock.monotonicMs() });
       socket.once('close', () => this.#connections.delete(socket));
     });
   }
 
-  #check(): void {
+  #check(pipelines: Pick<Pipelines, 'current'>): void {
     const nowMs = this.#clock.monotonicMs();
     for (const [socket, progress] of this.#connections) {
       const takenBytes = socket.bytesWritten - socket.writableLength;
-      const { response } = progress;
+      const response = pipelines.current(socket);
       // What is not HTTP any more has its own rules.
-      const isIdle = response.destroyed || socket.writableLength === 0 || isEventStream(response);
+      const isIdle = response === undefined || socket.writableLength === 0 || isEventStream(response);
       if (isIdle || takenBytes !== progress.takenBytes) {
         progress.takenBytes = takenBytes;
         progress.sinceMs = nowMs;

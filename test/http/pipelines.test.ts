@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { HttpServer, type ListenOptions } from '../../src/http/server.js';
+import type { UpgradeListener } from '../../src/http/upgrade.js';
 import { selfSignedCertificate } from '../support/fake-camera/certificate.js';
 import { until } from '../support/until.js';
 
@@ -16,9 +17,14 @@ const tls = (): ListenOptions['tls'] => {
   };
 };
 
-const listen = async (t: TestContext, app: RequestListener, secure: ListenOptions['tls'] = null) => {
+const listen = async (
+  t: TestContext,
+  app: RequestListener,
+  secure: ListenOptions['tls'] = null,
+  onUpgrade: UpgradeListener | null = null,
+) => {
   const at = { host: '127.0.0.1', hostVariable: 'HOST', port: 0, portVariable: 'PORT', tls: secure };
-  const server = await HttpServer.listen(at, app);
+  const server = await HttpServer.listen(at, app, onUpgrade);
   t.after(() => server.close());
   return server;
 };
@@ -104,4 +110,34 @@ test('a few at a time may be under way, for as long as one likes', async (t) => 
     await until('all are answered', () => state.text.split('\r\n\r\n').length > 60 * round);
   }
   assert.equal(state.isClosed, false);
+});
+
+test('into an answer that is under way nothing is written, whatever is behind it', async (t) => {
+  const responses: ServerResponse[] = [];
+  let upgraded = 0;
+  const server = await listen(
+    t,
+    (_request, response) => void responses.push(response),
+    null,
+    () => {
+      upgraded += 1;
+    },
+  );
+  const webSocket = 'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+  for (const [later, next] of [
+    ['waits', 'no HTTP at all\r\n\r\n'],
+    ['was given up', webSocket],
+  ] as const) {
+    const { socket, state, ask } = await client(t, server);
+    ask(2);
+    await until('both are asked', () => responses.length === 2);
+    const [first, second] = responses.splice(0);
+    first!.writeHead(200, { 'Content-Length': 8 }).write('half');
+    if (later === 'was given up') second!.destroy();
+    await until('half of it is there', () => state.text.endsWith('half'));
+    socket.write(next);
+    await until('it is closed', () => state.isClosed);
+    assert.ok(state.text.endsWith('half'), state.text);
+  }
+  assert.equal(upgraded, 0);
 });

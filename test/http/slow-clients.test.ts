@@ -31,6 +31,7 @@ const clip: Clip = {
 };
 const writtenBytes: number[] = [];
 let asked = 0;
+let eventReaders = 0;
 let endWaiting = (): void => {};
 
 const answer = (text: Content): Reply => {
@@ -101,6 +102,7 @@ const server = await startWebServer([
     answers,
     handle: () => ({
       write: (_request, response) => {
+        eventReaders += 1;
         response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
         response.write(content);
       },
@@ -151,6 +153,14 @@ test('clients that never read are gone after 30 s, and all of them held one piec
   await wait(7);
   await until('all are gone', () => answered() === SILENT_CLIENTS);
   for (const client of clients) assert.equal(await isCut(client), true);
+});
+
+test('whoever takes nothing is gone after 30 s, whatever else it asked for meanwhile', async () => {
+  const client = await ask('/segment');
+  client.socket.write('GET /events HTTP/1.1\r\nHost: x\r\n\r\n');
+  await until('both are asked', () => eventReaders === 1);
+  await wait(36);
+  assert.equal(await isCut(client), true);
 });
 
 test('a slow client that takes some now and then gets everything', async () => {
