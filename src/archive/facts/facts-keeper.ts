@@ -42,6 +42,8 @@ export class FactsKeeper {
   #first: Timer | null = null;
   #rest: { readonly timer: Timer; readonly end: () => void } | null = null;
   #working: Promise<void> | null = null;
+  /** Until it succeeds: no more is learned than what is in mind. */
+  #isWritingFailed = false;
   #isStopped = false;
 
   constructor(place: FactsPlace, deps: FactsKeeperDeps) {
@@ -129,11 +131,24 @@ export class FactsKeeper {
       if (known !== undefined && isSameStamp(known.stamp, file.stamp)) learned.set(file.fileName, known);
       else due.push(file);
     }
-    this.#bearInMind(cameraId, learned);
+    try {
+      // Before anything is read in vain.
+      if (this.#isWritingFailed) await this.#write(cameraId, learned);
+      await this.#lookInto(cameraId, due, learned);
+      const count = [...learned.values()].filter(isWorthKeeping).length;
+      if (count + gone > (kept + count) * WRITE_SHARE) await this.#write(cameraId, learned);
+    } finally {
+      // Whichever disk failed, what was read before need not be read again.
+      this.#bearInMind(cameraId, learned);
+    }
+  }
+
+  async #lookInto(cameraId: string, due: readonly LookedAt[], learned: Map<string, Learned>): Promise<void> {
+    const { runner } = this.#deps;
+    const { archiveDir } = this.#place;
     let written = 0;
     for (let first = 0; first < due.length && !this.#isStopped; ) {
       const next = due.slice(first, first + FILES_A_JOB);
-      const { archiveDir } = this.#place;
       const found = await this.#run(() =>
         runner.run('lookInto', { archiveDir, cameraId, files: next, forMs: JOB_MS }),
       );
@@ -144,16 +159,15 @@ export class FactsKeeper {
       await this.#write(cameraId, learned);
       written = learned.size;
     }
-    const count = [...learned.values()].filter(isWorthKeeping).length;
-    if (count + gone > (kept + count) * WRITE_SHARE) await this.#write(cameraId, learned);
-    this.#bearInMind(cameraId, learned);
   }
 
   /** What is written is in mind no more. */
   async #write(cameraId: string, learned: Map<string, Learned>): Promise<void> {
     if (this.#isStopped) return;
     const worth = [...learned.values()].filter(isWorthKeeping);
+    this.#isWritingFailed = true;
     await this.#run(() => this.#deps.runner.run('keepFacts', { ...this.#place, cameraId, learned: worth }));
+    this.#isWritingFailed = false;
     for (const { fileName } of worth) learned.delete(fileName);
   }
 

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { readFacts } from '../../../src/archive/facts/camera-facts.js';
 import { FactsKeeper } from '../../../src/archive/facts/facts-keeper.js';
 import { factsPath } from '../../../src/archive/facts/learn-facts.js';
+import type { JobInput } from '../../../src/archive/jobs/jobs.js';
 import { Recordings } from '../../../src/archive/list/recordings.js';
 import { countBytesRead } from '../../support/bytes-read.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -289,5 +290,72 @@ test('where facts can not be kept, one camera a minute is looked at in vain, and
   assert.deepEqual(
     ['gate', 'roof', 'yard'].map((cameraId) => existsSync(factsPath(factsDir, cameraId))),
     [false, true, true],
+  );
+});
+
+test('where facts can not be kept no recording is asked in vain again, and what was learned is kept once they can be', async (t) => {
+  const { archiveDir, factsDir, restart } = setUp(t);
+  const cameraIds = ['gate', 'roof'];
+  for (const cameraId of cameraIds)
+    for (let hour = 0; hour < 20; hour += 1)
+      writeClosed(join(archiveDir, cameraId), { startMs: START_MS + hour * HOUR_MS });
+  const run = restart();
+  const asked: string[] = [];
+  let isBroken = true;
+  const runJob = run.runner.run.bind(run.runner);
+  run.runner.run = async (name, input) => {
+    if (name === 'keepFacts' && isBroken) throw new Error('ENOSPC');
+    if (name === 'lookInto') {
+      const { cameraId, files } = input as JobInput<'lookInto'>;
+      asked.push(...files.map(({ fileName }) => `${cameraId}/${fileName}`));
+    }
+    return runJob(name, input);
+  };
+  const lookAtAll = async (): Promise<void> => {
+    for (const cameraId of cameraIds) run.facts.learnSoon(cameraId);
+    await settle(run);
+  };
+  run.facts.start();
+  await settle(run);
+  const firstAsked = asked.length;
+  for (let hour = 20; hour < 24; hour += 1) {
+    writeClosed(join(archiveDir, 'gate'), { startMs: START_MS + hour * HOUR_MS });
+    await lookAtAll();
+  }
+  assert.equal(asked.length, firstAsked, 'while none can be kept');
+  isBroken = false;
+  await lookAtAll();
+  assert.deepEqual([asked.length, new Set(asked).size], [44, 44]);
+  assert.deepEqual(
+    cameraIds.map((cameraId) => readFacts(factsPath(factsDir, cameraId)).count),
+    [24, 20],
+  );
+  run.facts.stop();
+});
+
+test('a disk that fails amid the reading costs what was asked of it before no second time', async (t) => {
+  const { folder, restart, keptPath } = setUp(t);
+  for (let hour = 0; hour < 600; hour += 1) writeClosed(folder, { startMs: START_MS + hour * HOUR_MS });
+  const run = restart();
+  let looks = 0;
+  const counts: number[] = [];
+  const runJob = run.runner.run.bind(run.runner);
+  run.runner.run = async (name, input) => {
+    if (name !== 'lookInto') return runJob(name, input);
+    looks += 1;
+    if (looks === 2) throw new Error('EIO');
+    const found = await runJob(name, input);
+    counts.push((found as readonly unknown[]).length);
+    return found;
+  };
+  run.facts.start();
+  await settle(run);
+  run.facts.learnSoon('door');
+  await settle(run);
+  run.facts.stop();
+  assert.equal(readFacts(keptPath).count, 600);
+  assert.equal(
+    counts.reduce((sum, count) => sum + count, 0),
+    600,
   );
 });
