@@ -1,9 +1,8 @@
 import { POST_ROLL_MS, PRE_ROLL_MS, type TimeSpan } from './kept-spans.js';
+import { MOST_SET_BACK_MS } from './set-clock.js';
 
 /** Pictures that were on their way to a detector when it failed are lost to it with it. */
 const ON_THEIR_WAY_MS = 10_000;
-/** Of a time that ends later than so the clock was ahead. */
-const MOST_AHEAD_MS = 86_400_000;
 
 /**
  * Since when, and until when, all that there was to see at a camera was seen without a break. `nothing`: it isn't now;
@@ -39,11 +38,15 @@ export class BlindTimes {
     return this.#sawMs.get(cameraId) ?? this.#startMs;
   }
 
+  /** The clock is right now: where a time ends long after, it was ahead before. */
+  clockIsRight(cameraId: string, nowMs: number): void {
+    const time = this.#times.get(cameraId);
+    if (time !== undefined && time.toMs > nowMs + MOST_SET_BACK_MS)
+      this.#times.set(cameraId, { fromMs: Math.min(time.fromMs, nowMs), toMs: nowMs });
+  }
+
   /** What a look found. */
   look(cameraId: string, watched: Watched, nowMs: number): void {
-    const time = this.#times.get(cameraId);
-    if (time !== undefined && time.toMs > nowMs + MOST_AHEAD_MS)
-      this.#times.set(cameraId, { fromMs: Math.min(time.fromMs, nowMs), toMs: nowMs });
     if (watched === 'unknown') return;
     // The clock may have been set back meanwhile.
     const sawMs = Math.min(this.seenMs(cameraId), nowMs);

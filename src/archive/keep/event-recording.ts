@@ -15,6 +15,7 @@ import {
   spansOf,
   type TimeSpan,
 } from './kept-spans.js';
+import { type ClockLook, MOST_SET_BACK_MS, SetClock } from './set-clock.js';
 
 /** Outlives the service: up to which start of a recording it is decided what of them is kept, by camera. */
 export type DecisionMemory = {
@@ -48,7 +49,6 @@ const JUST_BEGUN_MS = LOOK_MS + 2_000;
 const MOST_A_LOOK = 50;
 /** Of which it is known since when they are closed. */
 const MOST_SEEN = 1_000;
-const MOST_SET_BACK_MS = 86_400_000;
 /** Of one camera that wait to be decided on. */
 const MOST_LEFT = 100;
 /** Some ten minutes of looks. */
@@ -73,6 +73,7 @@ export class EventRecording {
   /** When a closed recording was seen first, by the monotonic clock, by camera. */
   readonly #seenMs = new Map<string, ReadonlyMap<string, number>>();
   readonly #blind: BlindTimes;
+  readonly #time: SetClock;
   #stored: string;
   #timer: Timer | null = null;
   #looking: Promise<void> | null = null;
@@ -86,6 +87,12 @@ export class EventRecording {
     this.#stored = deps.memory.decided() ?? '{}';
     this.#blind = new BlindTimes(deps.clock.wallMs());
     const stored = [...parseDecisions(this.#stored)];
+    const knownMs = stored.flatMap(([, { decidedMs, seenMs, blindMs }]) => [
+      decidedMs,
+      seenMs,
+      ...(blindMs ?? []),
+    ]);
+    this.#time = new SetClock(deps.clock, knownMs.length > 0 ? Math.max(...knownMs) : null);
     this.#decidedMs = new Map(stored.map(([cameraId, { decidedMs }]) => [cameraId, decidedMs]));
     for (const [cameraId, { leftMs, blindMs, seenMs }] of stored) {
       if (leftMs.length > 0) this.#leftMs.set(cameraId, new Set(leftMs.slice(0, MOST_LEFT)));
@@ -118,17 +125,28 @@ export class EventRecording {
     this.#remember();
   }
 
+  /**
+   * What time it is for whatever is decided now. By a clock that is set ahead, as at a start in 1970, recordings are long over
+   * that were made before only events were wanted, or are decided on: whatever it finds stays.
+   */
+  #lookAtClock(): ClockLook {
+    const look = this.#time.look();
+    if (look.hasLeapt)
+      for (const cameraId of this.#decidedMs.keys()) this.#pass(cameraId, look.nowMs - JUST_BEGUN_MS);
+    return look;
+  }
+
   /** Whose recordings are decided on: those that were made before that was set stay as they are. */
   #follow(): void {
-    const nowMs = this.#deps.clock.wallMs();
+    const { nowMs, isBehind } = this.#lookAtClock();
     const cameraIds = new Set(this.#deps.cameraIds());
     for (const cameraId of this.#decidedMs.keys()) if (!cameraIds.has(cameraId)) this.forget(cameraId);
     for (const cameraId of cameraIds) {
       const decidedMs = this.#decidedMs.get(cameraId);
       // Where the clock was set back all that is named by this time stays until it is there again: who knows which of it was
-      // made before only events were wanted. One that was ahead by more would keep all for too long.
-      const isAhead = decidedMs !== undefined && decidedMs > nowMs + MOST_SET_BACK_MS;
-      if (decidedMs === undefined || isAhead) this.#decidedMs.set(cameraId, nowMs - JUST_BEGUN_MS);
+      // made before only events were wanted. One that was ahead by more would keep all for too long, once that is certain.
+      const wasAhead = decidedMs !== undefined && decidedMs > nowMs + MOST_SET_BACK_MS && !isBehind;
+      if (decidedMs === undefined || wasAhead) this.#decidedMs.set(cameraId, nowMs - JUST_BEGUN_MS);
     }
   }
 
@@ -191,20 +209,22 @@ export class EventRecording {
   }
 
   async #decide(cameraId: string): Promise<void> {
-    const { clock, watched, isLasting, runner } = this.#deps;
-    const nowMs = clock.wallMs();
+    const { watched, isLasting, runner } = this.#deps;
+    const { nowMs, isBehind } = this.#lookAtClock();
     const decidedMs = this.#decidedMs.get(cameraId);
     if (decidedMs === undefined) return;
+    if (!isBehind) this.#blind.clockIsRight(cameraId, nowMs);
     this.#blind.look(cameraId, watched(cameraId), nowMs);
     // What is known now may be forgotten when it is asked for: all of this time is kept.
     if (!isLasting()) {
       this.#decidedMs.set(cameraId, Math.max(decidedMs, nowMs));
       return;
     }
+    if (isBehind) return;
     const toMs = Number.POSITIVE_INFINITY;
     const input = { archiveDir: this.#archiveDir, cameraId, fromMs: decidedMs, toMs, count: MOST_SEEN };
     const closed = await runner.run('closedWithin', input);
-    const due = this.#dueOf(cameraId, closed);
+    const due = this.#dueOf(cameraId, closed, nowMs - LATE_MS);
     for (const [at, recording] of due.entries()) {
       if (this.#isStopped) return;
       const { fileName, startMs } = recording;
@@ -250,9 +270,8 @@ export class EventRecording {
   }
 
   /** Of closed recordings in their order those of which nothing is told any more, be the clock set meanwhile or not. */
-  #dueOf(cameraId: string, closed: readonly ClosedRecording[]): readonly ClosedRecording[] {
+  #dueOf(cameraId: string, closed: readonly ClosedRecording[], lateMs: number): readonly ClosedRecording[] {
     const nowMs = this.#deps.clock.monotonicMs();
-    const lateMs = this.#deps.clock.wallMs() - LATE_MS;
     const before = this.#seenMs.get(cameraId);
     const seen = new Map<string, number>();
     // How long those are closed that are there at the first look is known by their names alone.

@@ -10,7 +10,7 @@ const SHARE_AN_HOUR = 0.05;
 const BELIEVED_AFTER_MS = HOUR_MS / SHARE_AN_HOUR;
 
 /**
- * What time it is, for those who delete by age. A wall clock that leaps ahead (a dead battery, a wrong time server)
+ * What time it is, for those who delete. A wall clock that leaps ahead (a dead battery, a wrong time server)
  * would make everything old at once. So time is taken to pass as the monotonic clock tells. A wall clock that is ahead of
  * that is followed by a small share of each recording's time to live an hour, and believed after 20 hours, which would be
  * the end of the archive anyway. One that is behind deletes nothing, and is what it was when it comes back: many machines
@@ -37,7 +37,7 @@ export class TrustedTime {
   }
 
   /** Compares the clocks. To be called every few minutes: a step is one only if it is seen between two looks. */
-  look(): { readonly nowMs: number; readonly aheadMs: number } {
+  look(): { readonly nowMs: number; readonly aheadMs: number; readonly behindMs: number } {
     const wallMs = this.#clock.wallMs();
     const trustedMs = this.trustedMs;
     const isAhead = wallMs > trustedMs;
@@ -45,9 +45,11 @@ export class TrustedTime {
       this.#atMs = wallMs;
       this.#atMonotonicMs = this.#clock.monotonicMs();
       this.#apart = null;
-      return { nowMs: wallMs, aheadMs: 0 };
+      return { nowMs: wallMs, aheadMs: 0, behindMs: 0 };
     }
-    return isAhead ? { nowMs: trustedMs, aheadMs: wallMs - trustedMs } : { nowMs: wallMs, aheadMs: 0 };
+    return isAhead
+      ? { nowMs: trustedMs, aheadMs: wallMs - trustedMs, behindMs: 0 }
+      : { nowMs: wallMs, aheadMs: 0, behindMs: trustedMs - wallMs };
   }
 
   /** Recordings that ended before this are older than they are kept. */
