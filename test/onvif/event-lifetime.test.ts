@@ -33,6 +33,16 @@ for (const termMs of [10_000, 30_000, 60_000, 600_000])
     assert.ok(count(rig, 'Renew') >= 3 && count(rig, 'Renew') <= 26, `${count(rig, 'Renew')} renewals`);
   });
 
+for (const termMs of [10_000, 12_000, 15_000, 20_000, 25_000, 29_000, 30_000, 60_000])
+  test(`a pull point that a camera keeps for ${termMs / 1_000} s, and renews not, is followed by the next one in time`, {
+    timeout: 60_000,
+  }, async (t) => {
+    const rig = await rigOf(t, { path: '/pull/#', termMs, renewal: 'fault' });
+    await live(rig, 65);
+    assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
+    assert.ok(rig.events.subscriptions >= 2 && rig.events.subscriptions <= 14, `${rig.events.subscriptions}`);
+  });
+
 test('where a pull point takes no renewal the next one takes over before it ends, and motion goes on', {
   timeout: 60_000,
 }, async (t) => {
@@ -190,8 +200,8 @@ test('whatever a camera says of a pull point’s end, it is asked for 1 to 20 s 
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 4e12 }),
-      fc.integer({ min: 10_000, max: 4_000_000 }),
-      fc.integer({ min: 0, max: 4_000_000 }),
+      fc.oneof(fc.integer({ min: 10_000, max: 40_000 }), fc.integer({ min: 10_000, max: 4_000_000 })),
+      fc.oneof(fc.integer({ min: 0, max: 40_000 }), fc.integer({ min: 0, max: 4_000_000 })),
       (cameraMs, termMs, laterMs) => {
         const life = new Lifetime();
         life.granted(said(iso(cameraMs), iso(cameraMs + termMs)), at(1_000));
@@ -200,8 +210,23 @@ test('whatever a camera says of a pull point’s end, it is asked for 1 to 20 s 
         assert.ok(Number.isInteger(waitSec) && waitSec >= 1 && waitSec <= 20);
         if (!life.endsSoon(nowMs)) assert.ok(laterMs + waitSec * 1_000 < termMs, 'longer than it lasts');
         if (laterMs >= termMs / 2) assert.ok(life.isRenewalDue(nowMs));
+        const endsSoon = life.endsSoon(nowMs);
+        life.prolonged(said(iso(cameraMs + laterMs), iso(cameraMs + termMs)), nowMs);
+        assert.deepEqual(
+          [life.endsSoon(nowMs), life.waitSec(nowMs)],
+          [endsSoon, waitSec],
+          'it says the same',
+        );
       },
     ),
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 40_000 }), (leftMs) => {
+      const life = new Lifetime();
+      life.granted('', at(1_000));
+      life.prolonged(said(iso(0), iso(leftMs)), at(1_000));
+      assert.ok(!life.endsSoon(at(6_000)), 'one that says it later gets no crowd of pull points');
+    }),
   );
   fc.assert(
     fc.property(fc.string(), fc.string(), fc.nat(), (one, other, nowMs) => {

@@ -11,11 +11,17 @@ const LEAST_TERM_MS = 10_000;
 const SPARE_MS = 10_000;
 
 /** How long from now, by the camera's clock alone; null: it doesn't say, or nothing that can be. */
-const toldTermMs = (answer: Element): number | null => {
+const toldMs = (answer: Element): number | null => {
   const nowMs = utcMs(textOf(at(answer, 'CurrentTime')));
   const endMs = utcMs(textOf(at(answer, 'TerminationTime')));
   if (nowMs === null || endMs === null || endMs <= nowMs) return null;
-  return Math.max(endMs - nowMs, LEAST_TERM_MS);
+  return endMs - nowMs;
+};
+
+/** Of one that was made, or renewed. */
+const termMs = (answer: Element): number | null => {
+  const ms = toldMs(answer);
+  return ms === null ? null : Math.max(ms, LEAST_TERM_MS);
 };
 
 /** How long a pull point lasts by what its camera says, and what is to be done before it ends. */
@@ -30,16 +36,17 @@ export class Lifetime {
   /** Of what was asked for then it says for how long: of a pull point that was made, or renewed. */
   granted(answer: Element, askedMs: MonotonicMs): void {
     this.#grantedAtMs = askedMs;
-    this.#termMs = toldTermMs(answer) ?? this.#termMs;
+    this.#termMs = termMs(answer) ?? this.#termMs;
     this.#endMs = this.#termMs === null ? null : askedMs + this.#termMs;
   }
 
   /** Many cameras keep a pull point for longer where it is used; none for less long. */
   prolonged(answer: Element, answeredMs: MonotonicMs): void {
-    const termMs = toldTermMs(answer);
-    if (termMs === null) return;
-    this.#termMs ??= termMs;
-    this.#endMs = Math.max(this.#endMs ?? 0, answeredMs + termMs);
+    // Of one whose end is known it tells what is left, be it a moment.
+    const leftMs = this.#endMs === null ? termMs(answer) : toldMs(answer);
+    if (leftMs === null) return;
+    this.#termMs ??= leftMs;
+    this.#endMs = Math.max(this.#endMs ?? 0, answeredMs + leftMs);
   }
 
   /** There is none to follow: it is used for as long as it is there. */
