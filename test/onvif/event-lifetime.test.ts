@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { Notice } from '../../src/analytics/metadata.js';
 import { parseXml, at as within } from '../../src/analytics/xml-tree.js';
@@ -64,16 +64,17 @@ test('where a pull point takes no renewal the next one takes over before it ends
   assert.equal(events.pullPoints, 1, 'those before have been given back');
 });
 
+const crossing = (nth: number, atMs: number) =>
+  motion(true, {
+    topic: 'tns1:RuleEngine/LineDetector/Crossed',
+    data: { ObjectId: String(nth) },
+    operation: '',
+    atMs,
+  });
+
 test('what happens while one pull point takes over from the other is told once, and in order', {
   timeout: 60_000,
 }, async (t) => {
-  const crossed = (atMs: number) =>
-    motion(true, {
-      topic: 'tns1:RuleEngine/LineDetector/Crossed',
-      data: { ObjectId: '7' },
-      operation: '',
-      atMs,
-    });
   const rig: Rig = await rigOf(
     t,
     { path: '/pull/#', termMs: 30_000, renewal: 'fault' },
@@ -83,7 +84,7 @@ test('what happens while one pull point takes over from the other is told once, 
         const isDone = events.instead(operation, response, body);
         // Both have it: the old one and the new one.
         if (operation === 'CreatePullPointSubscription' && events.subscriptions === 2)
-          events.tell(motion(false, { atMs: events.nowMs }), crossed(events.nowMs));
+          events.tell(motion(false, { atMs: events.nowMs }), crossing(7, events.nowMs));
         return isDone;
       },
     },
@@ -100,9 +101,80 @@ test('what happens while one pull point takes over from the other is told once, 
   await live(rig, 3);
   const states = () => noticed.map(({ state }) => state);
   assert.deepEqual(states(), ['on', 'off', 'once']);
-  events.tell(motion(true, { atMs: events.nowMs }), crossed(events.nowMs));
+  events.tell(motion(true, { atMs: events.nowMs }), crossing(7, events.nowMs));
   await live(rig, 1);
   assert.deepEqual(states().slice(3), ['on', 'once'], 'what happens then is told');
+});
+
+/** So much happens just before the second pull point is there: the first one alone has it. */
+const busyBeforeNext = async (t: TestContext, happenings: number, dialect: Partial<EventDialect> = {}) => {
+  const rig: Rig = await rigOf(
+    t,
+    { path: '/pull/#', termMs: 60_000, renewal: 'fault', ...dialect },
+    {
+      instead: (operation, response, body) => {
+        const { events } = rig;
+        if (operation === 'CreatePullPointSubscription' && events.subscriptions === 1) {
+          const firstMs = events.nowMs - happenings;
+          events.tell(...Array.from({ length: happenings }, (_, nth) => crossing(nth, firstMs + nth)));
+        }
+        return events.instead(operation, response, body);
+      },
+    },
+  );
+  await until('the next one is there', async () => {
+    await live(rig, 1);
+    return rig.events.subscriptions === 2;
+  });
+  await until('the first one is given back', () => rig.events.pullPoints === 1 && rig.events.isAsked);
+  await live(rig, 1);
+  const heard = rig.cameras.heard('gate');
+  assert.ok(typeof heard === 'object' && heard !== null);
+  return { rig, heardMs: heard.toMs - heard.fromMs };
+};
+
+test('whatever a pull point still has when the next one takes over is told, be it several answers', {
+  timeout: 60_000,
+}, async (t) => {
+  const { rig, heardMs } = await busyBeforeNext(t, 100);
+  assert.equal(rig.noticed.length, 100);
+  assert.ok(heardMs > 40_000, `heard for ${heardMs} ms`);
+});
+
+const losses: Readonly<Record<string, readonly [happenings: number, dialect: Partial<EventDialect>]>> = {
+  'is gone when the next one is there': [1, { hasOne: true }],
+  'has more than anybody waits for': [400, {}],
+};
+
+for (const [what, [happenings, dialect]] of Object.entries(losses))
+  test(`where a pull point ${what}, all counts as heard only from then on`, {
+    timeout: 60_000,
+  }, async (t) => {
+    const { rig, heardMs } = await busyBeforeNext(t, happenings, dialect);
+    assert.ok(rig.noticed.length < happenings);
+    assert.ok(heardMs < 20_000, `heard for ${heardMs} ms`);
+    assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
+  });
+
+test('each next pull point is asked how all is, as the first one was', { timeout: 60_000 }, async (t) => {
+  const rig: Rig = await rigOf(
+    t,
+    { path: '/pull/#', termMs: 60_000, renewal: 'fault', tellsWhenAsked: true, hasOne: true },
+    {
+      instead: (operation, response, body) => {
+        // It begins when none is asked: the first one can't tell any more, and the next one not yet.
+        if (operation === 'CreatePullPointSubscription' && rig.events.subscriptions === 1)
+          rig.events.initial = [motion(true, { operation: 'Initialized', atMs: rig.events.nowMs })];
+        return rig.events.instead(operation, response, body);
+      },
+    },
+  );
+  await live(rig, 70);
+  assert.deepEqual(
+    rig.noticed.map(({ state }) => state),
+    ['on'],
+  );
+  assert.equal(count(rig, 'SetSynchronizationPoint'), rig.events.subscriptions);
 });
 
 test('a camera that has no room for a second pull point is asked on at the first', {
@@ -249,28 +321,40 @@ const happenings = fc.array(happening, { maxLength: 12 });
 
 test('whatever happens before, while and after a pull point takes over, all of it is told once', () => {
   fc.assert(
-    fc.property(happenings, happenings, happenings, fc.boolean(), (before, meanwhile, after, saysSince) => {
-      let utcMs = 1e12;
-      const now = new Map<string, Notice>();
-      const happen = ({ what, laterSec }: { what: string; laterSec: number }): Notice => {
-        utcMs += laterSec * 1_000;
-        const about = { kind: 'rule', key: what, label: what, topic: what, utcMs } as const;
-        if (what === 'line') return { ...about, state: 'once' };
-        const notice: Notice = { ...about, state: now.get(what)?.state === 'on' ? 'off' : 'on' };
-        now.set(what, notice);
-        return notice;
-      };
-      const old = before.map(happen);
-      utcMs += 1_000;
-      // Some cameras tell since when all is as it is, some when they were asked.
-      const initial = [...now.values()].map((notice) => (saysSince ? notice : { ...notice, utcMs }));
-      const both = meanwhile.map(happen);
-      const late = after.map(happen);
-      const told = new ToldNotices(systemClock);
-      assert.deepEqual(
-        [...told.hear(old), ...told.hearLast(both), ...told.hear([...initial, ...both, ...late])],
-        [...old, ...both, ...late],
-      );
-    }),
+    fc.property(
+      happenings,
+      happenings,
+      happenings,
+      fc.boolean(),
+      fc.nat(12),
+      (before, meanwhile, after, saysSince, first) => {
+        let utcMs = 1e12;
+        const now = new Map<string, Notice>();
+        const happen = ({ what, laterSec }: { what: string; laterSec: number }): Notice => {
+          utcMs += laterSec * 1_000;
+          const about = { kind: 'rule', key: what, label: what, topic: what, utcMs } as const;
+          if (what === 'line') return { ...about, state: 'once' };
+          const notice: Notice = { ...about, state: now.get(what)?.state === 'on' ? 'off' : 'on' };
+          now.set(what, notice);
+          return notice;
+        };
+        const old = before.map(happen);
+        utcMs += 1_000;
+        // Some cameras tell since when all is as it is, some when they were asked.
+        const initial = [...now.values()].map((notice) => (saysSince ? notice : { ...notice, utcMs }));
+        const both = meanwhile.map(happen);
+        const late = after.map(happen);
+        const told = new ToldNotices(systemClock);
+        assert.deepEqual(
+          [
+            ...told.hear(old),
+            ...told.hearRest(both.slice(0, first), false),
+            ...told.hearRest(both.slice(first), true),
+            ...told.hear([...initial, ...both, ...late]),
+          ],
+          [...old, ...both, ...late],
+        );
+      },
+    ),
   );
 });

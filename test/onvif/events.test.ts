@@ -134,7 +134,7 @@ test('a pull point that is lost is made anew at once, one that is lost again and
 });
 
 test('a flood of messages hides no state: the newest count', { timeout: 60_000 }, async (t) => {
-  const { events, noticed } = await rigOf(t, { path: '/pull/#' });
+  const { events, noticed } = await rigOf(t, { path: '/pull/#', tellsAllAtOnce: true });
   await until('it is asked', () => events.isAsked);
   const device = { topic: 'tns1:Device/HardwareFailure', source: {}, data: { State: 'true' } };
   events.tell(

@@ -38,6 +38,7 @@ type Watch = {
   isSaidSilent: boolean;
   /** When the log had that one of a camera that told some. */
   warnedMs: number;
+  /** Since then nothing was missed. */
   openedMs: MonotonicMs | 0;
   /** Of its last whole answer: whatever came before was told. */
   heardMs: MonotonicMs | 0;
@@ -181,6 +182,9 @@ export class EventCameras {
                 watch.openedMs = watch.heardMs = clock.monotonicMs();
                 watch.isSaidSilent = false;
                 if (!isSaid) log.info('a camera tells its events by ONVIF', { camera_id: cameraId });
+              },
+              onMissed: () => {
+                watch.openedMs = watch.heardMs = clock.monotonicMs();
               },
               onNotices: (notices) => {
                 watch.heardMs = clock.monotonicMs();

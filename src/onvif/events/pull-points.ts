@@ -1,21 +1,29 @@
 import type { Answer } from '../device.js';
 import { isOnvifError } from '../errors.js';
 import { WAIT_SEC } from './lifetime.js';
-import type { Subscription } from './subscription.js';
+import { isFull, type Subscription } from './subscription.js';
 
 /** So long the old one is asked for what it still has: the new one keeps all meanwhile. */
 const REST_SEC = 1;
+/** So many answers are waited for until all is told that it has: it ends soon. */
+const MOST_RESTS = 8;
 
-/** `isLast`: of a pull point from which the next one takes over; null: it had none. */
+/**
+ * `new`: of the pull point that is there. Of one from which the next one takes over: `more` is to come, this was its `last`, or
+ * it was `cut` short, and may have had more that nobody will hear of.
+ */
 export type Pulled =
-  | { readonly answer: Answer; readonly isLast: boolean }
-  | { readonly answer: null; readonly isLast: true };
+  | { readonly what: 'new' | 'more' | 'last'; readonly answer: Answer }
+  | { readonly what: 'cut'; readonly answer: Answer | null };
 
 /** A camera's pull points, one after another: where one takes no renewal the next one is there before it ends. */
 export class PullPoints {
   #current: Subscription;
-  /** It told all, and is yet to be given back. */
+  #isAskedHowAllIs = false;
+  /** It is yet to be given back. */
   #old: Subscription | null = null;
+  /** Answers that it may still give. */
+  #rests = 0;
 
   constructor(first: Subscription) {
     this.#current = first;
@@ -23,17 +31,32 @@ export class PullPoints {
 
   /** What there is, or comes soon. Throws what `../errors.ts` lists. */
   async pull(signal: AbortSignal): Promise<Pulled> {
+    if (this.#old !== null && this.#rests > 0) return this.#pullRest(this.#old, signal);
     await this.#endOld();
     const current = this.#current;
+    if (!this.#isAskedHowAllIs) await current.synchronize(signal);
+    this.#isAskedHowAllIs = true;
     await current.renewIfDue(signal);
     const next = current.endsSoon ? await current.next(signal) : null;
-    if (next === null) return { answer: await current.pull(WAIT_SEC, signal), isLast: false };
+    if (next === null) return { what: 'new', answer: await current.pull(WAIT_SEC, signal) };
     [this.#current, this.#old] = [next, current];
+    this.#isAskedHowAllIs = false;
+    this.#rests = MOST_RESTS;
+    return this.#pullRest(current, signal);
+  }
+
+  /** Until it has no more, is gone, or has more than anybody waits for. */
+  async #pullRest(old: Subscription, signal: AbortSignal): Promise<Pulled> {
+    this.#rests -= 1;
     try {
-      return { answer: await current.pull(REST_SEC, signal), isLast: true };
+      const answer = await old.pull(REST_SEC, signal);
+      if (isFull(answer)) return { what: this.#rests > 0 ? 'more' : 'cut', answer };
+      this.#rests = 0;
+      return { what: 'last', answer };
     } catch (fault) {
       if (signal.aborted || !isOnvifError(fault)) throw fault;
-      return { answer: null, isLast: true };
+      this.#rests = 0;
+      return { what: 'cut', answer: null };
     }
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { at, textOf } from '../../analytics/xml-tree.js';
+import { all, at, textOf } from '../../analytics/xml-tree.js';
 import type { Clock } from '../../base/clock.js';
 import type { Answer, OnvifDevice, Question } from '../device.js';
 import { isOnvifError, onvifError } from '../errors.js';
@@ -31,6 +31,10 @@ const isUnknown = (fault: unknown): boolean => {
   const codes = isOnvifError(fault) ? fault.details['codes'] : undefined;
   return Array.isArray(codes) && codes.includes('ActionNotSupported');
 };
+
+/** It may have more than it tells. */
+export const isFull = ({ element }: Answer): boolean =>
+  all(element, 'NotificationMessage').length >= MAX_MESSAGES;
 
 type Where = Pick<Question, 'url'> & { readonly reference: Reference };
 

@@ -24,7 +24,9 @@ export class ToldNotices {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   /** By key, what was told last, the oldest first. */
   readonly #last = new Map<string, Told>();
-  /** Of the old one's last answer, what the new one didn't repeat yet. */
+  /** What the old one had when the new one was there already. */
+  #rest: Notice[] = [];
+  /** Of that, what the new one didn't repeat yet. */
   #both = new Map<string, Told[]>();
   #untilMs = Number.NEGATIVE_INFINITY;
 
@@ -43,10 +45,13 @@ export class ToldNotices {
     });
   }
 
-  /** Of the old pull point's last answer; from now on the new one tells. */
-  hearLast(notices: readonly Notice[]): Notice[] {
+  /** Of an answer of the old pull point, now that there is a new one; from its last one on the new one tells. */
+  hearRest(notices: readonly Notice[], isLast: boolean): Notice[] {
     const news = this.hear(notices);
-    this.#both = byKey(notices);
+    this.#rest.push(...notices);
+    if (!isLast) return news;
+    this.#both = byKey(this.#rest);
+    this.#rest = [];
     this.#untilMs = this.#clock.monotonicMs() + OVERLAP_MS;
     return news;
   }

@@ -14,6 +14,8 @@ export type WatchEventsDeps = {
   readonly clock: Clock;
   /** From now on it tells what it notices. */
   readonly onOpen: () => void;
+  /** It may have noticed what nobody will hear of, until now. */
+  readonly onMissed: () => void;
   readonly onNotices: (notices: readonly PulledNotice[]) => void;
 };
 
@@ -86,14 +88,13 @@ const open = async (
  */
 export const watchEvents = async (
   options: PtzCameraOptions,
-  { clock, onOpen, onNotices }: WatchEventsDeps,
+  { clock, onOpen, onMissed, onNotices }: WatchEventsDeps,
   signal: AbortSignal,
 ): Promise<void> => {
   const { foreign, subscription } = await open(options, clock, signal);
   const points = new PullPoints(subscription);
   const told = new ToldNotices(clock);
   if (!signal.aborted) onOpen();
-  await subscription.synchronize(signal);
   while (!signal.aborted) {
     const beganMs = clock.monotonicMs();
     let pulled: Pulled;
@@ -106,11 +107,13 @@ export const watchEvents = async (
         await points.end();
       throw fault;
     }
-    const { answer, isLast } = pulled;
+    const { what, answer } = pulled;
     const answeredMs = clock.monotonicMs();
-    const newsOf = (notices: readonly Notice[]) => (isLast ? told.hearLast(notices) : told.hear(notices));
+    const newsOf = (notices: readonly Notice[]) =>
+      what === 'new' ? told.hear(notices) : told.hearRest(notices, what !== 'more');
     if (answer === null) newsOf([]);
     else onNotices(pulledNotices(answer.element, foreign, clock.wallMs(), newsOf));
+    if (what === 'cut') onMissed();
     const doneMs = clock.monotonicMs();
     const tookMs = (answer?.readMs ?? 0) + doneMs - answeredMs;
     const pauseMs = Math.max(LEAST_MS - (doneMs - beganMs), Math.min(PAUSE_TIMES * tookMs, MOST_MS));

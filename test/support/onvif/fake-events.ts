@@ -18,6 +18,10 @@ export type EventDialect = {
   readonly termMs?: number;
   /** Whoever asks for messages has it kept as long again. */
   readonly isProlonged?: boolean;
+  /** However few messages are asked for. */
+  readonly tellsAllAtOnce?: boolean;
+  /** It has room for one pull point: whoever makes another ends the one before. */
+  readonly hasOne?: boolean;
   /** What it says of the end of a pull point, whenever that is. */
   readonly termination?: (nowMs: number) => string;
 };
@@ -45,7 +49,7 @@ const messageXml = ({ topic, source, data, operation, atMs }: FakeMessage): stri
 type PullPoint = {
   readonly path: string;
   messages: FakeMessage[];
-  waiting: { readonly response: ServerResponse; readonly untilMs: number } | null;
+  waiting: { readonly response: ServerResponse; readonly untilMs: number; readonly count: number } | null;
   endMs: number;
 };
 
@@ -157,6 +161,7 @@ export class FakeEvents {
       waiting: null,
       endMs: this.#end,
     };
+    if (this.#dialect.hasOne) this.forget();
     this.#points.push(point);
     const parameters =
       reference === undefined ? '' : `<wsa5:ReferenceParameters>${reference.xml}</wsa5:ReferenceParameters>`;
@@ -184,7 +189,9 @@ export class FakeEvents {
 
   #pull(point: PullPoint, response: ServerResponse, body: string): void {
     const waitMs = Number(/Timeout>PT(\d+)S</.exec(body)?.[1]) * 1_000;
-    const waiting = { response, untilMs: this.nowMs + waitMs };
+    const limit = Number(/<MessageLimit>(\d+)</.exec(body)?.[1]);
+    const count = this.#dialect.tellsAllAtOnce ? Number.POSITIVE_INFINITY : limit;
+    const waiting = { response, untilMs: this.nowMs + waitMs, count };
     if (this.#dialect.isProlonged) point.endMs = Math.max(point.endMs, this.#end);
     point.waiting = waiting;
     response.on('close', () => {
@@ -198,9 +205,9 @@ export class FakeEvents {
   }
 
   #deliver(point: PullPoint): void {
-    const response = point.waiting!.response;
+    const { response, count } = point.waiting!;
     point.waiting = null;
-    const messages = point.messages.splice(0).map(messageXml).join('');
+    const messages = point.messages.splice(0, count).map(messageXml).join('');
     this.#answer(
       response,
       `<tev:PullMessagesResponse>${this.#times(point, 'tev')}${messages}</tev:PullMessagesResponse>`,
