@@ -43,6 +43,29 @@ for (const termMs of [10_000, 12_000, 15_000, 20_000, 25_000, 29_000, 30_000, 60
     assert.ok(rig.events.subscriptions >= 2 && rig.events.subscriptions <= 14, `${rig.events.subscriptions}`);
   });
 
+for (const termMs of [12_000, 20_000, 60_000])
+  test(`a pull point of ${termMs / 1_000} s whose renewal moves no end is followed by the next one in time`, {
+    timeout: 60_000,
+  }, async (t) => {
+    const rig = await rigOf(t, { path: '/pull/#', termMs, renewal: 'same end' });
+    await live(rig, 130);
+    assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
+    assert.equal(count(rig, 'Renew'), 1);
+  });
+
+test('a camera with one address for all pull points keeps the one that it made last', {
+  timeout: 60_000,
+}, async (t) => {
+  const rig = await rigOf(t, { path: '/pull', termMs: 60_000, renewal: 'fault' });
+  const { events, noticed } = rig;
+  await live(rig, 130);
+  events.tell(motion(true, { atMs: events.nowMs }));
+  await live(rig, 1);
+  assert.equal(noticed.length, 1);
+  assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
+  assert.equal(count(rig, 'Unsubscribe'), 0);
+});
+
 test('where a pull point takes no renewal the next one takes over before it ends, and motion goes on', {
   timeout: 60_000,
 }, async (t) => {

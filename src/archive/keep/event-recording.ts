@@ -75,6 +75,7 @@ export class EventRecording {
   readonly #blind: BlindTimes;
   readonly #time: SetClock;
   #stored: string;
+  #isStoringFailed = false;
   #timer: Timer | null = null;
   #looking: Promise<void> | null = null;
   #areLeftoversGone = false;
@@ -309,8 +310,11 @@ export class EventRecording {
     try {
       this.#deps.memory.rememberDecided(text);
       this.#stored = text;
+      this.#isStoringFailed = false;
     } catch (fault) {
-      this.#deps.log.warn('could not store which recordings were decided on', { reason: messageOf(fault) });
+      if (!this.#isStoringFailed)
+        this.#deps.log.warn('could not store which recordings were decided on', { reason: messageOf(fault) });
+      this.#isStoringFailed = true;
     }
   }
 }

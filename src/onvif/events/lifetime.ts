@@ -7,6 +7,8 @@ export const WAIT_SEC = 20;
 const RENEW_AFTER_MS = 30_000;
 /** None that is meant lasts less (ONVIF Core §9.1 has a minute in its examples), and what takes over costs some questions. */
 const LEAST_TERM_MS = 10_000;
+/** An end that is later by less is the same: some clocks know no less than a second. */
+const SAME_END_MS = 2_000;
 /** So long before its end the next one is made: a slow camera takes its time. */
 const SPARE_MS = 10_000;
 
@@ -32,6 +34,15 @@ export class Lifetime {
   /** Null: nobody knows. */
   #endMs: number | null = null;
   #hasNext = true;
+
+  /** False: it was answered to the question for a renewal as if it was one, and ends when it would have ended. */
+  renewed(answer: Element, askedMs: MonotonicMs): boolean {
+    // Of a moment nothing is meant: some say so of pull points that have no end.
+    const leftMs = toldMs(answer) ?? 0;
+    if (leftMs > SAME_END_MS && askedMs + leftMs < (this.#endMs ?? 0) + SAME_END_MS) return false;
+    this.granted(answer, askedMs);
+    return true;
+  }
 
   /** Of what was asked for then it says for how long: of a pull point that was made, or renewed. */
   granted(answer: Element, askedMs: MonotonicMs): void {

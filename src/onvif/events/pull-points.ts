@@ -34,15 +34,24 @@ export class PullPoints {
     if (this.#old !== null && this.#rests > 0) return this.#pullRest(this.#old, signal);
     await this.#endOld();
     const current = this.#current;
-    if (!this.#isAskedHowAllIs) await current.synchronize(signal);
-    this.#isAskedHowAllIs = true;
+    await this.#askHowAllIs(signal);
     await current.renewIfDue(signal);
     const next = current.endsSoon ? await current.next(signal) : null;
     if (next === null) return { what: 'new', answer: await current.pull(WAIT_SEC, signal) };
-    [this.#current, this.#old] = [next, current];
+    this.#current = next;
     this.#isAskedHowAllIs = false;
-    this.#rests = MOST_RESTS;
-    return this.#pullRest(current, signal);
+    if (!next.isSameAs(current)) {
+      this.#old = current;
+      this.#rests = MOST_RESTS;
+      return this.#pullRest(current, signal);
+    }
+    await this.#askHowAllIs(signal);
+    return { what: 'new', answer: await next.pull(WAIT_SEC, signal) };
+  }
+
+  async #askHowAllIs(signal: AbortSignal): Promise<void> {
+    if (!this.#isAskedHowAllIs) await this.#current.synchronize(signal);
+    this.#isAskedHowAllIs = true;
   }
 
   /** Until it has no more, is gone, or has more than anybody waits for. */

@@ -102,6 +102,12 @@ export class Subscription {
     return this.#lifetime.endsSoon(this.#clock.monotonicMs());
   }
 
+  /** Some cameras have one address for all: it is the same, for longer. */
+  isSameAs(other: Subscription): boolean {
+    const [one, another] = [this.#where, other.#where];
+    return one.url.href === another.url.href && one.reference.xml === another.reference.xml;
+  }
+
   /** Another one beside it, to take over; null where the camera gives none. */
   async next(signal: AbortSignal): Promise<Subscription | null> {
     try {
@@ -142,7 +148,7 @@ export class Subscription {
         ...{ namespace: NOTIFICATION, action: `${MANAGER}/RenewRequest`, signal },
         inside: `<TerminationTime>PT${TERM_SEC}S</TerminationTime>`,
       });
-      this.#lifetime.granted(element, askedMs);
+      this.#takesRenewal = this.#lifetime.renewed(element, askedMs);
       this.#wasUnanswered = false;
     } catch (fault) {
       if (signal.aborted || !isOnvifError(fault)) throw fault;

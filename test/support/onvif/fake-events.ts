@@ -9,7 +9,7 @@ export type EventDialect = {
   /** What has to come with each question about a subscription, as SOAP header. */
   readonly reference?: { readonly xml: string; readonly declared: string };
   /** How it behaves when it is asked for a renewal, which it doesn't know. */
-  readonly renewal?: 'fault' | 'status alone' | 'page' | 'other answer' | 'cut off' | 'silence';
+  readonly renewal?: 'fault' | 'status alone' | 'page' | 'other answer' | 'cut off' | 'silence' | 'same end';
   /** How all is it tells when it is asked for that, instead of to whoever begins to ask; else it doesn't know the question. */
   readonly tellsWhenAsked?: boolean;
   /** What it says of the host; "": as it was asked. */
@@ -132,9 +132,9 @@ export class FakeEvents {
     } else if (operation === 'Unsubscribe') {
       this.#points.splice(this.#points.indexOf(point), 1);
       this.#answer(response, '<wsnt:UnsubscribeResponse/>');
-    } else if (renewal !== undefined) this.#renewNot(response, renewal);
+    } else if (renewal !== undefined && renewal !== 'same end') this.#renewNot(response, renewal);
     else {
-      point.endMs = this.#end;
+      if (renewal === undefined) point.endMs = this.#end;
       this.#answer(response, `<wsnt:RenewResponse>${this.#times(point, 'wsnt')}</wsnt:RenewResponse>`);
     }
     return true;
@@ -214,7 +214,7 @@ export class FakeEvents {
     );
   }
 
-  #renewNot(response: ServerResponse, how: NonNullable<EventDialect['renewal']>): void {
+  #renewNot(response: ServerResponse, how: Exclude<EventDialect['renewal'], 'same end' | undefined>): void {
     if (how === 'fault') this.#refuse(response);
     else if (how === 'status alone') response.writeHead(400).end();
     else if (how === 'page') response.end('<html><p>It works!');
