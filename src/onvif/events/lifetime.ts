@@ -39,7 +39,7 @@ export class Lifetime {
   renewed(answer: Element, askedMs: MonotonicMs): boolean {
     // Of a moment nothing is meant: some say so of pull points that have no end.
     const leftMs = toldMs(answer) ?? 0;
-    if (leftMs > SAME_END_MS && askedMs + leftMs < (this.#endMs ?? 0) + SAME_END_MS) return false;
+    if (leftMs > SAME_END_MS && Math.abs(askedMs + leftMs - (this.#endMs ?? 0)) < SAME_END_MS) return false;
     this.granted(answer, askedMs);
     return true;
   }
