@@ -38,8 +38,9 @@ type Watch = {
   isSaidSilent: boolean;
   /** When the log had that one of a camera that told some. */
   warnedMs: number;
-  /** Since then nothing was missed. */
   openedMs: MonotonicMs | 0;
+  /** Since then nothing was missed. */
+  wholeSinceMs: MonotonicMs | 0;
   /** Of its last whole answer: whatever came before was told. */
   heardMs: MonotonicMs | 0;
   /** Null: it is being asked. */
@@ -103,7 +104,7 @@ export class EventCameras {
     const watch = this.#watches.get(cameraId);
     if (watch?.isTelling !== true) return watch?.hasNone === true ? null : 'nothing';
     const aheadMs = this.#deps.clock.wallMs() - this.#deps.clock.monotonicMs();
-    return { fromMs: watch.openedMs + aheadMs, toMs: watch.heardMs + aheadMs };
+    return { fromMs: watch.wholeSinceMs + aheadMs, toMs: watch.heardMs + aheadMs };
   }
 
   /** Takes over what is set now; called once a second. */
@@ -145,6 +146,7 @@ export class EventCameras {
           isResumed: false,
           hasAnswered: false,
           openedMs: 0,
+          wholeSinceMs: 0,
           heardMs: 0,
           nextMs: 0,
         },
@@ -179,12 +181,12 @@ export class EventCameras {
                 watch.hasTold = true;
                 watch.hasNone = false;
                 watch.hasAnswered = false;
-                watch.openedMs = watch.heardMs = clock.monotonicMs();
+                watch.openedMs = watch.wholeSinceMs = watch.heardMs = clock.monotonicMs();
                 watch.isSaidSilent = false;
                 if (!isSaid) log.info('a camera tells its events by ONVIF', { camera_id: cameraId });
               },
               onMissed: () => {
-                watch.openedMs = watch.heardMs = clock.monotonicMs();
+                watch.wholeSinceMs = watch.heardMs = clock.monotonicMs();
               },
               onNotices: (notices) => {
                 watch.heardMs = clock.monotonicMs();
