@@ -5,17 +5,8 @@ import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { HttpServer, type ListenOptions } from '../../src/http/server.js';
 import type { UpgradeListener } from '../../src/http/upgrade.js';
-import { selfSignedCertificate } from '../support/fake-camera/certificate.js';
 import { until } from '../support/until.js';
-
-const tls = (): ListenOptions['tls'] => {
-  const { cert, key } = selfSignedCertificate();
-  return {
-    isSelfSigned: false,
-    pair: { cert: Buffer.from(cert), key: Buffer.from(key) },
-    renewed: { on: () => undefined },
-  };
-};
+import { selfSignedTls } from './self-signed-tls.js';
 
 const listen = async (
   t: TestContext,
@@ -51,7 +42,7 @@ const client = async (t: TestContext, { url }: HttpServer) => {
 
 for (const [name, secure] of [
   ['HTTP', null],
-  ['HTTPS', tls()],
+  ['HTTPS', selfSignedTls()],
 ] as const) {
   test(`who asks on and on without answers is cut off, and what it asks for beyond that is nobody's work (${name})`, async (t) => {
     let handled = 0;

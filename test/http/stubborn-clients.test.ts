@@ -3,17 +3,8 @@ import type { Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { HttpServer, type ListenOptions } from '../../src/http/server.js';
-import { selfSignedCertificate } from '../support/fake-camera/certificate.js';
 import { until } from '../support/until.js';
-
-const tls = (): ListenOptions['tls'] => {
-  const { cert, key } = selfSignedCertificate();
-  return {
-    isSelfSigned: false,
-    pair: { cert: Buffer.from(cert), key: Buffer.from(key) },
-    renewed: { on: () => undefined },
-  };
-};
+import { selfSignedTls } from './self-signed-tls.js';
 
 type Listener = { readonly server: HttpServer; readonly openCount: () => number };
 
@@ -45,7 +36,7 @@ const stay = async (t: TestContext, { server }: Listener, text: string): Promise
 };
 
 test('a stop waits for no client that connected to the TLS port and says nothing', async (t) => {
-  const listener = await listen(t, tls());
+  const listener = await listen(t, selfSignedTls());
   await stay(t, listener, '');
   await until('it is connected', () => listener.openCount() === 1);
   const startMs = performance.now();
@@ -57,7 +48,7 @@ test('a stop waits for no client that connected to the TLS port and says nothing
 test('whoever never comes to the point is gone soon, and need not agree to that', {
   timeout: 60_000,
 }, async (t) => {
-  const [plain, secure] = [await listen(t, null), await listen(t, tls())];
+  const [plain, secure] = [await listen(t, null), await listen(t, selfSignedTls())];
   await stay(t, plain, 'GET / HTTP/1.1\r\nHost: x\r\n');
   await stay(t, plain, 'no HTTP at all\r\n\r\n');
   await stay(t, secure, '');

@@ -23,6 +23,18 @@ const live = async ({ pass, events }: Rig, seconds: number): Promise<void> => {
 const count = ({ events }: Rig, wanted: string): number =>
   events.asked.filter(({ operation }) => operation === wanted).length;
 
+const heardFor = ({ cameras }: Rig): number => {
+  const heard = cameras.heard('gate');
+  assert.ok(typeof heard === 'object' && heard !== null, String(heard));
+  return Math.round(heard.toMs - heard.fromMs);
+};
+
+const toNext = (rig: Rig): Promise<true> =>
+  until('the next one is there', async () => {
+    await live(rig, 1);
+    return rig.events.subscriptions === 2;
+  });
+
 for (const termMs of [10_000, 30_000, 60_000, 600_000])
   test(`a pull point that a camera keeps for ${termMs / 1_000} s is renewed in time`, {
     timeout: 60_000,
@@ -64,6 +76,24 @@ test('a camera with one address for all pull points keeps the one that it made l
   assert.equal(noticed.length, 1);
   assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
   assert.equal(count(rig, 'Unsubscribe'), 0);
+});
+
+test('a camera with room for one pull point, which lost it soon after a takeover, is heard again at once, each time', {
+  timeout: 60_000,
+}, async (t) => {
+  const rig = await rigOf(t, { path: '/pull/#', termMs: 60_000, renewal: 'fault', hasOne: true });
+  const { events, cameras, pass } = rig;
+  for (const subscriptions of [2, 4]) {
+    await until('the next one took over', async () => {
+      await live(rig, 1);
+      return events.subscriptions === subscriptions;
+    });
+    await live(rig, 2);
+    events.forget();
+    await until('it is lost', () => cameras.heard('gate') === 'nothing');
+    pass(1_000);
+    await until('it is heard again', () => events.isAsked, { deadlineMs: 10_000 });
+  }
 });
 
 test('where a pull point takes no renewal the next one takes over before it ends, and motion goes on', {
@@ -117,10 +147,7 @@ test('what happens while one pull point takes over from the other is told once, 
   const on = motion(true, { atMs: events.nowMs });
   events.tell(on);
   events.initial = [{ ...on, operation: 'Initialized' }];
-  await until('the next one is there', async () => {
-    await live(rig, 1);
-    return events.subscriptions === 2;
-  });
+  await toNext(rig);
   await live(rig, 3);
   const states = () => noticed.map(({ state }) => state);
   assert.deepEqual(states(), ['on', 'off', 'once']);
@@ -145,15 +172,10 @@ const busyBeforeNext = async (t: TestContext, happenings: number, dialect: Parti
       },
     },
   );
-  await until('the next one is there', async () => {
-    await live(rig, 1);
-    return rig.events.subscriptions === 2;
-  });
+  await toNext(rig);
   await until('the first one is given back', () => rig.events.pullPoints === 1 && rig.events.isAsked);
   await live(rig, 1);
-  const heard = rig.cameras.heard('gate');
-  assert.ok(typeof heard === 'object' && heard !== null);
-  return { rig, heardMs: heard.toMs - heard.fromMs };
+  return { rig, heardMs: heardFor(rig) };
 };
 
 test('whatever a pull point still has when the next one takes over is told, be it several answers', {
@@ -178,6 +200,44 @@ for (const [what, [happenings, dialect]] of Object.entries(losses))
     assert.ok(heardMs < 20_000, `heard for ${heardMs} ms`);
     assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
   });
+
+for (const [tellsWhenAsked, what] of [
+  [false, 'counts as heard only from then on'],
+  [true, 'is heard on'],
+] as const)
+  test(`a camera with one address for all pull points, which ${tellsWhenAsked ? 'says' : "doesn't say"} how all is, ${what}`, {
+    timeout: 60_000,
+  }, async (t) => {
+    const rig = await rigOf(t, { path: '/pull', termMs: 60_000, renewal: 'fault', tellsWhenAsked });
+    await toNext(rig);
+    await live(rig, 2);
+    const heardMs = heardFor(rig);
+    assert.equal(heardMs > 40_000, tellsWhenAsked, `heard for ${heardMs} ms`);
+    assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
+  });
+
+test('what a camera has more of than it tells at once counts as heard when it told it', {
+  timeout: 60_000,
+}, async (t) => {
+  const heardMs: number[] = [];
+  const rig: Rig = await rigOf(
+    t,
+    { path: '/pull/#' },
+    {
+      instead: (operation, response, body) => {
+        if (operation === 'PullMessages') heardMs.push(heardFor(rig));
+        return rig.events.instead(operation, response, body);
+      },
+    },
+  );
+  await until('it is asked', () => rig.events.isAsked);
+  rig.pass(5_000);
+  rig.events.tell(...Array.from({ length: 70 }, (_, nth) => motion(nth % 2 === 0)));
+  await until('all is told', () => rig.noticed.length === 70 && rig.events.isAsked);
+  const [first = 0, second = 0, third = 0, last = 0] = heardMs;
+  assert.deepEqual([first, second, third, heardMs.length], [0, 0, 0, 4]);
+  assert.ok(last >= 5_000, `heard for ${last} ms`);
+});
 
 test('each next pull point is asked how all is, as the first one was', { timeout: 60_000 }, async (t) => {
   const rig: Rig = await rigOf(
@@ -280,6 +340,19 @@ test('a camera that ends each pull point without a word is heard again at once, 
   }
   assert.equal(logged.filter((line) => line.startsWith('warn')).length, 1, logged.join('\n'));
   assert.ok(logged.length <= 3, logged.join('\n'));
+});
+
+test('a renewal for less time than there was is taken at its word', () => {
+  const told = (leftSec: number) => ({
+    CurrentTime: new Date(0).toISOString(),
+    TerminationTime: new Date(leftSec * 1_000).toISOString(),
+  });
+  const life = new Lifetime();
+  life.granted(told(600), 1_000 as MonotonicMs);
+  assert.ok(life.renewed(told(60), 31_000 as MonotonicMs));
+  assert.ok(!life.endsSoon(61_000 as MonotonicMs) && life.isRenewalDue(61_000 as MonotonicMs));
+  assert.ok(life.endsSoon(85_000 as MonotonicMs));
+  assert.ok(!life.renewed(told(29), 62_000 as MonotonicMs), 'the end that there was');
 });
 
 test('whatever a camera says of a pull point’s end, it is asked for 1 to 20 s at a time, and left before that end', () => {

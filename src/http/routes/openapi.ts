@@ -9,7 +9,6 @@ import { type Route, route } from '../route.js';
  * tenth of a second, which a start has better use for.
  */
 export const withOpenApi = (routes: readonly Route[], version: string): Route[] => {
-  let all: readonly Route[] = [];
   let made: string | null = null;
   const text = (): string => {
     made ??= JSON.stringify(openApiOf(all, version));
@@ -45,6 +44,6 @@ export const withOpenApi = (routes: readonly Route[], version: string): Route[] 
       return { status: 200, text: page.text, contentType: 'text/html; charset=utf-8', headers };
     },
   });
-  all = [...routes, document, reference];
-  return [...all];
+  const all = [...routes, document, reference];
+  return all;
 };

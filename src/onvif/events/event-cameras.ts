@@ -188,8 +188,8 @@ export class EventCameras {
               onMissed: () => {
                 watch.wholeSinceMs = watch.heardMs = clock.monotonicMs();
               },
-              onNotices: (notices) => {
-                watch.heardMs = clock.monotonicMs();
+              onNotices: (notices, isAll) => {
+                if (isAll) watch.heardMs = clock.monotonicMs();
                 watch.hasAnswered = true;
                 if (notices.length > 0 && !signal.aborted) onNotices(cameraId, notices);
               },

@@ -34,7 +34,7 @@ export class PullPoints {
     if (this.#old !== null && this.#rests > 0) return this.#pullRest(this.#old, signal);
     await this.#endOld();
     const current = this.#current;
-    await this.#askHowAllIs(signal);
+    if (!this.#isAskedHowAllIs) await this.#askHowAllIs(signal);
     await current.renewIfDue(signal);
     const next = current.endsSoon ? await current.next(signal) : null;
     if (next === null) return { what: 'new', answer: await current.pull(WAIT_SEC, signal) };
@@ -45,13 +45,15 @@ export class PullPoints {
       this.#rests = MOST_RESTS;
       return this.#pullRest(current, signal);
     }
-    await this.#askHowAllIs(signal);
+    // What it had to tell may be gone: whoever says how all is makes up for that.
+    if (!(await this.#askHowAllIs(signal))) return { what: 'cut', answer: null };
     return { what: 'new', answer: await next.pull(WAIT_SEC, signal) };
   }
 
-  async #askHowAllIs(signal: AbortSignal): Promise<void> {
-    if (!this.#isAskedHowAllIs) await this.#current.synchronize(signal);
+  /** Once of each pull point; whether it tells that. */
+  async #askHowAllIs(signal: AbortSignal): Promise<boolean> {
     this.#isAskedHowAllIs = true;
+    return this.#current.synchronize(signal);
   }
 
   /** Until it has no more, is gone, or has more than anybody waits for. */

@@ -78,10 +78,10 @@ export class Subscription {
   }
 
   /**
-   * Has it tell how all is now (Core §9.6), which some do for a new pull point only when they are asked. Many know no such question, and
-   * say so in all ways: what is answered tells nothing of the pull point.
+   * Has it tell how all is now (Core §9.6), which some do for a new pull point only when they are asked; whether it will. Many know no
+   * such question, and say so in all ways: what is answered tells nothing of the pull point.
    */
-  async synchronize(signal: AbortSignal): Promise<void> {
+  async synchronize(signal: AbortSignal): Promise<boolean> {
     const action = `${PULL_POINT}/SetSynchronizationPointRequest`;
     const question = {
       namespace: NAMESPACES.events,
@@ -92,8 +92,10 @@ export class Subscription {
     };
     try {
       await this.#ask('SetSynchronizationPoint', question);
+      return true;
     } catch (fault) {
       if (!signal.aborted && !isOnvifError(fault)) throw fault;
+      return false;
     }
   }
 

@@ -7,7 +7,7 @@ import { readProfiles } from '../profiles.js';
 import type { PtzCameraOptions } from '../ptz/ptz-camera.js';
 import { type Pulled, PullPoints } from './pull-points.js';
 import { foreignSources, type PulledNotice, pulledNotices } from './pulled-notices.js';
-import { Subscription } from './subscription.js';
+import { isFull, Subscription } from './subscription.js';
 import { ToldNotices } from './told-notices.js';
 
 export type WatchEventsDeps = {
@@ -16,7 +16,8 @@ export type WatchEventsDeps = {
   readonly onOpen: () => void;
   /** It may have noticed what nobody will hear of, until now. */
   readonly onMissed: () => void;
-  readonly onNotices: (notices: readonly PulledNotice[]) => void;
+  /** `isAll`: until now there was nothing else. */
+  readonly onNotices: (notices: readonly PulledNotice[], isAll: boolean) => void;
 };
 
 const OPEN_MS = 30_000;
@@ -112,7 +113,7 @@ export const watchEvents = async (
     const newsOf = (notices: readonly Notice[]) =>
       what === 'new' ? told.hear(notices) : told.hearRest(notices, what !== 'more');
     if (answer === null) newsOf([]);
-    else onNotices(pulledNotices(answer.element, foreign, clock.wallMs(), newsOf));
+    else onNotices(pulledNotices(answer.element, foreign, clock.wallMs(), newsOf), !isFull(answer));
     if (what === 'cut') onMissed();
     const doneMs = clock.monotonicMs();
     const tookMs = (answer?.readMs ?? 0) + doneMs - answeredMs;
