@@ -54,6 +54,7 @@ export class DirectDisk {
   #restMs = FIRST_REST_MS;
   /** Since when the disk is late; null: the last write was in time. */
   #lateSinceMs: number | null = null;
+  #notedMs = Number.NEGATIVE_INFINITY;
   /** As was told last. */
   #isSlow = false;
 
@@ -86,7 +87,10 @@ export class DirectDisk {
     // What waited behind direct writes says nothing of the others.
     if (nowMs < this.#restUntilMs || askedMs < this.#restUntilMs) return;
     const dueMs = askedMs + LATE_MS;
-    this.#lateSinceMs = nowMs < dueMs ? null : Math.min(this.#lateSinceMs ?? dueMs, dueMs);
+    // Where nothing was written for longer than one write makes a jam, nobody knows how the disk was.
+    const sinceMs = nowMs - this.#notedMs < LATE_MS + JAM_MS ? this.#lateSinceMs : null;
+    this.#notedMs = nowMs;
+    this.#lateSinceMs = nowMs < dueMs ? null : Math.min(sinceMs ?? dueMs, dueMs);
     const isJammed = this.#lateSinceMs !== null && nowMs - this.#lateSinceMs >= JAM_MS;
     if (isJammed) {
       this.#lateSinceMs = null;
