@@ -173,7 +173,10 @@ const busyBeforeNext = async (t: TestContext, happenings: number, dialect: Parti
     },
   );
   await toNext(rig);
-  await until('the first one is given back', () => rig.events.pullPoints === 1 && rig.events.isAsked);
+  await until('the first one is given back', async () => {
+    await live(rig, 1);
+    return rig.events.pullPoints === 1;
+  });
   await live(rig, 1);
   return { rig, heardMs: heardFor(rig) };
 };
@@ -184,6 +187,25 @@ test('whatever a pull point still has when the next one takes over is told, be i
   const { rig, heardMs } = await busyBeforeNext(t, 100);
   assert.equal(rig.noticed.length, 100);
   assert.ok(heardMs > 40_000, `heard for ${heardMs} ms`);
+});
+
+test('a camera that tells one happening at a time has told all of them when the next pull point takes over', {
+  timeout: 60_000,
+}, async (t) => {
+  const { rig, heardMs } = await busyBeforeNext(t, 5, { tellsOneByOne: true });
+  assert.equal(rig.noticed.length, 5);
+  assert.ok(heardMs > 40_000, `heard for ${heardMs} ms`);
+});
+
+test('the pull point that follows one that took no renewal is asked to last longer', {
+  timeout: 60_000,
+}, async (t) => {
+  const rig = await rigOf(t, { path: '/pull/#', termMs: 60_000, renewal: 'fault', mostTermMs: 300_000 });
+  await live(rig, 400);
+  assert.equal(rig.events.subscriptions, 3);
+  const other = await rigOf(t, { path: '/pull/#', termMs: 60_000, renewal: 'fault', refusesLonger: true });
+  await live(other, 70);
+  assert.deepEqual([other.events.subscriptions, other.silent], [2, []]);
 });
 
 const losses: Readonly<Record<string, readonly [happenings: number, dialect: Partial<EventDialect>]>> = {
@@ -201,20 +223,34 @@ for (const [what, [happenings, dialect]] of Object.entries(losses))
     assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
   });
 
-for (const [tellsWhenAsked, what] of [
-  [false, 'counts as heard only from then on'],
-  [true, 'is heard on'],
-] as const)
-  test(`a camera with one address for all pull points, which ${tellsWhenAsked ? 'says' : "doesn't say"} how all is, ${what}`, {
+for (const tellsWhenAsked of [false, true])
+  test(`a camera with one address for all pull points, which ${tellsWhenAsked ? 'says' : "doesn't say"} how all is, counts as heard only from each on`, {
     timeout: 60_000,
   }, async (t) => {
     const rig = await rigOf(t, { path: '/pull', termMs: 60_000, renewal: 'fault', tellsWhenAsked });
     await toNext(rig);
     await live(rig, 2);
     const heardMs = heardFor(rig);
-    assert.equal(heardMs > 40_000, tellsWhenAsked, `heard for ${heardMs} ms`);
+    assert.ok(heardMs < 20_000, `heard for ${heardMs} ms`);
     assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
   });
+
+test('a camera with one address for all pull points, which takes its time for each, is asked between them', {
+  timeout: 60_000,
+}, async (t) => {
+  const rig: Rig = await rigOf(
+    t,
+    { path: '/pull', termMs: 10_000, renewal: 'fault' },
+    {
+      instead: (operation, response, body) => {
+        if (operation === 'CreatePullPointSubscription') rig.pass(7_000);
+        return rig.events.instead(operation, response, body);
+      },
+    },
+  );
+  await live(rig, 20);
+  assert.ok(count(rig, 'PullMessages') >= rig.events.subscriptions - 1);
+});
 
 test('what a camera has more of than it tells at once counts as heard when it told it', {
   timeout: 60_000,

@@ -255,6 +255,8 @@ export class EventRecording {
     const isLeft = this.#leftMs.get(cameraId)?.has(startMs) === true;
     if (isLeft || startMs < known.sinceMs) return 'all';
     if (this.#blind.has(cameraId, { fromMs: startMs, toMs: endMs })) return 'all';
+    // A camera that has more to tell than it is asked for tells the rest later.
+    if (endMs > this.#blind.seenMs(cameraId)) return null;
     return joined([...spansOf(known.events), ...spared]);
   }
 

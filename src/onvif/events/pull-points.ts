@@ -1,10 +1,8 @@
 import type { Answer } from '../device.js';
 import { isOnvifError } from '../errors.js';
 import { WAIT_SEC } from './lifetime.js';
-import { isFull, type Subscription } from './subscription.js';
+import type { Subscription } from './subscription.js';
 
-/** So long the old one is asked for what it still has: the new one keeps all meanwhile. */
-const REST_SEC = 1;
 /** So many answers are waited for until all is told that it has: it ends soon. */
 const MOST_RESTS = 8;
 
@@ -20,6 +18,8 @@ export type Pulled =
 export class PullPoints {
   #current: Subscription;
   #isAskedHowAllIs = false;
+  /** It took over from one with the same address, and wasn't asked yet. */
+  #isUnheard = false;
   /** It is yet to be given back. */
   #old: Subscription | null = null;
   /** Answers that it may still give. */
@@ -34,9 +34,11 @@ export class PullPoints {
     if (this.#old !== null && this.#rests > 0) return this.#pullRest(this.#old, signal);
     await this.#endOld();
     const current = this.#current;
-    if (!this.#isAskedHowAllIs) await this.#askHowAllIs(signal);
+    await this.#askHowAllIs(signal);
     await current.renewIfDue(signal);
-    const next = current.endsSoon ? await current.next(signal) : null;
+    // However short it lasts, it is asked before there is another one.
+    const next = current.endsSoon && !this.#isUnheard ? await current.next(signal) : null;
+    this.#isUnheard = false;
     if (next === null) return { what: 'new', answer: await current.pull(WAIT_SEC, signal) };
     this.#current = next;
     this.#isAskedHowAllIs = false;
@@ -45,23 +47,22 @@ export class PullPoints {
       this.#rests = MOST_RESTS;
       return this.#pullRest(current, signal);
     }
-    // What it had to tell may be gone: whoever says how all is makes up for that.
-    if (!(await this.#askHowAllIs(signal))) return { what: 'cut', answer: null };
-    return { what: 'new', answer: await next.pull(WAIT_SEC, signal) };
+    // What it had to tell may be gone.
+    this.#isUnheard = true;
+    return { what: 'cut', answer: null };
   }
 
-  /** Once of each pull point; whether it tells that. */
-  async #askHowAllIs(signal: AbortSignal): Promise<boolean> {
+  async #askHowAllIs(signal: AbortSignal): Promise<void> {
+    if (!this.#isAskedHowAllIs) await this.#current.synchronize(signal);
     this.#isAskedHowAllIs = true;
-    return this.#current.synchronize(signal);
   }
 
   /** Until it has no more, is gone, or has more than anybody waits for. */
   async #pullRest(old: Subscription, signal: AbortSignal): Promise<Pulled> {
     this.#rests -= 1;
     try {
-      const answer = await old.pull(REST_SEC, signal);
-      if (isFull(answer)) return { what: this.#rests > 0 ? 'more' : 'cut', answer };
+      const { answer, isLast } = await old.rest(signal);
+      if (!isLast) return { what: this.#rests > 0 ? 'more' : 'cut', answer };
       this.#rests = 0;
       return { what: 'last', answer };
     } catch (fault) {

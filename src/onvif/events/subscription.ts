@@ -16,9 +16,15 @@ const PULL_POINT = `${NAMESPACES.events}/PullPointSubscription`;
 
 /** A camera that we lost forgets us so soon; one that lost us isn't asked for longer. */
 const TERM_SEC = 60;
+/** Where it can't be renewed: each next one costs a moment of which nobody knows what was in it. */
+const LONG_TERM_SEC = 600;
 /** What it has to tell waits meanwhile. */
 const SYNCHRONIZE_LIMIT_MS = 2_000;
 const MAX_MESSAGES = 32;
+/** So long what an old one still has is waited for. */
+const REST_SEC = 1;
+/** What was there already is told sooner. */
+const WAITED_MS = 500;
 /** Of what is asked for all the time: 4 KB and some ninety elements a message, of which cameras use a third. */
 const PULLED = { maxBytes: 128 * 1024, maxElements: 3_000 };
 
@@ -55,13 +61,18 @@ export class Subscription {
   }
 
   /** Throws what `../errors.ts` lists. */
-  static async create(device: OnvifDevice, clock: Clock, signal: AbortSignal): Promise<Subscription> {
+  static async create(
+    device: OnvifDevice,
+    clock: Clock,
+    signal: AbortSignal,
+    termSec = TERM_SEC,
+  ): Promise<Subscription> {
     const url = device.services.events;
     if (url === undefined) throw tellsNone(Object.keys(device.services).length > 1);
     const question = {
       ...{ url, namespace: NAMESPACES.events, operation: 'CreatePullPointSubscription' },
       action: `${NAMESPACES.events}/EventPortType/CreatePullPointSubscriptionRequest`,
-      ...{ inside: `<InitialTerminationTime>PT${TERM_SEC}S</InitialTerminationTime>`, signal },
+      ...{ inside: `<InitialTerminationTime>PT${termSec}S</InitialTerminationTime>`, signal },
     };
     const askedMs = clock.monotonicMs();
     const { element, body } = await device.ask(question).catch((fault: unknown) => {
@@ -78,10 +89,10 @@ export class Subscription {
   }
 
   /**
-   * Has it tell how all is now (Core §9.6), which some do for a new pull point only when they are asked; whether it will. Many know no
-   * such question, and say so in all ways: what is answered tells nothing of the pull point.
+   * Has it tell how all is now (Core §9.6), which some do for a new pull point only when they are asked. Many know no such question, and
+   * say so in all ways: what is answered tells nothing of the pull point.
    */
-  async synchronize(signal: AbortSignal): Promise<boolean> {
+  async synchronize(signal: AbortSignal): Promise<void> {
     const action = `${PULL_POINT}/SetSynchronizationPointRequest`;
     const question = {
       namespace: NAMESPACES.events,
@@ -92,10 +103,8 @@ export class Subscription {
     };
     try {
       await this.#ask('SetSynchronizationPoint', question);
-      return true;
     } catch (fault) {
       if (!signal.aborted && !isOnvifError(fault)) throw fault;
-      return false;
     }
   }
 
@@ -112,15 +121,28 @@ export class Subscription {
 
   /** Another one beside it, to take over; null where the camera gives none. */
   async next(signal: AbortSignal): Promise<Subscription | null> {
-    try {
-      const made = await Subscription.create(this.#device, this.#clock, signal);
-      made.#takesRenewal = this.#takesRenewal;
-      return made;
-    } catch (fault) {
-      if (signal.aborted || !isOnvifError(fault)) throw fault;
-      this.#lifetime.beLast();
-      return null;
-    }
+    for (const termSec of this.#takesRenewal ? [TERM_SEC] : [LONG_TERM_SEC, TERM_SEC])
+      try {
+        const made = await Subscription.create(this.#device, this.#clock, signal, termSec);
+        made.#takesRenewal = this.#takesRenewal;
+        return made;
+      } catch (fault) {
+        if (signal.aborted || !isOnvifError(fault)) throw fault;
+      }
+    this.#lifetime.beLast();
+    return null;
+  }
+
+  /**
+   * What it still has, now that there is another one, which has what happens from now on. Some tell less at once than they are asked for:
+   * only one that waits has told all.
+   */
+  async rest(signal: AbortSignal): Promise<{ readonly answer: Answer; readonly isLast: boolean }> {
+    const askedMs = this.#clock.monotonicMs();
+    const answer = await this.pull(REST_SEC, signal);
+    const hasWaited = this.#clock.monotonicMs() - askedMs >= WAITED_MS;
+    const count = all(answer.element, 'NotificationMessage').length;
+    return { answer, isLast: count === 0 || (hasWaited && !isFull(answer)) };
   }
 
   /** What there is, or comes within `maxSec`; the whole answer. */

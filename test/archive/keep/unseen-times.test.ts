@@ -148,6 +148,17 @@ test('of a camera whose events are heard late what lies between its last answer 
   assert.deepEqual(rig.names(), namesOf(60 - 5, SECONDS));
 });
 
+test('as long as a camera has more to tell than is heard of it, what it may tell of waits', async (t) => {
+  const rig = setUp(t, []);
+  let waiting: readonly string[] = [];
+  await lookOn(rig, (sec) => {
+    if (sec === SECONDS + 100) waiting = rig.names();
+    return heard(-60, sec <= SECONDS + 100 ? Math.min(sec, 70) : sec);
+  });
+  assert.deepEqual(waiting, namesOf(70 - 10, SECONDS));
+  assert.deepEqual(rig.names(), []);
+});
+
 test('while a service stops, and nothing is found out any more, no look counts as one', async (t) => {
   const rig = setUp(t, []);
   await lookOn(rig, (sec) => (sec >= 90 && sec < 110 ? 'unknown' : always), 110);

@@ -20,6 +20,12 @@ export type EventDialect = {
   readonly isProlonged?: boolean;
   /** However few messages are asked for. */
   readonly tellsAllAtOnce?: boolean;
+  /** However many messages are asked for. */
+  readonly tellsOneByOne?: boolean;
+  /** Whoever asks for longer than `termMs` has it for as long, up to this. */
+  readonly mostTermMs?: number;
+  /** Whoever asks for longer than `termMs` has none. */
+  readonly refusesLonger?: boolean;
   /** It has room for one pull point: whoever makes another ends the one before. */
   readonly hasOne?: boolean;
   /** What it says of the end of a pull point, whenever that is. */
@@ -115,7 +121,7 @@ export class FakeEvents {
     const path = response.req.url ?? '';
     this.#dropEnded();
     if (operation === 'CreatePullPointSubscription') {
-      this.#subscribe(response);
+      this.#subscribe(response, body);
       return true;
     }
     const { reference, renewal, tellsWhenAsked } = this.#dialect;
@@ -151,15 +157,20 @@ export class FakeEvents {
     this.#points = this.#points.filter(({ endMs }) => endMs > nowMs);
   }
 
-  #subscribe(response: ServerResponse): void {
+  #subscribe(response: ServerResponse, body: string): void {
+    const { reference, host = '', tellsWhenAsked, termMs, mostTermMs = 0, refusesLonger } = this.#dialect;
+    const askedMs = Number(/TerminationTime>PT(\d+)S</.exec(body)?.[1]) * 1_000;
+    if (refusesLonger && askedMs > (termMs ?? 0)) {
+      this.#refuse(response);
+      return;
+    }
     this.#subscriptions += 1;
-    const { reference, host = '', tellsWhenAsked } = this.#dialect;
     const path = this.#dialect.path.replace('#', String(this.#subscriptions));
     const point = {
       path,
       messages: tellsWhenAsked ? [] : [...this.initial],
       waiting: null,
-      endMs: this.#end,
+      endMs: Math.max(this.#end, this.nowMs + Math.min(askedMs, mostTermMs)),
     };
     if (this.#dialect.hasOne) this.forget();
     this.#points.push(point);
@@ -190,7 +201,8 @@ export class FakeEvents {
   #pull(point: PullPoint, response: ServerResponse, body: string): void {
     const waitMs = Number(/Timeout>PT(\d+)S</.exec(body)?.[1]) * 1_000;
     const limit = Number(/<MessageLimit>(\d+)</.exec(body)?.[1]);
-    const count = this.#dialect.tellsAllAtOnce ? Number.POSITIVE_INFINITY : limit;
+    const { tellsAllAtOnce, tellsOneByOne } = this.#dialect;
+    const count = tellsAllAtOnce ? Number.POSITIVE_INFINITY : tellsOneByOne ? 1 : limit;
     const waiting = { response, untilMs: this.nowMs + waitMs, count };
     if (this.#dialect.isProlonged) point.endMs = Math.max(point.endMs, this.#end);
     point.waiting = waiting;
