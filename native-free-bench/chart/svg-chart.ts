@@ -148,6 +148,7 @@ export const drawChart = (panels: readonly Panel[]): string => {
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}">`,
+    '<title>CPU and latency</title>',
     style,
     `<rect class="back" width="${width}" height="${height}"/>`,
     ...body,
