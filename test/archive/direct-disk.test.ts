@@ -3,21 +3,32 @@ import { test } from 'node:test';
 import { DirectDisk } from '../../src/archive/write/direct-disk.js';
 import { type MonotonicMs, systemClock } from '../../src/base/clock.js';
 
-test('a write that is late now and then, with nothing written between, is no slow disk', () => {
+const diskAt = (told: boolean[]) => {
   let nowMs = 0;
-  const told: boolean[] = [];
   const clock = { ...systemClock, monotonicMs: () => nowMs as MonotonicMs };
   const disk = new DirectDisk({ clock, onChange: (isSlow) => told.push(isSlow) });
-  const write = (tookMs: number) => {
+  return (idleMs: number, tookMs: number) => {
+    nowMs += idleMs;
     const askedMs = disk.nowMs;
     nowMs += tookMs;
     disk.note(askedMs);
   };
-  for (const _ of [1, 2, 3]) {
-    nowMs += 60_000;
-    write(400);
-  }
+};
+
+test('a write that is late now and then, with nothing written between, is no slow disk', () => {
+  const told: boolean[] = [];
+  const write = diskAt(told);
+  for (const _ of [1, 2, 3]) write(60_000, 400);
   assert.deepEqual(told, []);
-  for (const _ of [1, 2]) write(400);
+  for (const _ of [1, 2]) write(0, 400);
   assert.deepEqual(told, [true], 'one after another');
+});
+
+test('writes that are late one after another are a slow disk, whatever each takes', () => {
+  for (const tookMs of [350, 500, 790]) {
+    const told: boolean[] = [];
+    const write = diskAt(told);
+    for (const _ of [1, 2, 3]) write(100, tookMs);
+    assert.deepEqual(told, [true], `${tookMs} ms`);
+  }
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Notice } from '../../src/analytics/metadata.js';
 import { parseXml, at as within } from '../../src/analytics/xml-tree.js';
@@ -8,32 +8,7 @@ import { Lifetime } from '../../src/onvif/events/lifetime.js';
 import { ToldNotices } from '../../src/onvif/events/told-notices.js';
 import type { EventDialect } from '../support/onvif/fake-events.js';
 import { until } from '../support/until.js';
-import { motion, type Rig, rigOf } from './event-rig.js';
-
-/** So many seconds go by for the service and the camera, which is asked all the while. */
-const live = async ({ pass, events }: Rig, seconds: number): Promise<void> => {
-  for (let second = 0; second < seconds; second += 1) {
-    await until('it is asked', () => events.isAsked);
-    pass(1_000);
-    events.pass(1_000);
-  }
-  await until('it is asked', () => events.isAsked);
-};
-
-const count = ({ events }: Rig, wanted: string): number =>
-  events.asked.filter(({ operation }) => operation === wanted).length;
-
-const heardFor = ({ cameras }: Rig): number => {
-  const heard = cameras.heard('gate');
-  assert.ok(typeof heard === 'object' && heard !== null, String(heard));
-  return Math.round(heard.toMs - heard.fromMs);
-};
-
-const toNext = (rig: Rig): Promise<true> =>
-  until('the next one is there', async () => {
-    await live(rig, 1);
-    return rig.events.subscriptions === 2;
-  });
+import { count, live, motion, type Rig, rigOf } from './event-rig.js';
 
 for (const termMs of [10_000, 30_000, 60_000, 600_000])
   test(`a pull point that a camera keeps for ${termMs / 1_000} s is renewed in time`, {
@@ -115,164 +90,6 @@ test('where a pull point takes no renewal the next one takes over before it ends
   assert.deepEqual([silent, cameras.counts.heard, logged.length], [[], 1, 1]);
   await live(rig, 2);
   assert.equal(events.pullPoints, 1, 'those before have been given back');
-});
-
-const crossing = (nth: number, atMs: number) =>
-  motion(true, {
-    topic: 'tns1:RuleEngine/LineDetector/Crossed',
-    data: { ObjectId: String(nth) },
-    operation: '',
-    atMs,
-  });
-
-test('what happens while one pull point takes over from the other is told once, and in order', {
-  timeout: 60_000,
-}, async (t) => {
-  const rig: Rig = await rigOf(
-    t,
-    { path: '/pull/#', termMs: 30_000, renewal: 'fault' },
-    {
-      instead: (operation, response, body) => {
-        const { events } = rig;
-        const isDone = events.instead(operation, response, body);
-        // Both have it: the old one and the new one.
-        if (operation === 'CreatePullPointSubscription' && events.subscriptions === 2)
-          events.tell(motion(false, { atMs: events.nowMs }), crossing(7, events.nowMs));
-        return isDone;
-      },
-    },
-  );
-  const { events, noticed } = rig;
-  await live(rig, 5);
-  const on = motion(true, { atMs: events.nowMs });
-  events.tell(on);
-  events.initial = [{ ...on, operation: 'Initialized' }];
-  await toNext(rig);
-  await live(rig, 3);
-  const states = () => noticed.map(({ state }) => state);
-  assert.deepEqual(states(), ['on', 'off', 'once']);
-  events.tell(motion(true, { atMs: events.nowMs }), crossing(7, events.nowMs));
-  await live(rig, 1);
-  assert.deepEqual(states().slice(3), ['on', 'once'], 'what happens then is told');
-});
-
-/** So much happens just before the second pull point is there: the first one alone has it. */
-const busyBeforeNext = async (t: TestContext, happenings: number, dialect: Partial<EventDialect> = {}) => {
-  const rig: Rig = await rigOf(
-    t,
-    { path: '/pull/#', termMs: 60_000, renewal: 'fault', ...dialect },
-    {
-      instead: (operation, response, body) => {
-        const { events } = rig;
-        if (operation === 'CreatePullPointSubscription' && events.subscriptions === 1) {
-          const firstMs = events.nowMs - happenings;
-          events.tell(...Array.from({ length: happenings }, (_, nth) => crossing(nth, firstMs + nth)));
-        }
-        return events.instead(operation, response, body);
-      },
-    },
-  );
-  await toNext(rig);
-  await until('the first one is given back', async () => {
-    await live(rig, 1);
-    return rig.events.pullPoints === 1;
-  });
-  await live(rig, 1);
-  return { rig, heardMs: heardFor(rig) };
-};
-
-test('whatever a pull point still has when the next one takes over is told, be it several answers', {
-  timeout: 60_000,
-}, async (t) => {
-  const { rig, heardMs } = await busyBeforeNext(t, 100);
-  assert.equal(rig.noticed.length, 100);
-  assert.ok(heardMs > 40_000, `heard for ${heardMs} ms`);
-});
-
-test('a camera that tells one happening at a time has told all of them when the next pull point takes over', {
-  timeout: 60_000,
-}, async (t) => {
-  const { rig, heardMs } = await busyBeforeNext(t, 5, { tellsOneByOne: true });
-  assert.equal(rig.noticed.length, 5);
-  assert.ok(heardMs > 40_000, `heard for ${heardMs} ms`);
-});
-
-test('the pull point that follows one that took no renewal is asked to last longer', {
-  timeout: 60_000,
-}, async (t) => {
-  const rig = await rigOf(t, { path: '/pull/#', termMs: 60_000, renewal: 'fault', mostTermMs: 300_000 });
-  await live(rig, 400);
-  assert.equal(rig.events.subscriptions, 3);
-  const other = await rigOf(t, { path: '/pull/#', termMs: 60_000, renewal: 'fault', refusesLonger: true });
-  await live(other, 70);
-  assert.deepEqual([other.events.subscriptions, other.silent], [2, []]);
-});
-
-const losses: Readonly<Record<string, readonly [happenings: number, dialect: Partial<EventDialect>]>> = {
-  'is gone when the next one is there': [1, { hasOne: true }],
-  'has more than anybody waits for': [400, {}],
-};
-
-for (const [what, [happenings, dialect]] of Object.entries(losses))
-  test(`where a pull point ${what}, all counts as heard only from then on`, {
-    timeout: 60_000,
-  }, async (t) => {
-    const { rig, heardMs } = await busyBeforeNext(t, happenings, dialect);
-    assert.ok(rig.noticed.length < happenings);
-    assert.ok(heardMs < 20_000, `heard for ${heardMs} ms`);
-    assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
-  });
-
-for (const tellsWhenAsked of [false, true])
-  test(`a camera with one address for all pull points, which ${tellsWhenAsked ? 'says' : "doesn't say"} how all is, counts as heard only from each on`, {
-    timeout: 60_000,
-  }, async (t) => {
-    const rig = await rigOf(t, { path: '/pull', termMs: 60_000, renewal: 'fault', tellsWhenAsked });
-    await toNext(rig);
-    await live(rig, 2);
-    const heardMs = heardFor(rig);
-    assert.ok(heardMs < 20_000, `heard for ${heardMs} ms`);
-    assert.deepEqual([rig.silent, rig.cameras.counts.heard, rig.logged.length], [[], 1, 1]);
-  });
-
-test('a camera with one address for all pull points, which takes its time for each, is asked between them', {
-  timeout: 60_000,
-}, async (t) => {
-  const rig: Rig = await rigOf(
-    t,
-    { path: '/pull', termMs: 10_000, renewal: 'fault' },
-    {
-      instead: (operation, response, body) => {
-        if (operation === 'CreatePullPointSubscription') rig.pass(7_000);
-        return rig.events.instead(operation, response, body);
-      },
-    },
-  );
-  await live(rig, 20);
-  assert.ok(count(rig, 'PullMessages') >= rig.events.subscriptions - 1);
-});
-
-test('what a camera has more of than it tells at once counts as heard when it told it', {
-  timeout: 60_000,
-}, async (t) => {
-  const heardMs: number[] = [];
-  const rig: Rig = await rigOf(
-    t,
-    { path: '/pull/#' },
-    {
-      instead: (operation, response, body) => {
-        if (operation === 'PullMessages') heardMs.push(heardFor(rig));
-        return rig.events.instead(operation, response, body);
-      },
-    },
-  );
-  await until('it is asked', () => rig.events.isAsked);
-  rig.pass(5_000);
-  rig.events.tell(...Array.from({ length: 70 }, (_, nth) => motion(nth % 2 === 0)));
-  await until('all is told', () => rig.noticed.length === 70 && rig.events.isAsked);
-  const [first = 0, second = 0, third = 0, last = 0] = heardMs;
-  assert.deepEqual([first, second, third, heardMs.length], [0, 0, 0, 4]);
-  assert.ok(last >= 5_000, `heard for ${last} ms`);
 });
 
 test('each next pull point is asked how all is, as the first one was', { timeout: 60_000 }, async (t) => {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { type Clock, type MonotonicMs, systemClock, type WallMs } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
@@ -5,6 +6,7 @@ import { EventCameras } from '../../src/onvif/events/event-cameras.js';
 import type { PulledNotice } from '../../src/onvif/events/pulled-notices.js';
 import { FakeDevice, type FakeDeviceOptions } from '../support/onvif/fake-device.js';
 import { type EventDialect, FakeEvents, type FakeMessage } from '../support/onvif/fake-events.js';
+import { until } from '../support/until.js';
 
 export const stream = { codec: 'H264', width: 640, height: 480, uri: 'rtsp://x/1' };
 
@@ -89,3 +91,28 @@ export const motion = (isOn: boolean, more: Partial<FakeMessage> = {}): FakeMess
 
 /** Of two pictures. */
 export const recorder = [1, 2].map((nth) => ({ ...stream, token: `ch${nth}`, source: `vs${nth}` }));
+
+/** So many seconds go by for the service and the camera, which is asked all the while. */
+export const live = async ({ pass, events }: Rig, seconds: number): Promise<void> => {
+  for (let second = 0; second < seconds; second += 1) {
+    await until('it is asked', () => events.isAsked);
+    pass(1_000);
+    events.pass(1_000);
+  }
+  await until('it is asked', () => events.isAsked);
+};
+
+export const count = ({ events }: Rig, wanted: string): number =>
+  events.asked.filter(({ operation }) => operation === wanted).length;
+
+export const heardFor = ({ cameras }: Rig): number => {
+  const heard = cameras.heard('gate');
+  assert.ok(typeof heard === 'object' && heard !== null, String(heard));
+  return Math.round(heard.toMs - heard.fromMs);
+};
+
+export const toNext = (rig: Rig): Promise<true> =>
+  until('the next one is there', async () => {
+    await live(rig, 1);
+    return rig.events.subscriptions === 2;
+  });

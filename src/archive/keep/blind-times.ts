@@ -18,6 +18,8 @@ export class BlindTimes {
   readonly #startMs: number;
   readonly #sawMs = new Map<string, number>();
   readonly #times = new Map<string, TimeSpan>();
+  /** Cameras of which all was seen only since then. */
+  readonly #isBounded = new Set<string>();
 
   constructor(startMs: number) {
     this.#startMs = startMs;
@@ -55,6 +57,10 @@ export class BlindTimes {
       return;
     }
     const { fromMs, toMs } = watched;
+    // It is seen otherwise from now on: whoever saw it before tells no more of what it had yet to tell.
+    const isBounded = fromMs > Number.NEGATIVE_INFINITY;
+    if (this.#isBounded.has(cameraId) && !isBounded) this.#add(cameraId, { fromMs: sawMs, toMs: nowMs });
+    this.#isBounded[isBounded ? 'add' : 'delete'](cameraId);
     if (fromMs > sawMs) this.#add(cameraId, { fromMs: sawMs, toMs: fromMs });
     this.#sawMs.set(cameraId, Math.max(fromMs, Math.min(toMs, nowMs) - ON_THEIR_WAY_MS));
   }
@@ -85,6 +91,7 @@ export class BlindTimes {
 
   delete(cameraId: string): void {
     this.#sawMs.delete(cameraId);
+    this.#isBounded.delete(cameraId);
     this.#times.delete(cameraId);
   }
 }

@@ -87,8 +87,8 @@ export class DirectDisk {
     // What waited behind direct writes says nothing of the others.
     if (nowMs < this.#restUntilMs || askedMs < this.#restUntilMs) return;
     const dueMs = askedMs + LATE_MS;
-    // Where nothing was written for longer than one write makes a jam, nobody knows how the disk was.
-    const sinceMs = nowMs - this.#notedMs < LATE_MS + JAM_MS ? this.#lateSinceMs : null;
+    // While nothing was asked for nobody knows how the disk was.
+    const sinceMs = askedMs - this.#notedMs < JAM_MS ? this.#lateSinceMs : null;
     this.#notedMs = nowMs;
     this.#lateSinceMs = nowMs < dueMs ? null : Math.min(sinceMs ?? dueMs, dueMs);
     const isJammed = this.#lateSinceMs !== null && nowMs - this.#lateSinceMs >= JAM_MS;

@@ -5,7 +5,7 @@ import { within } from '../../base/within.js';
 import { parseDeviceAddress } from '../device-address.js';
 import { isOnvifError, onvifError } from '../errors.js';
 import type { OnvifCamera } from '../ptz/ptz-cameras.js';
-import type { PulledNotice } from './pulled-notices.js';
+import { MAX_AGE_MS, type PulledNotice } from './pulled-notices.js';
 import { watchEvents } from './watch-events.js';
 
 export type EventCamerasDeps = {
@@ -41,7 +41,7 @@ type Watch = {
   openedMs: MonotonicMs | 0;
   /** Since then nothing was missed. */
   wholeSinceMs: MonotonicMs | 0;
-  /** Of its last whole answer: whatever came before was told. */
+  /** Whatever happened before was told. */
   heardMs: MonotonicMs | 0;
   /** Null: it is being asked. */
   nextMs: MonotonicMs | 0 | null;
@@ -164,6 +164,9 @@ export class EventCameras {
     const { clock, log, onNotices, onSilent } = this.#deps;
     const { cameraId, address, credentials, certificate, profile } = camera;
     const { signal } = watch.ending;
+    const onMissed = (): void => {
+      watch.wholeSinceMs = watch.heardMs = clock.monotonicMs();
+    };
     try {
       const options = { address: parseDeviceAddress(address), credentials, certificate, profile };
       await this.#opened(
@@ -185,11 +188,13 @@ export class EventCameras {
                 watch.isSaidSilent = false;
                 if (!isSaid) log.info('a camera tells its events by ONVIF', { camera_id: cameraId });
               },
-              onMissed: () => {
-                watch.wholeSinceMs = watch.heardMs = clock.monotonicMs();
-              },
-              onNotices: (notices, isAll) => {
-                if (isAll) watch.heardMs = clock.monotonicMs();
+              onMissed,
+              onNotices: (notices, toldAgoMs) => {
+                const nowMs = clock.monotonicMs();
+                // Of what is told so late nobody knows when it was.
+                if (nowMs - watch.heardMs > MAX_AGE_MS) onMissed();
+                else if (toldAgoMs !== null)
+                  watch.heardMs = Math.max(watch.heardMs, nowMs - toldAgoMs) as MonotonicMs;
                 watch.hasAnswered = true;
                 if (notices.length > 0 && !signal.aborted) onNotices(cameraId, notices);
               },

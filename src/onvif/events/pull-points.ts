@@ -2,7 +2,10 @@ import type { Answer } from '../device.js';
 import { isOnvifError } from '../errors.js';
 import { WAIT_SEC } from './lifetime.js';
 import type { Subscription } from './subscription.js';
+import { isToldUntil } from './told-until.js';
 
+/** So long the old one is asked for what it still has: the new one keeps all meanwhile. */
+const REST_SEC = 1;
 /** So many answers are waited for until all is told that it has: it ends soon. */
 const MOST_RESTS = 8;
 
@@ -57,12 +60,13 @@ export class PullPoints {
     this.#isAskedHowAllIs = true;
   }
 
-  /** Until it has no more, is gone, or has more than anybody waits for. */
+  /** Until it tells what the new one has, too, or has no more, is gone, or has more than anybody waits for. */
   async #pullRest(old: Subscription, signal: AbortSignal): Promise<Pulled> {
     this.#rests -= 1;
     try {
-      const { answer, isLast } = await old.rest(signal);
-      if (!isLast) return { what: this.#rests > 0 ? 'more' : 'cut', answer };
+      const answer = await old.pull(REST_SEC, signal);
+      if (!isToldUntil(answer.element, this.#current.madeUtcMs))
+        return { what: this.#rests > 0 ? 'more' : 'cut', answer };
       this.#rests = 0;
       return { what: 'last', answer };
     } catch (fault) {

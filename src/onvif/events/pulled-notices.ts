@@ -7,7 +7,7 @@ import type { Profile } from '../profiles.js';
 export type PulledNotice = Omit<Notice, 'utcMs'> & { readonly wallMs: number };
 
 /** What is older was waiting in the camera since before we asked, or its clock was set meanwhile. */
-const MAX_AGE_MS = 60_000;
+export const MAX_AGE_MS = 60_000;
 const MAX_ITEMS = 16;
 
 /** Which of a device's pictures a message is about, if it says so. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { all, at, textOf } from '../../analytics/xml-tree.js';
+import { at, textOf } from '../../analytics/xml-tree.js';
 import type { Clock } from '../../base/clock.js';
 import type { Answer, OnvifDevice, Question } from '../device.js';
 import { isOnvifError, onvifError } from '../errors.js';
@@ -8,6 +8,7 @@ import { NAMESPACES } from '../services.js';
 import { escapeXml } from '../soap.js';
 import { Lifetime } from './lifetime.js';
 import { type Reference, referenceOf } from './reference.js';
+import { currentUtcMs, MAX_MESSAGES } from './told-until.js';
 
 const ADDRESSING = 'http://www.w3.org/2005/08/addressing';
 const NOTIFICATION = 'http://docs.oasis-open.org/wsn/b-2';
@@ -20,11 +21,6 @@ const TERM_SEC = 60;
 const LONG_TERM_SEC = 600;
 /** What it has to tell waits meanwhile. */
 const SYNCHRONIZE_LIMIT_MS = 2_000;
-const MAX_MESSAGES = 32;
-/** So long what an old one still has is waited for. */
-const REST_SEC = 1;
-/** What was there already is told sooner. */
-const WAITED_MS = 500;
 /** Of what is asked for all the time: 4 KB and some ninety elements a message, of which cameras use a third. */
 const PULLED = { maxBytes: 128 * 1024, maxElements: 3_000 };
 
@@ -38,10 +34,6 @@ const isUnknown = (fault: unknown): boolean => {
   return Array.isArray(codes) && codes.includes('ActionNotSupported');
 };
 
-/** It may have more than it tells. */
-export const isFull = ({ element }: Answer): boolean =>
-  all(element, 'NotificationMessage').length >= MAX_MESSAGES;
-
 type Where = Pick<Question, 'url'> & { readonly reference: Reference };
 
 /** A pull point (ONVIF Core §9.1): what a camera notices is kept there until it is asked for. */
@@ -51,13 +43,18 @@ export class Subscription {
   readonly #where: Where;
   readonly #lifetime = new Lifetime();
   #takesRenewal = true;
+  #takesLongTerm = true;
   /** To the last renewal there was no answer. */
   #wasUnanswered = false;
 
-  private constructor(device: OnvifDevice, clock: Clock, where: Where) {
+  /** When it was there, by the camera's clock; null: it doesn't say. */
+  readonly madeUtcMs: number | null;
+
+  private constructor(device: OnvifDevice, clock: Clock, where: Where, madeUtcMs: number | null) {
     this.#device = device;
     this.#clock = clock;
     this.#where = where;
+    this.madeUtcMs = madeUtcMs;
   }
 
   /** Throws what `../errors.ts` lists. */
@@ -83,7 +80,7 @@ export class Subscription {
     if (address === null)
       throw onvifError('camera_bad_answer', 'the camera does not say where its events are to be had');
     const where = { url: address, reference: referenceOf(body.toString('utf8')) };
-    const made = new Subscription(device, clock, where);
+    const made = new Subscription(device, clock, where, currentUtcMs(element));
     made.#lifetime.granted(element, askedMs);
     return made;
   }
@@ -119,30 +116,22 @@ export class Subscription {
     return one.url.href === another.url.href && one.reference.xml === another.reference.xml;
   }
 
-  /** Another one beside it, to take over; null where the camera gives none. */
+  /** Another one beside it, to take over; null where the camera gives none now. */
   async next(signal: AbortSignal): Promise<Subscription | null> {
-    for (const termSec of this.#takesRenewal ? [TERM_SEC] : [LONG_TERM_SEC, TERM_SEC])
-      try {
-        const made = await Subscription.create(this.#device, this.#clock, signal, termSec);
-        made.#takesRenewal = this.#takesRenewal;
-        return made;
-      } catch (fault) {
-        if (signal.aborted || !isOnvifError(fault)) throw fault;
-      }
-    this.#lifetime.beLast();
-    return null;
-  }
-
-  /**
-   * What it still has, now that there is another one, which has what happens from now on. Some tell less at once than they are asked for:
-   * only one that waits has told all.
-   */
-  async rest(signal: AbortSignal): Promise<{ readonly answer: Answer; readonly isLast: boolean }> {
-    const askedMs = this.#clock.monotonicMs();
-    const answer = await this.pull(REST_SEC, signal);
-    const hasWaited = this.#clock.monotonicMs() - askedMs >= WAITED_MS;
-    const count = all(answer.element, 'NotificationMessage').length;
-    return { answer, isLast: count === 0 || (hasWaited && !isFull(answer)) };
+    const isLong = !this.#takesRenewal && this.#takesLongTerm;
+    const termSec = isLong ? LONG_TERM_SEC : TERM_SEC;
+    try {
+      const made = await Subscription.create(this.#device, this.#clock, signal, termSec);
+      made.#takesRenewal = this.#takesRenewal;
+      made.#takesLongTerm = this.#takesLongTerm;
+      return made;
+    } catch (fault) {
+      if (signal.aborted || !isOnvifError(fault)) throw fault;
+      // The usual one is asked for next time, which is soon: this one is asked between them.
+      if (isLong) this.#takesLongTerm = false;
+      else this.#lifetime.beLast();
+      return null;
+    }
   }
 
   /** What there is, or comes within `maxSec`; the whole answer. */

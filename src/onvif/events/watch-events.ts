@@ -7,8 +7,9 @@ import { readProfiles } from '../profiles.js';
 import type { PtzCameraOptions } from '../ptz/ptz-camera.js';
 import { type Pulled, PullPoints } from './pull-points.js';
 import { foreignSources, type PulledNotice, pulledNotices } from './pulled-notices.js';
-import { isFull, Subscription } from './subscription.js';
+import { Subscription } from './subscription.js';
 import { ToldNotices } from './told-notices.js';
+import { toldAgoMs } from './told-until.js';
 
 export type WatchEventsDeps = {
   readonly clock: Clock;
@@ -16,8 +17,8 @@ export type WatchEventsDeps = {
   readonly onOpen: () => void;
   /** It may have noticed what nobody will hear of, until now. */
   readonly onMissed: () => void;
-  /** `isAll`: until now there was nothing else. */
-  readonly onNotices: (notices: readonly PulledNotice[], isAll: boolean) => void;
+  /** All is told that happened before so long ago; null: nobody knows how long. */
+  readonly onNotices: (notices: readonly PulledNotice[], toldAgoMs: number | null) => void;
 };
 
 const OPEN_MS = 30_000;
@@ -113,7 +114,7 @@ export const watchEvents = async (
     const newsOf = (notices: readonly Notice[]) =>
       what === 'new' ? told.hear(notices) : told.hearRest(notices, what !== 'more');
     if (answer === null) newsOf([]);
-    else onNotices(pulledNotices(answer.element, foreign, clock.wallMs(), newsOf), !isFull(answer));
+    else onNotices(pulledNotices(answer.element, foreign, clock.wallMs(), newsOf), toldAgoMs(answer.element));
     if (what === 'cut') onMissed();
     const doneMs = clock.monotonicMs();
     const tookMs = (answer?.readMs ?? 0) + doneMs - answeredMs;

@@ -159,6 +159,12 @@ test('as long as a camera has more to tell than is heard of it, what it may tell
   assert.deepEqual(rig.names(), []);
 });
 
+test('what a camera had yet to tell when it was heard otherwise from then on stays', async (t) => {
+  const rig = setUp(t, []);
+  await lookOn(rig, (sec) => (sec <= SECONDS ? heard(-60, Math.min(sec, 70)) : always));
+  assert.deepEqual(rig.names(), namesOf(70 - 10 - 5, SECONDS));
+});
+
 test('while a service stops, and nothing is found out any more, no look counts as one', async (t) => {
   const rig = setUp(t, []);
   await lookOn(rig, (sec) => (sec >= 90 && sec < 110 ? 'unknown' : always), 110);
