@@ -23,20 +23,21 @@ const cameraId = (index: number): string => `cam${String(index).padStart(4, '0')
 /** The real service, as a process with a folder of its own, and cameras that were added by its API. */
 export class OwnService implements Subject {
   readonly #service: RunningService;
-  readonly #folder: string;
+  readonly #forget: () => void;
   #token: string;
   #cameras = 0;
 
-  private constructor(service: RunningService, folder: string, token: string) {
+  private constructor(service: RunningService, forget: () => void, token: string) {
     this.#service = service;
-    this.#folder = folder;
+    this.#forget = forget;
     this.#token = token;
   }
 
   static async start(options: { readonly withRtsp: boolean }): Promise<OwnService> {
     const folder = mkdtempSync(join(tmpdir(), 'framering-bench-'));
+    const forget = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     // Whoever interrupts a run wants no recordings of it.
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+    process.once('exit', forget);
     const service = await startService({
       DATA_DIR: folder,
       LOG_LEVEL: 'warn',
@@ -44,7 +45,7 @@ export class OwnService implements Subject {
       UV_THREADPOOL_SIZE: '16',
       ...(options.withRtsp ? { RTSP_PORT: '0' } : {}),
     });
-    return new OwnService(service, folder, await service.login('admin', service.adminPassword));
+    return new OwnService(service, forget, await service.login('admin', service.adminPassword));
   }
 
   get pid(): number {
@@ -114,7 +115,8 @@ export class OwnService implements Subject {
 
   async stop(): Promise<void> {
     if (!this.hasEnded) await this.#service.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
+    this.#forget();
+    process.off('exit', this.#forget);
   }
 
   #address(kind: Exclude<ViewerKind, 'wall'>, id: string): string {
