@@ -128,6 +128,9 @@ test('a viewer that stops reading loses whole frames up to a keyframe, counted; 
   assert.equal(watching.views.droppedFrames('door'), frames[gapAt]! - frames[gapAt - 1]! - 1);
   assert.equal(framesOn(healthy).length, camera.framesWritten);
   assertContinuous(rtp(healthy));
+  const sent = new Map(rtp(healthy).map((packet) => [sequenceOf(packet), packet.bytes]));
+  for (const packet of rtp(stalled))
+    assert.ok(packet.bytes.equals(sent.get(sequenceOf(packet))!), 'what waited was not written over');
 });
 
 test('frames that are overwritten before anybody reads them are counted for each viewer', async () => {

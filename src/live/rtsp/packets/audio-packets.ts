@@ -1,7 +1,7 @@
 import type { AudioTrackInfo } from '../../../codec/track.js';
 import type { PacketWriter } from '../../../rtp/packet-writer.js';
 import { packetizeAac, packetizeAudioFrame } from '../../../rtp/packetize-audio.js';
-import { MAX_PAYLOAD_BYTES, type PacketArena } from './packet-arena.js';
+import { MAX_PAYLOAD_BYTES, type PacketArena, type Packets } from './packet-arena.js';
 import { DEFAULT_CHANNEL } from './packet-batch.js';
 import { payloadType } from './payload-type.js';
 import { type RtpNumbers, rtpTime } from './rtp-numbers.js';
@@ -32,7 +32,7 @@ export class AudioPackets {
   }
 
   /** The packets of the frame in `source[0, end)`, which is at `ticks` of the track's own clock; none if it fits none. */
-  make(source: Buffer, end: number, ticks: number): Buffer {
+  make(source: Buffer, end: number, ticks: number): Packets {
     this.#arena.begin(this.#writer);
     const { codec } = this.track;
     if (codec === 'aac') {

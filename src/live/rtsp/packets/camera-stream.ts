@@ -9,7 +9,7 @@ import type { Viewer } from '../send/viewer.js';
 import { AudioPackets } from './audio-packets.js';
 import { GopStore } from './gop-store.js';
 import { MetadataPackets } from './metadata-packets.js';
-import { PacketArena } from './packet-arena.js';
+import { PacketArena, type Packets } from './packet-arena.js';
 import { PacketBatch, type Track, tracks } from './packet-batch.js';
 import { ReportClock } from './report-clock.js';
 import { rtpTime } from './rtp-numbers.js';
@@ -240,9 +240,9 @@ export class CameraStream {
     this.#videoFrames += gapBefore;
     this.#axis.placeVideo(reader);
     const { ptsTicks } = this.#axis;
-    const bytes = this.#video?.make(this.#frame, lengthBytes, ptsTicks, isKey, video);
+    const packets = this.#video?.make(this.#frame, lengthBytes, ptsTicks, isKey, video);
     if (isKey) this.#keyPtsTicks = ptsTicks;
-    this.#deliver('video', isKey, bytes);
+    this.#deliver('video', isKey, packets);
     this.#videoFrames += 1;
   }
 
@@ -258,16 +258,18 @@ export class CameraStream {
     this.#deliver('metadata', false, this.#metadata.make(bytes, this.#axis.ticksAt(wallMs)));
   }
 
-  #deliver(track: Track, isKey: boolean, bytes: Buffer | undefined): void {
-    if (bytes === undefined || bytes.length === 0) return;
+  #deliver(track: Track, isKey: boolean, packets: Packets | undefined): void {
+    if (packets === undefined || packets.bytes.length === 0) return;
     const videoNumber = this.#videoFrames;
-    const batch = new PacketBatch({ track, isKey, dueTicks: this.#axis.dtsTicks, videoNumber, bytes });
+    const batch = new PacketBatch({ track, isKey, dueTicks: this.#axis.dtsTicks, videoNumber, ...packets });
+    batch.hold();
     this.#sent[track].count(batch);
     const nowMs = this.#deps.clock.monotonicMs();
     let neededFrom = this.#store.next;
     for (const viewer of this.#viewers) neededFrom = Math.min(neededFrom, viewer.neededFrom);
     this.#store.add(batch, neededFrom);
     for (const viewer of this.#viewers) viewer.offer(batch, nowMs);
+    batch.release();
   }
 
   #reportTo(viewers: Iterable<Viewer>, nowMs: MonotonicMs): void {

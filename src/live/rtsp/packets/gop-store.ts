@@ -29,6 +29,7 @@ export class GopStore {
   /** `neededFrom`: the first that somebody still wants. */
   add(batch: PacketBatch, neededFrom: number): void {
     if (batch.isKey) this.newestKey = this.next;
+    batch.hold();
     this.#batches.push(batch);
     this.#bytes += batch.bytes.length;
     this.next += 1;
@@ -43,7 +44,10 @@ export class GopStore {
   #dropBefore(number: number): void {
     if (number <= this.first) return;
     const gone = this.#batches.splice(0, number - this.first);
-    for (const { bytes } of gone) this.#bytes -= bytes.length;
+    for (const batch of gone) {
+      this.#bytes -= batch.bytes.length;
+      batch.release();
+    }
     this.first = number;
   }
 }

@@ -1,4 +1,4 @@
-import { MAX_PAYLOAD_BYTES, type PacketArena } from './packet-arena.js';
+import { MAX_PAYLOAD_BYTES, type PacketArena, type Packets } from './packet-arena.js';
 import { DEFAULT_CHANNEL } from './packet-batch.js';
 import { payloadType } from './payload-type.js';
 import { type RtpNumbers, rtpTime } from './rtp-numbers.js';
@@ -23,7 +23,7 @@ export class MetadataPackets {
   }
 
   /** The packets of a document that is at `ticks` of the axis, or where the one before it is: times never go back. */
-  make(document: Uint8Array, ticks: number): Buffer {
+  make(document: Uint8Array, ticks: number): Packets {
     this.#ticks = Math.max(this.#ticks, ticks);
     const timestamp = rtpTime(this.#numbers, this.#ticks);
     const source = Buffer.from(document.buffer, document.byteOffset, document.byteLength);

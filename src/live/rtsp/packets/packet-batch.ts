@@ -1,3 +1,5 @@
+import type { Slab } from './slab.js';
+
 /** `$`, channel, length (RFC 2326 §10.12). */
 export const INTERLEAVING_BYTES = 4;
 
@@ -17,16 +19,25 @@ export class PacketBatch {
   readonly dueTicks: number;
   /** The video frames of the stream before this batch. */
   readonly videoNumber: number;
+  /** Good for as long as somebody holds it. */
   readonly bytes: Buffer;
+  readonly slab: Slab;
+  /** Lets go of it; as a value of its own, since each write calls it when it is through. */
+  readonly release = (): void => this.slab.release();
   /** The same on other channels, for viewers that asked for them. */
   #onOthers: Map<number, Buffer> | null = null;
 
-  constructor(batch: Pick<PacketBatch, 'track' | 'isKey' | 'dueTicks' | 'videoNumber' | 'bytes'>) {
+  constructor(batch: Pick<PacketBatch, 'track' | 'isKey' | 'dueTicks' | 'videoNumber' | 'bytes' | 'slab'>) {
     this.track = batch.track;
     this.isKey = batch.isKey;
     this.dueTicks = batch.dueTicks;
     this.videoNumber = batch.videoNumber;
     this.bytes = batch.bytes;
+    this.slab = batch.slab;
+  }
+
+  hold(): void {
+    this.slab.hold();
   }
 
   get firstSequence(): number {

@@ -3,7 +3,7 @@ import type { VideoCodec, VideoTrackInfo } from '../../../codec/track.js';
 import type { PacketWriter } from '../../../rtp/packet-writer.js';
 import { H264Packetizer } from '../../../rtp/packetize-h264.js';
 import { H265Packetizer } from '../../../rtp/packetize-h265.js';
-import { MAX_PAYLOAD_BYTES, type PacketArena } from './packet-arena.js';
+import { MAX_PAYLOAD_BYTES, type PacketArena, type Packets } from './packet-arena.js';
 import { DEFAULT_CHANNEL } from './packet-batch.js';
 import { payloadType } from './payload-type.js';
 import { type RtpNumbers, rtpTime } from './rtp-numbers.js';
@@ -40,7 +40,7 @@ export class VideoPackets {
   }
 
   /** The packets of the frame in `source[0, end)`. */
-  make(source: Buffer, end: number, ptsTicks: number, isKey: boolean, info: VideoTrackInfo): Buffer {
+  make(source: Buffer, end: number, ptsTicks: number, isKey: boolean, info: VideoTrackInfo): Packets {
     const timestamp = rtpTime(this.#numbers, ptsTicks);
     this.#arena.begin(this.#writer);
     if (isKey && !beginsWithParameterSet(this.codec, source, 0)) {

@@ -29,7 +29,8 @@ export class TcpWay implements Way {
     const channel = this.#channels[batch.track]?.rtp;
     if (channel === undefined || !this.#socket.writable) return;
     const bytes = batch.onChannel(channel);
-    this.#socket.write(bytes);
+    batch.hold();
+    this.#socket.write(bytes, batch.release);
     this.#backlog.wrote(bytes.length, this.pendingBytes, nowMs);
   }
 

@@ -35,6 +35,7 @@ export class UdpWay implements Way {
   }
 
   send(batch: PacketBatch, nowMs: number): void {
+    batch.hold();
     this.#queue.push({ batch, sinceMs: nowMs });
     this.#pendingBytes += batch.bytes.length;
     this.#pacer.wake(this);
@@ -45,16 +46,21 @@ export class UdpWay implements Way {
     for (let left = packets; left > 0; left -= 1) {
       const first = this.#queue[0];
       if (first === undefined) return false;
-      const { bytes, track } = first.batch;
+      const { batch } = first;
+      const { bytes, track } = batch;
       const end = nextPacket(bytes, this.#at);
       const start = this.#at + INTERLEAVING_BYTES;
       const port = this.#ports[track]?.rtp;
-      if (port !== undefined)
-        this.#pair.rtp.send(bytes, start, end - start, port, this.#address, ignoreFault);
+      if (port !== undefined) {
+        batch.hold();
+        // A datagram that the system refuses is a lost one, as below.
+        this.#pair.rtp.send(bytes, start, end - start, port, this.#address, batch.release);
+      }
       this.#pendingBytes -= end - this.#at;
       this.#at = end;
       if (end < bytes.length) continue;
       this.#queue.shift();
+      batch.release();
       this.#at = 0;
     }
     return this.#queue.length > 0;
@@ -70,6 +76,7 @@ export class UdpWay implements Way {
   }
 
   close(): void {
+    for (const { batch } of this.#queue) batch.release();
     this.#queue.length = 0;
     this.#at = 0;
     this.#pendingBytes = 0;

@@ -1,6 +1,6 @@
 import type { PacketBatch, Track } from '../packets/packet-batch.js';
 
-/** How packets reach one viewer. What is given to it stays as it is for ever. */
+/** How packets reach one viewer. What is given to it is held for as long as it waits. */
 export type Way = {
   /** Whether the viewer has set up the batch's track. */
   carries(track: Track): boolean;
