@@ -29,6 +29,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   models: ['base', 'objects', 'store'],
   // Cameras write the same XML in their answers as in their metadata, and ask for the same Digest as by RTSP.
   onvif: ['analytics', 'base', 'rtsp'],
+  // A store answers in XML, which is bounded and read as that of cameras.
+  s3: ['analytics', 'base'],
   // What happens is told by events; to whom is in the store.
   notify: ['base', 'events', 'store'],
   auth: ['base', 'store'],

@@ -50,6 +50,13 @@ unpack caddy caddy
 # It judges the filter that the README has for it.
 unpack fail2ban fail2ban-regex
 
+# A store that speaks S3 (support/versitygw.ts), built of its module, which takes some minutes.
+store="${TMPDIR:-/tmp}/framering-versitygw"
+if ! [ -x "$store/bin/versitygw" ]; then
+  GOBIN="$store/bin" go install github.com/versity/versitygw/cmd/versitygw@v1.8.0 >/dev/null 2>&1 ||
+    echo "versitygw could not be built (it needs Go and its modules): what it judges will be skipped" >&2
+fi
+
 [ -z "$packages" ] && exit 0
 
 # Debian starts a service on installing it: prometheus would hold port 9090, mosquitto 1883, nginx 80. Not now, and not at boot.

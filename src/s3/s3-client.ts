@@ -1,0 +1,322 @@
+import { createHash } from 'node:crypto';
+import type { Clock, Timer } from '../base/clock.js';
+import {
+  bareEtag,
+  completedEtagIn,
+  errorIn,
+  type ListedObject,
+  type ListedUpload,
+  objectsIn,
+  type Page,
+  partsIn,
+  type UploadedPart,
+  uploadIdIn,
+  uploadsIn,
+} from './answers.js';
+import { s3Error } from './errors.js';
+import { agentFor, exchange, type Incoming, type OutgoingBody, type Where } from './exchange.js';
+import { type S3Address, s3Host } from './s3-address.js';
+import { amzDate, authorizationOf, encodeStrictly, queryText, sha256Hex, UNSIGNED } from './sign.js';
+
+export type S3ClientDeps = {
+  readonly clock: Clock;
+  /** Who alone may sign for the store; null: those whom Node knows. */
+  readonly ca?: Buffer | null;
+};
+
+/** What an object is known by from outside. */
+export type S3Object = { readonly bytes: number; readonly etag: string };
+
+/** While nothing goes on. */
+const SILENCE_MS = 30_000;
+/** A store that puts gigabytes together may take its time. */
+const JOINING_MS = 180_000;
+/** However much goes on. */
+const LONGEST_MS = 3_600_000;
+/** Of answers that are XML: a list of a thousand names that are as long as can be has 2 MB. */
+const MAX_XML_BYTES = 4 << 20;
+/** More of these is a joke: S3 knows 10 000 parts. */
+const MAX_PAGES = 16;
+
+type Ask = {
+  readonly method: string;
+  /** Without the prefix; "": the bucket itself. */
+  readonly name: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: OutgoingBody;
+  readonly maxBytes?: number;
+  readonly silenceMs?: number;
+  readonly signal?: AbortSignal | undefined;
+};
+
+const wordsOfStatus = (status: number, code: string): string =>
+  code === '' ? `answered ${status}` : `answered ${status} ${code}`;
+
+/** What an answer that is no success means. */
+const refusalOf = ({ status, headers, body }: Incoming): Error => {
+  const { code, message } = errorIn(body);
+  const words = wordsOfStatus(status, code);
+  const details = { status, s3_code: code };
+  if (code === 'RequestTimeTooSkewed')
+    return s3Error(
+      's3_clock',
+      'the clock of this machine and that of the store differ by more than 15 minutes: set it right',
+      { details },
+    );
+  if (status >= 300 && status < 400) {
+    const region = /^[a-z0-9-]{1,64}$/.exec(String(headers['x-amz-bucket-region'] ?? ''))?.[0];
+    const hint = region === undefined ? '' : `; the bucket is in region=${region}`;
+    return s3Error('s3_refused', `the store ${words}, and redirects are not followed${hint}`, { details });
+  }
+  if (code === 'BadDigest' || code === 'XAmzContentSHA256Mismatch' || code === 'InvalidDigest')
+    return s3Error('s3_damaged', 'what was sent to the store arrived otherwise', { details });
+  if (status === 404 && code === 'NoSuchBucket')
+    return s3Error('s3_refused', 'the store has no such bucket', { details });
+  if (status === 404) return s3Error('s3_not_found', `the store ${words}`, { details });
+  if (status === 412 || (status === 409 && code === 'ConditionalRequestConflict'))
+    return s3Error('s3_taken', 'there is an object of this name already', { details });
+  const isTrouble = status >= 500 || status === 429 || status === 408 || code === 'RequestTimeout';
+  return s3Error(
+    isTrouble ? 's3_unavailable' : 's3_refused',
+    `the store ${words}${message === '' ? '' : `: ${message}`}`,
+    { details },
+  );
+};
+
+const lengthIn = ({ headers }: Incoming): number => {
+  const text = String(headers['content-length'] ?? '');
+  if (!/^\d{1,15}$/.test(text)) throw s3Error('s3_bad_answer', "the store doesn't say how long an object is");
+  return Number(text);
+};
+
+const etagIn = ({ headers }: Incoming): string => {
+  const etag = bareEtag(String(headers['etag'] ?? ''));
+  if (etag === '') throw s3Error('s3_bad_answer', 'the store names no ETag');
+  return etag;
+};
+
+const md5Base64 = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('base64');
+
+/** Objects of one bucket below one prefix. Each request is bounded in time, and its answer in size. */
+export class S3Client {
+  readonly #address: S3Address;
+  readonly #clock: Clock;
+  readonly #where: Where;
+  readonly #agent: ReturnType<typeof agentFor>;
+
+  constructor(address: S3Address, { clock, ca = null }: S3ClientDeps) {
+    this.#address = address;
+    this.#clock = clock;
+    const { isTls, host, port } = address;
+    this.#where = { isTls, host, port, ca };
+    this.#agent = agentFor(this.#where);
+  }
+
+  /** Ends the connections that are left. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  /** Puts an object whole; throws `s3_taken` where there is one, unless it may be replaced. */
+  async put(
+    name: string,
+    body: OutgoingBody,
+    options: { readonly mayReplace?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<string> {
+    const headers = options.mayReplace === true ? {} : { 'if-none-match': '*' };
+    return etagIn(await this.#ask({ method: 'PUT', name, headers, body, signal: options.signal }));
+  }
+
+  async createUpload(name: string, signal?: AbortSignal): Promise<string> {
+    const { body } = await this.#ask({ method: 'POST', name, query: { uploads: '' }, signal });
+    return uploadIdIn(body);
+  }
+
+  /** Puts one part of it; its ETag. */
+  async uploadPart(
+    name: string,
+    uploadId: string,
+    partNumber: number,
+    body: OutgoingBody,
+    signal?: AbortSignal,
+  ): Promise<string> {
+    const query = { partNumber: String(partNumber), uploadId };
+    return etagIn(await this.#ask({ method: 'PUT', name, query, body, signal }));
+  }
+
+  /** The parts that are there, in their order; throws `s3_not_found` where the store knows no such upload. */
+  async listParts(name: string, uploadId: string, signal?: AbortSignal): Promise<UploadedPart[]> {
+    return this.#pages(async (marker: number | null) => {
+      const from = marker === null ? {} : { 'part-number-marker': String(marker) };
+      return partsIn((await this.#ask({ method: 'GET', name, query: { uploadId, ...from }, signal })).body);
+    });
+  }
+
+  /** Makes an object of the parts; its ETag. */
+  async completeUpload(
+    name: string,
+    uploadId: string,
+    parts: readonly { readonly number: number; readonly etag: string }[],
+    options: { readonly mayReplace?: boolean; readonly signal?: AbortSignal } = {},
+  ): Promise<string> {
+    const listed = parts.map(
+      ({ number, etag }) =>
+        `<Part><PartNumber>${number}</PartNumber><ETag>&quot;${etag.replaceAll(/[<&>"]/g, '')}&quot;</ETag></Part>`,
+    );
+    const bytes = Buffer.from(`<CompleteMultipartUpload>${listed.join('')}</CompleteMultipartUpload>`);
+    const { body } = await this.#ask({
+      method: 'POST',
+      name,
+      query: { uploadId },
+      headers: options.mayReplace === true ? {} : { 'if-none-match': '*' },
+      body: { bytes },
+      silenceMs: JOINING_MS,
+      signal: options.signal,
+    });
+    return completedEtagIn(body);
+  }
+
+  /** What is not there needn't be ended. */
+  async abortUpload(name: string, uploadId: string, signal?: AbortSignal): Promise<void> {
+    await this.#askUnlessGone({ method: 'DELETE', name, query: { uploadId }, signal });
+  }
+
+  /** Uploads that were begun; a thousand at most. */
+  async listUploads(signal?: AbortSignal): Promise<ListedUpload[]> {
+    const query = { uploads: '', prefix: this.#address.prefix, 'encoding-type': 'url' };
+    const { body } = await this.#ask({ method: 'GET', name: '', query, signal });
+    return uploadsIn(body).flatMap((upload) => this.#ofOurs(upload));
+  }
+
+  /** Null: there is none. */
+  async head(name: string, signal?: AbortSignal): Promise<S3Object | null> {
+    const answer = await this.#askUnlessGone({ method: 'HEAD', name, signal });
+    return answer === null ? null : { bytes: lengthIn(answer), etag: etagIn(answer) };
+  }
+
+  /** Bytes [startByte, endByte) of an object; throws `s3_not_found`. */
+  async read(name: string, startByte: number, endByte: number, signal?: AbortSignal): Promise<Buffer> {
+    const lengthBytes = endByte - startByte;
+    if (lengthBytes <= 0) return Buffer.alloc(0);
+    const headers = { range: `bytes=${startByte}-${endByte - 1}` };
+    const { status, body } = await this.#ask({
+      ...{ method: 'GET', name, headers, maxBytes: lengthBytes, signal },
+    });
+    if (status !== 206 && startByte > 0) throw s3Error('s3_bad_answer', 'the store knows no ranges');
+    if (body.length !== lengthBytes)
+      throw s3Error('s3_bad_answer', 'the store answers with less than was asked for');
+    return body;
+  }
+
+  /** A page of the objects whose names begin so. */
+  async list(
+    beginning: string,
+    options: { readonly after?: string | null; readonly signal?: AbortSignal } = {},
+  ): Promise<Page<ListedObject, string>> {
+    const after = options.after ?? null;
+    const query = {
+      'list-type': '2',
+      prefix: this.#address.prefix + beginning,
+      'encoding-type': 'url',
+      ...(after === null ? {} : { 'continuation-token': after }),
+    };
+    const { body } = await this.#ask({ method: 'GET', name: '', query, signal: options.signal });
+    const { items, next } = objectsIn(body);
+    if (next !== null && next === after) throw s3Error('s3_bad_answer', "the store's list has no end");
+    return { items: items.flatMap((object) => this.#ofOurs(object)), next };
+  }
+
+  /** What is not there is as good as deleted. */
+  async delete(name: string, signal?: AbortSignal): Promise<void> {
+    await this.#askUnlessGone({ method: 'DELETE', name, signal });
+  }
+
+  /** As it is called below the prefix; one that isn't below it is none of ours. */
+  #ofOurs<Item extends { readonly name: string }>(item: Item): Item[] {
+    const { prefix } = this.#address;
+    return item.name.startsWith(prefix) ? [{ ...item, name: item.name.slice(prefix.length) }] : [];
+  }
+
+  async #pages<Item>(page: (from: number | null) => Promise<Page<Item, number>>): Promise<Item[]> {
+    const found: Item[] = [];
+    let from: number | null = null;
+    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
+      const { items, next } = await page(from);
+      found.push(...items);
+      if (next === null) return found;
+      if (next <= (from ?? 0)) break;
+      from = next;
+    }
+    throw s3Error('s3_bad_answer', "the store's list has no end");
+  }
+
+  async #askUnlessGone(ask: Ask): Promise<Incoming | null> {
+    try {
+      return await this.#ask(ask);
+    } catch (fault) {
+      if ((fault as { code?: unknown }).code === 's3_not_found') return null;
+      throw fault;
+    }
+  }
+
+  async #ask(ask: Ask): Promise<Incoming> {
+    const { method, query = {}, body, silenceMs = SILENCE_MS } = ask;
+    const path = this.#pathOf(ask.name);
+    const headers = this.#signed(ask, path);
+    const queries = queryText(query);
+    const ending = new AbortController();
+    const end = (): void => ending.abort(ask.signal?.reason);
+    const giveUp = (): void => ending.abort(s3Error('s3_unavailable', "the store doesn't answer in time"));
+    let isOver = false;
+    let silence: Timer = this.#clock.after(silenceMs, giveUp);
+    const longest = this.#clock.after(LONGEST_MS, giveUp);
+    if (ask.signal?.aborted === true) end();
+    else ask.signal?.addEventListener('abort', end);
+    try {
+      const answer = await exchange(
+        {
+          ...{ method, headers, signal: ending.signal, maxBytes: ask.maxBytes ?? MAX_XML_BYTES },
+          ...(body === undefined ? {} : { body }),
+          path: queries === '' ? path : `${path}?${queries}`,
+          onProgress: () => {
+            if (isOver) return;
+            silence.cancel();
+            silence = this.#clock.after(silenceMs, giveUp);
+          },
+        },
+        this.#where,
+        this.#agent,
+      );
+      if (answer.status < 200 || answer.status > 299) throw refusalOf(answer);
+      return answer;
+    } finally {
+      isOver = true;
+      silence.cancel();
+      longest.cancel();
+      ask.signal?.removeEventListener('abort', end);
+    }
+  }
+
+  #pathOf(name: string): string {
+    const { bucket, prefix } = this.#address;
+    const levels = name === '' ? [bucket] : [bucket, ...`${prefix}${name}`.split('/')];
+    return `/${levels.map(encodeStrictly).join('/')}`;
+  }
+
+  /** Over TLS bodies needn't be signed; what arrives is compared to its MD5 by the store either way. */
+  #signed({ method, query = {}, headers = {}, body }: Ask, path: string): Record<string, string> {
+    const bytes = body?.bytes ?? new Uint8Array();
+    const payloadHash = this.#address.isTls && bytes.length > 0 ? UNSIGNED : sha256Hex(bytes);
+    const hasBody = method === 'PUT' || body !== undefined;
+    const all = {
+      host: s3Host(this.#address),
+      'x-amz-content-sha256': payloadHash,
+      'x-amz-date': amzDate(this.#clock.wallMs()),
+      ...(hasBody ? { 'content-length': String(bytes.length), 'content-md5': md5Base64(bytes) } : {}),
+      ...headers,
+    };
+    const signable = { method, path, query, headers: all, payloadHash };
+    return { ...all, authorization: authorizationOf(signable, this.#address) };
+  }
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { AppError } from '../../src/base/errors.js';
+import { s3AddressOf } from '../../src/s3/s3-address.js';
+import { S3Client } from '../../src/s3/s3-client.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+/** A store that answers what no honest one would. */
+const hostile = async (
+  t: TestContext,
+  listener: RequestListener,
+): Promise<{ client: S3Client; clock: FakeClock }> => {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  t.after(() => server.closeAllConnections());
+  const { port } = server.address() as AddressInfo;
+  const clock = new FakeClock();
+  const client = new S3Client(s3AddressOf(`http://key:secret@127.0.0.1:${port}/bucket`)!, { clock });
+  t.after(() => client.close());
+  return { client, clock };
+};
+
+const saying = (t: TestContext, text: string, status = 200, headers: Record<string, string> = {}) =>
+  hostile(t, (request, response) => {
+    request.resume();
+    response.writeHead(status, headers).end(text);
+  });
+
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    (value) => assert.fail(`it went well: ${String(value)}`),
+    (fault: unknown) => (fault instanceof AppError ? fault.code : String(fault)),
+  );
+
+test('XML that is none, or an attack, is refused', async (t) => {
+  const bomb = `<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "ha"><!ENTITY b "&a;&a;">]><ListBucketResult>&b;</ListBucketResult>`;
+  const deep = '<a>'.repeat(10_000) + '</a>'.repeat(10_000);
+  const many = `<ListBucketResult>${'<Contents/>'.repeat(100_000)}</ListBucketResult>`;
+  const noName = '<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>';
+  const badSize = '<ListBucketResult><Contents><Key>a</Key><Size>1e9</Size></Contents></ListBucketResult>';
+  const badName =
+    '<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%zz</Key><Size>1</Size></Contents></ListBucketResult>';
+  for (const text of [
+    bomb,
+    deep,
+    many,
+    noName,
+    badSize.replace('1e9', '-1'),
+    badName,
+    '',
+    'no xml',
+    '<A/><B/>',
+  ]) {
+    const { client } = await saying(t, text);
+    assert.equal(await codeOf(client.list('')), 's3_bad_answer', text.slice(0, 80));
+  }
+});
+
+test('answers are bounded, and lists have an end', async (t) => {
+  const { client } = await saying(t, 'x'.repeat(5 << 20));
+  assert.equal(await codeOf(client.list('')), 's3_bad_answer');
+  assert.equal(await codeOf(client.read('a', 0, 100)), 's3_bad_answer');
+  const endless =
+    '<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>7</NextPartNumberMarker></ListPartsResult>';
+  assert.equal(await codeOf((await saying(t, endless)).client.listParts('a', 'id')), 's3_bad_answer');
+  const again =
+    '<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken></ListBucketResult>';
+  assert.equal(await codeOf((await saying(t, again)).client.list('', { after: 't' })), 's3_bad_answer');
+});
+
+test('ranges that are none, and too short ones, are refused', async (t) => {
+  assert.equal(await codeOf((await saying(t, 'abcd')).client.read('a', 4, 8)), 's3_bad_answer');
+  assert.equal(await codeOf((await saying(t, 'ab', 206)).client.read('a', 4, 8)), 's3_bad_answer');
+});
+
+test('redirects are not followed, and name the region', async (t) => {
+  const { client } = await saying(t, '', 301, {
+    location: 'http://127.0.0.1:1/bucket',
+    'x-amz-bucket-region': 'eu-central-1',
+  });
+  const fault = await client.list('').catch((thrown: AppError) => thrown);
+  assert.ok(fault instanceof AppError);
+  assert.equal(fault.code, 's3_refused');
+  assert.match(fault.message, /region=eu-central-1/);
+});
+
+test('trouble of the store is no refusal', async (t) => {
+  const slowDown = '<Error><Code>SlowDown</Code><Message>Reduce\nyour\u0007 rate.</Message></Error>';
+  const { client } = await saying(t, slowDown, 503);
+  const fault = await client.list('').catch((thrown: AppError) => thrown);
+  assert.ok(fault instanceof AppError);
+  assert.deepEqual(
+    [fault.code, fault.message],
+    ['s3_unavailable', 'the store answered 503 SlowDown: Reduce your rate.'],
+  );
+  assert.equal(await codeOf((await saying(t, '', 429)).client.list('')), 's3_unavailable');
+  const late = '<Error><Code>InternalError</Code></Error>';
+  assert.equal(await codeOf((await saying(t, late)).client.completeUpload('a', 'id', [])), 's3_unavailable');
+  const digest = '<Error><Code>BadDigest</Code></Error>';
+  assert.equal(
+    await codeOf((await saying(t, digest, 400)).client.put('a', { bytes: Buffer.from('x') })),
+    's3_damaged',
+  );
+});
+
+test('a store that falls silent is given up, be it before, in or behind its answer', async (t) => {
+  const silences: RequestListener[] = [
+    () => {},
+    (_, response) => void response.writeHead(200, { 'content-length': '10' }).write('abc'),
+  ];
+  for (const listener of silences) {
+    let asked: () => void = () => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const { client, clock } = await hostile(t, (request, response) => {
+      listener(request, response);
+      asked();
+    });
+    const code = codeOf(client.read('a', 0, 10));
+    await isAsked;
+    await new Promise((resolve) => setImmediate(resolve));
+    // Progress sets the time anew: it is over once it was over since the last of it.
+    const timer = setInterval(() => clock.advance(40_000), 10);
+    assert.equal(await code, 's3_unavailable');
+    clearInterval(timer);
+  }
+});
+
+test('an answer that breaks off is none, and neither is a connection that is closed', async (t) => {
+  const cut: RequestListener = (_, response) => {
+    response.writeHead(200, { 'content-length': '10' }).write('abc', () => response.destroy());
+  };
+  assert.equal(await codeOf((await hostile(t, cut)).client.read('a', 0, 10)), 's3_unavailable');
+  const closed: RequestListener = (request) => request.destroy();
+  assert.equal(await codeOf((await hostile(t, closed)).client.read('a', 0, 10)), 's3_unavailable');
+});
+
+test('a connection that was closed while it lay idle costs nothing', async (t) => {
+  let asked = 0;
+  const { client } = await hostile(t, (request, response) => {
+    asked += 1;
+    request.resume();
+    response.end('<ListBucketResult/>');
+    // Closed without a word, as routers do: the next request on it finds that.
+    response.on('finish', () => setImmediate(() => request.socket.resetAndDestroy()));
+  });
+  for (let at = 0; at < 5; at += 1) await client.list('');
+  assert.equal(asked, 5);
+});
