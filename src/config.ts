@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
+import { isBoxName, ownBoxName } from './base/box-name.js';
 import { type BrokerAddress, brokerAddressOf } from './base/broker-address.js';
 import { AppError } from './base/errors.js';
 import { machineMemoryBytes } from './base/machine-memory.js';
+import { type S3Address, s3AddressOf } from './base/s3-address.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
@@ -52,6 +54,18 @@ export type Config = {
   readonly onvifDevice: (typeof ONVIF_DEVICE)[number];
   /** The broker that is told what happens; null: none. */
   readonly mqtt: MqttConfig | null;
+  /** What this machine is called among others. */
+  readonly boxName: string;
+  /** Where recordings are copied to; null: nowhere. */
+  readonly archiveS3: ArchiveS3Config | null;
+};
+
+export type ArchiveS3Config = {
+  readonly address: S3Address;
+  /** Who alone may sign for the store; null: those whom Node knows. */
+  readonly ca: Buffer | null;
+  /** Megabits a second; null: as fast as it goes. */
+  readonly mbit: number | null;
 };
 
 export type MqttConfig = {
@@ -271,6 +285,30 @@ const mqttOf = (env: Environment): MqttConfig | null => {
   return { address, ca, prefix, discoveryPrefix: discovery === 'off' ? null : discovery };
 };
 
+const boxNameOf = (env: Environment): string => {
+  const text = textOf(env, 'BOX_NAME') ?? ownBoxName();
+  if (!isBoxName(text)) throw bad('BOX_NAME', text, 'it must be letters, figures, "-" and ".", 63 at most');
+  return text;
+};
+
+const archiveS3Of = (env: Environment): ArchiveS3Config | null => {
+  const text = textOf(env, 'ARCHIVE_S3');
+  const caPath = textOf(env, 'ARCHIVE_S3_CA');
+  const mbit = integerOf(env, 'ARCHIVE_S3_MBIT', 0, 0, 100_000);
+  if (text === null) return null;
+  const address = s3AddressOf(text);
+  // The value itself is never repeated: it has a secret.
+  if (address === null)
+    throw new AppError(
+      'bad_config',
+      "ARCHIVE_S3 can't be used: it must be like https://key:secret@host/bucket/prefix?region=eu-1, special characters of key and secret percent-encoded",
+    );
+  if (caPath !== null && !address.isTls)
+    throw bad('ARCHIVE_S3_CA', caPath, 'ARCHIVE_S3 must begin with https: for it');
+  const ca = caPath === null ? null : pemOf('ARCHIVE_S3_CA', caPath);
+  return { address, ca, mbit: mbit === 0 ? null : mbit };
+};
+
 /** Each listener needs a port of its own. */
 const checkPorts = ({ port, metricsPort, rtspPort, rtspsPort }: Config): void => {
   const ports = { PORT: port, METRICS_PORT: metricsPort, RTSP_PORT: rtspPort, RTSPS_PORT: rtspsPort };
@@ -318,6 +356,8 @@ export const readConfig = (env: Environment): Config => {
     webhooksToLocal: booleanOf(env, 'WEBHOOKS_TO_LOCAL'),
     onvifDevice: onvifDeviceOf(env),
     mqtt: mqttOf(env),
+    boxName: boxNameOf(env),
+    archiveS3: archiveS3Of(env),
   };
   checkPorts(config);
   if (config.rtspsPort !== null && config.tls === null && !config.tlsSelfSigned)

@@ -111,7 +111,13 @@ const openArchive = async (
     { clock, log, recover: fileLeft.emit, onRefused: diskRefused.emit, onFile: recordingFiles.emit },
   );
   const archive = new Archive(
-    { archiveDir, factsDir: join(config.dataDir, 'archive-facts'), minFreePercent },
+    {
+      ...{ archiveDir, factsDir: join(config.dataDir, 'archive-facts'), minFreePercent },
+      store: config.archiveS3 && {
+        ...config.archiveS3,
+        ...{ box: config.boxName, copiesDir: join(config.dataDir, 'archive-copies') },
+      },
+    },
     {
       clock,
       log,
@@ -148,7 +154,10 @@ const openArchive = async (
   );
   recordingFiles.on((cameraId, fileName, state) => {
     const progress = state === 'made' ? desk.progressOf(cameraId, fileName) : null;
-    if (state !== 'made') archive.facts.learnSoon(cameraId);
+    if (state !== 'made') {
+      archive.facts.learnSoon(cameraId);
+      archive.offsite?.look();
+    }
     if (progress === null) archive.detections.fileEnded(cameraId, fileName);
     else archive.detections.fileMade(cameraId, fileName, progress);
   });

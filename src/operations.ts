@@ -48,6 +48,13 @@ const freeBytesOf = (probe: ArchiveProbe, beat: Signal): (() => number) => {
   return () => freeBytes;
 };
 
+/** The service does what it should without its store. */
+const storeRemark = ({ offsite }: Media['archive']): Readonly<Record<string, string>> | null => {
+  if (offsite === null) return null;
+  const { fault = null, waiting = 0 } = offsite.state ?? {};
+  return { archive_s3: fault === null ? 'ok' : `${fault}; ${waiting} recordings wait` };
+};
+
 /** Builds what watches over the service. */
 export const buildOperations = (
   config: Config,
@@ -67,7 +74,7 @@ export const buildOperations = (
       archive: archiveFault,
       router: async () => (registry.isRunning ? 'ok' : 'the cameras are not started'),
     },
-    { clock },
+    { clock, remarks: () => storeRemark(archive) },
   );
   const cameras = () => registry.figures();
   const metrics = new Metrics(version, {
@@ -86,6 +93,15 @@ export const buildOperations = (
       notices: () => {
         const { waiting, sending, counts } = notices.webhooks;
         return { webhooks: { waiting, sending, ...counts }, mqtt: notices.mqtt?.figures ?? null };
+      },
+      store: () => {
+        const state = archive.offsite?.state ?? null;
+        if (state === null) return null;
+        const { oldestMs, copiedBytes: sentBytes, ...figures } = state;
+        return {
+          ...{ ...figures, sentBytes },
+          oldestSec: oldestMs === null ? 0 : Math.max(0, (clock.wallMs() - oldestMs) / 1_000),
+        };
       },
       onvifEvents: () => eventCameras.counts,
       events: () => ({ readers: events.listenerCount, told: events.counts }),

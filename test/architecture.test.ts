@@ -20,7 +20,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   store: ['base'],
   camera: ['analytics', 'base', 'codec', 'flac', 'ring', 'rtp', 'rtsp', 'store', 'wire'],
   wire: ['base', 'codec'],
-  archive: ['base', 'codec', 'flac', 'ring', 'fmp4', 'mpegts', 'wire'],
+  archive: ['base', 'codec', 'flac', 'ring', 'fmp4', 'mpegts', 's3', 'wire'],
   live: ['base', 'codec', 'flac', 'ring', 'rtp', 'rtsp', 'mpegts', 'fmp4', 'wire'],
   detect: ['analytics', 'base', 'codec', 'objects', 'ring', 'pictures'],
   // Runs in browsers, too.

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, test } from 'node:test';
+import { ownBoxName } from '../src/base/box-name.js';
 import { AppError } from '../src/base/errors.js';
 import { machineMemoryBytes } from '../src/base/machine-memory.js';
 import { readConfig } from '../src/config.js';
@@ -43,6 +44,8 @@ test('nothing set: the defaults', () => {
       webhooksToLocal: false,
       onvifDevice: 'off',
       mqtt: null,
+      boxName: ownBoxName(),
+      archiveS3: null,
     },
   );
 });
@@ -218,4 +221,46 @@ test('a broker is named by its address; what is wrong with it is said without it
   assert.match(String(mqttOf('mqtts://broker', { MQTT_CA: pem })?.ca), /BEGIN/);
   assert.throws(() => mqttOf('mqtt://broker', { MQTT_CA: pem }), /MQTT_CA=.*mqtts:/);
   assert.throws(() => mqttOf('mqtts://broker', { MQTT_CA: join(folder, 'none') }), /MQTT_CA=.*can't be read/);
+});
+
+test('a store is named by its address; what is wrong with it is said without its secret', () => {
+  const s3Of = (url: string, more: Record<string, string> = {}) =>
+    readConfig({ ARCHIVE_S3: url, ...more }).archiveS3;
+  assert.equal(readConfig({}).archiveS3, null);
+  assert.deepEqual(s3Of('https://key:s%2Fcret@store.example:9000/bucket/site?region=eu-1'), {
+    address: {
+      ...{ isTls: true, host: 'store.example', port: 9000, accessKey: 'key', secretKey: 's/cret' },
+      ...{ bucket: 'bucket', prefix: 'site/', region: 'eu-1' },
+    },
+    ...{ ca: null, mbit: null },
+  });
+  assert.equal(s3Of('http://k:s@store/bucket', { ARCHIVE_S3_MBIT: '50' })?.mbit, 50);
+  for (const url of [
+    'canary',
+    'https://canary@store/bucket',
+    'https://k:canary@store',
+    's3://k:canary@store/b',
+  ])
+    assert.throws(
+      () => s3Of(url),
+      (fault) =>
+        fault instanceof AppError &&
+        /ARCHIVE_S3 can't be used/.test(fault.message) &&
+        !/canary/.test(fault.message),
+      url,
+    );
+  const pem = join(folder, 'store-ca.pem');
+  writeFileSync(pem, '-----BEGIN CERTIFICATE-----\n');
+  assert.match(String(s3Of('https://k:s@store/bucket', { ARCHIVE_S3_CA: pem })?.ca), /BEGIN/);
+  assert.throws(() => s3Of('http://k:s@store/bucket', { ARCHIVE_S3_CA: pem }), /ARCHIVE_S3_CA=.*https:/);
+  for (const mbit of ['-1', '1.5', 'fast', '100001'])
+    assert.throws(() => readConfig({ ARCHIVE_S3_MBIT: mbit }), /ARCHIVE_S3_MBIT=.* can't be used/, mbit);
+});
+
+test('a box is called after its host, or as somebody says', () => {
+  assert.equal(readConfig({ BOX_NAME: 'gate-1.site' }).boxName, 'gate-1.site');
+  assert.match(readConfig({}).boxName, /^[A-Za-z0-9.-]{1,63}$/);
+  assert.equal(ownBoxName('my_host'), 'box');
+  for (const name of ['my_box', 'a/b', '-a', 'a.', 'x'.repeat(64), 'ü'])
+    assert.throws(() => readConfig({ BOX_NAME: name }), /BOX_NAME=.* can't be used/, name);
 });

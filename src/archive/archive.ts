@@ -17,6 +17,8 @@ import { Retention, type RetentionRule, type TimeMemory } from './keep/retention
 import type { GapReason } from './list/intervals.js';
 import { Recordings } from './list/recordings.js';
 import { Timeline } from './list/timeline.js';
+import type { CopierSetup } from './offsite/messages.js';
+import { Offsite, spawnCopier } from './offsite/offsite.js';
 import { KeyFrames } from './play/key-frames.js';
 import { RecordingLocator } from './play/locator.js';
 import { Playback } from './play/playback.js';
@@ -27,12 +29,16 @@ export type ArchiveOptions = {
   /** Where what recordings say of themselves is kept: it may be thrown away at any time. */
   readonly factsDir: string;
   readonly minFreePercent: number;
+  /** Where closed recordings are copied to; null: nowhere. */
+  readonly store: Pick<CopierSetup, 'address' | 'box' | 'ca' | 'copiesDir' | 'mbit'> | null;
 };
 
 export type ArchiveDeps = {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly root: Pick<ArchiveRoot, 'fault' | 'start'>;
+  readonly root: Pick<ArchiveRoot, 'fault' | 'start'> & {
+    readonly state: Pick<ArchiveRoot['state'], 'memory'>;
+  };
   /** Where the threads of jobs are counted. */
   readonly threads: ThreadRegister;
   /** Which files recorders have open now, and how far they are. */
@@ -64,6 +70,8 @@ export class Archive {
   readonly detections: DetectionKeeper;
   readonly byEvents: EventRecording;
   readonly facts: FactsKeeper;
+  /** Null: recordings are copied nowhere. */
+  readonly offsite: Offsite | null;
   readonly #log: Logger;
   readonly #root: ArchiveDeps['root'];
   readonly #foreground: JobPool;
@@ -83,6 +91,14 @@ export class Archive {
     this.#repairs = new JobPool(BACKGROUND, pool);
     this.#deletions = deleter;
     this.#appends = new JobPool(BACKGROUND, pool);
+    const { store, archiveDir } = options;
+    this.offsite =
+      store &&
+      new Offsite(
+        { ...store, archiveDir, root: root.state.memory },
+        { clock, log, threads, spawn: spawnCopier, held: () => this.byEvents.undecided() },
+      );
+    const copies = this.offsite ?? undefined;
     this.detections = new DetectionKeeper(options, { clock, log, runner: this.#appends });
     this.facts = new FactsKeeper(options, { clock, runner: this.#repairs });
     const recordings = new Recordings(options, { runner, live, facts: this.facts });
@@ -92,7 +108,7 @@ export class Archive {
     const keyFrames = new KeyFrames({ locator, runner });
     const frames = new Frames({ clock, locator, runner, whyNot });
     const detections = new KeptDetections(options, { recordings, runner });
-    const deletions = new Deleting(options, { recordings, runner: deleter, log });
+    const deletions = new Deleting(options, { recordings, runner: deleter, log, copies });
     this.requests = new ArchiveRequests({
       clock,
       recordings,
@@ -117,7 +133,7 @@ export class Archive {
       ...{ runner: this.#repairs, quickRunner: runner },
     });
     this.retention = new Retention(options, {
-      ...{ clock, log, live, memory, onGone, rules },
+      ...{ clock, log, live, memory, onGone, rules, copies },
       times: deps.byEvents.times,
       ...(deps.spared === undefined ? {} : { spared: deps.spared }),
       runner: deleter,
@@ -140,6 +156,7 @@ export class Archive {
     });
     this.retention.start();
     this.byEvents.start();
+    this.offsite?.start();
   }
 
   /** Begins nothing any more, and ends the threads, unless they hang. */
@@ -149,6 +166,7 @@ export class Archive {
     this.retention.stop();
     this.byEvents.stop();
     this.facts.stop();
+    await this.offsite?.stop();
     await this.detections.stop();
     const pools = [this.#foreground, this.#repairs, this.#deletions, this.#appends];
     const ended = await Promise.all(pools.map((pool) => pool.stop()));

@@ -16,6 +16,8 @@ export type Liveness = { readonly status: 'ok' };
 export type Readiness = {
   readonly status: 'ready' | 'not_ready';
   readonly checks: Readonly<Record<Component, string>>;
+  /** Of what readiness doesn't depend on: "ok", or what is wrong. */
+  readonly remarks?: Readonly<Record<string, string>>;
 };
 
 /** Shorter than the second that most orchestrators give a probe. */
@@ -25,7 +27,13 @@ const CHECK_TIMEOUT_MS = 800;
 export class Health {
   readonly #probes: readonly { readonly component: Component; readonly probe: BoundedProbe<string> }[];
 
-  constructor(checks: Readonly<Record<Component, Check>>, deps: { clock: Clock }) {
+  readonly #remarks: () => Readonly<Record<string, string>> | null;
+
+  constructor(
+    checks: Readonly<Record<Component, Check>>,
+    deps: { clock: Clock; remarks?: () => Readonly<Record<string, string>> | null },
+  ) {
+    this.#remarks = deps.remarks ?? (() => null);
     this.#probes = components.map((component) => ({
       component,
       probe: new BoundedProbe(
@@ -47,7 +55,8 @@ export class Health {
     );
     const checks = Object.fromEntries(results) as Record<Component, string>;
     const isReady = results.every(([, result]) => result === 'ok');
-    return { status: isReady ? 'ready' : 'not_ready', checks };
+    const remarks = this.#remarks();
+    return { status: isReady ? 'ready' : 'not_ready', checks, ...(remarks === null ? {} : { remarks }) };
   }
 
   /** The same as the metrics want it. */

@@ -135,6 +135,19 @@ export type NoticeFigures = {
   } | null;
 };
 
+/** Copies of recordings in a store. */
+export type StoreFigures = {
+  /** Why nothing can be copied now; null: it can. */
+  readonly fault: string | null;
+  readonly waiting: number;
+  /** How long ago the oldest of those began. */
+  readonly oldestSec: number;
+  readonly copied: number;
+  readonly deleted: number;
+  readonly failed: number;
+  readonly sentBytes: number;
+};
+
 /** What the metrics need of the rest of the service. Called at a scrape, never between two. */
 export interface MetricsSource {
   readonly threads: Threads;
@@ -152,6 +165,8 @@ export interface MetricsSource {
   pictures(): PictureFigures;
   detection(): DetectionFigures;
   notices(): NoticeFigures;
+  /** Null: there is no store, or nothing is known of it yet. */
+  store(): StoreFigures | null;
   /** Cameras that are heard by ONVIF's pull point, and those that are to be and aren't. */
   onvifEvents(): { readonly heard: number; readonly missed: number };
   /** Who reads what happens, and how often each topic was told of while somebody did. */

@@ -13,6 +13,7 @@ import { DetectionCollector } from './detection-collector.js';
 import type { MetricsSource } from './metrics-source.js';
 import { NoticeCollector } from './notice-collector.js';
 import { ProcessCollector } from './process-collector.js';
+import { StoreCollector } from './store-collector.js';
 import { StreamCollector } from './stream-collector.js';
 
 const ARCHIVE_WRITES = 'svc_archive_write_seconds';
@@ -30,6 +31,7 @@ export class Metrics {
   readonly #streams: StreamCollector;
   readonly #detection: DetectionCollector;
   readonly #notices: NoticeCollector;
+  readonly #store: StoreCollector;
   readonly #onvifEvents: CollectedGauge;
   readonly #process: ProcessCollector;
   readonly #free: CollectedGauge;
@@ -58,6 +60,7 @@ export class Metrics {
     this.#streams = new StreamCollector(this.#register, deps.clock);
     this.#detection = new DetectionCollector(this.#register);
     this.#notices = new NoticeCollector(this.#register);
+    this.#store = new StoreCollector(this.#register);
     this.#onvifEvents = new CollectedGauge(this.#register, {
       name: 'svc_onvif_event_cameras',
       help: 'Cameras whose ONVIF pull point tells what they notice (heard), and those that are to be heard so and are not (missed).',
@@ -202,6 +205,7 @@ export class Metrics {
     this.#collectPictures();
     this.#detection.collect(this.#source.detection());
     this.#notices.collect(this.#source.notices());
+    this.#store.collect(this.#source.store());
     this.#onvifEvents.lines = Object.entries(this.#source.onvifEvents()).map(([state, count]) =>
       line(count, { state }),
     );

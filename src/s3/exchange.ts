@@ -139,8 +139,12 @@ const attempt = (what: Outgoing, where: Where, agent: Agent): Promise<Incoming |
         else if (wasStale(request, fault)) resolve('stale');
         else reject(networkFault(fault));
       });
-    const onAbort = (): void => fail(signal.reason);
-    if (signal.aborted) return fail(signal.reason);
+    const onAbort = (): void =>
+      finish(() => {
+        request.on('error', () => {}).destroy();
+        reject(signal.reason);
+      });
+    if (signal.aborted) return onAbort();
     signal.addEventListener('abort', onAbort);
     request.on('error', fail);
     request.on('close', () => fail(s3Error('s3_unavailable', 'the store closed the connection')));

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock, Timer } from '../base/clock.js';
+import { type S3Address, s3Host } from '../base/s3-address.js';
 import {
   bareEtag,
   completedEtagIn,
@@ -15,7 +16,6 @@ import {
 } from './answers.js';
 import { s3Error } from './errors.js';
 import { agentFor, exchange, type Incoming, type OutgoingBody, type Where } from './exchange.js';
-import { type S3Address, s3Host } from './s3-address.js';
 import { amzDate, authorizationOf, encodeStrictly, queryText, sha256Hex, UNSIGNED } from './sign.js';
 
 export type S3ClientDeps = {

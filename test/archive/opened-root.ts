@@ -13,4 +13,8 @@ export const openedRoot = (dir: string): RootState => {
 export const recorderRoot = (dir: string): RecorderRoot => new RecorderRoot(dir, openedRoot(dir).memory);
 
 /** An archive that is always there, for whoever looks after it. */
-export const alwaysThere = { fault: null, start: (onFound: () => Promise<void>) => onFound() };
+export const alwaysThere = {
+  fault: null,
+  start: (onFound: () => Promise<void>) => onFound(),
+  state: new RootState(),
+};

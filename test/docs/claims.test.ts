@@ -18,9 +18,9 @@ const readme = readFileSync('README.md', 'utf8');
 test('each variable that the service reads is told of, and each that is told of is read', () => {
   const [, table] = /\n## Configuration\n([\s\S]+?)\n## /.exec(readme)!;
   const told = [...table!.matchAll(/^\| (`[^|]+)\|/gm)].flatMap(([, cell]) =>
-    [...cell!.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name!),
+    [...cell!.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name]) => name!),
   );
-  const read = readFileSync('src/config.ts', 'utf8').matchAll(/'([A-Z]+(?:_[A-Z]+)*)'/g);
+  const read = readFileSync('src/config.ts', 'utf8').matchAll(/'([A-Z]+(?:_[A-Z0-9]+)*)'/g);
   assert.deepEqual(told.sort(), [...new Set([...read].map(([, name]) => name!))].sort());
 });
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { smallDisk } from '../archive/keep/small-disk.js';
@@ -21,7 +23,7 @@ const hurriedRules = (t: TestContext): string => {
     replaced++;
     return duration.startsWith('[') ? RANGE : '1s';
   });
-  assert.equal(replaced, 4, 'three rules wait, and one looks back');
+  assert.equal(replaced, 5, 'four rules wait, and one looks back');
   const path = join(tempFolder(t), 'alerts.yml');
   writeFileSync(path, hurried);
   return path;
@@ -90,4 +92,20 @@ test('StorageLow: the disk of the archive fills up, and has room again', async (
   await prometheus.untilNoAlert();
   const free = encodeURIComponent('svc_storage_free_bytes / svc_storage_total_bytes > 0.9');
   await prometheus.until<{ result: unknown[] }>(`query?query=${free}`, ({ result }) => result.length === 1);
+});
+
+test('CopiesLate: nobody answers where the store should be', async (t) => {
+  const store = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  t.after(() => store.close());
+  await once(store, 'listening');
+  const { port } = store.address() as AddressInfo;
+  const ARCHIVE_S3 = `http://key:secret@127.0.0.1:${port}/bucket`;
+  const service = await startService({ DATA_DIR: tempFolder(t), ARCHIVE_S3 });
+  t.after(() => service.process.kill('SIGKILL'));
+  const prometheus = await Prometheus.start(t, new URL(service.metricsUrl).host, hurriedRules(t));
+  const { annotations } = await prometheus.untilFiring('CopiesLate');
+  assert.match(annotations['description']!, /archive_s3/);
+  const { status, body } = await service.call('GET', '/readyz');
+  assert.equal(status, 200);
+  assert.match(body.remarks.archive_s3, /can't be reached.*0 recordings wait/);
 });

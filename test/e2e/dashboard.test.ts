@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
@@ -45,13 +48,23 @@ const filledIn = (expr: string): string =>
     .replaceAll('$instance', '.*')
     .replaceAll('$camera', 'gate');
 
+/** A store in which nothing was begun; nothing is copied to it in so short a time. */
+const emptyStore = async (t: TestContext): Promise<string> => {
+  const store = createServer((_, response) => void response.end('<ListMultipartUploadsResult/>'));
+  store.listen(0, '127.0.0.1');
+  await once(store, 'listening');
+  t.after(() => store.close());
+  return `http://key:secret@127.0.0.1:${(store.address() as AddressInfo).port}/bucket`;
+};
+
 /** A camera that is recorded and watched, and a Prometheus that asks the service of it. */
 const setUp = async (t: TestContext): Promise<Prometheus> => {
   const mounts = { '/gate': { video: fixtures.h264High(), audio: fixtures.aac() } };
   const camera = await FakeCamera.start({ mounts });
   t.after(() => camera[Symbol.asyncDispose]());
   // Nobody answers there, which has its figures, too.
-  const service = await startService({ DATA_DIR: tempFolder(t), MQTT_URL: 'mqtt://127.0.0.1:9' });
+  const MQTT_URL = 'mqtt://127.0.0.1:9';
+  const service = await startService({ DATA_DIR: tempFolder(t), MQTT_URL, ARCHIVE_S3: await emptyStore(t) });
   t.after(() => service.process.kill('SIGKILL'));
   const token = await service.login('admin', service.adminPassword);
   const body = { id: 'gate', url: camera.url(), record: true };

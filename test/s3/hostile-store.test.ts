@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { AppError } from '../../src/base/errors.js';
-import { s3AddressOf } from '../../src/s3/s3-address.js';
+import { s3AddressOf } from '../../src/base/s3-address.js';
 import { S3Client } from '../../src/s3/s3-client.js';
 import { FakeClock } from '../support/fake-clock.js';
 

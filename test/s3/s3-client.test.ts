@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { systemClock } from '../../src/base/clock.js';
 import { AppError } from '../../src/base/errors.js';
-import { s3AddressOf } from '../../src/s3/s3-address.js';
+import { s3AddressOf } from '../../src/base/s3-address.js';
 import { S3Client } from '../../src/s3/s3-client.js';
 import { Versitygw, withoutStore } from '../support/versitygw.js';
 

@@ -35,7 +35,7 @@ export const BACKGROUND: JobPoolOptions = {
 };
 
 /** Counts the threads of the process; the function returned is called when the thread has ended. */
-export type ThreadRegister = { add(name: string, figures: null): () => void };
+export type ThreadRegister = { add(name: string, figures: SharedArrayBuffer | null): () => void };
 
 export type JobPoolDeps = {
   readonly clock: Clock;

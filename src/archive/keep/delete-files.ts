@@ -71,7 +71,7 @@ export const newestEnd = (input: {
 };
 
 /** Whether a recording holds some of a protected time; what was moved aside can't be played, and never does. */
-const protectionBy = (spans: readonly ProtectedSpan[]): ((place: FilePlace) => boolean) => {
+export const protectionBy = (spans: readonly ProtectedSpan[]): ((place: FilePlace) => boolean) => {
   const byCamera = new Map<string, ProtectedSpan[]>();
   for (const span of spans) byCamera.set(span.cameraId, [...(byCamera.get(span.cameraId) ?? []), span]);
   return ({ cameraId, fileName }) => {

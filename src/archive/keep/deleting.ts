@@ -3,12 +3,14 @@ import { archiveError } from '../archive-error.js';
 import { folderOf } from '../files/archive-path.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { Recordings } from '../list/recordings.js';
+import type { Copies } from '../offsite/offsite.js';
 import { logDeletions } from './log-deletions.js';
 
 export type DeletingDeps = {
   readonly recordings: Pick<Recordings, 'list'>;
   readonly runner: JobRunner;
   readonly log: Logger;
+  readonly copies?: Pick<Copies, 'forget'> | undefined;
 };
 
 /** Files that one job deletes, so that others get their turn. */
@@ -27,10 +29,12 @@ export class Deleting {
   /** All closed recordings that lie within a time; how many. Throws `archive_unavailable` where the disk keeps some. */
   async deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<number> {
     folderOf(this.#archiveDir, cameraId);
-    const { recordings, runner, log } = this.#deps;
+    const { recordings, runner, log, copies } = this.#deps;
     const fileNames = (await recordings.list(cameraId))
       .filter(({ isOpen, startMs, endMs }) => !isOpen && startMs >= fromMs && endMs <= toMs)
       .map(({ fileName }) => fileName);
+    // Whatever becomes of us from here on, they go there.
+    await copies?.forget(cameraId, fileNames);
     let deletedCount = 0;
     let failedCount = 0;
     for (let first = 0; first < fileNames.length; first += FILES_A_JOB) {
@@ -43,6 +47,8 @@ export class Deleting {
       failedCount += round.failed.length;
       logDeletions(log, round, 'request');
     }
+    // One may have got there just now.
+    await copies?.forget(cameraId, fileNames);
     if (failedCount > 0)
       throw archiveError(
         'archive_unavailable',

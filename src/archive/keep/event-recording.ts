@@ -151,6 +151,13 @@ export class EventRecording {
     }
   }
 
+  /** From when on of each of these cameras it isn't decided yet which recordings stay. */
+  undecided(): (readonly [cameraId: string, fromMs: number])[] {
+    return this.#deps
+      .cameraIds()
+      .map((cameraId) => [cameraId, this.#decidedMs.get(cameraId) ?? Number.NEGATIVE_INFINITY] as const);
+  }
+
   /** The camera is deleted: one that is made anew under its id is another one. */
   forget(cameraId: string): void {
     for (const known of [this.#decidedMs, this.#faults, this.#atMs, this.#leftMs, this.#seenMs, this.#blind])

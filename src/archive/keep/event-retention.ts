@@ -4,6 +4,7 @@ import type { Logger } from '../../base/log.js';
 import { type FilePlace, placeKey } from '../files/archive-folders.js';
 import { parseRecordingName } from '../files/file-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
+import type { Copies } from '../offsite/offsite.js';
 import type { ClockEra } from './clock-eras.js';
 import type { AgePlace, Deletions, ProtectedSpan } from './delete-files.js';
 import {
@@ -20,6 +21,7 @@ export type EventRetentionDeps = {
   readonly runner: JobRunner;
   readonly log: Logger;
   readonly times: EventTimesOf;
+  readonly copies?: Pick<Copies, 'forget'> | undefined;
 };
 
 /** A camera of whose older recordings something stays. */
@@ -152,12 +154,14 @@ export class EventRetention {
 
   /** One that the disk refuses stays whole for now: those behind it are not to wait, and the oldest may go as a whole. */
   async #cut({ cameraId, fileName }: FilePlace, kept: readonly TimeSpan[]): Promise<string> {
-    const { log, runner } = this.#deps;
+    const { log, runner, copies } = this.#deps;
     const place = { camera_id: cameraId, file: fileName };
     try {
       const input = { archiveDir: this.#archiveDir, cameraId, fileName, kept };
       const { outcome, names } = await runner.run('cutRecording', input);
       this.#isFailing = false;
+      // What is left of it is copied anew.
+      if (outcome === 'cut' || outcome === 'deleted') await copies?.forget(cameraId, [fileName]);
       if (outcome === 'cut')
         log.info('cut a recording to what belongs to events', { ...place, names: names.join(' ') });
       return outcome;

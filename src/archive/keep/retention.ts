@@ -5,8 +5,9 @@ import { type FilePlace, placeKey } from '../files/archive-folders.js';
 import { parseUnclosedName } from '../files/file-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { BrokenTotal } from '../list/broken-files.js';
+import type { Copies } from '../offsite/offsite.js';
 import { type ClockEra, ClockEras } from './clock-eras.js';
-import type { Deletions, Expiry, ProtectedSpan } from './delete-files.js';
+import type { Deletions, Expiry, ExpiryLimit, ProtectedSpan } from './delete-files.js';
 import { EventRetention } from './event-retention.js';
 import type { EventTimesOf } from './kept-spans.js';
 import { logDeletions } from './log-deletions.js';
@@ -53,6 +54,8 @@ export type RetentionDeps = {
   readonly times?: EventTimesOf;
   /** Nothing is left of a camera that was deleted. */
   readonly onGone: (cameraId: string) => void;
+  /** Where recordings are copied to; unless it is given they aren't. */
+  readonly copies?: Copies | undefined;
 };
 
 const SHORTAGE = 'the disk is nearly full, and no closed recording is left to delete';
@@ -75,6 +78,13 @@ const limitOf = ({ camera, retentionDays }: RetentionRule, time: TrustedTime): n
 /** Whether what belongs to events is kept longer than the rest. */
 const outlives = ({ camera, retentionDays, eventRetentionDays = 0 }: RetentionRule): boolean =>
   camera === 'here' && retentionDays > 0 && eventRetentionDays > retentionDays;
+
+/** Of what is older than this nothing stays, but what is protected. */
+const limitsOf = (rules: readonly RetentionRule[], time: TrustedTime): ExpiryLimit[] =>
+  rules.map((rule) => ({
+    cameraId: rule.cameraId,
+    beforeMs: outlives(rule) ? time.limitMs((rule.eventRetentionDays ?? 0) * DAY_MS) : limitOf(rule, time),
+  }));
 
 /** Deletes recordings: those that are older than their camera keeps them, and the oldest of all when space is short. */
 export class Retention {
@@ -107,8 +117,8 @@ export class Retention {
   ) {
     this.#options = options;
     this.#deps = deps;
-    const { runner, log, times = () => null } = deps;
-    this.#ofEvents = new EventRetention(options, { runner, log, times });
+    const { runner, log, times = () => null, copies } = deps;
+    this.#ofEvents = new EventRetention(options, { runner, log, times, copies });
   }
 
   /** Space is short, and nothing is left that may go for it; null: it isn't, or something is. */
@@ -194,12 +204,7 @@ export class Retention {
       for (let isMore = true; isMore && !this.#isStopped; ) {
         const rules = this.#readRules();
         if (rules.length === 0) break;
-        const limits = rules.map((rule) => ({
-          cameraId: rule.cameraId,
-          beforeMs: outlives(rule)
-            ? time.limitMs((rule.eventRetentionDays ?? 0) * DAY_MS)
-            : limitOf(rule, time),
-        }));
+        const limits = limitsOf(rules, time);
         const skip = [...this.#skip];
         const spared = this.#spared();
         if (spared === null) throw new Error('it is not known now which are protected');
@@ -211,11 +216,19 @@ export class Retention {
         isMore = (isFull || (await this.#deleteUnclosed(round.unclosed))) && this.#skip.size < MAX_SKIPPED;
       }
       await this.#expireAroundEvents(time, eras);
+      this.#expireCopies(time, eras);
       this.broken = await runner.run('countBroken', { archiveDir });
     } catch (fault) {
       if (!this.#isStopped) log.warn('could not delete old recordings', { reason: messageOf(fault) });
     }
     this.#rememberTime();
+  }
+
+  /** What is in a store goes by the same rules; copies are not cut, so what has an event stays whole. */
+  #expireCopies(time: TrustedTime, eras: readonly ClockEra[]): void {
+    const spared = this.#spared();
+    if (spared === null || this.#isStopped) return;
+    this.#deps.copies?.expire({ limits: limitsOf(this.#readRules(), time), eras, spared });
   }
 
   /** Of what is due but for its events, or what is protected, the rest goes. */
@@ -261,7 +274,9 @@ export class Retention {
     for (const { cameraId, camera } of rules) {
       const isElsewhere = camera === 'deleted' && this.#elsewhere.has(cameraId);
       const isGone = bareIds.has(cameraId) || (absentIds.has(cameraId) && !isElsewhere);
-      if (camera !== 'here' && isGone) this.#deps.onGone(cameraId);
+      // Of a purged one nothing is shown any more, wherever it is.
+      const isKept = camera === 'deleted' && this.#deps.copies?.keeps(cameraId) === true;
+      if (camera !== 'here' && isGone && !isKept) this.#deps.onGone(cameraId);
     }
   }
 

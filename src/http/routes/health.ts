@@ -4,6 +4,7 @@ import { type Route, route } from '../route.js';
 type Readiness = {
   readonly status: 'ready' | 'not_ready';
   readonly checks: Readonly<Record<'database' | 'archive' | 'router', string>>;
+  readonly remarks?: Readonly<Record<string, string>>;
 };
 
 export type HealthRoutesDeps = {
@@ -18,6 +19,10 @@ const readySchema = z
     checks: z
       .object({ database: z.string(), archive: z.string(), router: z.string() })
       .meta({ description: 'each "ok", or what is wrong' }),
+    remarks: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({ description: 'the same of what readiness does not depend on: `archive_s3`, where it is set' }),
   })
   .meta({ id: 'Readiness' });
 

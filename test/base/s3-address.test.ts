@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { s3AddressOf, s3Host } from '../../src/s3/s3-address.js';
+import { s3AddressOf, s3Host } from '../../src/base/s3-address.js';
 
 test('takes keys, port, prefix and region out of a URL', () => {
   assert.deepEqual(s3AddressOf('https://key:s%2Fec%2Bret@s3.example.org/my-bucket/site/box-1?region=eu-1'), {

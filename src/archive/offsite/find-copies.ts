@@ -1,0 +1,39 @@
+import type { ListedObject } from '../../s3/answers.js';
+import type { S3Client } from '../../s3/s3-client.js';
+import { nothingKnown } from '../list/inspect-files.js';
+import { type Copy, keyOf, markOf } from './copies.js';
+import { objectName, parseObjectName, sidecarObject } from './object-name.js';
+
+/** Of one camera; more is nobody's archive. */
+const MAX_OBJECTS = 500_000;
+
+/**
+ * What of a camera is in the store, where nothing is written of it: it was never looked at, or what was written is damaged. Of
+ * two of the same recording the later one counts.
+ */
+export const findCopies = async (
+  client: Pick<S3Client, 'list'>,
+  cameraId: string,
+  signal: AbortSignal,
+): Promise<Copy[]> => {
+  const objects = new Map<string, ListedObject>();
+  let after: string | null = null;
+  do {
+    const page: Awaited<ReturnType<S3Client['list']>> = await client.list(`${cameraId}/`, { after, signal });
+    for (const object of page.items) objects.set(object.name, object);
+    after = page.next;
+  } while (after !== null && objects.size < MAX_OBJECTS);
+  const copies = new Map<number, Copy>();
+  for (const object of objects.values()) {
+    const name = parseObjectName(object.name);
+    if (name?.cameraId !== cameraId || object.name !== objectName(name)) continue;
+    const copy: Copy = {
+      ...{ recording: name.recording, stamp: null, inspection: nothingKnown, sizeBytes: object.bytes },
+      ...{ mark: markOf(object.etag), epoch: name.epoch, box: name.box, isLeaving: false },
+      sidecarBytes: objects.get(sidecarObject(object.name))?.bytes ?? 0,
+    };
+    const other = copies.get(keyOf(copy));
+    if (other === undefined || other.epoch < copy.epoch) copies.set(keyOf(copy), copy);
+  }
+  return [...copies.values()].sort((a, b) => a.recording.startMs - b.recording.startMs);
+};

@@ -1,0 +1,62 @@
+import type { LogFields, LogLevel } from '../../base/log.js';
+import type { S3Address } from '../../base/s3-address.js';
+import type { ClockEra } from '../keep/clock-eras.js';
+import type { ExpiryLimit, ProtectedSpan } from '../keep/delete-files.js';
+
+/** What the thread that copies is started with. */
+export type CopierSetup = {
+  readonly archiveDir: string;
+  readonly copiesDir: string;
+  /** See `root-state.ts`. */
+  readonly root: SharedArrayBuffer;
+  readonly address: S3Address;
+  readonly ca: Buffer | null;
+  readonly box: string;
+  /** Null: as fast as it goes. */
+  readonly mbit: number | null;
+};
+
+/** Of recordings that begin then or later it isn't decided yet whether they stay. */
+export type Held = readonly (readonly [cameraId: string, fromMs: number])[];
+
+/** What is due in the store, as it is on the disk. */
+export type CopyExpiry = {
+  readonly limits: readonly ExpiryLimit[];
+  readonly eras: readonly ClockEra[];
+  readonly spared: readonly ProtectedSpan[];
+};
+
+/** How copying goes. */
+export type CopyState = {
+  /** Recordings that are yet to be copied, and when the oldest of them began; null: there is none. */
+  readonly waiting: number;
+  readonly oldestMs: number | null;
+  /** Since the thread began. */
+  readonly copied: number;
+  readonly copiedBytes: number;
+  readonly deleted: number;
+  readonly failed: number;
+  /** Why nothing can be copied now; null: it can. */
+  readonly fault: string | null;
+  /** Recordings in the store, by camera, with those that are yet to be deleted there. */
+  readonly kept: Readonly<Record<string, number>>;
+};
+
+export type ToCopier =
+  | { readonly type: 'held'; readonly held: Held }
+  | { readonly type: 'look' }
+  | { readonly type: 'expire'; readonly expiry: CopyExpiry }
+  | {
+      readonly type: 'forget';
+      readonly id: number;
+      readonly cameraId: string;
+      readonly fileNames: readonly string[];
+    }
+  | { readonly type: 'stop' };
+
+export type FromCopier =
+  | { readonly type: 'thread'; readonly stats: SharedArrayBuffer }
+  | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: LogFields }
+  | { readonly type: 'state'; readonly state: CopyState }
+  /** `count`: null where the disk refused. */
+  | { readonly type: 'forgotten'; readonly id: number; readonly count: number | null };

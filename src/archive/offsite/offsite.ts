@@ -1,0 +1,164 @@
+import type { Clock, Timer } from '../../base/clock.js';
+import type { Logger } from '../../base/log.js';
+import { type KillableThread, startThread, type ThreadEvents } from '../../base/thread-handle.js';
+import { archiveError } from '../archive-error.js';
+import type { ThreadRegister } from '../jobs/job-pool.js';
+import type { CopierSetup, CopyExpiry, CopyState, FromCopier, Held, ToCopier } from './messages.js';
+
+export type CopierThread = KillableThread<ToCopier>;
+
+export type SpawnCopier = (setup: CopierSetup, events: ThreadEvents<FromCopier>) => CopierThread;
+
+export type OffsiteDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly spawn: SpawnCopier;
+  readonly threads: ThreadRegister;
+  /** Of which recordings it isn't decided yet whether they stay; read anew every few seconds. */
+  readonly held: () => Held;
+};
+
+/** What deletes recordings has to tell of it. */
+export type Copies = Pick<Offsite, 'expire' | 'forget' | 'keeps'>;
+
+const NAME = 'archive-copier';
+const STOP_TIMEOUT_MS = 5_000;
+const HELD_MS = 10_000;
+/** A thread that died is started again after this. */
+const RESTART_MS = 5_000;
+/** The disk that it writes to may be slow. */
+const ANSWER_MS = 15_000;
+
+/** Starts workers/archive-copier.ts in a thread of its own. */
+export const spawnCopier: SpawnCopier = (setup, events) => {
+  const entry = new URL('../../../workers/archive-copier.js', import.meta.url);
+  return startThread({ entry, name: NAME, workerData: setup, stopTimeoutMs: STOP_TIMEOUT_MS }, events);
+};
+
+type Question = { readonly answer: (count: number | null) => void; readonly timer: Timer };
+
+/** The main thread's side of copying recordings into a store. */
+export class Offsite {
+  readonly #setup: CopierSetup;
+  readonly #deps: OffsiteDeps;
+  readonly #questions = new Map<number, Question>();
+  #thread: CopierThread | null = null;
+  #state: CopyState | null = null;
+  /** What the threads before did. */
+  #before = { copied: 0, copiedBytes: 0, deleted: 0, failed: 0 };
+  #forgetThread: () => void = () => {};
+  #nextId = 1;
+  #timer: Timer | null = null;
+  #restart: Timer | null = null;
+  #isStopped = false;
+
+  constructor(setup: CopierSetup, deps: OffsiteDeps) {
+    this.#setup = setup;
+    this.#deps = deps;
+  }
+
+  /** Null: nothing was heard yet. */
+  get state(): CopyState | null {
+    return this.#state;
+  }
+
+  start(): void {
+    this.#timer = this.#deps.clock.every(HELD_MS, () => this.#hold());
+    this.#spawn();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    this.#restart?.cancel();
+    await this.#thread?.stop();
+    this.#forgetThread();
+    this.#giveUp();
+  }
+
+  /** A recording was closed. */
+  look(): void {
+    this.#thread?.send({ type: 'look' });
+  }
+
+  /** Whether the store may have recordings of a camera. */
+  keeps(cameraId: string): boolean {
+    return this.#state === null || (this.#state.kept[cameraId] ?? 0) > 0;
+  }
+
+  /** What is older than its camera keeps it is to go there, too. */
+  expire(expiry: CopyExpiry): void {
+    this.#thread?.send({ type: 'expire', expiry });
+  }
+
+  /** They are to go there; resolves when that is certain, whether the store is there or not: how many it has. */
+  async forget(cameraId: string, fileNames: readonly string[]): Promise<number> {
+    if (fileNames.length === 0) return 0;
+    const count = await new Promise<number | null>((answer) => {
+      const id = this.#nextId++;
+      const timer = this.#deps.clock.after(ANSWER_MS, () => this.#answer(id, null));
+      this.#questions.set(id, { answer, timer });
+      if (this.#thread === null) this.#answer(id, null);
+      else this.#thread.send({ type: 'forget', id, cameraId, fileNames });
+    });
+    if (count === null)
+      throw archiveError('archive_unavailable', 'it can not be written now what the store is to delete');
+    return count;
+  }
+
+  #spawn(): void {
+    this.#restart = null;
+    this.#thread = this.#deps.spawn(this.#setup, {
+      onMessage: (message) => this.#onMessage(message),
+      onLost: (reason) => this.#onLost(reason),
+    });
+    this.#hold();
+  }
+
+  #hold(): void {
+    this.#thread?.send({ type: 'held', held: this.#deps.held() });
+  }
+
+  #onMessage(message: FromCopier): void {
+    const { log, threads } = this.#deps;
+    if (message.type === 'thread') this.#forgetThread = threads.add(NAME, message.stats);
+    else if (message.type === 'log') log[message.level](message.message, message.fields);
+    else if (message.type === 'forgotten') this.#answer(message.id, message.count);
+    else {
+      const { copied, copiedBytes, deleted, failed } = this.#before;
+      const { state } = message;
+      this.#state = {
+        ...state,
+        copied: state.copied + copied,
+        copiedBytes: state.copiedBytes + copiedBytes,
+        deleted: state.deleted + deleted,
+        failed: state.failed + failed,
+      };
+    }
+  }
+
+  #onLost(reason: string): void {
+    this.#thread = null;
+    this.#forgetThread();
+    this.#forgetThread = () => {};
+    if (this.#state !== null) {
+      const { copied, copiedBytes, deleted, failed } = this.#state;
+      this.#before = { copied, copiedBytes, deleted, failed };
+    }
+    this.#giveUp();
+    if (this.#isStopped) return;
+    this.#deps.log.error('the thread that copies recordings ended; another one begins', { reason });
+    this.#restart = this.#deps.clock.after(RESTART_MS, () => this.#spawn());
+  }
+
+  #answer(id: number, count: number | null): void {
+    const question = this.#questions.get(id);
+    this.#questions.delete(id);
+    question?.timer.cancel();
+    question?.answer(count);
+  }
+
+  #giveUp(): void {
+    for (const id of [...this.#questions.keys()]) this.#answer(id, null);
+  }
+}

@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { copiesPath, readCopies, writeCopies } from '../../../src/archive/offsite/copies.js';
+import { until } from '../../support/until.js';
+import { Versitygw, withoutStore } from '../../support/versitygw.js';
+import { CopierRig, PART_BYTES, START_MS } from './copier-rig.js';
+
+const skip = withoutStore;
+
+test('closed recordings go up with what was seen in them, the oldest first, whatever camera they are of', {
+  skip,
+}, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const places = [
+    ['door', rig.record('door', 10)],
+    ['yard', rig.record('yard', 5)],
+    ['door', rig.record('door', 0, PART_BYTES + 1_000)],
+  ] as const;
+  rig.write('yard', '2026-11-21_08-35-00.detections', Buffer.from('what was seen'));
+  // Neither of these is a closed recording.
+  rig.write('door', '2026-11-21_09-00-00_ongoing.mp4', randomBytes(1_000));
+  rig.write('door', 'notes.txt', randomBytes(1_000));
+  rig.start();
+  await rig.untilIdle();
+  for (const [cameraId, fileName] of places) assert.ok(rig.isCopied(cameraId, fileName), fileName);
+  const [late, early, first] = places.map(
+    ([cameraId, fileName]) => statSync(rig.objectPath(cameraId, fileName)).mtimeMs,
+  );
+  assert.ok(first! <= early! && early! <= late!, 'they went in the order of age');
+  const sidecar = rig.objectPath(...places[1]).replace(/mp4$/, 'detections');
+  assert.equal(readFileSync(sidecar, 'utf8'), 'what was seen');
+  assert.equal(rig.objects().length, 4);
+  assert.deepEqual(rig.state?.kept, { door: 2, yard: 1 });
+  assert.equal(rig.state?.copied, 3);
+});
+
+test('a restart copies nothing twice, and what came meanwhile once', { skip }, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const first = rig.record('door', 0);
+  rig.start();
+  await rig.untilIdle();
+  await rig.stop();
+  const path = rig.objectPath('door', first);
+  // Nobody looks at it again: else this would be seen.
+  writeFileSync(path, 'other');
+  const second = rig.record('door', 1);
+  rig.start();
+  await until('the second is copied', () => rig.isCopied('door', second));
+  await rig.untilIdle();
+  assert.equal(readFileSync(path, 'utf8'), 'other');
+  assert.equal(rig.state?.copied, 1);
+});
+
+test('an upload that is broken off goes on where it was, after the store was away and after a restart', {
+  skip,
+}, async (t) => {
+  const store = await Versitygw.start(t);
+  const rig = new CopierRig(t, store);
+  const fileName = rig.record('door', 0, 5 * PART_BYTES);
+  rig.start({ mbit: 100 });
+  await until('a part is there', () => (rig.state?.copiedBytes ?? 0) > 2 * PART_BYTES);
+  await store.kill();
+  await until('it is told', () => rig.state?.fault != null);
+  assert.equal(rig.logged.lines.filter(({ level }) => level === 'warn').length, 1);
+  assert.equal(rig.state?.waiting, 1);
+  await rig.stop();
+  const sentBytes = rig.state!.copiedBytes;
+  await store.start();
+  rig.start();
+  await rig.untilIdle();
+  assert.ok(rig.isCopied('door', fileName));
+  // What was on its way when the store was killed is sent again, and no more.
+  const againBytes = rig.state!.copiedBytes;
+  assert.ok(againBytes < 5 * PART_BYTES, `${sentBytes} before, ${againBytes} again`);
+  assert.deepEqual(await rig.client().listUploads(), []);
+});
+
+test('the queue grows while the store is away, and empties by itself', { skip }, async (t) => {
+  const store = await Versitygw.start(t);
+  const rig = new CopierRig(t, store);
+  const names = [rig.record('door', 0)];
+  rig.start();
+  await rig.untilIdle();
+  await store.kill();
+  names.push(rig.record('door', 1), rig.record('door', 2));
+  rig.copier.look();
+  await until('they wait', () => rig.state?.waiting === 2 && rig.state.fault !== null);
+  assert.equal(rig.state?.oldestMs, START_MS + 60_000);
+  await store.start();
+  await rig.untilIdle();
+  for (const fileName of names) assert.ok(rig.isCopied('door', fileName));
+  assert.deepEqual(
+    rig.logged.lines.map(({ level, message }) => [level, message]),
+    [
+      ['warn', 'recordings are not copied to the store now'],
+      ['info', 'recordings are copied to the store again'],
+    ],
+  );
+});
+
+test('a run that was killed before it wrote what it had copied is found out', { skip }, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const names = [rig.record('door', 0), rig.record('door', 1, 2 * PART_BYTES)];
+  rig.start();
+  await rig.untilIdle();
+  await rig.stop();
+  const before = readCopies(copiesPath(rig.copiesDir, 'door'));
+  // As if neither had been written.
+  rmSync(rig.copiesDir, { recursive: true });
+  rig.start();
+  await rig.untilIdle();
+  assert.equal(rig.state?.kept['door'], 2);
+  assert.equal(rig.objects().length, 2);
+  await rig.stop();
+  mkdirSync(rig.copiesDir, { recursive: true });
+  const path = copiesPath(rig.copiesDir, 'door');
+  rmSync(path);
+  // This time the store was looked at before it had them.
+  writeCopies(path, []);
+  rig.start();
+  await until('both are known again', () => rig.state?.copied === 2);
+  assert.equal(rig.objects().length, 2);
+  assert.deepEqual(readCopies(path), before);
+  for (const fileName of names) assert.ok(rig.isCopied('door', fileName));
+});
+
+test('another object of the same name is left alone', { skip }, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const fileName = rig.record('door', 0);
+  const other = rig.objectPath('door', fileName);
+  const client = rig.client();
+  await client.put(rig.objectName('door', fileName), { bytes: Buffer.from('of somebody else') });
+  mkdirSync(rig.copiesDir, { recursive: true });
+  writeCopies(copiesPath(rig.copiesDir, 'door'), []);
+  rig.start();
+  await rig.untilIdle();
+  assert.equal(readFileSync(other, 'utf8'), 'of somebody else');
+  const own = rig.objectPath('door', fileName, { epoch: 1 });
+  assert.ok(readFileSync(own).equals(readFileSync(rig.pathOf('door', fileName))));
+});
+
+test('what is not decided on yet stays, and what was deleted or renamed meanwhile is not there', {
+  skip,
+}, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const names = [rig.record('door', 0), rig.record('door', 1), rig.record('door', 2, 4 * PART_BYTES)];
+  rig.start({ mbit: 100 });
+  rig.copier.hold([['door', START_MS + 60_000]]);
+  await until('the first is copied', () => rig.isCopied('door', names[0]!));
+  await rig.untilIdle();
+  assert.equal(rig.objects().length, 1);
+  rm(rig, names[1]!);
+  rig.copier.hold([]);
+  await until('the third is on its way', () => (rig.state?.copiedBytes ?? 0) > PART_BYTES);
+  const renamed = rig.pathOf('door', '2026-11-21_08-32-01_to_08-33-00.mp4');
+  renameSync(rig.pathOf('door', names[2]!), renamed);
+  await until('it is there by its other name', () =>
+    existsSync(rig.objectPath('door', '2026-11-21_08-32-01_to_08-33-00.mp4')),
+  );
+  await rig.untilIdle();
+  assert.equal(rig.objects().length, 2);
+  assert.equal(rig.state?.kept['door'], 2);
+});
+
+const rm = (rig: CopierRig, fileName: string): void => rmSync(rig.pathOf('door', fileName));
+
+test('what is deleted on request, or is too old, goes from the store, also when that was away', {
+  skip,
+}, async (t) => {
+  const store = await Versitygw.start(t);
+  const rig = new CopierRig(t, store);
+  const [old, asked, left] = [rig.record('door', 0), rig.record('door', 1), rig.record('door', 2)];
+  const safe = rig.record('gate', 0);
+  rig.start();
+  await rig.untilIdle();
+  await store.kill();
+  assert.equal(rig.copier.forget('door', [asked, 'other']), 1);
+  rm(rig, asked);
+  rm(rig, old);
+  const limits = ['door', 'gate'].map((cameraId) => ({ cameraId, beforeMs: START_MS + 90_000 }));
+  const spared = [{ cameraId: 'gate', fromMs: START_MS, toMs: START_MS }];
+  rig.copier.expire({ limits, eras: [], spared });
+  await rig.stop();
+  await store.start();
+  rig.start();
+  await until('they are gone', () => rig.state?.deleted === 2);
+  assert.ok(rig.isCopied('door', left));
+  assert.ok(rig.isCopied('gate', safe));
+  assert.equal(rig.objects().length, 2);
+  assert.deepEqual(rig.state?.kept, { door: 1, gate: 1 });
+});
+
+test('space that is made on the disk costs the store nothing, and a disk that is gone is no empty one', {
+  skip,
+}, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const names = [rig.record('door', 0), rig.record('door', 1)];
+  rig.start();
+  await rig.untilIdle();
+  rm(rig, names[0]!);
+  rig.isThere = false;
+  rmSync(join(rig.archiveDir, 'door'), { recursive: true });
+  rig.isThere = true;
+  rig.copier.look();
+  const third = rig.record('door', 2);
+  await until('it is copied', () => rig.isCopied('door', third));
+  assert.equal(rig.objects().length, 3);
+});
