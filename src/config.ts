@@ -66,6 +66,8 @@ export type ArchiveS3Config = {
   readonly ca: Buffer | null;
   /** Megabits a second; null: as fast as it goes. */
   readonly mbit: number | null;
+  /** After how many days recordings leave the disk that are in the store; null: they stay as long as there is room. */
+  readonly localDays: number | null;
 };
 
 export type MqttConfig = {
@@ -295,6 +297,9 @@ const archiveS3Of = (env: Environment): ArchiveS3Config | null => {
   const text = textOf(env, 'ARCHIVE_S3');
   const caPath = textOf(env, 'ARCHIVE_S3_CA');
   const mbit = integerOf(env, 'ARCHIVE_S3_MBIT', 0, 0, 100_000);
+  const localDays = integerOf(env, 'ARCHIVE_LOCAL_DAYS', 0, 0, 36_500);
+  if (text === null && localDays > 0)
+    throw bad('ARCHIVE_LOCAL_DAYS', String(localDays), 'it needs ARCHIVE_S3, where recordings are then');
   if (text === null) return null;
   const address = s3AddressOf(text);
   // The value itself is never repeated: it has a secret.
@@ -306,7 +311,11 @@ const archiveS3Of = (env: Environment): ArchiveS3Config | null => {
   if (caPath !== null && !address.isTls)
     throw bad('ARCHIVE_S3_CA', caPath, 'ARCHIVE_S3 must begin with https: for it');
   const ca = caPath === null ? null : pemOf('ARCHIVE_S3_CA', caPath);
-  return { address, ca, mbit: mbit === 0 ? null : mbit };
+  return {
+    ...{ address, ca },
+    mbit: mbit === 0 ? null : mbit,
+    localDays: localDays === 0 ? null : localDays,
+  };
 };
 
 /** Each listener needs a port of its own. */

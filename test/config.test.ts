@@ -232,9 +232,11 @@ test('a store is named by its address; what is wrong with it is said without its
       ...{ isTls: true, host: 'store.example', port: 9000, accessKey: 'key', secretKey: 's/cret' },
       ...{ bucket: 'bucket', prefix: 'site/', region: 'eu-1' },
     },
-    ...{ ca: null, mbit: null },
+    ...{ ca: null, mbit: null, localDays: null },
   });
   assert.equal(s3Of('http://k:s@store/bucket', { ARCHIVE_S3_MBIT: '50' })?.mbit, 50);
+  assert.equal(s3Of('http://k:s@store/bucket', { ARCHIVE_LOCAL_DAYS: '3' })?.localDays, 3);
+  assert.throws(() => readConfig({ ARCHIVE_LOCAL_DAYS: '3' }), /ARCHIVE_LOCAL_DAYS="3".*ARCHIVE_S3/);
   for (const url of [
     'canary',
     'https://canary@store/bucket',

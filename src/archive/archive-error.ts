@@ -14,7 +14,8 @@ export type ArchiveErrorCode =
   | 'recording_changed'
   | 'recording_not_ready'
   | 'archive_busy'
-  | 'archive_unavailable';
+  | 'archive_unavailable'
+  | 'store_unavailable';
 
 /** The HTTP status of each code that the archive's own work ends with. */
 export const archiveErrorStatus: Readonly<Record<Exclude<ArchiveErrorCode, 'not_found'>, number>> = {
@@ -31,6 +32,8 @@ export const archiveErrorStatus: Readonly<Record<Exclude<ArchiveErrorCode, 'not_
   recording_not_ready: 503,
   archive_busy: 503,
   archive_unavailable: 503,
+  // The disk has it no more, and the store that has it is away.
+  store_unavailable: 503,
 };
 
 /** Whether what was asked for isn't there (any more). */

@@ -8,7 +8,9 @@ import { KeptDetections } from './detections/kept-detections.js';
 import { FactsKeeper } from './facts/facts-keeper.js';
 import type { FilesInProgress } from './files/file-progress.js';
 import { Frames } from './frames/frames.js';
-import { BACKGROUND, FOREGROUND, JobPool, type ThreadRegister } from './jobs/job-pool.js';
+import { BACKGROUND, FOREGROUND, JobPool, STORED, type ThreadRegister } from './jobs/job-pool.js';
+import type { JobRunner } from './jobs/jobs.js';
+import { StoredRunner } from './jobs/stored-runner.js';
 import type { ProtectedSpan } from './keep/delete-files.js';
 import { Deleting } from './keep/deleting.js';
 import { EventRecording, type EventRecordingDeps } from './keep/event-recording.js';
@@ -30,7 +32,11 @@ export type ArchiveOptions = {
   readonly factsDir: string;
   readonly minFreePercent: number;
   /** Where closed recordings are copied to; null: nowhere. */
-  readonly store: Pick<CopierSetup, 'address' | 'box' | 'ca' | 'copiesDir' | 'mbit'> | null;
+  readonly store:
+    | (Pick<CopierSetup, 'address' | 'box' | 'ca' | 'copiesDir' | 'mbit'> & {
+        readonly localDays: number | null;
+      })
+    | null;
 };
 
 export type ArchiveDeps = {
@@ -75,6 +81,8 @@ export class Archive {
   readonly #log: Logger;
   readonly #root: ArchiveDeps['root'];
   readonly #foreground: JobPool;
+  /** Null: recordings are on the disk alone. */
+  readonly #stored: JobPool | null;
   readonly #repairs: JobPool;
   readonly #deletions: JobPool;
   readonly #appends: JobPool;
@@ -85,23 +93,28 @@ export class Archive {
     this.#root = root;
     // Jobs go by paths: they must touch nothing that took the archive's place, be it while they waited.
     const pool = { clock, threads, whyNot: () => root.fault };
-    const runner = new JobPool(FOREGROUND, pool);
+    this.#foreground = new JobPool(FOREGROUND, pool);
     const deleter = new JobPool(BACKGROUND, pool);
-    this.#foreground = runner;
     this.#repairs = new JobPool(BACKGROUND, pool);
     this.#deletions = deleter;
     this.#appends = new JobPool(BACKGROUND, pool);
     const { store, archiveDir } = options;
     this.offsite =
       store &&
-      new Offsite(
-        { ...store, archiveDir, root: root.state.memory },
-        { clock, log, threads, spawn: spawnCopier, held: () => this.byEvents.undecided() },
-      );
+      new Offsite({ ...store, archiveDir, root: root.state.memory }, store.localDays, {
+        clock,
+        log,
+        threads,
+        spawn: spawnCopier,
+        held: () => this.byEvents.undecided(),
+      });
     const copies = this.offsite ?? undefined;
+    this.#stored = this.offsite && new JobPool(STORED, pool);
+    const runner: JobRunner =
+      this.#stored === null ? this.#foreground : new StoredRunner(this.#foreground, this.#stored);
     this.detections = new DetectionKeeper(options, { clock, log, runner: this.#appends });
     this.facts = new FactsKeeper(options, { clock, runner: this.#repairs });
-    const recordings = new Recordings(options, { runner, live, facts: this.facts });
+    const recordings = new Recordings(options, { runner, live, facts: this.facts, copies });
     const timeline = new Timeline({ clock, recordings, whyNot });
     const locator = new RecordingLocator(options, { recordings, runner });
     const playback = new Playback({ locator, runner, clock });
@@ -154,9 +167,10 @@ export class Archive {
       void this.recovery.repairAll();
       this.facts.start();
     });
+    // It is told of what is due at the first sweep.
+    this.offsite?.start();
     this.retention.start();
     this.byEvents.start();
-    this.offsite?.start();
   }
 
   /** Begins nothing any more, and ends the threads, unless they hang. */
@@ -168,7 +182,8 @@ export class Archive {
     this.facts.stop();
     await this.offsite?.stop();
     await this.detections.stop();
-    const pools = [this.#foreground, this.#repairs, this.#deletions, this.#appends];
+    const always = [this.#foreground, this.#repairs, this.#deletions, this.#appends];
+    const pools = this.#stored === null ? always : [...always, this.#stored];
     const ended = await Promise.all(pools.map((pool) => pool.stop()));
     if (ended.includes(false))
       this.#log.warn("the archive's disk does not answer; its threads are left behind");

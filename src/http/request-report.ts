@@ -60,6 +60,7 @@ const passingCodes: ReadonlySet<string> = new Set([
   'too_many_viewings',
   'archive_busy',
   'recording_not_ready',
+  'store_unavailable',
   'model_fetches_busy',
 ]);
 

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { closedName } from '../../src/archive/files/file-name.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { Versitygw, withoutStore } from '../support/versitygw.js';
@@ -10,7 +11,9 @@ import { encodeVideo, RecordingService } from './recording-service.js';
 
 /** Recordings are copied a minute after they were closed. */
 const COPIED_WITHIN_MS = 180_000;
-const LONG = '2026-11-20_08-30-00_to_09-30-00.mp4';
+/** Of two days ago. */
+const LONG_MS = Date.now() - 2 * 86_400_000;
+const LONG = closedName(LONG_MS, LONG_MS + 3_600_000);
 const LONG_BYTES = 100 << 20;
 
 const figureOf = async (recording: RecordingService, name: string): Promise<number> => {
@@ -31,12 +34,15 @@ test('recordings are copied to a store; kill -9 of the service, and of the store
     readFileSync(copied(name)).equals(readFileSync(join(archiveDir, 'gate', name)));
   mkdirSync(join(archiveDir, 'gate'), { recursive: true });
   writeFileSync(join(archiveDir, 'gate', LONG), randomBytes(LONG_BYTES));
+  // By which it is known that the clock is right.
+  const justNow = closedName(Date.now() - 1_200_000, Date.now() - 600_000);
+  writeFileSync(join(archiveDir, 'gate', justNow), randomBytes(1_000));
   const recording = await RecordingService.start(
     t,
     { gate: encodeVideo(folder, 1, 10) },
     {
       ...{ DATA_DIR: folder, ARCHIVE_DIR: archiveDir, RECORD_FILE_SECONDS: '5', BOX_NAME: 'box-1' },
-      ...{ ARCHIVE_S3: store.url('recordings/site'), ARCHIVE_S3_MBIT: '40' },
+      ...{ ARCHIVE_S3: store.url('recordings/site'), ARCHIVE_S3_MBIT: '40', ARCHIVE_LOCAL_DAYS: '1' },
     },
   );
   const describe = (): string => recording.service.out().slice(-2_000);
@@ -70,6 +76,13 @@ test('recordings are copied to a store; kill -9 of the service, and of the store
     { deadlineMs: COPIED_WITHIN_MS, describe },
   );
   assert.equal(await figureOf(recording, 'svc_s3_up'), 1);
+  // Rules that have changed are gone by within a minute: the long one is older than the disk is to have it.
+  await recording.call('PUT', '/api/cameras/gate', { retention_days: 6 });
+  await until('the long one has left the disk', () => !recording.files('gate').includes(LONG), {
+    ...{ deadlineMs: COPIED_WITHIN_MS, describe },
+  });
+  assert.ok(existsSync(copied(LONG)));
+  assert.equal((await recording.archive('gate'))[0]?.filename, LONG);
   // What is deleted goes there, too.
   const listed = await recording.archive('gate');
   const behind = listed[listed.findIndex(({ filename }) => filename === name) + 1]!;

@@ -2,6 +2,7 @@ import { folderOf } from '../files/archive-path.js';
 import { sidecarOf } from '../files/sidecar-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { Recordings } from '../list/recordings.js';
+import { sidecarObject } from '../offsite/object-name.js';
 import type { KeptDetection } from './detection-record.js';
 import type {
   DetectionPlace,
@@ -64,10 +65,16 @@ export class KeptDetections {
   /** Those of the recordings that overlap a time. */
   async #sidecars(cameraId: string, fromMs: number, toMs: number): Promise<ReadDetectionsInput['sidecars']> {
     const byName = new Map<string, ReadDetectionsInput['sidecars'][number]>();
-    for (const { fileName, startMs, endMs, isOpen } of await this.#recordings.list(cameraId)) {
+    for (const { fileName, startMs, endMs, isOpen, stored } of await this.#recordings.list(cameraId)) {
       if (startMs - SLACK_MS >= toMs || endMs + SLACK_MS <= fromMs) continue;
       const name = sidecarOf(fileName);
       if (name === null) continue;
+      if (stored?.isAlone === true) {
+        const { object, mailbox, sidecarBytes: bytes } = stored;
+        const place = { object: sidecarObject(object), mailbox, isAlone: true };
+        if (bytes > 0) byName.set(object, { name, startMs, endMs, stored: { place, bytes } });
+        continue;
+      }
       // Two recordings that begin in one second share it; of one that is open nobody knows when it ends.
       const known = byName.get(name) ?? { name, startMs, endMs };
       byName.set(name, { ...known, endMs: isOpen ? Number.POSITIVE_INFINITY : Math.max(known.endMs, endMs) });

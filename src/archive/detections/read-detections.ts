@@ -2,17 +2,27 @@ import { closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../files/disk-fault.js';
 import { Moved } from '../files/job-result.js';
-import { openRegular } from '../files/regular-file.js';
+import { type ByteSource, openRegular } from '../files/regular-file.js';
+import { StoredBytes, type StoredPlace } from '../offsite/stored-bytes.js';
 import { decodeRecord, type KeptDetection, recordTimeAt } from './detection-record.js';
 import { eachRecord, isSidecar, PAGE_BYTES, pageCountOf, readPage } from './sidecar-pages.js';
 
 /** A place among detections: behind the first `count` of this very moment. */
 export type DetectionPlace = { readonly timeUs: number; readonly count: number };
 
+/** What was seen in a recording. */
+export type SidecarPlace = {
+  readonly name: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Where it is, and how large, if the disk has it no more. */
+  readonly stored?: { readonly place: StoredPlace; readonly bytes: number };
+};
+
 export type ReadDetectionsInput = {
   readonly folder: string;
   /** In the order of their recordings' starts; `endMs`: of the recording. */
-  readonly sidecars: readonly { readonly name: string; readonly startMs: number; readonly endMs: number }[];
+  readonly sidecars: readonly SidecarPlace[];
   readonly fromMs: number;
   readonly toMs: number;
   /** Objects of others are left out, and pictures without any; null: all count. */
@@ -40,7 +50,7 @@ const MAX_FILES = 256;
 const usOf = (wallMs: number): number => Math.round(wallMs * 1_000);
 
 /** When the first record of a page was; null: it has none. */
-const timeOfPage = (fd: number, page: number): number | null => {
+const timeOfPage = (fd: ByteSource, page: number): number | null => {
   const bytes = readPage(fd, page);
   let timeMs: number | null = null;
   eachRecord(bytes, page, (at) => {
@@ -50,7 +60,7 @@ const timeOfPage = (fd: number, page: number): number | null => {
 };
 
 /** The first page that may have something of `fromMs` or later. */
-const firstPage = (fd: number, pages: number, fromMs: number): number => {
+const firstPage = (fd: ByteSource, pages: number, fromMs: number): number => {
   let [low, high] = [0, pages - 1];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
@@ -94,7 +104,7 @@ class Reading {
   }
 
   /** `recordedToMs`: what says to be of later is what a clock said that leapt, and tells nothing of what follows it. */
-  readFile(fd: number, fileBytes: number, recordedToMs: number): void {
+  readFile(fd: ByteSource, fileBytes: number, recordedToMs: number): void {
     if (!isSidecar(fd)) return;
     const pages = pageCountOf(fileBytes);
     const { fromMs, toMs } = this.#input;
@@ -174,10 +184,12 @@ export const readDetections = (input: ReadDetectionsInput): ReadDetections => {
   const { folder, sidecars, limit, behind } = input;
   const fromMs = Math.max(input.fromMs, (behind?.timeUs ?? 0) / 1_000);
   const reading = new Reading({ ...input, fromMs });
-  for (const [index, { name, startMs, endMs }] of sidecars.entries()) {
+  for (const [index, { name, startMs, endMs, stored }] of sidecars.entries()) {
     if (index >= MAX_FILES || reading.isSpent) reading.end(startMs);
     if (reading.isOver) break;
-    if (!reading.isSpent) readFile(join(folder, name), endMs, reading);
+    if (reading.isSpent) continue;
+    if (stored === undefined) readFile(join(folder, name), endMs, reading);
+    else reading.readFile(new StoredBytes(stored.place, stored.bytes), stored.bytes, endMs);
   }
   const { horizonMs } = reading;
   const whole = reading.found.filter(({ wallMs }) => wallMs < horizonMs).sort((a, b) => a.wallMs - b.wallMs);

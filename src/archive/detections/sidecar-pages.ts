@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { readUpTo } from '../files/regular-file.js';
+import { type ByteSource, readUpTo } from '../files/regular-file.js';
 import { recordBytesAt } from './detection-record.js';
 
 /**
@@ -16,10 +16,10 @@ const firstAt = (page: number): number => (page === 0 ? HEAD.length : 0);
 export const pageCountOf = (fileBytes: number): number => Math.ceil(fileBytes / PAGE_BYTES);
 
 /** Whether the file is one of these. */
-export const isSidecar = (fd: number): boolean => readUpTo(fd, Buffer.alloc(HEAD.length), 0).equals(HEAD);
+export const isSidecar = (fd: ByteSource): boolean => readUpTo(fd, Buffer.alloc(HEAD.length), 0).equals(HEAD);
 
 /** A page, as far as the file has it. */
-export const readPage = (fd: number, page: number): Buffer =>
+export const readPage = (fd: ByteSource, page: number): Buffer =>
   readUpTo(fd, Buffer.allocUnsafe(PAGE_BYTES), page * PAGE_BYTES);
 
 /** Calls back for each whole record of a page, up to the first that isn't; returns where that is in the page. */

@@ -2,7 +2,7 @@ import { FileScanner, type FragmentInfo } from '../../fmp4/file-scanner.js';
 import type { PartTable } from '../../fmp4/part-table.js';
 import { MFRO_BYTES, readMfra, readMfraBytes } from '../../fmp4/random-access.js';
 import { videoIndexOf } from './file-times.js';
-import { readUpTo } from './regular-file.js';
+import { type ByteSource, readUpTo } from './regular-file.js';
 
 const FIRST_BUFFER_BYTES = 64 * 1024;
 /** Of a prft as recorders write it (ISO 14496-12 §8.16.5). */
@@ -15,10 +15,10 @@ const always = (): boolean => true;
 /** Reads a file through a FileScanner, into one buffer that grows as needed. */
 export class FileWalk {
   readonly scanner: FileScanner;
-  readonly #fd: number;
+  readonly #fd: ByteSource;
   #buffer = Buffer.allocUnsafe(FIRST_BUFFER_BYTES);
 
-  constructor(fd: number, fileBytes: number) {
+  constructor(fd: ByteSource, fileBytes: number) {
     this.#fd = fd;
     this.scanner = new FileScanner(fileBytes);
   }

@@ -1,9 +1,10 @@
 import { closeSync } from 'node:fs';
 import type { AppError } from '../../base/errors.js';
-import { archiveError } from '../archive-error.js';
+import { archiveError, isGone } from '../archive-error.js';
+import { StoredBytes, type StoredPlace } from '../offsite/stored-bytes.js';
 import { codeOf } from './disk-fault.js';
 import { FileWalk } from './file-walk.js';
-import { openRegular, readUpTo } from './regular-file.js';
+import { type ByteSource, openRegular, readUpTo } from './regular-file.js';
 import type { FileStamp } from './scan-folder.js';
 
 /** A recording for a job to read: where it is, and how to tell that it is still the file that was meant. */
@@ -12,14 +13,16 @@ export type RecordingSource = {
   readonly stamp: FileStamp;
   /** It is, or was, being written: it may be longer by now, and is read up to the size that it was known to have. */
   readonly isOpen: boolean;
+  /** Where else it is. */
+  readonly stored?: StoredPlace | undefined;
 };
 
 /** A recording that is open for as long as a job reads it. */
 export class OpenedRecording {
-  readonly fd: number;
+  readonly fd: ByteSource;
   readonly fileBytes: number;
 
-  constructor(fd: number, fileBytes: number) {
+  constructor(fd: ByteSource, fileBytes: number) {
     this.fd = fd;
     this.fileBytes = fileBytes;
   }
@@ -65,6 +68,23 @@ const openSource = (path: string): ReturnType<typeof openRegular> => {
 
 /** Opens a recording for the time of `use`, if it is still what `source` says. */
 export const withRecording = <Result>(
+  source: RecordingSource,
+  use: (recording: OpenedRecording) => Result,
+): Result => {
+  const { stored, stamp } = source;
+  if (stored === undefined) return withFile(source, use);
+  if (!stored.isAlone) {
+    try {
+      return withFile(source, use);
+    } catch (fault) {
+      // It has left the disk meanwhile.
+      if (!isGone(fault)) throw fault;
+    }
+  }
+  return use(new OpenedRecording(new StoredBytes(stored, stamp.sizeBytes), stamp.sizeBytes));
+};
+
+const withFile = <Result>(
   { path, stamp, isOpen }: RecordingSource,
   use: (recording: OpenedRecording) => Result,
 ): Result => {

@@ -15,8 +15,12 @@ export const openRegular = (
   throw Object.assign(new Error(`${path} is no regular file`), { code: 'EINVAL' });
 };
 
+/** What can be read: a file that is open, or what a store has of one. */
+export type ByteSource = number | { readUpTo(target: Buffer, offset: number): Buffer };
+
 /** Reads up to `target.length` bytes from `offset`; fewer mean that the file ends there. */
-export const readUpTo = (fd: number, target: Buffer, offset: number): Buffer => {
+export const readUpTo = (fd: ByteSource, target: Buffer, offset: number): Buffer => {
+  if (typeof fd !== 'number') return fd.readUpTo(target, offset);
   let length = 0;
   while (length < target.length) {
     const count = readSync(fd, target, length, target.length - length, offset + length);

@@ -48,7 +48,7 @@ export const isRealFolder = (folder: string): boolean =>
 export const listFolder = (folder: string): string[] => (isRealFolder(folder) ? readdirSync(folder) : []);
 
 /** The stamp of a regular file; null: there is none. */
-const regularStamp = (path: string): FileStamp | null => {
+export const regularStamp = (path: string): FileStamp | null => {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat?.isFile() === true ? stampOf(stat) : null;
 };

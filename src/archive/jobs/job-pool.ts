@@ -34,6 +34,9 @@ export const BACKGROUND: JobPoolOptions = {
   deadlineMs: 600_000,
 };
 
+/** For what viewers wait for that the disk has no more: these threads wait for the network. */
+export const STORED: JobPoolOptions = { ...FOREGROUND, threads: 4, lastingThreads: 0 };
+
 /** Counts the threads of the process; the function returned is called when the thread has ended. */
 export type ThreadRegister = { add(name: string, figures: SharedArrayBuffer | null): () => void };
 

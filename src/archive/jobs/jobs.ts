@@ -24,6 +24,7 @@ import { repairFile } from '../keep/repair-file.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
 import { scanWithFacts } from '../list/scan-with-facts.js';
+import { storedCopies } from '../list/stored-copies.js';
 import { indexParts } from '../parts/index-parts.js';
 import { keyFrameEnds } from '../parts/key-frame-ends.js';
 import { buildSegment } from '../play/build-segment.js';
@@ -42,6 +43,7 @@ export const jobs = {
   keepFacts,
   factsCameras,
   statFile,
+  storedCopies,
   inspectFiles,
   findUnclosed,
   repairFile,

@@ -30,12 +30,13 @@ export class Deleting {
   async deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<number> {
     folderOf(this.#archiveDir, cameraId);
     const { recordings, runner, log, copies } = this.#deps;
-    const fileNames = (await recordings.list(cameraId))
-      .filter(({ isOpen, startMs, endMs }) => !isOpen && startMs >= fromMs && endMs <= toMs)
-      .map(({ fileName }) => fileName);
+    const going = (await recordings.list(cameraId)).filter(
+      ({ isOpen, startMs, endMs }) => !isOpen && startMs >= fromMs && endMs <= toMs,
+    );
+    const fileNames = going.map(({ fileName }) => fileName);
     // Whatever becomes of us from here on, they go there.
     await copies?.forget(cameraId, fileNames);
-    let deletedCount = 0;
+    let deletedCount = going.filter(({ stored }) => stored?.isAlone === true).length;
     let failedCount = 0;
     for (let first = 0; first < fileNames.length; first += FILES_A_JOB) {
       const round = await runner.run('deleteFiles', {

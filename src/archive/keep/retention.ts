@@ -201,6 +201,7 @@ export class Retention {
     try {
       const time = await this.#trustedTime();
       const eras = this.#lookAtClock();
+      this.#expireCopies(time, eras);
       for (let isMore = true; isMore && !this.#isStopped; ) {
         const rules = this.#readRules();
         if (rules.length === 0) break;
@@ -216,7 +217,6 @@ export class Retention {
         isMore = (isFull || (await this.#deleteUnclosed(round.unclosed))) && this.#skip.size < MAX_SKIPPED;
       }
       await this.#expireAroundEvents(time, eras);
-      this.#expireCopies(time, eras);
       this.broken = await runner.run('countBroken', { archiveDir });
     } catch (fault) {
       if (!this.#isStopped) log.warn('could not delete old recordings', { reason: messageOf(fault) });
@@ -228,7 +228,10 @@ export class Retention {
   #expireCopies(time: TrustedTime, eras: readonly ClockEra[]): void {
     const spared = this.#spared();
     if (spared === null || this.#isStopped) return;
-    this.#deps.copies?.expire({ limits: limitsOf(this.#readRules(), time), eras, spared });
+    const { copies } = this.#deps;
+    const localDays = copies?.localDays ?? null;
+    const localBeforeMs = localDays === null ? null : time.limitMs(localDays * DAY_MS);
+    copies?.expire({ limits: limitsOf(this.#readRules(), time), eras, spared, localBeforeMs });
   }
 
   /** Of what is due but for its events, or what is protected, the rest goes. */
@@ -274,8 +277,7 @@ export class Retention {
     for (const { cameraId, camera } of rules) {
       const isElsewhere = camera === 'deleted' && this.#elsewhere.has(cameraId);
       const isGone = bareIds.has(cameraId) || (absentIds.has(cameraId) && !isElsewhere);
-      // Of a purged one nothing is shown any more, wherever it is.
-      const isKept = camera === 'deleted' && this.#deps.copies?.keeps(cameraId) === true;
+      const isKept = this.#deps.copies?.keeps(cameraId) === true;
       if (camera !== 'here' && isGone && !isKept) this.#deps.onGone(cameraId);
     }
   }

@@ -4,7 +4,7 @@ import { syncFolder } from '../../base/durable-file.js';
 import { PartTable } from '../../fmp4/part-table.js';
 import { buildMfra } from '../../fmp4/random-access.js';
 import { type StartReason, withStartReason } from '../../fmp4/start-reason.js';
-import { readUpTo } from '../files/regular-file.js';
+import { type ByteSource, readUpTo } from '../files/regular-file.js';
 import { FILE_MODE, padToBlock } from '../write/block-file.js';
 import { BLOCK_BYTES } from '../write/direct-disk.js';
 import type { Stretch, Survey } from './survey-file.js';
@@ -26,7 +26,7 @@ export const freeWaste = (fd: number, { waste }: Pick<Stretch, 'waste'>, shiftBy
 };
 
 const copyRange = (
-  from: number,
+  from: ByteSource,
   startBytes: number,
   endBytes: number,
   to: number,
@@ -40,7 +40,7 @@ const copyRange = (
 };
 
 /** What of a file all its pieces have. */
-export type Whole = Pick<Survey, 'headBytes' | 'videoTrackId'> & { readonly fd: number };
+export type Whole = Pick<Survey, 'headBytes' | 'videoTrackId'> & { readonly fd: ByteSource };
 
 /** Writes a stretch as a file of its own; it is whole and synced then. `reason`: why it begins; null: as the file says. */
 export const writePiece = (

@@ -1,6 +1,7 @@
 import type { StartReason } from '../../fmp4/start-reason.js';
 import { MAX_LENGTH_MS, openEndMs, type RecordingName } from '../files/file-name.js';
 import type { FileStamp } from '../files/scan-folder.js';
+import type { StoredPlace } from '../offsite/stored-bytes.js';
 import type { Inspection } from './inspect-files.js';
 
 /** A file of the archive. */
@@ -13,7 +14,12 @@ export type Recording = FileStamp & {
   readonly isOpen: boolean;
   /** Null: the file doesn't say. */
   readonly startReason: StartReason | null;
+  /** A store has it, too, or alone. */
+  readonly stored?: StoredRecording | undefined;
 };
+
+/** What of a recording is in a store. */
+export type StoredRecording = StoredPlace & { readonly sidecarBytes: number };
 
 /** A file whose own time is further from its name's was named by somebody else. */
 export const MAX_START_DIFFERENCE_MS = 5_000;

@@ -9,6 +9,7 @@ import type { BrokenFile } from './broken-files.js';
 import { type Inspection, type InspectionRequest, nothingKnown } from './inspect-files.js';
 import { type Recording, recordingOf } from './recording.js';
 import { factsAt, type KnownScan } from './scan-with-facts.js';
+import { type CopiesPlace, StoredRecordings, withAllStored, withStored } from './stored-recordings.js';
 
 /** Some 20 MB in mind: a month of hours for 140 cameras. Of the others what is kept on the disk is read anew. */
 const MAX_FILES_KNOWN = 100_000;
@@ -68,19 +69,28 @@ export class Recordings {
   readonly #runner: JobRunner;
   readonly #live: FilesInProgress;
   readonly #facts: KeptFacts | null;
+  readonly #stored: StoredRecordings | null;
   /** The camera asked for last is the last one. */
   readonly #known = new Map<string, KnownCamera>();
   readonly #listings = new Map<string, Promise<Recording[]>>();
 
   constructor(
     options: { readonly archiveDir: string; readonly maxFiles?: number },
-    deps: { readonly runner: JobRunner; readonly live: FilesInProgress; readonly facts?: KeptFacts },
+    deps: {
+      readonly runner: JobRunner;
+      readonly live: FilesInProgress;
+      readonly facts?: KeptFacts;
+      /** Where recordings are copied to; unless it is given they aren't. */
+      readonly copies?: CopiesPlace | undefined;
+    },
   ) {
     this.#archiveDir = options.archiveDir;
     this.#maxFiles = options.maxFiles ?? MAX_FILES_KNOWN;
     this.#runner = deps.runner;
     this.#live = deps.live;
     this.#facts = deps.facts ?? null;
+    const { copies, runner } = deps;
+    this.#stored = copies === undefined ? null : new StoredRecordings(copies, this.#maxFiles, runner);
   }
 
   /** All recordings of a camera, sorted by start. Requests that come together share the work. */
@@ -102,8 +112,16 @@ export class Recordings {
   async find(cameraId: string, fileName: string): Promise<Recording> {
     readName(fileName);
     const folder = folderOf(this.#archiveDir, cameraId);
+    const stored = (await this.#stored?.of(cameraId))?.get(fileName);
     const stamp = await this.#runner.run('statFile', { folder, fileName });
-    if (stamp === null) throw archiveError('not_found', 'there is no such recording');
+    if (stamp === null) {
+      if (stored !== undefined) return stored;
+      throw archiveError('not_found', 'there is no such recording');
+    }
+    return withStored(await this.#found(cameraId, folder, fileName, stamp), stored);
+  }
+
+  async #found(cameraId: string, folder: string, fileName: string, stamp: FileStamp): Promise<Recording> {
     const stale = this.#lookAt(cameraId, fileName, stamp, this.#known.get(cameraId)?.files.get(fileName));
     const { before } = stale;
     if (before !== undefined && isSameStamp(before.recording, stale.stamp)) return before.recording;
@@ -119,15 +137,17 @@ export class Recordings {
 
   async #list(cameraId: string, folder: string): Promise<Recording[]> {
     const files: KnownFiles = new Map();
+    // Before the folder is read: what leaves it meanwhile is in the store.
+    const stored = await this.#stored?.of(cameraId);
     const stale = this.#compare(cameraId, await this.#scan(cameraId, folder), files);
     if (stale.some(isClosed)) this.#facts?.learnSoon(cameraId);
     for (let first = 0; first < stale.length; first += FILES_A_JOB) {
       await this.#inspect(folder, stale.slice(first, first + FILES_A_JOB), files);
     }
     this.#remember(cameraId, { files, isListed: true });
-    return [...files.values()]
-      .map(({ recording }) => recording)
-      .sort((a, b) => a.startMs - b.startMs || (a.fileName < b.fileName ? -1 : 1));
+    const here = [...files.values()].map(({ recording }) => recording);
+    const all = stored === undefined || stored.size === 0 ? here : withAllStored(here, stored);
+    return all.sort((a, b) => a.startMs - b.startMs || (a.fileName < b.fileName ? -1 : 1));
   }
 
   /** Of a camera that nothing is in mind of, with what was kept of it. */

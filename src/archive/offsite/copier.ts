@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock, Timer } from '../../base/clock.js';
 import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { isS3Error, s3Error } from '../../s3/errors.js';
 import type { S3Client } from '../../s3/s3-client.js';
 import { closedName } from '../files/file-name.js';
 import { KnownNames } from '../files/known-names.js';
@@ -23,9 +24,10 @@ import {
   removeCopies,
   writeCopies,
 } from './copies.js';
+import { DiskLeaver } from './disk-leaver.js';
 import { findCopies } from './find-copies.js';
 import type { CopyExpiry, CopyState, Held } from './messages.js';
-import { objectName, parseObjectName, sidecarObject } from './object-name.js';
+import { objectName, objectOf, parseObjectName, sidecarObject } from './object-name.js';
 import type { Pacer } from './pacer.js';
 import { FileSender, type SentFile, TAKEN } from './send-file.js';
 import { Unfinished } from './unfinished.js';
@@ -68,9 +70,6 @@ const sourceOf = ({ ino, sizeBytes, mtimeMs, ctimeMs }: FileStamp): string =>
 
 const isOfStore = (fault: unknown): boolean => fault instanceof AppError && fault.code.startsWith('s3_');
 
-const objectOf = (cameraId: string, { recording, epoch, box }: Copy): string =>
-  objectName({ cameraId, recording, epoch, box });
-
 /** Copies closed recordings into the store, the oldest first, and deletes there what is to be deleted. */
 export class Copier {
   readonly #options: CopierOptions;
@@ -79,8 +78,9 @@ export class Copier {
   readonly #backlog = new Backlog();
   readonly #sender: FileSender;
   readonly #unfinished: Unfinished;
+  readonly #leaver: DiskLeaver;
   readonly #ending = new AbortController();
-  /** Recordings in the store, by camera. */
+  /** Recordings in the store, by camera, without those that are to be deleted there. */
   readonly #kept = new Map<string, number>();
   /** Cameras of which something is to be deleted there, and from when on. */
   readonly #leaving = new Map<string, number>();
@@ -102,10 +102,16 @@ export class Copier {
     this.#deps = deps;
     this.#names = new KnownNames(options.archiveDir);
     this.#unfinished = new Unfinished(join(options.copiesDir, 'upload.json'));
+    this.#leaver = new DiskLeaver(options.archiveDir, {
+      ...{ client: deps.client, log: deps.log, names: this.#names, isThere: deps.isThere },
+      read: (cameraId) => this.#read(cameraId) ?? [],
+      write: (cameraId, copies) => this.#write(cameraId, copies),
+    });
     this.#sender = new FileSender({
       client: deps.client,
       unfinished: this.#unfinished,
       partBytes: options.partBytes ?? PART_BYTES,
+      onSent: () => this.#recover(),
       pace: async (bytes, signal) => {
         await deps.pacer.pace(bytes, signal);
         this.#counts.copiedBytes += bytes;
@@ -150,8 +156,9 @@ export class Copier {
   }
 
   /** The same of all that is older than its camera keeps it. */
-  expire({ limits, eras, spared }: CopyExpiry): void {
+  expire({ limits, eras, spared, localBeforeMs }: CopyExpiry): void {
     const order = new EraOrder(eras);
+    this.#leaver.begin(localBeforeMs, order, this.#kept.keys());
     const isProtected = protectionBy(spared);
     for (const { cameraId, beforeMs } of limits) {
       if ((this.#kept.get(cameraId) ?? 0) === 0) continue;
@@ -183,7 +190,11 @@ export class Copier {
     const { signal } = this.#ending;
     while (!signal.aborted) {
       try {
-        const isMore = this.#isHeldKnown && (await this.#step());
+        if (!this.#isHeldKnown || !(await this.#deps.isThere())) {
+          await this.#rest(LOOK_MS, true);
+          continue;
+        }
+        const isMore = await this.#step();
         this.#recover();
         if (!isMore) await this.#rest(LOOK_MS, true);
       } catch (fault) {
@@ -199,7 +210,6 @@ export class Copier {
   async #step(): Promise<boolean> {
     const { clock } = this.#deps;
     const { signal } = this.#ending;
-    if (!(await this.#deps.isThere())) return false;
     this.#backlog.update(this.#names.look(), (cameraId) => {
       const copies = this.#read(cameraId) ?? [];
       this.#count(cameraId, copies);
@@ -210,6 +220,11 @@ export class Copier {
     const nowMs = clock.monotonicMs();
     for (const [cameraId, fromMs] of this.#leaving)
       if (fromMs <= nowMs) await this.#deleteLeaving(cameraId, signal);
+    const changed = await this.#leaver.step(signal);
+    if (changed !== null) {
+      this.#backlog.forget(changed);
+      return true;
+    }
     const due = this.#backlog.next(nowMs);
     if (due === null) {
       this.#sender.rest();
@@ -224,6 +239,9 @@ export class Copier {
       await this.#copy(due, signal);
       this.#isFileFailing = false;
     } catch (fault) {
+      // What the store doesn't want may be just this one: others are to have their turn.
+      if (isOfStore(fault) && !isS3Error(fault, 's3_unavailable'))
+        this.#backlog.skip(due, clock.monotonicMs() + SKIP_MS);
       if (isOfStore(fault) || signal.aborted) throw fault;
       this.#skip(due, fault);
     }
@@ -264,8 +282,10 @@ export class Copier {
     const sidecarBytes = statFile({ folder, fileName: sidecar })?.sizeBytes ?? 0;
     if (sidecarBytes > 0) await this.#send(sidecarObject(object), folder, sidecar, true, signal);
     const there = await client.head(object, signal);
-    if (there?.bytes !== stamp.sizeBytes || there.etag !== etag)
-      throw new AppError('s3_damaged', 'what the store has is not what was sent');
+    if (there?.bytes !== stamp.sizeBytes || there.etag !== etag) {
+      await client.delete(object, signal);
+      throw s3Error('s3_damaged', 'what the store has is not what was sent');
+    }
     const request = { fileName, sizeBytes: stamp.sizeBytes, fromBytes: 0 };
     const [inspection] = inspectFiles({ folder, files: [request] });
     const now = statFile({ folder, fileName });
@@ -346,9 +366,10 @@ export class Copier {
   }
 
   #count(cameraId: string, copies: readonly Copy[]): void {
-    if (copies.length === 0) this.#kept.delete(cameraId);
-    else this.#kept.set(cameraId, copies.length);
-    if (copies.some(({ isLeaving }) => isLeaving) && !this.#leaving.has(cameraId))
+    const count = copies.filter(({ isLeaving }) => !isLeaving).length;
+    if (count === 0) this.#kept.delete(cameraId);
+    else this.#kept.set(cameraId, count);
+    if (count < copies.length && !this.#leaving.has(cameraId))
       this.#leaving.set(cameraId, this.#deps.clock.monotonicMs());
   }
 
@@ -374,9 +395,11 @@ export class Copier {
   }
 
   #recover(): void {
-    if (this.#fault !== null) this.#deps.log.info('recordings are copied to the store again');
-    this.#fault = null;
     this.#restMs = FIRST_REST_MS;
+    if (this.#fault === null) return;
+    this.#deps.log.info('recordings are copied to the store again');
+    this.#fault = null;
+    this.#isDirty = true;
   }
 
   /** Until there may be more to do, or the time is over. */

@@ -24,6 +24,8 @@ export type CopyExpiry = {
   readonly limits: readonly ExpiryLimit[];
   readonly eras: readonly ClockEra[];
   readonly spared: readonly ProtectedSpan[];
+  /** What ended before and is in the store leaves the disk; null: nothing does. */
+  readonly localBeforeMs: number | null;
 };
 
 /** How copying goes. */
@@ -38,7 +40,7 @@ export type CopyState = {
   readonly failed: number;
   /** Why nothing can be copied now; null: it can. */
   readonly fault: string | null;
-  /** Recordings in the store, by camera, with those that are yet to be deleted there. */
+  /** Recordings in the store, by camera, without those that are to be deleted there. */
   readonly kept: Readonly<Record<string, number>>;
 };
 

@@ -23,6 +23,10 @@ export const objectName = ({ cameraId, recording, epoch, box }: ObjectName): str
   return `${cameraId}/${stem.slice(0, DAY_LENGTH)}/${stem}_${epoch}_${box}.mp4`;
 };
 
+/** Where a recording of a camera is. */
+export const objectOf = (cameraId: string, { recording, epoch, box }: Omit<ObjectName, 'cameraId'>): string =>
+  objectName({ cameraId, recording, epoch, box });
+
 /** What was seen in it, beside it. */
 export const sidecarObject = (object: string): string => object.replace(/\.mp4$/, '.detections');
 

@@ -3,7 +3,10 @@ import type { Logger } from '../../base/log.js';
 import { type KillableThread, startThread, type ThreadEvents } from '../../base/thread-handle.js';
 import { archiveError } from '../archive-error.js';
 import type { ThreadRegister } from '../jobs/job-pool.js';
+import { copiesPath } from './copies.js';
+import { makeMailbox } from './mailbox.js';
 import type { CopierSetup, CopyExpiry, CopyState, FromCopier, Held, ToCopier } from './messages.js';
+import { ReadingThread } from './reading-thread.js';
 
 export type CopierThread = KillableThread<ToCopier>;
 
@@ -19,7 +22,7 @@ export type OffsiteDeps = {
 };
 
 /** What deletes recordings has to tell of it. */
-export type Copies = Pick<Offsite, 'expire' | 'forget' | 'keeps'>;
+export type Copies = Pick<Offsite, 'expire' | 'forget' | 'keeps' | 'localDays'>;
 
 const NAME = 'archive-copier';
 const STOP_TIMEOUT_MS = 5_000;
@@ -39,8 +42,13 @@ type Question = { readonly answer: (count: number | null) => void; readonly time
 
 /** The main thread's side of copying recordings into a store. */
 export class Offsite {
+  /** After how many days recordings leave the disk that are in the store; null: they stay as long as there is room. */
+  readonly localDays: number | null;
+  /** By which jobs ask for what is in the store. */
+  readonly mailbox = makeMailbox();
   readonly #setup: CopierSetup;
   readonly #deps: OffsiteDeps;
+  readonly #reading: ReadingThread;
   readonly #questions = new Map<number, Question>();
   #thread: CopierThread | null = null;
   #state: CopyState | null = null;
@@ -52,9 +60,12 @@ export class Offsite {
   #restart: Timer | null = null;
   #isStopped = false;
 
-  constructor(setup: CopierSetup, deps: OffsiteDeps) {
+  constructor(setup: CopierSetup, localDays: number | null, deps: OffsiteDeps) {
     this.#setup = setup;
     this.#deps = deps;
+    this.localDays = localDays;
+    const { address, ca } = setup;
+    this.#reading = new ReadingThread({ address, ca, mailbox: this.mailbox }, deps);
   }
 
   /** Null: nothing was heard yet. */
@@ -65,13 +76,19 @@ export class Offsite {
   start(): void {
     this.#timer = this.#deps.clock.every(HELD_MS, () => this.#hold());
     this.#spawn();
+    this.#reading.start();
+  }
+
+  /** Where it is written what of a camera is in the store. */
+  pathOf(cameraId: string): string {
+    return copiesPath(this.#setup.copiesDir, cameraId);
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
     this.#restart?.cancel();
-    await this.#thread?.stop();
+    await Promise.all([this.#thread?.stop(), this.#reading.stop()]);
     this.#forgetThread();
     this.#giveUp();
   }

@@ -14,6 +14,8 @@ export type SendingDeps = {
   >;
   readonly pace: (bytes: number, signal: AbortSignal) => Promise<void>;
   readonly unfinished: Unfinished;
+  /** The store has taken some of a file. */
+  readonly onSent: () => void;
   /** Of one part; S3 wants 5 MB at least, and knows 10 000 of them. */
   readonly partBytes: number;
 };
@@ -171,7 +173,7 @@ export class FileSender {
     const there = await client.head(object, signal);
     if (there?.bytes !== file.sizeBytes) return null;
     const digests: Buffer[] = [];
-    for (let at = 0; at < file.sizeBytes; at += partBytes)
+    for (let at = 0; at === 0 || at < file.sizeBytes; at += partBytes)
       digests.push(md5(this.#read(0, file.fd, at, Math.min(partBytes, file.sizeBytes - at))));
     const own =
       digests.length === 1
@@ -183,7 +185,9 @@ export class FileSender {
   async #again(attempt: () => Promise<string>): Promise<string> {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await attempt();
+        const etag = await attempt();
+        this.#deps.onSent();
+        return etag;
       } catch (fault) {
         if (!isS3Error(fault, 's3_damaged') || tries >= MOST_DAMAGED) throw fault;
       }

@@ -118,7 +118,8 @@ export class RecordingLocator {
   /** Where a file is that was renamed, since it was closed meanwhile; null: it is gone. */
   async relocate(cameraId: string, source: RecordingSource): Promise<RecordingSource | null> {
     const all = await this.#recordings.list(cameraId);
-    const moved = all.find(({ ino }) => ino === source.stamp.ino);
+    // What a store has alone tells of an inode that may be another file's by now.
+    const moved = all.find(({ ino, stored }) => ino === source.stamp.ino && stored?.isAlone !== true);
     return moved === undefined ? null : { ...source, path: this.#pathOf(cameraId, moved.fileName) };
   }
 
@@ -132,8 +133,9 @@ export class RecordingLocator {
   }
 
   #sourceOf(cameraId: string, recording: Recording): RecordingSource {
-    const { fileName, isOpen, ino, sizeBytes, mtimeMs, ctimeMs } = recording;
-    return { path: this.#pathOf(cameraId, fileName), stamp: { ino, sizeBytes, mtimeMs, ctimeMs }, isOpen };
+    const { fileName, isOpen, ino, sizeBytes, mtimeMs, ctimeMs, stored } = recording;
+    const path = this.#pathOf(cameraId, fileName);
+    return { path, stamp: { ino, sizeBytes, mtimeMs, ctimeMs }, isOpen, ...(stored && { stored }) };
   }
 }
 

@@ -182,7 +182,7 @@ test('what is deleted on request, or is too old, goes from the store, also when 
   rm(rig, old);
   const limits = ['door', 'gate'].map((cameraId) => ({ cameraId, beforeMs: START_MS + 90_000 }));
   const spared = [{ cameraId: 'gate', fromMs: START_MS, toMs: START_MS }];
-  rig.copier.expire({ limits, eras: [], spared });
+  rig.copier.expire({ limits, eras: [], spared, localBeforeMs: null });
   await rig.stop();
   await store.start();
   rig.start();
@@ -208,4 +208,28 @@ test('space that is made on the disk costs the store nothing, and a disk that is
   const third = rig.record('door', 2);
   await until('it is copied', () => rig.isCopied('door', third));
   assert.equal(rig.objects().length, 3);
+});
+
+test('nothing leaves the disk that the store does not have, or that was written to', { skip }, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const [lost, changed, young, good] = [0, 1, 30, 2].map((minute) => rig.record('door', minute));
+  rig.write('door', '2026-11-21_08-32-00.detections', Buffer.from('what was seen'));
+  rig.start();
+  await rig.untilIdle();
+  await rig.client().put(rig.objectName('door', lost!), { bytes: Buffer.from('x') }, { mayReplace: true });
+  rig.write('door', changed!, randomBytes(2_000));
+  const leave = { limits: [], eras: [], spared: [], localBeforeMs: START_MS + 600_000 };
+  rig.copier.expire(leave);
+  await until('it is copied anew', () => rig.state?.copied === 6);
+  for (const fileName of [lost!, changed!, young!])
+    assert.ok(existsSync(rig.pathOf('door', fileName)), fileName);
+  assert.equal(existsSync(rig.pathOf('door', good!)), false);
+  assert.equal(existsSync(rig.pathOf('door', '2026-11-21_08-32-00.detections')), false);
+  rig.copier.expire(leave);
+  await until(
+    'they have left, too',
+    () => !existsSync(rig.pathOf('door', lost!)) && !existsSync(rig.pathOf('door', changed!)),
+  );
+  assert.ok(existsSync(rig.pathOf('door', young!)));
+  assert.equal(rig.state?.kept['door'], 4);
 });

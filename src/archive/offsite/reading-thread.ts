@@ -1,0 +1,65 @@
+import type { Clock, Timer } from '../../base/clock.js';
+import type { Logger } from '../../base/log.js';
+import type { S3Address } from '../../base/s3-address.js';
+import { type KillableThread, startThread } from '../../base/thread-handle.js';
+import type { ThreadRegister } from '../jobs/job-pool.js';
+
+/** What the thread that reads in the store is started with. */
+export type ReaderSetup = {
+  readonly address: S3Address;
+  readonly ca: Buffer | null;
+  readonly mailbox: SharedArrayBuffer;
+};
+
+export type ReadingThreadDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly threads: ThreadRegister;
+};
+
+export type FromReader = { readonly type: 'thread'; readonly stats: SharedArrayBuffer };
+
+const NAME = 'archive-store-reader';
+const STOP_TIMEOUT_MS = 2_000;
+const RESTART_MS = 1_000;
+
+/** The thread that reads in the store for those who play recordings: started anew should it die. */
+export class ReadingThread {
+  readonly #setup: ReaderSetup;
+  readonly #deps: ReadingThreadDeps;
+  #thread: KillableThread<{ readonly type: 'stop' }> | null = null;
+  #forget: () => void = () => {};
+  #restart: Timer | null = null;
+  #isStopped = false;
+
+  constructor(setup: ReaderSetup, deps: ReadingThreadDeps) {
+    this.#setup = setup;
+    this.#deps = deps;
+  }
+
+  start(): void {
+    const entry = new URL('../../../workers/archive-store-reader.js', import.meta.url);
+    this.#thread = startThread(
+      { entry, name: NAME, workerData: this.#setup, stopTimeoutMs: STOP_TIMEOUT_MS },
+      {
+        onMessage: ({ stats }: FromReader) => {
+          this.#forget = this.#deps.threads.add(NAME, stats);
+        },
+        onLost: (reason) => {
+          this.#forget();
+          this.#forget = () => {};
+          if (this.#isStopped) return;
+          this.#deps.log.error('the thread that reads in the store ended; another one begins', { reason });
+          this.#restart = this.#deps.clock.after(RESTART_MS, () => this.start());
+        },
+      },
+    );
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#restart?.cancel();
+    await this.#thread?.stop();
+    this.#forget();
+  }
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { StoreReader } from '../../../src/archive/offsite/store-reader.js';
+import { s3Error } from '../../../src/s3/errors.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+const OBJECT = randomBytes(1 << 20);
+const BLOCK_BYTES = 64 * 1024;
+
+/** A store that counts what it is asked. */
+class Store {
+  readonly asked: (readonly [start: number, end: number])[] = [];
+  fault: Error | null = null;
+  answers: Promise<void> = Promise.resolve();
+
+  async read(_name: string, startByte: number, endByte: number): Promise<Buffer> {
+    this.asked.push([startByte, endByte]);
+    await this.answers;
+    if (this.fault !== null) throw this.fault;
+    return Buffer.from(OBJECT.subarray(startByte, endByte));
+  }
+}
+
+const setUp = () => {
+  const [store, clock] = [new Store(), new FakeClock()];
+  const reader = new StoreReader(store, clock);
+  const ask = async (startByte: number, endByte: number) =>
+    reader.answer({ object: 'a', objectBytes: OBJECT.length, startByte, endByte });
+  return { store, clock, ask };
+};
+
+test('small pieces are read in blocks, and once; large ones as they are', async () => {
+  const { store, clock, ask } = setUp();
+  const last = OBJECT.length - 10;
+  for (const [start, end] of [
+    [0, 8],
+    [100, 50_000],
+    [BLOCK_BYTES - 4, BLOCK_BYTES + 4],
+    [last, OBJECT.length],
+    [1_000, 400_000],
+  ] as const) {
+    const { outcome, bytes } = await ask(start, end);
+    assert.equal(outcome, 'read');
+    assert.ok(bytes?.equals(OBJECT.subarray(start, end)), `${start}`);
+  }
+  assert.deepEqual(store.asked, [
+    [0, BLOCK_BYTES],
+    [BLOCK_BYTES, 2 * BLOCK_BYTES],
+    [OBJECT.length - BLOCK_BYTES, OBJECT.length],
+    [1_000, 400_000],
+  ]);
+  assert.equal(clock.pendingTimers, 0);
+});
+
+test('while the store is away one tries every few seconds, and nobody waits for that', async () => {
+  const { store, clock, ask } = setUp();
+  store.fault = s3Error('s3_unavailable', 'away');
+  assert.equal((await ask(0, 8)).outcome, 'away');
+  assert.equal((await ask(0, 8)).outcome, 'away');
+  assert.equal(store.asked.length, 1);
+  clock.advance(5_000);
+  let answer: () => void = () => {};
+  store.answers = new Promise((resolve) => {
+    answer = resolve;
+  });
+  const attempt = ask(0, 8);
+  assert.equal((await ask(0, 8)).outcome, 'away');
+  store.fault = null;
+  answer();
+  assert.equal((await attempt).outcome, 'read');
+  assert.equal((await ask(0, 8)).outcome, 'read');
+  assert.equal(store.asked.length, 2);
+});
+
+test('what is not there any more is no reason to call the store away', async () => {
+  const { store, ask } = setUp();
+  store.fault = s3Error('s3_not_found', 'gone');
+  assert.equal((await ask(0, 8)).outcome, 'gone');
+  store.fault = null;
+  assert.equal((await ask(0, 8)).outcome, 'read');
+});

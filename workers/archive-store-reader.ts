@@ -1,0 +1,19 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { serveMailbox } from '../src/archive/offsite/mailbox.js';
+import type { FromReader, ReaderSetup } from '../src/archive/offsite/reading-thread.js';
+import { openStoreReader } from '../src/archive/offsite/store-reader.js';
+import { systemClock } from '../src/base/clock.js';
+import { ThreadStats } from '../src/base/thread-stats.js';
+
+/** The thread around a StoreReader: its mailbox, and an orderly end. */
+if (parentPort === null) throw new Error('workers/archive-store-reader.js runs as a worker thread only');
+const port = parentPort;
+const stats = new ThreadStats(systemClock);
+stats.start();
+port.postMessage({ type: 'thread', stats: stats.shared } satisfies FromReader);
+const { address, ca, mailbox } = workerData as ReaderSetup;
+const reader = openStoreReader(address, ca, systemClock);
+serveMailbox(mailbox, (question) => reader.answer(question));
+
+// Whoever waits for an answer has its own patience.
+port.on('message', () => process.exit(0));
