@@ -27,11 +27,18 @@ type ByName = ReadonlyMap<string, Recording>;
 
 const none: ByName = new Map();
 
+/** Of those that the disk has what was made of them: lists are asked for again and again, and each would be copied anew. */
+const joined = new WeakMap<Recording, { readonly of: Recording; readonly both: Recording }>();
+
 /** One that the disk has, and where else it is. */
-export const withStored = (here: Recording, stored: Recording | undefined): Recording =>
-  stored?.stored === undefined || !isSameStamp(here, stored)
-    ? here
-    : { ...here, stored: { ...stored.stored, isAlone: false } };
+export const withStored = (here: Recording, stored: Recording | undefined): Recording => {
+  if (stored?.stored === undefined || !isSameStamp(here, stored)) return here;
+  const known = joined.get(here);
+  if (known?.of === stored) return known.both;
+  const both = { ...here, stored: { ...stored.stored, isAlone: false } };
+  joined.set(here, { of: stored, both });
+  return both;
+};
 
 /** Those that the disk has, and those that the store has alone. */
 export const withAllStored = (here: readonly Recording[], stored: ByName): Recording[] => {
