@@ -1,4 +1,13 @@
-import { closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Makes sure that what was created, linked or removed in `folder` is still so after a power cut. */
@@ -26,4 +35,24 @@ export const publishDraft = (draftPath: string, path: string): boolean => {
   }
   syncFolder(dirname(path));
   return true;
+};
+
+/** Replaces a file that its owner alone may read: what was there before, or this, is there after a power cut. */
+export const replaceFile = (path: string, content: string | Uint8Array): void => {
+  const draft = `${path}.new`;
+  mkdirSync(dirname(path), { recursive: true });
+  try {
+    const fd = openSync(draft, 'w', 0o600);
+    try {
+      writeFileSync(fd, content);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(draft, path);
+    syncFolder(dirname(path));
+  } catch (fault) {
+    rmSync(draft, { force: true });
+    throw fault;
+  }
 };

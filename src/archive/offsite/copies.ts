@@ -1,18 +1,9 @@
 import { createHash } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { isBoxName } from '../../base/box-name.js';
-import { syncFolder } from '../../base/durable-file.js';
+import { replaceFile } from '../../base/durable-file.js';
 import { startReasons } from '../../fmp4/start-reason.js';
 import { isCameraId } from '../files/archive-path.js';
 import type { RecordingName } from '../files/file-name.js';
@@ -44,7 +35,9 @@ const HEAD_BYTES = 16;
 const FIELDS = 14;
 const ROW_BYTES = FIELDS * Float64Array.BYTES_PER_ELEMENT;
 /** Ten years of hours, or four of files of ten minutes. */
-const MAX_FILE_BYTES = 256_000 * ROW_BYTES;
+const MAX_COPIES = 256_000;
+/** With the names of boxes. */
+const MAX_FILE_BYTES = HEAD_BYTES + MAX_COPIES * ROW_BYTES + (1 << 20);
 const SUFFIX = '.copies';
 const KEY_SECONDS = 131_072;
 
@@ -135,6 +128,8 @@ export const readCopies = (path: string): Copy[] | null => {
 
 /** Replaces it; what was there before, or this, is there after a power cut. */
 export const writeCopies = (path: string, copies: readonly Copy[]): void => {
+  if (copies.length > MAX_COPIES)
+    throw new Error(`no more than ${MAX_COPIES} copies of a camera can be written down`);
   const boxes = [...new Set(copies.map(({ box }) => box))];
   const rows = new Float64Array(copies.length * FIELDS);
   for (const [at, copy] of copies.entries()) {
@@ -155,22 +150,7 @@ export const writeCopies = (path: string, copies: readonly Copy[]): void => {
   MAGIC.copy(head);
   head.writeUInt32LE(copies.length, COUNT_AT);
   head.writeUInt32LE(crc32(content), CRC_AT);
-  const draft = `${path}.new`;
-  mkdirSync(dirname(path), { recursive: true });
-  try {
-    const fd = openSync(draft, 'w', 0o600);
-    try {
-      writeFileSync(fd, Buffer.concat([head, content]));
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(draft, path);
-    syncFolder(dirname(path));
-  } catch (fault) {
-    rmSync(draft, { force: true });
-    throw fault;
-  }
+  replaceFile(path, Buffer.concat([head, content]));
 };
 
 /** Nothing is left of a camera. */

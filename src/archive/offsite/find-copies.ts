@@ -1,4 +1,5 @@
 import type { ListedObject } from '../../s3/answers.js';
+import { s3Error } from '../../s3/errors.js';
 import type { S3Client } from '../../s3/s3-client.js';
 import { nothingKnown } from '../list/inspect-files.js';
 import { type Copy, keyOf, markOf } from './copies.js';
@@ -6,6 +7,8 @@ import { objectName, parseObjectName, sidecarObject } from './object-name.js';
 
 /** Of one camera; more is nobody's archive. */
 const MAX_OBJECTS = 500_000;
+/** Stores answer with a thousand at a time, or fewer. */
+const MAX_PAGES = 5_000;
 
 /**
  * What of a camera is in the store, where nothing is written of it: it was never looked at, or what was written is damaged. Of
@@ -18,7 +21,10 @@ export const findCopies = async (
 ): Promise<Copy[]> => {
   const objects = new Map<string, ListedObject>();
   let after: string | null = null;
+  let pages = 0;
   do {
+    pages += 1;
+    if (pages > MAX_PAGES) throw s3Error('s3_bad_answer', "the store's list has no end");
     const page: Awaited<ReturnType<S3Client['list']>> = await client.list(`${cameraId}/`, { after, signal });
     for (const object of page.items) objects.set(object.name, object);
     after = page.next;
