@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Archive } from './archive/archive.js';
 import type { RetentionRule } from './archive/keep/retention.js';
+import { storeFolder } from './archive/offsite/store-folder.js';
 import type { RecorderFileState } from './archive/write/recorder-files.js';
 import { RecordingDesk } from './archive/write/recording-desk.js';
 import type { Clock } from './base/clock.js';
@@ -115,7 +116,8 @@ const openArchive = async (
       ...{ archiveDir, factsDir: join(config.dataDir, 'archive-facts'), minFreePercent },
       store: config.archiveS3 && {
         ...config.archiveS3,
-        ...{ box: config.boxName, copiesDir: join(config.dataDir, 'archive-copies') },
+        box: config.boxName,
+        copiesDir: join(config.dataDir, 'archive-copies', storeFolder(config.archiveS3.address)),
       },
     },
     {
