@@ -25,7 +25,16 @@ export type S3ClientDeps = {
 };
 
 /** What an object is known by from outside. */
-export type S3Object = { readonly bytes: number; readonly etag: string };
+export type S3Object = {
+  readonly bytes: number;
+  readonly etag: string;
+  /** What whoever put it said of where it is from; null: nothing. */
+  readonly source: string | null;
+};
+
+const SOURCE_HEADER = 'x-amz-meta-source';
+/** A digest or the like. */
+const SOURCE = /^[A-Za-z0-9]{1,128}$/;
 
 /** While nothing goes on. */
 const SILENCE_MS = 30_000;
@@ -96,6 +105,12 @@ const etagIn = ({ headers }: Incoming): string => {
   return etag;
 };
 
+const sourceIn = ({ headers }: Incoming): string | null =>
+  SOURCE.exec(String(headers[SOURCE_HEADER] ?? ''))?.[0] ?? null;
+
+const withSource = (source: string | undefined): Record<string, string> =>
+  source === undefined ? {} : { [SOURCE_HEADER]: source };
+
 const md5Base64 = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('base64');
 
 /** Objects of one bucket below one prefix. Each request is bounded in time, and its answer in size. */
@@ -122,14 +137,20 @@ export class S3Client {
   async put(
     name: string,
     body: OutgoingBody,
-    options: { readonly mayReplace?: boolean; readonly signal?: AbortSignal } = {},
+    options: { readonly mayReplace?: boolean; readonly source?: string; readonly signal?: AbortSignal } = {},
   ): Promise<string> {
-    const headers = options.mayReplace === true ? {} : { 'if-none-match': '*' };
+    const condition = options.mayReplace === true ? {} : { 'if-none-match': '*' };
+    const headers = { ...condition, ...withSource(options.source) };
     return etagIn(await this.#ask({ method: 'PUT', name, headers, body, signal: options.signal }));
   }
 
-  async createUpload(name: string, signal?: AbortSignal): Promise<string> {
-    const { body } = await this.#ask({ method: 'POST', name, query: { uploads: '' }, signal });
+  async createUpload(
+    name: string,
+    options: { readonly source?: string; readonly signal?: AbortSignal } = {},
+  ): Promise<string> {
+    const headers = withSource(options.source);
+    const query = { uploads: '' };
+    const { body } = await this.#ask({ method: 'POST', name, query, headers, signal: options.signal });
     return uploadIdIn(body);
   }
 
@@ -192,7 +213,7 @@ export class S3Client {
   /** Null: there is none. */
   async head(name: string, signal?: AbortSignal): Promise<S3Object | null> {
     const answer = await this.#askUnlessGone({ method: 'HEAD', name, signal });
-    return answer === null ? null : { bytes: lengthIn(answer), etag: etagIn(answer) };
+    return answer && { bytes: lengthIn(answer), etag: etagIn(answer), source: sourceIn(answer) };
   }
 
   /** Bytes [startByte, endByte) of an object; throws `s3_not_found`. */

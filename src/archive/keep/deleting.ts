@@ -34,8 +34,9 @@ export class Deleting {
       ({ isOpen, startMs, endMs }) => !isOpen && startMs >= fromMs && endMs <= toMs,
     );
     const fileNames = going.map(({ fileName }) => fileName);
-    // Whatever becomes of us from here on, they go there.
-    await copies?.forget(cameraId, fileNames);
+    // Whatever becomes of us from here on, they go there; so does what the lists don't know of now.
+    const unwanted = { fromMs, toMs, fileNames };
+    await copies?.forget(cameraId, unwanted);
     let deletedCount = going.filter(({ stored }) => stored?.isAlone === true).length;
     let failedCount = 0;
     for (let first = 0; first < fileNames.length; first += FILES_A_JOB) {
@@ -49,7 +50,7 @@ export class Deleting {
       logDeletions(log, round, 'request');
     }
     // One may have got there just now.
-    await copies?.forget(cameraId, fileNames);
+    await copies?.forget(cameraId, unwanted);
     if (failedCount > 0)
       throw archiveError(
         'archive_unavailable',

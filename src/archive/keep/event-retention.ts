@@ -42,6 +42,8 @@ const LISTED_AT_ONCE = 10_000;
 /** Of those that may go for want of space: a round has an end, and goes on at the next. */
 const MOST_PAGES = 20;
 
+const NO_TIME = { fromMs: Number.POSITIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY };
+
 type Kept = 'all' | readonly TimeSpan[];
 
 const noDeletions: Deletions = { deleted: [], failed: [] };
@@ -81,6 +83,7 @@ export class EventRetention {
           );
         for (const [fileName, spans] of kept) {
           if (spans === 'all' || !mayGoOn()) continue;
+          if (spans.length === 0 && !(await this.#forgetCopy({ cameraId, fileName }))) continue;
           if ((await this.#cut({ cameraId, fileName }, spans)) === 'deleted')
             deleted.push({ cameraId, fileName });
         }
@@ -152,27 +155,41 @@ export class EventRetention {
     return longestHoleMs({ fromMs: startMs, toMs: endMs }, spans) <= MOST_TOO_MUCH_MS ? 'all' : spans;
   }
 
+  /** What goes as a whole, by its age, goes from the store, too, which is to be certain first. Else it waits for the next round. */
+  async #forgetCopy({ cameraId, fileName }: FilePlace): Promise<boolean> {
+    try {
+      await this.#deps.copies?.forget(cameraId, { ...NO_TIME, fileNames: [fileName] });
+      return true;
+    } catch (fault) {
+      this.#tell({ cameraId, fileName }, fault);
+      return false;
+    }
+  }
+
+  /** Once, not for each. */
+  #tell({ cameraId, fileName }: FilePlace, fault: unknown): void {
+    if (!this.#isFailing)
+      this.#deps.log.warn('could not cut a recording to what belongs to events', {
+        ...{ camera_id: cameraId, file: fileName },
+        reason: messageOf(fault),
+      });
+    this.#isFailing = true;
+  }
+
   /** One that the disk refuses stays whole for now: those behind it are not to wait, and the oldest may go as a whole. */
   async #cut({ cameraId, fileName }: FilePlace, kept: readonly TimeSpan[]): Promise<string> {
-    const { log, runner, copies } = this.#deps;
+    const { log, runner } = this.#deps;
     const place = { camera_id: cameraId, file: fileName };
     try {
       const input = { archiveDir: this.#archiveDir, cameraId, fileName, kept };
       const { outcome, names } = await runner.run('cutRecording', input);
       this.#isFailing = false;
-      // What is left of it is copied anew.
-      if (outcome === 'cut' || outcome === 'deleted') await copies?.forget(cameraId, [fileName]);
       if (outcome === 'cut')
         log.info('cut a recording to what belongs to events', { ...place, names: names.join(' ') });
       return outcome;
     } catch (fault) {
       // A bad sector, or no room for what it is cut to.
-      if (!this.#isFailing)
-        log.warn('could not cut a recording to what belongs to events', {
-          ...place,
-          reason: messageOf(fault),
-        });
-      this.#isFailing = true;
+      this.#tell({ cameraId, fileName }, fault);
       return 'failed';
     }
   }

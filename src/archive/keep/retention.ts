@@ -59,6 +59,7 @@ export type RetentionDeps = {
 };
 
 const SHORTAGE = 'the disk is nearly full, and no closed recording is left to delete';
+const EVERYTHING = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY, fileNames: [] };
 const SWEEP_MS = 600_000;
 const RULES_MS = 60_000;
 const SPACE_MS = 10_000;
@@ -212,7 +213,7 @@ export class Retention {
         const input = { archiveDir, limits, eras, maxFiles: FILES_A_JOB, skip, spared };
         const round = await runner.run('deleteExpired', input);
         this.counts.expired += this.#report(round, 'retention');
-        this.#forgetGone(rules, round);
+        await this.#forgetGone(rules, round);
         const isFull = round.deleted.length + round.failed.length >= FILES_A_JOB;
         isMore = (isFull || (await this.#deleteUnclosed(round.unclosed))) && this.#skip.size < MAX_SKIPPED;
       }
@@ -231,7 +232,16 @@ export class Retention {
     const { copies } = this.#deps;
     const localDays = copies?.localDays ?? null;
     const localBeforeMs = localDays === null ? null : time.limitMs(localDays * DAY_MS);
-    copies?.expire({ limits: limitsOf(this.#readRules(), time), eras, spared, localBeforeMs });
+    const rules = this.#readRules();
+    const wholeBeforeMs = new Map(
+      rules.filter(outlives).map((rule) => [rule.cameraId, limitOf(rule, time)] as const),
+    );
+    const limits = limitsOf(rules, time).map((limit) => ({
+      ...limit,
+      wholeBeforeMs: wholeBeforeMs.get(limit.cameraId) ?? Number.NEGATIVE_INFINITY,
+    }));
+    const cameraIds = this.#deps.rules().map(({ cameraId }) => cameraId);
+    copies?.expire({ cameraIds, limits, eras, spared, localBeforeMs });
   }
 
   /** Of what is due but for its events, or what is protected, the rest goes. */
@@ -271,14 +281,17 @@ export class Retention {
   }
 
   /** A purged camera's id can't be used again before that: an absent folder is enough for it, whatever disk it is. */
-  #forgetGone(rules: readonly RetentionRule[], { bare, absent }: Expiry): void {
+  async #forgetGone(rules: readonly RetentionRule[], { bare, absent }: Expiry): Promise<void> {
     const [bareIds, absentIds] = [new Set(bare), new Set(absent)];
     this.#elsewhere = new Set([...this.#elsewhere].filter((cameraId) => absentIds.has(cameraId)));
     for (const { cameraId, camera } of rules) {
       const isElsewhere = camera === 'deleted' && this.#elsewhere.has(cameraId);
       const isGone = bareIds.has(cameraId) || (absentIds.has(cameraId) && !isElsewhere);
-      const isKept = this.#deps.copies?.keeps(cameraId) === true;
-      if (camera !== 'here' && isGone && !isKept) this.#deps.onGone(cameraId);
+      if (camera === 'here' || !isGone) continue;
+      // One that is made anew under its id is another one, and gets nothing of it: all that a store has is marked first.
+      if (camera === 'purged') await this.#deps.copies?.forget(cameraId, EVERYTHING);
+      else if (this.#deps.copies?.keeps(cameraId) === true) continue;
+      this.#deps.onGone(cameraId);
     }
   }
 

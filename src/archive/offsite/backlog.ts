@@ -6,6 +6,8 @@ import type { Held } from './messages.js';
 /** A closed recording that may be copied. */
 export type Due = { readonly cameraId: string; readonly startMs: number; readonly endMs: number };
 
+export const dueKey = ({ cameraId, startMs, endMs }: Due): string => `${cameraId}/${startMs}/${endMs}`;
+
 type Camera = {
   /** What the folder had, to tell whether it changed. */
   readonly names: FolderNames;
@@ -64,20 +66,20 @@ export class Backlog {
     this.#cameras.set(due.cameraId, { names, times: left });
   }
 
-  skip({ cameraId, startMs, endMs }: Due, untilMs: number): void {
-    this.#skipped.set(`${cameraId}/${startMs}/${endMs}`, untilMs);
+  skip(due: Due, untilMs: number): void {
+    this.#skipped.set(dueKey(due), untilMs);
   }
 
-  /** The oldest that may be copied now; null: there is none. */
-  next(nowMs: number): Due | null {
+  /** The oldest that may be copied now, of cameras that may; null: there is none. */
+  next(nowMs: number, isReady: (cameraId: string) => boolean): Due | null {
     for (const [key, untilMs] of this.#skipped) if (untilMs <= nowMs) this.#skipped.delete(key);
     let oldest: Due | null = null;
     for (const [cameraId, { times }] of this.#cameras) {
-      const end = this.#endOf(cameraId, times);
+      const end = isReady(cameraId) ? this.#endOf(cameraId, times) : 0;
       for (let at = 0; at < end; at += PAIR) {
         const due = { cameraId, startMs: times[at]!, endMs: times[at + 1]! };
         if (oldest !== null && due.startMs >= oldest.startMs) break;
-        if (this.#skipped.has(`${cameraId}/${due.startMs}/${due.endMs}`)) continue;
+        if (this.#skipped.has(dueKey(due))) continue;
         oldest = due;
         break;
       }

@@ -40,8 +40,8 @@ export class CopierThread {
     else if (message.type === 'look') this.#copier.look();
     else if (message.type === 'expire') this.#try(() => this.#copier.expire(message.expiry));
     else {
-      const { id, cameraId, fileNames } = message;
-      const count = this.#try(() => this.#copier.forget(cameraId, fileNames));
+      const { id, cameraId, unwanted } = message;
+      const count = this.#try(() => this.#copier.forget(cameraId, unwanted));
       this.#send({ type: 'forgotten', id, count });
     }
   }

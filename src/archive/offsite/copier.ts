@@ -1,4 +1,4 @@
-import { closeSync, existsSync } from 'node:fs';
+import { closeSync, fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, Timer } from '../../base/clock.js';
 import { AppError, messageOf } from '../../base/errors.js';
@@ -11,26 +11,21 @@ import { openRegular } from '../files/regular-file.js';
 import { type FileStamp, isSameStamp, statFile } from '../files/scan-folder.js';
 import { sidecarName } from '../files/sidecar-name.js';
 import { EraOrder } from '../keep/clock-eras.js';
-import { protectionBy } from '../keep/delete-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
-import { Backlog, type Due, nameOf } from './backlog.js';
-import {
-  type Copy,
-  camerasWithCopies,
-  copiesPath,
-  keyOf,
-  markOf,
-  readCopies,
-  removeCopies,
-  writeCopies,
-} from './copies.js';
+import { Backlog, type Due, dueKey, nameOf } from './backlog.js';
+import { type Copy, keyOf, markOf } from './copies.js';
+import { Departures } from './departures.js';
 import { DiskLeaver } from './disk-leaver.js';
+import { faultWords } from './fault-words.js';
 import { findCopies } from './find-copies.js';
-import type { CopyExpiry, CopyState, Held } from './messages.js';
-import { objectName, objectOf, parseObjectName, sidecarObject } from './object-name.js';
+import type { CopyExpiry, CopyState, Held, Unwanted } from './messages.js';
+import { Notes } from './notes.js';
+import { objectName, parseObjectName, sidecarObject } from './object-name.js';
+import { Outbox } from './outbox.js';
 import type { Pacer } from './pacer.js';
+import { Patience } from './patience.js';
 import { FileSender, type SentFile, TAKEN } from './send-file.js';
-import { Unfinished } from './unfinished.js';
+import { sourceOf } from './source.js';
 
 export type CopierOptions = {
   readonly archiveDir: string;
@@ -57,18 +52,33 @@ const STATE_MS = 1_000;
 /** After the first fault of the store; then twice as long each time. */
 const FIRST_REST_MS = 2_000;
 const LONGEST_REST_MS = 120_000;
-/** A file that can't be read is left alone for so long. */
-const SKIP_MS = 600_000;
+/** What can't be copied now is left alone for so long, and longer each time. */
+const FIRST_SKIP_MS = 60_000;
+const LONGEST_SKIP_MS = 6 * 3_600_000;
 /** What is deleted on the disk goes there first: else it would be copied once more. */
 const LEAVE_MS = 60_000;
 const MOST_EPOCHS = 10;
-/** Objects that go before it is written that they did. */
-const DELETED_AT_ONCE = 64;
-
-const sourceOf = ({ ino, sizeBytes, mtimeMs, ctimeMs }: FileStamp): string =>
-  [ino, sizeBytes, mtimeMs, ctimeMs].join(' ');
+/** No object's name: nothing is there. */
+const PROBE = 'probe';
 
 const isOfStore = (fault: unknown): boolean => fault instanceof AppError && fault.code.startsWith('s3_');
+
+/** It may be this very file that the store doesn't want. */
+const mayBeItsOwn = (fault: unknown): boolean =>
+  isOfStore(fault) && !isS3Error(fault, 's3_unavailable') && !isS3Error(fault, 's3_clock');
+
+const stampOf = (fd: number): FileStamp => {
+  const { ino, size: sizeBytes, mtimeMs, ctimeMs } = fstatSync(fd);
+  return { ino, sizeBytes, mtimeMs, ctimeMs };
+};
+
+/** A recording that is copied. */
+type Opened = {
+  readonly folder: string;
+  readonly fileName: string;
+  readonly fd: number;
+  readonly stamp: FileStamp;
+};
 
 /** Copies closed recordings into the store, the oldest first, and deletes there what is to be deleted. */
 export class Copier {
@@ -77,19 +87,24 @@ export class Copier {
   readonly #names: KnownNames;
   readonly #backlog = new Backlog();
   readonly #sender: FileSender;
-  readonly #unfinished: Unfinished;
+  readonly #outbox: Outbox;
+  readonly #notes: Notes;
+  readonly #departures: Departures;
   readonly #leaver: DiskLeaver;
+  readonly #patience = new Patience(FIRST_SKIP_MS, LONGEST_SKIP_MS);
   readonly #ending = new AbortController();
-  /** Recordings in the store, by camera, without those that are to be deleted there. */
-  readonly #kept = new Map<string, number>();
-  /** Cameras of which something is to be deleted there, and from when on. */
-  readonly #leaving = new Map<string, number>();
-  readonly #counts = { copied: 0, copiedBytes: 0, deleted: 0, failed: 0 };
+  /** Cameras of which it must be known what the store has. */
+  readonly #unlisted = new Set<string>();
+  readonly #counts = { copied: 0, copiedBytes: 0, failed: 0 };
   #fault: string | null = null;
+  /** The same as the log has it. */
+  #said: string | null = null;
+  #isUp = false;
   #restMs = FIRST_REST_MS;
   #isHeldKnown = false;
   #isFileFailing = false;
-  #areOrphansGone = false;
+  /** The store has taken something since a file failed. */
+  #hasGoneOn = true;
   /** Before the first look there is nothing to tell. */
   #isDirty = false;
   #wake: () => void = () => {};
@@ -100,16 +115,24 @@ export class Copier {
   constructor(options: CopierOptions, deps: CopierDeps) {
     this.#options = options;
     this.#deps = deps;
-    this.#names = new KnownNames(options.archiveDir);
-    this.#unfinished = new Unfinished(join(options.copiesDir, 'upload.json'));
-    this.#leaver = new DiskLeaver(options.archiveDir, {
-      ...{ client: deps.client, log: deps.log, names: this.#names, isThere: deps.isThere },
-      read: (cameraId) => this.#read(cameraId) ?? [],
-      write: (cameraId, copies) => this.#write(cameraId, copies),
+    const { archiveDir, copiesDir } = options;
+    const { client, log, clock } = deps;
+    const nowMs = (): number => clock.monotonicMs();
+    this.#names = new KnownNames(archiveDir);
+    this.#notes = new Notes(copiesDir, { nowMs, leaveMs: LEAVE_MS });
+    this.#outbox = new Outbox(join(copiesDir, 'outbox.json'));
+    const [names, notes, outbox] = [this.#names, this.#notes, this.#outbox];
+    this.#departures = new Departures(options, {
+      ...{ client, log, nowMs, names, notes, outbox },
+      onChange: (cameraId) => this.#backlog.forget(cameraId),
+    });
+    this.#leaver = new DiskLeaver(archiveDir, {
+      ...{ client, log, names, isThere: deps.isThere },
+      read: (cameraId) => notes.read(cameraId) ?? [],
+      write: (cameraId, copies) => notes.write(cameraId, copies),
     });
     this.#sender = new FileSender({
-      client: deps.client,
-      unfinished: this.#unfinished,
+      ...{ client, outbox },
       partBytes: options.partBytes ?? PART_BYTES,
       onSent: () => this.#recover(),
       pace: async (bytes, signal) => {
@@ -122,8 +145,6 @@ export class Copier {
 
   start(): void {
     this.#timer = this.#deps.clock.every(STATE_MS, () => this.#tellState());
-    for (const cameraId of camerasWithCopies(this.#options.copiesDir))
-      this.#count(cameraId, this.#read(cameraId) ?? []);
     this.#running = this.#run();
   }
 
@@ -147,43 +168,21 @@ export class Copier {
     this.#wake();
   }
 
-  /** They are no recordings any more, and will be deleted in the store; how many of them there are. */
-  forget(cameraId: string, fileNames: readonly string[]): number {
-    const wanted = new Set(fileNames);
-    return this.#leave(cameraId, ({ recording }) =>
-      wanted.has(closedName(recording.startMs, recording.endMs ?? recording.startMs)),
-    );
+  /** They are no recordings any more, and will be deleted in the store; how many of them are known. */
+  forget(cameraId: string, unwanted: Unwanted): number {
+    this.#isDirty = true;
+    return this.#departures.forget(cameraId, unwanted);
   }
 
   /** The same of all that is older than its camera keeps it. */
-  expire({ limits, eras, spared, localBeforeMs }: CopyExpiry): void {
-    const order = new EraOrder(eras);
-    this.#leaver.begin(localBeforeMs, order, this.#kept.keys());
-    const isProtected = protectionBy(spared);
-    for (const { cameraId, beforeMs } of limits) {
-      if ((this.#kept.get(cameraId) ?? 0) === 0) continue;
-      const isPurged = beforeMs === Number.POSITIVE_INFINITY;
-      this.#leave(cameraId, ({ recording }) => {
-        const { startMs, endMs } = recording;
-        if (!(order.rightEndMs(endMs ?? startMs) < beforeMs)) return false;
-        return isPurged || !isProtected({ cameraId, fileName: closedName(startMs, endMs ?? startMs) });
-      });
-    }
+  expire(expiry: CopyExpiry): void {
+    const { cameraIds, eras, localBeforeMs } = expiry;
+    this.#leaver.begin(localBeforeMs, new EraOrder(eras), this.#notes.kept.keys());
+    this.#departures.expire(expiry);
+    this.#departures.removeBare(new Set(cameraIds));
+    for (const cameraId of cameraIds) if (!this.#notes.kept.has(cameraId)) this.#unlisted.add(cameraId);
+    this.#isDirty = true;
     this.look();
-  }
-
-  #leave(cameraId: string, isGoing: (copy: Copy) => boolean): number {
-    const copies = this.#read(cameraId) ?? [];
-    let count = 0;
-    const marked = copies.map((copy) => {
-      if (copy.isLeaving || !isGoing(copy)) return copy;
-      count += 1;
-      return { ...copy, isLeaving: true };
-    });
-    if (count === 0) return 0;
-    this.#write(cameraId, marked);
-    this.#leaving.set(cameraId, this.#deps.clock.monotonicMs() + LEAVE_MS);
-    return count;
   }
 
   async #run(): Promise<void> {
@@ -195,7 +194,6 @@ export class Copier {
           continue;
         }
         const isMore = await this.#step();
-        this.#recover();
         if (!isMore) await this.#rest(LOOK_MS, true);
       } catch (fault) {
         if (signal.aborted) return;
@@ -210,171 +208,192 @@ export class Copier {
   async #step(): Promise<boolean> {
     const { clock } = this.#deps;
     const { signal } = this.#ending;
-    this.#backlog.update(this.#names.look(), (cameraId) => {
-      const copies = this.#read(cameraId) ?? [];
-      this.#count(cameraId, copies);
-      return copies;
-    });
+    this.#backlog.update(this.#names.look(), (cameraId) => this.#notes.read(cameraId) ?? []);
     this.#isDirty = true;
-    await this.#endOrphans(signal);
-    const nowMs = clock.monotonicMs();
-    for (const [cameraId, fromMs] of this.#leaving)
-      if (fromMs <= nowMs) await this.#deleteLeaving(cameraId, signal);
+    await this.#departures.step(signal);
+    if (await this.#list(signal)) return true;
     const changed = await this.#leaver.step(signal);
     if (changed !== null) {
       this.#backlog.forget(changed);
       return true;
     }
-    const due = this.#backlog.next(nowMs);
+    const nowMs = clock.monotonicMs();
+    const due = this.#backlog.next(nowMs, (cameraId) => !this.#patience.isWaiting(cameraId, nowMs));
     if (due === null) {
       this.#sender.rest();
+      if (!this.#isUp) await this.#probe(signal);
       return false;
     }
-    if (this.#read(due.cameraId) === null) {
-      this.#write(due.cameraId, await findCopies(this.#deps.client, due.cameraId, signal));
-      this.#backlog.forget(due.cameraId);
-      return true;
-    }
-    try {
-      await this.#copy(due, signal);
-      this.#isFileFailing = false;
-    } catch (fault) {
-      // What the store doesn't want may be just this one: others are to have their turn.
-      if (isOfStore(fault) && !isS3Error(fault, 's3_unavailable'))
-        this.#backlog.skip(due, clock.monotonicMs() + SKIP_MS);
-      if (isOfStore(fault) || signal.aborted) throw fault;
-      this.#skip(due, fault);
-    }
+    const { cameraId, startMs, endMs } = due;
+    if (this.#notes.read(cameraId) === null) this.#unlisted.add(cameraId);
+    // It goes from the disk as soon as that lets it.
+    else if (this.#departures.isDue(cameraId, startMs, endMs)) this.#backlog.drop(due);
+    else await this.#attempt(due, signal);
     return true;
   }
 
-  /** Begun by a run that was killed before it could remember that. */
-  async #endOrphans(signal: AbortSignal): Promise<void> {
-    if (this.#areOrphansGone) return;
-    for (const { name, uploadId } of await this.#deps.client.listUploads(signal)) {
-      const isOurs = parseObjectName(name)?.box === this.#options.box;
-      if (isOurs && uploadId !== this.#unfinished.current?.uploadId)
-        await this.#deps.client.abortUpload(name, uploadId, signal);
+  /** Nothing is to be copied: whether anything could be shows by a question alone. */
+  async #probe(signal: AbortSignal): Promise<void> {
+    await this.#deps.client.head(PROBE, signal);
+    this.#recover();
+  }
+
+  /** Asks the store for what it has of a camera of which nothing is written; whether there was one. */
+  async #list(signal: AbortSignal): Promise<boolean> {
+    const { client, clock } = this.#deps;
+    for (const { cameraId } of this.#outbox.wishes) this.#unlisted.add(cameraId);
+    for (const { object } of this.#outbox.sendings) {
+      const cameraId = parseObjectName(object)?.cameraId;
+      if (cameraId !== undefined && !this.#notes.kept.has(cameraId)) this.#unlisted.add(cameraId);
     }
-    this.#areOrphansGone = true;
+    const nowMs = clock.monotonicMs();
+    for (const cameraId of this.#unlisted) {
+      if (this.#patience.isWaiting(cameraId, nowMs)) continue;
+      try {
+        if (this.#notes.read(cameraId) === null)
+          this.#notes.write(cameraId, await findCopies(client, cameraId, signal));
+        for (const wish of this.#outbox.wishes)
+          if (wish.cameraId === cameraId) this.#departures.forget(cameraId, wish);
+        this.#outbox.fulfil(cameraId);
+      } catch (fault) {
+        if (!mayBeItsOwn(fault) && isOfStore(fault)) throw fault;
+        // Others are to have their turn; the fault is told all the same.
+        this.#patience.fail(cameraId, nowMs);
+        throw fault;
+      }
+      this.#recover();
+      this.#patience.forget(cameraId);
+      this.#unlisted.delete(cameraId);
+      this.#backlog.forget(cameraId);
+      return true;
+    }
+    return false;
+  }
+
+  /** What the store doesn't want, or the disk doesn't give, may be just this one: others are to have their turn. */
+  async #attempt(due: Due, signal: AbortSignal): Promise<void> {
+    const nowMs = (): number => this.#deps.clock.monotonicMs();
+    const key = dueKey(due);
+    try {
+      await this.#copy(due, signal);
+      this.#isFileFailing = false;
+      this.#patience.forget(key);
+    } catch (fault) {
+      if (signal.aborted || (isOfStore(fault) && !mayBeItsOwn(fault))) throw fault;
+      // Where nothing went well since another one failed it may be the store that fails.
+      this.#backlog.skip(due, this.#patience.fail(key, nowMs(), !this.#hasGoneOn));
+      this.#hasGoneOn = false;
+      if (isOfStore(fault)) {
+        this.#abandon(due);
+        throw fault;
+      }
+      this.#tellSkipped(due, fault);
+    }
+  }
+
+  /** Refused once, it would be refused again as it is. */
+  #abandon({ cameraId, ...times }: Due): void {
+    for (const { object } of this.#outbox.sendings) {
+      const name = parseObjectName(object);
+      const { startMs, endMs } = name?.recording ?? {};
+      if (name?.cameraId === cameraId && startMs === times.startMs && endMs === times.endMs)
+        this.#outbox.abandon(object);
+    }
   }
 
   async #copy(due: Due, signal: AbortSignal): Promise<void> {
-    const { archiveDir, box } = this.#options;
-    const { client, clock } = this.#deps;
-    const { cameraId } = due;
-    const folder = join(archiveDir, cameraId);
+    const { archiveDir } = this.#options;
+    const { clock } = this.#deps;
+    const folder = join(archiveDir, due.cameraId);
     const fileName = closedName(due.startMs, due.endMs);
-    const stamp = statFile({ folder, fileName });
-    if (stamp === null) return this.#backlog.drop(due);
-    const settledMs = Math.abs(clock.wallMs() - Math.max(stamp.mtimeMs, stamp.ctimeMs));
+    const seen = statFile({ folder, fileName });
+    if (seen === null) return this.#backlog.drop(due);
+    const settledMs = Math.abs(clock.wallMs() - Math.max(seen.mtimeMs, seen.ctimeMs));
     if (settledMs < SETTLED_MS) return this.#backlog.skip(due, clock.monotonicMs() + SETTLED_MS - settledMs);
-    const recording = nameOf(due);
-    let epoch = 0;
-    let object = '';
-    let etag = TAKEN;
-    for (; etag === TAKEN && epoch < MOST_EPOCHS; epoch += 1) {
-      object = objectName({ cameraId, recording, epoch, box });
-      etag = await this.#send(object, folder, fileName, false, signal);
-    }
-    if (etag === TAKEN) throw new Error('the store has other objects of its name');
-    const sidecar = sidecarName(due.startMs);
-    const sidecarBytes = statFile({ folder, fileName: sidecar })?.sizeBytes ?? 0;
-    if (sidecarBytes > 0) await this.#send(sidecarObject(object), folder, sidecar, true, signal);
-    const there = await client.head(object, signal);
-    if (there?.bytes !== stamp.sizeBytes || there.etag !== etag) {
-      await client.delete(object, signal);
-      throw s3Error('s3_damaged', 'what the store has is not what was sent');
-    }
-    const request = { fileName, sizeBytes: stamp.sizeBytes, fromBytes: 0 };
-    const [inspection] = inspectFiles({ folder, files: [request] });
-    const now = statFile({ folder, fileName });
-    this.#backlog.drop(due);
-    if (now === null || !isSameStamp(now, stamp)) {
-      // It was deleted meanwhile, or is another one: that has its own turn.
-      await client.delete(sidecarObject(object), signal);
-      return client.delete(object, signal);
-    }
-    const copy: Copy = {
-      ...{ recording, stamp, inspection: inspection!, sizeBytes: stamp.sizeBytes, mark: markOf(etag) },
-      ...{ sidecarBytes, epoch: epoch - 1, box, isLeaving: false },
-    };
-    const others = (this.#read(cameraId) ?? []).filter((other) => keyOf(other) !== keyOf(copy));
-    this.#write(
-      cameraId,
-      [...others, copy].sort((a, b) => a.recording.startMs - b.recording.startMs),
-    );
-    this.#counts.copied += 1;
-  }
-
-  async #send(
-    object: string,
-    folder: string,
-    fileName: string,
-    mayReplace: boolean,
-    signal: AbortSignal,
-  ): Promise<string> {
-    const { fd, stat } = openRegular(join(folder, fileName));
+    const { fd } = openRegular(join(folder, fileName));
     try {
-      const { ino, size: sizeBytes, mtimeMs, ctimeMs } = stat;
-      const file: SentFile = { fd, sizeBytes, source: sourceOf({ ino, sizeBytes, mtimeMs, ctimeMs }) };
-      return await this.#sender.send(object, file, { mayReplace, signal });
+      await this.#copyOpened(due, { folder, fileName, fd, stamp: stampOf(fd) }, signal);
     } finally {
       closeSync(fd);
     }
   }
 
-  async #deleteLeaving(cameraId: string, signal: AbortSignal): Promise<void> {
+  async #copyOpened(due: Due, opened: Opened, signal: AbortSignal): Promise<void> {
     const { client } = this.#deps;
-    for (;;) {
-      const going = (this.#read(cameraId) ?? [])
-        .filter(({ isLeaving }) => isLeaving)
-        .slice(0, DELETED_AT_ONCE);
-      const gone = new Set<number>();
-      try {
-        for (const copy of going) {
-          const object = objectOf(cameraId, copy);
-          await client.delete(sidecarObject(object), signal);
-          await client.delete(object, signal);
-          gone.add(keyOf(copy));
-        }
-      } finally {
-        // Read anew: more may be leaving by now.
-        const copies = (this.#read(cameraId) ?? []).filter(
-          (copy) => !(copy.isLeaving && gone.has(keyOf(copy))),
-        );
-        if (gone.size > 0) this.#write(cameraId, copies);
-        this.#counts.deleted += gone.size;
-        this.#backlog.forget(cameraId);
-      }
-      if (going.length < DELETED_AT_ONCE) break;
+    const { folder, fileName, fd, stamp } = opened;
+    const { cameraId } = due;
+    const { box } = this.#options;
+    const recording = nameOf(due);
+    const isUnwanted = this.#departures.watch(cameraId, fileName);
+    const request = { fileName, sizeBytes: stamp.sizeBytes, fromBytes: 0 };
+    const [inspection] = inspectFiles({ folder, files: [request] });
+    const file: SentFile = { fd, sizeBytes: stamp.sizeBytes, source: sourceOf(stamp) };
+    let epoch = 0;
+    let object = '';
+    let etag = TAKEN;
+    for (; etag === TAKEN && epoch < MOST_EPOCHS; epoch += 1) {
+      object = objectName({ cameraId, recording, epoch, box });
+      etag = await this.#sender.send(object, file, signal);
     }
-    this.#leaving.delete(cameraId);
-    const isBare = (this.#read(cameraId) ?? []).length === 0;
-    if (isBare && !existsSync(join(this.#options.archiveDir, cameraId)))
-      removeCopies(copiesPath(this.#options.copiesDir, cameraId));
+    if (etag === TAKEN) throw s3Error('s3_refused', 'the store has other objects of its name');
+    const sidecarBytes = await this.#sendSidecar(object, folder, due, signal);
+    const there = await client.head(object, signal);
+    if (there?.bytes !== stamp.sizeBytes || there.etag !== etag) {
+      await client.delete(object, signal);
+      throw s3Error('s3_damaged', 'what the store has is not what was sent');
+    }
+    this.#backlog.drop(due);
+    if (this.#isNoMore(due, opened, isUnwanted())) {
+      const sending = this.#outbox.of(object);
+      if (sending !== null) this.#outbox.set({ ...sending, isUnwanted: true });
+      return;
+    }
+    this.#note(cameraId, {
+      ...{ recording, stamp, inspection: inspection!, sizeBytes: stamp.sizeBytes, mark: markOf(etag) },
+      ...{ sidecarBytes, epoch: epoch - 1, box, isLeaving: false },
+    });
+    this.#outbox.remove(object);
+    this.#recover();
+    this.#counts.copied += 1;
   }
 
-  #read(cameraId: string): Copy[] | null {
-    return readCopies(copiesPath(this.#options.copiesDir, cameraId));
+  /** Whether what was sent is no recording any more. One that the disk lost for want of space is. */
+  #isNoMore({ cameraId, startMs, endMs }: Due, { folder, fileName, fd, stamp }: Opened, isUnwanted: boolean) {
+    if (isUnwanted || this.#departures.isDue(cameraId, startMs, endMs)) return true;
+    const now = statFile({ folder, fileName });
+    // By another name it has its own turn.
+    return now === null ? fstatSync(fd).nlink > 0 : !isSameStamp(now, stamp);
   }
 
-  #write(cameraId: string, copies: readonly Copy[]): void {
-    writeCopies(copiesPath(this.#options.copiesDir, cameraId), copies);
-    this.#count(cameraId, copies);
+  /** What was seen in it, beside it; how long that is. */
+  async #sendSidecar(object: string, folder: string, { startMs }: Due, signal: AbortSignal): Promise<number> {
+    const fileName = sidecarName(startMs);
+    if ((statFile({ folder, fileName })?.sizeBytes ?? 0) === 0) return 0;
+    const { fd } = openRegular(join(folder, fileName));
+    try {
+      const stamp = stampOf(fd);
+      const { sizeBytes } = stamp;
+      await this.#sender.sendBeside(
+        sidecarObject(object),
+        { fd, sizeBytes, source: sourceOf(stamp) },
+        signal,
+      );
+      return sizeBytes;
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  #note(cameraId: string, copy: Copy): void {
+    const others = (this.#notes.read(cameraId) ?? []).filter((other) => keyOf(other) !== keyOf(copy));
+    this.#notes.write(
+      cameraId,
+      [...others, copy].sort((a, b) => a.recording.startMs - b.recording.startMs),
+    );
     this.#isDirty = true;
   }
 
-  #count(cameraId: string, copies: readonly Copy[]): void {
-    const count = copies.filter(({ isLeaving }) => !isLeaving).length;
-    if (count === 0) this.#kept.delete(cameraId);
-    else this.#kept.set(cameraId, count);
-    if (count < copies.length && !this.#leaving.has(cameraId))
-      this.#leaving.set(cameraId, this.#deps.clock.monotonicMs());
-  }
-
-  #skip(due: Due, fault: unknown): void {
-    this.#backlog.skip(due, this.#deps.clock.monotonicMs() + SKIP_MS);
+  #tellSkipped(due: Due, fault: unknown): void {
     this.#counts.failed += 1;
     // Once, not for each of a disk's.
     if (!this.#isFileFailing)
@@ -389,16 +408,21 @@ export class Copier {
   #onFault(fault: unknown): void {
     this.#counts.failed += 1;
     const reason = messageOf(fault);
-    if (this.#fault !== reason) this.#deps.log.warn('recordings are not copied to the store now', { reason });
-    this.#fault = reason;
+    if (this.#said !== reason) this.#deps.log.warn('recordings are not copied to the store now', { reason });
+    this.#said = reason;
+    this.#fault = faultWords(fault);
+    this.#isUp = false;
     this.#isDirty = true;
   }
 
   #recover(): void {
     this.#restMs = FIRST_REST_MS;
+    this.#hasGoneOn = true;
+    this.#isUp = true;
     if (this.#fault === null) return;
     this.#deps.log.info('recordings are copied to the store again');
     this.#fault = null;
+    this.#said = null;
     this.#isDirty = true;
   }
 
@@ -426,11 +450,21 @@ export class Copier {
   #tellState(): void {
     if (!this.#isDirty) return;
     this.#isDirty = false;
+    const kept = new Map(this.#notes.kept);
+    // What may be there is kept, too.
+    for (const { object } of this.#outbox.sendings) {
+      const cameraId = parseObjectName(object)?.cameraId;
+      if (cameraId !== undefined) kept.set(cameraId, (kept.get(cameraId) ?? 0) + 1);
+    }
     this.#deps.onState({
       ...this.#counts,
       ...this.#backlog.total(),
+      failed: this.#counts.failed + this.#departures.failed,
+      deleted: this.#departures.deleted,
       fault: this.#fault,
-      kept: Object.fromEntries(this.#kept),
+      deletionFault: this.#departures.fault,
+      isUp: this.#isUp,
+      kept: Object.fromEntries(kept),
     });
   }
 }

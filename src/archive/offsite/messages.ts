@@ -19,9 +19,21 @@ export type CopierSetup = {
 /** Of recordings that begin then or later it isn't decided yet whether they stay. */
 export type Held = readonly (readonly [cameraId: string, fromMs: number])[];
 
+/** Recordings that somebody wants gone: by name, and all that lie within a time. */
+export type Unwanted = {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly fileNames: readonly string[];
+};
+
+/** Until when what is in the store of a camera is kept; of what ended before the second it has what is left on the disk alone. */
+export type CopyLimit = ExpiryLimit & { readonly wholeBeforeMs: number };
+
 /** What is due in the store, as it is on the disk. */
 export type CopyExpiry = {
-  readonly limits: readonly ExpiryLimit[];
+  /** All cameras that there are, or that left recordings. */
+  readonly cameraIds: readonly string[];
+  readonly limits: readonly CopyLimit[];
   readonly eras: readonly ClockEra[];
   readonly spared: readonly ProtectedSpan[];
   /** What ended before and is in the store leaves the disk; null: nothing does. */
@@ -40,7 +52,11 @@ export type CopyState = {
   readonly failed: number;
   /** Why nothing can be copied now; null: it can. */
   readonly fault: string | null;
-  /** Recordings in the store, by camera, without those that are to be deleted there. */
+  /** Why nothing can be deleted there now; null: it can. */
+  readonly deletionFault: string | null;
+  /** The store did what it was asked since the last fault, or since the thread began. */
+  readonly isUp: boolean;
+  /** Recordings in the store, by camera, without those that are to be deleted there; of cameras of which that is known. */
   readonly kept: Readonly<Record<string, number>>;
 };
 
@@ -52,7 +68,7 @@ export type ToCopier =
       readonly type: 'forget';
       readonly id: number;
       readonly cameraId: string;
-      readonly fileNames: readonly string[];
+      readonly unwanted: Unwanted;
     }
   | { readonly type: 'stop' };
 

@@ -5,7 +5,7 @@ import { archiveError } from '../archive-error.js';
 import type { ThreadRegister } from '../jobs/job-pool.js';
 import { copiesPath } from './copies.js';
 import { makeMailbox } from './mailbox.js';
-import type { CopierSetup, CopyExpiry, CopyState, FromCopier, Held, ToCopier } from './messages.js';
+import type { CopierSetup, CopyExpiry, CopyState, FromCopier, Held, ToCopier, Unwanted } from './messages.js';
 import { ReadingThread } from './reading-thread.js';
 
 export type CopierThread = KillableThread<ToCopier>;
@@ -58,6 +58,8 @@ export class Offsite {
   #nextId = 1;
   #timer: Timer | null = null;
   #restart: Timer | null = null;
+  /** Nothing was heard of the thread since it began. */
+  #isLost = true;
   #isStopped = false;
 
   constructor(setup: CopierSetup, localDays: number | null, deps: OffsiteDeps) {
@@ -68,9 +70,25 @@ export class Offsite {
     this.#reading = new ReadingThread({ address, ca, mailbox: this.mailbox }, deps);
   }
 
-  /** Null: nothing was heard yet. */
+  /** As far as it was heard; null: nothing was yet. */
   get state(): CopyState | null {
     return this.#state;
+  }
+
+  /** Why nothing is copied now; null: it is. */
+  get fault(): string | null {
+    if (this.#isLost) return 'the thread that copies does not answer';
+    return this.#state?.fault ?? null;
+  }
+
+  /** Why nothing is deleted there now; null: it is. */
+  get deletionFault(): string | null {
+    return this.#state?.deletionFault ?? null;
+  }
+
+  /** Whether the store did what it was asked last. */
+  get isUp(): boolean {
+    return !this.#isLost && this.#state?.isUp === true;
   }
 
   start(): void {
@@ -100,7 +118,7 @@ export class Offsite {
 
   /** Whether the store may have recordings of a camera. */
   keeps(cameraId: string): boolean {
-    return this.#state === null || (this.#state.kept[cameraId] ?? 0) > 0;
+    return this.#isLost || (this.#state?.kept[cameraId] ?? 1) > 0;
   }
 
   /** What is older than its camera keeps it is to go there, too. */
@@ -108,15 +126,14 @@ export class Offsite {
     this.#thread?.send({ type: 'expire', expiry });
   }
 
-  /** They are to go there; resolves when that is certain, whether the store is there or not: how many it has. */
-  async forget(cameraId: string, fileNames: readonly string[]): Promise<number> {
-    if (fileNames.length === 0) return 0;
+  /** They are to go there; resolves when that is certain, whether the store is there or not: how many are known. */
+  async forget(cameraId: string, unwanted: Unwanted): Promise<number> {
     const count = await new Promise<number | null>((answer) => {
       const id = this.#nextId++;
       const timer = this.#deps.clock.after(ANSWER_MS, () => this.#answer(id, null));
       this.#questions.set(id, { answer, timer });
       if (this.#thread === null) this.#answer(id, null);
-      else this.#thread.send({ type: 'forget', id, cameraId, fileNames });
+      else this.#thread.send({ type: 'forget', id, cameraId, unwanted });
     });
     if (count === null)
       throw archiveError('archive_unavailable', 'it can not be written now what the store is to delete');
@@ -144,6 +161,7 @@ export class Offsite {
     else {
       const { copied, copiedBytes, deleted, failed } = this.#before;
       const { state } = message;
+      this.#isLost = false;
       this.#state = {
         ...state,
         copied: state.copied + copied,
@@ -156,6 +174,7 @@ export class Offsite {
 
   #onLost(reason: string): void {
     this.#thread = null;
+    this.#isLost = true;
     this.#forgetThread();
     this.#forgetThread = () => {};
     if (this.#state !== null) {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { isS3Error } from '../../s3/errors.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isS3Error, s3Error } from '../../s3/errors.js';
 import type { S3Client } from '../../s3/s3-client.js';
 import { readUpTo } from '../files/regular-file.js';
-import type { Unfinished } from './unfinished.js';
+import type { Outbox, Sending } from './outbox.js';
 
 /** The store has another object of this name. */
 export const TAKEN = 'taken';
@@ -10,10 +11,10 @@ export const TAKEN = 'taken';
 export type SendingDeps = {
   readonly client: Pick<
     S3Client,
-    'put' | 'head' | 'createUpload' | 'uploadPart' | 'listParts' | 'completeUpload' | 'abortUpload'
+    'put' | 'head' | 'createUpload' | 'uploadPart' | 'listParts' | 'completeUpload'
   >;
   readonly pace: (bytes: number, signal: AbortSignal) => Promise<void>;
-  readonly unfinished: Unfinished;
+  readonly outbox: Outbox;
   /** The store has taken some of a file. */
   readonly onSent: () => void;
   /** Of one part; S3 wants 5 MB at least, and knows 10 000 of them. */
@@ -28,9 +29,22 @@ export type SentFile = {
   readonly source: string;
 };
 
+type PutOptions = { readonly mayReplace: boolean; readonly signal: AbortSignal };
+
+/** An upload that is gone on with: ETags that were heard of, and those that the store tells. */
+type Begun = {
+  readonly uploadId: string;
+  readonly sent: Readonly<Record<string, string>>;
+  readonly there: ReadonlyMap<number, string>;
+};
+
 const LANES = 2;
 /** What arrived otherwise is sent again at once. */
 const MOST_DAMAGED = 3;
+
+/** What an object says of the file that it was made of. */
+export const sourceDigest = (source: string): string =>
+  createHash('sha256').update(source).digest('hex').slice(0, 32);
 
 const md5 = (bytes: Uint8Array): Buffer => createHash('md5').update(bytes).digest();
 
@@ -44,29 +58,31 @@ export class FileSender {
     this.#deps = deps;
   }
 
-  /** Its ETag; or that another object has the name. */
-  async send(
-    object: string,
-    file: SentFile,
-    options: { readonly mayReplace: boolean; readonly signal: AbortSignal },
-  ): Promise<string> {
+  /** Its ETag; or that another object has the name. Nothing is sent where it is there already. */
+  async send(object: string, file: SentFile, signal: AbortSignal): Promise<string> {
+    const { outbox } = this.#deps;
+    const found = await this.#find(object, file, signal);
+    if (found === TAKEN) return TAKEN;
+    this.#begin(object, file);
+    if (found !== null) return found;
     try {
-      return file.sizeBytes <= this.#deps.partBytes
-        ? await this.#whole(object, file, options)
-        : await this.#inParts(object, file, options);
+      return await this.#put(object, file, { mayReplace: false, signal });
     } catch (fault) {
       if (!isS3Error(fault, 's3_taken')) throw fault;
-      return (await this.#isThere(object, file, options.signal)) ?? TAKEN;
+      const now = await this.#find(object, file, signal);
+      if (now === null) throw s3Error('s3_refused', 'the store says that it has an object, and has none');
+      outbox.abandon(object);
+      // It was free when it was looked at: what is there now is somebody else's.
+      if (now === TAKEN) outbox.remove(object);
+      return now;
     }
   }
 
-  /** Gives up what was begun of another file. */
-  async abandon(signal: AbortSignal): Promise<void> {
-    const { client, unfinished } = this.#deps;
-    const { current } = unfinished;
-    if (current === null) return;
-    await client.abortUpload(current.object, current.uploadId, signal);
-    unfinished.set(null);
+  /** What goes beside an object, and replaces what is there. */
+  async sendBeside(object: string, file: SentFile, signal: AbortSignal): Promise<void> {
+    this.#begin(object, file);
+    await this.#put(object, file, { mayReplace: true, signal });
+    this.#deps.outbox.remove(object);
   }
 
   /** Nothing is to be sent for a while. */
@@ -74,25 +90,37 @@ export class FileSender {
     this.#buffers.length = 0;
   }
 
+  #put(object: string, file: SentFile, options: PutOptions): Promise<string> {
+    const isSmall = file.sizeBytes <= this.#deps.partBytes;
+    return isSmall ? this.#whole(object, file, options) : this.#inParts(object, file, options);
+  }
+
+  /** Written down before the first of it is sent: whatever becomes of us, it is known that it may be there. */
+  #begin(object: string, { source }: SentFile): void {
+    const { outbox } = this.#deps;
+    const known = outbox.of(object);
+    if (known?.source === source) return;
+    outbox.abandon(object);
+    outbox.set({ object, source, uploadId: null, parts: {}, isUnwanted: false });
+  }
+
   async #whole(
     object: string,
-    { fd, sizeBytes }: SentFile,
-    { mayReplace, signal }: { readonly mayReplace: boolean; readonly signal: AbortSignal },
+    { fd, sizeBytes, source: of }: SentFile,
+    { mayReplace, signal }: PutOptions,
   ): Promise<string> {
     const { client, pace } = this.#deps;
     const bytes = this.#read(0, fd, 0, sizeBytes);
-    return this.#again(() => client.put(object, { bytes, pace }, { mayReplace, signal }));
+    const source = sourceDigest(of);
+    return this.#again(() => client.put(object, { bytes, pace }, { mayReplace, source, signal }));
   }
 
-  async #inParts(
-    object: string,
-    file: SentFile,
-    { mayReplace, signal }: { readonly mayReplace: boolean; readonly signal: AbortSignal },
-  ): Promise<string> {
-    const { client, unfinished, partBytes } = this.#deps;
-    const known = await this.#goOn(object, file, signal);
-    const uploadId = known?.uploadId ?? (await client.createUpload(object, signal));
-    if (known === null) unfinished.set({ object, uploadId, source: file.source });
+  async #inParts(object: string, file: SentFile, { mayReplace, signal }: PutOptions): Promise<string> {
+    const { client, outbox, partBytes } = this.#deps;
+    const known = await this.#goOn(object, signal);
+    const source = sourceDigest(file.source);
+    const uploadId = known?.uploadId ?? (await client.createUpload(object, { source, signal }));
+    if (known === null) this.#note(object, { uploadId, parts: {} });
     const count = Math.ceil(file.sizeBytes / partBytes);
     const etags: string[] = [];
     let next = 0;
@@ -101,18 +129,19 @@ export class FileSender {
     const end = (): void => ending.abort(signal.reason);
     if (signal.aborted) end();
     signal.addEventListener('abort', end);
+    const sendPart = async (at: number, lane: number): Promise<string> => {
+      const bytes = this.#part(lane, at, file);
+      const body = { bytes, pace: this.#deps.pace };
+      const etag = await this.#again(() => client.uploadPart(object, uploadId, at + 1, body, ending.signal));
+      this.#note(object, { parts: { ...outbox.of(object)?.parts, [at + 1]: etag } });
+      return etag;
+    };
     const lane = async (number: number): Promise<void> => {
       while (next < count && !ending.signal.aborted) {
         const at = next++;
-        const lengthBytes = Math.min(partBytes, file.sizeBytes - at * partBytes);
-        const bytes = this.#read(number, file.fd, at * partBytes, lengthBytes);
-        const there = known?.parts.get(at + 1);
-        etags[at] =
-          there === md5(bytes).toString('hex')
-            ? there
-            : await this.#again(() =>
-                client.uploadPart(object, uploadId, at + 1, { bytes, pace: this.#deps.pace }, ending.signal),
-              );
+        etags[at] = (await this.#knownPart(known, at, number, file)) ?? (await sendPart(at, number));
+        // What is known needs no network: messages are to be heard in between all the same.
+        await nextTurn();
       }
     };
     try {
@@ -126,7 +155,7 @@ export class FileSender {
       if (failed !== undefined || ending.signal.aborted) throw ending.signal.reason;
     } catch (fault) {
       // The store forgot what was begun.
-      if (isS3Error(fault, 's3_not_found')) unfinished.set(null);
+      if (isS3Error(fault, 's3_not_found')) this.#note(object, { uploadId: null, parts: {} });
       throw fault;
     } finally {
       signal.removeEventListener('abort', end);
@@ -134,52 +163,61 @@ export class FileSender {
     const parts = etags.map((etag, at) => ({ number: at + 1, etag }));
     try {
       const etag = await client.completeUpload(object, uploadId, parts, { mayReplace, signal });
-      unfinished.set(null);
+      this.#note(object, { uploadId: null, parts: {} });
       return etag;
     } catch (fault) {
       // The answer to an earlier attempt may have been lost.
-      if (isS3Error(fault, 's3_not_found')) unfinished.set(null);
-      if (isS3Error(fault, 's3_taken')) await this.abandon(signal);
+      if (isS3Error(fault, 's3_not_found')) this.#note(object, { uploadId: null, parts: {} });
       throw fault;
     }
   }
 
+  #note(object: string, change: Partial<Sending>): void {
+    const { outbox } = this.#deps;
+    const one = outbox.of(object);
+    if (one !== null) outbox.set({ ...one, ...change });
+  }
+
   /** What is there of it already, by the numbers of its parts; null: nothing is. */
-  async #goOn(
-    object: string,
-    { source }: SentFile,
-    signal: AbortSignal,
-  ): Promise<{ readonly uploadId: string; readonly parts: ReadonlyMap<number, string> } | null> {
-    const { client, unfinished } = this.#deps;
-    const { current } = unfinished;
-    if (current === null) return null;
-    if (current.object !== object || current.source !== source) {
-      await this.abandon(signal);
-      return null;
-    }
+  async #goOn(object: string, signal: AbortSignal): Promise<Begun | null> {
+    const { client, outbox } = this.#deps;
+    const { uploadId = null, parts = {} } = outbox.of(object) ?? {};
+    if (uploadId === null) return null;
     try {
-      const parts = await client.listParts(object, current.uploadId, signal);
-      return { uploadId: current.uploadId, parts: new Map(parts.map(({ number, etag }) => [number, etag])) };
+      const there = await client.listParts(object, uploadId, signal);
+      return { uploadId, sent: parts, there: new Map(there.map(({ number, etag }) => [number, etag])) };
     } catch (fault) {
       if (!isS3Error(fault, 's3_not_found')) throw fault;
-      unfinished.set(null);
+      this.#note(object, { uploadId: null, parts: {} });
       return null;
     }
   }
 
-  /** Whether the object of this name is this very file, put there by a run that didn't hear of it; its ETag. */
-  async #isThere(object: string, file: SentFile, signal: AbortSignal): Promise<string | null> {
+  /** The ETag of a part that is there; null: it is to be sent. Of one whose answer was lost the MD5 may tell. */
+  async #knownPart(known: Begun | null, at: number, lane: number, file: SentFile): Promise<string | null> {
+    const there = known?.there.get(at + 1);
+    if (known === null || there === undefined) return null;
+    if (known.sent[at + 1] === there) return there;
+    return there === md5(this.#part(lane, at, file)).toString('hex') ? there : null;
+  }
+
+  /** The ETag of the object of this name if it is this very file, put there by whoever didn't hear of it; null: there is none. */
+  async #find(object: string, file: SentFile, signal: AbortSignal): Promise<string | null> {
     const { client, partBytes } = this.#deps;
     const there = await client.head(object, signal);
-    if (there?.bytes !== file.sizeBytes) return null;
+    if (there === null) return null;
+    if (there.bytes !== file.sizeBytes) return TAKEN;
+    if (there.source === sourceDigest(file.source)) return there.etag;
     const digests: Buffer[] = [];
-    for (let at = 0; at === 0 || at < file.sizeBytes; at += partBytes)
-      digests.push(md5(this.#read(0, file.fd, at, Math.min(partBytes, file.sizeBytes - at))));
+    for (let at = 0; at === 0 || at * partBytes < file.sizeBytes; at += 1) {
+      digests.push(md5(this.#part(0, at, file)));
+      await nextTurn(undefined, { signal });
+    }
     const own =
       digests.length === 1
         ? digests[0]!.toString('hex')
         : `${md5(Buffer.concat(digests)).toString('hex')}-${digests.length}`;
-    return there.etag === own ? own : null;
+    return there.etag === own ? own : TAKEN;
   }
 
   async #again(attempt: () => Promise<string>): Promise<string> {
@@ -192,6 +230,11 @@ export class FileSender {
         if (!isS3Error(fault, 's3_damaged') || tries >= MOST_DAMAGED) throw fault;
       }
     }
+  }
+
+  #part(lane: number, at: number, { fd, sizeBytes }: SentFile): Buffer {
+    const { partBytes } = this.#deps;
+    return this.#read(lane, fd, at * partBytes, Math.min(partBytes, sizeBytes - at * partBytes));
   }
 
   #read(lane: number, fd: number, offset: number, lengthBytes: number): Buffer {

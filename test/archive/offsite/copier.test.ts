@@ -9,6 +9,8 @@ import { Versitygw, withoutStore } from '../../support/versitygw.js';
 import { CopierRig, PART_BYTES, START_MS } from './copier-rig.js';
 
 const skip = withoutStore;
+const noTime = { fromMs: Number.POSITIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY };
+const never = Number.NEGATIVE_INFINITY;
 
 test('closed recordings go up with what was seen in them, the oldest first, whatever camera they are of', {
   skip,
@@ -177,12 +179,15 @@ test('what is deleted on request, or is too old, goes from the store, also when 
   rig.start();
   await rig.untilIdle();
   await store.kill();
-  assert.equal(rig.copier.forget('door', [asked, 'other']), 1);
+  assert.equal(rig.copier.forget('door', { ...noTime, fileNames: [asked, 'other'] }), 1);
   rm(rig, asked);
   rm(rig, old);
-  const limits = ['door', 'gate'].map((cameraId) => ({ cameraId, beforeMs: START_MS + 90_000 }));
+  const cameraIds = ['door', 'gate'];
+  const limits = cameraIds.map((cameraId) => ({
+    ...{ cameraId, beforeMs: START_MS + 90_000, wholeBeforeMs: never },
+  }));
   const spared = [{ cameraId: 'gate', fromMs: START_MS, toMs: START_MS }];
-  rig.copier.expire({ limits, eras: [], spared, localBeforeMs: null });
+  rig.copier.expire({ cameraIds, limits, eras: [], spared, localBeforeMs: null });
   await rig.stop();
   await store.start();
   rig.start();
@@ -218,7 +223,7 @@ test('nothing leaves the disk that the store does not have, or that was written 
   await rig.untilIdle();
   await rig.client().put(rig.objectName('door', lost!), { bytes: Buffer.from('x') }, { mayReplace: true });
   rig.write('door', changed!, randomBytes(2_000));
-  const leave = { limits: [], eras: [], spared: [], localBeforeMs: START_MS + 600_000 };
+  const leave = { cameraIds: [], limits: [], eras: [], spared: [], localBeforeMs: START_MS + 600_000 };
   rig.copier.expire(leave);
   await until('it is copied anew', () => rig.state?.copied === 6);
   for (const fileName of [lost!, changed!, young!])

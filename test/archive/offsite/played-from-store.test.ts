@@ -119,7 +119,7 @@ test('what has left the disk is listed and played as before, of the store', {
   assert.match(told.cues, /person/);
   rig.start();
   await rig.untilIdle();
-  const nothing = { limits: [], eras: [], spared: [] };
+  const nothing = { cameraIds: [], limits: [], eras: [], spared: [] };
   rig.copier.expire({ ...nothing, localBeforeMs: START_MS + 40_000 });
   await until('two have left the disk', () => readdirSync(folder).length === 1);
   await rig.stop();
@@ -161,7 +161,7 @@ test('who plays a recording goes on when it leaves the disk', { skip: withoutSto
   const whole = await all(content);
   const reading = (await archive.requests.content(ID, { fileName: name })).read(0, whole.length);
   const pieces = [(await reading.next()).value as Buffer];
-  rig.copier.expire({ limits: [], eras: [], spared: [], localBeforeMs: START_MS + 40_000 });
+  rig.copier.expire({ cameraIds: [], limits: [], eras: [], spared: [], localBeforeMs: START_MS + 40_000 });
   await until('it has left the disk', () => readdirSync(join(rig.archiveDir, ID)).length === 0);
   for await (const piece of reading) pieces.push(piece);
   assert.ok(Buffer.concat(pieces).equals(whole));

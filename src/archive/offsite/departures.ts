@@ -1,0 +1,309 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import type { S3Client } from '../../s3/s3-client.js';
+import { closedName, parseRecordingName } from '../files/file-name.js';
+import type { KnownNames } from '../files/known-names.js';
+import { statFile } from '../files/scan-folder.js';
+import { type ClockEra, EraOrder } from '../keep/clock-eras.js';
+import { protectionBy } from '../keep/delete-files.js';
+import { nothingKnown } from '../list/inspect-files.js';
+import { recordingOf } from '../list/recording.js';
+import { type Copy, copyKey, keyOf, markOf } from './copies.js';
+import { faultWords } from './fault-words.js';
+import type { CopyExpiry, Unwanted } from './messages.js';
+import type { Notes } from './notes.js';
+import { type ObjectName, objectOf, parseObjectName, sidecarObject } from './object-name.js';
+import type { Outbox, Sending } from './outbox.js';
+import { Patience } from './patience.js';
+import { sourceDigest } from './send-file.js';
+import { isSource, stampIn } from './source.js';
+
+export type DeparturesDeps = {
+  readonly client: Pick<S3Client, 'head' | 'delete' | 'abortUpload' | 'listUploads'>;
+  readonly log: Logger;
+  readonly nowMs: () => number;
+  readonly names: KnownNames;
+  readonly notes: Notes;
+  readonly outbox: Outbox;
+  /** What is in the store of a camera is otherwise now. */
+  readonly onChange: (cameraId: string) => void;
+};
+
+/** What is being copied now. */
+type Watched = { readonly cameraId: string; readonly fileName: string; isUnwanted: boolean };
+
+/** Objects that go before it is written that they did. */
+const DELETED_AT_ONCE = 64;
+const FIRST_REST_MS = 10_000;
+const LONGEST_REST_MS = 3_600_000;
+
+const noName = { epoch: 0, box: '' };
+
+const rangeOf = (copy: Copy): { readonly startMs: number; readonly endMs: number; readonly name: string } => {
+  const { recording, inspection, sizeBytes } = copy;
+  const name = closedName(recording.startMs, recording.endMs ?? recording.startMs);
+  const stamp = { ino: 0, sizeBytes, mtimeMs: 0, ctimeMs: 0 };
+  const { startMs, endMs } = recordingOf(name, recording, stamp, inspection);
+  return { startMs, endMs, name };
+};
+
+const staysBy = ({ fromMs, toMs, fileNames }: Unwanted): ((copy: Copy) => boolean) => {
+  const names = new Set(fileNames);
+  return (copy) => {
+    const { startMs, endMs, name } = rangeOf(copy);
+    return !names.has(name) && !(startMs >= fromMs && endMs <= toMs);
+  };
+};
+
+/** What is to go from the store: by age, on request, or since nobody knows of it any more. It never holds up what is copied. */
+export class Departures {
+  readonly #options: { readonly archiveDir: string; readonly box: string };
+  readonly #deps: DeparturesDeps;
+  readonly #patience = new Patience(FIRST_REST_MS, LONGEST_REST_MS);
+  #order = new EraOrder([]);
+  #limits = new Map<string, CopyExpiry['limits'][number]>();
+  #isProtected = protectionBy([]);
+  #areOrphansGone = false;
+  #watched: Watched | null = null;
+  #said: string | null = null;
+  /** What went wrong last of what is to go, or to be looked at. */
+  readonly #failing = new Set<string>();
+  deleted = 0;
+  failed = 0;
+  /** Why nothing can be deleted there now; null: it can. */
+  fault: string | null = null;
+
+  constructor(options: { readonly archiveDir: string; readonly box: string }, deps: DeparturesDeps) {
+    this.#options = options;
+    this.#deps = deps;
+  }
+
+  /** They are no recordings any more, and will be deleted in the store; how many of them are known. Synced, or it throws. */
+  forget(cameraId: string, unwanted: Unwanted): number {
+    const { notes, outbox } = this.#deps;
+    const stays = staysBy(unwanted);
+    const watched = this.#watched;
+    const range = watched?.cameraId === cameraId ? parseRecordingName(watched.fileName) : null;
+    if (watched !== null && range !== null && !stays(this.#copyOf({ ...noName, recording: range }, null)))
+      watched.isUnwanted = true;
+    for (const sending of outbox.sendings) {
+      const name = parseObjectName(sending.object);
+      if (name?.cameraId !== cameraId || sending.isUnwanted) continue;
+      if (!stays(this.#copyOf(name, sending))) outbox.set({ ...sending, isUnwanted: true });
+    }
+    const copies = notes.read(cameraId);
+    if (copies !== null) return notes.leave(cameraId, copies, (copy) => !stays(copy));
+    outbox.wish({ cameraId, ...unwanted });
+    return 0;
+  }
+
+  /** A recording is copied from now on; the function tells whether somebody wanted it gone meanwhile. */
+  watch(cameraId: string, fileName: string): () => boolean {
+    const watched = { cameraId, fileName, isUnwanted: false };
+    this.#watched = watched;
+    return () => watched.isUnwanted;
+  }
+
+  /** The same of all that is older than its camera keeps it. */
+  expire({ limits, eras, spared }: { readonly eras: readonly ClockEra[] } & Omit<CopyExpiry, 'eras'>): void {
+    const { notes } = this.#deps;
+    this.#order = new EraOrder(eras);
+    this.#isProtected = protectionBy(spared);
+    this.#limits = new Map(limits.map((limit) => [limit.cameraId, limit]));
+    for (const { cameraId } of limits) {
+      if ((notes.kept.get(cameraId) ?? 0) === 0) continue;
+      const copies = notes.read(cameraId) ?? [];
+      const replaced = this.#replaced(cameraId, copies);
+      notes.leave(cameraId, copies, (copy) => {
+        const { startMs, endMs } = copy.recording;
+        return replaced.has(keyOf(copy)) || this.isDue(cameraId, startMs, endMs ?? startMs);
+      });
+    }
+  }
+
+  /** Whether a recording is older than its camera keeps it. */
+  isDue(cameraId: string, startMs: number, endMs: number): boolean {
+    const beforeMs = this.#limits.get(cameraId)?.beforeMs ?? Number.NEGATIVE_INFINITY;
+    if (!(this.#order.rightEndMs(endMs) < beforeMs)) return false;
+    const isPurged = beforeMs === Number.POSITIVE_INFINITY;
+    return isPurged || !this.#isProtected({ cameraId, fileName: closedName(startMs, endMs) });
+  }
+
+  /** Deletes what is due; whatever the store says, it never throws. */
+  async step(signal: AbortSignal): Promise<void> {
+    const { notes, outbox, nowMs } = this.#deps;
+    if (!this.#areOrphansGone)
+      await this.#try('orphans', signal, async () => {
+        await this.#endOrphans(signal);
+        this.#areOrphansGone = true;
+      });
+    for (const sending of outbox.sendings)
+      await this.#try(sending.object, signal, () => this.#settle(sending, signal));
+    for (const ended of outbox.ended)
+      await this.#try(ended.uploadId, signal, async () => {
+        await this.#deps.client.abortUpload(ended.object, ended.uploadId, signal);
+        outbox.forgetEnded(ended);
+      });
+    for (const [cameraId, fromMs] of [...notes.leaving])
+      if (fromMs <= nowMs()) await this.#try(cameraId, signal, () => this.#deleteLeaving(cameraId, signal));
+  }
+
+  async #try(key: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+    const { nowMs, log } = this.#deps;
+    if (signal.aborted || this.#patience.isWaiting(key, nowMs())) return;
+    try {
+      await work();
+      this.#recover(key);
+    } catch (fault) {
+      if (signal.aborted) return;
+      this.#patience.fail(key, nowMs());
+      this.#failing.add(key);
+      this.failed += 1;
+      const reason = messageOf(fault);
+      if (this.#said !== reason) log.warn('the store deletes nothing now', { reason });
+      this.#said = reason;
+      this.fault = faultWords(fault);
+    }
+  }
+
+  #recover(key: string): void {
+    this.#patience.forget(key);
+    if (!this.#failing.delete(key) || this.#failing.size > 0) return;
+    this.#deps.log.info('the store deletes again');
+    this.fault = null;
+    this.#said = null;
+  }
+
+  /** Begun by a run that was killed before it could write down that. */
+  async #endOrphans(signal: AbortSignal): Promise<void> {
+    const { client, outbox } = this.#deps;
+    const known = new Set(outbox.sendings.map(({ uploadId }) => uploadId));
+    for (const { name, uploadId } of await client.listUploads(signal)) {
+      const isOurs = parseObjectName(name)?.box === this.#options.box;
+      if (isOurs && !known.has(uploadId)) await client.abortUpload(name, uploadId, signal);
+    }
+  }
+
+  /** One whose file is gone is a copy if all of it is there, and nobody wants it gone; else it goes. */
+  async #settle(sending: Sending, signal: AbortSignal): Promise<void> {
+    const { client, notes, outbox } = this.#deps;
+    const { object, source, uploadId } = sending;
+    const name = parseObjectName(object);
+    // Beside an object: it goes with that.
+    if (name === null) {
+      outbox.abandon(object);
+      return outbox.remove(object);
+    }
+    const { cameraId, recording } = name;
+    const { startMs, endMs } = recording;
+    const copies = notes.read(cameraId);
+    if (copies?.some((copy) => objectOf(cameraId, copy) === object) === true) return outbox.remove(object);
+    const fileName = closedName(startMs, endMs ?? startMs);
+    const stamp = statFile({ folder: join(this.#options.archiveDir, cameraId), fileName });
+    if (!sending.isUnwanted && stamp !== null && isSource(stamp, source)) return;
+    if (uploadId !== null) {
+      await client.abortUpload(object, uploadId, signal);
+      outbox.set({ ...sending, uploadId: null, parts: {} });
+    }
+    const there = await client.head(object, signal);
+    const isOurs = there !== null && (there.source === null || there.source === sourceDigest(source));
+    if (!isOurs) return outbox.remove(object);
+    const isKept = !sending.isUnwanted && stamp === null && !this.isDue(cameraId, startMs, endMs ?? startMs);
+    // It is found when the store was listed.
+    if (isKept && copies === null) return;
+    if (isKept && copies !== null) {
+      const found = { ...this.#copyOf(name, sending), mark: markOf(there.etag), sizeBytes: there.bytes };
+      const others = copies.filter((other) => keyOf(other) !== keyOf(found));
+      notes.write(
+        cameraId,
+        [...others, found].sort((a, b) => a.recording.startMs - b.recording.startMs),
+      );
+      return outbox.remove(object);
+    }
+    await client.delete(sidecarObject(object), signal);
+    await client.delete(object, signal);
+    outbox.remove(object);
+  }
+
+  #copyOf({ recording, epoch, box }: Omit<ObjectName, 'cameraId'>, sending: Sending | null): Copy {
+    const stamp = sending && stampIn(sending.source);
+    return {
+      ...{ recording, stamp, inspection: nothingKnown, sizeBytes: stamp?.sizeBytes ?? 0, mark: 0 },
+      ...{ sidecarBytes: 0, epoch, box, isLeaving: false },
+    };
+  }
+
+  async #deleteLeaving(cameraId: string, signal: AbortSignal): Promise<void> {
+    const { client, notes, onChange } = this.#deps;
+    for (;;) {
+      const going = (notes.read(cameraId) ?? [])
+        .filter(({ isLeaving }) => isLeaving)
+        .slice(0, DELETED_AT_ONCE);
+      const gone = new Set<number>();
+      try {
+        for (const copy of going) {
+          const object = objectOf(cameraId, copy);
+          await client.delete(sidecarObject(object), signal);
+          await client.delete(object, signal);
+          gone.add(keyOf(copy));
+        }
+      } finally {
+        // Read anew: more may be leaving by now.
+        const copies = (notes.read(cameraId) ?? []).filter(
+          (copy) => !(copy.isLeaving && gone.has(keyOf(copy))),
+        );
+        if (gone.size > 0) notes.write(cameraId, copies);
+        this.deleted += gone.size;
+        onChange(cameraId);
+      }
+      if (going.length < DELETED_AT_ONCE) break;
+    }
+    notes.leaving.delete(cameraId);
+  }
+
+  /** Nothing is left of cameras that no rule names. */
+  removeBare(ruled: ReadonlySet<string>): void {
+    const { notes, outbox } = this.#deps;
+    for (const [cameraId, count] of [...notes.kept]) {
+      if (count > 0 || ruled.has(cameraId) || notes.leaving.has(cameraId)) continue;
+      const isBare = notes.read(cameraId)?.length === 0;
+      const isSent = outbox.sendings.some(({ object }) => parseObjectName(object)?.cameraId === cameraId);
+      if (isBare && !isSent && !existsSync(join(this.#options.archiveDir, cameraId))) notes.remove(cameraId);
+    }
+  }
+
+  /**
+   * Recordings that were cut, on the disk, to what belongs to events, and are older than all else is kept: they go once all that is
+   * left of them is in the store by its own names. Those that were cut for want of space stay until then as they are.
+   */
+  #replaced(cameraId: string, copies: readonly Copy[]): ReadonlySet<number> {
+    const wholeBeforeMs = this.#limits.get(cameraId)?.wholeBeforeMs ?? Number.NEGATIVE_INFINITY;
+    const found = new Set<number>();
+    if (wholeBeforeMs === Number.NEGATIVE_INFINITY) return found;
+    const names = this.#deps.names.lookAt(cameraId);
+    if (names === null) return found;
+    const here = Array.from(names.startsMs, (startMs, at) => ({ startMs, endMs: names.endsMs[at]! }));
+    const onDisk = new Set(here.map(({ startMs, endMs }) => copyKey(startMs, endMs)));
+    const known = new Set(copies.map(keyOf));
+    const kept = copies.filter(({ isLeaving }) => !isLeaving);
+    for (const [at, copy] of kept.entries()) {
+      const { startMs, endMs } = copy.recording;
+      if (endMs === null || onDisk.has(keyOf(copy)) || !(this.#order.rightEndMs(endMs) < wholeBeforeMs))
+        continue;
+      const isWithin = (other: { readonly startMs: number; readonly endMs: number | null }): boolean =>
+        other.startMs >= startMs && (other.endMs ?? 0) <= endMs;
+      let next = at;
+      // Those that begin at the same time may stand before it.
+      while (next > 0 && kept[next - 1]!.recording.startMs === startMs) next -= 1;
+      let hasPieces = false;
+      for (; next < kept.length && kept[next]!.recording.startMs <= endMs; next += 1)
+        hasPieces ||= kept[next] !== copy && kept[next]!.box === copy.box && isWithin(kept[next]!.recording);
+      if (!hasPieces) continue;
+      const left = here.filter((one) => isWithin(one) && !known.has(copyKey(one.startMs, one.endMs)));
+      if (left.length === 0) found.add(keyOf(copy));
+    }
+    return found;
+  }
+}
