@@ -51,8 +51,9 @@ const freeBytesOf = (probe: ArchiveProbe, beat: Signal): (() => number) => {
 /** The service does what it should without its store. */
 const storeRemark = ({ offsite }: Media['archive']): Readonly<Record<string, string>> | null => {
   if (offsite === null) return null;
-  const { fault = null, waiting = 0 } = offsite.state ?? {};
-  return { archive_s3: fault === null ? 'ok' : `${fault}; ${waiting} recordings wait` };
+  const { fault, deletionFault, state } = offsite;
+  if (fault !== null) return { archive_s3: `${fault}; ${state?.waiting ?? 0} recordings wait` };
+  return { archive_s3: deletionFault === null ? 'ok' : `nothing is deleted there: ${deletionFault}` };
 };
 
 /** Builds what watches over the service. */
@@ -95,11 +96,13 @@ export const buildOperations = (
         return { webhooks: { waiting, sending, ...counts }, mqtt: notices.mqtt?.figures ?? null };
       },
       store: () => {
-        const state = archive.offsite?.state ?? null;
-        if (state === null) return null;
-        const { oldestMs, copiedBytes: sentBytes, ...figures } = state;
+        const { offsite } = archive;
+        if (offsite === null) return null;
+        const { state, isUp } = offsite;
+        const oldestMs = state?.oldestMs ?? null;
         return {
-          ...{ ...figures, sentBytes },
+          ...{ isUp, waiting: state?.waiting ?? 0, sentBytes: state?.copiedBytes ?? 0 },
+          ...{ copied: state?.copied ?? 0, deleted: state?.deleted ?? 0, failed: state?.failed ?? 0 },
           oldestSec: oldestMs === null ? 0 : Math.max(0, (clock.wallMs() - oldestMs) / 1_000),
         };
       },

@@ -137,8 +137,8 @@ export type NoticeFigures = {
 
 /** Copies of recordings in a store. */
 export type StoreFigures = {
-  /** Why nothing can be copied now; null: it can. */
-  readonly fault: string | null;
+  /** The store did what it was asked last. */
+  readonly isUp: boolean;
   readonly waiting: number;
   /** How long ago the oldest of those began. */
   readonly oldestSec: number;

@@ -13,7 +13,7 @@ export class StoreCollector {
   constructor(register: Registry) {
     this.#up = new CollectedGauge(register, {
       name: 'svc_s3_up',
-      help: '1 while recordings can be copied to the store, else 0; none where ARCHIVE_S3 is not set.',
+      help: '1 if the store did what it was asked last, 0 if not, or before it was asked; none where ARCHIVE_S3 is not set.',
     });
     this.#waiting = new CollectedGauge(register, {
       name: 'svc_s3_waiting',
@@ -37,7 +37,7 @@ export class StoreCollector {
   collect(figures: StoreFigures | null): void {
     const lines = (value: number | undefined): ReturnType<typeof line>[] =>
       value === undefined ? [] : [line(value)];
-    this.#up.lines = lines(figures === null ? undefined : Number(figures.fault === null));
+    this.#up.lines = lines(figures === null ? undefined : Number(figures.isUp));
     this.#waiting.lines = lines(figures?.waiting);
     this.#oldest.lines = lines(figures?.oldestSec);
     this.#bytes.lines = lines(figures?.sentBytes);

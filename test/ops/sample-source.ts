@@ -90,7 +90,7 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
       mqtt: { isUp: true, waiting: 2, sent: 7, dropped: 1, connects: 2 },
     }),
     store: () => ({
-      ...{ fault: null, waiting: 4, oldestSec: 7_200, copied: 30, deleted: 5, failed: 2, sentBytes: 6e9 },
+      ...{ isUp: true, waiting: 4, oldestSec: 7_200, copied: 30, deleted: 5, failed: 2, sentBytes: 6e9 },
     }),
     events: () => ({ readers: 2, told: { cameras: 9, config: 0 } }),
   };
