@@ -9,6 +9,7 @@ import { Pacer } from '../../../src/archive/offsite/pacer.js';
 import { systemClock } from '../../../src/base/clock.js';
 import { s3AddressOf } from '../../../src/base/s3-address.js';
 import { S3Client } from '../../../src/s3/s3-client.js';
+import type { BetweenStore } from '../../support/between-store.js';
 import { HurriedClock } from '../../support/hurried-clock.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
@@ -43,14 +44,15 @@ export class CopierRig {
   }
 
   /** Begins; as after a restart if it was stopped before. `mbit`: a second of the real clock. */
-  start({ mbit = null as number | null, box = 'box' } = {}): void {
+  start({ mbit = null as number | null, box = 'box', via = null as BetweenStore | null } = {}): void {
+    const url = this.store.url().replace(`:${this.store.port}/`, `:${via?.port ?? this.store.port}/`);
     this.state = null;
     this.#copier = new Copier(
       { archiveDir: this.archiveDir, copiesDir: this.copiesDir, box, partBytes: PART_BYTES },
       {
         clock: new HurriedClock(100, HOUR_MS),
         log: this.logged.log,
-        client: new S3Client(s3AddressOf(this.store.url())!, { clock: systemClock }),
+        client: new S3Client(s3AddressOf(url)!, { clock: systemClock }),
         pacer: new Pacer(mbit, systemClock),
         isThere: async () => this.isThere,
         onState: (state) => {
@@ -122,3 +124,22 @@ export class CopierRig {
     });
   }
 }
+
+/** All that a camera ever had, and what has one name. */
+export const EVERYTHING = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY, fileNames: [] };
+export const named = (...fileNames: string[]) => ({
+  ...{ fromMs: Number.POSITIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY },
+  fileNames,
+});
+
+/** Nothing is due of these cameras but what a limit says. */
+export const expiryOf = (
+  cameraIds: readonly string[],
+  limits: readonly { cameraId: string; beforeMs?: number; wholeBeforeMs?: number }[] = [],
+) => ({
+  ...{ cameraIds, eras: [], spared: [], localBeforeMs: null },
+  limits: limits.map((limit) => ({
+    ...{ beforeMs: Number.NEGATIVE_INFINITY, wholeBeforeMs: Number.NEGATIVE_INFINITY },
+    ...limit,
+  })),
+});

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { test } from 'node:test';
+import { BetweenStore } from '../../support/between-store.js';
+import { until } from '../../support/until.js';
+import { Versitygw, withoutStore } from '../../support/versitygw.js';
+import { CopierRig, EVERYTHING, expiryOf, named, PART_BYTES, START_MS } from './copier-rig.js';
+
+const skip = withoutStore;
+const MINUTE_MS = 60_000;
+const refused = { status: 403, code: 'AccessDenied' } as const;
+
+const remove = (rig: CopierRig, fileName: string): void => rmSync(rig.pathOf('door', fileName));
+
+test('what is deleted within a time goes from the store, though the disk has it no more', {
+  skip,
+}, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const [first, second] = [rig.record('door', 0), rig.record('door', 1)];
+  rig.start();
+  await rig.untilIdle();
+  remove(rig, first);
+  assert.equal(rig.copier.forget('door', { fromMs: START_MS, toMs: START_MS + MINUTE_MS, fileNames: [] }), 1);
+  await until('it is gone', () => !existsSync(rig.objectPath('door', first)));
+  assert.ok(rig.isCopied('door', second));
+});
+
+test('a wish outlives the run and the notes that were lost; what comes later under the same id stays', {
+  skip,
+}, async (t) => {
+  const store = await Versitygw.start(t);
+  const rig = new CopierRig(t, store);
+  const old = rig.record('door', 0);
+  rig.start();
+  await rig.untilIdle();
+  await rig.stop();
+  await store.kill();
+  rmSync(rig.copiesDir, { recursive: true });
+  remove(rig, old);
+  rig.start();
+  rig.copier.forget('door', EVERYTHING);
+  await rig.stop();
+  const young = rig.record('door', 5);
+  await store.start();
+  rig.start();
+  await until('the old one is gone, the young one is there', () => {
+    return !existsSync(rig.objectPath('door', old)) && rig.isCopied('door', young);
+  });
+  await rig.untilIdle();
+  assert.equal(rig.state?.kept['door'], 1);
+});
+
+test('of a camera that left nothing on the disk the store is asked what it has', { skip }, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const fileName = rig.record('door', 0);
+  rig.start();
+  await rig.untilIdle();
+  await rig.stop();
+  rmSync(rig.copiesDir, { recursive: true });
+  rmSync(rig.pathOf('door', ''), { recursive: true });
+  rig.start();
+  const expiry = expiryOf(['door'], [{ cameraId: 'door', beforeMs: START_MS + 2 * MINUTE_MS }]);
+  rig.copier.expire(expiry);
+  await until('it is known', () => rig.state?.kept['door'] === 1);
+  rig.copier.expire(expiry);
+  await until('it is gone', () => !existsSync(rig.objectPath('door', fileName)));
+});
+
+test('what may be there goes when it is deleted meanwhile, though nobody ever heard that it was', {
+  skip,
+}, async (t) => {
+  const store = await Versitygw.start(t);
+  const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
+  const fileName = rig.record('door', 0);
+  let isPut = false;
+  between.fate = (method) => {
+    isPut ||= method === 'PUT';
+    return method === 'PUT' ? 'lose' : isPut ? { status: 500, code: '' } : 'pass';
+  };
+  rig.start({ via: between });
+  await until('it is there', () => rig.isCopied('door', fileName));
+  await until('that is not known', () => rig.state?.fault != null);
+  rig.copier.forget('door', named(fileName));
+  remove(rig, fileName);
+  // As kill -9 does, nothing but what is written down is left.
+  await rig.stop();
+  between.fate = (method) => (method === 'DELETE' ? refused : 'pass');
+  rig.start({ via: between });
+  await until('it can not be deleted now', () => rig.state?.deletionFault != null);
+  between.fate = () => 'pass';
+  await until('it is gone', () => !existsSync(rig.objectPath('door', fileName)));
+  await until('that is told', () => rig.state?.deletionFault === null);
+  assert.deepEqual(rig.objects(), []);
+});
+
+test('one that is deleted while it is sent is not there; one that made room for others is', {
+  skip,
+}, async (t) => {
+  const store = await Versitygw.start(t);
+  const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
+  const [evicted, asked] = [rig.record('door', 0, 2 * PART_BYTES), rig.record('door', 1, 2 * PART_BYTES)];
+  // Its parts are there, and are to be joined.
+  const whenJoined = (fileName: string, then: () => void): void => {
+    between.fate = (method, target) => {
+      if (method === 'POST' && target.includes(fileName.slice(0, 30)) && target.includes('uploadId=')) then();
+      return 'pass';
+    };
+  };
+  const bytes = existsSync(rig.pathOf('door', evicted));
+  assert.ok(bytes);
+  whenJoined(evicted, () => {
+    remove(rig, evicted);
+    whenJoined(asked, () => {
+      rig.copier.forget('door', named(asked));
+      remove(rig, asked);
+    });
+  });
+  rig.start({ via: between });
+  await until('the first is kept, the second is gone', () => {
+    return rig.state?.kept['door'] === 1 && rig.state.waiting === 0 && rig.state.copied === 1;
+  });
+  await until('it is gone', () => !existsSync(rig.objectPath('door', asked)));
+  assert.ok(existsSync(rig.objectPath('door', evicted)));
+});
+
+test('a key that may delete nothing, and list no uploads, copies all the same', { skip }, async (t) => {
+  const store = await Versitygw.start(t);
+  const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
+  const [first, second] = [rig.record('door', 0), rig.record('door', 1)];
+  between.fate = (method, target) =>
+    method === 'DELETE' || /[?&]uploads=(?:&|$)/.test(target) ? refused : 'pass';
+  rig.start({ via: between });
+  await rig.untilIdle();
+  rig.copier.forget('door', named(first));
+  remove(rig, first);
+  await until('it is told', () => /403 AccessDenied/.test(rig.state?.deletionFault ?? ''));
+  const third = rig.record('door', 2);
+  rig.copier.look();
+  await until('another one is copied', () => rig.isCopied('door', third));
+  assert.equal(rig.state?.fault, null);
+  assert.ok(rig.isCopied('door', second));
+  between.fate = () => 'pass';
+  await until('what was to go is gone', () => !existsSync(rig.objectPath('door', first)));
+});
+
+test('one that the store does not take holds up no other, and is tried again', { skip }, async (t) => {
+  const store = await Versitygw.start(t);
+  const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
+  const [bad, ...good] = [0, 1, 2, 3].map((minute) =>
+    rig.record('door', minute, minute === 0 ? 2 * PART_BYTES : 10),
+  );
+  between.fate = (method, target) =>
+    method === 'POST' && target.includes('uploadId=') ? { status: 400, code: 'InvalidPart' } : 'pass';
+  rig.start({ via: between });
+  await until('the others are copied', () => good.every((fileName) => rig.isCopied('door', fileName)));
+  between.fate = () => 'pass';
+  await until('so is this one', () => rig.isCopied('door', bad!));
+  await rig.untilIdle();
+  await until('no upload is left', async () => (await rig.client().listUploads()).length === 0);
+});
+
+test('what is older than its camera keeps it is not copied, though the disk keeps it', {
+  skip,
+}, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const [old, young] = [rig.record('door', 0), rig.record('door', 5)];
+  rig.start();
+  rig.copier.expire(expiryOf(['door'], [{ cameraId: 'door', beforeMs: START_MS + 2 * MINUTE_MS }]));
+  await until('the young one is copied', () => rig.isCopied('door', young));
+  await rig.untilIdle();
+  assert.equal(existsSync(rig.objectPath('door', old)), false);
+});
+
+test('one that was cut goes when it is old enough and what is left of it is there; not for want of space', {
+  skip,
+}, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const whole = rig.record('door', 0);
+  const other = rig.record('door', 2);
+  rig.start();
+  await rig.untilIdle();
+  const piece = '2026-11-21_08-30-20_to_08-30-40.mp4';
+  renameSync(rig.pathOf('door', whole), rig.pathOf('door', piece));
+  const ofAge = (endMs: number) => expiryOf(['door'], [{ cameraId: 'door', wholeBeforeMs: endMs }]);
+  // By age, but what is left isn't there yet.
+  rig.copier.expire(ofAge(START_MS + 2 * MINUTE_MS));
+  assert.equal(rig.state?.kept['door'], 2);
+  rig.copier.look();
+  await until('the piece is copied', () => rig.isCopied('door', piece));
+  // For want of space: it isn't old.
+  rig.copier.expire(ofAge(START_MS));
+  await rig.untilIdle();
+  assert.ok(existsSync(rig.objectPath('door', whole)));
+  rig.copier.expire(ofAge(START_MS + 2 * MINUTE_MS));
+  await until('the whole is gone', () => !existsSync(rig.objectPath('door', whole)));
+  assert.ok(rig.isCopied('door', piece) && rig.isCopied('door', other));
+});
