@@ -284,14 +284,30 @@ export class Retention {
   async #forgetGone(rules: readonly RetentionRule[], { bare, absent }: Expiry): Promise<void> {
     const [bareIds, absentIds] = [new Set(bare), new Set(absent)];
     this.#elsewhere = new Set([...this.#elsewhere].filter((cameraId) => absentIds.has(cameraId)));
+    const { copies } = this.#deps;
     for (const { cameraId, camera } of rules) {
       const isElsewhere = camera === 'deleted' && this.#elsewhere.has(cameraId);
       const isGone = bareIds.has(cameraId) || (absentIds.has(cameraId) && !isElsewhere);
       if (camera === 'here' || !isGone) continue;
       // One that is made anew under its id is another one, and gets nothing of it: all that a store has is marked first.
-      if (camera === 'purged') await this.#deps.copies?.forget(cameraId, EVERYTHING);
-      else if (this.#deps.copies?.keeps(cameraId) === true) continue;
-      this.#deps.onGone(cameraId);
+      const isLeft =
+        camera === 'purged' ? !(await this.#forgetCopies(cameraId)) : copies?.keeps(cameraId) === true;
+      if (!isLeft) this.#deps.onGone(cameraId);
+    }
+  }
+
+  /** Whether it is certain that all that a store has of a camera goes; else the next sweep asks again. */
+  async #forgetCopies(cameraId: string): Promise<boolean> {
+    try {
+      await this.#deps.copies?.forget(cameraId, EVERYTHING);
+      return true;
+    } catch (fault) {
+      const reason = messageOf(fault);
+      this.#deps.log.warn('it is not certain that the store deletes a camera', {
+        camera_id: cameraId,
+        reason,
+      });
+      return false;
     }
   }
 

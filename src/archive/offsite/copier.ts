@@ -60,6 +60,8 @@ const LEAVE_MS = 60_000;
 const MOST_EPOCHS = 10;
 /** No object's name: nothing is there. */
 const PROBE = 'probe';
+/** No camera's id, and no recording's key. */
+const LEAVING = '';
 
 const isOfStore = (fault: unknown): boolean => fault instanceof AppError && fault.code.startsWith('s3_');
 
@@ -130,6 +132,8 @@ export class Copier {
       ...{ client, log, names, isThere: deps.isThere },
       read: (cameraId) => notes.read(cameraId) ?? [],
       write: (cameraId, copies) => notes.write(cameraId, copies),
+      unwant: (object, stamp) =>
+        outbox.set({ object, source: sourceOf(stamp), uploadId: null, parts: {}, isUnwanted: true }),
     });
     this.#sender = new FileSender({
       ...{ client, outbox },
@@ -177,11 +181,11 @@ export class Copier {
   /** The same of all that is older than its camera keeps it. */
   expire(expiry: CopyExpiry): void {
     const { cameraIds, eras, localBeforeMs } = expiry;
+    for (const cameraId of cameraIds) if (!this.#notes.kept.has(cameraId)) this.#unlisted.add(cameraId);
     this.#leaver.begin(localBeforeMs, new EraOrder(eras), this.#notes.kept.keys());
+    this.#isDirty = true;
     this.#departures.expire(expiry);
     this.#departures.removeBare(new Set(cameraIds));
-    for (const cameraId of cameraIds) if (!this.#notes.kept.has(cameraId)) this.#unlisted.add(cameraId);
-    this.#isDirty = true;
     this.look();
   }
 
@@ -212,11 +216,7 @@ export class Copier {
     this.#isDirty = true;
     await this.#departures.step(signal);
     if (await this.#list(signal)) return true;
-    const changed = await this.#leaver.step(signal);
-    if (changed !== null) {
-      this.#backlog.forget(changed);
-      return true;
-    }
+    if (await this.#leave(signal)) return true;
     const nowMs = clock.monotonicMs();
     const due = this.#backlog.next(nowMs, (cameraId) => !this.#patience.isWaiting(cameraId, nowMs));
     if (due === null) {
@@ -230,6 +230,23 @@ export class Copier {
     else if (this.#departures.isDue(cameraId, startMs, endMs)) this.#backlog.drop(due);
     else await this.#attempt(due, signal);
     return true;
+  }
+
+  /** Takes some from the disk; whether there may be more. Where the store doesn't tell of one, none leaves, and others are copied. */
+  async #leave(signal: AbortSignal): Promise<boolean> {
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (this.#patience.isWaiting(LEAVING, nowMs)) return false;
+    try {
+      const changed = await this.#leaver.step(signal);
+      this.#patience.forget(LEAVING);
+      if (changed !== null) this.#backlog.forget(changed);
+      return changed !== null;
+    } catch (fault) {
+      if (signal.aborted || !mayBeItsOwn(fault)) throw fault;
+      this.#patience.fail(LEAVING, nowMs);
+      this.#deps.log.warn('recordings do not leave the disk now', { reason: messageOf(fault) });
+      return false;
+    }
   }
 
   /** Nothing is to be copied: whether anything could be shows by a question alone. */
@@ -339,15 +356,11 @@ export class Copier {
     const sidecarBytes = await this.#sendSidecar(object, folder, due, signal);
     const there = await client.head(object, signal);
     if (there?.bytes !== stamp.sizeBytes || there.etag !== etag) {
-      await client.delete(object, signal);
+      this.#unwant(object);
       throw s3Error('s3_damaged', 'what the store has is not what was sent');
     }
     this.#backlog.drop(due);
-    if (this.#isNoMore(due, opened, isUnwanted())) {
-      const sending = this.#outbox.of(object);
-      if (sending !== null) this.#outbox.set({ ...sending, isUnwanted: true });
-      return;
-    }
+    if (this.#isNoMore(due, opened, isUnwanted())) return this.#unwant(object);
     this.#note(cameraId, {
       ...{ recording, stamp, inspection: inspection!, sizeBytes: stamp.sizeBytes, mark: markOf(etag) },
       ...{ sidecarBytes, epoch: epoch - 1, box, isLeaving: false },
@@ -355,6 +368,12 @@ export class Copier {
     this.#outbox.remove(object);
     this.#recover();
     this.#counts.copied += 1;
+  }
+
+  /** It goes before anything else is copied. */
+  #unwant(object: string): void {
+    const sending = this.#outbox.of(object);
+    if (sending !== null) this.#outbox.set({ ...sending, isUnwanted: true });
   }
 
   /** Whether what was sent is no recording any more. One that the disk lost for want of space is. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { isS3Error } from '../../s3/errors.js';
 import type { S3Client } from '../../s3/s3-client.js';
 import { closedName, parseRecordingName } from '../files/file-name.js';
 import type { KnownNames } from '../files/known-names.js';
@@ -38,6 +39,8 @@ type Watched = { readonly cameraId: string; readonly fileName: string; isUnwante
 const DELETED_AT_ONCE = 64;
 const FIRST_REST_MS = 10_000;
 const LONGEST_REST_MS = 3_600_000;
+/** The same while the store is away. */
+const LONGEST_AWAY_MS = 120_000;
 
 const noName = { epoch: 0, box: '' };
 
@@ -62,10 +65,12 @@ export class Departures {
   readonly #options: { readonly archiveDir: string; readonly box: string };
   readonly #deps: DeparturesDeps;
   readonly #patience = new Patience(FIRST_REST_MS, LONGEST_REST_MS);
+  readonly #forStore = new Patience(FIRST_REST_MS, LONGEST_AWAY_MS);
   #order = new EraOrder([]);
   #limits = new Map<string, CopyExpiry['limits'][number]>();
   #isProtected = protectionBy([]);
   #areOrphansGone = false;
+  #awayUntilMs = Number.NEGATIVE_INFINITY;
   #watched: Watched | null = null;
   #said: string | null = null;
   /** What went wrong last of what is to go, or to be looked at. */
@@ -152,13 +157,16 @@ export class Departures {
 
   async #try(key: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     const { nowMs, log } = this.#deps;
-    if (signal.aborted || this.#patience.isWaiting(key, nowMs())) return;
+    if (signal.aborted || this.#isWaiting(key)) return;
     try {
       await work();
       this.#recover(key);
     } catch (fault) {
       if (signal.aborted) return;
-      this.#patience.fail(key, nowMs());
+      const isAway = isS3Error(fault, 's3_unavailable');
+      // One that is silent isn't waited for by each in turn.
+      if (isAway) this.#awayUntilMs = nowMs() + FIRST_REST_MS;
+      (isAway ? this.#forStore : this.#patience).fail(key, nowMs());
       this.#failing.add(key);
       this.failed += 1;
       const reason = messageOf(fault);
@@ -168,8 +176,18 @@ export class Departures {
     }
   }
 
+  #isWaiting(key: string): boolean {
+    const nowMs = this.#deps.nowMs();
+    return (
+      nowMs < this.#awayUntilMs ||
+      this.#patience.isWaiting(key, nowMs) ||
+      this.#forStore.isWaiting(key, nowMs)
+    );
+  }
+
   #recover(key: string): void {
     this.#patience.forget(key);
+    this.#forStore.forget(key);
     if (!this.#failing.delete(key) || this.#failing.size > 0) return;
     this.#deps.log.info('the store deletes again');
     this.fault = null;

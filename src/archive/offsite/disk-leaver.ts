@@ -5,19 +5,21 @@ import type { S3Client } from '../../s3/s3-client.js';
 import { deleteBelongings, Sharers } from '../files/belongings.js';
 import { closedName } from '../files/file-name.js';
 import type { KnownNames } from '../files/known-names.js';
-import { isSameStamp, statFile } from '../files/scan-folder.js';
+import { type FileStamp, isSameStamp, statFile } from '../files/scan-folder.js';
 import type { EraOrder } from '../keep/clock-eras.js';
 import { type Copy, copyKey, keyOf, markOf } from './copies.js';
-import { objectOf, sidecarObject } from './object-name.js';
+import { objectOf } from './object-name.js';
 
 export type DiskLeaverDeps = {
-  readonly client: Pick<S3Client, 'head' | 'delete'>;
+  readonly client: Pick<S3Client, 'head'>;
   readonly log: Logger;
   readonly names: KnownNames;
   /** Whether the folder of all recordings is there. */
   readonly isThere: () => Promise<boolean>;
   readonly read: (cameraId: string) => readonly Copy[];
   readonly write: (cameraId: string, copies: readonly Copy[]) => void;
+  /** An object that was made of a file is to be deleted in the store. */
+  readonly unwant: (object: string, stamp: FileStamp) => void;
 };
 
 /** Files that leave before others of the thread's work get their turn. */
@@ -81,8 +83,7 @@ export class DiskLeaver {
     const object = objectOf(cameraId, copy);
     if (copy.stamp !== null && !isSameStamp(stamp, copy.stamp)) {
       // Somebody wrote to it: what is in the store is of no use any more.
-      await client.delete(sidecarObject(object), signal);
-      await client.delete(object, signal);
+      this.#deps.unwant(object, copy.stamp);
       return this.#forget(cameraId, copy);
     }
     const there = copy.stamp === null ? null : await client.head(object, signal);

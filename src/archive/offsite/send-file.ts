@@ -39,6 +39,8 @@ type Begun = {
 };
 
 const LANES = 2;
+/** Files of which some may be there. */
+const MOST_BEGUN = 1_000;
 /** What arrived otherwise is sent again at once. */
 const MOST_DAMAGED = 3;
 
@@ -68,6 +70,11 @@ export class FileSender {
     try {
       return await this.#put(object, file, { mayReplace: false, signal });
     } catch (fault) {
+      // Nothing of it is there.
+      if (isS3Error(fault, 's3_refused') || isS3Error(fault, 's3_damaged')) {
+        outbox.abandon(object);
+        outbox.remove(object);
+      }
       if (!isS3Error(fault, 's3_taken')) throw fault;
       const now = await this.#find(object, file, signal);
       if (now === null) throw s3Error('s3_refused', 'the store says that it has an object, and has none');
@@ -100,6 +107,7 @@ export class FileSender {
     const { outbox } = this.#deps;
     const known = outbox.of(object);
     if (known?.source === source) return;
+    if (outbox.sendings.length >= MOST_BEGUN) throw new Error('too much was begun that is not there yet');
     outbox.abandon(object);
     outbox.set({ object, source, uploadId: null, parts: {}, isUnwanted: false });
   }

@@ -9,6 +9,7 @@ import {
   readCopies,
   writeCopies,
 } from '../../../src/archive/offsite/copies.js';
+import { findCopies } from '../../../src/archive/offsite/find-copies.js';
 import { startReasons } from '../../../src/fmp4/start-reason.js';
 import { tempFolder } from '../../support/temp-folder.js';
 
@@ -72,4 +73,28 @@ test('what is damaged is as good as not written, wherever that is', (t) => {
   const folder = `${path}-folder`;
   mkdirSync(folder);
   assert.throws(() => readCopies(folder));
+});
+
+test('more copies than can be read are not written, and what was there stays', (t) => {
+  const path = copiesPath(tempFolder(t), 'door');
+  const [one] = fc.sample(copy, 1);
+  const many = (count: number): Copy[] =>
+    Array.from({ length: count }, (_, at) => ({
+      ...one!,
+      recording: { startMs: at * 1_000, endMs: at * 1_000 + 1_000 },
+    }));
+  writeCopies(path, many(256_000));
+  assert.equal(readCopies(path)?.length, 256_000);
+  assert.throws(() => writeCopies(path, many(256_001)), /256000 copies/);
+  assert.equal(readCopies(path)?.length, 256_000);
+});
+
+test('a list without an end is none, whatever its pages are', async () => {
+  let pages = 0;
+  const list = async () => {
+    pages += 1;
+    return { items: [], next: pages % 2 === 0 ? 'a' : 'b' };
+  };
+  await assert.rejects(findCopies({ list }, 'door', new AbortController().signal), { code: 's3_bad_answer' });
+  assert.ok(pages <= 10_000);
 });

@@ -195,3 +195,24 @@ test('one that was cut goes when it is old enough and what is left of it is ther
   await until('the whole is gone', () => !existsSync(rig.objectPath('door', whole)));
   assert.ok(rig.isCopied('door', piece) && rig.isCopied('door', other));
 });
+
+test('one that the store does not tell of stays on the disk, and holds up no other', { skip }, async (t) => {
+  const store = await Versitygw.start(t);
+  const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
+  const first = rig.record('door', 0);
+  rig.start({ via: between });
+  await rig.untilIdle();
+  between.fate = (method, target) =>
+    method === 'HEAD' && target.includes(first.slice(0, 30)) ? refused : 'pass';
+  rig.copier.expire({ ...expiryOf(['door']), localBeforeMs: START_MS + 2 * MINUTE_MS });
+  await until('it is told', () =>
+    rig.logged.lines.some(({ message }) => /do not leave the disk/.test(message)),
+  );
+  const second = rig.record('door', 1);
+  rig.copier.look();
+  await until('another one is copied', () => rig.isCopied('door', second));
+  assert.ok(existsSync(rig.pathOf('door', first)));
+  between.fate = () => 'pass';
+  rig.copier.expire({ ...expiryOf(['door']), localBeforeMs: START_MS + 2 * MINUTE_MS });
+  await until('it has left the disk', () => !existsSync(rig.pathOf('door', first)));
+});
