@@ -75,7 +75,7 @@ test('recordings are copied to a store; kill -9 of the service, and of the store
     },
     { deadlineMs: COPIED_WITHIN_MS, describe },
   );
-  assert.equal(await figureOf(recording, 'svc_s3_up'), 1);
+  await until('the store is up', async () => (await figureOf(recording, 'svc_s3_up')) === 1, { describe });
   // Rules that have changed are gone by within a minute: the long one is older than the disk is to have it.
   await recording.call('PUT', '/api/cameras/gate', { retention_days: 6 });
   await until('the long one has left the disk', () => !recording.files('gate').includes(LONG), {

@@ -437,12 +437,13 @@ export class Copier {
   #recover(): void {
     this.#restMs = FIRST_REST_MS;
     this.#hasGoneOn = true;
+    if (this.#isUp) return;
     this.#isUp = true;
-    if (this.#fault === null) return;
-    this.#deps.log.info('recordings are copied to the store again');
+    if (this.#fault !== null) this.#deps.log.info('recordings are copied to the store again');
     this.#fault = null;
     this.#said = null;
     this.#isDirty = true;
+    this.#tellState();
   }
 
   /** Until there may be more to do, or the time is over. */

@@ -144,6 +144,7 @@ export class Departures {
         await this.#endOrphans(signal);
         this.#areOrphansGone = true;
       });
+    this.#forgetSettled();
     for (const sending of outbox.sendings)
       await this.#try(sending.object, signal, () => this.#settle(sending, signal));
     for (const ended of outbox.ended)
@@ -174,6 +175,17 @@ export class Departures {
       this.#said = reason;
       this.fault = faultWords(fault);
     }
+  }
+
+  /** What was copied after all, or is nothing to look at any more for another reason, fails no more. */
+  #forgetSettled(): void {
+    const { notes, outbox } = this.#deps;
+    const left = new Set([
+      ...['orphans', ...notes.leaving.keys()],
+      ...outbox.sendings.map(({ object }) => object),
+      ...outbox.ended.map(({ uploadId }) => uploadId),
+    ]);
+    for (const key of [...this.#failing]) if (!left.has(key)) this.#recover(key);
   }
 
   #isWaiting(key: string): boolean {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
+import { copiesPath, readCopies } from '../../../src/archive/offsite/copies.js';
 import { BetweenStore } from '../../support/between-store.js';
 import { until } from '../../support/until.js';
 import { Versitygw, withoutStore } from '../../support/versitygw.js';
@@ -106,8 +107,6 @@ test('one that is deleted while it is sent is not there; one that made room for 
       return 'pass';
     };
   };
-  const bytes = existsSync(rig.pathOf('door', evicted));
-  assert.ok(bytes);
   whenJoined(evicted, () => {
     remove(rig, evicted);
     whenJoined(asked, () => {
@@ -162,38 +161,46 @@ test('one that the store does not take holds up no other, and is tried again', {
 test('what is older than its camera keeps it is not copied, though the disk keeps it', {
   skip,
 }, async (t) => {
-  const rig = new CopierRig(t, await Versitygw.start(t));
+  const store = await Versitygw.start(t);
+  const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
   const [old, young] = [rig.record('door', 0), rig.record('door', 5)];
-  rig.start();
+  rig.start({ via: between });
   rig.copier.expire(expiryOf(['door'], [{ cameraId: 'door', beforeMs: START_MS + 2 * MINUTE_MS }]));
   await until('the young one is copied', () => rig.isCopied('door', young));
   await rig.untilIdle();
-  assert.equal(existsSync(rig.objectPath('door', old)), false);
+  const puts = between.asked.filter((request) => request.startsWith('PUT '));
+  assert.equal(puts.length, 1);
+  assert.ok(!puts[0]!.includes(old.slice(0, 30)));
 });
 
-test('one that was cut goes when it is old enough and what is left of it is there; not for want of space', {
+test('one that was cut goes when it is old enough and all that is left of it is there; not for want of space', {
   skip,
 }, async (t) => {
   const rig = new CopierRig(t, await Versitygw.start(t));
-  const whole = rig.record('door', 0);
-  const other = rig.record('door', 2);
+  const [whole, other] = [rig.record('door', 0), rig.record('door', 2)];
   rig.start();
   await rig.untilIdle();
-  const piece = '2026-11-21_08-30-20_to_08-30-40.mp4';
-  renameSync(rig.pathOf('door', whole), rig.pathOf('door', piece));
-  const ofAge = (endMs: number) => expiryOf(['door'], [{ cameraId: 'door', wholeBeforeMs: endMs }]);
-  // By age, but what is left isn't there yet.
-  rig.copier.expire(ofAge(START_MS + 2 * MINUTE_MS));
-  assert.equal(rig.state?.kept['door'], 2);
+  const pieces = ['2026-11-21_08-30-05_to_08-30-15.mp4', '2026-11-21_08-30-20_to_08-30-40.mp4'] as const;
+  const kept = (): number =>
+    (readCopies(copiesPath(rig.copiesDir, 'door')) ?? []).filter(({ isLeaving }) => !isLeaving).length;
+  /** How many stay, once all that ended before was told to be cut by now. */
+  const keptOfAge = (endMs: number): number => {
+    rig.copier.expire(expiryOf(['door'], [{ cameraId: 'door', wholeBeforeMs: endMs }]));
+    return kept();
+  };
+  const late = START_MS + 2 * MINUTE_MS;
+  renameSync(rig.pathOf('door', whole), rig.pathOf('door', pieces[0]));
+  assert.equal(keptOfAge(late), 2);
   rig.copier.look();
-  await until('the piece is copied', () => rig.isCopied('door', piece));
-  // For want of space: it isn't old.
-  rig.copier.expire(ofAge(START_MS));
-  await rig.untilIdle();
-  assert.ok(existsSync(rig.objectPath('door', whole)));
-  rig.copier.expire(ofAge(START_MS + 2 * MINUTE_MS));
+  await until('a piece is copied', () => kept() === 3);
+  rig.write('door', pieces[1], Buffer.from('of another event'));
+  assert.equal(keptOfAge(late), 3, 'another piece is not there yet');
+  rig.copier.look();
+  await until('it is copied, too', () => kept() === 4);
+  assert.equal(keptOfAge(START_MS), 4, 'it is not old, so that it was cut for want of space');
+  assert.equal(keptOfAge(late), 3);
   await until('the whole is gone', () => !existsSync(rig.objectPath('door', whole)));
-  assert.ok(rig.isCopied('door', piece) && rig.isCopied('door', other));
+  for (const fileName of [...pieces, other]) assert.ok(rig.isCopied('door', fileName), fileName);
 });
 
 test('one that the store does not tell of stays on the disk, and holds up no other', { skip }, async (t) => {
