@@ -23,8 +23,8 @@ test('objects are put once, and read, listed and deleted', { skip: withoutStore 
   const bytes = randomBytes(300_000);
   const name = "door/2026-11-21/a b+c&d='é'.mp4";
   assert.equal(await client.head(name), null);
-  assert.equal(await client.put(name, { bytes }), md5(bytes));
-  assert.deepEqual(await client.head(name), { bytes: bytes.length, etag: md5(bytes) });
+  assert.equal(await client.put(name, { bytes }, { source: 'a1b2' }), md5(bytes));
+  assert.deepEqual(await client.head(name), { bytes: bytes.length, etag: md5(bytes), source: 'a1b2' });
   await assert.rejects(client.put(name, { bytes: Buffer.from('other') }), fails('s3_taken'));
   assert.deepEqual(await client.read(name, 100_000, 100_010), bytes.subarray(100_000, 100_010));
   assert.deepEqual(await client.read(name, 0, bytes.length), bytes);
@@ -69,7 +69,7 @@ test('an upload in parts outlives the store that is killed', { skip: withoutStor
   t.after(() => client.close());
   const bytes = randomBytes(2 * PART_BYTES + 1_000);
   const partAt = (at: number): Buffer => bytes.subarray(at * PART_BYTES, (at + 1) * PART_BYTES);
-  const uploadId = await client.createUpload('long.mp4');
+  const uploadId = await client.createUpload('long.mp4', { source: 'c3d4' });
   assert.deepEqual(
     (await client.listUploads()).map((upload) => [upload.name, upload.uploadId]),
     [['long.mp4', uploadId]],
@@ -88,7 +88,7 @@ test('an upload in parts outlives the store that is killed', { skip: withoutStor
   await client.uploadPart('long.mp4', uploadId, 3, { bytes: partAt(2) });
   const parts = await client.listParts('long.mp4', uploadId);
   const etag = await client.completeUpload('long.mp4', uploadId, parts);
-  assert.deepEqual(await client.head('long.mp4'), { bytes: bytes.length, etag });
+  assert.deepEqual(await client.head('long.mp4'), { bytes: bytes.length, etag, source: 'c3d4' });
   assert.equal(md5(await client.read('long.mp4', 0, bytes.length)), md5(bytes));
   await assert.rejects(client.listParts('long.mp4', uploadId), fails('s3_not_found'));
   const second = await client.createUpload('other.mp4');
