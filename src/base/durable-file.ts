@@ -7,8 +7,14 @@ import {
   renameSync,
   rmSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+
+/** Writes all of `bytes` at `offset`. */
+export const writeAt = (fd: number, bytes: Buffer, offset: number): void => {
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, offset + at);
+};
 
 /** Makes sure that what was created, linked or removed in `folder` is still so after a power cut. */
 export const syncFolder = (folder: string): void => {

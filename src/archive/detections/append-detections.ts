@@ -1,11 +1,12 @@
 import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeAt } from '../../base/durable-file.js';
 import { folderOf } from '../files/archive-path.js';
 import { codeOf } from '../files/disk-fault.js';
 import { isRealFolder } from '../files/scan-folder.js';
 import { parseSidecarName } from '../files/sidecar-name.js';
 import { RECORD_HEAD_BYTES } from './detection-record.js';
-import { isSidecar, pagesOf, wholeBytesOf, writeAt } from './sidecar-pages.js';
+import { isSidecar, pagesOf, wholeBytesOf } from './sidecar-pages.js';
 
 /** Records for one sidecar. */
 export type Append = {

@@ -9,21 +9,13 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { syncFolder } from '../../base/durable-file.js';
+import { syncFolder, writeAt } from '../../base/durable-file.js';
 import { codeOf } from '../files/disk-fault.js';
 import { parseRecordingName } from '../files/file-name.js';
 import { openRegular } from '../files/regular-file.js';
 import { draftOf, sidecarOf } from '../files/sidecar-name.js';
 import { recordTimeAt } from './detection-record.js';
-import {
-  eachRecord,
-  isSidecar,
-  pageCountOf,
-  pagesOf,
-  readPage,
-  wholeBytesOf,
-  writeAt,
-} from './sidecar-pages.js';
+import { eachRecord, isSidecar, pageCountOf, pagesOf, readPage, wholeBytesOf } from './sidecar-pages.js';
 
 const FILE_MODE = 0o640;
 const WRITE_BYTES = 1 << 20;

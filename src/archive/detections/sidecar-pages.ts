@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs';
 import { type ByteSource, readUpTo } from '../files/regular-file.js';
 import { recordBytesAt } from './detection-record.js';
 
@@ -58,9 +57,4 @@ export const pagesOf = (records: readonly Buffer[], fileBytes: number): Buffer =
     put(record);
   }
   return Buffer.concat(pieces);
-};
-
-/** Writes all of `bytes` at `offset`. */
-export const writeAt = (fd: number, bytes: Buffer, offset: number): void => {
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, offset + at);
 };

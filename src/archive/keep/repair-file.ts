@@ -1,6 +1,6 @@
 import { closeSync, constants, fsyncSync, ftruncateSync, lstatSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncFolder } from '../../base/durable-file.js';
+import { syncFolder, writeAt } from '../../base/durable-file.js';
 import { buildMfra } from '../../fmp4/random-access.js';
 import { shareOut } from '../detections/share-out.js';
 import { moveBelongingsAside } from '../files/belongings.js';
@@ -9,7 +9,7 @@ import { closedName, parseRecordingName } from '../files/file-name.js';
 import { endMsOf } from '../files/file-times.js';
 import { openRegular, readUpTo } from '../files/regular-file.js';
 import { MAX_START_DIFFERENCE_MS } from '../list/recording.js';
-import { freeWaste, piecesOf, splitFile, writeAll } from './split-file.js';
+import { freeWaste, piecesOf, splitFile } from './split-file.js';
 import { type Stretch, type Survey, surveyFile } from './survey-file.js';
 
 /** What became of an unclosed file. */
@@ -54,7 +54,7 @@ const finishFile = (fd: number, fileBytes: number, stretch: Stretch, videoTrackI
   if (fileBytes !== endBytes + mfra.length || !behind.equals(mfra)) {
     ftruncateSync(fd, endBytes);
     try {
-      writeAll(fd, mfra, endBytes);
+      writeAt(fd, mfra, endBytes);
     } catch (fault) {
       // A full disk: the file plays without an index, too.
       if (!isDiskFull(fault)) throw fault;

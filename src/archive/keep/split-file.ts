@@ -1,6 +1,6 @@
-import { closeSync, fsyncSync, openSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncFolder } from '../../base/durable-file.js';
+import { syncFolder, writeAt } from '../../base/durable-file.js';
 import { PartTable } from '../../fmp4/part-table.js';
 import { buildMfra } from '../../fmp4/random-access.js';
 import { type StartReason, withStartReason } from '../../fmp4/start-reason.js';
@@ -11,17 +11,12 @@ import type { Stretch, Survey } from './survey-file.js';
 
 const COPY_BYTES = 1 << 20;
 
-/** Writes all of `bytes` at `offset`. */
-export const writeAll = (fd: number, bytes: Buffer, offset: number): void => {
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, offset + at);
-};
-
 /** Makes boxes of what isn't any: `free` ones (ISO 14496-12 §8.1.2), whatever is in them. */
 export const freeWaste = (fd: number, { waste }: Pick<Stretch, 'waste'>, shiftBytes: number): void => {
   for (const { startBytes, endBytes } of waste) {
     const head = Buffer.from('\0\0\0\0free', 'latin1');
     head.writeUInt32BE(endBytes - startBytes);
-    writeAll(fd, head, startBytes + shiftBytes);
+    writeAt(fd, head, startBytes + shiftBytes);
   }
 };
 
@@ -35,7 +30,7 @@ const copyRange = (
   const buffer = Buffer.allocUnsafe(COPY_BYTES);
   for (let at = startBytes; at < endBytes; at += COPY_BYTES) {
     const bytes = readUpTo(from, buffer.subarray(0, Math.min(COPY_BYTES, endBytes - at)), at);
-    writeAll(to, bytes, position + at - startBytes);
+    writeAt(to, bytes, position + at - startBytes);
   }
 };
 
@@ -60,10 +55,10 @@ export const writePiece = (
   }
   const target = openSync(path, 'wx', FILE_MODE);
   try {
-    writeAll(target, stage.subarray(0, positionBytes), 0);
+    writeAt(target, stage.subarray(0, positionBytes), 0);
     copyRange(fd, stretch.startBytes, stretch.endBytes, target, positionBytes);
     freeWaste(target, stretch, shiftBytes);
-    writeAll(target, buildMfra(videoTrackId, parts), stretch.endBytes + shiftBytes);
+    writeAt(target, buildMfra(videoTrackId, parts), stretch.endBytes + shiftBytes);
     fsyncSync(target);
   } finally {
     closeSync(target);
