@@ -1,16 +1,40 @@
+import { Moved } from '../files/job-result.js';
 import { type FileStamp, isSameStamp, regularStamp } from '../files/scan-folder.js';
-import { type Copy, readCopies } from '../offsite/copies.js';
+import { type ReadUpTo, readAdded, readCopies } from '../offsite/copies-file.js';
 
-/** Null stands for no such file. */
-export type StoredCopies = { readonly stamp: FileStamp | null; readonly copies: readonly Copy[] };
+/** What whoever asks knows already. */
+export type KnownCopies = { readonly stamp: FileStamp; readonly upTo: ReadUpTo | null };
+
+/** What is written of copies, as rows of numbers: all of it, or what was added to what is known. */
+export type StoredCopies = {
+  /** Null: there is no such file. */
+  readonly stamp: FileStamp | null;
+  /** Null: it can't be read. */
+  readonly upTo: ReadUpTo | null;
+  readonly isAdded: boolean;
+  readonly rows: Float64Array;
+  /** Of what was added they are those that are known. */
+  readonly boxes: readonly string[];
+};
+
+const nothing = { upTo: null, isAdded: false, rows: new Float64Array(), boxes: [] };
+
+const moved = (copies: StoredCopies): Moved<StoredCopies> =>
+  new Moved(copies, [copies.rows.buffer as ArrayBuffer]);
 
 /** Job: what of a camera is in the store, as it is written; null: it is as it was. */
 export const storedCopies = (input: {
   readonly path: string;
-  readonly known: FileStamp | null;
-}): StoredCopies | null => {
-  const stamp = regularStamp(input.path);
-  if (stamp === null) return { stamp, copies: [] };
-  if (input.known !== null && isSameStamp(stamp, input.known)) return null;
-  return { stamp, copies: (readCopies(input.path) ?? []).filter(({ isLeaving }) => !isLeaving) };
+  readonly known: KnownCopies | null;
+}): Moved<StoredCopies> | StoredCopies | null => {
+  const { path, known } = input;
+  const stamp = regularStamp(path);
+  if (stamp === null) return { ...nothing, stamp };
+  if (known !== null && isSameStamp(stamp, known.stamp)) return null;
+  const added = known?.upTo == null ? null : readAdded(path, known.upTo);
+  if (added !== null) return moved({ stamp, upTo: added.upTo, isAdded: true, rows: added.rows, boxes: [] });
+  const written = readCopies(path);
+  if (written === null) return { ...nothing, stamp };
+  const { rows, boxes } = written.table;
+  return moved({ stamp, upTo: written.upTo, isAdded: false, rows, boxes });
 };

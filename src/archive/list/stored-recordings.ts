@@ -2,9 +2,11 @@ import { closedName } from '../files/file-name.js';
 import { type FileStamp, isSameStamp } from '../files/scan-folder.js';
 import { forgetOldest } from '../forget-oldest.js';
 import type { JobRunner } from '../jobs/jobs.js';
-import type { Copy } from '../offsite/copies.js';
+import { type Copy, timesOfKey } from '../offsite/copy.js';
+import { type CopyChange, changesIn } from '../offsite/copy-table.js';
 import { objectName } from '../offsite/object-name.js';
 import { type Recording, recordingOf } from './recording.js';
+import type { KnownCopies } from './stored-copies.js';
 
 /** Where it is written what is in the store, and by which the thread is asked that reads there. */
 export type CopiesPlace = { pathOf(cameraId: string): string; readonly mailbox: SharedArrayBuffer };
@@ -13,9 +15,13 @@ export type CopiesPlace = { pathOf(cameraId: string): string; readonly mailbox: 
 const stampOf = ({ stamp, mark, sizeBytes, recording }: Copy): FileStamp =>
   stamp ?? { ino: mark, sizeBytes, mtimeMs: recording.endMs ?? recording.startMs, ctimeMs: 0 };
 
-const recordingIn = (cameraId: string, copy: Copy, mailbox: SharedArrayBuffer): Recording => {
+const recordingIn = (
+  cameraId: string,
+  fileName: string,
+  copy: Copy,
+  mailbox: SharedArrayBuffer,
+): Recording => {
   const { recording, inspection, sidecarBytes, epoch, box } = copy;
-  const fileName = closedName(recording.startMs, recording.endMs ?? recording.startMs);
   const object = objectName({ cameraId, recording, epoch, box });
   return {
     ...recordingOf(fileName, recording, stampOf(copy), inspection),
@@ -24,6 +30,8 @@ const recordingIn = (cameraId: string, copy: Copy, mailbox: SharedArrayBuffer): 
 };
 
 type ByName = ReadonlyMap<string, Recording>;
+
+type Known = KnownCopies & { readonly boxes: readonly string[]; readonly byName: Map<string, Recording> };
 
 const none: ByName = new Map();
 
@@ -55,7 +63,7 @@ export class StoredRecordings {
   readonly #maxFiles: number;
   readonly #runner: JobRunner;
   /** The camera asked for last is the last one. */
-  readonly #known = new Map<string, { readonly stamp: FileStamp; readonly byName: ByName }>();
+  readonly #known = new Map<string, Known>();
 
   constructor(place: CopiesPlace, maxFiles: number, runner: JobRunner) {
     this.#place = place;
@@ -64,16 +72,28 @@ export class StoredRecordings {
   }
 
   async of(cameraId: string): Promise<ByName> {
-    const known = this.#known.get(cameraId);
+    const known = this.#known.get(cameraId) ?? null;
     const path = this.#place.pathOf(cameraId);
-    const found = await this.#runner.run('storedCopies', { path, known: known?.stamp ?? null });
+    const asked = known && { stamp: known.stamp, upTo: known.upTo };
+    const found = await this.#runner.run('storedCopies', { path, known: asked });
     if (found === null) return known?.byName ?? none;
+    const { stamp, upTo, isAdded, rows } = found;
+    // Somebody else asked, too, and what was added is added to something else by now.
+    if (isAdded && this.#known.get(cameraId) !== known) return this.of(cameraId);
     this.#known.delete(cameraId);
-    if (found.stamp === null) return none;
-    const recordings = found.copies.map((copy) => recordingIn(cameraId, copy, this.#place.mailbox));
-    const byName = new Map(recordings.map((recording) => [recording.fileName, recording]));
-    this.#known.set(cameraId, { stamp: found.stamp, byName });
+    if (stamp === null) return none;
+    const isMore = isAdded && known !== null;
+    const { boxes, byName } = isMore ? known : { boxes: found.boxes, byName: new Map<string, Recording>() };
+    for (const change of changesIn(rows, boxes)) this.#apply(cameraId, change, byName);
+    this.#known.set(cameraId, { stamp, upTo, boxes, byName });
     forgetOldest(this.#known, (camera) => camera.byName.size, this.#maxFiles, cameraId);
     return byName;
+  }
+
+  #apply(cameraId: string, { key, copy }: CopyChange, byName: Map<string, Recording>): void {
+    const { startMs, endMs } = timesOfKey(key);
+    const fileName = closedName(startMs, endMs);
+    if (copy === null || copy.isLeaving) byName.delete(fileName);
+    else byName.set(fileName, recordingIn(cameraId, fileName, copy, this.#place.mailbox));
   }
 }

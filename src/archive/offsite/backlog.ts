@@ -1,6 +1,7 @@
 import type { RecordingName } from '../files/file-name.js';
 import type { FolderNames } from '../files/known-names.js';
-import { type Copy, copyKey, keyOf } from './copies.js';
+import { copyKey, timesOfKey } from './copy.js';
+import type { CopyTable } from './copy-table.js';
 import type { Held } from './messages.js';
 
 /** A closed recording that may be copied. */
@@ -11,23 +12,18 @@ export const dueKey = ({ cameraId, startMs, endMs }: Due): string => `${cameraId
 type Camera = {
   /** What the folder had, to tell whether it changed. */
   readonly names: FolderNames;
-  /** Beginnings and ends in turns, in their order. */
-  readonly times: Float64Array;
+  /** Their names as numbers, the oldest first: see `copyKey`. */
+  readonly keys: Float64Array;
 };
-
-const none = new Float64Array();
-const PAIR = 2;
 
 /** What of a folder is in the store by no name. */
-const uncopied = ({ startsMs, endsMs }: FolderNames, copies: readonly Copy[]): Float64Array => {
-  const there = new Set(copies.map(keyOf));
-  const left = Array.from(startsMs, (startMs, at): [number, number] => [startMs, endsMs[at]!])
-    .filter(([startMs, endMs]) => !there.has(copyKey(startMs, endMs)))
-    .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
-  return Float64Array.from(left.flat());
-};
+const uncopied = ({ startsMs, endsMs }: FolderNames, copies: CopyTable): Float64Array =>
+  startsMs
+    .map((startMs, at) => copyKey(startMs, endsMs[at]!))
+    .sort()
+    .filter((key) => !copies.has(key));
 
-/** Which closed recordings are yet to be copied: 16 bytes for each. The folders and what is written of copies are the truth. */
+/** Which closed recordings are yet to be copied: 8 bytes for each. The folders and what is written of copies are the truth. */
 export class Backlog {
   readonly #cameras = new Map<string, Camera>();
   /** Places that are left alone for a while, and until when, by the monotonic clock. */
@@ -39,11 +35,11 @@ export class Backlog {
   }
 
   /** Goes by the folders as they are now; `copiesOf` is asked of those that changed, or were forgotten. */
-  update(folders: ReadonlyMap<string, FolderNames>, copiesOf: (cameraId: string) => readonly Copy[]): void {
+  update(folders: ReadonlyMap<string, FolderNames>, copiesOf: (cameraId: string) => CopyTable): void {
     for (const cameraId of this.#cameras.keys()) if (!folders.has(cameraId)) this.#cameras.delete(cameraId);
     for (const [cameraId, names] of folders) {
       if (this.#cameras.get(cameraId)?.names === names) continue;
-      this.#cameras.set(cameraId, { names, times: uncopied(names, copiesOf(cameraId)) });
+      this.#cameras.set(cameraId, { names, keys: uncopied(names, copiesOf(cameraId)) });
     }
   }
 
@@ -56,14 +52,11 @@ export class Backlog {
   drop(due: Due): void {
     const camera = this.#cameras.get(due.cameraId);
     if (camera === undefined) return;
-    const { names, times } = camera;
-    let at = 0;
-    while (at < times.length && (times[at] !== due.startMs || times[at + 1] !== due.endMs)) at += PAIR;
-    if (at === times.length) return;
-    const left = new Float64Array(times.length - PAIR);
-    left.set(times.subarray(0, at));
-    left.set(times.subarray(at + PAIR), at);
-    this.#cameras.set(due.cameraId, { names, times: left });
+    const { names, keys } = camera;
+    const dropped = copyKey(due.startMs, due.endMs);
+    // The oldest goes first, as a rule: what is left need not be copied for that.
+    const left = keys[0] === dropped ? keys.subarray(1) : keys.filter((key) => key !== dropped);
+    this.#cameras.set(due.cameraId, { names, keys: left });
   }
 
   skip(due: Due, untilMs: number): void {
@@ -74,10 +67,10 @@ export class Backlog {
   next(nowMs: number, isReady: (cameraId: string) => boolean): Due | null {
     for (const [key, untilMs] of this.#skipped) if (untilMs <= nowMs) this.#skipped.delete(key);
     let oldest: Due | null = null;
-    for (const [cameraId, { times }] of this.#cameras) {
-      const end = isReady(cameraId) ? this.#endOf(cameraId, times) : 0;
-      for (let at = 0; at < end; at += PAIR) {
-        const due = { cameraId, startMs: times[at]!, endMs: times[at + 1]! };
+    for (const [cameraId, { keys }] of this.#cameras) {
+      const end = isReady(cameraId) ? this.#endOf(cameraId, keys) : 0;
+      for (let at = 0; at < end; at += 1) {
+        const due = { cameraId, ...timesOfKey(keys[at]!) };
         if (oldest !== null && due.startMs >= oldest.startMs) break;
         if (this.#skipped.has(dueKey(due))) continue;
         oldest = due;
@@ -91,19 +84,21 @@ export class Backlog {
   total(): { readonly waiting: number; readonly oldestMs: number | null } {
     let waiting = 0;
     let oldestMs: number | null = null;
-    for (const [cameraId, { times }] of this.#cameras) {
-      const end = this.#endOf(cameraId, times);
-      waiting += end / PAIR;
-      if (end > 0 && (oldestMs === null || times[0]! < oldestMs)) oldestMs = times[0]!;
+    for (const [cameraId, { keys }] of this.#cameras) {
+      const end = this.#endOf(cameraId, keys);
+      waiting += end;
+      if (end === 0) continue;
+      const { startMs } = timesOfKey(keys[0]!);
+      if (oldestMs === null || startMs < oldestMs) oldestMs = startMs;
     }
     return { waiting, oldestMs };
   }
 
   /** Behind it there are those of which it isn't decided yet whether they stay. */
-  #endOf(cameraId: string, times: Float64Array = none): number {
+  #endOf(cameraId: string, keys: Float64Array): number {
     const heldMs = this.#heldMs.get(cameraId) ?? Number.POSITIVE_INFINITY;
-    let end = times.length;
-    while (end > 0 && times[end - PAIR]! >= heldMs) end -= PAIR;
+    let end = keys.length;
+    while (end > 0 && timesOfKey(keys[end - 1]!).startMs >= heldMs) end -= 1;
     return end;
   }
 }

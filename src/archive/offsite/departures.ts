@@ -11,7 +11,8 @@ import { type ClockEra, EraOrder } from '../keep/clock-eras.js';
 import { protectionBy } from '../keep/delete-files.js';
 import { nothingKnown } from '../list/inspect-files.js';
 import { recordingOf } from '../list/recording.js';
-import { type Copy, copyKey, keyOf, markOf } from './copies.js';
+import { type Copy, copyKey, keyOf, markOf, timesOfKey } from './copy.js';
+import { type CopyTable, isNow } from './copy-table.js';
 import { faultWords } from './fault-words.js';
 import type { CopyExpiry, Unwanted } from './messages.js';
 import type { Notes } from './notes.js';
@@ -50,6 +51,14 @@ const rangeOf = (copy: Copy): { readonly startMs: number; readonly endMs: number
   const stamp = { ino: 0, sizeBytes, mtimeMs: 0, ctimeMs: 0 };
   const { startMs, endMs } = recordingOf(name, recording, stamp, inspection);
   return { startMs, endMs, name };
+};
+
+/** The first of those that are to be deleted. */
+const leavingIn = (copies: CopyTable | null): Copy[] => {
+  const found: Copy[] = [];
+  for (let index = 0; index < (copies?.count ?? 0) && found.length < DELETED_AT_ONCE; index += 1)
+    if (copies!.isLeavingAt(index)) found.push(copies!.at(index));
+  return found;
 };
 
 const staysBy = ({ fromMs, toMs, fileNames }: Unwanted): ((copy: Copy) => boolean) => {
@@ -98,10 +107,10 @@ export class Departures {
       if (name?.cameraId !== cameraId || sending.isUnwanted) continue;
       if (!stays(this.#copyOf(name, sending))) outbox.set({ ...sending, isUnwanted: true });
     }
-    const copies = notes.read(cameraId);
-    if (copies !== null) return notes.leave(cameraId, copies, (copy) => !stays(copy));
-    outbox.wish({ cameraId, ...unwanted });
-    return 0;
+    const isKnown = notes.read(cameraId) !== null;
+    // What isn't known may be there by the same names.
+    if (!isKnown || notes.unsure.has(cameraId)) outbox.wish({ cameraId, ...unwanted });
+    return isKnown ? notes.leave(cameraId, (copies, index) => !stays(copies.at(index))) : 0;
   }
 
   /** A recording is copied from now on; the function tells whether somebody wanted it gone meanwhile. */
@@ -119,11 +128,11 @@ export class Departures {
     this.#limits = new Map(limits.map((limit) => [limit.cameraId, limit]));
     for (const { cameraId } of limits) {
       if ((notes.kept.get(cameraId) ?? 0) === 0) continue;
-      const copies = notes.read(cameraId) ?? [];
-      const replaced = this.#replaced(cameraId, copies);
-      notes.leave(cameraId, copies, (copy) => {
-        const { startMs, endMs } = copy.recording;
-        return replaced.has(keyOf(copy)) || this.isDue(cameraId, startMs, endMs ?? startMs);
+      const replaced = this.#replaced(cameraId, notes.read(cameraId));
+      notes.leave(cameraId, (copies, index) => {
+        const key = copies.keyAt(index);
+        const { startMs, endMs } = timesOfKey(key);
+        return replaced.has(key) || this.isDue(cameraId, startMs, endMs);
       });
     }
   }
@@ -229,7 +238,8 @@ export class Departures {
     const { cameraId, recording } = name;
     const { startMs, endMs } = recording;
     const copies = notes.read(cameraId);
-    if (copies?.some((copy) => objectOf(cameraId, copy) === object) === true) return outbox.remove(object);
+    const known = copies?.find(copyKey(startMs, endMs ?? startMs)) ?? null;
+    if (known !== null && objectOf(cameraId, known) === object) return outbox.remove(object);
     const fileName = closedName(startMs, endMs ?? startMs);
     const stamp = statFile({ folder: join(this.#options.archiveDir, cameraId), fileName });
     if (!sending.isUnwanted && stamp !== null && isSource(stamp, source)) return;
@@ -245,11 +255,7 @@ export class Departures {
     if (isKept && copies === null) return;
     if (isKept && copies !== null) {
       const found = { ...this.#copyOf(name, sending), mark: markOf(there.etag), sizeBytes: there.bytes };
-      const others = copies.filter((other) => keyOf(other) !== keyOf(found));
-      notes.write(
-        cameraId,
-        [...others, found].sort((a, b) => a.recording.startMs - b.recording.startMs),
-      );
+      notes.change(cameraId, [isNow(found)]);
       return outbox.remove(object);
     }
     await client.delete(sidecarObject(object), signal);
@@ -268,9 +274,7 @@ export class Departures {
   async #deleteLeaving(cameraId: string, signal: AbortSignal): Promise<void> {
     const { client, notes, onChange } = this.#deps;
     for (;;) {
-      const going = (notes.read(cameraId) ?? [])
-        .filter(({ isLeaving }) => isLeaving)
-        .slice(0, DELETED_AT_ONCE);
+      const going = leavingIn(notes.read(cameraId));
       const gone = new Set<number>();
       try {
         for (const copy of going) {
@@ -280,11 +284,13 @@ export class Departures {
           gone.add(keyOf(copy));
         }
       } finally {
-        // Read anew: more may be leaving by now.
-        const copies = (notes.read(cameraId) ?? []).filter(
-          (copy) => !(copy.isLeaving && gone.has(keyOf(copy))),
+        // Read anew: what was copied meanwhile is another one.
+        const copies = notes.read(cameraId);
+        const left = [...gone].filter((key) => copies?.find(key)?.isLeaving === true);
+        notes.change(
+          cameraId,
+          left.map((key) => ({ key, copy: null })),
         );
-        if (gone.size > 0) notes.write(cameraId, copies);
         this.deleted += gone.size;
         onChange(cameraId);
       }
@@ -298,7 +304,7 @@ export class Departures {
     const { notes, outbox } = this.#deps;
     for (const [cameraId, count] of [...notes.kept]) {
       if (count > 0 || ruled.has(cameraId) || notes.leaving.has(cameraId)) continue;
-      const isBare = notes.read(cameraId)?.length === 0;
+      const isBare = notes.read(cameraId)?.count === 0;
       const isSent = outbox.sendings.some(({ object }) => parseObjectName(object)?.cameraId === cameraId);
       if (isBare && !isSent && !existsSync(join(this.#options.archiveDir, cameraId))) notes.remove(cameraId);
     }
@@ -308,16 +314,15 @@ export class Departures {
    * Recordings that were cut, on the disk, to what belongs to events, and are older than all else is kept: they go once all that is
    * left of them is in the store by its own names. Those that were cut for want of space stay until then as they are.
    */
-  #replaced(cameraId: string, copies: readonly Copy[]): ReadonlySet<number> {
+  #replaced(cameraId: string, copies: CopyTable | null): ReadonlySet<number> {
     const wholeBeforeMs = this.#limits.get(cameraId)?.wholeBeforeMs ?? Number.NEGATIVE_INFINITY;
     const found = new Set<number>();
-    if (wholeBeforeMs === Number.NEGATIVE_INFINITY) return found;
+    if (copies === null || wholeBeforeMs === Number.NEGATIVE_INFINITY) return found;
     const names = this.#deps.names.lookAt(cameraId);
     if (names === null) return found;
     const here = Array.from(names.startsMs, (startMs, at) => ({ startMs, endMs: names.endsMs[at]! }));
     const onDisk = new Set(here.map(({ startMs, endMs }) => copyKey(startMs, endMs)));
-    const known = new Set(copies.map(keyOf));
-    const kept = copies.filter(({ isLeaving }) => !isLeaving);
+    const kept = [...copies].filter(({ isLeaving }) => !isLeaving);
     for (const [at, copy] of kept.entries()) {
       const { startMs, endMs } = copy.recording;
       if (endMs === null || onDisk.has(keyOf(copy)) || !(this.#order.rightEndMs(endMs) < wholeBeforeMs))
@@ -331,7 +336,7 @@ export class Departures {
       for (; next < kept.length && kept[next]!.recording.startMs <= endMs; next += 1)
         hasPieces ||= kept[next] !== copy && kept[next]!.box === copy.box && isWithin(kept[next]!.recording);
       if (!hasPieces) continue;
-      const left = here.filter((one) => isWithin(one) && !known.has(copyKey(one.startMs, one.endMs)));
+      const left = here.filter((one) => isWithin(one) && !copies.has(copyKey(one.startMs, one.endMs)));
       if (left.length === 0) found.add(keyOf(copy));
     }
     return found;

@@ -7,7 +7,8 @@ import { closedName } from '../files/file-name.js';
 import type { KnownNames } from '../files/known-names.js';
 import { type FileStamp, isSameStamp, statFile } from '../files/scan-folder.js';
 import type { EraOrder } from '../keep/clock-eras.js';
-import { type Copy, copyKey, keyOf, markOf } from './copies.js';
+import { type Copy, copyKey, keyOf, markOf, timesOfKey } from './copy.js';
+import type { Notes } from './notes.js';
 import { objectOf } from './object-name.js';
 
 export type DiskLeaverDeps = {
@@ -16,8 +17,7 @@ export type DiskLeaverDeps = {
   readonly names: KnownNames;
   /** Whether the folder of all recordings is there. */
   readonly isThere: () => Promise<boolean>;
-  readonly read: (cameraId: string) => readonly Copy[];
-  readonly write: (cameraId: string, copies: readonly Copy[]) => void;
+  readonly notes: Pick<Notes, 'read' | 'change'>;
   /** An object that was made of a file is to be deleted in the store. */
   readonly unwant: (object: string, stamp: FileStamp) => void;
 };
@@ -64,14 +64,14 @@ export class DiskLeaver {
     const names = this.#deps.names.lookAt(cameraId);
     if (names === null || beforeMs === null || order === null) return [];
     const here = new Set(Array.from(names.startsMs, (startMs, at) => copyKey(startMs, names.endsMs[at]!)));
-    return this.#deps
-      .read(cameraId)
-      .filter(
-        (copy) =>
-          !copy.isLeaving &&
-          order.rightEndMs(copy.recording.endMs ?? copy.recording.startMs) < beforeMs &&
-          here.has(keyOf(copy)),
-      );
+    const copies = this.#deps.notes.read(cameraId);
+    const due: Copy[] = [];
+    for (let index = 0; index < (copies?.count ?? 0); index += 1) {
+      const key = copies!.keyAt(index);
+      const isDue = here.has(key) && order.rightEndMs(timesOfKey(key).endMs) < beforeMs;
+      if (isDue && !copies!.isLeavingAt(index)) due.push(copies!.at(index));
+    }
+    return due;
   }
 
   async #leave(cameraId: string, copy: Copy, sharers: Sharers, signal: AbortSignal): Promise<void> {
@@ -105,7 +105,6 @@ export class DiskLeaver {
   }
 
   #forget(cameraId: string, copy: Copy): void {
-    const others = this.#deps.read(cameraId).filter((other) => keyOf(other) !== keyOf(copy));
-    this.#deps.write(cameraId, others);
+    this.#deps.notes.change(cameraId, [{ key: keyOf(copy), copy: null }]);
   }
 }

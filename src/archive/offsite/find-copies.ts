@@ -2,7 +2,7 @@ import type { ListedObject } from '../../s3/answers.js';
 import { s3Error } from '../../s3/errors.js';
 import type { S3Client } from '../../s3/s3-client.js';
 import { nothingKnown } from '../list/inspect-files.js';
-import { type Copy, keyOf, markOf } from './copies.js';
+import { type Copy, keyOf, markOf } from './copy.js';
 import { objectName, parseObjectName, sidecarObject } from './object-name.js';
 
 /** Of one camera; more is nobody's archive. */
@@ -41,5 +41,5 @@ export const findCopies = async (
     const other = copies.get(keyOf(copy));
     if (other === undefined || other.epoch < copy.epoch) copies.set(keyOf(copy), copy);
   }
-  return [...copies.values()].sort((a, b) => a.recording.startMs - b.recording.startMs);
+  return [...copies.values()];
 };

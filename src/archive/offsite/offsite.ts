@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.js';
 import { type KillableThread, startThread, type ThreadEvents } from '../../base/thread-handle.js';
 import { archiveError } from '../archive-error.js';
 import type { ThreadRegister } from '../jobs/job-pool.js';
-import { copiesPath } from './copies.js';
+import { copiesPath } from './copies-file.js';
 import { makeMailbox } from './mailbox.js';
 import type { CopierSetup, CopyExpiry, CopyState, FromCopier, Held, ToCopier, Unwanted } from './messages.js';
 import { ReadingThread } from './reading-thread.js';

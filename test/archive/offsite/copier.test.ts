@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { copiesPath, readCopies, writeCopies } from '../../../src/archive/offsite/copies.js';
+import { copiesPath, readCopies, writeCopies } from '../../../src/archive/offsite/copies-file.js';
+import { CopyTable } from '../../../src/archive/offsite/copy-table.js';
 import { until } from '../../support/until.js';
 import { Versitygw, withoutStore } from '../../support/versitygw.js';
 import { CopierRig, named, PART_BYTES, START_MS } from './copier-rig.js';
@@ -108,7 +109,8 @@ test('a run that was killed before it wrote what it had copied is found out', { 
   rig.start();
   await rig.untilIdle();
   await rig.stop();
-  const before = readCopies(copiesPath(rig.copiesDir, 'door'));
+  const copies = () => [...(readCopies(copiesPath(rig.copiesDir, 'door'))?.table ?? [])];
+  const before = copies();
   // As if neither had been written.
   rmSync(rig.copiesDir, { recursive: true });
   rig.start();
@@ -120,12 +122,12 @@ test('a run that was killed before it wrote what it had copied is found out', { 
   const path = copiesPath(rig.copiesDir, 'door');
   rmSync(path);
   // This time the store was looked at before it had them.
-  writeCopies(path, []);
+  writeCopies(path, CopyTable.empty);
   rig.start();
   await until('both are known again', () => rig.state?.copied === 2);
   assert.equal(rig.state?.copiedBytes, 0, 'nothing was sent twice');
   assert.equal(rig.objects().length, 2);
-  assert.deepEqual(readCopies(path), before);
+  assert.deepEqual(copies(), before);
   for (const fileName of names) assert.ok(rig.isCopied('door', fileName));
 });
 
@@ -136,7 +138,7 @@ test('another object of the same name is left alone', { skip }, async (t) => {
   const client = rig.client();
   await client.put(rig.objectName('door', fileName), { bytes: Buffer.from('of somebody else') });
   mkdirSync(rig.copiesDir, { recursive: true });
-  writeCopies(copiesPath(rig.copiesDir, 'door'), []);
+  writeCopies(copiesPath(rig.copiesDir, 'door'), CopyTable.empty);
   rig.start();
   await rig.untilIdle();
   assert.equal(readFileSync(other, 'utf8'), 'of somebody else');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { test } from 'node:test';
-import { copiesPath, readCopies } from '../../../src/archive/offsite/copies.js';
+import { copiesPath, readCopies } from '../../../src/archive/offsite/copies-file.js';
 import { BetweenStore } from '../../support/between-store.js';
 import { until } from '../../support/until.js';
 import { Versitygw, withoutStore } from '../../support/versitygw.js';
@@ -181,8 +181,7 @@ test('one that was cut goes when it is old enough and all that is left of it is 
   rig.start();
   await rig.untilIdle();
   const pieces = ['2026-11-21_08-30-05_to_08-30-15.mp4', '2026-11-21_08-30-20_to_08-30-40.mp4'] as const;
-  const kept = (): number =>
-    (readCopies(copiesPath(rig.copiesDir, 'door')) ?? []).filter(({ isLeaving }) => !isLeaving).length;
+  const kept = (): number => readCopies(copiesPath(rig.copiesDir, 'door'))?.table.kept ?? 0;
   /** How many stay, once all that ended before was told to be cut by now. */
   const keptOfAge = (endMs: number): number => {
     rig.copier.expire(expiryOf(['door'], [{ cameraId: 'door', wholeBeforeMs: endMs }]));

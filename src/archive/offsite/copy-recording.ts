@@ -1,0 +1,153 @@
+import { closeSync, fstatSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.js';
+import { s3Error } from '../../s3/errors.js';
+import type { S3Client } from '../../s3/s3-client.js';
+import { closedName } from '../files/file-name.js';
+import { openRegular } from '../files/regular-file.js';
+import { type FileStamp, isSameStamp, statFile } from '../files/scan-folder.js';
+import { sidecarName } from '../files/sidecar-name.js';
+import { inspectFiles } from '../list/inspect-files.js';
+import { type Due, nameOf } from './backlog.js';
+import { markOf } from './copy.js';
+import { isNow } from './copy-table.js';
+import type { Departures } from './departures.js';
+import type { Notes } from './notes.js';
+import { objectName, sidecarObject } from './object-name.js';
+import type { Outbox } from './outbox.js';
+import { type FileSender, type SentFile, TAKEN } from './send-file.js';
+import { sourceOf } from './source.js';
+
+export type RecordingCopierDeps = {
+  readonly clock: Clock;
+  readonly client: Pick<S3Client, 'head'>;
+  readonly sender: Pick<FileSender, 'send' | 'sendBeside'>;
+  readonly notes: Notes;
+  readonly outbox: Outbox;
+  readonly departures: Pick<Departures, 'watch' | 'isDue'>;
+};
+
+/** It is a copy now; it is none, since the recording is gone or another one; or it has time until then, by the monotonic clock. */
+export type CopyOutcome = 'copied' | 'gone' | { readonly untilMs: number };
+
+/** What was closed may get detections of its last seconds still. */
+const SETTLED_MS = 60_000;
+const MOST_EPOCHS = 10;
+
+const stampOf = (fd: number): FileStamp => {
+  const { ino, size: sizeBytes, mtimeMs, ctimeMs } = fstatSync(fd);
+  return { ino, sizeBytes, mtimeMs, ctimeMs };
+};
+
+/** A recording that is copied. */
+type Opened = {
+  readonly folder: string;
+  readonly fileName: string;
+  readonly fd: number;
+  readonly stamp: FileStamp;
+};
+
+/** Copies one recording, with what was seen in it, and writes down that it is there once the store has shown it. */
+export class RecordingCopier {
+  readonly #options: { readonly archiveDir: string; readonly box: string };
+  readonly #deps: RecordingCopierDeps;
+
+  constructor(options: { readonly archiveDir: string; readonly box: string }, deps: RecordingCopierDeps) {
+    this.#options = options;
+    this.#deps = deps;
+  }
+
+  async copy(due: Due, signal: AbortSignal): Promise<CopyOutcome> {
+    const { clock } = this.#deps;
+    const folder = join(this.#options.archiveDir, due.cameraId);
+    const fileName = closedName(due.startMs, due.endMs);
+    const seen = statFile({ folder, fileName });
+    if (seen === null) return 'gone';
+    const settledMs = Math.abs(clock.wallMs() - Math.max(seen.mtimeMs, seen.ctimeMs));
+    if (settledMs < SETTLED_MS) return { untilMs: clock.monotonicMs() + SETTLED_MS - settledMs };
+    const { fd } = openRegular(join(folder, fileName));
+    try {
+      return await this.#copyOpened(due, { folder, fileName, fd, stamp: stampOf(fd) }, signal);
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  async #copyOpened(due: Due, opened: Opened, signal: AbortSignal): Promise<'copied' | 'gone'> {
+    const { client, departures, notes, outbox } = this.#deps;
+    const { folder, fileName, fd, stamp } = opened;
+    const { cameraId } = due;
+    const recording = nameOf(due);
+    const isUnwanted = departures.watch(cameraId, fileName);
+    const request = { fileName, sizeBytes: stamp.sizeBytes, fromBytes: 0 };
+    const [inspection] = inspectFiles({ folder, files: [request] });
+    const file: SentFile = { fd, sizeBytes: stamp.sizeBytes, source: sourceOf(stamp) };
+    const { epoch, object, etag } = await this.#send(due, file, signal);
+    const sidecarBytes = await this.#sendSidecar(object, folder, due, signal);
+    const there = await client.head(object, signal);
+    if (there?.bytes !== stamp.sizeBytes || there.etag !== etag) {
+      this.#unwant(object);
+      throw s3Error('s3_damaged', 'what the store has is not what was sent');
+    }
+    if (this.#isNoMore(due, opened, isUnwanted())) {
+      this.#unwant(object);
+      return 'gone';
+    }
+    const copy = {
+      ...{ recording, stamp, inspection: inspection!, sizeBytes: stamp.sizeBytes, mark: markOf(etag) },
+      ...{ sidecarBytes, epoch, box: this.#options.box, isLeaving: false },
+    };
+    notes.change(cameraId, [isNow(copy)]);
+    outbox.remove(object);
+    return 'copied';
+  }
+
+  /** By the first epoch whose name nobody else's object has. */
+  async #send(
+    { cameraId, ...times }: Due,
+    file: SentFile,
+    signal: AbortSignal,
+  ): Promise<{ epoch: number; object: string; etag: string }> {
+    const { box } = this.#options;
+    for (let epoch = 0; epoch < MOST_EPOCHS; epoch += 1) {
+      const object = objectName({ cameraId, recording: times, epoch, box });
+      const etag = await this.#deps.sender.send(object, file, signal);
+      if (etag !== TAKEN) return { epoch, object, etag };
+    }
+    throw s3Error('s3_refused', 'the store has other objects of its name');
+  }
+
+  /** It goes before anything else is copied. */
+  #unwant(object: string): void {
+    const { outbox } = this.#deps;
+    const sending = outbox.of(object);
+    if (sending !== null) outbox.set({ ...sending, isUnwanted: true });
+  }
+
+  /** Whether what was sent is no recording any more. One that the disk lost for want of space is. */
+  #isNoMore({ cameraId, startMs, endMs }: Due, { folder, fileName, fd, stamp }: Opened, isUnwanted: boolean) {
+    if (isUnwanted || this.#deps.departures.isDue(cameraId, startMs, endMs)) return true;
+    const now = statFile({ folder, fileName });
+    // By another name it has its own turn.
+    return now === null ? fstatSync(fd).nlink > 0 : !isSameStamp(now, stamp);
+  }
+
+  /** What was seen in it, beside it; how long that is. */
+  async #sendSidecar(object: string, folder: string, { startMs }: Due, signal: AbortSignal): Promise<number> {
+    const fileName = sidecarName(startMs);
+    if ((statFile({ folder, fileName })?.sizeBytes ?? 0) === 0) return 0;
+    const { fd } = openRegular(join(folder, fileName));
+    try {
+      const stamp = stampOf(fd);
+      const { sizeBytes } = stamp;
+      await this.#deps.sender.sendBeside(
+        sidecarObject(object),
+        { fd, sizeBytes, source: sourceOf(stamp) },
+        signal,
+      );
+      return sizeBytes;
+    } finally {
+      closeSync(fd);
+    }
+  }
+}

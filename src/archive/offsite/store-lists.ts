@@ -1,0 +1,66 @@
+import type { S3Client } from '../../s3/s3-client.js';
+import type { Departures } from './departures.js';
+import { findCopies } from './find-copies.js';
+import type { Notes } from './notes.js';
+import { parseObjectName } from './object-name.js';
+import type { Outbox } from './outbox.js';
+import type { Patience } from './patience.js';
+import { isOfStore, mayBeItsOwn } from './store-health.js';
+
+export type StoreListsDeps = {
+  readonly client: Pick<S3Client, 'list'>;
+  readonly nowMs: () => number;
+  readonly notes: Notes;
+  readonly outbox: Outbox;
+  readonly departures: Departures;
+  readonly patience: Patience;
+};
+
+/** Asks the store for what it has of cameras of which that isn't written, or not for certain. */
+export class StoreLists {
+  readonly #deps: StoreListsDeps;
+  readonly #unlisted = new Set<string>();
+
+  constructor(deps: StoreListsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Of this camera nothing is written. */
+  want(cameraId: string): void {
+    this.#unlisted.add(cameraId);
+  }
+
+  /** Lists the next one that may have its turn; null: there is none. */
+  async step(signal: AbortSignal): Promise<string | null> {
+    const { nowMs, patience, outbox, notes } = this.#deps;
+    for (const cameraId of notes.unsure) this.want(cameraId);
+    for (const { cameraId } of outbox.wishes) this.want(cameraId);
+    for (const { object } of outbox.sendings) {
+      const cameraId = parseObjectName(object)?.cameraId;
+      if (cameraId !== undefined && !notes.kept.has(cameraId)) this.want(cameraId);
+    }
+    for (const cameraId of this.#unlisted) {
+      if (patience.isWaiting(cameraId, nowMs())) continue;
+      try {
+        await this.#list(cameraId, signal);
+      } catch (fault) {
+        if (!mayBeItsOwn(fault) && isOfStore(fault)) throw fault;
+        // Others are to have their turn; the fault is told all the same.
+        patience.fail(cameraId, nowMs());
+        throw fault;
+      }
+      patience.forget(cameraId);
+      this.#unlisted.delete(cameraId);
+      return cameraId;
+    }
+    return null;
+  }
+
+  async #list(cameraId: string, signal: AbortSignal): Promise<void> {
+    const { client, notes, outbox, departures } = this.#deps;
+    if (notes.read(cameraId) === null || notes.unsure.has(cameraId))
+      notes.replace(cameraId, await findCopies(client, cameraId, signal));
+    for (const wish of outbox.wishes) if (wish.cameraId === cameraId) departures.forget(cameraId, wish);
+    outbox.fulfil(cameraId);
+  }
+}
