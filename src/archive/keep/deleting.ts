@@ -7,7 +7,7 @@ import type { Copies } from '../offsite/offsite.js';
 import { logDeletions } from './log-deletions.js';
 
 export type DeletingDeps = {
-  readonly recordings: Pick<Recordings, 'list'>;
+  readonly recordings: Pick<Recordings, 'all'>;
   readonly runner: JobRunner;
   readonly log: Logger;
   readonly copies?: Pick<Copies, 'forget'> | undefined;
@@ -30,7 +30,7 @@ export class Deleting {
   async deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<number> {
     folderOf(this.#archiveDir, cameraId);
     const { recordings, runner, log, copies } = this.#deps;
-    const going = (await recordings.list(cameraId)).filter(
+    const going = (await recordings.all(cameraId)).filter(
       ({ isOpen, startMs, endMs }) => !isOpen && startMs >= fromMs && endMs <= toMs,
     );
     const fileNames = going.map(({ fileName }) => fileName);

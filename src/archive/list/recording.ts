@@ -21,6 +21,18 @@ export type Recording = FileStamp & {
 /** What of a recording is in a store. */
 export type StoredRecording = StoredPlace & { readonly sidecarBytes: number };
 
+/**
+ * Whether it is what a cut left of another one. What was recorded again at the same time, since the clock was set back, is none: it
+ * says that it began for that reason.
+ */
+export const isPieceOf = (
+  piece: Pick<Recording, 'startMs' | 'endMs' | 'startReason'>,
+  whole: Pick<Recording, 'startMs' | 'endMs'>,
+): boolean =>
+  piece.startMs >= whole.startMs &&
+  piece.endMs <= whole.endMs &&
+  (piece.startReason === 'no_event' || piece.startMs === whole.startMs);
+
 /** A file whose own time is further from its name's was named by somebody else. */
 export const MAX_START_DIFFERENCE_MS = 5_000;
 

@@ -9,7 +9,13 @@ import type { BrokenFile } from './broken-files.js';
 import { type Inspection, type InspectionRequest, nothingKnown } from './inspect-files.js';
 import { type Recording, recordingOf } from './recording.js';
 import { factsAt, type KnownScan } from './scan-with-facts.js';
-import { type CopiesPlace, StoredRecordings, withAllStored, withStored } from './stored-recordings.js';
+import {
+  type CopiesPlace,
+  StoredRecordings,
+  withAllStored,
+  withoutPieces,
+  withStored,
+} from './stored-recordings.js';
 
 /** Some 20 MB in mind: a month of hours for 140 cameras. Of the others what is kept on the disk is read anew. */
 const MAX_FILES_KNOWN = 100_000;
@@ -30,6 +36,8 @@ type Stale = {
 
 /** What was kept of closed recordings by runs before; the one who keeps it is told where something is new. */
 export type KeptFacts = { pathOf(cameraId: string): string; learnSoon(cameraId: string): void };
+
+type Listing = { readonly all: readonly Recording[]; readonly shown: readonly Recording[] };
 
 const isClosed = ({ fileName }: Stale): boolean => parseRecordingName(fileName)?.endMs != null;
 
@@ -72,7 +80,7 @@ export class Recordings {
   readonly #stored: StoredRecordings | null;
   /** The camera asked for last is the last one. */
   readonly #known = new Map<string, KnownCamera>();
-  readonly #listings = new Map<string, Promise<Recording[]>>();
+  readonly #listings = new Map<string, Promise<Listing>>();
 
   constructor(
     options: { readonly archiveDir: string; readonly maxFiles?: number },
@@ -93,8 +101,17 @@ export class Recordings {
     this.#stored = copies === undefined ? null : new StoredRecordings(copies, this.#maxFiles, runner);
   }
 
-  /** All recordings of a camera, sorted by start. Requests that come together share the work. */
+  /** All recordings of a camera, sorted by start, each time once. Requests that come together share the work. */
   async list(cameraId: string): Promise<readonly Recording[]> {
+    return (await this.#listing(cameraId)).shown;
+  }
+
+  /** Those, too, that are pieces of others: the disk cut them, and the store has them as a whole. */
+  async all(cameraId: string): Promise<readonly Recording[]> {
+    return (await this.#listing(cameraId)).all;
+  }
+
+  async #listing(cameraId: string): Promise<Listing> {
     const folder = folderOf(this.#archiveDir, cameraId);
     const running = this.#listings.get(cameraId);
     if (running !== undefined) return running;
@@ -135,7 +152,7 @@ export class Recordings {
     return found.recording;
   }
 
-  async #list(cameraId: string, folder: string): Promise<Recording[]> {
+  async #list(cameraId: string, folder: string): Promise<Listing> {
     const files: KnownFiles = new Map();
     // Before the folder is read: what leaves it meanwhile is in the store.
     const stored = await this.#stored?.of(cameraId);
@@ -146,8 +163,10 @@ export class Recordings {
     }
     this.#remember(cameraId, { files, isListed: true });
     const here = [...files.values()].map(({ recording }) => recording);
-    const all = stored === undefined || stored.size === 0 ? here : withAllStored(here, stored);
-    return all.sort((a, b) => a.startMs - b.startMs || (a.fileName < b.fileName ? -1 : 1));
+    const isHere = stored === undefined || stored.size === 0;
+    const all = isHere ? here : withAllStored(here, stored);
+    all.sort((a, b) => a.startMs - b.startMs || (a.fileName < b.fileName ? -1 : 1));
+    return { all, shown: isHere ? all : withoutPieces(all) };
   }
 
   /** Of a camera that nothing is in mind of, with what was kept of it. */

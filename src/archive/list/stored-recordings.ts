@@ -5,7 +5,7 @@ import type { JobRunner } from '../jobs/jobs.js';
 import { type Copy, timesOfKey } from '../offsite/copy.js';
 import { type CopyChange, changesIn } from '../offsite/copy-table.js';
 import { objectName } from '../offsite/object-name.js';
-import { type Recording, recordingOf } from './recording.js';
+import { isPieceOf, type Recording, recordingOf } from './recording.js';
 import type { KnownCopies } from './stored-copies.js';
 
 /** Where it is written what is in the store, and by which the thread is asked that reads there. */
@@ -55,6 +55,20 @@ export const withAllStored = (here: readonly Recording[], stored: ByName): Recor
     ...here.map((recording) => withStored(recording, stored.get(recording.fileName))),
     ...[...stored.values()].filter(({ fileName }) => !names.has(fileName)),
   ];
+};
+
+/** Of recordings in their order those that aren't pieces of what the store has as a whole. */
+export const withoutPieces = (sorted: readonly Recording[]): readonly Recording[] => {
+  const wholes = sorted.filter(({ stored }) => stored?.isAlone === true);
+  if (wholes.length === 0) return sorted;
+  let [first, next] = [0, 0];
+  return sorted.filter((recording) => {
+    while (next < wholes.length && wholes[next]!.startMs <= recording.startMs) next += 1;
+    while (first < next && wholes[first]!.endMs < recording.startMs) first += 1;
+    for (let at = first; at < next; at += 1)
+      if (wholes[at] !== recording && isPieceOf(recording, wholes[at]!)) return false;
+    return true;
+  });
 };
 
 /** What of each camera is in the store, by what is written of it here: the store itself isn't asked. */

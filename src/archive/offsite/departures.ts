@@ -10,7 +10,7 @@ import { statFile } from '../files/scan-folder.js';
 import { type ClockEra, EraOrder } from '../keep/clock-eras.js';
 import { protectionBy } from '../keep/delete-files.js';
 import { nothingKnown } from '../list/inspect-files.js';
-import { recordingOf } from '../list/recording.js';
+import { isPieceOf, type Recording, recordingOf } from '../list/recording.js';
 import { type Copy, copyKey, keyOf, markOf, timesOfKey } from './copy.js';
 import { type CopyTable, isNow } from './copy-table.js';
 import { faultWords } from './fault-words.js';
@@ -45,12 +45,10 @@ const LONGEST_AWAY_MS = 120_000;
 
 const noName = { epoch: 0, box: '' };
 
-const rangeOf = (copy: Copy): { readonly startMs: number; readonly endMs: number; readonly name: string } => {
-  const { recording, inspection, sizeBytes } = copy;
+const listed = ({ recording, inspection, sizeBytes }: Copy): Recording => {
   const name = closedName(recording.startMs, recording.endMs ?? recording.startMs);
   const stamp = { ino: 0, sizeBytes, mtimeMs: 0, ctimeMs: 0 };
-  const { startMs, endMs } = recordingOf(name, recording, stamp, inspection);
-  return { startMs, endMs, name };
+  return recordingOf(name, recording, stamp, inspection);
 };
 
 /** The first of those that are to be deleted. */
@@ -64,8 +62,8 @@ const leavingIn = (copies: CopyTable | null): Copy[] => {
 const staysBy = ({ fromMs, toMs, fileNames }: Unwanted): ((copy: Copy) => boolean) => {
   const names = new Set(fileNames);
   return (copy) => {
-    const { startMs, endMs, name } = rangeOf(copy);
-    return !names.has(name) && !(startMs >= fromMs && endMs <= toMs);
+    const { startMs, endMs, fileName } = listed(copy);
+    return !names.has(fileName) && !(startMs >= fromMs && endMs <= toMs);
   };
 };
 
@@ -92,6 +90,11 @@ export class Departures {
   constructor(options: { readonly archiveDir: string; readonly box: string }, deps: DeparturesDeps) {
     this.#options = options;
     this.#deps = deps;
+  }
+
+  /** The store did something again: an upload whose beginning it told nobody of may be there. */
+  lookForOrphans(): void {
+    this.#areOrphansGone = false;
   }
 
   /** They are no recordings any more, and will be deleted in the store; how many of them are known. Synced, or it throws. */
@@ -329,12 +332,14 @@ export class Departures {
         continue;
       const isWithin = (other: { readonly startMs: number; readonly endMs: number | null }): boolean =>
         other.startMs >= startMs && (other.endMs ?? 0) <= endMs;
+      const whole = listed(copy);
       let next = at;
       // Those that begin at the same time may stand before it.
       while (next > 0 && kept[next - 1]!.recording.startMs === startMs) next -= 1;
       let hasPieces = false;
       for (; next < kept.length && kept[next]!.recording.startMs <= endMs; next += 1)
-        hasPieces ||= kept[next] !== copy && kept[next]!.box === copy.box && isWithin(kept[next]!.recording);
+        hasPieces ||=
+          kept[next] !== copy && kept[next]!.box === copy.box && isPieceOf(listed(kept[next]!), whole);
       if (!hasPieces) continue;
       const left = here.filter((one) => isWithin(one) && !copies.has(copyKey(one.startMs, one.endMs)));
       if (left.length === 0) found.add(keyOf(copy));

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { existsSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { cutRecording } from '../../../src/archive/keep/cut-recording.js';
 import { copiesPath, readCopies } from '../../../src/archive/offsite/copies-file.js';
 import { BetweenStore } from '../../support/between-store.js';
 import { until } from '../../support/until.js';
 import { Versitygw, withoutStore } from '../../support/versitygw.js';
+import { writeClosed } from '../recording-file.js';
 import { CopierRig, EVERYTHING, expiryOf, named, PART_BYTES, START_MS } from './copier-rig.js';
 
 const skip = withoutStore;
@@ -173,33 +176,64 @@ test('what is older than its camera keeps it is not copied, though the disk keep
   assert.ok(!puts[0]!.includes(old.slice(0, 30)));
 });
 
+/** How many copies are written down as such. */
+const kept = (rig: CopierRig): number => readCopies(copiesPath(rig.copiesDir, 'door'))?.table.kept ?? 0;
+
+/** The same, once all that ended before was told to be cut by now. */
+const keptOfAge = (rig: CopierRig, endMs: number): number => {
+  rig.copier.expire(expiryOf(['door'], [{ cameraId: 'door', wholeBeforeMs: endMs }]));
+  return kept(rig);
+};
+
+const LATE_MS = START_MS + 2 * MINUTE_MS;
+
 test('one that was cut goes when it is old enough and all that is left of it is there; not for want of space', {
   skip,
 }, async (t) => {
   const rig = new CopierRig(t, await Versitygw.start(t));
-  const [whole, other] = [rig.record('door', 0), rig.record('door', 2)];
+  const folder = rig.pathOf('door', '');
+  const [whole, other] = [
+    writeClosed(folder, { startMs: START_MS, fragments: 16 }),
+    writeClosed(folder, { startMs: LATE_MS, fragments: 4 }),
+  ];
   rig.start();
   await rig.untilIdle();
-  const pieces = ['2026-11-21_08-30-05_to_08-30-15.mp4', '2026-11-21_08-30-20_to_08-30-40.mp4'] as const;
-  const kept = (): number => readCopies(copiesPath(rig.copiesDir, 'door'))?.table.kept ?? 0;
-  /** How many stay, once all that ended before was told to be cut by now. */
-  const keptOfAge = (endMs: number): number => {
-    rig.copier.expire(expiryOf(['door'], [{ cameraId: 'door', wholeBeforeMs: endMs }]));
-    return kept();
-  };
-  const late = START_MS + 2 * MINUTE_MS;
-  renameSync(rig.pathOf('door', whole), rig.pathOf('door', pieces[0]));
-  assert.equal(keptOfAge(late), 2);
+  const spans = [0, 6].map((second) => ({
+    fromMs: START_MS + second * 1_000,
+    toMs: START_MS + second * 1_000,
+  }));
+  const cut = cutRecording({ archiveDir: rig.archiveDir, cameraId: 'door', fileName: whole, kept: spans });
+  const pieces = cut.names as readonly [string, string];
+  const aside = join(rig.copiesDir, 'aside');
+  renameSync(rig.pathOf('door', pieces[1]), aside);
+  assert.equal(keptOfAge(rig, LATE_MS), 2);
   rig.copier.look();
-  await until('a piece is copied', () => kept() === 3);
-  rig.write('door', pieces[1], Buffer.from('of another event'));
-  assert.equal(keptOfAge(late), 3, 'another piece is not there yet');
+  await until('a piece is copied', () => kept(rig) === 3);
+  renameSync(aside, rig.pathOf('door', pieces[1]));
+  assert.equal(keptOfAge(rig, LATE_MS), 3, 'another piece is not there yet');
   rig.copier.look();
-  await until('it is copied, too', () => kept() === 4);
-  assert.equal(keptOfAge(START_MS), 4, 'it is not old, so that it was cut for want of space');
-  assert.equal(keptOfAge(late), 3);
+  await until('it is copied, too', () => kept(rig) === 4);
+  assert.equal(keptOfAge(rig, START_MS), 4, 'it is not old, so that it was cut for want of space');
+  assert.equal(keptOfAge(rig, LATE_MS), 3);
   await until('the whole is gone', () => !existsSync(rig.objectPath('door', whole)));
   for (const fileName of [...pieces, other]) assert.ok(rig.isCopied('door', fileName), fileName);
+});
+
+test('one that has left the disk as a whole is no cut one, whatever was recorded again at its time', {
+  skip,
+}, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const folder = rig.pathOf('door', '');
+  const whole = writeClosed(folder, { startMs: START_MS, fragments: 16 });
+  rig.start();
+  await rig.untilIdle();
+  rig.copier.expire({ ...expiryOf(['door']), localBeforeMs: LATE_MS });
+  await until('it has left the disk', () => !existsSync(rig.pathOf('door', whole)));
+  // The clock was set back.
+  writeClosed(folder, { startMs: START_MS + 3_000, fragments: 4, startReason: 'clock' });
+  rig.copier.look();
+  await until('it is copied', () => kept(rig) === 2);
+  assert.equal(keptOfAge(rig, LATE_MS), 2);
 });
 
 test('one that the store does not tell of stays on the disk, and holds up no other', { skip }, async (t) => {

@@ -1,53 +1,20 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
-import { Archive } from '../../../src/archive/archive.js';
+import { test } from 'node:test';
+import type { Archive } from '../../../src/archive/archive.js';
 import { encodeRecord } from '../../../src/archive/detections/detection-record.js';
 import { pagesOf } from '../../../src/archive/detections/sidecar-pages.js';
 import { sidecarName } from '../../../src/archive/files/sidecar-name.js';
 import { MAX_ANSWER_BYTES } from '../../../src/archive/offsite/mailbox.js';
-import { systemClock } from '../../../src/base/clock.js';
-import { s3AddressOf } from '../../../src/base/s3-address.js';
-import { tempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
 import { Versitygw, withoutStore } from '../../support/versitygw.js';
-import { logLines } from '../log-lines.js';
-import { noEvents } from '../no-events.js';
-import { nobodyWrites } from '../nobody-writes.js';
-import { alwaysThere, openedRoot } from '../opened-root.js';
 import { buildRecording, writeClosed } from '../recording-file.js';
+import { archiveOf } from './archive-beside-store.js';
 import { CopierRig } from './copier-rig.js';
 
 const START_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 125);
 const ID = 'door';
-
-const archiveOf = (t: TestContext, rig: CopierRig, hasStore: boolean): Archive => {
-  const address = s3AddressOf(rig.store.url())!;
-  const store = { address, ca: null, box: 'box', copiesDir: rig.copiesDir, mbit: null, localDays: 1 };
-  const archive = new Archive(
-    {
-      ...{ archiveDir: rig.archiveDir, factsDir: tempFolder(t), minFreePercent: 0 },
-      store: hasStore ? store : null,
-    },
-    {
-      clock: systemClock,
-      log: logLines().log,
-      root: { ...alwaysThere, state: openedRoot(rig.archiveDir) },
-      threads: { add: () => () => {} },
-      live: nobodyWrites,
-      rules: () => [],
-      hold: () => ({ release: () => {} }),
-      whyNot: () => null,
-      memory: { lastMs: () => null, remember: () => {}, eras: () => null, rememberEras: () => {} },
-      onGone: () => {},
-      cueText: ({ objects }) => objects.map(({ label }) => label).join(' '),
-      byEvents: noEvents,
-    },
-  );
-  t.after(() => archive.stop());
-  return archive;
-};
 
 const all = async (content: {
   read(from: number, to: number): AsyncIterable<Buffer>;
