@@ -89,6 +89,7 @@ export class Copier {
     this.#outbox = new Outbox(join(copiesDir, 'outbox.json'));
     const [names, notes, outbox] = [this.#names, this.#notes, this.#outbox];
     this.#health = new StoreHealth(log, () => {
+      this.#departures.lookForOrphans();
       this.#isDirty = true;
       this.#tellState();
     });
