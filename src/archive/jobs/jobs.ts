@@ -10,7 +10,7 @@ import { codeOf } from '../files/disk-fault.js';
 import { type JobOutcome, Moved } from '../files/job-result.js';
 import { scanFolder, statFile } from '../files/scan-folder.js';
 import { readFrames } from '../frames/read-frames.js';
-import { closedBefore, closedWithin } from '../keep/closed-within.js';
+import { closedBefore, closedWithin, storedBefore } from '../keep/closed-within.js';
 import { cutRecording, removeCutPieces } from '../keep/cut-recording.js';
 import {
   deleteExpired,
@@ -52,6 +52,7 @@ export const jobs = {
   deleteUnclosed,
   closedWithin,
   closedBefore,
+  storedBefore,
   cutRecording,
   removeCutPieces,
   newestEnd,

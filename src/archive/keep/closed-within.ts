@@ -1,6 +1,8 @@
 import { folderOf } from '../files/archive-path.js';
 import { closedName, parseRecordingName, parseUnclosedName } from '../files/file-name.js';
 import { type FolderNames, knownNames } from '../files/known-names.js';
+import { readCopies } from '../offsite/copies-file.js';
+import { timesOfKey } from '../offsite/copy.js';
 import { type ClockEra, EraOrder } from './clock-eras.js';
 
 /** A closed recording, with its times by its name. */
@@ -65,4 +67,24 @@ export const closedBefore = (input: {
     closed.push({ fileName: closedName(startMs, endMs), startMs, endMs });
   }
   return closed.sort((a, b) => a.startMs - b.startMs).slice(0, input.count);
+};
+
+/** Job: the same of those that a store has, by what is written of them. */
+export const storedBefore = (input: {
+  readonly path: string;
+  readonly beforeMs: number;
+  readonly afterMs: number;
+  readonly eras: readonly ClockEra[];
+  readonly count: number;
+}): ClosedRecording[] => {
+  const order = new EraOrder(input.eras);
+  const table = readCopies(input.path)?.table;
+  const closed: ClosedRecording[] = [];
+  for (let index = 0; index < (table?.count ?? 0) && closed.length < input.count; index += 1) {
+    const { startMs, endMs } = timesOfKey(table!.keyAt(index));
+    if (startMs <= input.afterMs || order.rightEndMs(endMs) >= input.beforeMs || table!.isLeavingAt(index))
+      continue;
+    closed.push({ fileName: closedName(startMs, endMs), startMs, endMs });
+  }
+  return closed;
 };

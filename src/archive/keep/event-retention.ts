@@ -21,7 +21,7 @@ export type EventRetentionDeps = {
   readonly runner: JobRunner;
   readonly log: Logger;
   readonly times: EventTimesOf;
-  readonly copies?: Pick<Copies, 'forget'> | undefined;
+  readonly copies?: Pick<Copies, 'forget' | 'pathOf'> | undefined;
 };
 
 /** A camera of whose older recordings something stays. */
@@ -45,6 +45,8 @@ const MOST_PAGES = 20;
 const NO_TIME = { fromMs: Number.POSITIVE_INFINITY, toMs: Number.NEGATIVE_INFINITY };
 
 type Kept = 'all' | readonly TimeSpan[];
+
+const isNothing = (kept: Kept): boolean => kept !== 'all' && kept.length === 0;
 
 const noDeletions: Deletions = { deleted: [], failed: [] };
 
@@ -83,7 +85,7 @@ export class EventRetention {
           );
         for (const [fileName, spans] of kept) {
           if (spans === 'all' || !mayGoOn()) continue;
-          if (spans.length === 0 && !(await this.#forgetCopy({ cameraId, fileName }))) continue;
+          if (isNothing(spans) && !(await this.#forgetCopies(cameraId, [fileName]))) continue;
           if ((await this.#cut({ cameraId, fileName }, spans)) === 'deleted')
             deleted.push({ cameraId, fileName });
         }
@@ -91,7 +93,35 @@ export class EventRetention {
       if (listed.length < LISTED_AT_ONCE) break;
       afterMs = listed.at(-1)!.startMs;
     }
+    if (areEventsKept) await this.#expireStored(input, spared, mayGoOn);
     return { ...noDeletions, deleted };
+  }
+
+  /** What a store has isn't cut: where some of it belongs to an event it stays whole, and else it goes, be it on the disk or not. */
+  async #expireStored(
+    {
+      cameraId,
+      ...bounds
+    }: { readonly cameraId: string; readonly beforeMs: number; readonly eras: readonly ClockEra[] },
+    spared: readonly ProtectedSpan[],
+    mayGoOn: () => boolean,
+  ): Promise<void> {
+    const { copies, runner } = this.#deps;
+    if (copies === undefined) return;
+    const input = { ...bounds, path: copies.pathOf(cameraId), count: LISTED_AT_ONCE };
+    for (let afterMs = Number.NEGATIVE_INFINITY; mayGoOn(); ) {
+      const listed = await runner.run('storedBefore', { ...input, afterMs });
+      for (let at = 0; at < listed.length && mayGoOn(); at += AT_ONCE) {
+        await nextTurn();
+        const going = listed
+          .slice(at, at + AT_ONCE)
+          .map(({ fileName }) => fileName)
+          .filter((fileName) => isNothing(this.#keptOf({ cameraId, fileName }, true, spared)));
+        if (going.length > 0 && !(await this.#forgetCopies(cameraId, going))) return;
+      }
+      if (listed.length < LISTED_AT_ONCE) return;
+      afterMs = listed.at(-1)!.startMs;
+    }
   }
 
   /**
@@ -156,12 +186,12 @@ export class EventRetention {
   }
 
   /** What goes as a whole, by its age, goes from the store, too, which is to be certain first. Else it waits for the next round. */
-  async #forgetCopy({ cameraId, fileName }: FilePlace): Promise<boolean> {
+  async #forgetCopies(cameraId: string, fileNames: readonly string[]): Promise<boolean> {
     try {
-      await this.#deps.copies?.forget(cameraId, { ...NO_TIME, fileNames: [fileName] });
+      await this.#deps.copies?.forget(cameraId, { ...NO_TIME, fileNames });
       return true;
     } catch (fault) {
-      this.#tell({ cameraId, fileName }, fault);
+      this.#tell({ cameraId, fileName: fileNames[0] ?? '' }, fault);
       return false;
     }
   }

@@ -22,7 +22,7 @@ export type OffsiteDeps = {
 };
 
 /** What deletes recordings has to tell of it. */
-export type Copies = Pick<Offsite, 'expire' | 'forget' | 'keeps' | 'localDays'>;
+export type Copies = Pick<Offsite, 'expire' | 'forget' | 'keeps' | 'localDays' | 'pathOf'>;
 
 const NAME = 'archive-copier';
 const STOP_TIMEOUT_MS = 5_000;

@@ -4,14 +4,18 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { closedName } from '../../../src/archive/files/file-name.js';
 import { Deleting } from '../../../src/archive/keep/deleting.js';
+import type { EventTimesOf } from '../../../src/archive/keep/kept-spans.js';
 import { Retention, type RetentionRule } from '../../../src/archive/keep/retention.js';
 import { Recordings } from '../../../src/archive/list/recordings.js';
+import { copiesPath, writeCopies } from '../../../src/archive/offsite/copies-file.js';
+import { CopyTable } from '../../../src/archive/offsite/copy-table.js';
 import type { CopyExpiry, Unwanted } from '../../../src/archive/offsite/messages.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { InlineRunner } from '../inline-runner.js';
 import { logLines } from '../log-lines.js';
 import { nobodyWrites } from '../nobody-writes.js';
+import { manyCopies } from '../offsite/made-copies.js';
 
 const NOW_MS = Date.UTC(2026, 10, 21, 8, 30);
 const HOUR_MS = 3_600_000;
@@ -20,13 +24,22 @@ const DAY_MS = 24 * HOUR_MS;
 /** Who copies recordings, as deletions see it. */
 class Copying {
   readonly localDays = 3;
+  readonly copiesDir: string;
   readonly told: CopyExpiry[] = [];
   readonly forgotten: { readonly cameraId: string; readonly unwanted: Unwanted }[] = [];
   isStuck = false;
   readonly kept = new Set<string>();
 
+  constructor(copiesDir: string) {
+    this.copiesDir = copiesDir;
+  }
+
   expire(expiry: CopyExpiry): void {
     this.told.push(expiry);
+  }
+
+  pathOf(cameraId: string): string {
+    return copiesPath(this.copiesDir, cameraId);
   }
 
   keeps(cameraId: string): boolean {
@@ -47,14 +60,14 @@ const write = (folder: string, agoMs: number): string => {
   return name;
 };
 
-const retentionOf = (t: TestContext, rules: readonly RetentionRule[]) => {
-  const [archiveDir, copies, gone] = [tempFolder(t), new Copying(), [] as string[]];
+const retentionOf = (t: TestContext, rules: readonly RetentionRule[], times: EventTimesOf = () => null) => {
+  const [archiveDir, copies, gone] = [tempFolder(t), new Copying(tempFolder(t)), [] as string[]];
   const retention = new Retention(
     { archiveDir, minFreePercent: 0 },
     {
       ...{ runner: new InlineRunner(), clock: new FakeClock(NOW_MS), log: logLines().log, copies },
       memory: { lastMs: () => NOW_MS, remember: () => {}, eras: () => null, rememberEras: () => {} },
-      ...{ rules: () => rules, live: nobodyWrites, onGone: (id: string) => void gone.push(id) },
+      ...{ rules: () => rules, times, live: nobodyWrites, onGone: (id: string) => void gone.push(id) },
     },
   );
   return { archiveDir, copies, gone, retention };
@@ -103,7 +116,7 @@ test('a deleted camera is known for as long as the store has recordings of it', 
 test('what is deleted on request is to go from the store before the disk is touched', async (t) => {
   const archiveDir = tempFolder(t);
   const names = [write(join(archiveDir, 'a'), 3 * HOUR_MS), write(join(archiveDir, 'a'), HOUR_MS)];
-  const [runner, copies] = [new InlineRunner(), new Copying()];
+  const [runner, copies] = [new InlineRunner(), new Copying(tempFolder(t))];
   const recordings = new Recordings({ archiveDir }, { runner, live: nobodyWrites });
   const deleting = new Deleting({ archiveDir }, { recordings, runner, copies, log: logLines().log });
   copies.isStuck = true;
@@ -115,4 +128,48 @@ test('what is deleted on request is to go from the store before the disk is touc
   // The time, too: the store may have some that nobody knows of here.
   const unwanted = { fromMs: 0, toMs: NOW_MS - 2 * HOUR_MS, fileNames: [names[0]] };
   assert.deepEqual(copies.forgotten[0], { cameraId: 'a', unwanted });
+});
+
+test('what the store has alone stays past its age where some of it belongs to an event, or is protected', async (t) => {
+  const oldMs = NOW_MS - 8 * DAY_MS;
+  const rule = { cameraId: 'a', retentionDays: 7, eventRetentionDays: 30, camera: 'here' } as const;
+  const known = { fromMs: oldMs + HOUR_MS, toMs: oldMs + 2 * HOUR_MS };
+  const state = { events: [known] as { fromMs: number; toMs: number }[] | null };
+  const { copies, retention } = retentionOf(
+    t,
+    [rule, { ...rule, cameraId: 'b' }],
+    (cameraId, fromMs, toMs) =>
+      state.events === null || cameraId === 'b'
+        ? null
+        : { sinceMs: 0, events: state.events.filter((one) => one.fromMs <= toMs && one.toMs >= fromMs) },
+  );
+  // A minute each, of three hours, and some of today.
+  const stored = [...manyCopies(180, oldMs), ...manyCopies(2, NOW_MS - HOUR_MS)].map((copy, at) => ({
+    ...copy,
+    recording:
+      at < 180 ? { startMs: oldMs + at * 60_000, endMs: oldMs + at * 60_000 + 59_000 } : copy.recording,
+  }));
+  for (const cameraId of ['a', 'b']) writeCopies(copies.pathOf(cameraId), CopyTable.of(stored));
+  state.events = null;
+  await retention.sweep();
+  assert.equal(copies.forgotten.length, 0, 'nobody knows now what belongs to events');
+  state.events = [known];
+  copies.isStuck = true;
+  await retention.sweep();
+  assert.equal(copies.forgotten.length, 0);
+  copies.isStuck = false;
+  await retention.sweep();
+  const names = copies.forgotten.flatMap(({ cameraId, unwanted }) => {
+    assert.equal(cameraId, 'a');
+    assert.ok(unwanted.fromMs > unwanted.toMs);
+    return unwanted.fileNames;
+  });
+  // With what comes before an event, and behind it.
+  const isAround = ({ startMs, endMs }: { startMs: number; endMs: number | null }): boolean =>
+    endMs! >= known.fromMs - 5_000 && startMs <= known.toMs + 10_000;
+  const expected = stored
+    .map(({ recording }) => recording)
+    .filter((recording) => recording.startMs < NOW_MS - DAY_MS && !isAround(recording))
+    .map(({ startMs, endMs }) => closedName(startMs, endMs!));
+  assert.deepEqual(names, expected);
 });
