@@ -188,14 +188,28 @@ test('there is no import circle, types included', () => {
   for (const file of next.keys()) visit(file);
 });
 
-test('worker threads never load the database, accounts or the web server', () => {
+/** All that is loaded where these are started. */
+const loadedBy = (entries: readonly string[]): ReadonlySet<string> => {
   const reached = new Set<string>();
   const reach = (file: string): void => {
     if (reached.has(file)) return;
     reached.add(file);
     for (const { to, typeOnly } of importsOf(file)) if (!typeOnly) reach(to);
   };
-  for (const entry of filesBelow('workers')) reach(entry);
+  for (const entry of entries) reach(entry);
+  return reached;
+};
+
+test('who speaks with a store is loaded by the threads that do, and by nobody else', () => {
+  const entries = [...filesBelow('workers'), 'src/main.ts', 'src/app.ts'];
+  const loading = entries.filter((entry) =>
+    [...loadedBy([entry])].some((file) => file.startsWith('src/s3/') || file.endsWith('/offsite/copier.ts')),
+  );
+  assert.deepEqual(loading, ['workers/archive-copier.ts', 'workers/archive-store-reader.ts']);
+});
+
+test('worker threads never load the database, accounts or the web server', () => {
+  const reached = loadedBy(filesBelow('workers'));
   const faults = [...reached].filter((file) => neverInWorkers.some((folder) => file.startsWith(folder)));
   assert.deepEqual(faults, []);
   for (const file of reached) {

@@ -48,8 +48,8 @@ const FIRST_SKIP_MS = 60_000;
 const LONGEST_SKIP_MS = 6 * 3_600_000;
 /** What is deleted on the disk goes there first: else it would be copied once more. */
 const LEAVE_MS = 60_000;
-/** No object's name: nothing is there. */
-const PROBE = 'probe';
+/** What no object's name begins with. A list, since of one object a store says the same where there is no such bucket. */
+const PROBE = 'probe/';
 /** No camera's id, and no recording's key. */
 const LEAVING = '';
 
@@ -202,7 +202,7 @@ export class Copier {
 
   /** Nothing is to be copied: whether anything could be shows by a question alone. */
   async #probe(signal: AbortSignal): Promise<void> {
-    await this.#deps.client.head(PROBE, signal);
+    await this.#deps.client.list(PROBE, { signal });
     this.#health.recover();
   }
 

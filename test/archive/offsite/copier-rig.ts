@@ -44,8 +44,13 @@ export class CopierRig {
   }
 
   /** Begins; as after a restart if it was stopped before. `mbit`: a second of the real clock. */
-  start({ mbit = null as number | null, box = 'box', via = null as BetweenStore | null } = {}): void {
-    const url = this.store.url().replace(`:${this.store.port}/`, `:${via?.port ?? this.store.port}/`);
+  start({
+    mbit = null as number | null,
+    box = 'box',
+    via = null as BetweenStore | null,
+    bucket = 'recordings',
+  } = {}): void {
+    const url = this.store.url(bucket).replace(`:${this.store.port}/`, `:${via?.port ?? this.store.port}/`);
     this.state = null;
     this.#copier = new Copier(
       { archiveDir: this.archiveDir, copiesDir: this.copiesDir, box, partBytes: PART_BYTES },

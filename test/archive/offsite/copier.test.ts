@@ -240,3 +240,23 @@ test('nothing leaves the disk that the store does not have, or that was written 
   assert.ok(existsSync(rig.pathOf('door', young!)));
   assert.equal(rig.state?.kept['door'], 4);
 });
+
+test('a bucket that is not there is told of until it is, and nothing is lost meanwhile', {
+  skip,
+}, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  rig.record('door', 0);
+  rig.start({ bucket: 'later' });
+  await until('it is told', () => rig.state?.fault != null);
+  // It is tried again and again, and by questions alone while its camera waits.
+  let wasUp = false;
+  await until('it was tried some more', () => {
+    wasUp ||= rig.state?.isUp === true;
+    return (rig.state?.failed ?? 0) > 6;
+  });
+  assert.equal(wasUp, false);
+  assert.match(rig.state?.fault ?? '', /NoSuchBucket/);
+  mkdirSync(join(rig.store.folder, 'later'));
+  await rig.untilIdle();
+  assert.equal(rig.state?.copied, 1);
+});
