@@ -14,7 +14,7 @@ import {
   uploadIdIn,
   uploadsIn,
 } from './answers.js';
-import { s3Error } from './errors.js';
+import { isS3Error, s3Error } from './errors.js';
 import { agentFor, exchange, type Incoming, type OutgoingBody, type Where } from './exchange.js';
 import { amzDate, authorizationOf, encodeStrictly, queryText, sha256Hex, UNSIGNED } from './sign.js';
 
@@ -63,7 +63,7 @@ const wordsOfStatus = (status: number, code: string): string =>
   code === '' ? `answered ${status}` : `answered ${status} ${code}`;
 
 /** What an answer that is no success means. */
-const refusalOf = ({ status, headers, body }: Incoming): Error => {
+const refusalOf = (method: string, { status, headers, body }: Incoming): Error => {
   const { code, message } = errorIn(body);
   const words = wordsOfStatus(status, code);
   const details = { status, s3_code: code };
@@ -82,6 +82,9 @@ const refusalOf = ({ status, headers, body }: Incoming): Error => {
     return s3Error('s3_damaged', 'what was sent to the store arrived otherwise', { details });
   if (status === 404 && code === 'NoSuchBucket')
     return s3Error('s3_refused', 'the store has no such bucket', { details });
+  // Whatever stands before a store that isn't there says so, too, of all that it is asked for.
+  if (status === 404 && method !== 'HEAD' && !code.startsWith('NoSuch'))
+    return s3Error('s3_unavailable', `the store ${words}, and not of what`, { details });
   if (status === 404) return s3Error('s3_not_found', `the store ${words}`, { details });
   if (status === 412 || (status === 409 && code === 'ConditionalRequestConflict'))
     return s3Error('s3_taken', 'there is an object of this name already', { details });
@@ -212,7 +215,11 @@ export class S3Client {
 
   /** Null: there is none. */
   async head(name: string, signal?: AbortSignal): Promise<S3Object | null> {
-    const answer = await this.#askUnlessGone({ method: 'HEAD', name, signal });
+    const answer = await this.#askUnlessGone({ method: 'HEAD', name, signal }).catch(async (fault) => {
+      // An answer to that has no room for what is wrong, which may be the clock.
+      if (isS3Error(fault, 's3_refused')) await this.list(name, signal === undefined ? {} : { signal });
+      throw fault;
+    });
     return answer && { bytes: lengthIn(answer), etag: etagIn(answer), source: sourceIn(answer) };
   }
 
@@ -309,7 +316,7 @@ export class S3Client {
         this.#where,
         this.#agent,
       );
-      if (answer.status < 200 || answer.status > 299) throw refusalOf(answer);
+      if (answer.status < 200 || answer.status > 299) throw refusalOf(ask.method, answer);
       return answer;
     } finally {
       isOver = true;

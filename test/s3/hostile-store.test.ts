@@ -152,3 +152,37 @@ test('a connection that was closed while it lay idle costs nothing', async (t) =
   for (let at = 0; at < 5; at += 1) await client.list('');
   assert.equal(asked, 5);
 });
+
+test('a 404 that does not say what is not there deletes nothing, and is no word of an object', async (t) => {
+  // As of a proxy whose store is being replaced.
+  for (const text of [
+    '',
+    '<html><body>404 page not found</body></html>',
+    '<Error><Code>Gone</Code></Error>',
+  ]) {
+    const { client } = await saying(t, text, 404);
+    assert.equal(await codeOf(client.delete('a')), 's3_unavailable', text);
+    assert.equal(await codeOf(client.abortUpload('a', 'id')), 's3_unavailable', text);
+    assert.equal(await codeOf(client.read('a', 0, 10)), 's3_unavailable', text);
+  }
+  const { client } = await saying(t, '<Error><Code>NoSuchKey</Code></Error>', 404);
+  await client.delete('a');
+  assert.equal(await codeOf(client.read('a', 0, 10)), 's3_not_found');
+  // An answer to HEAD has no body to say it in.
+  assert.equal(await client.head('a'), null);
+});
+
+test('that the clock is wrong is heard though a HEAD is refused without a word', async (t) => {
+  const skewed = '<Error><Code>RequestTimeTooSkewed</Code></Error>';
+  const wrong = await saying(t, skewed, 403);
+  assert.equal(await codeOf(wrong.client.head('a')), 's3_clock');
+  const asked: string[] = [];
+  const { client } = await hostile(t, (request, response) => {
+    asked.push(request.method ?? '');
+    request.resume();
+    if (request.method === 'HEAD') response.writeHead(403).end();
+    else response.end('<ListBucketResult/>');
+  });
+  assert.equal(await codeOf(client.head('a')), 's3_refused');
+  assert.deepEqual(asked, ['HEAD', 'GET']);
+});
