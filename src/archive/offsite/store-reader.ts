@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.js';
 import { startDeadline } from '../../base/deadline.js';
+import { AppError } from '../../base/errors.js';
 import type { S3Address } from '../../base/s3-address.js';
 import { isS3Error, s3Error } from '../../s3/errors.js';
 import { S3Client } from '../../s3/s3-client.js';
@@ -45,7 +46,10 @@ export class StoreReader {
         this.#againMs = null;
         return { outcome: 'gone', bytes: null };
       }
-      this.#againMs = this.#clock.monotonicMs() + AWAY_MS;
+      // What it refuses of one object says nothing of others.
+      const isAway =
+        !(fault instanceof AppError) || fault.code === 's3_unavailable' || fault.code === 's3_clock';
+      this.#againMs = isAway ? this.#clock.monotonicMs() + AWAY_MS : null;
       return { outcome: 'away', bytes: null };
     }
   }

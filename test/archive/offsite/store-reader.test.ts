@@ -80,3 +80,21 @@ test('what is not there any more is no reason to call the store away', async () 
   store.fault = null;
   assert.equal((await ask(0, 8)).outcome, 'read');
 });
+
+test('what the store refuses of one object, or answers nonsense to, keeps nobody from another one', async () => {
+  const { store, ask } = setUp();
+  for (const code of ['s3_refused', 's3_bad_answer'] as const) {
+    store.fault = s3Error(code, 'not this one');
+    assert.equal((await ask(0, 8)).outcome, 'away');
+    store.fault = null;
+    assert.equal((await ask(BLOCK_BYTES, BLOCK_BYTES + 8)).outcome, 'read', code);
+  }
+});
+
+test('a clock that is wrong is so for all objects', async () => {
+  const { store, ask } = setUp();
+  store.fault = s3Error('s3_clock', 'set it right');
+  assert.equal((await ask(0, 8)).outcome, 'away');
+  assert.equal((await ask(BLOCK_BYTES, BLOCK_BYTES + 8)).outcome, 'away');
+  assert.equal(store.asked.length, 1);
+});
