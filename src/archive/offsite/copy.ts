@@ -35,6 +35,8 @@ export const keyOf = ({ recording }: Pick<Copy, 'recording'>): number =>
 
 /** The name again. */
 export const timesOfKey = (key: number): { readonly startMs: number; readonly endMs: number } => {
-  const startMs = Math.floor(key / KEY_SECONDS) * 1000;
-  return { startMs, endMs: startMs + (key % KEY_SECONDS) * 1000 };
+  // A remainder would be negative before 1970.
+  const startSec = Math.floor(key / KEY_SECONDS);
+  const startMs = startSec * 1000;
+  return { startMs, endMs: startMs + (key - startSec * KEY_SECONDS) * 1000 };
 };

@@ -12,7 +12,7 @@ import {
   readCopies,
   writeCopies,
 } from '../../../src/archive/offsite/copies-file.js';
-import { type Copy, keyOf } from '../../../src/archive/offsite/copy.js';
+import { type Copy, keyOf, timesOfKey } from '../../../src/archive/offsite/copy.js';
 import { type CopyChange, CopyTable, changesIn, isNow } from '../../../src/archive/offsite/copy-table.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { anyCopy, manyCopies } from './made-copies.js';
@@ -72,6 +72,16 @@ test('what is written of copies, and added to that, is read again: as a whole, a
     { numRuns: 60 },
   );
   assert.deepEqual(camerasWithCopies(folder), ['door']);
+});
+
+test('a name comes back of its number, before 1970 too, and numbers are in the order of the times', () => {
+  const copies = fc.tuple(anyCopy(), anyCopy());
+  fc.assert(
+    fc.property(copies, ([one, other]) => {
+      assert.deepEqual(timesOfKey(keyOf(one)), one.recording);
+      if (one.recording.startMs < other.recording.startMs) assert.ok(keyOf(one) < keyOf(other));
+    }),
+  );
 });
 
 test('what is damaged is as good as not written; where what was added is, what was before it counts', (t) => {
