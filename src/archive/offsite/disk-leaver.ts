@@ -6,10 +6,11 @@ import { deleteBelongings, Sharers } from '../files/belongings.js';
 import { closedName } from '../files/file-name.js';
 import type { KnownNames } from '../files/known-names.js';
 import { type FileStamp, isSameStamp, statFile } from '../files/scan-folder.js';
+import { sidecarName } from '../files/sidecar-name.js';
 import type { EraOrder } from '../keep/clock-eras.js';
 import { type Copy, copyKey, keyOf, markOf, timesOfKey } from './copy.js';
 import type { Notes } from './notes.js';
-import { objectOf } from './object-name.js';
+import { objectOf, sidecarObject } from './object-name.js';
 
 export type DiskLeaverDeps = {
   readonly client: Pick<S3Client, 'head'>;
@@ -96,6 +97,11 @@ export class DiskLeaver {
       // One that was found in the store is compared when it is copied.
       return this.#forget(cameraId, copy);
     }
+    // What was seen in it may have been written to since it was copied.
+    const sidecarBytes = statFile({ folder, fileName: sidecarName(startMs) })?.sizeBytes ?? 0;
+    const beside = copy.sidecarBytes === 0 ? null : await client.head(sidecarObject(object), signal);
+    if (sidecarBytes !== copy.sidecarBytes || (beside?.bytes ?? 0) !== sidecarBytes)
+      return this.#forget(cameraId, copy);
     const now = (await isThere()) ? statFile({ folder, fileName }) : null;
     if (now === null || !isSameStamp(now, stamp)) return;
     names.deleteFile(cameraId, fileName, () => {

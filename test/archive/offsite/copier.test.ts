@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { copiesPath, readCopies, writeCopies } from '../../../src/archive/offsite/copies-file.js';
@@ -239,6 +249,28 @@ test('nothing leaves the disk that the store does not have, or that was written 
   );
   assert.ok(existsSync(rig.pathOf('door', young!)));
   assert.equal(rig.state?.kept['door'], 4);
+});
+
+test('what was seen in a recording leaves the disk only as the store has it', { skip }, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const names = [0, 1, 2].map((minute) => rig.record('door', minute));
+  const sidecars = [0, 1].map((minute) => `2026-11-21_08-3${minute}-00.detections`);
+  for (const name of sidecars) rig.write('door', name, Buffer.from('what was seen'));
+  rig.start();
+  await rig.untilIdle();
+  // More was seen in the first; of the second the store lost it.
+  appendFileSync(rig.pathOf('door', sidecars[0]!), ', and more');
+  const objects = names.map((name) => rig.objectPath('door', name).replace(/mp4$/, 'detections'));
+  await rig.client().delete(rig.objectName('door', names[1]!).replace(/mp4$/, 'detections'));
+  const leave = { cameraIds: [], limits: [], eras: [], spared: [], localBeforeMs: START_MS + 600_000 };
+  rig.copier.expire(leave);
+  await until('they are copied anew', () => rig.state?.copied === 5);
+  for (const name of sidecars) assert.ok(existsSync(rig.pathOf('door', name)), name);
+  assert.equal(existsSync(rig.pathOf('door', names[2]!)), false);
+  rig.copier.expire(leave);
+  await until('they have left', () => readdirSync(rig.pathOf('door', '')).length === 0);
+  assert.equal(readFileSync(objects[0]!, 'utf8'), 'what was seen, and more');
+  assert.equal(readFileSync(objects[1]!, 'utf8'), 'what was seen');
 });
 
 test('a bucket that is not there is told of until it is, and nothing is lost meanwhile', {
