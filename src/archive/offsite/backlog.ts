@@ -9,6 +9,9 @@ export type Due = { readonly cameraId: string; readonly startMs: number; readonl
 
 export const dueKey = ({ cameraId, startMs, endMs }: Due): string => `${cameraId}/${startMs}/${endMs}`;
 
+/** Copies that are looked at anew at the same time. */
+const MOST_DOUBTED = 1_000;
+
 type Camera = {
   /** What the folder had, to tell whether it changed. */
   readonly names: FolderNames;
@@ -16,18 +19,24 @@ type Camera = {
   readonly keys: Float64Array;
 };
 
-/** What of a folder is in the store by no name. */
-const uncopied = ({ startsMs, endsMs }: FolderNames, copies: CopyTable): Float64Array =>
+/** What of a folder is in the store by no name, or by one that is doubted. */
+const uncopied = (
+  { startsMs, endsMs }: FolderNames,
+  copies: CopyTable,
+  doubted: ReadonlySet<number>,
+): Float64Array =>
   startsMs
     .map((startMs, at) => copyKey(startMs, endsMs[at]!))
     .sort()
-    .filter((key) => !copies.has(key));
+    .filter((key) => !copies.has(key) || doubted.has(key));
 
 /** Which closed recordings are yet to be copied: 8 bytes for each. The folders and what is written of copies are the truth. */
 export class Backlog {
   readonly #cameras = new Map<string, Camera>();
   /** Places that are left alone for a while, and until when, by the monotonic clock. */
   readonly #skipped = new Map<string, number>();
+  /** Places that are copied anew; what is written of them counts until then. */
+  readonly #doubted = new Map<string, ReadonlySet<number>>();
   #heldMs = new Map<string, number>();
 
   set held(held: Held) {
@@ -37,9 +46,14 @@ export class Backlog {
   /** Goes by the folders as they are now; `copiesOf` is asked of those that changed, or were forgotten. */
   update(folders: ReadonlyMap<string, FolderNames>, copiesOf: (cameraId: string) => CopyTable): void {
     for (const cameraId of this.#cameras.keys()) if (!folders.has(cameraId)) this.#cameras.delete(cameraId);
+    for (const cameraId of this.#doubted.keys()) if (!folders.has(cameraId)) this.#doubted.delete(cameraId);
     for (const [cameraId, names] of folders) {
       if (this.#cameras.get(cameraId)?.names === names) continue;
-      this.#cameras.set(cameraId, { names, keys: uncopied(names, copiesOf(cameraId)) });
+      const doubted = this.#doubtedOf(cameraId);
+      const keys = uncopied(names, copiesOf(cameraId), doubted);
+      this.#cameras.set(cameraId, { names, keys });
+      // Of what the disk has no more nothing is to be doubted.
+      if (doubted.size > 0) this.#doubted.set(cameraId, new Set(keys.filter((key) => doubted.has(key))));
     }
   }
 
@@ -48,8 +62,25 @@ export class Backlog {
     this.#cameras.delete(cameraId);
   }
 
+  /** A copy that may not be what the disk has: it waits as if there were none. False: too many do already. */
+  doubt(due: Due): boolean {
+    const { cameraId, startMs, endMs } = due;
+    let count = 0;
+    for (const keys of this.#doubted.values()) count += keys.size;
+    if (count >= MOST_DOUBTED) return false;
+    this.#doubted.set(cameraId, new Set([...this.#doubtedOf(cameraId), copyKey(startMs, endMs)]));
+    this.forget(cameraId);
+    return true;
+  }
+
+  isDoubted({ cameraId, startMs, endMs }: Due): boolean {
+    return this.#doubtedOf(cameraId).has(copyKey(startMs, endMs));
+  }
+
   /** It was copied, or is gone. */
   drop(due: Due): void {
+    const doubted = new Set(this.#doubtedOf(due.cameraId));
+    if (doubted.delete(copyKey(due.startMs, due.endMs))) this.#doubted.set(due.cameraId, doubted);
     const camera = this.#cameras.get(due.cameraId);
     if (camera === undefined) return;
     const { names, keys } = camera;
@@ -92,6 +123,10 @@ export class Backlog {
       if (oldestMs === null || startMs < oldestMs) oldestMs = startMs;
     }
     return { waiting, oldestMs };
+  }
+
+  #doubtedOf(cameraId: string): ReadonlySet<number> {
+    return this.#doubted.get(cameraId) ?? new Set();
   }
 
   /** Behind it there are those of which it isn't decided yet whether they stay. */

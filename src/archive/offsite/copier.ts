@@ -19,7 +19,6 @@ import type { Pacer } from './pacer.js';
 import { Patience } from './patience.js';
 import { Rest } from './rest.js';
 import { FileSender } from './send-file.js';
-import { sourceOf } from './source.js';
 import { isOfStore, mayBeItsOwn, StoreHealth } from './store-health.js';
 import { StoreLists } from './store-lists.js';
 
@@ -99,9 +98,7 @@ export class Copier {
     });
     const [departures, patience] = [this.#departures, this.#patience];
     this.#leaver = new DiskLeaver(archiveDir, {
-      ...{ client, log, names, notes, isThere: deps.isThere },
-      unwant: (object, stamp) =>
-        outbox.set({ object, source: sourceOf(stamp), uploadId: null, parts: {}, isUnwanted: true }),
+      ...{ client, log, names, notes, isThere: deps.isThere, backlog: this.#backlog },
     });
     this.#lists = new StoreLists({ client, nowMs, notes, outbox, departures, patience });
     this.#sender = new FileSender({

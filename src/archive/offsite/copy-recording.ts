@@ -9,11 +9,11 @@ import { type FileStamp, isSameStamp, statFile } from '../files/scan-folder.js';
 import { sidecarName } from '../files/sidecar-name.js';
 import { inspectFiles } from '../list/inspect-files.js';
 import { type Due, nameOf } from './backlog.js';
-import { markOf } from './copy.js';
+import { type Copy, keyOf, markOf } from './copy.js';
 import { isNow } from './copy-table.js';
 import type { Departures } from './departures.js';
 import type { Notes } from './notes.js';
-import { objectName, sidecarObject } from './object-name.js';
+import { objectName, objectOf, sidecarObject } from './object-name.js';
 import type { Outbox } from './outbox.js';
 import { type FileSender, type SentFile, TAKEN } from './send-file.js';
 import { sourceOf } from './source.js';
@@ -97,6 +97,7 @@ export class RecordingCopier {
       ...{ recording, stamp, inspection: inspection!, sizeBytes: stamp.sizeBytes, mark: markOf(etag) },
       ...{ sidecarBytes, epoch, box: this.#options.box, isLeaving: false },
     };
+    this.#unwantBefore(cameraId, copy, object);
     notes.change(cameraId, [isNow(copy)]);
     outbox.remove(object);
     return 'copied';
@@ -122,6 +123,19 @@ export class RecordingCopier {
     const { outbox } = this.#deps;
     const sending = outbox.of(object);
     if (sending !== null) outbox.set({ ...sending, isUnwanted: true });
+  }
+
+  /** What was there of this recording until now; another box has its own mind. */
+  #unwantBefore(cameraId: string, copy: Copy, object: string): void {
+    const { notes, outbox } = this.#deps;
+    const before = notes.read(cameraId)?.find(keyOf(copy)) ?? null;
+    if (before === null || before.box !== copy.box) return;
+    const { stamp, mark } = before;
+    const other = objectOf(cameraId, before);
+    const source = stamp === null ? '' : sourceOf(stamp);
+    if (other === object) return;
+    outbox.abandon(other);
+    outbox.set({ object: other, source, mark, uploadId: null, parts: {}, isUnwanted: true });
   }
 
   /** Whether what was sent is no recording any more. One that the disk lost for want of space is. */

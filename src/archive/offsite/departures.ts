@@ -240,24 +240,32 @@ export class Departures {
     }
     const { cameraId, recording } = name;
     const { startMs, endMs } = recording;
-    const copies = notes.read(cameraId);
-    const known = copies?.find(copyKey(startMs, endMs ?? startMs)) ?? null;
+    const knownNow = (): Copy | null =>
+      notes.read(cameraId)?.find(copyKey(startMs, endMs ?? startMs)) ?? null;
+    const known = knownNow();
     if (known !== null && objectOf(cameraId, known) === object) return outbox.remove(object);
     const fileName = closedName(startMs, endMs ?? startMs);
     const stamp = statFile({ folder: join(this.#options.archiveDir, cameraId), fileName });
     if (!sending.isUnwanted && stamp !== null && isSource(stamp, source)) return;
     if (uploadId !== null) {
       await client.abortUpload(object, uploadId, signal);
-      outbox.set({ ...sending, uploadId: null, parts: {} });
+      outbox.set({ ...(outbox.of(object) ?? sending), uploadId: null, parts: {} });
     }
     const there = await client.head(object, signal);
-    const isOurs = there !== null && (there.source === null || there.source === sourceDigest(source));
+    const isOurs =
+      there !== null &&
+      (there.source === null || there.source === sourceDigest(source) || markOf(there.etag) === sending.mark);
     if (!isOurs) return outbox.remove(object);
-    const isKept = !sending.isUnwanted && stamp === null && !this.isDue(cameraId, startMs, endMs ?? startMs);
-    // It is found when the store was listed.
-    if (isKept && copies === null) return;
-    if (isKept && copies !== null) {
-      const found = { ...this.#copyOf(name, sending), mark: markOf(there.etag), sizeBytes: there.bytes };
+    const beside = await client.head(sidecarObject(object), signal);
+    // Somebody may have wanted it gone meanwhile. Where another object is the copy this one is none.
+    const isUnwanted = outbox.of(object)?.isUnwanted !== false || knownNow() !== null;
+    const isKept = !isUnwanted && stamp === null && !this.isDue(cameraId, startMs, endMs ?? startMs);
+    if (isKept) {
+      // It is found when the store was listed.
+      if (notes.read(cameraId) === null) return;
+      const { etag, bytes: sizeBytes } = there;
+      const sidecarBytes = beside?.bytes ?? 0;
+      const found = { ...this.#copyOf(name, sending), mark: markOf(etag), sizeBytes, sidecarBytes };
       notes.change(cameraId, [isNow(found)]);
       return outbox.remove(object);
     }

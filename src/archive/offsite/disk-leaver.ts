@@ -5,10 +5,11 @@ import type { S3Client } from '../../s3/s3-client.js';
 import { deleteBelongings, Sharers } from '../files/belongings.js';
 import { closedName } from '../files/file-name.js';
 import type { KnownNames } from '../files/known-names.js';
-import { type FileStamp, isSameStamp, statFile } from '../files/scan-folder.js';
+import { isSameStamp, statFile } from '../files/scan-folder.js';
 import { sidecarName } from '../files/sidecar-name.js';
 import type { EraOrder } from '../keep/clock-eras.js';
-import { type Copy, copyKey, keyOf, markOf, timesOfKey } from './copy.js';
+import type { Backlog } from './backlog.js';
+import { type Copy, copyKey, markOf, timesOfKey } from './copy.js';
 import type { Notes } from './notes.js';
 import { objectOf, sidecarObject } from './object-name.js';
 
@@ -18,9 +19,9 @@ export type DiskLeaverDeps = {
   readonly names: KnownNames;
   /** Whether the folder of all recordings is there. */
   readonly isThere: () => Promise<boolean>;
-  readonly notes: Pick<Notes, 'read' | 'change'>;
-  /** An object that was made of a file is to be deleted in the store. */
-  readonly unwant: (object: string, stamp: FileStamp) => void;
+  readonly notes: Pick<Notes, 'read'>;
+  /** What waits to be copied, of which some is in the store otherwise. */
+  readonly backlog: Pick<Backlog, 'doubt' | 'isDoubted'>;
 };
 
 /** Files that leave before others of the thread's work get their turn. */
@@ -54,7 +55,14 @@ export class DiskLeaver {
     if (cameraId === undefined) return null;
     const due = this.#due(cameraId);
     const sharers = new Sharers();
-    for (const copy of due.slice(0, FILES_A_STEP)) await this.#leave(cameraId, copy, sharers, signal);
+    for (const copy of due.slice(0, FILES_A_STEP)) {
+      if ((await this.#leave(cameraId, copy, sharers, signal)) !== 'doubted') continue;
+      const { startMs, endMs } = copy.recording;
+      if (this.#deps.backlog.doubt({ cameraId, startMs, endMs: endMs ?? startMs })) continue;
+      // These are to be copied first.
+      this.#cameras.clear();
+      return cameraId;
+    }
     if (due.length <= FILES_A_STEP) this.#cameras.delete(cameraId);
     return cameraId;
   }
@@ -65,52 +73,52 @@ export class DiskLeaver {
     const names = this.#deps.names.lookAt(cameraId);
     if (names === null || beforeMs === null || order === null) return [];
     const here = new Set(Array.from(names.startsMs, (startMs, at) => copyKey(startMs, names.endsMs[at]!)));
-    const copies = this.#deps.notes.read(cameraId);
+    const { backlog, notes } = this.#deps;
+    const copies = notes.read(cameraId);
     const due: Copy[] = [];
     for (let index = 0; index < (copies?.count ?? 0); index += 1) {
       const key = copies!.keyAt(index);
       const isDue = here.has(key) && order.rightEndMs(timesOfKey(key).endMs) < beforeMs;
-      if (isDue && !copies!.isLeavingAt(index)) due.push(copies!.at(index));
+      if (!isDue || copies!.isLeavingAt(index) || backlog.isDoubted({ cameraId, ...timesOfKey(key) }))
+        continue;
+      due.push(copies!.at(index));
     }
     return due;
   }
 
-  async #leave(cameraId: string, copy: Copy, sharers: Sharers, signal: AbortSignal): Promise<void> {
+  /** What is written of one that is doubted stays until it is copied anew: there is no better copy before that. */
+  async #leave(
+    cameraId: string,
+    copy: Copy,
+    sharers: Sharers,
+    signal: AbortSignal,
+  ): Promise<'looked at' | 'doubted'> {
     const { client, names, log, isThere } = this.#deps;
     const { startMs, endMs } = copy.recording;
     const [folder, fileName] = [join(this.#archiveDir, cameraId), closedName(startMs, endMs ?? startMs)];
     const stamp = statFile({ folder, fileName });
-    if (stamp === null) return;
+    if (stamp === null) return 'looked at';
+    // One that was found in the store is compared when it is copied, and so is one that somebody wrote to.
+    if (copy.stamp === null || !isSameStamp(stamp, copy.stamp)) return 'doubted';
     const object = objectOf(cameraId, copy);
-    if (copy.stamp !== null && !isSameStamp(stamp, copy.stamp)) {
-      // Somebody wrote to it: what is in the store is of no use any more.
-      this.#deps.unwant(object, copy.stamp);
-      return this.#forget(cameraId, copy);
-    }
-    const there = copy.stamp === null ? null : await client.head(object, signal);
+    const there = await client.head(object, signal);
     if (there?.bytes !== copy.sizeBytes || markOf(there.etag) !== copy.mark) {
-      if (copy.stamp !== null)
-        log.warn('the store does not have what was copied to it: it is copied anew', {
-          camera_id: cameraId,
-          file: fileName,
-        });
-      // One that was found in the store is compared when it is copied.
-      return this.#forget(cameraId, copy);
+      log.warn('the store does not have what was copied to it: it is copied anew', {
+        camera_id: cameraId,
+        file: fileName,
+      });
+      return 'doubted';
     }
     // What was seen in it may have been written to since it was copied.
     const sidecarBytes = statFile({ folder, fileName: sidecarName(startMs) })?.sizeBytes ?? 0;
     const beside = copy.sidecarBytes === 0 ? null : await client.head(sidecarObject(object), signal);
-    if (sidecarBytes !== copy.sidecarBytes || (beside?.bytes ?? 0) !== sidecarBytes)
-      return this.#forget(cameraId, copy);
+    if (sidecarBytes !== copy.sidecarBytes || (beside?.bytes ?? 0) !== sidecarBytes) return 'doubted';
     const now = (await isThere()) ? statFile({ folder, fileName }) : null;
-    if (now === null || !isSameStamp(now, stamp)) return;
+    if (now === null || !isSameStamp(now, stamp)) return 'looked at';
     names.deleteFile(cameraId, fileName, () => {
       unlinkSync(join(folder, fileName));
       return deleteBelongings(folder, fileName, sharers);
     });
-  }
-
-  #forget(cameraId: string, copy: Copy): void {
-    this.#deps.notes.change(cameraId, [{ key: keyOf(copy), copy: null }]);
+    return 'looked at';
   }
 }

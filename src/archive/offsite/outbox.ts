@@ -7,6 +7,8 @@ export type Sending = {
   readonly object: string;
   /** Of what file: its inode, size and times, as text. */
   readonly source: string;
+  /** Of an object's ETag that is as good as this file, whatever it says that it is of (see `markOf`); null: none is. */
+  readonly mark: number | null;
   /** The upload in parts that is under way; null: none is. */
   readonly uploadId: string | null;
   /** ETags of parts that the store has taken, by their numbers. */
@@ -29,6 +31,7 @@ export type Ended = { readonly object: string; readonly uploadId: string };
 const sending = z.object({
   object: z.string(),
   source: z.string(),
+  mark: z.number().nullable().default(null),
   uploadId: z.string().min(1).nullable(),
   parts: z.record(z.string(), z.string()),
   isUnwanted: z.boolean(),

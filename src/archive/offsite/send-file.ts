@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isS3Error, s3Error } from '../../s3/errors.js';
 import type { S3Client } from '../../s3/s3-client.js';
 import { readUpTo } from '../files/regular-file.js';
+import { markOf } from './copy.js';
 import type { Outbox, Sending } from './outbox.js';
 
 /** The store has another object of this name. */
@@ -66,7 +67,11 @@ export class FileSender {
     const found = await this.#find(object, file, signal);
     if (found === TAKEN) return TAKEN;
     this.#begin(object, file);
-    if (found !== null) return found;
+    if (found !== null) {
+      // It may be of the same bytes by other times.
+      this.#note(object, { mark: markOf(found) });
+      return found;
+    }
     try {
       return await this.#put(object, file, { mayReplace: false, signal });
     } catch (fault) {
@@ -81,6 +86,7 @@ export class FileSender {
       outbox.abandon(object);
       // It was free when it was looked at: what is there now is somebody else's.
       if (now === TAKEN) outbox.remove(object);
+      else this.#note(object, { mark: markOf(now) });
       return now;
     }
   }
@@ -109,7 +115,7 @@ export class FileSender {
     if (known?.source === source) return;
     if (outbox.sendings.length >= MOST_BEGUN) throw new Error('too much was begun that is not there yet');
     outbox.abandon(object);
-    outbox.set({ object, source, uploadId: null, parts: {}, isUnwanted: false });
+    outbox.set({ object, source, uploadId: null, parts: {}, mark: null, isUnwanted: false });
   }
 
   async #whole(

@@ -249,6 +249,10 @@ test('nothing leaves the disk that the store does not have, or that was written 
   );
   assert.ok(existsSync(rig.pathOf('door', young!)));
   assert.equal(rig.state?.kept['door'], 4);
+  const anew = [lost!, changed!].map((fileName) => rig.objectName('door', fileName, { epoch: 1 }));
+  const recordings = () => rig.objects().filter((name) => name.endsWith('.mp4'));
+  const left = [...anew, ...[good!, young!].map((fileName) => rig.objectName('door', fileName))].sort();
+  await until('what they were is gone', () => recordings().join() === left.join());
 });
 
 test('what was seen in a recording leaves the disk only as the store has it', { skip }, async (t) => {

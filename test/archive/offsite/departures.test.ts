@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { cutRecording } from '../../../src/archive/keep/cut-recording.js';
-import { copiesPath, readCopies } from '../../../src/archive/offsite/copies-file.js';
+import { copiesPath, readCopies, writeCopies } from '../../../src/archive/offsite/copies-file.js';
+import { CopyTable } from '../../../src/archive/offsite/copy-table.js';
 import { BetweenStore } from '../../support/between-store.js';
 import { until } from '../../support/until.js';
 import { Versitygw, withoutStore } from '../../support/versitygw.js';
@@ -234,6 +235,114 @@ test('one that has left the disk as a whole is no cut one, whatever was recorded
   rig.copier.look();
   await until('it is copied', () => kept(rig) === 2);
   assert.equal(keptOfAge(rig, LATE_MS), 2);
+});
+
+test('what was found in the store stays known while it is compared to the disk, and when that loses it', {
+  skip,
+}, async (t) => {
+  const store = await Versitygw.start(t);
+  const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
+  const [first, second] = [rig.record('door', 0), rig.record('door', 1)];
+  rig.start();
+  await rig.untilIdle();
+  await rig.stop();
+  rmSync(rig.copiesDir, { recursive: true });
+  between.fate = (method) => {
+    if (method === 'HEAD') rmSync(rig.pathOf('door', second), { force: true });
+    return 'pass';
+  };
+  rig.start({ via: between });
+  await until('they are found', () => rig.state?.kept['door'] === 2);
+  const leave = { ...expiryOf(['door']), localBeforeMs: LATE_MS + MINUTE_MS };
+  rig.copier.expire(leave);
+  await until('the second is lost', () => !existsSync(rig.pathOf('door', second)));
+  rig.copier.expire(leave);
+  await until('the first has left', () => {
+    rig.copier.expire(leave);
+    return !existsSync(rig.pathOf('door', first));
+  });
+  assert.equal(kept(rig), 2);
+  assert.equal(rig.objects().length, 2);
+});
+
+test('a copy stays while its file is looked at, or sent, anew', { skip }, async (t) => {
+  const store = await Versitygw.start(t);
+  const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
+  const [same, other] = [rig.record('door', 0), rig.record('door', 1)];
+  rig.start({ via: between });
+  await rig.untilIdle();
+  const puts = () => between.asked.filter((request) => request.startsWith('PUT ')).length;
+  const putsBefore = puts();
+  // As another owner does.
+  chmodSync(rig.pathOf('door', same), 0o600);
+  rig.write('door', other, Buffer.from('cut'));
+  let wasThere = false;
+  between.fate = (method) => {
+    if (method === 'PUT') wasThere = [same, other].every((name) => existsSync(rig.objectPath('door', name)));
+    return 'pass';
+  };
+  const leave = { ...expiryOf(['door']), localBeforeMs: LATE_MS + MINUTE_MS };
+  await until('both have left', () => {
+    rig.copier.expire(leave);
+    return !existsSync(rig.pathOf('door', same)) && !existsSync(rig.pathOf('door', other));
+  });
+  assert.ok(wasThere);
+  assert.equal(puts(), putsBefore + 1);
+  const objects = [rig.objectName('door', same), rig.objectName('door', other, { epoch: 1 })];
+  await until('what it was is gone', () => rig.objects().join() === objects.join());
+  assert.equal(kept(rig), 2);
+});
+
+test('what may be there of another file does not take the place of a copy', { skip }, async (t) => {
+  const store = await Versitygw.start(t);
+  const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
+  const fileName = rig.record('door', 0);
+  rig.start({ via: between });
+  await rig.untilIdle();
+  rig.write('door', fileName, Buffer.from('other'));
+  between.fate = (method) => {
+    if (method !== 'PUT') return 'pass';
+    remove(rig, fileName);
+    return 'lose';
+  };
+  rig.copier.expire({ ...expiryOf(['door']), localBeforeMs: LATE_MS });
+  const isThere = (epoch: number) => existsSync(rig.objectPath('door', fileName, { epoch }));
+  await until('the other is there', () => isThere(1));
+  await until('the other is gone', () => !isThere(1));
+  assert.ok(isThere(0));
+  assert.equal(kept(rig), 1);
+  assert.deepEqual(
+    [...readCopies(copiesPath(rig.copiesDir, 'door'))!.table].map(({ epoch }) => epoch),
+    [0],
+  );
+});
+
+test('what was taken for a copy by its bytes is one when the disk has made room meanwhile', {
+  skip,
+}, async (t) => {
+  const store = await Versitygw.start(t);
+  const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
+  const fileName = rig.record('door', 0);
+  rig.write('door', '2026-11-21_08-30-00.detections', Buffer.from('what was seen'));
+  rig.start();
+  await rig.untilIdle();
+  await rig.stop();
+  writeCopies(copiesPath(rig.copiesDir, 'door'), CopyTable.empty);
+  // As from a backup: the same bytes, another file.
+  const bytes = readFileSync(rig.pathOf('door', fileName));
+  remove(rig, fileName);
+  rig.write('door', fileName, bytes);
+  let looks = 0;
+  between.fate = (method, target) => {
+    if (method !== 'HEAD' || !target.includes('.mp4') || ++looks !== 2) return 'pass';
+    remove(rig, fileName);
+    return { status: 500, code: '' };
+  };
+  rig.start({ via: between });
+  await until('it is known', () => kept(rig) === 1);
+  const [copy] = readCopies(copiesPath(rig.copiesDir, 'door'))!.table;
+  assert.equal(copy?.sidecarBytes, 'what was seen'.length);
+  assert.ok(existsSync(rig.objectPath('door', fileName)));
 });
 
 test('one that the store does not tell of stays on the disk, and holds up no other', { skip }, async (t) => {
