@@ -47,8 +47,8 @@ const FIRST_SKIP_MS = 60_000;
 const LONGEST_SKIP_MS = 6 * 3_600_000;
 /** What is deleted on the disk goes there first: else it would be copied once more. */
 const LEAVE_MS = 60_000;
-/** What no object's name begins with. A list, since of one object a store says the same where there is no such bucket. */
-const PROBE = 'probe/';
+/** What no object's name begins with, since no camera's id does. A list, since of one object a store says the same where there is no such bucket. */
+const PROBE = '.probe/';
 /** No camera's id, and no recording's key. */
 const LEAVING = '';
 
