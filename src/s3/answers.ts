@@ -4,6 +4,10 @@ import { s3Error } from './errors.js';
 
 /** A list has a thousand objects at most, each of a dozen elements. */
 const MAX_ELEMENTS = 20_000;
+/** A name of 1,024 bytes, each encoded; what has no meaning for us is shorter. */
+const MAX_WORD = 4_096;
+/** Some 70 characters, as a rule; one of each part is written down. */
+const MAX_ETAG = 256;
 /** Of texts that say what went wrong. */
 const MAX_TEXT = 200;
 
@@ -44,6 +48,8 @@ const withoutReferences = (text: string): string =>
 
 const wordIn = (element: Element, name: string): string => {
   const text = withoutReferences(textOf(at(element, name)));
+  if (text.length > MAX_WORD)
+    throw s3Error('s3_bad_answer', `the store's answer has a ${name} without an end`);
   if (text === '') throw s3Error('s3_bad_answer', `the store's answer has no ${name}`);
   return text;
 };
@@ -56,7 +62,11 @@ const countIn = (element: Element, name: string): number => {
 };
 
 /** An ETag without what stands around it. */
-export const bareEtag = (text: string): string => text.replace(/^(?:W\/)?"?|"$/g, '');
+export const bareEtag = (text: string): string => {
+  const etag = text.replace(/^(?:W\/)?"?|"$/g, '');
+  if (etag === '' || etag.length > MAX_ETAG) throw s3Error('s3_bad_answer', 'the store names no ETag');
+  return etag;
+};
 
 export const uploadIdIn = (bytes: Buffer): string =>
   wordIn(rootOf(bytes, 'InitiateMultipartUploadResult'), 'UploadId');

@@ -72,6 +72,34 @@ test('answers are bounded, and lists have an end', async (t) => {
   assert.equal(await codeOf((await saying(t, again)).client.list('', { after: 't' })), 's3_bad_answer');
 });
 
+test('words that nobody says are refused: they would be written down again and again', async (t) => {
+  const long = 'e'.repeat(5_000);
+  const listener: RequestListener = (request, response) => {
+    request.resume();
+    response.writeHead(200, { etag: `"${long}"`, 'content-length': '0' }).end();
+  };
+  const { client } = await hostile(t, listener);
+  assert.equal(await codeOf(client.put('a', { bytes: Buffer.from('x') })), 's3_bad_answer');
+  assert.equal(await codeOf(client.head('a')), 's3_bad_answer');
+  const begun = `<InitiateMultipartUploadResult><UploadId>${long}</UploadId></InitiateMultipartUploadResult>`;
+  assert.equal(await codeOf((await saying(t, begun)).client.createUpload('a')), 's3_bad_answer');
+  const joined = `<CompleteMultipartUploadResult><ETag>${long}</ETag></CompleteMultipartUploadResult>`;
+  assert.equal(await codeOf((await saying(t, joined)).client.completeUpload('a', 'id', [])), 's3_bad_answer');
+});
+
+test('an answer that goes on for ever, a little at a time, has an end', async (t) => {
+  const { client, clock } = await hostile(t, (_, response) => {
+    response.writeHead(200).write('<ListBucketResult>');
+    const more = setInterval(() => response.write(' '), 2);
+    response.on('close', () => clearInterval(more));
+  });
+  const code = codeOf(client.list(''));
+  const timer = setInterval(() => clock.advance(20_000), 20);
+  assert.equal(await code, 's3_unavailable');
+  clearInterval(timer);
+  assert.ok(clock.monotonicMs() < 1_800_000, String(clock.monotonicMs()));
+});
+
 test('ranges that are none, and too short ones, are refused', async (t) => {
   assert.equal(await codeOf((await saying(t, 'abcd')).client.read('a', 4, 8)), 's3_bad_answer');
   assert.equal(await codeOf((await saying(t, 'ab', 206)).client.read('a', 4, 8)), 's3_bad_answer');

@@ -169,10 +169,14 @@ export const readAdded = (
     return { rows, upTo: { ...known, added: known.added + rows.length / FIELDS } };
   });
 
+const assertFits = ({ count }: CopyTable): void => {
+  if (count > MAX_COPIES)
+    throw new Error(`no more than ${MAX_COPIES} copies of a camera can be written down`);
+};
+
 /** Replaces it; what was there before, or this, is there after a power cut. */
 export const writeCopies = (path: string, table: CopyTable, isPartial = false): void => {
-  if (table.count > MAX_COPIES)
-    throw new Error(`no more than ${MAX_COPIES} copies of a camera can be written down`);
+  assertFits(table);
   const boxes = Buffer.from(JSON.stringify(table.boxes));
   const head = Buffer.alloc(HEAD_BYTES);
   MAGIC.copy(head);
@@ -198,12 +202,14 @@ const cut = (fd: number, lengthBytes: number): void => {
   }
 };
 
-/** Adds changes to a file that is as it was read, synced. */
+/** Adds changes to a file that is as it was read, synced; what is written then. */
 export const addCopies = (
   path: string,
-  { table, upTo }: WrittenCopies,
+  { table: before, upTo }: WrittenCopies,
   changes: readonly CopyChange[],
-): ReadUpTo => {
+): WrittenCopies => {
+  const table = before.with(changes);
+  assertFits(table);
   const rows = changes.map(({ key, copy }, at) => {
     const { startMs, endMs } = timesOfKey(key);
     const row = bytesOf(
@@ -226,7 +232,7 @@ export const addCopies = (
   } finally {
     closeSync(fd);
   }
-  return { ...upTo, added: upTo.added + changes.length };
+  return { table, upTo: { ...upTo, added: upTo.added + changes.length }, isPartial: false };
 };
 
 /** Nothing is left of a camera. */

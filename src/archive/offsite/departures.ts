@@ -218,14 +218,19 @@ export class Departures {
     this.#said = null;
   }
 
-  /** Begun by a run that was killed before it could write down that. */
+  /** Begun by a run that was killed before it could write down that. A box of the same name may have other cameras. */
   async #endOrphans(signal: AbortSignal): Promise<void> {
     const { client, outbox } = this.#deps;
     const known = new Set(outbox.sendings.map(({ uploadId }) => uploadId));
     for (const { name, uploadId } of await client.listUploads(signal)) {
-      const isOurs = parseObjectName(name)?.box === this.#options.box;
+      const { box, cameraId = '' } = parseObjectName(name) ?? {};
+      const isOurs = box === this.#options.box && this.#isOfHere(cameraId);
       if (isOurs && !known.has(uploadId)) await client.abortUpload(name, uploadId, signal);
     }
+  }
+
+  #isOfHere(cameraId: string): boolean {
+    return this.#deps.notes.kept.has(cameraId) || existsSync(join(this.#options.archiveDir, cameraId));
   }
 
   /** One whose file is gone is a copy if all of it is there, and nobody wants it gone; else it goes. */

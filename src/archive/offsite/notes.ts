@@ -53,15 +53,14 @@ export class Notes {
     if (changes.length === 0) return;
     const path = copiesPath(this.#dir, cameraId);
     const before = this.#look(cameraId);
-    const table = (before?.table ?? CopyTable.empty).with(changes);
-    if (before === null || !mayAdd(before, changes)) {
-      // What was there before is to be found all the same.
-      writeCopies(path, table, before?.isPartial ?? true);
-      this.#look(cameraId);
+    if (before !== null && mayAdd(before, changes)) {
+      this.#learn(cameraId, addCopies(path, before, changes));
       return;
     }
-    const upTo = addCopies(path, before, changes);
-    this.#learn(cameraId, { table, upTo, isPartial: false });
+    // Of which nothing was written, or not all, is to be found all the same.
+    const isPartial = before?.isPartial ?? true;
+    writeCopies(path, (before?.table ?? CopyTable.empty).with(changes), isPartial);
+    this.#look(cameraId);
   }
 
   /** All that the store has of a camera. What is known of an object stays known. */

@@ -77,10 +77,14 @@ export class CopierRig {
 
   /** A closed recording of a minute, that begins so many minutes later; its name. */
   record(cameraId: string, minute: number, bytes: number | Buffer = 1_000): string {
-    const startMs = START_MS + minute * 60_000;
-    const fileName = closedName(startMs, startMs + 60_000);
+    const fileName = this.nameOf(minute);
     this.write(cameraId, fileName, typeof bytes === 'number' ? randomBytes(bytes) : bytes);
     return fileName;
+  }
+
+  nameOf(minute: number): string {
+    const startMs = START_MS + minute * 60_000;
+    return closedName(startMs, startMs + 60_000);
   }
 
   write(cameraId: string, fileName: string, bytes: Buffer): void {

@@ -117,3 +117,17 @@ test('what is to go is marked once, and later than what the disk has to do first
   assert.equal(after.kept.get('door'), 6);
   assert.equal(after.leaving.get('door'), 5_000);
 });
+
+test('of more copies than can be written down none is added, and what is to go is marked all the same', (t) => {
+  const folder = tempFolder(t);
+  const notes = notesIn(folder);
+  const many = manyCopies(256_001);
+  notes.replace('door', many.slice(0, 256_000));
+  assert.throws(() => notes.change('door', [isNow(many[256_000]!)]), /256000 copies/);
+  assert.equal(notes.kept.get('door'), 256_000);
+  assert.equal(
+    notes.leave('door', (_, index) => index === 0),
+    1,
+  );
+  assert.equal(notesIn(folder).kept.get('door'), 255_999);
+});
