@@ -4,6 +4,7 @@ import type { Logger } from '../../base/log.js';
 import { type FilePlace, placeKey } from '../files/archive-folders.js';
 import { parseRecordingName } from '../files/file-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
+import type { Partly } from '../offsite/messages.js';
 import type { Copies } from '../offsite/offsite.js';
 import type { ClockEra } from './clock-eras.js';
 import type { AgePlace, Deletions, ProtectedSpan } from './delete-files.js';
@@ -21,7 +22,7 @@ export type EventRetentionDeps = {
   readonly runner: JobRunner;
   readonly log: Logger;
   readonly times: EventTimesOf;
-  readonly copies?: Pick<Copies, 'forget' | 'pathOf'> | undefined;
+  readonly copies?: Pick<Copies, 'forget' | 'pathOf' | 'replace'> | undefined;
 };
 
 /** A camera of whose older recordings something stays. */
@@ -97,7 +98,7 @@ export class EventRetention {
     return { ...noDeletions, deleted };
   }
 
-  /** What a store has isn't cut: where some of it belongs to an event it stays whole, and else it goes, be it on the disk or not. */
+  /** What a store has isn't cut: it goes where none of it belongs to an event, or all that does is there in pieces; else it stays whole. */
   async #expireStored(
     {
       cameraId,
@@ -113,11 +114,16 @@ export class EventRetention {
       const listed = await runner.run('storedBefore', { ...input, afterMs });
       for (let at = 0; at < listed.length && mayGoOn(); at += AT_ONCE) {
         await nextTurn();
-        const going = listed
-          .slice(at, at + AT_ONCE)
-          .map(({ fileName }) => fileName)
-          .filter((fileName) => isNothing(this.#keptOf({ cameraId, fileName }, true, spared)));
+        const wholes: Partly[] = [];
+        const going: string[] = [];
+        for (const { fileName } of listed.slice(at, at + AT_ONCE)) {
+          const kept = this.#keptOf({ cameraId, fileName }, true, spared);
+          if (kept === 'all') continue;
+          if (kept.length === 0) going.push(fileName);
+          else wholes.push({ fileName, kept });
+        }
         if (going.length > 0 && !(await this.#forgetCopies(cameraId, going))) return;
+        if (wholes.length > 0) copies.replace(cameraId, wholes);
       }
       if (listed.length < LISTED_AT_ONCE) return;
       afterMs = listed.at(-1)!.startMs;

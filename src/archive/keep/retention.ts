@@ -233,13 +233,7 @@ export class Retention {
     const localDays = copies?.localDays ?? null;
     const localBeforeMs = localDays === null ? null : time.limitMs(localDays * DAY_MS);
     const rules = this.#readRules();
-    const wholeBeforeMs = new Map(
-      rules.filter(outlives).map((rule) => [rule.cameraId, limitOf(rule, time)] as const),
-    );
-    const limits = limitsOf(rules, time).map((limit) => ({
-      ...limit,
-      wholeBeforeMs: wholeBeforeMs.get(limit.cameraId) ?? Number.NEGATIVE_INFINITY,
-    }));
+    const limits = limitsOf(rules, time);
     const cameraIds = this.#deps.rules().map(({ cameraId }) => cameraId);
     copies?.expire({ cameraIds, limits, eras, spared, localBeforeMs });
   }

@@ -39,6 +39,8 @@ export class CopierThread {
     if (message.type === 'held') this.#copier.hold(message.held);
     else if (message.type === 'look') this.#copier.look();
     else if (message.type === 'expire') this.#try(() => this.#copier.expire(message.expiry));
+    else if (message.type === 'replace')
+      this.#try(() => this.#copier.replace(message.cameraId, message.wholes));
     else {
       const { id, cameraId, unwanted } = message;
       const count = this.#try(() => this.#copier.forget(cameraId, unwanted));

@@ -11,7 +11,7 @@ import { RecordingCopier } from './copy-recording.js';
 import { CopyTable } from './copy-table.js';
 import { Departures } from './departures.js';
 import { DiskLeaver } from './disk-leaver.js';
-import type { CopyExpiry, CopyState, Held, Unwanted } from './messages.js';
+import type { CopyExpiry, CopyState, Held, Partly, Unwanted } from './messages.js';
 import { Notes } from './notes.js';
 import { parseObjectName } from './object-name.js';
 import { Outbox } from './outbox.js';
@@ -93,7 +93,7 @@ export class Copier {
       this.#tellState();
     });
     this.#departures = new Departures(options, {
-      ...{ client, log, nowMs, names, notes, outbox },
+      ...{ client, log, nowMs, notes, outbox },
       onChange: (cameraId) => this.#backlog.forget(cameraId),
     });
     const [departures, patience] = [this.#departures, this.#patience];
@@ -154,6 +154,12 @@ export class Copier {
     this.#departures.expire(expiry);
     this.#departures.removeBare(new Set(cameraIds));
     this.look();
+  }
+
+  /** Those of which pieces in the store have all that is kept will be deleted there. */
+  replace(cameraId: string, wholes: readonly Partly[]): void {
+    this.#isDirty = true;
+    this.#departures.replace(cameraId, wholes);
   }
 
   async #run(): Promise<void> {

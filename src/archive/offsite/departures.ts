@@ -5,16 +5,16 @@ import type { Logger } from '../../base/log.js';
 import { isS3Error } from '../../s3/errors.js';
 import type { S3Client } from '../../s3/s3-client.js';
 import { closedName, parseRecordingName } from '../files/file-name.js';
-import type { KnownNames } from '../files/known-names.js';
 import { statFile } from '../files/scan-folder.js';
 import { type ClockEra, EraOrder } from '../keep/clock-eras.js';
 import { protectionBy } from '../keep/delete-files.js';
+import { joined, longestHoleMs, type TimeSpan } from '../keep/kept-spans.js';
 import { nothingKnown } from '../list/inspect-files.js';
 import { isPieceOf, type Recording, recordingOf } from '../list/recording.js';
 import { type Copy, copyKey, keyOf, markOf, timesOfKey } from './copy.js';
 import { type CopyTable, isNow } from './copy-table.js';
 import { faultWords } from './fault-words.js';
-import type { CopyExpiry, Unwanted } from './messages.js';
+import type { CopyExpiry, Partly, Unwanted } from './messages.js';
 import type { Notes } from './notes.js';
 import { type ObjectName, objectOf, parseObjectName, sidecarObject } from './object-name.js';
 import type { Outbox, Sending } from './outbox.js';
@@ -26,7 +26,6 @@ export type DeparturesDeps = {
   readonly client: Pick<S3Client, 'head' | 'delete' | 'abortUpload' | 'listUploads'>;
   readonly log: Logger;
   readonly nowMs: () => number;
-  readonly names: KnownNames;
   readonly notes: Notes;
   readonly outbox: Outbox;
   /** What is in the store of a camera is otherwise now. */
@@ -42,6 +41,9 @@ const FIRST_REST_MS = 10_000;
 const LONGEST_REST_MS = 3_600_000;
 /** The same while the store is away. */
 const LONGEST_AWAY_MS = 120_000;
+
+/** Names tell seconds. */
+const MOST_MISSING_MS = 1_000;
 
 const noName = { epoch: 0, box: '' };
 
@@ -59,6 +61,30 @@ const leavingIn = (copies: CopyTable | null): Copy[] => {
   return found;
 };
 
+/** What the store has of a recording by other names, but for what goes itself. */
+const piecesOf = (copies: CopyTable, whole: Copy, going: ReadonlySet<number>): TimeSpan[] => {
+  const { startMs, endMs } = whole.recording;
+  const pieces: TimeSpan[] = [];
+  for (let index = copies.indexFrom(copyKey(startMs, startMs)); index < copies.count; index += 1) {
+    const key = copies.keyAt(index);
+    if (timesOfKey(key).startMs > (endMs ?? startMs)) break;
+    if (key === keyOf(whole) || going.has(key) || copies.isLeavingAt(index)) continue;
+    const copy = copies.at(index);
+    const piece = listed(copy);
+    if (copy.box === whole.box && isPieceOf(piece, listed(whole)))
+      pieces.push({ fromMs: piece.startMs, toMs: piece.endMs });
+  }
+  return joined(pieces);
+};
+
+/** Whether pieces have all that is kept of a recording. */
+const hasAll = (pieces: readonly TimeSpan[], whole: Recording, kept: readonly TimeSpan[]): boolean =>
+  pieces.length > 0 &&
+  kept.every(({ fromMs, toMs }) => {
+    const span = { fromMs: Math.max(fromMs, whole.startMs), toMs: Math.min(toMs, whole.endMs) };
+    return span.toMs < span.fromMs || longestHoleMs(span, pieces) < MOST_MISSING_MS;
+  });
+
 const staysBy = ({ fromMs, toMs, fileNames }: Unwanted): ((copy: Copy) => boolean) => {
   const names = new Set(fileNames);
   return (copy) => {
@@ -74,7 +100,8 @@ export class Departures {
   readonly #patience = new Patience(FIRST_REST_MS, LONGEST_REST_MS);
   readonly #forStore = new Patience(FIRST_REST_MS, LONGEST_AWAY_MS);
   #order = new EraOrder([]);
-  #limits = new Map<string, CopyExpiry['limits'][number]>();
+  /** Until when each camera's are kept. */
+  #beforeMs = new Map<string, number>();
   #isProtected = protectionBy([]);
   #areOrphansGone = false;
   #awayUntilMs = Number.NEGATIVE_INFINITY;
@@ -128,21 +155,42 @@ export class Departures {
     const { notes } = this.#deps;
     this.#order = new EraOrder(eras);
     this.#isProtected = protectionBy(spared);
-    this.#limits = new Map(limits.map((limit) => [limit.cameraId, limit]));
+    this.#beforeMs = new Map(limits.map(({ cameraId, beforeMs }) => [cameraId, beforeMs]));
     for (const { cameraId } of limits) {
       if ((notes.kept.get(cameraId) ?? 0) === 0) continue;
-      const replaced = this.#replaced(cameraId, notes.read(cameraId));
       notes.leave(cameraId, (copies, index) => {
-        const key = copies.keyAt(index);
-        const { startMs, endMs } = timesOfKey(key);
-        return replaced.has(key) || this.isDue(cameraId, startMs, endMs);
+        const { startMs, endMs } = timesOfKey(copies.keyAt(index));
+        return this.isDue(cameraId, startMs, endMs);
       });
     }
   }
 
+  /**
+   * Of recordings that are cut on the disk to what is kept, those go of which pieces in the store have all of that. Where a piece
+   * never got there, or something is kept that no piece has, since space was short then, the whole stays.
+   */
+  replace(cameraId: string, wholes: readonly Partly[]): void {
+    const { notes } = this.#deps;
+    const copies = notes.read(cameraId);
+    // What is written of a piece may be all that there is of it.
+    if (copies === null || notes.unsure.has(cameraId)) return;
+    const folder = join(this.#options.archiveDir, cameraId);
+    const going = new Set<number>();
+    for (const { fileName, kept } of wholes) {
+      const { startMs, endMs } = parseRecordingName(fileName) ?? {};
+      if (startMs === undefined || endMs == null) continue;
+      const key = copyKey(startMs, endMs);
+      const whole = copies.find(key);
+      if (whole === null || whole.isLeaving || !hasAll(piecesOf(copies, whole, going), listed(whole), kept))
+        continue;
+      if (statFile({ folder, fileName }) === null) going.add(key);
+    }
+    notes.leave(cameraId, (table, index) => going.has(table.keyAt(index)));
+  }
+
   /** Whether a recording is older than its camera keeps it. */
   isDue(cameraId: string, startMs: number, endMs: number): boolean {
-    const beforeMs = this.#limits.get(cameraId)?.beforeMs ?? Number.NEGATIVE_INFINITY;
+    const beforeMs = this.#beforeMs.get(cameraId) ?? Number.NEGATIVE_INFINITY;
     if (!(this.#order.rightEndMs(endMs) < beforeMs)) return false;
     const isPurged = beforeMs === Number.POSITIVE_INFINITY;
     return isPurged || !this.#isProtected({ cameraId, fileName: closedName(startMs, endMs) });
@@ -324,39 +372,5 @@ export class Departures {
       const isSent = outbox.sendings.some(({ object }) => parseObjectName(object)?.cameraId === cameraId);
       if (isBare && !isSent && !existsSync(join(this.#options.archiveDir, cameraId))) notes.remove(cameraId);
     }
-  }
-
-  /**
-   * Recordings that were cut, on the disk, to what belongs to events, and are older than all else is kept: they go once all that is
-   * left of them is in the store by its own names. Those that were cut for want of space stay until then as they are.
-   */
-  #replaced(cameraId: string, copies: CopyTable | null): ReadonlySet<number> {
-    const wholeBeforeMs = this.#limits.get(cameraId)?.wholeBeforeMs ?? Number.NEGATIVE_INFINITY;
-    const found = new Set<number>();
-    if (copies === null || wholeBeforeMs === Number.NEGATIVE_INFINITY) return found;
-    const names = this.#deps.names.lookAt(cameraId);
-    if (names === null) return found;
-    const here = Array.from(names.startsMs, (startMs, at) => ({ startMs, endMs: names.endsMs[at]! }));
-    const onDisk = new Set(here.map(({ startMs, endMs }) => copyKey(startMs, endMs)));
-    const kept = [...copies].filter(({ isLeaving }) => !isLeaving);
-    for (const [at, copy] of kept.entries()) {
-      const { startMs, endMs } = copy.recording;
-      if (endMs === null || onDisk.has(keyOf(copy)) || !(this.#order.rightEndMs(endMs) < wholeBeforeMs))
-        continue;
-      const isWithin = (other: { readonly startMs: number; readonly endMs: number | null }): boolean =>
-        other.startMs >= startMs && (other.endMs ?? 0) <= endMs;
-      const whole = listed(copy);
-      let next = at;
-      // Those that begin at the same time may stand before it.
-      while (next > 0 && kept[next - 1]!.recording.startMs === startMs) next -= 1;
-      let hasPieces = false;
-      for (; next < kept.length && kept[next]!.recording.startMs <= endMs; next += 1)
-        hasPieces ||=
-          kept[next] !== copy && kept[next]!.box === copy.box && isPieceOf(listed(kept[next]!), whole);
-      if (!hasPieces) continue;
-      const left = here.filter((one) => isWithin(one) && !copies.has(copyKey(one.startMs, one.endMs)));
-      if (left.length === 0) found.add(keyOf(copy));
-    }
-    return found;
   }
 }

@@ -2,6 +2,7 @@ import type { LogFields, LogLevel } from '../../base/log.js';
 import type { S3Address } from '../../base/s3-address.js';
 import type { ClockEra } from '../keep/clock-eras.js';
 import type { ExpiryLimit, ProtectedSpan } from '../keep/delete-files.js';
+import type { TimeSpan } from '../keep/kept-spans.js';
 
 /** What the thread that copies is started with. */
 export type CopierSetup = {
@@ -26,14 +27,14 @@ export type Unwanted = {
   readonly fileNames: readonly string[];
 };
 
-/** Until when what is in the store of a camera is kept; of what ended before the second it has what is left on the disk alone. */
-export type CopyLimit = ExpiryLimit & { readonly wholeBeforeMs: number };
+/** A recording of which only some is kept by now, on the disk. */
+export type Partly = { readonly fileName: string; readonly kept: readonly TimeSpan[] };
 
 /** What is due in the store, as it is on the disk. */
 export type CopyExpiry = {
   /** All cameras that there are, or that left recordings. */
   readonly cameraIds: readonly string[];
-  readonly limits: readonly CopyLimit[];
+  readonly limits: readonly ExpiryLimit[];
   readonly eras: readonly ClockEra[];
   readonly spared: readonly ProtectedSpan[];
   /** What ended before and is in the store leaves the disk; null: nothing does. */
@@ -70,6 +71,7 @@ export type ToCopier =
       readonly cameraId: string;
       readonly unwanted: Unwanted;
     }
+  | { readonly type: 'replace'; readonly cameraId: string; readonly wholes: readonly Partly[] }
   | { readonly type: 'stop' };
 
 export type FromCopier =

@@ -5,7 +5,16 @@ import { archiveError } from '../archive-error.js';
 import type { ThreadRegister } from '../jobs/job-pool.js';
 import { copiesPath } from './copies-file.js';
 import { makeMailbox } from './mailbox.js';
-import type { CopierSetup, CopyExpiry, CopyState, FromCopier, Held, ToCopier, Unwanted } from './messages.js';
+import type {
+  CopierSetup,
+  CopyExpiry,
+  CopyState,
+  FromCopier,
+  Held,
+  Partly,
+  ToCopier,
+  Unwanted,
+} from './messages.js';
 import { ReadingThread } from './reading-thread.js';
 
 export type CopierThread = KillableThread<ToCopier>;
@@ -22,7 +31,7 @@ export type OffsiteDeps = {
 };
 
 /** What deletes recordings has to tell of it. */
-export type Copies = Pick<Offsite, 'expire' | 'forget' | 'keeps' | 'localDays' | 'pathOf'>;
+export type Copies = Pick<Offsite, 'expire' | 'forget' | 'keeps' | 'localDays' | 'pathOf' | 'replace'>;
 
 const NAME = 'archive-copier';
 const STOP_TIMEOUT_MS = 5_000;
@@ -124,6 +133,11 @@ export class Offsite {
   /** What is older than its camera keeps it is to go there, too. */
   expire(expiry: CopyExpiry): void {
     this.#thread?.send({ type: 'expire', expiry });
+  }
+
+  /** What is kept of them is in the store once their pieces are: then they are to go there. */
+  replace(cameraId: string, wholes: readonly Partly[]): void {
+    this.#thread?.send({ type: 'replace', cameraId, wholes });
   }
 
   /** They are to go there; resolves when that is certain, whether the store is there or not: how many are known. */

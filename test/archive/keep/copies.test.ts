@@ -3,13 +3,14 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { closedName } from '../../../src/archive/files/file-name.js';
+import type { ProtectedSpan } from '../../../src/archive/keep/delete-files.js';
 import { Deleting } from '../../../src/archive/keep/deleting.js';
 import type { EventTimesOf } from '../../../src/archive/keep/kept-spans.js';
 import { Retention, type RetentionRule } from '../../../src/archive/keep/retention.js';
 import { Recordings } from '../../../src/archive/list/recordings.js';
 import { copiesPath, writeCopies } from '../../../src/archive/offsite/copies-file.js';
 import { CopyTable } from '../../../src/archive/offsite/copy-table.js';
-import type { CopyExpiry, Unwanted } from '../../../src/archive/offsite/messages.js';
+import type { CopyExpiry, Partly, Unwanted } from '../../../src/archive/offsite/messages.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { InlineRunner } from '../inline-runner.js';
@@ -27,6 +28,7 @@ class Copying {
   readonly copiesDir: string;
   readonly told: CopyExpiry[] = [];
   readonly forgotten: { readonly cameraId: string; readonly unwanted: Unwanted }[] = [];
+  readonly replaced: { readonly cameraId: string; readonly wholes: readonly Partly[] }[] = [];
   isStuck = false;
   readonly kept = new Set<string>();
 
@@ -46,6 +48,10 @@ class Copying {
     return this.kept.has(cameraId);
   }
 
+  replace(cameraId: string, wholes: readonly Partly[]): void {
+    this.replaced.push({ cameraId, wholes });
+  }
+
   async forget(cameraId: string, unwanted: Unwanted): Promise<number> {
     if (this.isStuck) throw new Error('it can not be written now');
     this.forgotten.push({ cameraId, unwanted });
@@ -60,14 +66,17 @@ const write = (folder: string, agoMs: number): string => {
   return name;
 };
 
-const retentionOf = (t: TestContext, rules: readonly RetentionRule[], times: EventTimesOf = () => null) => {
+const retentionOf = (t: TestContext, rules: readonly RetentionRule[],
+  times: EventTimesOf = () => null,
+  spared: readonly ProtectedSpan[] = [],
+) => {
   const [archiveDir, copies, gone] = [tempFolder(t), new Copying(tempFolder(t)), [] as string[]];
   const retention = new Retention(
     { archiveDir, minFreePercent: 0 },
     {
       ...{ runner: new InlineRunner(), clock: new FakeClock(NOW_MS), log: logLines().log, copies },
       memory: { lastMs: () => NOW_MS, remember: () => {}, eras: () => null, rememberEras: () => {} },
-      ...{ rules: () => rules, times, live: nobodyWrites, onGone: (id: string) => void gone.push(id) },
+      ...{ rules: () => rules, times, spared: () => spared, live: nobodyWrites, onGone: (id: string) => void gone.push(id) },
     },
   );
   return { archiveDir, copies, gone, retention };
@@ -83,11 +92,10 @@ test('copies go by the ages of recordings, and recordings leave the disk by thei
   await retention.sweep();
   assert.equal(copies.told.length, 1);
   const [told] = copies.told;
-  const never = Number.NEGATIVE_INFINITY;
   assert.deepEqual(told?.limits, [
-    { cameraId: 'a', beforeMs: NOW_MS - 7 * DAY_MS, wholeBeforeMs: never },
-    { cameraId: 'b', beforeMs: NOW_MS - 30 * DAY_MS, wholeBeforeMs: NOW_MS - 7 * DAY_MS },
-    { cameraId: 'd', beforeMs: Number.POSITIVE_INFINITY, wholeBeforeMs: never },
+    { cameraId: 'a', beforeMs: NOW_MS - 7 * DAY_MS },
+    { cameraId: 'b', beforeMs: NOW_MS - 30 * DAY_MS },
+    { cameraId: 'd', beforeMs: Number.POSITIVE_INFINITY },
   ]);
   assert.deepEqual(told.cameraIds, ['a', 'b', 'c', 'd']);
   assert.equal(told.localBeforeMs, NOW_MS - 3 * DAY_MS);
@@ -172,4 +180,29 @@ test('what the store has alone stays past its age where some of it belongs to an
     .filter((recording) => recording.startMs < NOW_MS - DAY_MS && !isAround(recording))
     .map(({ startMs, endMs }) => closedName(startMs, endMs!));
   assert.deepEqual(names, expected);
+});
+
+test('of what the store has as a whole is told what is kept of it, by events and what is protected', async (t) => {
+  const startMs = NOW_MS - 8 * DAY_MS;
+  const rule = { cameraId: 'a', retentionDays: 7, eventRetentionDays: 30, camera: 'here' } as const;
+  const event = { fromMs: startMs + 20_000, toMs: startMs + 30_000 };
+  const span = { fromMs: startMs + 200_000, toMs: startMs + 210_000 };
+  const { copies, retention } = retentionOf(
+    t,
+    [rule],
+    () => ({ sinceMs: 0, events: [event] }),
+    [{ cameraId: 'a', ...span }],
+  );
+  const [copy] = manyCopies(1);
+  const recording = { startMs, endMs: startMs + 600_000 };
+  writeCopies(copies.pathOf('a'), CopyTable.of([{ ...copy!, recording }]));
+  await retention.sweep();
+  const kept = [{ fromMs: event.fromMs - 5_000, toMs: event.toMs + 10_000 }, span];
+  const fileName = closedName(startMs, recording.endMs);
+  const [told] = copies.replaced;
+  assert.deepEqual(
+    { ...told, wholes: told?.wholes.map((one) => ({ ...one, kept: one.kept.map(({ fromMs, toMs }) => ({ fromMs, toMs })) })) },
+    { cameraId: 'a', wholes: [{ fileName, kept }] },
+  );
+  assert.deepEqual(copies.forgotten, []);
 });

@@ -144,11 +144,5 @@ export const named = (...fileNames: string[]) => ({
 /** Nothing is due of these cameras but what a limit says. */
 export const expiryOf = (
   cameraIds: readonly string[],
-  limits: readonly { cameraId: string; beforeMs?: number; wholeBeforeMs?: number }[] = [],
-) => ({
-  ...{ cameraIds, eras: [], spared: [], localBeforeMs: null },
-  limits: limits.map((limit) => ({
-    ...{ beforeMs: Number.NEGATIVE_INFINITY, wholeBeforeMs: Number.NEGATIVE_INFINITY },
-    ...limit,
-  })),
-});
+  limits: readonly { cameraId: string; beforeMs: number }[] = [],
+) => ({ cameraIds, limits, eras: [], spared: [], localBeforeMs: null });
