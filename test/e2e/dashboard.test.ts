@@ -48,9 +48,11 @@ const filledIn = (expr: string): string =>
     .replaceAll('$instance', '.*')
     .replaceAll('$camera', 'gate');
 
-/** A store in which nothing was begun; nothing is copied to it in so short a time. */
+/** A store in which nothing is, and nothing was begun; nothing is copied to it in so short a time. */
 const emptyStore = async (t: TestContext): Promise<string> => {
-  const store = createServer((_, response) => void response.end('<ListMultipartUploadsResult/>'));
+  const store = createServer(({ url = '' }, response) => {
+    response.end(url.includes('list-type=2') ? '<ListBucketResult/>' : '<ListMultipartUploadsResult/>');
+  });
   store.listen(0, '127.0.0.1');
   await once(store, 'listening');
   t.after(() => store.close());
