@@ -85,7 +85,10 @@ export class Copier {
     this.#rest = new Rest(clock);
     this.#names = new KnownNames(archiveDir);
     this.#notes = new Notes(copiesDir, { nowMs, leaveMs: LEAVE_MS });
-    this.#outbox = new Outbox(join(copiesDir, 'outbox.json'));
+    this.#outbox = new Outbox(join(copiesDir, 'outbox.json'), () => {
+      log.error('what was on its way to the store can not be told any more: it is asked what it has');
+      this.#notes.doubtAll();
+    });
     const [names, notes, outbox] = [this.#names, this.#notes, this.#outbox];
     this.#health = new StoreHealth(log, () => {
       this.#departures.lookForOrphans();

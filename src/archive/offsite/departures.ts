@@ -128,10 +128,6 @@ export class Departures {
   forget(cameraId: string, unwanted: Unwanted): number {
     const { notes, outbox } = this.#deps;
     const stays = staysBy(unwanted);
-    const watched = this.#watched;
-    const range = watched?.cameraId === cameraId ? parseRecordingName(watched.fileName) : null;
-    if (watched !== null && range !== null && !stays(this.#copyOf({ ...noName, recording: range }, null)))
-      watched.isUnwanted = true;
     for (const sending of outbox.sendings) {
       const name = parseObjectName(sending.object);
       if (name?.cameraId !== cameraId || sending.isUnwanted) continue;
@@ -140,7 +136,12 @@ export class Departures {
     const isKnown = notes.read(cameraId) !== null;
     // What isn't known may be there by the same names.
     if (!isKnown || notes.unsure.has(cameraId)) outbox.wish({ cameraId, ...unwanted });
-    return isKnown ? notes.leave(cameraId, (copies, index) => !stays(copies.at(index))) : 0;
+    const count = isKnown ? notes.leave(cameraId, (copies, index) => !stays(copies.at(index))) : 0;
+    const watched = this.#watched;
+    const range = watched?.cameraId === cameraId ? parseRecordingName(watched.fileName) : null;
+    if (watched !== null && range !== null && !stays(this.#copyOf({ ...noName, recording: range }, null)))
+      watched.isUnwanted = true;
+    return count;
   }
 
   /** A recording is copied from now on; the function tells whether somebody wanted it gone meanwhile. */

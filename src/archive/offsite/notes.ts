@@ -79,6 +79,16 @@ export class Notes {
     this.#look(cameraId);
   }
 
+  /** More may be in the store than is written, of any camera. */
+  doubtAll(): void {
+    for (const cameraId of camerasWithCopies(this.#dir)) {
+      const before = this.#look(cameraId);
+      if (before === null) continue;
+      writeCopies(copiesPath(this.#dir, cameraId), before.table, true);
+      this.#look(cameraId);
+    }
+  }
+
   remove(cameraId: string): void {
     removeCopies(copiesPath(this.#dir, cameraId));
     this.#known.delete(cameraId);

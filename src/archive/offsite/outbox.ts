@@ -55,85 +55,105 @@ const FOREVER_MS = 8_640_000_000_000_000;
 /** JSON knows no infinity. */
 const finite = (timeMs: number): number => Math.min(Math.max(timeMs, -FOREVER_MS), FOREVER_MS);
 
+type Content = {
+  readonly sendings: ReadonlyMap<string, Sending>;
+  readonly wishes: readonly Wish[];
+  readonly ended: readonly Ended[];
+};
+
+/** What was written; null: it makes no sense. Throws what the disk says: what it had may be there the next time. */
+const read = (path: string): Content | null => {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (fault) {
+    if ((fault as NodeJS.ErrnoException).code !== 'ENOENT') throw fault;
+    return { sendings: new Map(), wishes: [], ended: [] };
+  }
+  try {
+    const { sendings, wishes, ended } = stored.parse(JSON.parse(text));
+    return { sendings: new Map(sendings.map((one) => [one.object, one])), wishes, ended };
+  } catch {
+    return null;
+  }
+};
+
 /** What must outlive the thread besides what is written of copies: all of it is synced before it counts. */
 export class Outbox {
   readonly #path: string;
-  readonly #sendings = new Map<string, Sending>();
-  #wishes: readonly Wish[] = [];
-  #ended: readonly Ended[] = [];
+  #content: Content;
 
-  constructor(path: string) {
+  /** `onDamaged`: what was written can't be told any more, so that it has to be looked for. It throws, or that is done. */
+  constructor(path: string, onDamaged: () => void) {
     this.#path = path;
-    const found = this.#read();
-    for (const one of found?.sendings ?? []) this.#sendings.set(one.object, one);
-    this.#wishes = found?.wishes ?? [];
-    this.#ended = found?.ended ?? [];
+    const content = read(path);
+    this.#content = content ?? { sendings: new Map(), wishes: [], ended: [] };
+    if (content !== null) return;
+    onDamaged();
+    this.#write({});
   }
 
   get sendings(): readonly Sending[] {
-    return [...this.#sendings.values()];
+    return [...this.#content.sendings.values()];
   }
 
   get wishes(): readonly Wish[] {
-    return this.#wishes;
+    return this.#content.wishes;
   }
 
   get ended(): readonly Ended[] {
-    return this.#ended;
+    return this.#content.ended;
   }
 
   of(object: string): Sending | null {
-    return this.#sendings.get(object) ?? null;
+    return this.#content.sendings.get(object) ?? null;
   }
 
   set(one: Sending): void {
-    this.#sendings.set(one.object, one);
-    this.#write();
+    this.#write({ sendings: this.#with(one) });
   }
 
   remove(object: string): void {
-    if (this.#sendings.delete(object)) this.#write();
+    if (this.of(object) === null) return;
+    const sendings = new Map(this.#content.sendings);
+    sendings.delete(object);
+    this.#write({ sendings });
   }
 
   /** The upload of it is not gone on with. */
   abandon(object: string): void {
     const one = this.of(object);
     if (one === null || one.uploadId === null) return;
-    this.#ended = [...this.#ended, { object, uploadId: one.uploadId }].slice(-MAX_ENDED);
-    this.set({ ...one, uploadId: null, parts: {} });
+    const ended = [...this.ended, { object, uploadId: one.uploadId }].slice(-MAX_ENDED);
+    this.#write({ ended, sendings: this.#with({ ...one, uploadId: null, parts: {} }) });
   }
 
   /** It was ended. */
   forgetEnded({ uploadId }: Ended): void {
-    this.#ended = this.#ended.filter((one) => one.uploadId !== uploadId);
-    this.#write();
+    this.#write({ ended: this.ended.filter((one) => one.uploadId !== uploadId) });
   }
 
   wish({ cameraId, fromMs, toMs, fileNames }: Wish): void {
     const one = { cameraId, fromMs: finite(fromMs), toMs: finite(toMs), fileNames };
     const text = JSON.stringify(one);
-    if (this.#wishes.some((other) => JSON.stringify(other) === text)) return;
-    this.#wishes = [...this.#wishes, one];
-    this.#write();
+    if (this.wishes.some((other) => JSON.stringify(other) === text)) return;
+    this.#write({ wishes: [...this.wishes, one] });
   }
 
   /** They are marked now where it is written what of the camera is there. */
   fulfil(cameraId: string): void {
-    if (!this.#wishes.some((one) => one.cameraId === cameraId)) return;
-    this.#wishes = this.#wishes.filter((one) => one.cameraId !== cameraId);
-    this.#write();
+    if (!this.wishes.some((one) => one.cameraId === cameraId)) return;
+    this.#write({ wishes: this.wishes.filter((one) => one.cameraId !== cameraId) });
   }
 
-  #write(): void {
-    const content = { sendings: this.sendings, wishes: this.#wishes, ended: this.#ended };
-    replaceFile(this.#path, JSON.stringify(content));
+  #with(one: Sending): ReadonlyMap<string, Sending> {
+    return new Map(this.#content.sendings).set(one.object, one);
   }
 
-  #read(): z.infer<typeof stored> | null {
-    try {
-      return stored.parse(JSON.parse(readFileSync(this.#path, 'utf8')));
-    } catch {
-      return null;
-    }
+  /** What the disk didn't take isn't so: whoever asks again is not told that it is. */
+  #write(change: Partial<Content>): void {
+    const content = { ...this.#content, ...change };
+    replaceFile(this.#path, JSON.stringify({ ...content, sendings: [...content.sendings.values()] }));
+    this.#content = content;
   }
 }

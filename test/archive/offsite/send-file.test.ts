@@ -66,7 +66,7 @@ const setUp = (t: TestContext) => {
   const store = new EncryptingStore();
   /** As each run has one. */
   const sender = (): FileSender => {
-    const outbox = new Outbox(join(folder, 'outbox.json'));
+    const outbox = new Outbox(join(folder, 'outbox.json'), () => assert.fail('it is damaged'));
     return new FileSender({
       ...{ client: store.client, outbox, partBytes: PART_BYTES },
       ...{ pace: async () => {}, onSent: () => {} },
