@@ -7,9 +7,8 @@ export type KnownCopies = { readonly stamp: FileStamp; readonly upTo: ReadUpTo |
 
 /** What is written of copies, as rows of numbers: all of it, or what was added to what is known. */
 export type StoredCopies = {
-  /** Null: there is no such file. */
+  /** Null: there is no such file, or it can't be read. */
   readonly stamp: FileStamp | null;
-  /** Null: it can't be read. */
   readonly upTo: ReadUpTo | null;
   readonly isAdded: boolean;
   readonly rows: Float64Array;
@@ -34,7 +33,8 @@ export const storedCopies = (input: {
   const added = known?.upTo == null ? null : readAdded(path, known.upTo);
   if (added !== null) return moved({ stamp, upTo: added.upTo, isAdded: true, rows: added.rows, boxes: [] });
   const written = readCopies(path);
-  if (written === null) return { ...nothing, stamp };
+  // It is looked at anew: the disk may give it the next time.
+  if (written === null) return { ...nothing, stamp: null };
   const { rows, boxes } = written.table;
   return moved({ stamp, upTo: written.upTo, isAdded: false, rows, boxes });
 };

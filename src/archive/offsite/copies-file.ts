@@ -13,6 +13,7 @@ import { crc32 } from 'node:zlib';
 import { isBoxName } from '../../base/box-name.js';
 import { replaceFile, writeAt } from '../../base/durable-file.js';
 import { isCameraId } from '../files/archive-path.js';
+import { codeOf } from '../files/disk-fault.js';
 import { openRegular, readUpTo } from '../files/regular-file.js';
 import { timesOfKey } from './copy.js';
 import { type CopyChange, CopyTable, changesIn, FIELDS, ROW_BYTES, rowOf, rowOfGone } from './copy-table.js';
@@ -38,6 +39,8 @@ const MAX_BOXES_BYTES = 1 << 20;
 /** Fewer changes than that are read in no time, however few copies there are. */
 const LEAST_ADDED = 1_000;
 const SUFFIX = '.copies';
+/** What the process is short of, which is no fault of a file. */
+const WANTS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
 
 /** Where it is written what of a camera is in the store. */
 export const copiesPath = (copiesDir: string, cameraId: string): string => join(copiesDir, cameraId + SUFFIX);
@@ -145,12 +148,12 @@ const opened = <Result>(path: string, use: (fd: number, stat: Stats) => Result):
       closeSync(fd);
     }
   } catch (fault) {
-    if ((fault as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw fault;
+    if (WANTS.has(codeOf(fault))) throw fault;
+    return null;
   }
 };
 
-/** What is written of a camera; null: nothing is, or it is damaged. Throws what the disk says otherwise. */
+/** What is written of a camera; null: nothing is, it is damaged, or the disk doesn't give it. Then the store tells. */
 export const readCopies = (path: string): WrittenCopies | null => opened(path, readIn);
 
 /** Rows that were added since it was read; null: it is another file by now. */

@@ -37,13 +37,13 @@ export class Notes {
     this.#nowMs = nowMs;
     this.#leaveMs = leaveMs;
     for (const cameraId of camerasWithCopies(dir)) {
-      this.#countAtStart(cameraId);
+      this.#look(cameraId);
       // By a run before.
       if (this.leaving.has(cameraId)) this.leaving.set(cameraId, nowMs());
     }
   }
 
-  /** Null: nothing is written, or it is damaged. */
+  /** Null: nothing is written, or it can't be read. */
   read(cameraId: string): CopyTable | null {
     return this.#look(cameraId)?.table ?? null;
   }
@@ -133,14 +133,5 @@ export class Notes {
     this.#known.delete(cameraId);
     if (stamp !== null) this.#known.set(cameraId, { stamp, written });
     forgetOldest(this.#known, ({ written: { table: one } }) => one.count, MOST_IN_MIND, cameraId);
-  }
-
-  /** What the disk refuses now is told when it is needed. */
-  #countAtStart(cameraId: string): void {
-    try {
-      this.#look(cameraId);
-    } catch {
-      // It isn't known, so that it counts as kept.
-    }
   }
 }

@@ -19,6 +19,7 @@ import { openName } from '../../../src/archive/files/file-name.js';
 import type { InspectionRequest } from '../../../src/archive/list/inspect-files.js';
 import { Recordings } from '../../../src/archive/list/recordings.js';
 import { Timeline } from '../../../src/archive/list/timeline.js';
+import { makeMailbox } from '../../../src/archive/offsite/mailbox.js';
 import { Signal } from '../../../src/base/signal.js';
 import { countBytesRead } from '../../support/bytes-read.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -263,6 +264,18 @@ test('requests that come together share one look at the disk; few cameras are re
   assert.equal(inspected(runner).length, 0);
   await recordings.list('a');
   assert.equal(inspected(runner).length, 2, 'forgotten for b');
+});
+
+test('what the disk has is listed though it does not give what is written of copies', async (t) => {
+  const { archiveDir, folder, runner } = setUp(t);
+  const closed = writeClosed(folder, { startMs: START_MS });
+  // Reading it is EIO, as of a bad sector.
+  const copies = { pathOf: () => '/proc/self/mem', mailbox: makeMailbox() };
+  const recordings = new Recordings({ archiveDir }, { runner, live: nobodyWrites, copies });
+  assert.deepEqual(
+    (await recordings.list('door')).map(({ fileName }) => fileName),
+    [closed],
+  );
 });
 
 test('a month of hours costs one look at the folder and one at each file, a few pages each, and later none', async (t) => {

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
@@ -117,10 +126,16 @@ test('what is damaged is as good as not written; where what was added is, what w
   assert.deepEqual(shown(), { copies: [first, second, third], isPartial: true });
   // Nothing is added behind what can't be read.
   assert.equal(mayAdd(readCopies(path)!, [isNow(first!)]), false);
-  // A disk that fails is no reason to believe that nothing is there.
-  const folder = `${path}-folder`;
-  mkdirSync(folder);
-  assert.throws(() => readCopies(folder));
+});
+
+test('what the disk does not give is as good as not written', (t) => {
+  const folder = tempFolder(t);
+  // A file whose beginning is a bad sector, as it were.
+  const bad = '/proc/self/mem';
+  const fd = openSync(bad, 'r');
+  t.after(() => closeSync(fd));
+  assert.throws(() => readSync(fd, Buffer.alloc(8), 0, 8, 0), { code: 'EIO' });
+  for (const path of [bad, folder]) assert.equal(readCopies(path), null);
 });
 
 test('a row that belongs elsewhere is none, though it is whole', (t) => {
