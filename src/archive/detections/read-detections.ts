@@ -161,6 +161,19 @@ const readFile = (path: string, recordedToMs: number, reading: Reading): void =>
   }
 };
 
+const readStored = (
+  { place, bytes }: NonNullable<SidecarPlace['stored']>,
+  recordedToMs: number,
+  reading: Reading,
+): void => {
+  try {
+    reading.readFile(new StoredBytes(place, bytes), bytes, recordedToMs);
+  } catch (fault) {
+    // The store has lost it, or the recording was deleted meanwhile.
+    if (codeOf(fault) !== 'not_found') throw fault;
+  }
+};
+
 /** Without those that the page before had. */
 const behindPlace = (sorted: readonly KeptDetection[], behind: DetectionPlace | null): KeptDetection[] => {
   let left = behind?.count ?? 0;
@@ -189,7 +202,7 @@ export const readDetections = (input: ReadDetectionsInput): ReadDetections => {
     if (reading.isOver) break;
     if (reading.isSpent) continue;
     if (stored === undefined) readFile(join(folder, name), endMs, reading);
-    else reading.readFile(new StoredBytes(stored.place, stored.bytes), stored.bytes, endMs);
+    else readStored(stored, endMs, reading);
   }
   const { horizonMs } = reading;
   const whole = reading.found.filter(({ wallMs }) => wallMs < horizonMs).sort((a, b) => a.wallMs - b.wallMs);

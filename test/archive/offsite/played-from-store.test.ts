@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Archive } from '../../../src/archive/archive.js';
@@ -110,6 +110,36 @@ test('what has left the disk is listed and played as before, of the store', {
   assert.equal(await archive.requests.deleteWithin(ID, START_MS, START_MS + 60_000), 3);
   assert.deepEqual(await archive.requests.list(ID), []);
   await assert.rejects(archive.requests.segment(ID, segment), fails('not_found'));
+});
+
+test('what the store has lost of what was seen keeps nobody from the rest', {
+  skip: withoutStore,
+}, async (t) => {
+  const rig = new CopierRig(t, await Versitygw.start(t));
+  const folder = join(rig.archiveDir, ID);
+  const objects = [{ label: 'person', score: 0.5, zone: 'yard', box: [0.1, 0.2, 0.3, 0.4] as const }];
+  const names = [0, 20_000].map((atMs) => {
+    const startMs = START_MS + atMs;
+    const name = writeClosed(folder, { startMs, fragments: 8 });
+    const record = encodeRecord({ wallMs: startMs + 500, source: 'model', objects });
+    writeFileSync(join(folder, sidecarName(startMs)), pagesOf([record], 0));
+    return name;
+  });
+  rig.start();
+  await rig.untilIdle();
+  rig.copier.expire({ cameraIds: [], limits: [], eras: [], spared: [], localBeforeMs: START_MS + 60_000 });
+  await until('they have left the disk', () => readdirSync(folder).length === 0);
+  await rig.stop();
+  rmSync(rig.objectPath(ID, names[0]!).replace(/\.mp4$/, '.detections'));
+  const archive = archiveOf(t, rig, true);
+  archive.offsite!.start();
+  const asked = { fromMs: START_MS, toMs: START_MS + 60_000, labels: null, limit: 100, behind: null };
+  const { json } = await archive.requests.detections(ID, asked);
+  const told = JSON.parse(Buffer.from(json).toString()) as { t: string }[];
+  assert.deepEqual(
+    told.map((one) => one.t),
+    [new Date(START_MS + 20_500).toISOString()],
+  );
 });
 
 test('who plays a recording goes on when it leaves the disk', { skip: withoutStore }, async (t) => {
