@@ -336,10 +336,16 @@ export class Departures {
     };
   }
 
+  /** What is marked meanwhile has its own time. */
   async #deleteLeaving(cameraId: string, signal: AbortSignal): Promise<void> {
     const { client, notes, onChange } = this.#deps;
-    for (;;) {
+    const fromMs = notes.leaving.get(cameraId);
+    while (notes.leaving.get(cameraId) === fromMs) {
       const going = leavingIn(notes.read(cameraId));
+      if (going.length === 0) {
+        notes.leaving.delete(cameraId);
+        return;
+      }
       const gone = new Set<number>();
       try {
         for (const copy of going) {
@@ -359,9 +365,7 @@ export class Departures {
         this.deleted += gone.size;
         onChange(cameraId);
       }
-      if (going.length < DELETED_AT_ONCE) break;
     }
-    notes.leaving.delete(cameraId);
   }
 
   /** Nothing is left of cameras that no rule names. */

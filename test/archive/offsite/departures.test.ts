@@ -146,6 +146,24 @@ test('a key that may delete nothing, and list no uploads, copies all the same', 
   await until('what was to go is gone', () => !existsSync(rig.objectPath('door', first)));
 });
 
+test('what is to go while others are deleted goes, too', { skip }, async (t) => {
+  const store = await Versitygw.start(t);
+  const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
+  const [first, second] = [rig.record('door', 0), rig.record('door', 1)];
+  rig.start({ via: between });
+  await rig.untilIdle();
+  between.fate = (method) => {
+    if (method !== 'DELETE') return 'pass';
+    between.fate = () => 'pass';
+    rig.copier.forget('door', named(second));
+    remove(rig, second);
+    return 'pass';
+  };
+  rig.copier.forget('door', named(first));
+  remove(rig, first);
+  await until('both are gone', () => rig.objects().length === 0);
+});
+
 test('one that the store does not take holds up no other, and is tried again', { skip }, async (t) => {
   const store = await Versitygw.start(t);
   const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
