@@ -127,7 +127,8 @@ export class Offsite {
 
   /** Whether the store may have recordings of a camera. */
   keeps(cameraId: string): boolean {
-    return this.#isLost || (this.#state?.kept[cameraId] ?? 1) > 0;
+    const kept = this.#state?.kept ?? {};
+    return this.#isLost || !Object.hasOwn(kept, cameraId) || kept[cameraId]! > 0;
   }
 
   /** What is older than its camera keeps it is to go there, too. */

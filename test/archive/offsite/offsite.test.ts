@@ -50,7 +50,7 @@ test('a thread of which nothing is heard is a fault, be it never or no more', (t
   assert.equal(offsite.isUp, true);
   assert.deepEqual([offsite.keeps('door'), offsite.keeps('yard')], [true, false]);
   // Of which nothing is written: who knows.
-  assert.equal(offsite.keeps('gate'), true);
+  for (const cameraId of ['gate', 'constructor']) assert.equal(offsite.keeps(cameraId), true, cameraId);
   threads[0]!.events.onLost('it threw');
   assert.match(offsite.fault ?? '', /does not answer/);
   assert.equal(offsite.isUp, false);
