@@ -34,7 +34,7 @@ const HEAD_BYTES = 24;
 const ADDED_BYTES = ROW_BYTES + 4;
 const PARTIAL = 1;
 /** Ten years of hours, or four of files of ten minutes. */
-const MAX_COPIES = 256_000;
+export const MAX_COPIES = 256_000;
 const MAX_BOXES_BYTES = 1 << 20;
 /** Fewer changes than that are read in no time, however few copies there are. */
 const LEAST_ADDED = 1_000;

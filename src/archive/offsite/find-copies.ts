@@ -2,13 +2,17 @@ import type { ListedObject } from '../../s3/answers.js';
 import { s3Error } from '../../s3/errors.js';
 import type { S3Client } from '../../s3/s3-client.js';
 import { nothingKnown } from '../list/inspect-files.js';
+import { MAX_COPIES } from './copies-file.js';
 import { type Copy, keyOf, markOf } from './copy.js';
 import { objectName, parseObjectName, sidecarObject } from './object-name.js';
 
-/** Of one camera; more is nobody's archive. */
-const MAX_OBJECTS = 500_000;
+/** With what is beside them. */
+const MAX_OBJECTS = 2 * MAX_COPIES;
 /** Stores answer with a thousand at a time, or fewer. */
 const MAX_PAGES = 5_000;
+
+/** In the order of their keys; `isAll`: else there are more than can be written down, and these are the oldest. */
+export type FoundCopies = { readonly copies: readonly Copy[]; readonly isAll: boolean };
 
 /**
  * What of a camera is in the store, where nothing is written of it: it was never looked at, or what was written is damaged. Of
@@ -18,7 +22,7 @@ export const findCopies = async (
   client: Pick<S3Client, 'list'>,
   cameraId: string,
   signal: AbortSignal,
-): Promise<Copy[]> => {
+): Promise<FoundCopies> => {
   const objects = new Map<string, ListedObject>();
   let after: string | null = null;
   let pages = 0;
@@ -41,5 +45,6 @@ export const findCopies = async (
     const other = copies.get(keyOf(copy));
     if (other === undefined || other.epoch < copy.epoch) copies.set(keyOf(copy), copy);
   }
-  return [...copies.values()];
+  const sorted = [...copies.values()].sort((a, b) => keyOf(a) - keyOf(b));
+  return { copies: sorted.slice(0, MAX_COPIES), isAll: after === null && sorted.length <= MAX_COPIES };
 };

@@ -63,8 +63,8 @@ export class Notes {
     this.#look(cameraId);
   }
 
-  /** All that the store has of a camera. What is known of an object stays known. */
-  replace(cameraId: string, found: readonly Copy[]): void {
+  /** All that the store has of a camera, or what of that can be written down. What is known of an object stays known. */
+  replace(cameraId: string, found: readonly Copy[], isAll = true): void {
     const before = this.read(cameraId);
     const known = found.map((copy) => {
       const one = before?.find(keyOf(copy)) ?? null;
@@ -75,7 +75,7 @@ export class Notes {
         one.box === copy.box;
       return isSame ? one : copy;
     });
-    writeCopies(copiesPath(this.#dir, cameraId), CopyTable.of(known));
+    writeCopies(copiesPath(this.#dir, cameraId), CopyTable.of(known), !isAll);
     this.#look(cameraId);
   }
 

@@ -16,10 +16,15 @@ export type StoreListsDeps = {
   readonly patience: Patience;
 };
 
+/** Where there are more than can be written down, the others are asked for once some of these may have gone. */
+const LISTED_AGAIN_MS = 3_600_000;
+
 /** Asks the store for what it has of cameras of which that isn't written, or not for certain. */
 export class StoreLists {
   readonly #deps: StoreListsDeps;
   readonly #unlisted = new Set<string>();
+  /** Cameras of which there are more, and from when on they are asked for. */
+  readonly #againMs = new Map<string, number>();
 
   constructor(deps: StoreListsDeps) {
     this.#deps = deps;
@@ -40,7 +45,7 @@ export class StoreLists {
       if (cameraId !== undefined && !notes.kept.has(cameraId)) this.want(cameraId);
     }
     for (const cameraId of this.#unlisted) {
-      if (patience.isWaiting(cameraId, nowMs())) continue;
+      if (patience.isWaiting(cameraId, nowMs()) || nowMs() < (this.#againMs.get(cameraId) ?? 0)) continue;
       try {
         await this.#list(cameraId, signal);
       } catch (fault) {
@@ -57,10 +62,17 @@ export class StoreLists {
   }
 
   async #list(cameraId: string, signal: AbortSignal): Promise<void> {
-    const { client, notes, outbox, departures } = this.#deps;
-    if (notes.read(cameraId) === null || notes.unsure.has(cameraId))
-      notes.replace(cameraId, await findCopies(client, cameraId, signal));
+    const { client, notes, nowMs, outbox, departures } = this.#deps;
+    let isKnown = true;
+    if (notes.read(cameraId) === null || notes.unsure.has(cameraId)) {
+      const { copies, isAll } = await findCopies(client, cameraId, signal);
+      notes.replace(cameraId, copies, isAll);
+      isKnown = isAll;
+    }
+    if (isKnown) this.#againMs.delete(cameraId);
+    else this.#againMs.set(cameraId, nowMs() + LISTED_AGAIN_MS);
     for (const wish of outbox.wishes) if (wish.cameraId === cameraId) departures.forget(cameraId, wish);
-    outbox.fulfil(cameraId);
+    // What wasn't found yet is to go, too.
+    if (isKnown) outbox.fulfil(cameraId);
   }
 }
