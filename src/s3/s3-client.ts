@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock, Timer } from '../base/clock.js';
+import { AppError } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
 import { type S3Address, s3Host } from '../base/s3-address.js';
 import {
   bareEtag,
@@ -22,6 +24,7 @@ export type S3ClientDeps = {
   readonly clock: Clock;
   /** Who alone may sign for the store; null: those whom Node knows. */
   readonly ca?: Buffer | null;
+  readonly log?: Pick<Logger, 'warn'>;
 };
 
 /** What an object is known by from outside. */
@@ -97,6 +100,9 @@ const refusalOf = (method: string, { status, headers, body }: Incoming): Error =
   );
 };
 
+const isNotImplemented = (fault: unknown): boolean =>
+  fault instanceof AppError && fault.details['status'] === 501;
+
 const lengthIn = ({ headers }: Incoming): number => {
   const text = String(headers['content-length'] ?? '');
   if (!/^\d{1,15}$/.test(text)) throw s3Error('s3_bad_answer', "the store doesn't say how long an object is");
@@ -119,8 +125,12 @@ export class S3Client {
   readonly #clock: Clock;
   readonly #where: Where;
   readonly #agent: ReturnType<typeof agentFor>;
+  readonly #log: Pick<Logger, 'warn'> | null;
+  /** It sees to it by itself that what is new replaces nothing. */
+  #knowsConditions = true;
 
-  constructor(address: S3Address, { clock, ca = null }: S3ClientDeps) {
+  constructor(address: S3Address, { clock, ca = null, log }: S3ClientDeps) {
+    this.#log = log ?? null;
     this.#address = address;
     this.#clock = clock;
     const { isTls, host, port } = address;
@@ -139,9 +149,8 @@ export class S3Client {
     body: OutgoingBody,
     options: { readonly mayReplace?: boolean; readonly source?: string; readonly signal?: AbortSignal } = {},
   ): Promise<string> {
-    const condition = options.mayReplace === true ? {} : { 'if-none-match': '*' };
-    const headers = { ...condition, ...withSource(options.source) };
-    return etagIn(await this.#ask({ method: 'PUT', name, headers, body, signal: options.signal }));
+    const headers = withSource(options.source);
+    return etagIn(await this.#make({ method: 'PUT', name, headers, body, signal: options.signal }, options));
   }
 
   async createUpload(
@@ -186,15 +195,8 @@ export class S3Client {
         `<Part><PartNumber>${number}</PartNumber><ETag>&quot;${etag.replaceAll(/[<&>"]/g, '')}&quot;</ETag></Part>`,
     );
     const bytes = Buffer.from(`<CompleteMultipartUpload>${listed.join('')}</CompleteMultipartUpload>`);
-    const { body } = await this.#ask({
-      method: 'POST',
-      name,
-      query: { uploadId },
-      headers: options.mayReplace === true ? {} : { 'if-none-match': '*' },
-      body: { bytes },
-      silenceMs: JOINING_MS,
-      signal: options.signal,
-    });
+    const ask = { method: 'POST', name, query: { uploadId }, body: { bytes }, silenceMs: JOINING_MS };
+    const { body } = await this.#make({ ...ask, signal: options.signal }, options);
     return completedEtagIn(body);
   }
 
@@ -261,6 +263,22 @@ export class S3Client {
   #ofOurs<Item extends { readonly name: string }>(item: Item): Item[] {
     const { prefix } = this.#address;
     return item.name.startsWith(prefix) ? [{ ...item, name: item.name.slice(prefix.length) }] : [];
+  }
+
+  /** Asks for what makes an object. Some stores know no conditions: they are asked before whether there is one of that name. */
+  async #make(ask: Ask, { mayReplace = false }: { readonly mayReplace?: boolean }): Promise<Incoming> {
+    if (mayReplace) return this.#ask(ask);
+    if (this.#knowsConditions)
+      try {
+        return await this.#ask({ ...ask, headers: { ...ask.headers, 'if-none-match': '*' } });
+      } catch (fault) {
+        if (!isNotImplemented(fault)) throw fault;
+        this.#knowsConditions = false;
+        this.#log?.warn('the store knows no If-None-Match: no two may put objects of the same name there at once');
+      }
+    if ((await this.head(ask.name, ask.signal)) !== null)
+      throw s3Error('s3_taken', 'there is an object of this name already');
+    return this.#ask(ask);
   }
 
   async #pages<Item>(page: (from: number | null) => Promise<Page<Item, number>>): Promise<Item[]> {

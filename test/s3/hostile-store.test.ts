@@ -116,6 +116,39 @@ test('redirects are not followed, and name the region', async (t) => {
   assert.match(fault.message, /region=eu-central-1/);
 });
 
+test('a store that knows no conditions is asked before whether it has one of that name, and that is told once', async (t) => {
+  const objects = new Set<string>();
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const { method = '', url = '', headers } = request;
+    asked.push(method);
+    request.resume();
+    if (headers['if-none-match'] !== undefined)
+      return response.writeHead(501).end('<Error><Code>NotImplemented</Code></Error>');
+    if (method === 'HEAD') return response.writeHead(objects.has(url) ? 200 : 404, { etag: '"e"', 'content-length': '1' }).end();
+    objects.add(url);
+    return response.writeHead(200, { etag: '"e"' }).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  t.after(() => server.closeAllConnections());
+  const { port } = server.address() as AddressInfo;
+  const warned: string[] = [];
+  const client = new S3Client(s3AddressOf(`http://key:secret@127.0.0.1:${port}/bucket`)!, {
+    clock: new FakeClock(),
+    log: { warn: (message) => void warned.push(message) },
+  });
+  t.after(() => client.close());
+  const put = (name: string) => client.put(name, { bytes: Buffer.from('x') });
+  assert.equal(await put('a'), 'e');
+  assert.equal(await put('b'), 'e');
+  assert.deepEqual(asked, ['PUT', 'HEAD', 'PUT', 'HEAD', 'PUT']);
+  assert.deepEqual(warned.length, 1);
+  objects.add('/bucket/c');
+  assert.equal(await codeOf(put('c')), 's3_taken');
+  assert.equal(await client.put('c', { bytes: Buffer.from('x') }, { mayReplace: true }), 'e');
+});
+
 test('trouble of the store is no refusal', async (t) => {
   const slowDown = '<Error><Code>SlowDown</Code><Message>Reduce\nyour\u0007 rate.</Message></Error>';
   const { client } = await saying(t, slowDown, 503);

@@ -23,7 +23,7 @@ export class CopierThread {
       { archiveDir, copiesDir, box },
       {
         ...{ clock, log, pacer: new Pacer(mbit, clock) },
-        client: new S3Client(address, { clock, ca: ca === null ? null : Buffer.from(ca) }),
+        client: new S3Client(address, { clock, log, ca: ca === null ? null : Buffer.from(ca) }),
         isThere: () =>
           folder.assertThere().then(
             () => true,
