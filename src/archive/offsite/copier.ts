@@ -97,6 +97,7 @@ export class Copier {
     });
     this.#departures = new Departures(options, {
       ...{ client, log, nowMs, notes, outbox },
+      wallMs: () => clock.wallMs(),
       onChange: (cameraId) => this.#backlog.forget(cameraId),
     });
     const [departures, patience] = [this.#departures, this.#patience];

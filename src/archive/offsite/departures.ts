@@ -26,6 +26,7 @@ export type DeparturesDeps = {
   readonly client: Pick<S3Client, 'head' | 'delete' | 'abortUpload' | 'listUploads'>;
   readonly log: Logger;
   readonly nowMs: () => number;
+  readonly wallMs: () => number;
   readonly notes: Notes;
   readonly outbox: Outbox;
   /** What is in the store of a camera is otherwise now. */
@@ -42,6 +43,9 @@ const LONGEST_REST_MS = 3_600_000;
 /** The same while the store is away. */
 const LONGEST_AWAY_MS = 120_000;
 
+/** An upload that nobody remembers may be under way by a box of the same name. */
+const ORPHAN_MS = 86_400_000;
+const ORPHANS_AGAIN_MS = 6 * 3_600_000;
 /** Names tell seconds. */
 const MOST_MISSING_MS = 1_000;
 
@@ -103,7 +107,8 @@ export class Departures {
   /** Until when each camera's are kept. */
   #beforeMs = new Map<string, number>();
   #isProtected = protectionBy([]);
-  #areOrphansGone = false;
+  /** When uploads are looked at that nobody remembers. */
+  #orphansMs = Number.NEGATIVE_INFINITY;
   #awayUntilMs = Number.NEGATIVE_INFINITY;
   #watched: Watched | null = null;
   #said: string | null = null;
@@ -121,7 +126,7 @@ export class Departures {
 
   /** The store did something again: an upload whose beginning it told nobody of may be there. */
   lookForOrphans(): void {
-    this.#areOrphansGone = false;
+    this.#orphansMs = Number.NEGATIVE_INFINITY;
   }
 
   /** They are no recordings any more, and will be deleted in the store; how many of them are known. Synced, or it throws. */
@@ -200,10 +205,10 @@ export class Departures {
   /** Deletes what is due; whatever the store says, it never throws. */
   async step(signal: AbortSignal): Promise<void> {
     const { notes, outbox, nowMs } = this.#deps;
-    if (!this.#areOrphansGone)
+    if (this.#orphansMs <= nowMs())
       await this.#try('orphans', signal, async () => {
         await this.#endOrphans(signal);
-        this.#areOrphansGone = true;
+        this.#orphansMs = nowMs() + ORPHANS_AGAIN_MS;
       });
     this.#forgetSettled();
     for (const sending of outbox.sendings)
@@ -267,14 +272,15 @@ export class Departures {
     this.#said = null;
   }
 
-  /** Begun by a run that was killed before it could write down that. A box of the same name may have other cameras. */
+  /** Begun by a run that was killed before it could write down that. A box of the same name may have other cameras, or be at it. */
   async #endOrphans(signal: AbortSignal): Promise<void> {
-    const { client, outbox } = this.#deps;
+    const { client, outbox, wallMs } = this.#deps;
     const known = new Set(outbox.sendings.map(({ uploadId }) => uploadId));
-    for (const { name, uploadId } of await client.listUploads(signal)) {
+    for (const { name, uploadId, begunMs } of await client.listUploads(signal)) {
       const { box, cameraId = '' } = parseObjectName(name) ?? {};
+      const isOld = begunMs !== null && begunMs < wallMs() - ORPHAN_MS;
       const isOurs = box === this.#options.box && this.#isOfHere(cameraId);
-      if (isOurs && !known.has(uploadId)) await client.abortUpload(name, uploadId, signal);
+      if (isOld && isOurs && !known.has(uploadId)) await client.abortUpload(name, uploadId, signal);
     }
   }
 

@@ -18,9 +18,9 @@ import { logLines } from '../log-lines.js';
 
 export const START_MS = Date.UTC(2026, 10, 21, 8, 30);
 export const PART_BYTES = 5 << 20;
-const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
-/** Folders of recordings beside a store; a copier between them, whose time passes a hundred times as fast. */
+/** Folders of recordings beside a store; a copier between them, two days later, whose time passes a hundred times as fast. */
 export class CopierRig {
   readonly archiveDir: string;
   readonly copiesDir: string;
@@ -55,7 +55,7 @@ export class CopierRig {
     this.#copier = new Copier(
       { archiveDir: this.archiveDir, copiesDir: this.copiesDir, box, partBytes: PART_BYTES },
       {
-        clock: new HurriedClock(100, HOUR_MS),
+        clock: new HurriedClock(100, 2 * DAY_MS),
         log: this.logged.log,
         client: new S3Client(s3AddressOf(url)!, { clock: systemClock }),
         pacer: new Pacer(mbit, systemClock),

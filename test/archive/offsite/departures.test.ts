@@ -5,14 +5,21 @@ import { test } from 'node:test';
 import { cutRecording } from '../../../src/archive/keep/cut-recording.js';
 import { copiesPath, readCopies, writeCopies } from '../../../src/archive/offsite/copies-file.js';
 import { CopyTable } from '../../../src/archive/offsite/copy-table.js';
+import { Departures } from '../../../src/archive/offsite/departures.js';
+import { Notes } from '../../../src/archive/offsite/notes.js';
+import { Outbox } from '../../../src/archive/offsite/outbox.js';
 import { BetweenStore } from '../../support/between-store.js';
+import { tempFolder } from '../../support/temp-folder.js';
 import { until } from '../../support/until.js';
 import { Versitygw, withoutStore } from '../../support/versitygw.js';
+import { logLines } from '../log-lines.js';
 import { writeClosed } from '../recording-file.js';
 import { CopierRig, EVERYTHING, expiryOf, named, PART_BYTES, START_MS } from './copier-rig.js';
 
 const skip = withoutStore;
 const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const refused = { status: 403, code: 'AccessDenied' } as const;
 
 const remove = (rig: CopierRig, fileName: string): void => rmSync(rig.pathOf('door', fileName));
@@ -124,6 +131,37 @@ test('one that is deleted while it is sent is not there; one that made room for 
   });
   await until('it is gone', () => !existsSync(rig.objectPath('door', asked)));
   assert.ok(existsSync(rig.objectPath('door', evicted)));
+});
+
+test('uploads that nobody here remembers are ended once they are a day old: another box may be at them', async (t) => {
+  const folder = tempFolder(t);
+  const state = { nowMs: 10 * DAY_MS };
+  const nowMs = () => state.nowMs;
+  const uploads = [1, 25, 26, null].map((hours, at) => ({
+    name: `${at === 2 ? 'gate' : 'door'}/2026-11-21/2026-11-21_08-30-00_to_08-31-00_0_box.mp4`,
+    uploadId: String(hours),
+    begunMs: hours === null ? null : state.nowMs - hours * HOUR_MS,
+  }));
+  const ended: string[] = [];
+  const client = {
+    listUploads: async () => uploads.filter(({ uploadId }) => !ended.includes(uploadId)),
+    abortUpload: async (_: string, uploadId: string) => void ended.push(uploadId),
+    ...{ head: async () => null, delete: async () => {} },
+  };
+  const notes = new Notes(folder, { nowMs, leaveMs: 0 });
+  notes.replace('door', []);
+  const outbox = new Outbox(join(folder, 'outbox.json'), () => assert.fail('it is damaged'));
+  const departures = new Departures(
+    { archiveDir: join(folder, 'none'), box: 'box' },
+    { client, log: logLines().log, nowMs, wallMs: nowMs, notes, outbox, onChange: () => {} },
+  );
+  const { signal } = new AbortController();
+  await departures.step(signal);
+  assert.deepEqual(ended, ['25']);
+  state.nowMs += DAY_MS;
+  await departures.step(signal);
+  // Of `gate` nothing is here, and of the last one nobody says when it was begun.
+  assert.deepEqual(ended, ['25', '1']);
 });
 
 test('a key that may delete nothing, and list no uploads, copies all the same', { skip }, async (t) => {

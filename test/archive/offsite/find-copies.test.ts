@@ -45,7 +45,7 @@ test('of more than can be written down the oldest are known, and a wish stays un
   const notes = new Notes(folder, { nowMs, leaveMs: 0 });
   const outbox = new Outbox(`${folder}/outbox.json`, () => assert.fail('it is damaged'));
   const deps = { client, log: logLines().log, nowMs, notes, outbox };
-  const departures = new Departures(options, { ...deps, onChange: () => {} });
+  const departures = new Departures(options, { ...deps, wallMs: nowMs, onChange: () => {} });
   const lists = new StoreLists({ ...deps, departures, patience: new Patience(1, 1) });
   assert.equal(departures.forget('door', EVERYTHING), 0);
   assert.equal(await lists.step(signal), 'door');
