@@ -111,13 +111,14 @@ const openArchive = async (
     { archiveDir, fileSeconds, root: root.state.memory },
     { clock, log, recover: fileLeft.emit, onRefused: diskRefused.emit, onFile: recordingFiles.emit },
   );
+  const storesDir = join(config.dataDir, 'archive-copies');
   const archive = new Archive(
     {
-      ...{ archiveDir, factsDir: join(config.dataDir, 'archive-facts'), minFreePercent },
+      ...{ archiveDir, factsDir: join(config.dataDir, 'archive-facts'), minFreePercent, storesDir },
       store: config.archiveS3 && {
         ...config.archiveS3,
         box: config.boxName,
-        copiesDir: join(config.dataDir, 'archive-copies', storeFolder(config.archiveS3.address)),
+        copiesDir: join(storesDir, storeFolder(config.archiveS3.address)),
       },
     },
     {

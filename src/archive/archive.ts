@@ -31,6 +31,8 @@ export type ArchiveOptions = {
   /** Where what recordings say of themselves is kept: it may be thrown away at any time. */
   readonly factsDir: string;
   readonly minFreePercent: number;
+  /** Where it is written what is in the stores that recordings are copied to, or were. */
+  readonly storesDir: string;
   /** Where closed recordings are copied to; null: nowhere. */
   readonly store:
     | (Pick<CopierSetup, 'address' | 'box' | 'ca' | 'copiesDir' | 'mbit'> & {
@@ -145,7 +147,8 @@ export class Archive {
       ...{ clock, log, live },
       ...{ runner: this.#repairs, quickRunner: runner },
     });
-    this.retention = new Retention(options, {
+    const stores = { storesDir: options.storesDir, copiesDir: store?.copiesDir ?? null };
+    this.retention = new Retention({ ...options, stores }, {
       ...{ clock, log, live, memory, onGone, rules, copies },
       times: deps.byEvents.times,
       ...(deps.spared === undefined ? {} : { spared: deps.spared }),

@@ -31,7 +31,7 @@ test('the archive starts, closes what was left open, deletes what is old, answer
     };
   };
   const archive = new Archive(
-    { archiveDir, factsDir: tempFolder(t), minFreePercent: 0, store: null },
+    { archiveDir, factsDir: tempFolder(t), storesDir: tempFolder(t), minFreePercent: 0, store: null },
     {
       clock,
       log,

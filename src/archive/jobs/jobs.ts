@@ -25,6 +25,7 @@ import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
 import { scanWithFacts } from '../list/scan-with-facts.js';
 import { storedCopies } from '../list/stored-copies.js';
+import { forgetInOtherStores } from '../offsite/other-stores.js';
 import { indexParts } from '../parts/index-parts.js';
 import { keyFrameEnds } from '../parts/key-frame-ends.js';
 import { buildSegment } from '../play/build-segment.js';
@@ -53,6 +54,7 @@ export const jobs = {
   closedWithin,
   closedBefore,
   storedBefore,
+  forgetInOtherStores,
   cutRecording,
   removeCutPieces,
   newestEnd,

@@ -37,6 +37,13 @@ export type TimeMemory = {
   rememberEras(text: string): void;
 };
 
+export type RetentionOptions = {
+  readonly archiveDir: string;
+  readonly minFreePercent: number;
+  /** Where it is written what is in stores, and of the one that is set, if one is; unless it is given nothing ever was copied. */
+  readonly stores?: { readonly storesDir: string; readonly copiesDir: string | null };
+};
+
 export type RetentionDeps = {
   readonly runner: JobRunner;
   readonly clock: Clock;
@@ -93,7 +100,7 @@ export class Retention {
   readonly counts = { expired: 0, evicted: 0, failed: 0 };
   /** What lies there moved aside, as of the last sweep. */
   broken: BrokenTotal = { files: 0, bytes: 0 };
-  readonly #options: { readonly archiveDir: string; readonly minFreePercent: number };
+  readonly #options: RetentionOptions;
   readonly #deps: RetentionDeps;
   readonly #skip = new Set<string>();
   /** Cameras that were deleted before this disk came, and have no folder on it: they may have one on another. */
@@ -112,10 +119,7 @@ export class Retention {
   #isShort = false;
   #isFailing = false;
 
-  constructor(
-    options: { readonly archiveDir: string; readonly minFreePercent: number },
-    deps: RetentionDeps,
-  ) {
+  constructor(options: RetentionOptions, deps: RetentionDeps) {
     this.#options = options;
     this.#deps = deps;
     const { runner, log, times = () => null, copies } = deps;
@@ -290,10 +294,13 @@ export class Retention {
     }
   }
 
-  /** Whether it is certain that all that a store has of a camera goes; else the next sweep asks again. */
+  /** Whether it is certain that all that stores have of a camera goes; else the next sweep asks again. */
   async #forgetCopies(cameraId: string): Promise<boolean> {
+    const { stores } = this.#options;
     try {
       await this.#deps.copies?.forget(cameraId, EVERYTHING);
+      // What isn't set now may be set again when another camera has the id.
+      if (stores !== undefined) await this.#deps.runner.run('forgetInOtherStores', { ...stores, cameraId });
       return true;
     } catch (fault) {
       const reason = messageOf(fault);

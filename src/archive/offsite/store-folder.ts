@@ -10,3 +10,6 @@ export const storeFolder = ({ host, port, bucket, prefix }: S3Address): string =
     .update(JSON.stringify([host, port, bucket, prefix]))
     .digest('hex')
     .slice(0, 16);
+
+/** Whether it is the name of one of these. */
+export const isStoreFolder = (name: string): boolean => /^[0-9a-f]{16}$/.test(name);

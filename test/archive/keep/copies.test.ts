@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { closedName } from '../../../src/archive/files/file-name.js';
@@ -11,6 +11,7 @@ import { Recordings } from '../../../src/archive/list/recordings.js';
 import { copiesPath, writeCopies } from '../../../src/archive/offsite/copies-file.js';
 import { CopyTable } from '../../../src/archive/offsite/copy-table.js';
 import type { CopyExpiry, Partly, Unwanted } from '../../../src/archive/offsite/messages.js';
+import { Outbox } from '../../../src/archive/offsite/outbox.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { InlineRunner } from '../inline-runner.js';
@@ -119,6 +120,38 @@ test('a deleted camera is known for as long as the store has recordings of it', 
   copies.kept.clear();
   await retention.sweep();
   assert.deepEqual(gone, ['b', 'a', 'b']);
+});
+
+test('what a purged camera left in stores that are not set now is to go once they are, before its id is free', async (t) => {
+  const [storesDir, gone] = [tempFolder(t), [] as string[]];
+  const [present, other, stuck] = ['0'.repeat(16), '1'.repeat(16), '2'.repeat(16)].map((name) => {
+    mkdirSync(join(storesDir, name));
+    return join(storesDir, name);
+  });
+  mkdirSync(join(storesDir, 'lost+found'));
+  // As a disk that gives nothing.
+  mkdirSync(join(stuck!, 'outbox.json'));
+  const rules = [{ cameraId: 'a', retentionDays: 7, camera: 'purged' }] as const;
+  const retention = new Retention(
+    { archiveDir: tempFolder(t), minFreePercent: 0, stores: { storesDir, copiesDir: present! } },
+    {
+      ...{ runner: new InlineRunner(), clock: new FakeClock(NOW_MS), log: logLines().log },
+      memory: { lastMs: () => NOW_MS, remember: () => {}, eras: () => null, rememberEras: () => {} },
+      ...{ rules: () => rules, live: nobodyWrites, onGone: (id: string) => void gone.push(id) },
+    },
+  );
+  await retention.sweep();
+  assert.deepEqual(gone, []);
+  rmSync(stuck!, { recursive: true });
+  await retention.sweep();
+  assert.deepEqual(gone, ['a']);
+  assert.deepEqual(readdirSync(present!), []);
+  // When it is set again, and another camera has the id.
+  const { wishes } = new Outbox(join(other!, 'outbox.json'), () => assert.fail('it is damaged'));
+  assert.deepEqual(
+    wishes.map(({ cameraId }) => cameraId),
+    ['a'],
+  );
 });
 
 test('what is deleted on request is to go from the store before the disk is touched', async (t) => {

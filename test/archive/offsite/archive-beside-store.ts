@@ -15,7 +15,7 @@ export const archiveOf = (t: TestContext, rig: CopierRig, hasStore: boolean): Ar
   const store = { address, ca: null, box: 'box', copiesDir: rig.copiesDir, mbit: null, localDays: 1 };
   const archive = new Archive(
     {
-      ...{ archiveDir: rig.archiveDir, factsDir: tempFolder(t), minFreePercent: 0 },
+      ...{ archiveDir: rig.archiveDir, factsDir: tempFolder(t), storesDir: tempFolder(t), minFreePercent: 0 },
       store: hasStore ? store : null,
     },
     {
