@@ -11,9 +11,10 @@ const port = parentPort;
 const stats = new ThreadStats(systemClock);
 stats.start();
 port.postMessage({ type: 'thread', stats: stats.shared } satisfies FromReader);
-const { address, ca, mailbox } = workerData as ReaderSetup;
-const reader = openStoreReader(address, ca, systemClock);
-serveMailbox(mailbox, (question) => reader.answer(question));
+const setup = workerData as ReaderSetup;
+const tellAway = (): void => port.postMessage({ type: 'away' } satisfies FromReader);
+const reader = openStoreReader(setup, systemClock, tellAway);
+serveMailbox(setup.mailbox, (question) => reader.answer(question));
 
 // Whoever waits for an answer has its own patience.
 port.on('message', () => process.exit(0));

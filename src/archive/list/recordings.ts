@@ -13,7 +13,6 @@ import {
   type CopiesPlace,
   StoredRecordings,
   withAllStored,
-  withoutPieces,
   withStored,
 } from './stored-recordings.js';
 
@@ -166,7 +165,7 @@ export class Recordings {
     const isHere = stored === undefined || stored.size === 0;
     const all = isHere ? here : withAllStored(here, stored);
     all.sort((a, b) => a.startMs - b.startMs || (a.fileName < b.fileName ? -1 : 1));
-    return { all, shown: isHere ? all : withoutPieces(all) };
+    return { all, shown: isHere ? all : (this.#stored?.shownOf(all) ?? all) };
   }
 
   /** Of a camera that nothing is in mind of, with what was kept of it. */

@@ -8,8 +8,12 @@ import { objectName } from '../offsite/object-name.js';
 import { isPieceOf, type Recording, recordingOf } from './recording.js';
 import type { KnownCopies } from './stored-copies.js';
 
-/** Where it is written what is in the store, and by which the thread is asked that reads there. */
-export type CopiesPlace = { pathOf(cameraId: string): string; readonly mailbox: SharedArrayBuffer };
+/** Where it is written what is in the store, and by which the thread is asked that reads there; whether it can't be reached now. */
+export type CopiesPlace = {
+  pathOf(cameraId: string): string;
+  readonly mailbox: SharedArrayBuffer;
+  readonly isAway: boolean;
+};
 
 /** As the file looked that was put there, so that whoever has begun to read that goes on. */
 const stampOf = ({ stamp, mark, sizeBytes, recording }: Copy): FileStamp =>
@@ -57,18 +61,39 @@ export const withAllStored = (here: readonly Recording[], stored: ByName): Recor
   ];
 };
 
-/** Of recordings in their order those that aren't pieces of what the store has as a whole. */
-export const withoutPieces = (sorted: readonly Recording[]): readonly Recording[] => {
+/** Of recordings in their order each that is a piece of what the store has as a whole. */
+const eachPiece = (
+  sorted: readonly Recording[],
+  onPiece: (piece: Recording, whole: Recording) => void,
+): void => {
   const wholes = sorted.filter(({ stored }) => stored?.isAlone === true);
-  if (wholes.length === 0) return sorted;
+  if (wholes.length === 0) return;
   let [first, next] = [0, 0];
-  return sorted.filter((recording) => {
+  for (const recording of sorted) {
     while (next < wholes.length && wholes[next]!.startMs <= recording.startMs) next += 1;
     while (first < next && wholes[first]!.endMs < recording.startMs) first += 1;
     for (let at = first; at < next; at += 1)
-      if (wholes[at] !== recording && isPieceOf(recording, wholes[at]!)) return false;
-    return true;
+      if (wholes[at] !== recording && isPieceOf(recording, wholes[at]!)) onPiece(recording, wholes[at]!);
+  }
+};
+
+const without = (sorted: readonly Recording[], hidden: ReadonlySet<Recording>): readonly Recording[] =>
+  hidden.size === 0 ? sorted : sorted.filter((recording) => !hidden.has(recording));
+
+/** Of recordings in their order those that aren't pieces of what the store has as a whole. */
+const withoutPieces = (sorted: readonly Recording[]): readonly Recording[] => {
+  const pieces = new Set<Recording>();
+  eachPiece(sorted, (piece) => pieces.add(piece));
+  return without(sorted, pieces);
+};
+
+/** While the store can't be reached nobody can read a whole: then it is hidden where the disk has pieces of it. */
+const withoutAbsent = (sorted: readonly Recording[]): readonly Recording[] => {
+  const absent = new Set<Recording>();
+  eachPiece(sorted, (piece, whole) => {
+    if (piece.stored?.isAlone !== true) absent.add(whole);
   });
+  return withoutPieces(without(sorted, absent));
 };
 
 /** What of each camera is in the store, by what is written of it here: the store itself isn't asked. */
@@ -83,6 +108,11 @@ export class StoredRecordings {
     this.#place = place;
     this.#maxFiles = maxFiles;
     this.#runner = runner;
+  }
+
+  /** Of all that there is of a camera, in its order, what is shown: each time once. */
+  shownOf(sorted: readonly Recording[]): readonly Recording[] {
+    return this.#place.isAway ? withoutAbsent(sorted) : withoutPieces(sorted);
   }
 
   async of(cameraId: string): Promise<ByName> {

@@ -38,6 +38,7 @@ export class CopierThread {
   handle(message: Exclude<ToCopier, { type: 'stop' }>): void {
     if (message.type === 'held') this.#copier.hold(message.held);
     else if (message.type === 'look') this.#copier.look();
+    else if (message.type === 'doubt') this.#copier.doubt();
     else if (message.type === 'expire') this.#try(() => this.#copier.expire(message.expiry));
     else if (message.type === 'replace')
       this.#try(() => this.#copier.replace(message.cameraId, message.wholes));

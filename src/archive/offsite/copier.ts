@@ -143,6 +143,13 @@ export class Copier {
     this.#rest.wake();
   }
 
+  /** The store may be away: it is asked, also if nothing is to be copied. */
+  doubt(): void {
+    this.#health.doubt();
+    this.#isDirty = true;
+    this.look();
+  }
+
   /** They are no recordings any more, and will be deleted in the store; how many of them are known. */
   forget(cameraId: string, unwanted: Unwanted): number {
     this.#isDirty = true;
@@ -296,11 +303,11 @@ export class Copier {
       const cameraId = parseObjectName(object)?.cameraId;
       if (cameraId !== undefined) kept.set(cameraId, (kept.get(cameraId) ?? 0) + 1);
     }
-    const { fault, isUp, failed } = this.#health;
+    const { fault, isAway, isUp, failed } = this.#health;
     this.#deps.onState({
       ...this.#counts,
       ...this.#backlog.total(),
-      ...{ fault, isUp },
+      ...{ fault, isAway, isUp },
       failed: failed + this.#skipped + this.#departures.failed,
       deleted: this.#departures.deleted,
       deletionFault: this.#departures.fault,

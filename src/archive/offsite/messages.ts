@@ -57,6 +57,8 @@ export type CopyState = {
   readonly deletionFault: string | null;
   /** The store did what it was asked since the last fault, or since the thread began. */
   readonly isUp: boolean;
+  /** It can't be reached: then nothing can be read there, either. */
+  readonly isAway: boolean;
   /** Recordings in the store, by camera, without those that are to be deleted there; of cameras of which that is known. */
   readonly kept: Readonly<Record<string, number>>;
 };
@@ -64,6 +66,8 @@ export type CopyState = {
 export type ToCopier =
   | { readonly type: 'held'; readonly held: Held }
   | { readonly type: 'look' }
+  /** It was away for whoever reads there. */
+  | { readonly type: 'doubt' }
   | { readonly type: 'expire'; readonly expiry: CopyExpiry }
   | {
       readonly type: 'forget';

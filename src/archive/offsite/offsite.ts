@@ -76,7 +76,8 @@ export class Offsite {
     this.#deps = deps;
     this.localDays = localDays;
     const { address, ca } = setup;
-    this.#reading = new ReadingThread({ address, ca, mailbox: this.mailbox }, deps);
+    const onAway = (): void => this.#thread?.send({ type: 'doubt' });
+    this.#reading = new ReadingThread({ address, ca, mailbox: this.mailbox }, { ...deps, onAway });
   }
 
   /** As far as it was heard; null: nothing was yet. */
@@ -98,6 +99,11 @@ export class Offsite {
   /** Whether the store did what it was asked last. */
   get isUp(): boolean {
     return !this.#isLost && this.#state?.isUp === true;
+  }
+
+  /** The store can't be reached, as far as that is known. */
+  get isAway(): boolean {
+    return this.#state?.isAway === true;
   }
 
   start(): void {

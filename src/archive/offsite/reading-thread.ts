@@ -15,9 +15,13 @@ export type ReadingThreadDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly threads: ThreadRegister;
+  readonly onAway: () => void;
 };
 
-export type FromReader = { readonly type: 'thread'; readonly stats: SharedArrayBuffer };
+export type FromReader =
+  | { readonly type: 'thread'; readonly stats: SharedArrayBuffer }
+  /** The store didn't answer: every few seconds at most. */
+  | { readonly type: 'away' };
 
 const NAME = 'archive-store-reader';
 const STOP_TIMEOUT_MS = 2_000;
@@ -42,8 +46,9 @@ export class ReadingThread {
     this.#thread = startThread(
       { entry, name: NAME, workerData: this.#setup, stopTimeoutMs: STOP_TIMEOUT_MS },
       {
-        onMessage: ({ stats }: FromReader) => {
-          this.#forget = this.#deps.threads.add(NAME, stats);
+        onMessage: (message: FromReader) => {
+          if (message.type === 'away') this.#deps.onAway();
+          else this.#forget = this.#deps.threads.add(NAME, message.stats);
         },
         onLost: (reason) => {
           this.#forget();

@@ -22,6 +22,8 @@ export class StoreHealth {
   fault: string | null = null;
   /** It did what it was asked since the last fault, or since it was asked first. */
   isUp = false;
+  /** It can't be reached, as far as the last fault tells. */
+  isAway = false;
   failed = 0;
   /** It has done something since `goneWrong`. */
   hasGoneOn = true;
@@ -42,9 +44,15 @@ export class StoreHealth {
     this.#said = reason;
     this.fault = faultWords(fault);
     this.isUp = false;
+    this.isAway = isOfStore(fault) && !mayBeItsOwn(fault);
     const restMs = this.#restMs * (0.75 + Math.random() / 2);
     this.#restMs = Math.min(this.#restMs * 2, LONGEST_REST_MS);
     return restMs;
+  }
+
+  /** Whether it does is to be seen. */
+  doubt(): void {
+    this.isUp = false;
   }
 
   recover(): void {
@@ -52,6 +60,7 @@ export class StoreHealth {
     this.hasGoneOn = true;
     if (this.isUp) return;
     this.isUp = true;
+    this.isAway = false;
     if (this.fault !== null) this.#log.info('recordings are copied to the store again');
     this.fault = null;
     this.#said = null;

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.js';
 import { startDeadline } from '../../base/deadline.js';
 import { AppError } from '../../base/errors.js';
-import type { S3Address } from '../../base/s3-address.js';
 import { isS3Error, s3Error } from '../../s3/errors.js';
 import { S3Client } from '../../s3/s3-client.js';
 import { forgetOldest } from '../forget-oldest.js';
 import type { Answer, StoreQuestion } from './mailbox.js';
+import type { ReaderSetup } from './reading-thread.js';
 
 /** Heads, indexes and the beginnings of fragments are small, and are read again and again. */
 const BLOCK_BYTES = 64 * 1024;
@@ -20,14 +20,20 @@ const ANSWER_MS = 9_000;
 export class StoreReader {
   readonly #client: Pick<S3Client, 'read'>;
   readonly #clock: Pick<Clock, 'after' | 'monotonicMs'>;
+  readonly #onAway: () => void;
   /** Blocks by object and number; the one asked for last is the last one. */
   readonly #blocks = new Map<string, Promise<Buffer>>();
   /** When the store is tried again; null: it answered last time. */
   #againMs: number | null = null;
 
-  constructor(client: Pick<S3Client, 'read'>, clock: Pick<Clock, 'after' | 'monotonicMs'>) {
+  constructor(
+    client: Pick<S3Client, 'read'>,
+    clock: Pick<Clock, 'after' | 'monotonicMs'>,
+    onAway: () => void,
+  ) {
     this.#client = client;
     this.#clock = clock;
+    this.#onAway = onAway;
   }
 
   async answer(question: StoreQuestion): Promise<Answer> {
@@ -50,6 +56,7 @@ export class StoreReader {
       const isAway =
         !(fault instanceof AppError) || fault.code === 's3_unavailable' || fault.code === 's3_clock';
       this.#againMs = isAway ? this.#clock.monotonicMs() + AWAY_MS : null;
+      if (isAway) this.#onAway();
       return { outcome: 'away', bytes: null };
     }
   }
@@ -90,6 +97,12 @@ export class StoreReader {
   }
 }
 
-export const openStoreReader = (address: S3Address, ca: Buffer | null, clock: Clock): StoreReader =>
+export const openStoreReader = (
+  { address, ca }: Pick<ReaderSetup, 'address' | 'ca'>,
+  clock: Clock,
+  onAway: () => void,
+): StoreReader => {
   // What comes from another thread is bytes, and no Buffer any more.
-  new StoreReader(new S3Client(address, { clock, ca: ca === null ? null : Buffer.from(ca) }), clock);
+  const client = new S3Client(address, { clock, ca: ca === null ? null : Buffer.from(ca) });
+  return new StoreReader(client, clock, onAway);
+};

@@ -270,7 +270,7 @@ test('what the disk has is listed though it does not give what is written of cop
   const { archiveDir, folder, runner } = setUp(t);
   const closed = writeClosed(folder, { startMs: START_MS });
   // Reading it is EIO, as of a bad sector.
-  const copies = { pathOf: () => '/proc/self/mem', mailbox: makeMailbox() };
+  const copies = { pathOf: () => '/proc/self/mem', mailbox: makeMailbox(), isAway: false };
   const recordings = new Recordings({ archiveDir }, { runner, live: nobodyWrites, copies });
   assert.deepEqual(
     (await recordings.list('door')).map(({ fileName }) => fileName),

@@ -46,6 +46,33 @@ test('what was cut on the disk and is whole in the store is listed once, as that
   assert.deepEqual(await shown(), []);
 });
 
+test('while the store is away what the disk has of a recording is listed and played', {
+  skip: withoutStore,
+}, async (t) => {
+  const store = await Versitygw.start(t);
+  const rig = new CopierRig(t, store);
+  const whole = writeClosed(join(rig.archiveDir, ID), { startMs: START_MS, fragments: 16 });
+  rig.start();
+  await rig.untilIdle();
+  await rig.stop();
+  const input = { archiveDir: rig.archiveDir, cameraId: ID, fileName: whole };
+  const { names } = cutRecording({ ...input, kept: [sec(0, 1), sec(6, 8)] });
+  const archive = archiveOf(t, rig, true);
+  archive.offsite!.start();
+  const { requests } = archive;
+  const shown = async () => (await requests.list(ID)).map(({ fileName }) => fileName).join();
+  await until('the store is there', () => archive.offsite!.isUp);
+  assert.equal(await shown(), whole);
+  await store.kill();
+  // Nothing is to be copied: who plays it is the first to see that.
+  await assert.rejects(requests.segment(ID, { fileName: whole, seq: 3 }));
+  await until('its pieces are listed', async () => (await shown()) === names.join());
+  const playlist = Buffer.concat(await requests.rangePlaylist(ID, { ...sec(0, 16), session: null }));
+  for (const name of names) assert.ok(playlist.includes(name.slice(0, 19)), name);
+  await store.start();
+  await until('the whole is', async () => (await shown()) === whole);
+});
+
 test('pieces whose whole goes from the store are listed again', { skip: withoutStore }, async (t) => {
   const rig = new CopierRig(t, await Versitygw.start(t));
   const whole = writeClosed(join(rig.archiveDir, ID), { startMs: START_MS, fragments: 16 });

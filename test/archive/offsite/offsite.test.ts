@@ -14,7 +14,7 @@ const address = s3AddressOf('http://key:secret@127.0.0.1:9/bucket')!;
 
 const state: CopyState = {
   ...{ waiting: 2, oldestMs: 1, copied: 3, copiedBytes: 4, deleted: 5, failed: 6 },
-  ...{ fault: null, deletionFault: null, isUp: true, kept: { door: 1, yard: 0 } },
+  ...{ fault: null, deletionFault: null, isUp: true, isAway: false, kept: { door: 1, yard: 0 } },
 };
 
 /** Threads that do nothing; what they were told, and their events. */

@@ -24,10 +24,13 @@ class Store {
 
 const setUp = () => {
   const [store, clock] = [new Store(), new FakeClock()];
-  const reader = new StoreReader(store, clock);
+  const told = { away: 0 };
+  const reader = new StoreReader(store, clock, () => {
+    told.away += 1;
+  });
   const ask = async (startByte: number, endByte: number) =>
     reader.answer({ object: 'a', objectBytes: OBJECT.length, startByte, endByte });
-  return { store, clock, ask };
+  return { store, clock, ask, told };
 };
 
 test('small pieces are read in blocks, and once; large ones as they are', async () => {
@@ -54,11 +57,12 @@ test('small pieces are read in blocks, and once; large ones as they are', async 
 });
 
 test('while the store is away one tries every few seconds, and nobody waits for that', async () => {
-  const { store, clock, ask } = setUp();
+  const { store, clock, ask, told } = setUp();
   store.fault = s3Error('s3_unavailable', 'away');
   assert.equal((await ask(0, 8)).outcome, 'away');
   assert.equal((await ask(0, 8)).outcome, 'away');
   assert.equal(store.asked.length, 1);
+  assert.equal(told.away, 1);
   clock.advance(5_000);
   let answer: () => void = () => {};
   store.answers = new Promise((resolve) => {
@@ -82,13 +86,14 @@ test('what is not there any more is no reason to call the store away', async () 
 });
 
 test('what the store refuses of one object, or answers nonsense to, keeps nobody from another one', async () => {
-  const { store, ask } = setUp();
+  const { store, ask, told } = setUp();
   for (const code of ['s3_refused', 's3_bad_answer'] as const) {
     store.fault = s3Error(code, 'not this one');
     assert.equal((await ask(0, 8)).outcome, 'away');
     store.fault = null;
     assert.equal((await ask(BLOCK_BYTES, BLOCK_BYTES + 8)).outcome, 'read', code);
   }
+  assert.equal(told.away, 0);
 });
 
 test('a clock that is wrong is so for all objects', async () => {
