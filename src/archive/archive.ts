@@ -148,12 +148,15 @@ export class Archive {
       ...{ runner: this.#repairs, quickRunner: runner },
     });
     const stores = { storesDir: options.storesDir, copiesDir: store?.copiesDir ?? null };
-    this.retention = new Retention({ ...options, stores }, {
-      ...{ clock, log, live, memory, onGone, rules, copies },
-      times: deps.byEvents.times,
-      ...(deps.spared === undefined ? {} : { spared: deps.spared }),
-      runner: deleter,
-    });
+    this.retention = new Retention(
+      { ...options, stores },
+      {
+        ...{ clock, log, live, memory, onGone, rules, copies },
+        times: deps.byEvents.times,
+        ...(deps.spared === undefined ? {} : { spared: deps.spared }),
+        runner: deleter,
+      },
+    );
     this.byEvents = new EventRecording(options, {
       ...{ clock, log, runner: deleter },
       spared: deps.spared ?? (() => []),

@@ -274,7 +274,9 @@ export class S3Client {
       } catch (fault) {
         if (!isNotImplemented(fault)) throw fault;
         this.#knowsConditions = false;
-        this.#log?.warn('the store knows no If-None-Match: no two may put objects of the same name there at once');
+        this.#log?.warn(
+          'the store knows no If-None-Match: no two may put objects of the same name there at once',
+        );
       }
     if ((await this.head(ask.name, ask.signal)) !== null)
       throw s3Error('s3_taken', 'there is an object of this name already');

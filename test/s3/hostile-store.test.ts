@@ -125,7 +125,8 @@ test('a store that knows no conditions is asked before whether it has one of tha
     request.resume();
     if (headers['if-none-match'] !== undefined)
       return response.writeHead(501).end('<Error><Code>NotImplemented</Code></Error>');
-    if (method === 'HEAD') return response.writeHead(objects.has(url) ? 200 : 404, { etag: '"e"', 'content-length': '1' }).end();
+    if (method === 'HEAD')
+      return response.writeHead(objects.has(url) ? 200 : 404, { etag: '"e"', 'content-length': '1' }).end();
     objects.add(url);
     return response.writeHead(200, { etag: '"e"' }).end();
   }).listen(0, '127.0.0.1');

@@ -9,12 +9,7 @@ import type { BrokenFile } from './broken-files.js';
 import { type Inspection, type InspectionRequest, nothingKnown } from './inspect-files.js';
 import { type Recording, recordingOf } from './recording.js';
 import { factsAt, type KnownScan } from './scan-with-facts.js';
-import {
-  type CopiesPlace,
-  StoredRecordings,
-  withAllStored,
-  withStored,
-} from './stored-recordings.js';
+import { type CopiesPlace, StoredRecordings, withAllStored, withStored } from './stored-recordings.js';
 
 /** Some 20 MB in mind: a month of hours for 140 cameras. Of the others what is kept on the disk is read anew. */
 const MAX_FILES_KNOWN = 100_000;

@@ -8,7 +8,7 @@ import { closedName, parseRecordingName } from '../files/file-name.js';
 import { statFile } from '../files/scan-folder.js';
 import { type ClockEra, EraOrder } from '../keep/clock-eras.js';
 import { protectionBy } from '../keep/delete-files.js';
-import { joined, longestHoleMs, type TimeSpan } from '../keep/kept-spans.js';
+import { longestHoleMs, type TimeSpan } from '../keep/kept-spans.js';
 import { nothingKnown } from '../list/inspect-files.js';
 import { isPieceOf, type Recording, recordingOf } from '../list/recording.js';
 import { type Copy, copyKey, keyOf, markOf, timesOfKey } from './copy.js';
@@ -78,7 +78,7 @@ const piecesOf = (copies: CopyTable, whole: Copy, going: ReadonlySet<number>): T
     if (copy.box === whole.box && isPieceOf(piece, listed(whole)))
       pieces.push({ fromMs: piece.startMs, toMs: piece.endMs });
   }
-  return joined(pieces);
+  return pieces.sort((a, b) => a.fromMs - b.fromMs);
 };
 
 /** Whether pieces have all that is kept of a recording. */

@@ -67,7 +67,9 @@ const write = (folder: string, agoMs: number): string => {
   return name;
 };
 
-const retentionOf = (t: TestContext, rules: readonly RetentionRule[],
+const retentionOf = (
+  t: TestContext,
+  rules: readonly RetentionRule[],
   times: EventTimesOf = () => null,
   spared: readonly ProtectedSpan[] = [],
 ) => {
@@ -77,7 +79,13 @@ const retentionOf = (t: TestContext, rules: readonly RetentionRule[],
     {
       ...{ runner: new InlineRunner(), clock: new FakeClock(NOW_MS), log: logLines().log, copies },
       memory: { lastMs: () => NOW_MS, remember: () => {}, eras: () => null, rememberEras: () => {} },
-      ...{ rules: () => rules, times, spared: () => spared, live: nobodyWrites, onGone: (id: string) => void gone.push(id) },
+      ...{
+        rules: () => rules,
+        times,
+        spared: () => spared,
+        live: nobodyWrites,
+        onGone: (id: string) => void gone.push(id),
+      },
     },
   );
   return { archiveDir, copies, gone, retention };
@@ -220,12 +228,9 @@ test('of what the store has as a whole is told what is kept of it, by events and
   const rule = { cameraId: 'a', retentionDays: 7, eventRetentionDays: 30, camera: 'here' } as const;
   const event = { fromMs: startMs + 20_000, toMs: startMs + 30_000 };
   const span = { fromMs: startMs + 200_000, toMs: startMs + 210_000 };
-  const { copies, retention } = retentionOf(
-    t,
-    [rule],
-    () => ({ sinceMs: 0, events: [event] }),
-    [{ cameraId: 'a', ...span }],
-  );
+  const { copies, retention } = retentionOf(t, [rule], () => ({ sinceMs: 0, events: [event] }), [
+    { cameraId: 'a', ...span },
+  ]);
   const [copy] = manyCopies(1);
   const recording = { startMs, endMs: startMs + 600_000 };
   writeCopies(copies.pathOf('a'), CopyTable.of([{ ...copy!, recording }]));
@@ -234,7 +239,13 @@ test('of what the store has as a whole is told what is kept of it, by events and
   const fileName = closedName(startMs, recording.endMs);
   const [told] = copies.replaced;
   assert.deepEqual(
-    { ...told, wholes: told?.wholes.map((one) => ({ ...one, kept: one.kept.map(({ fromMs, toMs }) => ({ fromMs, toMs })) })) },
+    {
+      ...told,
+      wholes: told?.wholes.map((one) => ({
+        ...one,
+        kept: one.kept.map(({ fromMs, toMs }) => ({ fromMs, toMs })),
+      })),
+    },
     { cameraId: 'a', wholes: [{ fileName, kept }] },
   );
   assert.deepEqual(copies.forgotten, []);
