@@ -46,8 +46,8 @@ const LONGEST_AWAY_MS = 120_000;
 /** An upload that nobody remembers may be under way by a box of the same name. */
 const ORPHAN_MS = 86_400_000;
 const ORPHANS_AGAIN_MS = 6 * 3_600_000;
-/** Names tell seconds. */
-const MOST_MISSING_MS = 1_000;
+/** What a recording and its pieces say of the same moment may differ by. */
+const INEXACT_MS = 500;
 
 const noName = { epoch: 0, box: '' };
 
@@ -82,12 +82,16 @@ const piecesOf = (copies: CopyTable, whole: Copy, going: ReadonlySet<number>): T
 };
 
 /** Whether pieces have all that is kept of a recording. */
-const hasAll = (pieces: readonly TimeSpan[], whole: Recording, kept: readonly TimeSpan[]): boolean =>
-  pieces.length > 0 &&
-  kept.every(({ fromMs, toMs }) => {
-    const span = { fromMs: Math.max(fromMs, whole.startMs), toMs: Math.min(toMs, whole.endMs) };
-    return span.toMs < span.fromMs || longestHoleMs(span, pieces) < MOST_MISSING_MS;
+const hasAll = (pieces: readonly TimeSpan[], whole: Recording, kept: readonly TimeSpan[]): boolean => {
+  const had = pieces.map(({ fromMs, toMs }) => ({ fromMs: fromMs - INEXACT_MS, toMs: toMs + INEXACT_MS }));
+  return kept.every((one) => {
+    const span = { fromMs: Math.max(one.fromMs, whole.startMs), toMs: Math.min(one.toMs, whole.endMs) };
+    if (span.toMs < span.fromMs) return had.length > 0;
+    // Of a moment there is no hole.
+    const isBegun = had.some(({ fromMs, toMs }) => fromMs <= span.fromMs && toMs >= span.fromMs);
+    return isBegun && longestHoleMs(span, had) === 0;
   });
+};
 
 const staysBy = ({ fromMs, toMs, fileNames }: Unwanted): ((copy: Copy) => boolean) => {
   const names = new Set(fileNames);
