@@ -71,10 +71,17 @@ export const bareEtag = (text: string): string => {
 export const uploadIdIn = (bytes: Buffer): string =>
   wordIn(rootOf(bytes, 'InitiateMultipartUploadResult'), 'UploadId');
 
+/** It may go well later; of all else it won't. */
+const TROUBLES = new Set(['InternalError', 'SlowDown', 'ServiceUnavailable', 'RequestTimeout']);
+
 /** The ETag of what was put together. A store that began to answer 200 may tell of an error still. */
 export const completedEtagIn = (bytes: Buffer): string => {
-  const error = errorIn(bytes);
-  if (error.code !== '') throw s3Error('s3_unavailable', `the store could not join the parts: ${error.code}`);
+  const { code } = errorIn(bytes);
+  if (code !== '')
+    throw s3Error(
+      TROUBLES.has(code) ? 's3_unavailable' : 's3_refused',
+      `the store could not join the parts: ${code}`,
+    );
   return bareEtag(wordIn(rootOf(bytes, 'CompleteMultipartUploadResult'), 'ETag'));
 };
 
