@@ -19,7 +19,7 @@ import type { Pacer } from './pacer.js';
 import { Patience } from './patience.js';
 import { Rest } from './rest.js';
 import { FileSender } from './send-file.js';
-import { isOfStore, mayBeItsOwn, StoreHealth } from './store-health.js';
+import { isOfStore, judged, mayBeItsOwn, StoreHealth } from './store-health.js';
 import { StoreLists } from './store-lists.js';
 
 export type CopierOptions = {
@@ -102,7 +102,8 @@ export class Copier {
     });
     const [departures, patience] = [this.#departures, this.#patience];
     this.#leaver = new DiskLeaver(archiveDir, {
-      ...{ client, log, names, notes, isThere: deps.isThere, backlog: this.#backlog },
+      ...{ client, log, nowMs, names, notes, isThere: deps.isThere, backlog: this.#backlog },
+      judge: (fault, signal) => this.#judge(fault, signal),
     });
     this.#lists = new StoreLists({ client, nowMs, notes, outbox, departures, patience });
     this.#sender = new FileSender({
@@ -220,6 +221,11 @@ export class Copier {
     this.#health.recover();
   }
 
+  /** Be it away, or have trouble with one object alone. */
+  #judge(fault: unknown, signal: AbortSignal): Promise<unknown> {
+    return judged(fault, () => this.#deps.client.list(PROBE, { signal }));
+  }
+
   /** Whether there was a camera of which the store was to be asked. */
   async #list(signal: AbortSignal): Promise<boolean> {
     const listed = await this.#lists.step(signal);
@@ -239,7 +245,7 @@ export class Copier {
       if (changed !== null) this.#backlog.forget(changed);
       return changed !== null;
     } catch (fault) {
-      if (signal.aborted || !mayBeItsOwn(fault)) throw fault;
+      if (signal.aborted || (isOfStore(fault) && !mayBeItsOwn(fault))) throw fault;
       this.#patience.fail(LEAVING, nowMs);
       this.#deps.log.warn('recordings do not leave the disk now', { reason: messageOf(fault) });
       return false;
@@ -258,14 +264,16 @@ export class Copier {
       if (outcome === 'gone') return;
       this.#health.recover();
       this.#counts.copied += 1;
-    } catch (fault) {
+    } catch (thrown) {
+      const fault = await this.#judge(thrown, signal);
       if (signal.aborted || (isOfStore(fault) && !mayBeItsOwn(fault))) throw fault;
       // Where nothing went well since another one failed it may be the store that fails.
       const nowMs = this.#deps.clock.monotonicMs();
       this.#backlog.skip(due, this.#patience.fail(key, nowMs, !this.#health.hasGoneOn));
       this.#health.hasGoneOn = false;
       if (isOfStore(fault)) {
-        this.#abandon(due);
+        // What had trouble goes on where it was.
+        if (fault === thrown) this.#abandon(due);
         throw fault;
       }
       this.#tellSkipped(due, fault);

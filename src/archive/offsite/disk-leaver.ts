@@ -1,5 +1,6 @@
 import { unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import type { S3Client } from '../../s3/s3-client.js';
 import { deleteBelongings, Sharers } from '../files/belongings.js';
@@ -8,24 +9,34 @@ import type { KnownNames } from '../files/known-names.js';
 import { isSameStamp, statFile } from '../files/scan-folder.js';
 import { sidecarName } from '../files/sidecar-name.js';
 import type { EraOrder } from '../keep/clock-eras.js';
-import type { Backlog } from './backlog.js';
+import { type Backlog, type Due, dueKey } from './backlog.js';
 import { type Copy, copyKey, markOf, timesOfKey } from './copy.js';
 import type { Notes } from './notes.js';
 import { objectOf, sidecarObject } from './object-name.js';
+import { Patience } from './patience.js';
+import { isOfStore, mayBeItsOwn } from './store-health.js';
 
 export type DiskLeaverDeps = {
   readonly client: Pick<S3Client, 'head'>;
   readonly log: Logger;
+  readonly nowMs: () => number;
   readonly names: KnownNames;
   /** Whether the folder of all recordings is there. */
   readonly isThere: () => Promise<boolean>;
   readonly notes: Pick<Notes, 'read'>;
   /** What waits to be copied, of which some is in the store otherwise. */
   readonly backlog: Pick<Backlog, 'doubt' | 'isDoubted'>;
+  /** What a fault is when the store was asked for something else. */
+  readonly judge: (fault: unknown, signal: AbortSignal) => Promise<unknown>;
 };
 
 /** Files that leave before others of the thread's work get their turn. */
 const FILES_A_STEP = 32;
+/** What can't leave is left alone for so long, and longer each time. */
+const FIRST_SKIP_MS = 60_000;
+const LONGEST_SKIP_MS = 6 * 3_600_000;
+/** Of more of them at once it is no matter of single ones. */
+const MOST_STUCK = 1_000;
 
 /** Takes recordings from the disk that are in the store and old enough, once the store has said that it has them. */
 export class DiskLeaver {
@@ -33,8 +44,12 @@ export class DiskLeaver {
   readonly #deps: DiskLeaverDeps;
   /** Cameras that are yet to be looked at. */
   readonly #cameras = new Set<string>();
+  readonly #patience = new Patience(FIRST_SKIP_MS, LONGEST_SKIP_MS);
   #beforeMs: number | null = null;
   #order: EraOrder | null = null;
+  /** Since it began. */
+  #stuck = 0;
+  #isTold = false;
 
   constructor(archiveDir: string, deps: DiskLeaverDeps) {
     this.#archiveDir = archiveDir;
@@ -45,6 +60,8 @@ export class DiskLeaver {
   begin(beforeMs: number | null, order: EraOrder, cameraIds: Iterable<string>): void {
     this.#beforeMs = beforeMs;
     this.#order = order;
+    if (this.#stuck === 0) this.#isTold = false;
+    this.#stuck = 0;
     this.#cameras.clear();
     if (beforeMs !== null) for (const cameraId of cameraIds) this.#cameras.add(cameraId);
   }
@@ -53,18 +70,53 @@ export class DiskLeaver {
   async step(signal: AbortSignal): Promise<string | null> {
     const [cameraId] = this.#cameras;
     if (cameraId === undefined) return null;
-    const due = this.#due(cameraId);
+    const { backlog, judge } = this.#deps;
+    const due = this.#dueOf(cameraId);
     const sharers = new Sharers();
     for (const copy of due.slice(0, FILES_A_STEP)) {
-      if ((await this.#leave(cameraId, copy, sharers, signal)) !== 'doubted') continue;
       const { startMs, endMs } = copy.recording;
-      if (this.#deps.backlog.doubt({ cameraId, startMs, endMs: endMs ?? startMs })) continue;
-      // These are to be copied first.
-      this.#cameras.clear();
-      return cameraId;
+      const place = { cameraId, startMs, endMs: endMs ?? startMs };
+      try {
+        const isDoubted = (await this.#leave(cameraId, copy, sharers, signal)) === 'doubted';
+        // Those that are doubted already are to be copied first.
+        if (isDoubted && !backlog.doubt(place)) this.#skip(place);
+      } catch (thrown) {
+        const fault = await judge(thrown, signal);
+        if (signal.aborted || (isOfStore(fault) && !mayBeItsOwn(fault))) throw fault;
+        this.#skip(place);
+        if (isOfStore(fault)) throw fault;
+        this.#tellStuck(cameraId, copy, fault);
+      }
+      if (this.#stuck >= MOST_STUCK) this.#cameras.clear();
     }
     if (due.length <= FILES_A_STEP) this.#cameras.delete(cameraId);
     return cameraId;
+  }
+
+  /** A camera of which it can't be told has its next turn when it begins anew. */
+  #dueOf(cameraId: string): Copy[] {
+    try {
+      return this.#due(cameraId);
+    } catch (fault) {
+      this.#cameras.delete(cameraId);
+      throw fault;
+    }
+  }
+
+  #skip(place: Due): void {
+    this.#stuck += 1;
+    this.#patience.fail(dueKey(place), this.#deps.nowMs());
+  }
+
+  /** Once, not for each of a disk's. */
+  #tellStuck(cameraId: string, { recording }: Copy, fault: unknown): void {
+    if (!this.#isTold)
+      this.#deps.log.warn('a recording can not be deleted on the disk, though the store has it', {
+        camera_id: cameraId,
+        file: closedName(recording.startMs, recording.endMs ?? recording.startMs),
+        reason: messageOf(fault),
+      });
+    this.#isTold = true;
   }
 
   /** Those that the disk has, too. */
@@ -73,14 +125,15 @@ export class DiskLeaver {
     const names = this.#deps.names.lookAt(cameraId);
     if (names === null || beforeMs === null || order === null) return [];
     const here = new Set(Array.from(names.startsMs, (startMs, at) => copyKey(startMs, names.endsMs[at]!)));
-    const { backlog, notes } = this.#deps;
+    const { backlog, notes, nowMs } = this.#deps;
     const copies = notes.read(cameraId);
     const due: Copy[] = [];
     for (let index = 0; index < (copies?.count ?? 0); index += 1) {
       const key = copies!.keyAt(index);
-      const isDue = here.has(key) && order.rightEndMs(timesOfKey(key).endMs) < beforeMs;
-      if (!isDue || copies!.isLeavingAt(index) || backlog.isDoubted({ cameraId, ...timesOfKey(key) }))
-        continue;
+      const place = { cameraId, ...timesOfKey(key) };
+      const isDue = here.has(key) && order.rightEndMs(place.endMs) < beforeMs;
+      if (!isDue || copies!.isLeavingAt(index) || backlog.isDoubted(place)) continue;
+      if (this.#patience.isWaiting(dueKey(place), nowMs())) continue;
       due.push(copies!.at(index));
     }
     return due;

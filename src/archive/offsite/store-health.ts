@@ -1,6 +1,6 @@
 import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
-import { isS3Error } from '../../s3/errors.js';
+import { isS3Error, s3Error } from '../../s3/errors.js';
 import { faultWords } from './fault-words.js';
 
 /** After the first fault of the store; then twice as long each time. */
@@ -13,6 +13,17 @@ export const isOfStore = (fault: unknown): boolean =>
 /** It may be what it was asked for that the store doesn't want, and nothing else. */
 export const mayBeItsOwn = (fault: unknown): boolean =>
   isOfStore(fault) && !isS3Error(fault, 's3_unavailable') && !isS3Error(fault, 's3_clock');
+
+/** What has trouble with one thing, but answers another question, refuses that one. */
+export const judged = async (fault: unknown, ask: () => Promise<unknown>): Promise<unknown> => {
+  if (!(fault instanceof AppError) || fault.code !== 's3_unavailable') return fault;
+  try {
+    await ask();
+  } catch {
+    return fault;
+  }
+  return s3Error('s3_refused', fault.message, { cause: fault, details: fault.details });
+};
 
 /** Whether the store does what it is asked, and what is told of that. */
 export class StoreHealth {

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { closedName, parseRecordingName } from '../../../src/archive/files/file-name.js';
+import { KnownNames } from '../../../src/archive/files/known-names.js';
+import { EraOrder } from '../../../src/archive/keep/clock-eras.js';
+import { nothingKnown } from '../../../src/archive/list/inspect-files.js';
+import { Backlog } from '../../../src/archive/offsite/backlog.js';
+import { type Copy, markOf } from '../../../src/archive/offsite/copy.js';
+import { CopyTable } from '../../../src/archive/offsite/copy-table.js';
+import { DiskLeaver } from '../../../src/archive/offsite/disk-leaver.js';
+import { tempFolder } from '../../support/temp-folder.js';
+import { logLines } from '../log-lines.js';
+import { START_MS } from './copier-rig.js';
+
+const never = new AbortController().signal;
+
+const COUNT = 100;
+const STUCK = 40;
+
+test('files that can not be deleted stay, are told of once, and hold up none of the others', async (t) => {
+  const archiveDir = tempFolder(t);
+  const folder = join(archiveDir, 'door');
+  mkdirSync(folder);
+  const names = Array.from({ length: COUNT }, (_, at) => {
+    const startMs = START_MS + at * 60_000;
+    return closedName(startMs, startMs + 60_000);
+  });
+  const copies = names.map((fileName): Copy => {
+    const path = join(folder, fileName);
+    writeFileSync(path, 'what was filmed');
+    const { ino, size: sizeBytes, mtimeMs, ctimeMs } = lstatSync(path);
+    return {
+      ...{ recording: parseRecordingName(fileName)!, stamp: { ino, sizeBytes, mtimeMs, ctimeMs } },
+      ...{ inspection: nothingKnown, sizeBytes, mark: markOf('e'), sidecarBytes: 0 },
+      ...{ epoch: 0, box: 'box', isLeaving: false },
+    };
+  });
+  const stuck = new Set(names.slice(0, STUCK));
+  /** As of a file with an immutable flag. */
+  class StuckNames extends KnownNames {
+    override deleteFile<Result>(cameraId: string, fileName: string, remove: () => Result): Result {
+      if (stuck.has(fileName)) throw Object.assign(new Error('EPERM: not permitted'), { code: 'EPERM' });
+      return super.deleteFile(cameraId, fileName, remove);
+    }
+  }
+  const { log, lines } = logLines();
+  const leaver = new DiskLeaver(archiveDir, {
+    ...{ log, names: new StuckNames(archiveDir), backlog: new Backlog(), nowMs: () => 0 },
+    ...{ isThere: async () => true, notes: { read: () => CopyTable.of(copies) } },
+    client: { head: async () => ({ bytes: copies[0]!.sizeBytes, etag: 'e', source: null }) },
+    judge: async (fault) => fault,
+  });
+  leaver.begin(START_MS + 1_000 * 60_000, new EraOrder([]), ['door']);
+  let steps = 0;
+  while ((await leaver.step(never)) !== null) {
+    steps += 1;
+    assert.ok(steps < COUNT, 'it has no end');
+  }
+  assert.deepEqual(
+    names.filter((name) => existsSync(join(folder, name))),
+    [...stuck],
+  );
+  assert.equal(lines.length, 1);
+});
