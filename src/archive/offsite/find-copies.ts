@@ -10,9 +10,16 @@ import { objectName, parseObjectName, sidecarObject } from './object-name.js';
 const MAX_OBJECTS = 2 * MAX_COPIES;
 /** Stores answer with a thousand at a time, or fewer. */
 const MAX_PAGES = 5_000;
+/** Of the same recordings, at a time: each is written down before it goes. */
+const MAX_OTHERS = 500;
 
-/** In the order of their keys; `isAll`: else there are more than can be written down, and these are the oldest. */
-export type FoundCopies = { readonly copies: readonly Copy[]; readonly isAll: boolean };
+/** In the order of their keys; `isAll`: else there are more than can be written down, and these are the oldest, or more of the same. */
+export type FoundCopies = {
+  readonly copies: readonly Copy[];
+  readonly isAll: boolean;
+  /** Of the same recordings as these: by a name that the box had before, or an earlier attempt. */
+  readonly others: readonly Copy[];
+};
 
 /**
  * What of a camera is in the store, where nothing is written of it: it was never looked at, or what was written is damaged. Of
@@ -34,6 +41,7 @@ export const findCopies = async (
     after = page.next;
   } while (after !== null && objects.size < MAX_OBJECTS);
   const copies = new Map<number, Copy>();
+  const others: Copy[] = [];
   for (const object of objects.values()) {
     const name = parseObjectName(object.name);
     if (name?.cameraId !== cameraId || object.name !== objectName(name)) continue;
@@ -43,8 +51,11 @@ export const findCopies = async (
       sidecarBytes: objects.get(sidecarObject(object.name))?.bytes ?? 0,
     };
     const other = copies.get(keyOf(copy));
-    if (other === undefined || other.epoch < copy.epoch) copies.set(keyOf(copy), copy);
+    const isLater = other === undefined || other.epoch < copy.epoch;
+    if (isLater) copies.set(keyOf(copy), copy);
+    if (other !== undefined) others.push(isLater ? other : copy);
   }
   const sorted = [...copies.values()].sort((a, b) => keyOf(a) - keyOf(b));
-  return { copies: sorted.slice(0, MAX_COPIES), isAll: after === null && sorted.length <= MAX_COPIES };
+  const isAll = after === null && sorted.length <= MAX_COPIES && others.length <= MAX_OTHERS;
+  return { copies: sorted.slice(0, MAX_COPIES), isAll, others: others.slice(0, MAX_OTHERS) };
 };

@@ -2,7 +2,7 @@ import type { S3Client } from '../../s3/s3-client.js';
 import type { Departures } from './departures.js';
 import { findCopies } from './find-copies.js';
 import type { Notes } from './notes.js';
-import { parseObjectName } from './object-name.js';
+import { objectOf, parseObjectName } from './object-name.js';
 import type { Outbox } from './outbox.js';
 import type { Patience } from './patience.js';
 import { isOfStore, mayBeItsOwn } from './store-health.js';
@@ -65,8 +65,12 @@ export class StoreLists {
     const { client, notes, nowMs, outbox, departures } = this.#deps;
     let isKnown = true;
     if (notes.read(cameraId) === null || notes.unsure.has(cameraId)) {
-      const { copies, isAll } = await findCopies(client, cameraId, signal);
+      const { copies, isAll, others } = await findCopies(client, cameraId, signal);
       notes.replace(cameraId, copies, isAll);
+      for (const { mark, ...other } of others) {
+        const object = objectOf(cameraId, other);
+        outbox.set({ object, source: '', mark, uploadId: null, parts: {}, isUnwanted: true });
+      }
       isKnown = isAll;
     }
     if (isKnown) this.#againMs.delete(cameraId);
