@@ -7,9 +7,10 @@ import { closedName } from '../files/file-name.js';
 import { openRegular } from '../files/regular-file.js';
 import { type FileStamp, isSameStamp, statFile } from '../files/scan-folder.js';
 import { sidecarName } from '../files/sidecar-name.js';
-import { inspectFiles } from '../list/inspect-files.js';
+import { type Inspection, inspectFiles } from '../list/inspect-files.js';
 import { type Due, nameOf } from './backlog.js';
-import { type Copy, keyOf, markOf } from './copy.js';
+import { MAX_COPIES } from './copies-file.js';
+import { type Copy, copyKey, keyOf, markOf } from './copy.js';
 import { isNow } from './copy-table.js';
 import type { Departures } from './departures.js';
 import type { Notes } from './notes.js';
@@ -45,6 +46,8 @@ type Opened = {
   readonly fileName: string;
   readonly fd: number;
   readonly stamp: FileStamp;
+  /** Names that it has in all. */
+  readonly links: number;
 };
 
 /** Copies one recording, with what was seen in it, and writes down that it is there once the store has shown it. */
@@ -67,7 +70,8 @@ export class RecordingCopier {
     if (settledMs < SETTLED_MS) return { untilMs: clock.monotonicMs() + SETTLED_MS - settledMs };
     const { fd } = openRegular(join(folder, fileName));
     try {
-      return await this.#copyOpened(due, { folder, fileName, fd, stamp: stampOf(fd) }, signal);
+      const opened = { folder, fileName, fd, stamp: stampOf(fd), links: fstatSync(fd).nlink };
+      return await this.#copyOpened(due, opened, signal);
     } finally {
       closeSync(fd);
     }
@@ -81,9 +85,13 @@ export class RecordingCopier {
     const isUnwanted = departures.watch(cameraId, fileName);
     const request = { fileName, sizeBytes: stamp.sizeBytes, fromBytes: 0 };
     const [inspection] = inspectFiles({ folder, files: [request] });
+    const before = this.#before(due);
+    if (before !== null) await this.#assertNoLess(cameraId, before, stamp, inspection!, signal);
     const file: SentFile = { fd, sizeBytes: stamp.sizeBytes, source: sourceOf(stamp) };
-    const { epoch, object, etag } = await this.#send(due, file, signal);
-    const sidecarBytes = await this.#sendSidecar(object, folder, due, signal);
+    const { epoch, object, etag } = await this.#send(due, file, before, signal);
+    const besideBytes = before !== null && objectOf(cameraId, before) === object ? before.sidecarBytes : 0;
+    // What was there beside it stays.
+    const sidecarBytes = (await this.#sendSidecar(object, folder, due, signal)) || besideBytes;
     const there = await client.head(object, signal);
     if (there?.bytes !== stamp.sizeBytes || there.etag !== etag) {
       this.#unwant(object);
@@ -103,16 +111,42 @@ export class RecordingCopier {
     return 'copied';
   }
 
+  /** What is known of it in the store. Throws where nothing more can be written down of its camera. */
+  #before({ cameraId, startMs, endMs }: Due): Copy | null {
+    const copies = this.#deps.notes.read(cameraId);
+    const before = copies?.find(copyKey(startMs, endMs)) ?? null;
+    if (before === null && (copies?.count ?? 0) >= MAX_COPIES)
+      throw new Error('no more copies of this camera can be written down');
+    return before;
+  }
+
+  /** A file that was cut, or is damaged, doesn't take the place of a copy that has more. */
+  async #assertNoLess(
+    cameraId: string,
+    before: Copy,
+    { sizeBytes }: FileStamp,
+    { endMs }: Inspection,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const hadMs = before.inspection.endMs ?? Number.NEGATIVE_INFINITY;
+    if (sizeBytes >= before.sizeBytes && (endMs ?? Number.NEGATIVE_INFINITY) >= hadMs) return;
+    const there = await this.#deps.client.head(objectOf(cameraId, before), signal);
+    if (there?.bytes === before.sizeBytes && markOf(there.etag) === before.mark)
+      throw new Error('the disk has less of it than the store, which keeps what it has');
+  }
+
   /** By the first epoch whose name nobody else's object has. */
   async #send(
     { cameraId, ...times }: Due,
     file: SentFile,
+    before: Copy | null,
     signal: AbortSignal,
   ): Promise<{ epoch: number; object: string; etag: string }> {
     const { box } = this.#options;
     for (let epoch = 0; epoch < MOST_EPOCHS; epoch += 1) {
       const object = objectName({ cameraId, recording: times, epoch, box });
-      const etag = await this.#deps.sender.send(object, file, signal);
+      const isKnown = before !== null && objectOf(cameraId, before) === object;
+      const etag = await this.#deps.sender.send(object, file, signal, isKnown ? before.mark : null);
       if (etag !== TAKEN) return { epoch, object, etag };
     }
     throw s3Error('s3_refused', 'the store has other objects of its name');
@@ -125,11 +159,11 @@ export class RecordingCopier {
     if (sending !== null) outbox.set({ ...sending, isUnwanted: true });
   }
 
-  /** What was there of this recording until now; another box has its own mind. */
+  /** What was there of this recording until now, also by the name that this box had then. */
   #unwantBefore(cameraId: string, copy: Copy, object: string): void {
     const { notes, outbox } = this.#deps;
     const before = notes.read(cameraId)?.find(keyOf(copy)) ?? null;
-    if (before === null || before.box !== copy.box) return;
+    if (before === null) return;
     const { stamp, mark } = before;
     const other = objectOf(cameraId, before);
     const source = stamp === null ? '' : sourceOf(stamp);
@@ -139,11 +173,15 @@ export class RecordingCopier {
   }
 
   /** Whether what was sent is no recording any more. One that the disk lost for want of space is. */
-  #isNoMore({ cameraId, startMs, endMs }: Due, { folder, fileName, fd, stamp }: Opened, isUnwanted: boolean) {
+  #isNoMore(
+    { cameraId, startMs, endMs }: Due,
+    { folder, fileName, fd, stamp, links }: Opened,
+    isUnwanted: boolean,
+  ) {
     if (isUnwanted || this.#deps.departures.isDue(cameraId, startMs, endMs)) return true;
     const now = statFile({ folder, fileName });
-    // By another name it has its own turn.
-    return now === null ? fstatSync(fd).nlink > 0 : !isSameStamp(now, stamp);
+    // By another name it has its own turn. A snapshot that shares the file keeps it when it is deleted here.
+    return now === null ? fstatSync(fd).nlink >= links : !isSameStamp(now, stamp);
   }
 
   /** What was seen in it, beside it; how long that is. */

@@ -164,8 +164,9 @@ export class DiskLeaver {
     }
     // What was seen in it may have been written to since it was copied.
     const sidecarBytes = statFile({ folder, fileName: sidecarName(startMs) })?.sizeBytes ?? 0;
-    const beside = copy.sidecarBytes === 0 ? null : await client.head(sidecarObject(object), signal);
-    if (sidecarBytes !== copy.sidecarBytes || (beside?.bytes ?? 0) !== sidecarBytes) return 'doubted';
+    const beside = sidecarBytes === 0 ? null : await client.head(sidecarObject(object), signal);
+    const isSame = sidecarBytes === copy.sidecarBytes || sidecarBytes === 0;
+    if (!isSame || (sidecarBytes > 0 && beside?.bytes !== sidecarBytes)) return 'doubted';
     const now = (await isThere()) ? statFile({ folder, fileName }) : null;
     if (now === null || !isSameStamp(now, stamp)) return 'looked at';
     names.deleteFile(cameraId, fileName, () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { AppError, messageOf } from '../../base/errors.js';
 import { isS3Error, s3Error } from '../../s3/errors.js';
 import type { S3Client } from '../../s3/s3-client.js';
 import { readUpTo } from '../files/regular-file.js';
@@ -49,6 +50,20 @@ const MOST_DAMAGED = 3;
 export const sourceDigest = (source: string): string =>
   createHash('sha256').update(source).digest('hex').slice(0, 32);
 
+/** What a disk doesn't give; else nothing of that is known here. */
+const CUT = 'file_unreadable';
+const isCut = (fault: unknown): boolean => fault instanceof AppError && fault.code === CUT;
+
+/** Null: there is less. */
+const readFully = (fd: number, into: Buffer, offset: number): Buffer | null => {
+  try {
+    const bytes = readUpTo(fd, into, offset);
+    return bytes.length < into.length ? null : bytes;
+  } catch (cause) {
+    throw new AppError(CUT, `the file can't be read: ${messageOf(cause)}`, { cause });
+  }
+};
+
 const md5 = (bytes: Uint8Array): Buffer => createHash('md5').update(bytes).digest();
 
 /** Puts files into the store: whole, or in parts, two on their way, and on from those that are there already. */
@@ -61,10 +76,18 @@ export class FileSender {
     this.#deps = deps;
   }
 
-  /** Its ETag; or that another object has the name. Nothing is sent where it is there already. */
-  async send(object: string, file: SentFile, signal: AbortSignal): Promise<string> {
+  /**
+   * Its ETag; or that another object has the name. Nothing is sent where it is there already. `mark`: of the object that was there
+   * when it was looked at (see `markOf`); null: nobody knows.
+   */
+  async send(
+    object: string,
+    file: SentFile,
+    signal: AbortSignal,
+    mark: number | null = null,
+  ): Promise<string> {
     const { outbox } = this.#deps;
-    const found = await this.#find(object, file, signal);
+    const found = await this.#find(object, file, mark, signal);
     if (found === TAKEN) return TAKEN;
     this.#begin(object, file);
     if (found !== null) {
@@ -76,12 +99,12 @@ export class FileSender {
       return await this.#put(object, file, { mayReplace: false, signal });
     } catch (fault) {
       // Nothing of it is there.
-      if (isS3Error(fault, 's3_refused') || isS3Error(fault, 's3_damaged')) {
+      if (isS3Error(fault, 's3_refused') || isS3Error(fault, 's3_damaged') || isCut(fault)) {
         outbox.abandon(object);
         outbox.remove(object);
       }
       if (!isS3Error(fault, 's3_taken')) throw fault;
-      const now = await this.#find(object, file, signal);
+      const now = await this.#find(object, file, null, signal);
       if (now === null) throw s3Error('s3_refused', 'the store says that it has an object, and has none');
       outbox.abandon(object);
       // It was free when it was looked at: what is there now is somebody else's.
@@ -216,12 +239,19 @@ export class FileSender {
   }
 
   /** The ETag of the object of this name if it is this very file, put there by whoever didn't hear of it; null: there is none. */
-  async #find(object: string, file: SentFile, signal: AbortSignal): Promise<string | null> {
+  async #find(
+    object: string,
+    file: SentFile,
+    mark: number | null,
+    signal: AbortSignal,
+  ): Promise<string | null> {
     const { client, partBytes } = this.#deps;
     const there = await client.head(object, signal);
     if (there === null) return null;
     if (there.bytes !== file.sizeBytes) return TAKEN;
-    if (there.source === sourceDigest(file.source)) return there.etag;
+    // One that is otherwise than it was isn't that file any more, whatever it says.
+    const isAsItWas = mark === null || markOf(there.etag) === mark;
+    if (isAsItWas && there.source === sourceDigest(file.source)) return there.etag;
     const digests: Buffer[] = [];
     for (let at = 0; at === 0 || at * partBytes < file.sizeBytes; at += 1) {
       digests.push(md5(this.#part(0, at, file)));
@@ -253,8 +283,8 @@ export class FileSender {
 
   #read(lane: number, fd: number, offset: number, lengthBytes: number): Buffer {
     this.#buffers[lane] ??= Buffer.allocUnsafeSlow(this.#deps.partBytes);
-    const bytes = readUpTo(fd, this.#buffers[lane]!.subarray(0, lengthBytes), offset);
-    if (bytes.length < lengthBytes) throw new Error('the file was cut');
+    const bytes = readFully(fd, this.#buffers[lane]!.subarray(0, lengthBytes), offset);
+    if (bytes === null) throw new AppError(CUT, 'the file was cut');
     return bytes;
   }
 }

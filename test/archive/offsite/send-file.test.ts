@@ -12,6 +12,8 @@ const PART_BYTES = 1_000;
 const OBJECT = 'door/2026-11-21/2026-11-21_08-30-00_to_09-30-00_0_box.mp4';
 const never = new AbortController().signal;
 
+type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
+
 /** A store whose ETags are no MD5s, as with keys of AWS' key service. */
 class EncryptingStore {
   readonly objects = new Map<string, { bytes: number; etag: string; source: string | null }>();
@@ -23,7 +25,7 @@ class EncryptingStore {
   partsUntilFault = Number.POSITIVE_INFINITY;
   #source = '';
 
-  readonly client: SendingDeps['client'] = {
+  readonly client: Writable<SendingDeps['client']> = {
     head: async (name) => this.objects.get(name) ?? null,
     put: async (name, { bytes }, { source = '' } = {}) => {
       if (this.objects.has(name)) throw s3Error('s3_taken', 'there is one');
@@ -74,7 +76,8 @@ const setUp = (t: TestContext) => {
   };
   const send = (): Promise<string> =>
     sender().send(OBJECT, { fd, sizeBytes: 5 * PART_BYTES, source: '1 5000 1 1' }, never);
-  return { store, send };
+  const outbox = (): Outbox => new Outbox(join(folder, 'outbox.json'), () => assert.fail('it is damaged'));
+  return { store, send, sender, outbox, fd };
 };
 
 test('parts that are there are not sent again, whatever their ETags are', async (t) => {
@@ -103,4 +106,27 @@ test('a conflict with nobody is tried again under the same name, and costs no pa
   assert.equal(store.puts, 5);
   store.objects.set(OBJECT, { bytes: 5 * PART_BYTES, etag: 'other', source: 'another' });
   assert.equal(await send(), TAKEN);
+});
+
+test('what the disk does not give is not on its way any more, and neither is its upload', async (t) => {
+  const { sender, outbox, fd } = setUp(t);
+  for (const sizeBytes of [6 * PART_BYTES, 5 * PART_BYTES + 1]) {
+    const file = { fd, sizeBytes, source: `1 ${sizeBytes} 1 1` };
+    await assert.rejects(sender().send(OBJECT, file, never), /the file was cut/);
+    assert.deepEqual(outbox().sendings, []);
+    assert.deepEqual(outbox().ended.at(-1), { object: OBJECT, uploadId: 'upload' });
+  }
+});
+
+test('what the service breaks off is gone on with', async (t) => {
+  const { sender, outbox, fd, store } = setUp(t);
+  const stop = new AbortController();
+  const { uploadPart } = store.client;
+  store.client.uploadPart = async (...question) => {
+    if (store.puts === 3) stop.abort(new Error('the service is stopping'));
+    return uploadPart(...question);
+  };
+  const file = { fd, sizeBytes: 5 * PART_BYTES, source: '1 5000 1 1' };
+  await assert.rejects(sender().send(OBJECT, file, stop.signal), /stopping/);
+  assert.equal(outbox().sendings[0]?.uploadId, 'upload');
 });
