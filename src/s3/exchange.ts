@@ -20,6 +20,8 @@ export type Outgoing = {
   readonly signal: AbortSignal;
   /** Something went on: bytes were taken, or came. */
   readonly onProgress: () => void;
+  /** All of it was sent: now it is for the store to do something. */
+  readonly onSent: () => void;
 };
 
 export type Incoming = {
@@ -85,7 +87,7 @@ const drained = (request: ClientRequest): Promise<void> =>
     request.on('drain', end).on('close', end);
   });
 
-const send = async (request: ClientRequest, { body, signal, onProgress }: Outgoing): Promise<void> => {
+const send = async (request: ClientRequest, { body, signal, onProgress, onSent }: Outgoing): Promise<void> => {
   const bytes = body?.bytes ?? new Uint8Array();
   for (let at = 0; at < bytes.length && !request.destroyed; at += SLICE_BYTES) {
     const slice = bytes.subarray(at, at + SLICE_BYTES);
@@ -94,7 +96,9 @@ const send = async (request: ClientRequest, { body, signal, onProgress }: Outgoi
     if (!request.write(slice)) await drained(request);
     onProgress();
   }
-  if (!request.destroyed) request.end();
+  if (request.destroyed) return;
+  request.end();
+  onSent();
 };
 
 const receive = (

@@ -41,8 +41,8 @@ const SOURCE = /^[A-Za-z0-9]{1,128}$/;
 
 /** While nothing goes on. */
 const SILENCE_MS = 30_000;
-/** A store that puts gigabytes together may take its time. */
-const JOINING_MS = 180_000;
+/** A store that puts gigabytes together may take its time, and so may one behind a proxy that takes a body at once. */
+const TAKING_MS = 180_000;
 /** However much goes on: while something is sent, and else. */
 const LONGEST_MS = 3_600_000;
 const LONGEST_ASKING_MS = 600_000;
@@ -195,7 +195,7 @@ export class S3Client {
         `<Part><PartNumber>${number}</PartNumber><ETag>&quot;${etag.replaceAll(/[<&>"]/g, '')}&quot;</ETag></Part>`,
     );
     const bytes = Buffer.from(`<CompleteMultipartUpload>${listed.join('')}</CompleteMultipartUpload>`);
-    const ask = { method: 'POST', name, query: { uploadId }, body: { bytes }, silenceMs: JOINING_MS };
+    const ask = { method: 'POST', name, query: { uploadId }, body: { bytes }, silenceMs: TAKING_MS };
     const { body } = await this.#make({ ...ask, signal: options.signal }, options);
     return completedEtagIn(body);
   }
@@ -306,7 +306,8 @@ export class S3Client {
   }
 
   async #ask(ask: Ask): Promise<Incoming> {
-    const { method, query = {}, body, silenceMs = SILENCE_MS } = ask;
+    const { method, query = {}, body } = ask;
+    let silenceMs = ask.silenceMs ?? SILENCE_MS;
     const path = this.#pathOf(ask.name);
     const headers = this.#signed(ask, path);
     const queries = queryText(query);
@@ -316,6 +317,11 @@ export class S3Client {
     let isOver = false;
     let silence: Timer = this.#clock.after(silenceMs, giveUp);
     const longest = this.#clock.after(body === undefined ? LONGEST_ASKING_MS : LONGEST_MS, giveUp);
+    const goOn = (): void => {
+      if (isOver) return;
+      silence.cancel();
+      silence = this.#clock.after(silenceMs, giveUp);
+    };
     if (ask.signal?.aborted === true) end();
     else ask.signal?.addEventListener('abort', end);
     try {
@@ -324,10 +330,10 @@ export class S3Client {
           ...{ method, headers, signal: ending.signal, maxBytes: ask.maxBytes ?? MAX_XML_BYTES },
           ...(body === undefined ? {} : { body }),
           path: queries === '' ? path : `${path}?${queries}`,
-          onProgress: () => {
-            if (isOver) return;
-            silence.cancel();
-            silence = this.#clock.after(silenceMs, giveUp);
+          onProgress: goOn,
+          onSent: () => {
+            if (body !== undefined) silenceMs = TAKING_MS;
+            goOn();
           },
         },
         this.#where,
