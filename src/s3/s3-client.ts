@@ -202,7 +202,7 @@ export class S3Client {
 
   /** What is not there needn't be ended. */
   async abortUpload(name: string, uploadId: string, signal?: AbortSignal): Promise<void> {
-    await this.#askUnlessGone({ method: 'DELETE', name, query: { uploadId }, signal });
+    await this.#remove({ method: 'DELETE', name, query: { uploadId }, signal });
   }
 
   /** Uploads that were begun; a thousand at most. */
@@ -256,7 +256,7 @@ export class S3Client {
 
   /** What is not there is as good as deleted. */
   async delete(name: string, signal?: AbortSignal): Promise<void> {
-    await this.#askUnlessGone({ method: 'DELETE', name, signal });
+    await this.#remove({ method: 'DELETE', name, signal });
   }
 
   /** As it is called below the prefix; one that isn't below it is none of ours. */
@@ -294,6 +294,14 @@ export class S3Client {
       from = next;
     }
     throw s3Error('s3_bad_answer', "the store's list has no end");
+  }
+
+  /** A page of whatever stands before the store is no word of that. */
+  async #remove(ask: Ask): Promise<void> {
+    const answer = await this.#askUnlessGone(ask);
+    if (answer === null || answer.status === 204 || (answer.status === 200 && answer.body.length === 0))
+      return;
+    throw s3Error('s3_bad_answer', `the store answered ${answer.status} to a deletion, with something else`);
   }
 
   async #askUnlessGone(ask: Ask): Promise<Incoming | null> {
