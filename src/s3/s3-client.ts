@@ -101,7 +101,7 @@ const refusalOf = (method: string, { status, headers, body }: Incoming): Error =
 };
 
 const isNotImplemented = (fault: unknown): boolean =>
-  fault instanceof AppError && fault.details['status'] === 501;
+  fault instanceof AppError && fault.details['s3_code'] === 'NotImplemented';
 
 const lengthIn = ({ headers }: Incoming): number => {
   const text = String(headers['content-length'] ?? '');
