@@ -66,11 +66,16 @@ type Ask = {
 const wordsOfStatus = (status: number, code: string): string =>
   code === '' ? `answered ${status}` : `answered ${status} ${code}`;
 
+/** What a store says may repeat who asked, and how that was signed. */
+const struck = (text: string, accessKey: string): string =>
+  text.replaceAll(accessKey, '…').replaceAll(/(Signature=)[^\s,&;]*/gi, '$1…');
+
 /** What an answer that is no success means. */
-const refusalOf = (method: string, { status, headers, body }: Incoming): Error => {
-  const { code, message } = errorIn(body);
-  const words = wordsOfStatus(status, code);
-  const details = { status, s3_code: code };
+const refusalOf = (method: string, { status, headers, body }: Incoming, accessKey: string): Error => {
+  const { code, ...said } = errorIn(body);
+  const [s3_code, message] = [struck(code, accessKey), struck(said.message, accessKey)];
+  const words = wordsOfStatus(status, s3_code);
+  const details = { status, s3_code };
   if (code === 'RequestTimeTooSkewed')
     return s3Error(
       's3_clock',
@@ -347,7 +352,7 @@ export class S3Client {
         this.#where,
         this.#agent,
       );
-      if (answer.status < 200 || answer.status > 299) throw refusalOf(ask.method, answer);
+      if (answer.status < 200 || answer.status > 299) throw refusalOf(ask.method, answer, this.#address.accessKey);
       return answer;
     } finally {
       isOver = true;
