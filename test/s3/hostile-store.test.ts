@@ -12,6 +12,7 @@ import { FakeClock } from '../support/fake-clock.js';
 const hostile = async (
   t: TestContext,
   listener: RequestListener,
+  key = 'key',
 ): Promise<{ client: S3Client; clock: FakeClock }> => {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -19,7 +20,7 @@ const hostile = async (
   t.after(() => server.closeAllConnections());
   const { port } = server.address() as AddressInfo;
   const clock = new FakeClock();
-  const client = new S3Client(s3AddressOf(`http://key:secret@127.0.0.1:${port}/bucket`)!, { clock });
+  const client = new S3Client(s3AddressOf(`http://${key}:secret@127.0.0.1:${port}/bucket`)!, { clock });
   t.after(() => client.close());
   return { client, clock };
 };
@@ -162,6 +163,8 @@ test('trouble of the store is no refusal', async (t) => {
   assert.equal(await codeOf((await saying(t, '', 429)).client.list('')), 's3_unavailable');
   const late = '<Error><Code>InternalError</Code></Error>';
   assert.equal(await codeOf((await saying(t, late)).client.completeUpload('a', 'id', [])), 's3_unavailable');
+  const wrong = '<Error><Code>InvalidPart</Code></Error>';
+  assert.equal(await codeOf((await saying(t, wrong)).client.completeUpload('a', 'id', [])), 's3_refused');
   const digest = '<Error><Code>BadDigest</Code></Error>';
   assert.equal(
     await codeOf((await saying(t, digest, 400)).client.put('a', { bytes: Buffer.from('x') })),
@@ -247,4 +250,64 @@ test('that the clock is wrong is heard though a HEAD is refused without a word',
   });
   assert.equal(await codeOf(client.head('a')), 's3_refused');
   assert.deepEqual(asked, ['HEAD', 'GET']);
+});
+
+/** Takes all that it is asked, and says that it did; it never answers. */
+const swallowing = async (t: TestContext) => {
+  let taken: () => void = () => {};
+  const isTaken = new Promise<void>((resolve) => {
+    taken = resolve;
+  });
+  const { client, clock } = await hostile(t, (request) => void request.resume().on('end', () => taken()));
+  return { client, clock, isTaken };
+};
+
+test('a store behind a proxy that takes all at once has its time to take it itself, which has an end', async (t) => {
+  const { client, clock, isTaken } = await swallowing(t);
+  let code: string | null = null;
+  const put = codeOf(client.uploadPart('a', 'id', 1, { bytes: Buffer.alloc(300_000) }));
+  void put.then((said) => {
+    code = said;
+  });
+  await isTaken;
+  clock.advance(120_000);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(code, null);
+  clock.advance(120_000);
+  assert.equal(await put, 's3_unavailable');
+});
+
+test('a page with 200 is no word of a deletion', async (t) => {
+  const page = '<html><body>We are back soon</body></html>';
+  const { client } = await saying(t, page);
+  assert.equal(await codeOf(client.delete('a')), 's3_bad_answer');
+  assert.equal(await codeOf(client.abortUpload('a', 'id')), 's3_bad_answer');
+  const other = (await saying(t, '', 202)).client;
+  assert.equal(await codeOf(other.delete('a')), 's3_bad_answer');
+  for (const status of [200, 204]) await (await saying(t, '', status)).client.delete('a');
+});
+
+test('only who says that it knows no conditions is asked without them', async (t) => {
+  const asked: unknown[] = [];
+  const { client } = await hostile(t, (request, response) => {
+    asked.push(request.headers['if-none-match']);
+    request.resume();
+    response.writeHead(501).end('<html>not now</html>');
+  });
+  assert.equal(await codeOf(client.put('a', { bytes: Buffer.from('x') })), 's3_unavailable');
+  assert.deepEqual(asked, ['*']);
+});
+
+test('what a store repeats of who asks, and of the signature, is in no error', async (t) => {
+  const said =
+    'no user key0; Authorization: Credential=key0/x, Signature=0123abcd of key0 &amp; X-Amz-Signature=77ff';
+  const listener: RequestListener = (request, response) => {
+    request.resume();
+    response.writeHead(403).end(`<Error><Code>Denied-key0</Code><Message>${said}</Message></Error>`);
+  };
+  const { client } = await hostile(t, listener, 'key0');
+  const fault = await client.list('').catch((thrown: AppError) => thrown);
+  assert.ok(fault instanceof AppError);
+  assert.match(fault.message, /no user/);
+  assert.doesNotMatch(JSON.stringify([fault.message, fault.details]), /key0|0123abcd|77ff/);
 });
