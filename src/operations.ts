@@ -53,7 +53,9 @@ const storeRemark = ({ offsite }: Media['archive']): Readonly<Record<string, str
   if (offsite === null) return null;
   const { fault, deletionFault, state } = offsite;
   if (fault !== null) return { archive_s3: `${fault}; ${state?.waiting ?? 0} recordings wait` };
-  return { archive_s3: deletionFault === null ? 'ok' : `nothing is deleted there: ${deletionFault}` };
+  if (deletionFault !== null) return { archive_s3: `nothing is deleted there: ${deletionFault}` };
+  const fileFault = state?.fileFault ?? null;
+  return { archive_s3: fileFault === null ? 'ok' : `a recording can't be copied: ${fileFault}` };
 };
 
 /** Builds what watches over the service. */

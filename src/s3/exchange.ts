@@ -87,7 +87,10 @@ const drained = (request: ClientRequest): Promise<void> =>
     request.on('drain', end).on('close', end);
   });
 
-const send = async (request: ClientRequest, { body, signal, onProgress, onSent }: Outgoing): Promise<void> => {
+const send = async (
+  request: ClientRequest,
+  { body, signal, onProgress, onSent }: Outgoing,
+): Promise<void> => {
   const bytes = body?.bytes ?? new Uint8Array();
   for (let at = 0; at < bytes.length && !request.destroyed; at += SLICE_BYTES) {
     const slice = bytes.subarray(at, at + SLICE_BYTES);

@@ -352,7 +352,8 @@ export class S3Client {
         this.#where,
         this.#agent,
       );
-      if (answer.status < 200 || answer.status > 299) throw refusalOf(ask.method, answer, this.#address.accessKey);
+      if (answer.status < 200 || answer.status > 299)
+        throw refusalOf(ask.method, answer, this.#address.accessKey);
       return answer;
     } finally {
       isOver = true;

@@ -10,6 +10,7 @@ import { Backlog, type Due, dueKey } from './backlog.js';
 import { RecordingCopier } from './copy-recording.js';
 import { CopyTable } from './copy-table.js';
 import { Departures } from './departures.js';
+import { faultWords, isOfNotes } from './fault-words.js';
 import { DiskLeaver } from './disk-leaver.js';
 import type { CopyExpiry, CopyState, Held, Partly, Unwanted } from './messages.js';
 import { Notes } from './notes.js';
@@ -55,6 +56,7 @@ const LEAVING = '';
 /** Copies closed recordings into the store, the oldest first, and deletes there what is to be deleted. */
 export class Copier {
   readonly #deps: CopierDeps;
+  readonly #copiesDir: string;
   readonly #names: KnownNames;
   readonly #backlog = new Backlog();
   readonly #sender: FileSender;
@@ -71,7 +73,8 @@ export class Copier {
   readonly #counts = { copied: 0, copiedBytes: 0 };
   #skipped = 0;
   #isHeldKnown = false;
-  #isFileFailing = false;
+  /** Of the last one that couldn't be copied for reasons of its own, until one was; null: none. */
+  #fileFault: string | null = null;
   /** Before the first look there is nothing to tell. */
   #isDirty = false;
   #timer: Timer | null = null;
@@ -80,6 +83,7 @@ export class Copier {
   constructor(options: CopierOptions, deps: CopierDeps) {
     this.#deps = deps;
     const { archiveDir, copiesDir } = options;
+    this.#copiesDir = copiesDir;
     const { client, log, clock } = deps;
     const nowMs = (): number => clock.monotonicMs();
     this.#rest = new Rest(clock);
@@ -257,11 +261,11 @@ export class Copier {
     const key = dueKey(due);
     try {
       const outcome = await this.#recordings.copy(due, signal);
-      this.#isFileFailing = false;
       this.#patience.forget(key);
       if (typeof outcome === 'object') return this.#backlog.skip(due, outcome.untilMs);
       this.#backlog.drop(due);
       if (outcome === 'gone') return;
+      this.#fileFault = null;
       this.#health.recover();
       this.#counts.copied += 1;
     } catch (thrown) {
@@ -276,6 +280,8 @@ export class Copier {
         if (fault === thrown) this.#abandon(due);
         throw fault;
       }
+      // Where nothing can be written down nothing can be copied.
+      if (isOfNotes(fault, this.#copiesDir)) throw fault;
       this.#tellSkipped(due, fault);
     }
   }
@@ -293,13 +299,13 @@ export class Copier {
   #tellSkipped(due: Due, fault: unknown): void {
     this.#skipped += 1;
     // Once, not for each of a disk's.
-    if (!this.#isFileFailing)
+    if (this.#fileFault === null)
       this.#deps.log.warn('a recording can not be copied to the store now', {
         camera_id: due.cameraId,
         file: closedName(due.startMs, due.endMs),
         reason: messageOf(fault),
       });
-    this.#isFileFailing = true;
+    this.#fileFault = faultWords(fault);
   }
 
   #tellState(): void {
@@ -312,10 +318,11 @@ export class Copier {
       if (cameraId !== undefined) kept.set(cameraId, (kept.get(cameraId) ?? 0) + 1);
     }
     const { fault, isAway, isUp, failed } = this.#health;
+    const backlog = this.#backlog.total();
     this.#deps.onState({
       ...this.#counts,
-      ...this.#backlog.total(),
-      ...{ fault, isAway, isUp },
+      ...backlog,
+      ...{ fault, isAway, isUp, fileFault: backlog.waiting === 0 ? null : this.#fileFault },
       failed: failed + this.#skipped + this.#departures.failed,
       deleted: this.#departures.deleted,
       deletionFault: this.#departures.fault,

@@ -15,3 +15,12 @@ export const faultWords = (fault: unknown): string => {
   const code = codeIn(s3_code);
   return `the store answered ${status}${code === '' ? '' : ` ${code}`}`;
 };
+
+/** A disk that is full says so of a write, which names no file: recordings are read alone. */
+const WRITES: readonly unknown[] = ['write', 'fsync', 'fdatasync', 'ftruncate'];
+
+/** Whether it is what is written of copies that failed, and not a recording. */
+export const isOfNotes = (fault: unknown, copiesDir: string): boolean => {
+  const { path, syscall } = (fault ?? {}) as { readonly path?: unknown; readonly syscall?: unknown };
+  return typeof path === 'string' ? path.startsWith(copiesDir) : WRITES.includes(syscall);
+};

@@ -53,6 +53,8 @@ export type CopyState = {
   readonly failed: number;
   /** Why nothing can be copied now; null: it can. */
   readonly fault: string | null;
+  /** Why one of those that wait couldn't be copied, while others may be; null: none is known. */
+  readonly fileFault: string | null;
   /** Why nothing can be deleted there now; null: it can. */
   readonly deletionFault: string | null;
   /** The store did what it was asked since the last fault, or since the thread began. */
