@@ -199,14 +199,17 @@ export class Copier {
   /** One piece of work; false: there is nothing to do now. */
   async #step(): Promise<boolean> {
     const { signal } = this.#ending;
-    this.#backlog.update(this.#names.look(), (cameraId) => this.#notes.read(cameraId) ?? CopyTable.empty);
+    this.#update();
     this.#isDirty = true;
     await this.#departures.step(signal);
     if (await this.#list(signal)) return true;
-    if (await this.#leave(signal)) return true;
+    // However many leave the disk, what is to be copied has its turn.
+    const hasLeft = await this.#leave(signal);
+    if (hasLeft) this.#update();
     const nowMs = this.#deps.clock.monotonicMs();
     const due = this.#backlog.next(nowMs, (cameraId) => !this.#patience.isWaiting(cameraId, nowMs));
     if (due === null) {
+      if (hasLeft) return true;
       this.#sender.rest();
       if (!this.#health.isUp) await this.#probe(signal);
       return false;
@@ -217,6 +220,10 @@ export class Copier {
     else if (this.#departures.isDue(cameraId, startMs, endMs)) this.#backlog.drop(due);
     else await this.#attempt(due, signal);
     return true;
+  }
+
+  #update(): void {
+    this.#backlog.update(this.#names.look(), (cameraId) => this.#notes.read(cameraId) ?? CopyTable.empty);
   }
 
   /** Nothing is to be copied: whether anything could be shows by a question alone. */
