@@ -36,8 +36,9 @@ export type Copies = Pick<Offsite, 'expire' | 'forget' | 'keeps' | 'localDays' |
 const NAME = 'archive-copier';
 const STOP_TIMEOUT_MS = 5_000;
 const HELD_MS = 10_000;
-/** A thread that died is started again after this. */
+/** A thread that died is started again after this; one that can't even begin after twice as long each time. */
 const RESTART_MS = 5_000;
+const LONGEST_RESTART_MS = 300_000;
 /** The disk that it writes to may be slow. */
 const ANSWER_MS = 15_000;
 
@@ -67,6 +68,7 @@ export class Offsite {
   #nextId = 1;
   #timer: Timer | null = null;
   #restart: Timer | null = null;
+  #restartMs = RESTART_MS;
   /** Nothing was heard of the thread since it began. */
   #isLost = true;
   #isStopped = false;
@@ -183,6 +185,7 @@ export class Offsite {
       const { copied, copiedBytes, deleted, failed } = this.#before;
       const { state } = message;
       this.#isLost = false;
+      this.#restartMs = RESTART_MS;
       this.#state = {
         ...state,
         copied: state.copied + copied,
@@ -205,7 +208,8 @@ export class Offsite {
     this.#giveUp();
     if (this.#isStopped) return;
     this.#deps.log.error('the thread that copies recordings ended; another one begins', { reason });
-    this.#restart = this.#deps.clock.after(RESTART_MS, () => this.#spawn());
+    this.#restart = this.#deps.clock.after(this.#restartMs, () => this.#spawn());
+    this.#restartMs = Math.min(this.#restartMs * 2, LONGEST_RESTART_MS);
   }
 
   #answer(id: number, count: number | null): void {
