@@ -300,6 +300,8 @@ const archiveS3Of = (env: Environment): ArchiveS3Config | null => {
   const localDays = integerOf(env, 'ARCHIVE_LOCAL_DAYS', 0, 0, 36_500);
   if (text === null && localDays > 0)
     throw bad('ARCHIVE_LOCAL_DAYS', String(localDays), 'it needs ARCHIVE_S3, where recordings are then');
+  if (text === null && caPath !== null) throw bad('ARCHIVE_S3_CA', caPath, 'it needs ARCHIVE_S3');
+  if (text === null && mbit > 0) throw bad('ARCHIVE_S3_MBIT', String(mbit), 'it needs ARCHIVE_S3');
   if (text === null) return null;
   const address = s3AddressOf(text);
   // The value itself is never repeated: it has a secret.
