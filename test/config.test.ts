@@ -237,6 +237,8 @@ test('a store is named by its address; what is wrong with it is said without its
   assert.equal(s3Of('http://k:s@store/bucket', { ARCHIVE_S3_MBIT: '50' })?.mbit, 50);
   assert.equal(s3Of('http://k:s@store/bucket', { ARCHIVE_LOCAL_DAYS: '3' })?.localDays, 3);
   assert.throws(() => readConfig({ ARCHIVE_LOCAL_DAYS: '3' }), /ARCHIVE_LOCAL_DAYS="3".*ARCHIVE_S3/);
+  assert.throws(() => readConfig({ ARCHIVE_S3_MBIT: '50' }), /ARCHIVE_S3_MBIT="50".*needs ARCHIVE_S3/);
+  assert.throws(() => readConfig({ ARCHIVE_S3_CA: '/ca.pem' }), /ARCHIVE_S3_CA="\/ca.pem".*needs ARCHIVE_S3/);
   for (const url of [
     'canary',
     'https://canary@store/bucket',

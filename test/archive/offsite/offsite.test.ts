@@ -14,7 +14,14 @@ const address = s3AddressOf('http://key:secret@127.0.0.1:9/bucket')!;
 
 const state: CopyState = {
   ...{ waiting: 2, oldestMs: 1, copied: 3, copiedBytes: 4, deleted: 5, failed: 6 },
-  ...{ fault: null, deletionFault: null, isUp: true, isAway: false, kept: { door: 1, yard: 0 } },
+  ...{
+    fault: null,
+    fileFault: null,
+    deletionFault: null,
+    isUp: true,
+    isAway: false,
+    kept: { door: 1, yard: 0 },
+  },
 };
 
 /** Threads that do nothing; what they were told, and their events. */
@@ -61,6 +68,22 @@ test('a thread of which nothing is heard is a fault, be it never or no more', (t
   threads[1]!.events.onMessage({ type: 'state', state });
   assert.equal(offsite.fault, null);
   assert.equal(offsite.state?.copied, 6);
+});
+
+test('a thread that can not even begin is tried less and less often, until one is heard of', (t) => {
+  const { clock, threads } = setUp(t);
+  const seconds = [5, 10, 20, 40, 80, 160, 300, 300];
+  for (const [at, wait] of seconds.entries()) {
+    threads.at(-1)!.events.onLost('it threw');
+    clock.advance(wait * 1_000 - 1);
+    assert.equal(threads.length, at + 1);
+    clock.advance(1);
+    assert.equal(threads.length, at + 2);
+  }
+  threads.at(-1)!.events.onMessage({ type: 'state', state });
+  threads.at(-1)!.events.onLost('it threw');
+  clock.advance(5_000);
+  assert.equal(threads.length, seconds.length + 2);
 });
 
 test('what is to go is certain when the thread says so, and not before', async (t) => {
