@@ -9,21 +9,19 @@ import { statFile } from '../files/scan-folder.js';
 import { type ClockEra, EraOrder } from '../keep/clock-eras.js';
 import { protectionBy } from '../keep/delete-files.js';
 import { longestHoleMs, type TimeSpan } from '../keep/kept-spans.js';
-import { nothingKnown } from '../list/inspect-files.js';
 import { isPieceOf, type Recording, recordingOf } from '../list/recording.js';
-import { type Copy, copyKey, keyOf, markOf, timesOfKey } from './copy.js';
-import { type CopyTable, isNow } from './copy-table.js';
+import { type Copy, copyKey, keyOf, timesOfKey } from './copy.js';
+import type { CopyTable } from './copy-table.js';
 import { faultWords } from './fault-words.js';
 import type { CopyExpiry, Partly, Unwanted } from './messages.js';
 import type { Notes } from './notes.js';
-import { type ObjectName, objectOf, parseObjectName, sidecarObject } from './object-name.js';
-import type { Outbox, Sending } from './outbox.js';
+import { objectOf, parseObjectName, sidecarObject } from './object-name.js';
+import type { Outbox } from './outbox.js';
 import { Patience } from './patience.js';
-import { sourceDigest } from './send-file.js';
-import { isSource, stampIn } from './source.js';
+import { copyOfSending, Settler, type SettlerDeps } from './settler.js';
 
 export type DeparturesDeps = {
-  readonly client: Pick<S3Client, 'head' | 'delete' | 'abortUpload' | 'listUploads'>;
+  readonly client: Pick<S3Client, 'head' | 'delete' | 'list' | 'abortUpload' | 'listUploads'>;
   readonly log: Logger;
   readonly nowMs: () => number;
   readonly wallMs: () => number;
@@ -105,6 +103,7 @@ const staysBy = ({ fromMs, toMs, fileNames }: Unwanted): ((copy: Copy) => boolea
 export class Departures {
   readonly #options: { readonly archiveDir: string; readonly box: string };
   readonly #deps: DeparturesDeps;
+  readonly #settler: Settler;
   readonly #patience = new Patience(FIRST_REST_MS, LONGEST_REST_MS);
   readonly #forStore = new Patience(FIRST_REST_MS, LONGEST_AWAY_MS);
   #order = new EraOrder([]);
@@ -126,6 +125,8 @@ export class Departures {
   constructor(options: { readonly archiveDir: string; readonly box: string }, deps: DeparturesDeps) {
     this.#options = options;
     this.#deps = deps;
+    const isDue: SettlerDeps['isDue'] = (...of) => this.isDue(...of);
+    this.#settler = new Settler(options.archiveDir, { ...deps, isDue });
   }
 
   /** The store did something again: an upload whose beginning it told nobody of may be there. */
@@ -140,7 +141,7 @@ export class Departures {
     for (const sending of outbox.sendings) {
       const name = parseObjectName(sending.object);
       if (name?.cameraId !== cameraId || sending.isUnwanted) continue;
-      if (!stays(this.#copyOf(name, sending))) outbox.set({ ...sending, isUnwanted: true });
+      if (!stays(copyOfSending(name, sending))) outbox.set({ ...sending, isUnwanted: true });
     }
     const isKnown = notes.read(cameraId) !== null;
     // What isn't known may be there by the same names.
@@ -148,7 +149,7 @@ export class Departures {
     const count = isKnown ? notes.leave(cameraId, (copies, index) => !stays(copies.at(index))) : 0;
     const watched = this.#watched;
     const range = watched?.cameraId === cameraId ? parseRecordingName(watched.fileName) : null;
-    if (watched !== null && range !== null && !stays(this.#copyOf({ ...noName, recording: range }, null)))
+    if (watched !== null && range !== null && !stays(copyOfSending({ ...noName, recording: range }, null)))
       watched.isUnwanted = true;
     return count;
   }
@@ -216,7 +217,7 @@ export class Departures {
       });
     this.#forgetSettled();
     for (const sending of outbox.sendings)
-      await this.#try(sending.object, signal, () => this.#settle(sending, signal));
+      await this.#try(sending.object, signal, () => this.#settler.settle(sending, signal));
     for (const ended of outbox.ended)
       await this.#try(ended.uploadId, signal, async () => {
         await this.#deps.client.abortUpload(ended.object, ended.uploadId, signal);
@@ -290,60 +291,6 @@ export class Departures {
 
   #isOfHere(cameraId: string): boolean {
     return this.#deps.notes.kept.has(cameraId) || existsSync(join(this.#options.archiveDir, cameraId));
-  }
-
-  /** One whose file is gone is a copy if all of it is there, and nobody wants it gone; else it goes. */
-  async #settle(sending: Sending, signal: AbortSignal): Promise<void> {
-    const { client, notes, outbox } = this.#deps;
-    const { object, source, uploadId } = sending;
-    const name = parseObjectName(object);
-    // Beside an object: it goes with that.
-    if (name === null) {
-      outbox.abandon(object);
-      return outbox.remove(object);
-    }
-    const { cameraId, recording } = name;
-    const { startMs, endMs } = recording;
-    const knownNow = (): Copy | null =>
-      notes.read(cameraId)?.find(copyKey(startMs, endMs ?? startMs)) ?? null;
-    const known = knownNow();
-    if (known !== null && objectOf(cameraId, known) === object) return outbox.remove(object);
-    const fileName = closedName(startMs, endMs ?? startMs);
-    const stamp = statFile({ folder: join(this.#options.archiveDir, cameraId), fileName });
-    if (!sending.isUnwanted && stamp !== null && isSource(stamp, source)) return;
-    if (uploadId !== null) {
-      await client.abortUpload(object, uploadId, signal);
-      outbox.set({ ...(outbox.of(object) ?? sending), uploadId: null, parts: {} });
-    }
-    const there = await client.head(object, signal);
-    const isOurs =
-      there !== null &&
-      (there.source === null || there.source === sourceDigest(source) || markOf(there.etag) === sending.mark);
-    if (!isOurs) return outbox.remove(object);
-    const beside = await client.head(sidecarObject(object), signal);
-    // Somebody may have wanted it gone meanwhile. Where another object is the copy this one is none.
-    const isUnwanted = outbox.of(object)?.isUnwanted !== false || knownNow() !== null;
-    const isKept = !isUnwanted && stamp === null && !this.isDue(cameraId, startMs, endMs ?? startMs);
-    if (isKept) {
-      // It is found when the store was listed.
-      if (notes.read(cameraId) === null) return;
-      const { etag, bytes: sizeBytes } = there;
-      const sidecarBytes = beside?.bytes ?? 0;
-      const found = { ...this.#copyOf(name, sending), mark: markOf(etag), sizeBytes, sidecarBytes };
-      notes.change(cameraId, [isNow(found)]);
-      return outbox.remove(object);
-    }
-    await client.delete(sidecarObject(object), signal);
-    await client.delete(object, signal);
-    outbox.remove(object);
-  }
-
-  #copyOf({ recording, epoch, box }: Omit<ObjectName, 'cameraId'>, sending: Sending | null): Copy {
-    const stamp = sending && stampIn(sending.source);
-    return {
-      ...{ recording, stamp, inspection: nothingKnown, sizeBytes: stamp?.sizeBytes ?? 0, mark: 0 },
-      ...{ sidecarBytes: 0, epoch, box, isLeaving: false },
-    };
   }
 
   /** What is marked meanwhile has its own time. */

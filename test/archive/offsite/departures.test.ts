@@ -146,7 +146,7 @@ test('uploads that nobody here remembers are ended once they are a day old: anot
   const client = {
     listUploads: async () => uploads.filter(({ uploadId }) => !ended.includes(uploadId)),
     abortUpload: async (_: string, uploadId: string) => void ended.push(uploadId),
-    ...{ head: async () => null, delete: async () => {} },
+    ...{ head: async () => null, delete: async () => {}, list: async () => ({ items: [], next: null }) },
   };
   const notes = new Notes(folder, { nowMs, leaveMs: 0 });
   notes.replace('door', []);
