@@ -47,6 +47,9 @@ const ORPHANS_AGAIN_MS = 6 * 3_600_000;
 /** What a recording and its pieces say of the same moment may differ by. */
 const INEXACT_MS = 500;
 
+/** No camera's id, and no object's name. */
+const WISHES = 'wishes';
+
 const noName = { epoch: 0, box: '' };
 
 const listed = ({ recording, inspection, sizeBytes }: Copy): Recording => {
@@ -136,6 +139,32 @@ export class Departures {
 
   /** They are no recordings any more, and will be deleted in the store; how many of them are known. Synced, or it throws. */
   forget(cameraId: string, unwanted: Unwanted): number {
+    const { notes, outbox, wallMs } = this.#deps;
+    const count = this.#mark(cameraId, unwanted);
+    const isKnown = notes.read(cameraId) !== null;
+    const isSure = isKnown && !notes.unsure.has(cameraId);
+    // What isn't known may be there by the same names; of what is known the marks may be lost before it is gone.
+    if (!isSure || (notes.leaving.has(cameraId) && outbox.mayWish))
+      outbox.wish({ cameraId, ...unwanted, markedMs: isKnown ? wallMs() : null });
+    const watched = this.#watched;
+    const range = watched?.cameraId === cameraId ? parseRecordingName(watched.fileName) : null;
+    const copy = range && copyOfSending({ ...noName, recording: range }, null);
+    if (watched !== null && copy !== null && !staysBy(unwanted)(copy)) watched.isUnwanted = true;
+    return count;
+  }
+
+  /** Of a camera that was listed: what somebody wanted gone before it was found. */
+  wishedOf(cameraId: string): (copy: Copy) => boolean {
+    const wishes = this.#deps.outbox.wishes.filter((wish) => wish.cameraId === cameraId);
+    const means = wishes.map((wish) => {
+      const [stays, beforeMs] = [staysBy(wish), wish.markedMs ?? Number.POSITIVE_INFINITY];
+      return (copy: Copy): boolean => copy.recording.startMs < beforeMs && !stays(copy);
+    });
+    return (copy) => means.some((isMeant) => isMeant(copy));
+  }
+
+  /** Marks what is known; how many copies. */
+  #mark(cameraId: string, unwanted: Unwanted): number {
     const { notes, outbox } = this.#deps;
     const stays = staysBy(unwanted);
     for (const sending of outbox.sendings) {
@@ -143,15 +172,20 @@ export class Departures {
       if (name?.cameraId !== cameraId || sending.isUnwanted) continue;
       if (!stays(copyOfSending(name, sending))) outbox.set({ ...sending, isUnwanted: true });
     }
-    const isKnown = notes.read(cameraId) !== null;
-    // What isn't known may be there by the same names.
-    if (!isKnown || notes.unsure.has(cameraId)) outbox.wish({ cameraId, ...unwanted });
-    const count = isKnown ? notes.leave(cameraId, (copies, index) => !stays(copies.at(index))) : 0;
-    const watched = this.#watched;
-    const range = watched?.cameraId === cameraId ? parseRecordingName(watched.fileName) : null;
-    if (watched !== null && range !== null && !stays(copyOfSending({ ...noName, recording: range }, null)))
-      watched.isUnwanted = true;
-    return count;
+    if (notes.read(cameraId) === null) return 0;
+    return notes.leave(cameraId, (copies, index) => !stays(copies.at(index)));
+  }
+
+  /** What was wished while nothing was known, or the store wasn't set, and what became of the others. */
+  #seeToWishes(): void {
+    const { notes, outbox, wallMs } = this.#deps;
+    for (const wish of outbox.wishes)
+      if (wish.markedMs === null && notes.read(wish.cameraId) !== null) this.#mark(wish.cameraId, wish);
+    for (const cameraId of new Set(outbox.wishes.map((wish) => wish.cameraId))) {
+      if (notes.read(cameraId) === null) continue;
+      outbox.marked(cameraId, wallMs());
+      if (!notes.unsure.has(cameraId) && !notes.leaving.has(cameraId)) outbox.fulfil(cameraId);
+    }
   }
 
   /** A recording is copied from now on; the function tells whether somebody wanted it gone meanwhile. */
@@ -210,6 +244,8 @@ export class Departures {
   /** Deletes what is due; whatever the store says, it never throws. */
   async step(signal: AbortSignal): Promise<void> {
     const { notes, outbox, nowMs } = this.#deps;
+    // Before the store is asked anything: it may be away.
+    await this.#try(WISHES, signal, async () => this.#seeToWishes());
     if (this.#orphansMs <= nowMs())
       await this.#try('orphans', signal, async () => {
         await this.#endOrphans(signal);
@@ -252,7 +288,7 @@ export class Departures {
   #forgetSettled(): void {
     const { notes, outbox } = this.#deps;
     const left = new Set([
-      ...['orphans', ...notes.leaving.keys()],
+      ...['orphans', WISHES, ...notes.leaving.keys()],
       ...outbox.sendings.map(({ object }) => object),
       ...outbox.ended.map(({ uploadId }) => uploadId),
     ]);

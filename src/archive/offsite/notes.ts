@@ -63,8 +63,12 @@ export class Notes {
     this.#look(cameraId);
   }
 
-  /** All that the store has of a camera, or what of that can be written down. What is known of an object stays known. */
-  replace(cameraId: string, found: readonly Copy[], isAll = true): void {
+  /** All that the store has of a camera, or what of that can be written down. What is known of an object stays known; else it may be to go. */
+  replace(
+    cameraId: string,
+    found: readonly Copy[],
+    { isAll = true, isGoing = (_: Copy): boolean => false } = {},
+  ): void {
     const before = this.read(cameraId);
     const known = found.map((copy) => {
       const one = before?.find(keyOf(copy)) ?? null;
@@ -73,7 +77,7 @@ export class Notes {
         one.sizeBytes === copy.sizeBytes &&
         one.epoch === copy.epoch &&
         one.box === copy.box;
-      return isSame ? one : copy;
+      return isSame ? one : { ...copy, isLeaving: isGoing(copy) };
     });
     writeCopies(copiesPath(this.#dir, cameraId), CopyTable.of(known), !isAll);
     this.#look(cameraId);

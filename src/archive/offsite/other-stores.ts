@@ -27,9 +27,11 @@ export const forgetInOtherStores = (input: {
   for (const name of foldersIn(storesDir)) {
     const folder = join(storesDir, name);
     if (folder === copiesDir) continue;
-    const doubtAll = (): void => new Notes(folder, { nowMs: () => 0, leaveMs: 0 }).doubtAll();
-    const outbox = new Outbox(join(folder, 'outbox.json'), doubtAll);
+    const notes = new Notes(folder, { nowMs: () => 0, leaveMs: 0 });
+    const outbox = new Outbox(join(folder, 'outbox.json'), () => notes.doubtAll());
     const always = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
-    outbox.wish({ cameraId, ...always, fileNames: [] });
+    outbox.wish({ cameraId, ...always, fileNames: [], markedMs: null });
+    // Once it is set again they are listed before it is asked anything.
+    if (notes.read(cameraId) !== null) notes.leave(cameraId, () => true);
   }
 };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { replaceFile } from '../../base/durable-file.js';
+import { parseRecordingName } from '../files/file-name.js';
 
 /** A file that may be in the store without being known as a copy: it is written down before the first of it is sent. */
 export type Sending = {
@@ -17,9 +18,11 @@ export type Sending = {
   readonly isUnwanted: boolean;
 };
 
-/** What somebody wants gone of a camera of which nothing is written: it is found when the store was listed. */
+/** What somebody wants gone of a camera, should the store have more of it than is written, or that be lost. */
 export type Wish = {
   readonly cameraId: string;
+  /** Since it is marked, so that more is copied: what begins later isn't meant. Null: what is written isn't marked yet. */
+  readonly markedMs: number | null;
   readonly fromMs: number;
   readonly toMs: number;
   readonly fileNames: readonly string[];
@@ -41,6 +44,7 @@ const wish = z.object({
   fromMs: z.number(),
   toMs: z.number(),
   fileNames: z.array(z.string()),
+  markedMs: z.number().nullable().default(null),
 });
 const ended = z.object({ object: z.string(), uploadId: z.string().min(1) });
 const stored = z.object({
@@ -50,10 +54,37 @@ const stored = z.object({
 });
 
 const MAX_ENDED = 1_000;
+const MAX_WISHES = 1_000;
 const FOREVER_MS = 8_640_000_000_000_000;
 
 /** JSON knows no infinity. */
 const finite = (timeMs: number): number => Math.min(Math.max(timeMs, -FOREVER_MS), FOREVER_MS);
+
+const lies = (times: { readonly fromMs: number; readonly toMs: number }, { fromMs, toMs }: Wish): boolean =>
+  times.fromMs > times.toMs || (times.fromMs >= fromMs && times.toMs <= toMs);
+
+/** Names that don't lie within its time anyway. */
+const namesBeside = (names: readonly string[], wish: Wish): string[] =>
+  [...new Set(names)].filter((name) => {
+    const { startMs, endMs } = parseRecordingName(name) ?? {};
+    return startMs === undefined || endMs == null || !lies({ fromMs: startMs, toMs: endMs }, wish);
+  });
+
+/** Whether one says all that another one of its camera does, but for names. */
+const covers = (one: Wish, other: Wish): boolean =>
+  one.cameraId === other.cameraId &&
+  lies(other, one) &&
+  (one.markedMs === null || (other.markedMs !== null && other.markedMs <= one.markedMs));
+
+/** Of two of a camera one where that says the same. */
+const joined = (before: readonly Wish[], wish: Wish): readonly Wish[] => {
+  const [others, covered] = [[] as Wish[], [] as Wish[]];
+  for (const one of before) (covers(wish, one) ? covered : others).push(one);
+  const fileNames = [...covered, wish].flatMap((one) => one.fileNames);
+  const all = { ...wish, fileNames: namesBeside(fileNames, wish) };
+  const isSaid = others.some((one) => covers(one, all) && namesBeside(all.fileNames, one).length === 0);
+  return isSaid ? others : [...others, all];
+};
 
 type Content = {
   readonly sendings: ReadonlyMap<string, Sending>;
@@ -133,14 +164,26 @@ export class Outbox {
     this.#write({ ended: this.ended.filter((one) => one.uploadId !== uploadId) });
   }
 
-  wish({ cameraId, fromMs, toMs, fileNames }: Wish): void {
-    const one = { cameraId, fromMs: finite(fromMs), toMs: finite(toMs), fileNames };
-    const text = JSON.stringify(one);
-    if (this.wishes.some((other) => JSON.stringify(other) === text)) return;
-    this.#write({ wishes: [...this.wishes, one] });
+  /** Throws where there are too many of them. */
+  wish(wish: Wish): void {
+    const one = { ...wish, fromMs: finite(wish.fromMs), toMs: finite(wish.toMs) };
+    const wishes = joined(this.wishes, one);
+    if (wishes.length > MAX_WISHES) throw new Error(`no more than ${MAX_WISHES} wishes can be written down`);
+    if (JSON.stringify(wishes) !== JSON.stringify(this.wishes)) this.#write({ wishes });
   }
 
-  /** They are marked now where it is written what of the camera is there. */
+  get mayWish(): boolean {
+    return this.wishes.length < MAX_WISHES;
+  }
+
+  /** What is written of the camera is marked by now. */
+  marked(cameraId: string, markedMs: number): void {
+    const isOne = (one: Wish): boolean => one.cameraId === cameraId && one.markedMs === null;
+    if (!this.wishes.some(isOne)) return;
+    this.#write({ wishes: this.wishes.map((one) => (isOne(one) ? { ...one, markedMs } : one)) });
+  }
+
+  /** All that they mean is gone. */
   fulfil(cameraId: string): void {
     if (!this.wishes.some((one) => one.cameraId === cameraId)) return;
     this.#write({ wishes: this.wishes.filter((one) => one.cameraId !== cameraId) });

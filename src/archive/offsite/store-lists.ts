@@ -39,7 +39,7 @@ export class StoreLists {
   async step(signal: AbortSignal): Promise<string | null> {
     const { nowMs, patience, outbox, notes } = this.#deps;
     for (const cameraId of notes.unsure) this.want(cameraId);
-    for (const { cameraId } of outbox.wishes) this.want(cameraId);
+    for (const { cameraId } of outbox.wishes) if (notes.read(cameraId) === null) this.want(cameraId);
     for (const { object } of outbox.sendings) {
       const cameraId = parseObjectName(object)?.cameraId;
       if (cameraId !== undefined && !notes.kept.has(cameraId)) this.want(cameraId);
@@ -66,7 +66,8 @@ export class StoreLists {
     let isKnown = true;
     if (notes.read(cameraId) === null || notes.unsure.has(cameraId)) {
       const { copies, isAll, others } = await findCopies(client, cameraId, signal);
-      notes.replace(cameraId, copies, isAll);
+      // What somebody wants gone is at no moment one of its recordings.
+      notes.replace(cameraId, copies, { isAll, isGoing: departures.wishedOf(cameraId) });
       for (const { mark, ...other } of others) {
         const object = objectOf(cameraId, other);
         outbox.set({ object, source: '', mark, uploadId: null, parts: {}, isUnwanted: true });
@@ -75,8 +76,5 @@ export class StoreLists {
     }
     if (isKnown) this.#againMs.delete(cameraId);
     else this.#againMs.set(cameraId, nowMs() + LISTED_AGAIN_MS);
-    for (const wish of outbox.wishes) if (wish.cameraId === cameraId) departures.forget(cameraId, wish);
-    // What wasn't found yet is to go, too.
-    if (isKnown) outbox.fulfil(cameraId);
   }
 }

@@ -35,7 +35,7 @@ export class Departing {
 
   constructor(t: TestContext) {
     this.archiveDir = join(tempFolder(t), 'recordings');
-    this.copiesDir = join(tempFolder(t), 'copies');
+    this.copiesDir = join(tempFolder(t), '0'.repeat(16));
     this.restart();
   }
 

@@ -17,7 +17,7 @@ test('what the disk did not take is not so, and is written when it is asked for 
   const path = join(tempFolder(t), 'outbox.json');
   const outbox = opened(path);
   outbox.set(sending);
-  const wish = { cameraId: 'door', ...EVERYTHING };
+  const wish = { cameraId: 'door', ...EVERYTHING, markedMs: null };
   const changes = [
     () => outbox.wish(wish),
     () => outbox.set({ ...sending, isUnwanted: true }),
@@ -33,6 +33,31 @@ test('what the disk did not take is not so, and is written when it is asked for 
   const after = opened(path);
   assert.deepEqual([after.sendings, after.wishes.length], [[], 1]);
   assert.deepEqual(after.ended, [{ object: OBJECT, uploadId: 'id' }]);
+});
+
+test('wishes that say no more than another one does are not written', (t) => {
+  const outbox = opened(join(tempFolder(t), 'outbox.json'));
+  const wish = (fromMs: number, toMs: number, markedMs: number | null, ...fileNames: string[]): void =>
+    outbox.wish({ cameraId: 'door', fromMs, toMs, fileNames, markedMs });
+  const times = () => outbox.wishes.map(({ fromMs, toMs, markedMs }) => [fromMs, toMs, markedMs]);
+  const [within, beside] = ['1970-01-01_00-00-01_to_00-00-02.mp4', '1970-01-01_00-00-08_to_00-00-09.mp4'];
+  wish(1_000, 2_000, 10, within, beside);
+  wish(1_000, 2_000, 11);
+  wish(1_500, 2_000, 11, within);
+  assert.deepEqual([times(), outbox.wishes[0]?.fileNames], [[[1_000, 2_000, 11]], [beside]]);
+  // What lies within both together lies within neither; and what was recorded since the first was marked isn't meant by that.
+  wish(1_500, 3_000, 11);
+  wish(1_600, 1_700, 12);
+  assert.deepEqual(times(), [
+    [1_000, 2_000, 11],
+    [1_500, 3_000, 11],
+    [1_600, 1_700, 12],
+  ]);
+  wish(0, 9_000, null);
+  assert.deepEqual([times(), outbox.wishes[0]?.fileNames], [[[0, 9_000, null]], []]);
+  for (let at = 0; at < 999; at += 1) wish(at * 10_000 + 20_000, at * 10_000 + 20_001, null);
+  assert.throws(() => wish(11_000, 11_001, null), /1000/);
+  assert.deepEqual([outbox.wishes.length, outbox.mayWish], [1_000, false]);
 });
 
 test('what the disk does not give is not taken for nothing', (t) => {
