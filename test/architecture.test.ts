@@ -244,6 +244,15 @@ test('every folder of the house is written in the table', () => {
   for (const folder of folders) assert.ok(allowed[folder], `src/${folder} has no line in the layer table`);
 });
 
+test('what each thread of jobs loads has no parser of schemas: it would be loaded a dozen times', () => {
+  const loaded = new Set(['src/archive/jobs/jobs.ts']);
+  for (const file of loaded)
+    for (const { from, to, typeOnly } of imports) if (from === file && !typeOnly) loaded.add(to);
+  assert.ok(loaded.has('src/archive/keep/cut-recording.ts'));
+  const faults = [...loaded].filter((file) => / from 'zod'/.test(readFileSync(join(repo, file), 'utf8')));
+  assert.deepEqual(faults, []);
+});
+
 /** A folder with more files than this is walked by a README: its own, or the next one above. */
 const SMALL_FOLDER_FILES = 7;
 

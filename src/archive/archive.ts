@@ -123,7 +123,8 @@ export class Archive {
     const keyFrames = new KeyFrames({ locator, runner });
     const frames = new Frames({ clock, locator, runner, whyNot });
     const detections = new KeptDetections(options, { recordings, runner });
-    const deletions = new Deleting(options, { recordings, runner: deleter, log, copies });
+    const stores = { storesDir: options.storesDir, copiesDir: store?.copiesDir ?? null };
+    const deletions = new Deleting({ ...options, stores }, { recordings, runner: deleter, log, copies });
     this.requests = new ArchiveRequests({
       clock,
       recordings,
@@ -147,7 +148,6 @@ export class Archive {
       ...{ clock, log, live },
       ...{ runner: this.#repairs, quickRunner: runner },
     });
-    const stores = { storesDir: options.storesDir, copiesDir: store?.copiesDir ?? null };
     this.retention = new Retention(
       { ...options, stores },
       {

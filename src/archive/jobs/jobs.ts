@@ -25,7 +25,7 @@ import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
 import { scanWithFacts } from '../list/scan-with-facts.js';
 import { storedCopies } from '../list/stored-copies.js';
-import { forgetInOtherStores } from '../offsite/other-stores.js';
+import { forgetInOtherStores, keptInOtherStores } from '../offsite/other-stores.js';
 import { indexParts } from '../parts/index-parts.js';
 import { keyFrameEnds } from '../parts/key-frame-ends.js';
 import { buildSegment } from '../play/build-segment.js';
@@ -55,6 +55,7 @@ export const jobs = {
   closedBefore,
   storedBefore,
   forgetInOtherStores,
+  keptInOtherStores,
   cutRecording,
   removeCutPieces,
   newestEnd,

@@ -1,10 +1,13 @@
+import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { archiveError } from '../archive-error.js';
 import { folderOf } from '../files/archive-path.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { Recordings } from '../list/recordings.js';
+import type { Unwanted } from '../offsite/messages.js';
 import type { Copies } from '../offsite/offsite.js';
 import { logDeletions } from './log-deletions.js';
+import type { RetentionOptions } from './retention.js';
 
 export type DeletingDeps = {
   readonly recordings: Pick<Recordings, 'all'>;
@@ -19,10 +22,12 @@ const FILES_A_JOB = 64;
 /** Deletes recordings that somebody wants gone. */
 export class Deleting {
   readonly #archiveDir: string;
+  readonly #stores: RetentionOptions['stores'];
   readonly #deps: DeletingDeps;
 
-  constructor(options: { readonly archiveDir: string }, deps: DeletingDeps) {
+  constructor(options: Pick<RetentionOptions, 'archiveDir' | 'stores'>, deps: DeletingDeps) {
     this.#archiveDir = options.archiveDir;
+    this.#stores = options.stores;
     this.#deps = deps;
   }
 
@@ -37,6 +42,7 @@ export class Deleting {
     // Whatever becomes of us from here on, they go there; so does what the lists don't know of now.
     const unwanted = { fromMs, toMs, fileNames };
     await copies?.forget(cameraId, unwanted);
+    await this.#forgetElsewhere(cameraId, unwanted);
     let deletedCount = going.filter(({ stored }) => stored?.isAlone === true).length;
     let failedCount = 0;
     for (let first = 0; first < fileNames.length; first += FILES_A_JOB) {
@@ -57,5 +63,16 @@ export class Deleting {
         `the disk keeps ${failedCount} recordings; ${deletedCount} were deleted`,
       );
     return deletedCount;
+  }
+
+  /** What isn't set now may be set again. */
+  async #forgetElsewhere(cameraId: string, unwanted: Unwanted): Promise<void> {
+    if (this.#stores === undefined) return;
+    try {
+      await this.#deps.runner.run('forgetInOtherStores', { ...this.#stores, cameraId, unwanted });
+    } catch (fault) {
+      this.#deps.log.warn('it can not be written what a store is to delete', { reason: messageOf(fault) });
+      throw archiveError('archive_unavailable', 'it can not be written now what a store is to delete');
+    }
   }
 }

@@ -289,9 +289,17 @@ export class Retention {
       if (camera === 'here' || !isGone) continue;
       // One that is made anew under its id is another one, and gets nothing of it: all that a store has is marked first.
       const isLeft =
-        camera === 'purged' ? !(await this.#forgetCopies(cameraId)) : copies?.keeps(cameraId) === true;
+        camera === 'purged'
+          ? !(await this.#forgetCopies(cameraId))
+          : copies?.keeps(cameraId) === true || (await this.#isKeptElsewhere(cameraId));
       if (!isLeft) this.#deps.onGone(cameraId);
     }
+  }
+
+  /** What a store that isn't set now has of a camera goes by its rule once it is. */
+  async #isKeptElsewhere(cameraId: string): Promise<boolean> {
+    const { stores } = this.#options;
+    return stores !== undefined && this.#deps.runner.run('keptInOtherStores', { ...stores, cameraId });
   }
 
   /** Whether it is certain that all that stores have of a camera goes; else the next sweep asks again. */
@@ -300,7 +308,8 @@ export class Retention {
     try {
       await this.#deps.copies?.forget(cameraId, EVERYTHING);
       // What isn't set now may be set again when another camera has the id.
-      if (stores !== undefined) await this.#deps.runner.run('forgetInOtherStores', { ...stores, cameraId });
+      if (stores !== undefined)
+        await this.#deps.runner.run('forgetInOtherStores', { ...stores, cameraId, unwanted: EVERYTHING });
       return true;
     } catch (fault) {
       const reason = messageOf(fault);

@@ -9,7 +9,7 @@ import { statFile } from '../files/scan-folder.js';
 import { type ClockEra, EraOrder } from '../keep/clock-eras.js';
 import { protectionBy } from '../keep/delete-files.js';
 import { longestHoleMs, type TimeSpan } from '../keep/kept-spans.js';
-import { isPieceOf, type Recording, recordingOf } from '../list/recording.js';
+import { isPieceOf, type Recording } from '../list/recording.js';
 import { type Copy, copyKey, keyOf, timesOfKey } from './copy.js';
 import type { CopyTable } from './copy-table.js';
 import { faultWords } from './fault-words.js';
@@ -19,6 +19,7 @@ import { objectOf, parseObjectName, sidecarObject } from './object-name.js';
 import type { Outbox } from './outbox.js';
 import { Patience } from './patience.js';
 import { copyOfSending, Settler, type SettlerDeps } from './settler.js';
+import { listed, staysBy } from './unwanted.js';
 
 export type DeparturesDeps = {
   readonly client: Pick<S3Client, 'head' | 'delete' | 'list' | 'abortUpload' | 'listUploads'>;
@@ -51,12 +52,6 @@ const INEXACT_MS = 500;
 const WISHES = 'wishes';
 
 const noName = { epoch: 0, box: '' };
-
-const listed = ({ recording, inspection, sizeBytes }: Copy): Recording => {
-  const name = closedName(recording.startMs, recording.endMs ?? recording.startMs);
-  const stamp = { ino: 0, sizeBytes, mtimeMs: 0, ctimeMs: 0 };
-  return recordingOf(name, recording, stamp, inspection);
-};
 
 /** The first of those that are to be deleted. */
 const leavingIn = (copies: CopyTable | null): Copy[] => {
@@ -92,14 +87,6 @@ const hasAll = (pieces: readonly TimeSpan[], whole: Recording, kept: readonly Ti
     const isBegun = had.some(({ fromMs, toMs }) => fromMs <= span.fromMs && toMs >= span.fromMs);
     return isBegun && longestHoleMs(span, had) === 0;
   });
-};
-
-const staysBy = ({ fromMs, toMs, fileNames }: Unwanted): ((copy: Copy) => boolean) => {
-  const names = new Set(fileNames);
-  return (copy) => {
-    const { startMs, endMs, fileName } = listed(copy);
-    return !names.has(fileName) && !(startMs >= fromMs && endMs <= toMs);
-  };
 };
 
 /** What is to go from the store: by age, on request, or since nobody knows of it any more. It never holds up what is copied. */

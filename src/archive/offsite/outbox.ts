@@ -1,57 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
 import { replaceFile } from '../../base/durable-file.js';
+import { codeOf } from '../files/disk-fault.js';
 import { parseRecordingName } from '../files/file-name.js';
-
-/** A file that may be in the store without being known as a copy: it is written down before the first of it is sent. */
-export type Sending = {
-  readonly object: string;
-  /** Of what file: its inode, size and times, as text. */
-  readonly source: string;
-  /** Of an object's ETag that is as good as this file, whatever it says that it is of (see `markOf`); null: none is. */
-  readonly mark: number | null;
-  /** The upload in parts that is under way; null: none is. */
-  readonly uploadId: string | null;
-  /** ETags of parts that the store has taken, by their numbers. */
-  readonly parts: Readonly<Record<string, string>>;
-  /** It is to be deleted there, however far it got. */
-  readonly isUnwanted: boolean;
-};
-
-/** What somebody wants gone of a camera, should the store have more of it than is written, or that be lost. */
-export type Wish = {
-  readonly cameraId: string;
-  /** Since it is marked, so that more is copied: what begins later isn't meant. Null: what is written isn't marked yet. */
-  readonly markedMs: number | null;
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly fileNames: readonly string[];
-};
-
-/** An upload that is to be ended. */
-export type Ended = { readonly object: string; readonly uploadId: string };
-
-const sending = z.object({
-  object: z.string(),
-  source: z.string(),
-  mark: z.number().nullable().default(null),
-  uploadId: z.string().min(1).nullable(),
-  parts: z.record(z.string(), z.string()),
-  isUnwanted: z.boolean(),
-});
-const wish = z.object({
-  cameraId: z.string(),
-  fromMs: z.number(),
-  toMs: z.number(),
-  fileNames: z.array(z.string()),
-  markedMs: z.number().nullable().default(null),
-});
-const ended = z.object({ object: z.string(), uploadId: z.string().min(1) });
-const stored = z.object({
-  sendings: z.array(sending),
-  wishes: z.array(wish),
-  ended: z.array(ended),
-});
+import { type Ended, type Sending, storedIn, type Wish } from './stored-outbox.js';
 
 const MAX_ENDED = 1_000;
 const MAX_WISHES = 1_000;
@@ -98,11 +49,11 @@ const read = (path: string): Content | null => {
   try {
     text = readFileSync(path, 'utf8');
   } catch (fault) {
-    if ((fault as NodeJS.ErrnoException).code !== 'ENOENT') throw fault;
+    if (codeOf(fault) !== 'ENOENT') throw fault;
     return { sendings: new Map(), wishes: [], ended: [] };
   }
   try {
-    const { sendings, wishes, ended } = stored.parse(JSON.parse(text));
+    const { sendings, wishes, ended } = storedIn(JSON.parse(text));
     return { sendings: new Map(sendings.map((one) => [one.object, one])), wishes, ended };
   } catch {
     return null;

@@ -5,7 +5,8 @@ import { isS3Error, s3Error } from '../../s3/errors.js';
 import type { S3Client } from '../../s3/s3-client.js';
 import { readUpTo } from '../files/regular-file.js';
 import { markOf } from './copy.js';
-import type { Outbox, Sending } from './outbox.js';
+import type { Outbox } from './outbox.js';
+import type { Sending } from './stored-outbox.js';
 
 /** The store has another object of this name. */
 export const TAKEN = 'taken';

@@ -8,9 +8,10 @@ import { type Copy, copyKey, markOf } from './copy.js';
 import { isNow } from './copy-table.js';
 import type { Notes } from './notes.js';
 import { type ObjectName, objectOf, parseObjectName, sidecarObject } from './object-name.js';
-import type { Outbox, Sending } from './outbox.js';
+import type { Outbox } from './outbox.js';
 import { sourceDigest } from './send-file.js';
 import { isSource, stampIn } from './source.js';
+import type { Sending } from './stored-outbox.js';
 
 export type SettlerDeps = {
   readonly client: Pick<S3Client, 'head' | 'delete' | 'list' | 'abortUpload'>;

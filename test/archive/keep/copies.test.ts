@@ -7,10 +7,12 @@ import type { ProtectedSpan } from '../../../src/archive/keep/delete-files.js';
 import { Deleting } from '../../../src/archive/keep/deleting.js';
 import type { EventTimesOf } from '../../../src/archive/keep/kept-spans.js';
 import { Retention, type RetentionRule } from '../../../src/archive/keep/retention.js';
+import { nothingKnown } from '../../../src/archive/list/inspect-files.js';
 import { Recordings } from '../../../src/archive/list/recordings.js';
 import { copiesPath, writeCopies } from '../../../src/archive/offsite/copies-file.js';
 import { CopyTable } from '../../../src/archive/offsite/copy-table.js';
 import type { CopyExpiry, Partly, Unwanted } from '../../../src/archive/offsite/messages.js';
+import { Notes } from '../../../src/archive/offsite/notes.js';
 import { Outbox } from '../../../src/archive/offsite/outbox.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { tempFolder } from '../../support/temp-folder.js';
@@ -159,6 +161,56 @@ test('what a purged camera left in stores that are not set now is to go once the
   assert.deepEqual(
     wishes.map(({ cameraId }) => cameraId),
     ['a'],
+  );
+});
+
+test('a deleted camera is known for as long as a store that is not set now has recordings of it', async (t) => {
+  const [storesDir, gone] = [tempFolder(t), [] as string[]];
+  const other = join(storesDir, '1'.repeat(16));
+  const notes = new Notes(other, { nowMs: () => 0, leaveMs: 0 });
+  notes.replace('a', manyCopies(1));
+  notes.replace('b', []);
+  const retention = new Retention(
+    { archiveDir: tempFolder(t), minFreePercent: 0, stores: { storesDir, copiesDir: null } },
+    {
+      ...{
+        runner: new InlineRunner(),
+        clock: new FakeClock(NOW_MS),
+        log: logLines().log,
+        live: nobodyWrites,
+      },
+      memory: { lastMs: () => NOW_MS, remember: () => {}, eras: () => null, rememberEras: () => {} },
+      rules: () => ['a', 'b', 'c'].map((cameraId) => ({ cameraId, retentionDays: 7, camera: 'deleted' })),
+      onGone: (id: string) => void gone.push(id),
+    },
+  );
+  await retention.sweep();
+  assert.deepEqual(gone, ['b', 'c']);
+  writeFileSync(copiesPath(other, 'b'), 'damaged');
+  notes.leave('a', () => true);
+  await retention.sweep();
+  assert.deepEqual(gone, ['b', 'c', 'a', 'c']);
+});
+
+test('what is deleted on request is to go from stores that are not set now, too, before the disk is touched', async (t) => {
+  const [archiveDir, storesDir] = [tempFolder(t), tempFolder(t)];
+  const name = write(join(archiveDir, 'a'), HOUR_MS);
+  const other = join(storesDir, '1'.repeat(16));
+  const notes = new Notes(other, { nowMs: () => 0, leaveMs: 0 });
+  const here = { startMs: NOW_MS - 2 * HOUR_MS, endMs: NOW_MS - HOUR_MS };
+  notes.replace('a', [...manyCopies(1), { ...manyCopies(1)[0]!, recording: here, inspection: nothingKnown }]);
+  const runner = new InlineRunner();
+  const recordings = new Recordings({ archiveDir }, { runner, live: nobodyWrites });
+  const stores = { storesDir, copiesDir: null };
+  const deleting = new Deleting({ archiveDir, stores }, { recordings, runner, log: logLines().log });
+  mkdirSync(join(other, 'outbox.json'));
+  await assert.rejects(deleting.deleteWithin('a', here.startMs, NOW_MS), { code: 'archive_unavailable' });
+  assert.deepEqual(readdirSync(join(archiveDir, 'a')), [name]);
+  rmSync(join(other, 'outbox.json'), { recursive: true });
+  assert.equal(await deleting.deleteWithin('a', here.startMs, NOW_MS), 1);
+  assert.deepEqual(
+    [...notes.read('a')!].map(({ isLeaving }) => isLeaving),
+    [false, true],
   );
 });
 

@@ -81,7 +81,7 @@ test('what was purged while the store was not set is shown by nobody once it is,
   const sending = { object: sent, source: '1 1 1 1', mark: null, uploadId: null, parts: {} };
   rig.outbox.set({ ...sending, isUnwanted: false });
   const input = { storesDir: dirname(rig.copiesDir), copiesDir: null, cameraId: 'door' };
-  forgetInOtherStores(input);
+  forgetInOtherStores({ ...input, unwanted: EVERYTHING });
   rig.restart();
   assert.equal(rig.notes.kept.get('door'), 0, 'before anything is asked');
   const { list: lists, head } = rig.client;
