@@ -138,6 +138,6 @@ export const serveMailbox = (
   };
   // What a thread before this one was asked, and left.
   for (let slot = 0; slot < SLOTS; slot += 1)
-    if (Atomics.compareExchange(words, wordAt(slot, STATE), LEFT, FREE) === LEFT) free(words, slot);
+    if (Atomics.compareExchange(words, wordAt(slot, STATE), LEFT, TAKEN) === LEFT) free(words, slot);
   look();
 };
