@@ -201,7 +201,7 @@ export class Copier {
     const { signal } = this.#ending;
     this.#update();
     this.#isDirty = true;
-    await this.#departures.step(signal);
+    const isMoreToGo = await this.#departures.step(signal);
     if (await this.#list(signal)) return true;
     // However many leave the disk, what is to be copied has its turn.
     const hasLeft = await this.#leave(signal);
@@ -212,7 +212,7 @@ export class Copier {
       if (hasLeft) return true;
       this.#sender.rest();
       if (!this.#health.isUp) await this.#probe(signal);
-      return false;
+      return isMoreToGo;
     }
     const { cameraId, startMs, endMs } = due;
     if (this.#notes.read(cameraId) === null) this.#lists.want(cameraId);

@@ -37,6 +37,8 @@ type Watched = { readonly cameraId: string; readonly fileName: string; isUnwante
 
 /** Objects that go before it is written that they did. */
 const DELETED_AT_ONCE = 64;
+/** Others of the thread's work are to have their turn. */
+const STEP_MS = 30_000;
 const FIRST_REST_MS = 10_000;
 const LONGEST_REST_MS = 3_600_000;
 /** The same while the store is away. */
@@ -102,6 +104,8 @@ export class Departures {
   #isProtected = protectionBy([]);
   /** When uploads are looked at that nobody remembers. */
   #orphansMs = Number.NEGATIVE_INFINITY;
+  /** So long a step may go on. */
+  #untilMs = 0;
   #awayUntilMs = Number.NEGATIVE_INFINITY;
   #watched: Watched | null = null;
   #said: string | null = null;
@@ -188,13 +192,20 @@ export class Departures {
     this.#order = new EraOrder(eras);
     this.#isProtected = protectionBy(spared);
     this.#beforeMs = new Map(limits.map(({ cameraId, beforeMs }) => [cameraId, beforeMs]));
+    const faults: unknown[] = [];
     for (const { cameraId } of limits) {
       if ((notes.kept.get(cameraId) ?? 0) === 0) continue;
-      notes.leave(cameraId, (copies, index) => {
-        const { startMs, endMs } = timesOfKey(copies.keyAt(index));
-        return this.isDue(cameraId, startMs, endMs);
-      });
+      try {
+        notes.leave(cameraId, (copies, index) => {
+          const { startMs, endMs } = timesOfKey(copies.keyAt(index));
+          return this.isDue(cameraId, startMs, endMs);
+        });
+      } catch (fault) {
+        // A file that takes nothing more holds up no other camera's.
+        faults.push(fault);
+      }
     }
+    if (faults.length > 0) throw faults[0];
   }
 
   /**
@@ -228,11 +239,17 @@ export class Departures {
     return isPurged || !this.#isProtected({ cameraId, fileName: closedName(startMs, endMs) });
   }
 
-  /** Deletes what is due; whatever the store says, it never throws. */
-  async step(signal: AbortSignal): Promise<void> {
+  /** Deletes some of what is due, whatever the store says: it never throws. Whether there is more that may go at once. */
+  async step(signal: AbortSignal): Promise<boolean> {
     const { notes, outbox, nowMs } = this.#deps;
-    // Before the store is asked anything: it may be away.
-    await this.#try(WISHES, signal, async () => this.#seeToWishes());
+    this.#untilMs = nowMs() + STEP_MS;
+    try {
+      // Whatever the store does: nothing may be copied before.
+      this.#seeToWishes();
+      this.#recover(WISHES);
+    } catch (fault) {
+      this.#fail(WISHES, fault);
+    }
     if (this.#orphansMs <= nowMs())
       await this.#try('orphans', signal, async () => {
         await this.#endOrphans(signal);
@@ -246,29 +263,38 @@ export class Departures {
         await this.#deps.client.abortUpload(ended.object, ended.uploadId, signal);
         outbox.forgetEnded(ended);
       });
-    for (const [cameraId, fromMs] of [...notes.leaving])
-      if (fromMs <= nowMs()) await this.#try(cameraId, signal, () => this.#deleteLeaving(cameraId, signal));
+    const isDue = ([, fromMs]: readonly [string, number]): boolean => fromMs <= nowMs();
+    for (const [cameraId] of [...notes.leaving].filter(isDue))
+      await this.#try(cameraId, signal, () => this.#deleteLeaving(cameraId, signal));
+    return [...notes.leaving].some((one) => isDue(one) && !this.#isWaiting(one[0]));
+  }
+
+  get #mayGoOn(): boolean {
+    return this.#deps.nowMs() < this.#untilMs;
   }
 
   async #try(key: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-    const { nowMs, log } = this.#deps;
-    if (signal.aborted || this.#isWaiting(key)) return;
+    if (signal.aborted || this.#isWaiting(key) || !this.#mayGoOn) return;
     try {
       await work();
       this.#recover(key);
     } catch (fault) {
-      if (signal.aborted) return;
-      const isAway = isS3Error(fault, 's3_unavailable');
-      // One that is silent isn't waited for by each in turn.
-      if (isAway) this.#awayUntilMs = nowMs() + FIRST_REST_MS;
-      (isAway ? this.#forStore : this.#patience).fail(key, nowMs());
-      this.#failing.add(key);
-      this.failed += 1;
-      const reason = messageOf(fault);
-      if (this.#said !== reason) log.warn('the store deletes nothing now', { reason });
-      this.#said = reason;
-      this.fault = faultWords(fault);
+      if (!signal.aborted) this.#fail(key, fault);
     }
+  }
+
+  #fail(key: string, fault: unknown): void {
+    const { nowMs, log } = this.#deps;
+    const isAway = isS3Error(fault, 's3_unavailable');
+    // One that is silent isn't waited for by each in turn.
+    if (isAway) this.#awayUntilMs = nowMs() + FIRST_REST_MS;
+    (isAway ? this.#forStore : this.#patience).fail(key, nowMs());
+    this.#failing.add(key);
+    this.failed += 1;
+    const reason = messageOf(fault);
+    if (this.#said !== reason) log.warn('the store deletes nothing now', { reason });
+    this.#said = reason;
+    this.fault = faultWords(fault);
   }
 
   /** What was copied after all, or is nothing to look at any more for another reason, fails no more. */
@@ -316,36 +342,30 @@ export class Departures {
     return this.#deps.notes.kept.has(cameraId) || existsSync(join(this.#options.archiveDir, cameraId));
   }
 
-  /** What is marked meanwhile has its own time. */
+  /** Some of them: what is marked meanwhile has its own time. */
   async #deleteLeaving(cameraId: string, signal: AbortSignal): Promise<void> {
     const { client, notes, onChange } = this.#deps;
-    const fromMs = notes.leaving.get(cameraId);
-    while (notes.leaving.get(cameraId) === fromMs) {
-      const going = leavingIn(notes.read(cameraId));
-      if (going.length === 0) {
-        notes.leaving.delete(cameraId);
-        return;
+    const gone = new Set<number>();
+    try {
+      for (const copy of leavingIn(notes.read(cameraId))) {
+        if (gone.size > 0 && !this.#mayGoOn) break;
+        const object = objectOf(cameraId, copy);
+        await client.delete(sidecarObject(object), signal);
+        await client.delete(object, signal);
+        gone.add(keyOf(copy));
       }
-      const gone = new Set<number>();
-      try {
-        for (const copy of going) {
-          const object = objectOf(cameraId, copy);
-          await client.delete(sidecarObject(object), signal);
-          await client.delete(object, signal);
-          gone.add(keyOf(copy));
-        }
-      } finally {
-        // Read anew: what was copied meanwhile is another one.
-        const copies = notes.read(cameraId);
-        const left = [...gone].filter((key) => copies?.find(key)?.isLeaving === true);
-        notes.change(
-          cameraId,
-          left.map((key) => ({ key, copy: null })),
-        );
-        this.deleted += gone.size;
-        onChange(cameraId);
-      }
+    } finally {
+      // Read anew: what was copied meanwhile is another one.
+      const copies = notes.read(cameraId);
+      const left = [...gone].filter((key) => copies?.find(key)?.isLeaving === true);
+      notes.change(
+        cameraId,
+        left.map((key) => ({ key, copy: null })),
+      );
+      this.deleted += gone.size;
+      if (gone.size > 0) onChange(cameraId);
     }
+    if (leavingIn(notes.read(cameraId)).length === 0) notes.leaving.delete(cameraId);
   }
 
   /** Nothing is left of cameras that no rule names. */

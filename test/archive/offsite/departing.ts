@@ -55,9 +55,9 @@ export class Departing {
     );
   }
 
-  /** What is to be done by then. */
-  async step(laterMs = 0): Promise<void> {
+  /** Some of what is to be done by then; whether there is more. */
+  async step(laterMs = 0): Promise<boolean> {
     this.nowMs += laterMs;
-    await this.departures.step(new AbortController().signal);
+    return this.departures.step(new AbortController().signal);
   }
 }
