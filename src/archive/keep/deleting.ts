@@ -3,9 +3,10 @@ import type { Logger } from '../../base/log.js';
 import { archiveError } from '../archive-error.js';
 import { folderOf } from '../files/archive-path.js';
 import type { JobRunner } from '../jobs/jobs.js';
+import { isPieceOf, type Recording } from '../list/recording.js';
 import type { Recordings } from '../list/recordings.js';
 import type { Unwanted } from '../offsite/messages.js';
-import type { Copies } from '../offsite/offsite.js';
+import type { Offsite } from '../offsite/offsite.js';
 import { logDeletions } from './log-deletions.js';
 import type { RetentionOptions } from './retention.js';
 
@@ -13,11 +14,18 @@ export type DeletingDeps = {
   readonly recordings: Pick<Recordings, 'all'>;
   readonly runner: JobRunner;
   readonly log: Logger;
-  readonly copies?: Pick<Copies, 'forget'> | undefined;
+  readonly copies?: Pick<Offsite, 'forget' | 'isAway'> | undefined;
 };
 
 /** Files that one job deletes, so that others get their turn. */
 const FILES_A_JOB = 64;
+
+/** Whether one is a piece of what stays, and is in the store alone. */
+const areOfMore = (going: readonly Recording[], all: readonly Recording[]): boolean => {
+  const gone = new Set(going);
+  const wholes = all.filter((recording) => recording.stored?.isAlone === true && !gone.has(recording));
+  return going.some((piece) => wholes.some((whole) => isPieceOf(piece, whole)));
+};
 
 /** Deletes recordings that somebody wants gone. */
 export class Deleting {
@@ -31,13 +39,23 @@ export class Deleting {
     this.#deps = deps;
   }
 
-  /** All closed recordings that lie within a time; how many. Throws `archive_unavailable` where the disk keeps some. */
+  /**
+   * All closed recordings that lie within a time; how many. Throws `archive_unavailable` where the disk keeps some, `store_unavailable`
+   * where the store has more of one than is shown while it is away: that would be shown again once it is back.
+   */
   async deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<number> {
     folderOf(this.#archiveDir, cameraId);
     const { recordings, runner, log, copies } = this.#deps;
-    const going = (await recordings.all(cameraId)).filter(
-      ({ isOpen, startMs, endMs }) => !isOpen && startMs >= fromMs && endMs <= toMs,
-    );
+    const all = await recordings.all(cameraId);
+    const going = all.filter(({ isOpen, startMs, endMs }) => !isOpen && startMs >= fromMs && endMs <= toMs);
+    if (copies?.isAway === true && areOfMore(going, all))
+      throw archiveError(
+        'store_unavailable',
+        'the store that has more of a recording can not be reached now',
+        {
+          retryAfterSec: 5,
+        },
+      );
     const fileNames = going.map(({ fileName }) => fileName);
     // Whatever becomes of us from here on, they go there; so does what the lists don't know of now.
     const unwanted = { fromMs, toMs, fileNames };

@@ -11,6 +11,7 @@ import { nothingKnown } from '../../../src/archive/list/inspect-files.js';
 import { Recordings } from '../../../src/archive/list/recordings.js';
 import { copiesPath, writeCopies } from '../../../src/archive/offsite/copies-file.js';
 import { CopyTable } from '../../../src/archive/offsite/copy-table.js';
+import { makeMailbox } from '../../../src/archive/offsite/mailbox.js';
 import type { CopyExpiry, Partly, Unwanted } from '../../../src/archive/offsite/messages.js';
 import { Notes } from '../../../src/archive/offsite/notes.js';
 import { Outbox } from '../../../src/archive/offsite/outbox.js';
@@ -33,6 +34,8 @@ class Copying {
   readonly forgotten: { readonly cameraId: string; readonly unwanted: Unwanted }[] = [];
   readonly replaced: { readonly cameraId: string; readonly wholes: readonly Partly[] }[] = [];
   isStuck = false;
+  isAway = false;
+  readonly mailbox = makeMailbox();
   readonly kept = new Set<string>();
 
   constructor(copiesDir: string) {
@@ -212,6 +215,22 @@ test('what is deleted on request is to go from stores that are not set now, too,
     [...notes.read('a')!].map(({ isLeaving }) => isLeaving),
     [false, true],
   );
+});
+
+test('what the disk has of a recording is not deleted alone while the store is away that has more of it', async (t) => {
+  const [archiveDir, copies, runner] = [tempFolder(t), new Copying(tempFolder(t)), new InlineRunner()];
+  const piece = write(join(archiveDir, 'a'), 2 * HOUR_MS);
+  const [startMs, endMs] = [NOW_MS - 3 * HOUR_MS, NOW_MS - HOUR_MS];
+  const whole = { ...manyCopies(1)[0]!, recording: { startMs, endMs }, inspection: nothingKnown };
+  new Notes(copies.copiesDir, { nowMs: () => 0, leaveMs: 0 }).replace('a', [whole]);
+  const recordings = new Recordings({ archiveDir }, { runner, live: nobodyWrites, copies });
+  const deleting = new Deleting({ archiveDir }, { recordings, runner, copies, log: logLines().log });
+  copies.isAway = true;
+  const within = (toMs: number) => deleting.deleteWithin('a', startMs, toMs);
+  await assert.rejects(within(NOW_MS - 2 * HOUR_MS), { code: 'store_unavailable' });
+  assert.deepEqual([readdirSync(join(archiveDir, 'a')), copies.forgotten], [[piece], []]);
+  assert.equal(await within(NOW_MS), 2);
+  assert.deepEqual(copies.forgotten[0]?.unwanted.fileNames.length, 2);
 });
 
 test('what is deleted on request is to go from the store before the disk is touched', async (t) => {
