@@ -128,15 +128,17 @@ export class DiskLeaver {
     const { backlog, notes, nowMs } = this.#deps;
     const copies = notes.read(cameraId);
     const due: Copy[] = [];
+    const stuck: Copy[] = [];
     for (let index = 0; index < (copies?.count ?? 0); index += 1) {
       const key = copies!.keyAt(index);
       const place = { cameraId, ...timesOfKey(key) };
       const isDue = here.has(key) && order.rightEndMs(place.endMs) < beforeMs;
       if (!isDue || copies!.isLeavingAt(index) || backlog.isDoubted(place)) continue;
       if (this.#patience.isWaiting(dueKey(place), nowMs())) continue;
-      due.push(copies!.at(index));
+      (this.#patience.has(dueKey(place)) ? stuck : due).push(copies!.at(index));
     }
-    return due;
+    // What failed before is the last to be tried again.
+    return [...due, ...stuck];
   }
 
   /** What is written of one that is doubted stays until it is copied anew: there is no better copy before that. */

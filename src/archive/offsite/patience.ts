@@ -24,6 +24,11 @@ export class Patience {
     return nowMs < (this.#known.get(key)?.untilMs ?? Number.NEGATIVE_INFINITY);
   }
 
+  /** It failed before, and wasn't forgotten. */
+  has(key: string): boolean {
+    return this.#known.has(key);
+  }
+
   forget(key: string): void {
     this.#known.delete(key);
   }

@@ -47,6 +47,7 @@ test('one that the store can not show stays on the disk, and others leave it', {
   between.fate = (method, target) => (method === 'HEAD' && target.includes(object) ? trouble : 'pass');
   rig.copier.expire(leave);
   await until('the other one has left', () => !existsSync(rig.pathOf('door', good)));
+  await until('it is tried again', () => between.asked.filter((line) => line.includes(object)).length > 6);
   assert.ok(existsSync(rig.pathOf('door', bad)));
 });
 

@@ -359,7 +359,7 @@ test('a copy stays while its file is looked at, or sent, anew', { skip }, async 
   const putsBefore = puts();
   // As another owner does.
   chmodSync(rig.pathOf('door', same), 0o600);
-  rig.write('door', other, Buffer.from('cut'));
+  rig.write('door', other, Buffer.alloc(2_000, 'other'));
   let wasThere = false;
   between.fate = (method) => {
     if (method === 'PUT') wasThere = [same, other].every((name) => existsSync(rig.objectPath('door', name)));
@@ -383,7 +383,7 @@ test('what may be there of another file does not take the place of a copy', { sk
   const fileName = rig.record('door', 0);
   rig.start({ via: between });
   await rig.untilIdle();
-  rig.write('door', fileName, Buffer.from('other'));
+  rig.write('door', fileName, Buffer.alloc(2_000, 'other'));
   between.fate = (method) => {
     if (method !== 'PUT') return 'pass';
     remove(rig, fileName);

@@ -10,6 +10,7 @@ import { Backlog } from '../../../src/archive/offsite/backlog.js';
 import { type Copy, markOf } from '../../../src/archive/offsite/copy.js';
 import { CopyTable } from '../../../src/archive/offsite/copy-table.js';
 import { DiskLeaver } from '../../../src/archive/offsite/disk-leaver.js';
+import { s3Error } from '../../../src/s3/errors.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { logLines } from '../log-lines.js';
 import { START_MS } from './copier-rig.js';
@@ -78,5 +79,22 @@ test('where too many wait to be copied anew already others leave all the same', 
   for (const [at, copy] of copies.entries()) if (at < STUCK) copies[at] = { ...copy, stamp: null };
   const backlog = { doubt: () => false, isDoubted: () => false };
   await run(new DiskLeaver(archiveDir, { ...deps, backlog }));
+  assert.deepEqual(left(), stuck);
+});
+
+test('what the store refuses is the last to be tried again, however late that is', async (t) => {
+  const { archiveDir, stuck, deps, left } = setUp(t);
+  let nowMs = 0;
+  const isStuck = (object: string) => stuck.some((name) => object.includes(name.replace('.mp4', '_')));
+  const head = (object: string) =>
+    isStuck(object) ? Promise.reject(s3Error('s3_refused', 'no')) : deps.client.head();
+  const leaver = new DiskLeaver(archiveDir, { ...deps, client: { head }, nowMs: () => nowMs });
+  leaver.begin(START_MS + 1_000 * 60_000, new EraOrder([]), ['door']);
+  for (let turns = 0; left().length > STUCK; turns += 1) {
+    assert.ok(turns <= COUNT, 'others have no turn');
+    await leaver.step(never).catch((fault) => assert.match(String(fault), /no/));
+    // All may be tried again.
+    nowMs += 24 * 3_600_000;
+  }
   assert.deepEqual(left(), stuck);
 });
