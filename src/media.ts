@@ -349,7 +349,7 @@ export const startMedia = async (
   const { ptz, eventCameras }: AskedCameras = askByOnvif(deps, media, () => registry, stops);
   const registry: CameraRegistry = new CameraRegistry({
     onSampled: beat.emit,
-    ...{ clock, log, cameras, settings: store.cameras, traffic: store.traffic },
+    ...{ clock, log, cameras, settings: store.cameras, change: store.change, traffic: store.traffic },
     activity: activityOf(outputs, desk, detections, ptz),
     events: endingsOf(outputs, pictures, recording, storage, detections),
   });

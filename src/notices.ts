@@ -74,6 +74,7 @@ export const buildNotices = (
   const webhooks = new Webhooks({
     ...{ clock, log, outbox },
     table: store.webhooks,
+    change: store.change,
     allowsLocal: config.webhooksToLocal,
     keepEvents: () => events.flush(),
   });

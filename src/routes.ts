@@ -86,24 +86,26 @@ const managementRoutes = (deps: RoutesDeps): Route[] => {
   const { clock, storage, media, operations, notices, service, onvifDevice } = deps;
   const { store, viewers, tokens, sessions, accounts, keys, sights } = storage;
   const { registry } = media;
+  const { change } = store;
   const onCamerasChanged = () => registry.reload();
   const ownEndpoint = onvifDevice && `urn:uuid:${onvifDevice.facts.uuid}`;
   const timeZone = (): string => store.settings.all().time_zone || machineTimeZone();
   return [
     ...loginRoutes({ accounts, onLoginFailure: (reason) => operations.metrics.loginFailed(reason) }),
     ...sessionRoutes({ sessions }),
-    ...meRoutes({ accounts, sessions, preferences: store.preferences, timeZone }),
-    ...layoutRoutes({ layouts: store.layouts }),
+    ...meRoutes({ accounts, sessions, preferences: store.preferences, change, timeZone }),
+    ...layoutRoutes({ layouts: store.layouts, change }),
     ...settingRoutes({
       settings: store.settings,
+      change,
       service: () => ({ ...service(), time_zone: timeZone() }),
     }),
     ...cameraTestRoutes({ tests: media.trials, cameras: registry }),
     ...onvifRoutes({ onvif: new OnvifQuestions({ clock, ownEndpoint }), tests: media.trials }),
     ...ptzRoutes({ cameras: registry, ptz: media.ptz }),
     ...cameraRoutes({ registry, tokens, stored: storedPlaces(store) }),
-    ...tagRoutes({ tags: store.tags, onCamerasChanged }),
-    ...folderRoutes({ folders: store.folders, onCamerasChanged, onMoved: () => sights.moved() }),
+    ...tagRoutes({ tags: store.tags, change, onCamerasChanged }),
+    ...folderRoutes({ folders: store.folders, change, onCamerasChanged, onMoved: () => sights.moved() }),
     ...userRoutes({ accounts }),
     ...webhookRoutes(notices),
     ...keyRoutes({ keys, clock, onvifPasswords: onvifDevice && storage.onvifPasswords }),
@@ -112,8 +114,8 @@ const managementRoutes = (deps: RoutesDeps): Route[] => {
       backup: {
         take: () => takeSnapshot(store, clock),
         faultsBetween,
-        restore: (records) => {
-          restoreSnapshot(records, { store, viewers });
+        restore: async (records) => {
+          await restoreSnapshot(records, { store, viewers });
           // First: whatever fails after it, no key that the import took away stays good.
           keys.reload();
           registry.reload();

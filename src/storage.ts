@@ -117,18 +117,25 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   const root = await openArchiveRoot(config, store, deps);
   stops.push(() => root.stop());
   const viewers = new Viewers({ clock, log });
-  const { users, logins, facts } = store;
+  const { change, users, logins, facts } = store;
   const secret = loadJwtSecret(config.dataDir, config.jwtSecret);
   const wrongKey = new Signal<[address: string]>();
   const onWrongKey = (address: string): void => {
     accounts.wrongKey(address);
     wrongKey.emit(address);
   };
-  const keys = new ApiKeys({ table: store.keys, viewers, clock, log, onWrong: onWrongKey });
+  const keys = new ApiKeys({
+    table: store.keys,
+    change: store.change,
+    viewers,
+    clock,
+    log,
+    onWrong: onWrongKey,
+  });
   stops.push(() => keys.stop());
   const tokens = new Tokens(secret, { users, keys, clock });
   const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
-  const accounts = new Accounts(secret, { users, logins, facts, tokens, sessions, viewers, clock });
+  const accounts = new Accounts(secret, { change, users, logins, facts, tokens, sessions, viewers, clock });
   const sights = new Sights({
     ...{ cameras: store.cameras, folders: store.folders, viewers },
     limitsOf: (name) => {

@@ -1,3 +1,4 @@
+import type { Change } from '../base/change.js';
 import type { Clock } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
 import type { FactTable } from '../store/facts.js';
@@ -33,6 +34,7 @@ export type AccountChanges = {
 };
 
 export type AccountsDeps = {
+  readonly change: Change;
   readonly users: UserTable;
   readonly logins: LoginTable;
   readonly facts: Pick<FactTable, 'text' | 'setText'>;
@@ -58,6 +60,7 @@ const checkLimit = ({
 
 /** The users: their logins and their passwords. Whoever loses rights here stops watching at once. */
 export class Accounts {
+  readonly #change: Change;
   readonly #users: UserTable;
   readonly #facts: AccountsDeps['facts'];
   readonly #tokens: Tokens;
@@ -69,6 +72,7 @@ export class Accounts {
 
   /** `secret` keys what is kept of addresses. */
   constructor(secret: Buffer, deps: AccountsDeps) {
+    this.#change = deps.change;
     this.#users = deps.users;
     this.#facts = deps.facts;
     this.#tokens = deps.tokens;
@@ -109,12 +113,15 @@ export class Accounts {
     const password = generatePassword();
     const password_hash = await hashPassword(password);
     show({ username, password });
-    const admin =
-      this.#users.find(username) === null
-        ? this.#users.create({ username, password_hash, role: 'admin' })
-        : this.#users.update(username, { password_hash, role: 'admin' });
-    this.#facts.setText('first_admin_epoch', admin.token_epoch);
-    return true;
+    return this.#change(() => {
+      if (this.#users.hasAdmin()) return false;
+      const admin =
+        this.#users.find(username) === null
+          ? this.#users.create({ username, password_hash, role: 'admin' })
+          : this.#users.update(username, { password_hash, role: 'admin' });
+      this.#facts.setText('first_admin_epoch', admin.token_epoch);
+      return true;
+    });
   }
 
   /** Whether the password is still the one that `ensureAdmin` made, which stood on a console. */
@@ -141,7 +148,7 @@ export class Accounts {
     const { password, ...user } = account;
     checkLimit(user);
     const password_hash = await this.#hash(password);
-    this.#users.create({ ...user, password_hash });
+    await this.#change(() => this.#users.create({ ...user, password_hash }));
     return user;
   }
 
@@ -152,13 +159,16 @@ export class Accounts {
   async update(username: string, changes: AccountChanges): Promise<User> {
     const { password, role, folders } = changes;
     const password_hash = password === undefined ? undefined : await this.#hash(password);
-    const before = this.#users.find(username);
-    if (before !== null)
-      checkLimit({ role: role ?? before.role, folders: folders === undefined ? before.folders : folders });
-    const after = this.#users.update(username, {
-      ...(password_hash === undefined ? {} : { password_hash }),
-      ...(role === undefined ? {} : { role }),
-      ...(folders === undefined ? {} : { folders }),
+    const { before, after } = await this.#change(() => {
+      const before = this.#users.find(username);
+      if (before !== null)
+        checkLimit({ role: role ?? before.role, folders: folders === undefined ? before.folders : folders });
+      const after = this.#users.update(username, {
+        ...(password_hash === undefined ? {} : { password_hash }),
+        ...(role === undefined ? {} : { role }),
+        ...(folders === undefined ? {} : { folders }),
+      });
+      return { before, after };
     });
     if (after.token_epoch !== before?.token_epoch) this.#viewers.endForUser(username);
     return { username, role: after.role, ...(after.folders && { folders: after.folders }) };
@@ -177,17 +187,19 @@ export class Accounts {
     checkPasswordRule(wanted);
     await this.#enter(username, old, address, () => authError('wrong_password', 'the old password is wrong'));
     const password_hash = await this.#hash(wanted);
-    // Two may have come at once: the first one counts.
-    if (this.#users.find(username)?.token_epoch !== epoch)
-      throw authError('token_revoked', 'the token was withdrawn meanwhile: log in again');
-    const after = this.#users.update(username, { password_hash }, sessionId);
+    const after = await this.#change(() => {
+      // Two may have come at once: the first one counts.
+      if (this.#users.find(username)?.token_epoch !== epoch)
+        throw authError('token_revoked', 'the token was withdrawn meanwhile: log in again');
+      return this.#users.update(username, { password_hash }, sessionId);
+    });
     this.#viewers.endForUser(username);
     return this.#tokens.issueAccess(after, sessionId);
   }
 
   /** Ends the user's tokens and viewings; throws `not_found` or `last_admin`. */
-  remove(username: string): void {
-    this.#users.remove(username);
+  async remove(username: string): Promise<void> {
+    await this.#change(() => this.#users.remove(username));
     this.#viewers.endForUser(username);
   }
 
@@ -243,7 +255,9 @@ export class Accounts {
   ): Promise<void> {
     try {
       this.#places.note(address, username);
-      if (isWeakHash(hash)) this.#users.renewHash(username, hash, await hashPassword(password));
+      if (!isWeakHash(hash)) return;
+      const stronger = await hashPassword(password);
+      await this.#change(() => this.#users.renewHash(username, hash, stronger));
     } catch (thrown) {
       if (!(thrown instanceof AppError) || thrown.code !== 'database_unavailable') throw thrown;
     }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Change } from '../base/change.js';
 import { clientNetwork } from '../base/client-address.js';
 import type { Clock, MonotonicMs, Timer } from '../base/clock.js';
 import { messageOf } from '../base/errors.js';
@@ -38,6 +39,7 @@ export type NewApiKey = Pick<ApiKey, 'name' | 'role' | 'folders' | 'cameras' | '
 
 export type ApiKeysDeps = {
   readonly table: ApiKeyTable;
+  readonly change: Change;
   readonly viewers: Pick<Viewers, 'endForUser'>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -85,21 +87,23 @@ export class ApiKeys {
   }
 
   /** The key itself is known here and now alone. Throws `exists` or `too_many_keys`. */
-  create({ name, role, folders, cameras, expires_ms }: NewApiKey): {
+  async create({ name, role, folders, cameras, expires_ms }: NewApiKey): Promise<{
     readonly key: string;
     readonly made: ApiKey;
-  } {
+  }> {
+    const { change, table } = this.#deps;
     const key = `${KEY_PREFIX}${randomBytes(KEY_BYTES).toString('hex')}`;
     const id = randomBytes(ID_BYTES).toString('base64url');
     const made = { id, name, role, folders, cameras, expires_ms, created_ms: this.#deps.clock.wallMs() };
-    this.#deps.table.create({ ...made, secret_hash: hashOf(key) });
+    await change(() => table.create({ ...made, secret_hash: hashOf(key) }));
     this.reload();
     return { key, made: { ...made, used_ms: null } };
   }
 
   /** Ends all that it opened, and answers its name; throws `not_found`. */
-  remove(id: string): string {
-    this.#deps.table.remove(id);
+  async remove(id: string): Promise<string> {
+    const { change, table } = this.#deps;
+    await change(() => table.remove(id));
     const gone = [...this.#byHash.values()].find(({ stored }) => stored.id === id)?.stored;
     if (gone !== undefined) {
       // Before the list is read: a disk that fails then keeps no removed key good.

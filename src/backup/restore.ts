@@ -10,16 +10,19 @@ export type BackupErrorCode = 'bad_snapshot';
  * Imports the records of a snapshot whose shape was checked, whole or not at all, and ends what anybody watches who
  * lost the right by it. Throws `bad_snapshot` with every fault in `details.errors`.
  */
-export const restoreSnapshot = (
+export const restoreSnapshot = async (
   records: ImportedConfiguration,
   deps: { store: Store; viewers: Viewers },
-): void => {
+): Promise<void> => {
   const errors = [...faultsBetween(records), ...hashFaults(records)];
   if (errors.length > 0)
     throw new AppError<BackupErrorCode>('bad_snapshot', "the snapshot can't be imported", {
       details: { errors },
     });
-  const { removedCameraIds, lockedCameraIds, revokedUsernames } = deps.store.importAll(records);
+  const { store } = deps;
+  const { removedCameraIds, lockedCameraIds, revokedUsernames } = await store.change(() =>
+    store.importAll(records),
+  );
   for (const id of removedCameraIds) deps.viewers.endForCamera(id, 'camera_deleted');
   for (const id of lockedCameraIds) deps.viewers.endForCamera(id, 'access_withdrawn');
   for (const username of revokedUsernames) deps.viewers.endForUser(username);

@@ -1,3 +1,4 @@
+import type { Change } from '../base/change.js';
 import type { Clock, Timer } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
@@ -20,6 +21,8 @@ import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
 /** Where settings last; a write has reached the disk when it returns. */
 export type CameraSettingsStore = {
   list(): StoredCamera[];
+  /** Throws `not_found`. */
+  get(id: string): StoredCamera;
   create(camera: StoredCamera): StoredCamera;
   update(id: string, changes: CameraChanges): StoredCamera;
   remove(id: string, options: CameraRemoval): void;
@@ -93,6 +96,7 @@ export type RegistryDeps = {
   readonly log: Logger;
   readonly cameras: Cameras;
   readonly settings: CameraSettingsStore;
+  readonly change: Change;
   readonly traffic: TrafficStore;
   readonly activity: CameraActivity;
   readonly events: CameraEvents;
@@ -282,25 +286,26 @@ export class CameraRegistry {
   }
 
   /** Throws `exists`. */
-  create(camera: StoredCamera): void {
-    const stored = this.#deps.settings.create(camera);
-    this.#adopt([...this.stored, stored]);
+  async create(camera: StoredCamera): Promise<void> {
+    const { change, settings } = this.#deps;
+    const stored = await change(() => settings.create(camera));
+    this.#adopt([...this.stored.filter(({ id }) => id !== stored.id), stored]);
   }
 
   /** Changes the fields that are present; throws `not_found`. Only another source restarts the stream. */
-  update(id: string, changes: CameraChanges): void {
-    const before = this.#entry(id).stored;
-    const stored = this.#deps.settings.update(id, keepPasswords(changes, before));
+  async update(id: string, changes: CameraChanges): Promise<void> {
+    const { change, settings } = this.#deps;
+    const stored = await change(() => settings.update(id, keepPasswords(changes, settings.get(id))));
     this.#replace(stored);
     for (const settings of this.#sourcesOf(stored)) this.#deps.cameras.set(settings);
     if (stored.sub_url === '') this.#deps.cameras.remove(sourceKey(id, 'sub'));
   }
 
   /** Throws `not_found`. */
-  remove(id: string, removal: CameraRemoval): void {
-    this.#deps.settings.remove(id, removal);
-    this.#entries.delete(id);
-    this.#forget(id);
+  async remove(id: string, removal: CameraRemoval): Promise<void> {
+    const { change, settings } = this.#deps;
+    await change(() => settings.remove(id, removal));
+    if (this.#entries.delete(id)) this.#forget(id);
   }
 
   /** Every reason why a batch can't be made, as a client sent it, beside the form of its parts. */
@@ -309,12 +314,15 @@ export class CameraRegistry {
   }
 
   /** Makes all of these changes or, if it throws, none; only cameras whose source changed are interrupted. */
-  changeMany(batch: CameraBatch): void {
-    const update = batch.update.map(({ id, changes }) => ({
-      id,
-      changes: keepPasswords(changes, this.#entry(id).stored),
-    }));
-    this.#deps.settings.changeMany({ ...batch, update });
+  async changeMany(batch: CameraBatch): Promise<void> {
+    const { change, settings } = this.#deps;
+    await change(() => {
+      const update = batch.update.map(({ id, changes }) => ({
+        id,
+        changes: keepPasswords(changes, settings.get(id)),
+      }));
+      settings.changeMany({ ...batch, update });
+    });
     this.reload();
   }
 

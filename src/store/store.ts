@@ -1,6 +1,7 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
+import type { Change } from '../base/change.js';
 import { messageOf } from '../base/errors.js';
 import { type ApiKeyRecord, ApiKeyTable } from './api-keys.js';
 import { AuditTable } from './audit.js';
@@ -111,6 +112,12 @@ export class Store {
   get revision(): number {
     return this.#totalChanges.get()! - this.#own.count;
   }
+
+  /**
+   * Changes what was configured: all that `work` does with these tables at once, or nothing of it. `work` is on the store
+   * alone, and may be done again if it turns out that others changed something meanwhile.
+   */
+  readonly change: Change = async (work) => inTransaction(this.#db, work);
 
   /** All that was configured, as of one moment. */
   exportAll(): Configuration {

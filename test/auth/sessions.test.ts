@@ -26,7 +26,16 @@ const setUp = async (t: TestContext) => {
   const tokens = new Tokens(secret, { users, clock });
   const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
   const viewers = new Viewers({ clock, log: createLogger(() => undefined) });
-  const accounts = new Accounts(secret, { users, logins, facts, tokens, sessions, viewers, clock });
+  const accounts = new Accounts(secret, {
+    change: store.change,
+    users,
+    logins,
+    facts,
+    tokens,
+    sessions,
+    viewers,
+    clock,
+  });
   await accounts.create({ username: 'root', password: PASSWORD, role: 'admin' });
   await accounts.create({ username: 'eve', password: PASSWORD, role: 'viewer' });
   /** One more session, without the time that a password takes. */

@@ -20,11 +20,12 @@ const setUp = (t: TestContext) => {
   const store = new Store(join(tempFolder(t), 'framering.db'));
   t.after(() => store.close());
   const viewers = new Viewers({ clock: new FakeClock(), log: createLogger(() => undefined) });
-  const restore = (wanted: ImportedConfiguration): void => restoreSnapshot(wanted, { store, viewers });
+  const restore = (wanted: ImportedConfiguration): Promise<void> =>
+    restoreSnapshot(wanted, { store, viewers });
   /** The faults that a configuration is refused with. */
-  const faultsOf = (wanted: ImportedConfiguration): readonly SnapshotFault[] => {
+  const faultsOf = async (wanted: ImportedConfiguration): Promise<readonly SnapshotFault[]> => {
     try {
-      restore(wanted);
+      await restore(wanted);
     } catch (thrown) {
       assert.ok(thrown instanceof AppError);
       assert.deepEqual([thrown.code, thrown.message], ['bad_snapshot', "the snapshot can't be imported"]);
@@ -37,14 +38,14 @@ const setUp = (t: TestContext) => {
 
 const pathsOf = (faults: readonly SnapshotFault[]): string[] => faults.map(({ path }) => path);
 
-test('a snapshot with faults is refused with all of them, and nothing changes', (t) => {
+test('a snapshot with faults is refused with all of them, and nothing changes', async (t) => {
   const { store, restore, faultsOf } = setUp(t);
   const hash = weakHash('correct horse');
   const admin = { username: 'admin', password_hash: hash, role: 'admin' } as const;
-  restore({ cameras: [sampleCamera('kept')], tags: [], folders: [], users: [admin] });
+  await restore({ cameras: [sampleCamera('kept')], tags: [], folders: [], users: [admin] });
   const before = store.exportAll();
   const folder = (id: string, parent_id: string) => ({ id, name: id, parent_id });
-  const faults = faultsOf({
+  const faults = await faultsOf({
     cameras: [sampleCamera('a'), sampleCamera('b'), sampleCamera('a')],
     tags: [
       { id: 't', name: 't', color: '#000000' },
@@ -87,7 +88,16 @@ test('a restore ends what the snapshot no longer allows, and a restored password
   const secret = Buffer.alloc(32, 1);
   const tokens = new Tokens(secret, { users, clock });
   const sessions = new Sessions({ sessions: store.sessions, users, tokens, clock });
-  const accounts = new Accounts(secret, { users, logins, facts, tokens, sessions, viewers, clock });
+  const accounts = new Accounts(secret, {
+    change: store.change,
+    users,
+    logins,
+    facts,
+    tokens,
+    sessions,
+    viewers,
+    clock,
+  });
   await accounts.create({ username: 'root', password: 'correct horse', role: 'admin' });
   await accounts.create({ username: 'eve', password: 'correct horse', role: 'viewer' });
   for (const id of ['kept', 'locked', 'gone']) store.cameras.create(sampleCamera(id));
@@ -97,7 +107,7 @@ test('a restore ends what the snapshot no longer allows, and a restored password
   for (const id of ['kept', 'locked', 'gone'])
     for (const name of ['root', 'eve'])
       viewers.takePlace(id, name, (reason) => ended.push(`${id} ${name} ${reason}`));
-  restore({
+  await restore({
     cameras: [sampleCamera('kept'), sampleCamera('locked', { token_auth: true })],
     tags: [],
     folders: [],
@@ -126,7 +136,7 @@ test('a restore that would lock everybody out, or cost too much to log in, is re
     user('c', hash.replace('ln=15', 'ln=31')),
     user('a', hash),
   ];
-  const faults = faultsOf({ cameras: [], tags: [], folders: [], users });
+  const faults = await faultsOf({ cameras: [], tags: [], folders: [], users });
   assert.deepEqual(pathsOf(faults), [
     'users[3].username',
     'users[1].password_hash',

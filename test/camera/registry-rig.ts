@@ -72,6 +72,7 @@ export const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFol
     log: createLogger(() => {}),
     cameras,
     settings: store.cameras,
+    change: store.change,
     traffic: store.traffic,
     activity: {
       viewers: () => ({ websocket: 1, wall: 4, hls: 2, whep: 3, rtsp: 5 }),

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { FakeClock } from '../support/fake-clock.js';
 import { secondOf, setUp, stored } from './registry-rig.js';
 
-test('live figures come from the ring: rates over 5 s, facts of the stream, traffic', (t) => {
+test('live figures come from the ring: rates over 5 s, facts of the stream, traffic', async (t) => {
   const { clock, registry, stream, lose } = setUp(t);
-  registry.create(stored('a'));
+  await registry.create(stored('a'));
   assert.equal(registry.get('a', true).state, 'connecting');
   const ring = stream('a');
   for (let seconds = 0; seconds < 8; seconds++) secondOf(ring, clock);
@@ -50,9 +50,9 @@ test('live figures come from the ring: rates over 5 s, facts of the stream, traf
   );
 });
 
-test('rates are right two seconds after a stream begins, and say nothing of the outage before', (t) => {
+test('rates are right two seconds after a stream begins, and say nothing of the outage before', async (t) => {
   const { clock, registry, stream, lose } = setUp(t);
-  registry.create(stored('a'));
+  await registry.create(stored('a'));
   const ring = stream('a');
   for (let seconds = 0; seconds < 3; seconds++) secondOf(ring, clock);
   lose('a');
@@ -63,9 +63,9 @@ test('rates are right two seconds after a stream begins, and say nothing of the 
   assert.equal(registry.get('a', true).fps, 25);
 });
 
-test('quirks in force: those that were set, and those that the session turned out to need', (t) => {
+test('quirks in force: those that were set, and those that the session turned out to need', async (t) => {
   const { clock, registry, stream, lose, told, say, attemptOf } = setUp(t);
-  registry.create(stored('a', { quirks: { keepalive: 'options', certificate: 'any' } }));
+  await registry.create(stored('a', { quirks: { keepalive: 'options', certificate: 'any' } }));
   const active = (): readonly string[] => registry.get('a', true).quirks_active;
   const connect = told.findLast((message) => message.type === 'connect');
   assert.deepEqual(connect?.source.quirks, { keepalive: 'options', certificate: 'any' });
@@ -82,25 +82,25 @@ test('quirks in force: those that were set, and those that the session turned ou
   assert.deepEqual(active(), ['keepalive']);
 });
 
-test('a camera over its traffic limit rests until the cap is raised or the month ends', (t) => {
+test('a camera over its traffic limit rests until the cap is raised or the month ends', async (t) => {
   const { clock, registry, cameras, stream, told } = setUp(t, new FakeClock(Date.UTC(2026, 10, 30, 23, 50)));
-  registry.create(stored('a', { traffic_limit: 1 }));
+  await registry.create(stored('a', { traffic_limit: 1 }));
   secondOf(stream('a'), clock, 999_999);
   assert.equal(registry.get('a', true).state, 'streaming');
-  registry.update('a', { comment: 'still below' });
+  await registry.update('a', { comment: 'still below' });
   assert.equal(registry.get('a', true).state, 'streaming');
   secondOf(stream('a'), clock, 1_000_000);
   assert.equal(registry.get('a', true).state, 'traffic_limited');
   assert.ok(told.some((message) => message.type === 'release' && message.closeRing));
   clock.advance(60_000);
   assert.equal(cameras.workerCount, 0, 'nothing runs for it');
-  registry.update('a', { traffic_limit: 100 });
+  await registry.update('a', { traffic_limit: 100 });
   assert.equal(registry.get('a', true).state, 'connecting');
-  registry.update('a', { traffic_limit: 1 });
+  await registry.update('a', { traffic_limit: 1 });
   assert.equal(registry.get('a', true).state, 'traffic_limited');
-  registry.update('a', { disabled: true });
+  await registry.update('a', { disabled: true });
   assert.equal(registry.get('a', true).state, 'disabled');
-  registry.update('a', { disabled: false });
+  await registry.update('a', { disabled: false });
   assert.equal(registry.get('a', true).state, 'traffic_limited');
   clock.advance(10 * 60_000);
   assert.deepEqual(
@@ -110,9 +110,9 @@ test('a camera over its traffic limit rests until the cap is raised or the month
   );
 });
 
-test('traffic counts survive a restart, at most ten seconds late even after a crash', (t) => {
+test('traffic counts survive a restart, at most ten seconds late even after a crash', async (t) => {
   const first = setUp(t);
-  first.registry.create(stored('a', { traffic_limit: 2 }));
+  await first.registry.create(stored('a', { traffic_limit: 2 }));
   secondOf(first.stream('a'), first.clock, 1_500_000);
   first.clock.advance(10_000);
   const afterCrash = setUp(t, new FakeClock(), first.path);
@@ -125,13 +125,13 @@ test('traffic counts survive a restart, at most ten seconds late even after a cr
   assert.deepEqual(afterStop.told, [], 'it is never asked to connect');
 });
 
-test('a camera that is switched off is billed to its last byte, and its ring is let go', (t) => {
+test('a camera that is switched off is billed to its last byte, and its ring is let go', async (t) => {
   const { clock, registry, stream } = setUp(t);
-  registry.create(stored('a'));
+  await registry.create(stored('a'));
   const ring = stream('a');
   secondOf(ring, clock, 1_000_000);
   ring.writer.add('receivedBytes', 200_000);
-  registry.update('a', { disabled: true });
+  await registry.update('a', { disabled: true });
   // What comes until its TEARDOWN is through.
   ring.writer.add('receivedBytes', 30_000);
   clock.advance(1_000);
@@ -143,30 +143,30 @@ test('a camera that is switched off is billed to its last byte, and its ring is 
   assert.equal(registry.get('a', true).traffic_used_mb, 1.234, 'nobody looks at it any more');
 });
 
-test('a camera that is switched off and on within a second is billed for both', (t) => {
+test('a camera that is switched off and on within a second is billed for both', async (t) => {
   const { clock, registry, stream } = setUp(t);
-  registry.create(stored('a'));
+  await registry.create(stored('a'));
   const ring = stream('a');
   secondOf(ring, clock, 1_000_000);
   ring.writer.add('receivedBytes', 200_000);
-  registry.update('a', { disabled: true });
-  registry.update('a', { disabled: false });
+  await registry.update('a', { disabled: true });
+  await registry.update('a', { disabled: false });
   secondOf(stream('a'), clock, 500_000);
   assert.equal(registry.get('a', true).traffic_used_mb, 1.7);
 });
 
-test('a ring made anew counts from nothing, a larger one goes on', (t) => {
+test('a ring made anew counts from nothing, a larger one goes on', async (t) => {
   const { clock, registry, stream } = setUp(t);
-  registry.create(stored('a'));
+  await registry.create(stored('a'));
   secondOf(stream('a'), clock, 1_000_000);
   secondOf(stream('a'), clock, 400_000);
   assert.equal(registry.get('a', true).traffic_used_mb, 1.4);
 });
 
-test('bytes are billed once, whoever takes the ring over: after crashes, a move, and a start of the service', (t) => {
+test('bytes are billed once, whoever takes the ring over: after crashes, a move, and a start of the service', async (t) => {
   const first = setUp(t);
   const { clock, registry, threads, stream, die } = first;
-  registry.create(stored('a', { traffic_limit: 3 }));
+  await registry.create(stored('a', { traffic_limit: 3 }));
   threads.startMs = 1_500;
   let ring = stream('a');
   secondOf(ring, clock, 1_000_000);
@@ -185,9 +185,9 @@ test('bytes are billed once, whoever takes the ring over: after crashes, a move,
   assert.equal(again.registry.get('a', true).traffic_used_mb, 1.5);
 });
 
-test('what a camera is stays known while its thread starts anew, and so does what came in before the crash', (t) => {
+test('what a camera is stays known while its thread starts anew, and so does what came in before the crash', async (t) => {
   const { clock, registry, threads, stream, die } = setUp(t);
-  registry.create(stored('a'));
+  await registry.create(stored('a'));
   const ring = stream('a');
   secondOf(ring, clock, 1_000_000);
   threads.startMs = 60_000;
@@ -200,9 +200,9 @@ test('what a camera is stays known while its thread starts anew, and so does wha
   assert.ok(figures!.ringBytes > 0 && figures!.counters !== null, 'its memory is still taken');
 });
 
-test('an import restarts only cameras whose source is another, and ends what viewers lost', (t) => {
+test('an import restarts only cameras whose source is another, and ends what viewers lost', async (t) => {
   const { registry, store, attemptOf, told, events } = setUp(t);
-  for (const id of ['same', 'moved', 'gone', 'locked', 'off']) registry.create(stored(id));
+  for (const id of ['same', 'moved', 'gone', 'locked', 'off']) await registry.create(stored(id));
   const before = new Map(['same', 'locked'].map((id) => [id, attemptOf(id)]));
   told.length = 0;
   store.cameras.replaceAll([
@@ -226,38 +226,23 @@ test('an import restarts only cameras whose source is another, and ends what vie
   const touched = new Set(told.flatMap((message) => ('cameraId' in message ? [message.cameraId] : [])));
   assert.deepEqual([...touched].sort(), ['gone', 'moved', 'new', 'off']);
   assert.deepEqual(events.splice(0).sort(), ['disabled off', 'locked locked', 'removed gone']);
-  for (const disabled of [true, false, true]) registry.update('off', { disabled });
+  for (const disabled of [true, false, true]) await registry.update('off', { disabled });
   assert.deepEqual(events, ['disabled off'], 'told of the change alone');
   for (const [id, attempt] of before) assert.ok(attempt > 0, id);
 });
 
-test('the revision changes with whatever a view shows, and with nothing else', (t) => {
+test('the revision changes with whatever a view shows, and with nothing else', async (t) => {
   const { clock, registry, stream } = setUp(t);
-  registry.create(stored('a'));
-  const changes = (act: () => void): boolean => {
+  await registry.create(stored('a'));
+  const changes = async (act: () => unknown): Promise<boolean> => {
     const { revision } = registry;
-    act();
+    await act();
     return registry.revision !== revision;
   };
-  assert.equal(
-    changes(() => registry.list(true)),
-    false,
-  );
-  assert.equal(
-    changes(() => registry.update('a', { comment: 'x' })),
-    true,
-  );
-  assert.equal(
-    changes(() => stream('a')),
-    true,
-  );
-  assert.equal(
-    changes(() => clock.advance(1_000)),
-    true,
-  );
-  assert.equal(
-    changes(() => registry.remove('a', { isPurged: false })),
-    true,
-  );
+  assert.equal(await changes(() => registry.list(true)), false);
+  assert.equal(await changes(() => registry.update('a', { comment: 'x' })), true);
+  assert.equal(await changes(() => stream('a')), true);
+  assert.equal(await changes(() => clock.advance(1_000)), true);
+  assert.equal(await changes(() => registry.remove('a', { isPurged: false })), true);
   assert.throws(() => registry.get('a', true), { code: 'not_found' });
 });

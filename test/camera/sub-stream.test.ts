@@ -18,10 +18,10 @@ const unwatched = {
   bitrate: 0,
 };
 
-test('a sub-stream is shown beside the main one: standing by, then as it comes, and why it does not', (t) => {
+test('a sub-stream is shown beside the main one: standing by, then as it comes, and why it does not', async (t) => {
   const { clock, cameras, registry, stream, lose } = setUp(t);
-  registry.create(stored('a', { sub_url: SUB_URL }));
-  registry.create(stored('b'));
+  await registry.create(stored('a', { sub_url: SUB_URL }));
+  await registry.create(stored('b'));
   assert.deepEqual(registry.get('a', true).sub, unwatched);
   assert.equal(registry.get('b', true).sub, null);
   cameras.follow(sub, noop);
@@ -41,9 +41,9 @@ test('a sub-stream is shown beside the main one: standing by, then as it comes, 
   assert.equal(lost.last_error, '');
 });
 
-test('both streams count against the month, and rest when it is over its limit', (t) => {
+test('both streams count against the month, and rest when it is over its limit', async (t) => {
   const { clock, cameras, registry, stream } = setUp(t);
-  registry.create(stored('a', { sub_url: SUB_URL, traffic_limit: 2 }));
+  await registry.create(stored('a', { sub_url: SUB_URL, traffic_limit: 2 }));
   cameras.follow(sub, noop);
   const [mainRing, subRing] = [stream('a'), stream(sub)];
   mainRing.writer.add('receivedBytes', 1_200_000);
@@ -54,65 +54,58 @@ test('both streams count against the month, and rest when it is over its limit',
   const over = registry.get('a', true);
   assert.deepEqual([over.state, over.sub?.state], ['traffic_limited', 'traffic_limited']);
   assert.ok(clock.advance(60_000) === undefined && cameras.workerCount === 0, 'nothing runs for it');
-  registry.update('a', { traffic_limit: 0 });
+  await registry.update('a', { traffic_limit: 0 });
   const raised = registry.get('a', true);
   assert.deepEqual([raised.state, raised.sub?.state], ['connecting', 'connecting']);
 });
 
-test('a sub-stream that is taken away is billed to its last byte', (t) => {
+test('a sub-stream that is taken away is billed to its last byte', async (t) => {
   const { clock, cameras, registry, stream } = setUp(t);
-  registry.create(stored('a', { sub_url: SUB_URL }));
+  await registry.create(stored('a', { sub_url: SUB_URL }));
   cameras.follow(sub, noop);
   const ring = stream(sub);
   secondOf(ring, clock, 500_000);
   ring.writer.add('receivedBytes', 200_000);
-  registry.update('a', { sub_url: '' });
+  await registry.update('a', { sub_url: '' });
   ring.writer.add('receivedBytes', 30_000);
   clock.advance(1_000);
   assert.equal(registry.get('a', true).traffic_used_mb, 0.73);
   assert.equal(registry.get('a', true).sub, null);
 });
 
-test('a change of one address restarts that stream alone; what both share restarts both', (t) => {
+test('a change of one address restarts that stream alone; what both share restarts both', async (t) => {
   const { cameras, registry, stream, told } = setUp(t);
-  registry.create(stored('a', { sub_url: SUB_URL }));
+  await registry.create(stored('a', { sub_url: SUB_URL }));
   cameras.follow(sub, noop);
   stream('a');
   stream(sub);
-  const connected = (act: () => void): string[] => {
+  const connected = async (act: () => Promise<void>): Promise<string[]> => {
     told.length = 0;
-    act();
+    await act();
     return told.flatMap((message) =>
       message.type === 'connect' ? [`${message.cameraId} ${message.source.url}`] : [],
     );
   };
   const nextUrl = 'rtsp://sub.local/3';
-  assert.deepEqual(
-    connected(() => registry.update('a', { sub_url: nextUrl })),
-    [`a/sub ${nextUrl}`],
-  );
-  assert.deepEqual(
-    connected(() => registry.update('a', { url: 'rtsp://a.local/4' })),
-    ['a rtsp://a.local/4'],
-  );
-  assert.deepEqual(
-    connected(() => registry.update('a', { transport: 'udp', comment: 'both' })),
-    ['a rtsp://a.local/4', `a/sub ${nextUrl}`],
-  );
-  assert.deepEqual(
-    connected(() => registry.update('a', { record: true, traffic_limit: 5 })),
-    [],
-  );
+  assert.deepEqual(await connected(() => registry.update('a', { sub_url: nextUrl })), [`a/sub ${nextUrl}`]);
+  assert.deepEqual(await connected(() => registry.update('a', { url: 'rtsp://a.local/4' })), [
+    'a rtsp://a.local/4',
+  ]);
+  assert.deepEqual(await connected(() => registry.update('a', { transport: 'udp', comment: 'both' })), [
+    'a rtsp://a.local/4',
+    `a/sub ${nextUrl}`,
+  ]);
+  assert.deepEqual(await connected(() => registry.update('a', { record: true, traffic_limit: 5 })), []);
 });
 
-test('another way to record touches no stream, and its recorder alone is told', (t) => {
+test('another way to record touches no stream, and its recorder alone is told', async (t) => {
   const { registry, stream, told } = setUp(t);
-  registry.create(stored('a', { record: true, record_mode: 'events' }));
+  await registry.create(stored('a', { record: true, record_mode: 'events' }));
   stream('a');
   const modes = () => told.flatMap((message) => (message.type === 'record' ? [message.mode] : []));
   assert.deepEqual(modes(), ['events']);
   told.length = 0;
-  registry.update('a', { record_mode: 'continuous', event_retention_days: 30 });
+  await registry.update('a', { record_mode: 'continuous', event_retention_days: 30 });
   assert.deepEqual(
     told.map(({ type }) => type),
     ['record'],
@@ -120,9 +113,9 @@ test('another way to record touches no stream, and its recorder alone is told', 
   assert.deepEqual(modes(), ['continuous']);
 });
 
-test('the sub-stream is never recorded, and an import brings it, changes it and takes it away', (t) => {
+test('the sub-stream is never recorded, and an import brings it, changes it and takes it away', async (t) => {
   const { cameras, registry, store, stream, told } = setUp(t);
-  registry.create(stored('a', { sub_url: SUB_URL, record: true }));
+  await registry.create(stored('a', { sub_url: SUB_URL, record: true }));
   cameras.follow(sub, noop);
   stream(sub);
   assert.deepEqual(
@@ -135,23 +128,25 @@ test('the sub-stream is never recorded, and an import brings it, changes it and 
   const touched = new Set(told.flatMap((message) => ('cameraId' in message ? [message.cameraId] : [])));
   assert.deepEqual([...touched], [sub]);
   assert.equal(registry.get('a', true).sub, null);
-  registry.remove('a', { isPurged: false });
+  await registry.remove('a', { isPurged: false });
   assert.deepEqual([...cameras.ids], []);
 });
 
-test('a stream is found by its name: without a sub-stream that is the main one', (t) => {
+test('a stream is found by its name: without a sub-stream that is the main one', async (t) => {
   const { registry } = setUp(t);
-  registry.create(stored('a', { sub_url: SUB_URL }));
-  registry.create(stored('b'));
+  await registry.create(stored('a', { sub_url: SUB_URL }));
+  await registry.create(stored('b'));
   assert.deepEqual(
     [registry.sourceOf('a', 'main'), registry.sourceOf('a', 'sub'), registry.sourceOf('b', 'sub')],
     ['a', 'a/sub', 'b'],
   );
 });
 
-test('a camera on demand costs nothing until somebody wants it, and its HLS is made for nobody', (t) => {
+test('a camera on demand costs nothing until somebody wants it, and its HLS is made for nobody', async (t) => {
   const { clock, cameras, registry, stream, told } = setUp(t);
-  registry.create(stored('a', { on_demand: true, lazy_hls: false, sub_url: SUB_URL, traffic_limit: 1 }));
+  await registry.create(
+    stored('a', { on_demand: true, lazy_hls: false, sub_url: SUB_URL, traffic_limit: 1 }),
+  );
   clock.advance(3_600_000);
   const { state, last_error, traffic_used_mb, sub: shown } = registry.get('a', true);
   assert.deepEqual([state, last_error, traffic_used_mb, shown], ['standby', '', 0, unwatched]);
@@ -164,6 +159,6 @@ test('a camera on demand costs nothing until somebody wants it, and its HLS is m
   clock.advance(32_000);
   const after = registry.get('a', true);
   assert.deepEqual([after.state, after.traffic_used_mb, after.codec], ['standby', 0.5, '']);
-  registry.update('a', { record: true });
+  await registry.update('a', { record: true });
   assert.equal(registry.get('a', true).state, 'connecting');
 });

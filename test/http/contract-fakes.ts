@@ -169,6 +169,7 @@ export const startFakeOutputs = async (): Promise<{
       sessions: { of: () => [], endOf: () => false },
       timeZone: () => 'UTC',
       preferences: { textOf: () => '{}', put: () => undefined },
+      change: async (work) => work(),
     }),
     ...cameraTestRoutes({ tests: fakeTests, cameras: { unmasked: (_id, _stream, url) => url } }),
     ...userRoutes({ accounts: { list: busy, create: busy, update: busy, remove: busy } }),

@@ -17,7 +17,7 @@ export type WebhooksRig = {
   readonly webhooks: Webhooks;
   readonly lines: string[];
   /** Makes a webhook, and answers its id. */
-  add(fields: Partial<NewWebhook> & { url: string }): { id: string; secret: string };
+  add(fields: Partial<NewWebhook> & { url: string }): Promise<{ id: string; secret: string }>;
   begin(fields?: Partial<KeptEvent>): KeptEvent;
   end(event: KeptEvent): void;
   /** Lets time pass, and what is on its way meanwhile arrive. */
@@ -45,7 +45,7 @@ const open = (t: TestContext, folder: string, clock: FakeClock, options: RigOpti
   const store = new Store(join(folder, 'framering.db'));
   const outbox = new Outbox(join(folder, 'outbox.db'), { log, latestMs: clock.wallMs() + 86_400_000 });
   const webhooks = new Webhooks({
-    ...{ clock, log, outbox, table: store.webhooks, random: () => 0 },
+    ...{ clock, log, outbox, table: store.webhooks, change: store.change, random: () => 0 },
     allowsLocal: options.allowsLocal ?? true,
     ...(options.resolve === undefined ? {} : { resolve: options.resolve }),
   });

@@ -23,7 +23,7 @@ const HOUR_MS = 3_600_000;
 test("an event's beginning and end are told in order, signed so that the reference library takes them", async (t) => {
   const rig = openWebhooks(t);
   const receiver = await receiverOf(t);
-  const { secret } = rig.add({ url: receiver.url });
+  const { secret } = await rig.add({ url: receiver.url });
   const event = rig.begin();
   rig.clock.advance(4_000);
   rig.end(event);
@@ -43,9 +43,9 @@ test("an event's beginning and end are told in order, signed so that the referen
 test('each is told of what it asked for', async (t) => {
   const rig = openWebhooks(t);
   const receiver = await receiverOf(t);
-  rig.add({ url: `${receiver.url}/cars`, types: ['detection'], camera_ids: ['yard'], labels: ['car'] });
-  rig.add({ url: `${receiver.url}/lost`, types: ['camera_lost', 'storage'], camera_ids: ['yard'] });
-  rig.add({ url: `${receiver.url}/off`, enabled: false });
+  await rig.add({ url: `${receiver.url}/cars`, types: ['detection'], camera_ids: ['yard'], labels: ['car'] });
+  await rig.add({ url: `${receiver.url}/lost`, types: ['camera_lost', 'storage'], camera_ids: ['yard'] });
+  await rig.add({ url: `${receiver.url}/off`, enabled: false });
   rig.begin({ cameraId: 'yard', label: 'person' });
   rig.begin({ cameraId: 'door', label: 'car' });
   rig.begin({ cameraId: 'yard', label: 'car' });
@@ -64,7 +64,7 @@ test('each is told of what it asked for', async (t) => {
 test('a receiver that is away gets all of it in order when it is back, a day later too', async (t) => {
   const rig = openWebhooks(t);
   const receiver = await receiverOf(t);
-  const { id } = rig.add({ url: receiver.url });
+  const { id } = await rig.add({ url: receiver.url });
   receiver.answer = (response) => response.destroy();
   for (let count = 0; count < 3; count++) rig.begin({ cameraId: `c${count}` });
   const failuresOf = () => rig.webhooks.find(id).failures;
@@ -94,7 +94,7 @@ test('a receiver that is away gets all of it in order when it is back, a day lat
 test('one message that is refused holds up no other, and comes again by itself', async (t) => {
   const rig = openWebhooks(t);
   const receiver = await receiverOf(t);
-  const { id } = rig.add({ url: receiver.url });
+  const { id } = await rig.add({ url: receiver.url });
   let isRefused = true;
   receiver.answer = (response) =>
     response.writeHead(isRefused && receiver.received.at(-1)!.body.includes('"bad"') ? 422 : 200).end();
@@ -113,7 +113,7 @@ test('one message that is refused holds up no other, and comes again by itself',
 test('Retry-After is heeded, 410 switches off, redirects are not followed', async (t) => {
   const rig = openWebhooks(t);
   const receiver = await receiverOf(t);
-  const { id } = rig.add({ url: receiver.url });
+  const { id } = await rig.add({ url: receiver.url });
   receiver.answer = (response) => response.writeHead(429, { 'retry-after': '7200' }).end();
   rig.begin();
   await until('it was asked to wait', () => rig.webhooks.find(id).failures === 1);
@@ -145,7 +145,8 @@ test('one that hangs ends by its deadline and delays nobody; one that answers a 
     response.on('drain', more);
     more();
   };
-  const ids = [slow, quick, endless].map(({ url }) => rig.add({ url }).id);
+  const added = await Promise.all([slow, quick, endless].map(({ url }) => rig.add({ url })));
+  const ids = added.map(({ id }) => id);
   const event = rig.begin();
   rig.end(event);
   await until('the quick one has both', () => quick.received.length === 2);
@@ -161,7 +162,7 @@ test('one that hangs ends by its deadline and delays nobody; one that answers a 
 test('nothing is lost with the process, and nothing comes twice but under its own id', async (t) => {
   let rig = openWebhooks(t);
   const receiver = await receiverOf(t);
-  const { id, secret } = rig.add({ url: receiver.url });
+  const { id, secret } = await rig.add({ url: receiver.url });
   receiver.answer = () => {};
   for (let count = 0; count < 5; count++) rig.begin({ cameraId: `c${count}` });
   await until('the first is on its way', () => receiver.received.length === 1);
@@ -186,7 +187,7 @@ test('nothing is lost with the process, and nothing comes twice but under its ow
 test('a storm is bounded: the oldest go, are counted, and are missed by their numbers', async (t) => {
   const rig = openWebhooks(t);
   const receiver = await receiverOf(t);
-  const { id } = rig.add({ url: receiver.url });
+  const { id } = await rig.add({ url: receiver.url });
   receiver.answer = (response) => response.writeHead(503).end();
   rig.begin();
   await until('it is away', () => rig.webhooks.find(id).failures === 1);
@@ -211,7 +212,7 @@ test('a storm is bounded: the oldest go, are counted, and are missed by their nu
   assert.ok(rig.lines.some((line) => line.includes('given up')));
   receiver.answer = (response) => response.writeHead(204).end();
   const early = receiver.received.length;
-  rig.webhooks.change(id, { url: `${receiver.url}/again` });
+  await rig.webhooks.change(id, { url: `${receiver.url}/again` });
   await until('some came', () => receiver.received.length > early + 3);
   assert.ok(bodies(receiver)[early].sequence > 200);
   // What is three days old is nobody's news.
@@ -238,10 +239,10 @@ test('no request reaches this machine unless that is allowed, whatever the name 
     callback(null, [{ address, family: address.includes(':') ? 6 : 4 }]);
   }) as never;
   const rig = openWebhooks(t, { allowsLocal: false, resolve });
-  assert.throws(() => rig.add({ url: `http://127.0.0.1:${port}/` }), /may not be sent to 127.0.0.1/);
-  assert.throws(() => rig.add({ url: `http://[::ffff:7f00:1]:${port}/` }), /may not be sent/);
-  assert.throws(() => rig.add({ url: `http://2130706433:${port}/` }), /may not be sent to 127.0.0.1/);
-  const { id } = rig.add({ url: `http://u:canary@rebinding.example:${port}/secret-path` });
+  await assert.rejects(rig.add({ url: `http://127.0.0.1:${port}/` }), /may not be sent to 127.0.0.1/);
+  await assert.rejects(rig.add({ url: `http://[::ffff:7f00:1]:${port}/` }), /may not be sent/);
+  await assert.rejects(rig.add({ url: `http://2130706433:${port}/` }), /may not be sent to 127.0.0.1/);
+  const { id } = await rig.add({ url: `http://u:canary@rebinding.example:${port}/secret-path` });
   rig.begin();
   for (let tries = 1; tries <= answers.length; tries++) {
     await until(`try ${tries}`, () => rig.webhooks.find(id).failures >= tries);
@@ -258,21 +259,21 @@ test('no request reaches this machine unless that is allowed, whatever the name 
 test('a masked password stands for the stored one, and goes to no other host', async (t) => {
   const rig = openWebhooks(t);
   const receiver = await receiverOf(t);
-  const { id } = rig.add({ url: receiver.url.replace('http://', 'http://eve:s3cret@') });
+  const { id } = await rig.add({ url: receiver.url.replace('http://', 'http://eve:s3cret@') });
   const shown = rig.webhooks.find(id).url;
   assert.match(shown, /eve:\*\*\*@/);
-  rig.webhooks.change(id, { url: shown.replace('/hook', '/other') });
+  await rig.webhooks.change(id, { url: shown.replace('/hook', '/other') });
   rig.begin();
   await until('it came', () => receiver.received.length === 1);
   const [{ path, headers }] = receiver.received as [TestReceiver['received'][0]];
   assert.deepEqual([path, headers['authorization']], ['/other', `Basic ${btoa('eve:s3cret')}`]);
-  assert.throws(() => rig.webhooks.change(id, { url: 'http://eve:***@198.51.100.1/' }), /masked password/);
+  await assert.rejects(rig.webhooks.change(id, { url: 'http://eve:***@198.51.100.1/' }), /masked password/);
 });
 
 test('no leap of the clock makes what waits old, or lets it wait longer', async (t) => {
   const rig = openWebhooks(t);
   const receiver = await receiverOf(t);
-  const { id } = rig.add({ url: receiver.url });
+  const { id } = await rig.add({ url: receiver.url });
   receiver.answer = (response) => response.writeHead(503).end();
   rig.begin();
   await until('it is away', () => rig.webhooks.find(id).failures === 1);
@@ -302,7 +303,7 @@ test('while the disk takes nothing, what was delivered is not sent again', async
   const folder = tempFolder(t);
   const rig = openWebhooks(t, { folder });
   const receiver = await receiverOf(t);
-  const { id } = rig.add({ url: receiver.url });
+  const { id } = await rig.add({ url: receiver.url });
   const other = new Database(join(folder, 'outbox.db'));
   t.after(() => other.close());
   receiver.answer = (response) => {

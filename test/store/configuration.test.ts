@@ -97,3 +97,15 @@ test('an import says whose rights to watch it took away, and spares everybody el
   assert.equal(store.users.find('same')?.token_epoch, epochBefore);
   assert.deepEqual(store.traffic.usedBytes('2026-11'), new Map([['open', 5]]), 'traffic counts stay');
 });
+
+test('a change of several tables is made whole, or not at all', async (t) => {
+  const store = openStore(t);
+  const tag = { id: 'a', name: 'a', color: '#000000' };
+  assert.equal(await store.change(() => store.tags.create(tag).id), 'a');
+  const failing = store.change(() => {
+    store.cameras.create(sampleCamera('left'));
+    store.tags.create(tag);
+  });
+  await assert.rejects(failing, { code: 'exists' });
+  assert.equal(store.cameras.find('left'), null);
+});

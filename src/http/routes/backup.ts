@@ -15,7 +15,7 @@ export type BackupRoutesDeps = {
     /** What is wrong between the records, whatever is wrong within them. */
     faultsBetween(snapshot: unknown): readonly InputFault[];
     /** Whole or, if it throws, not at all. */
-    restore(records: RestoredRecords): void;
+    restore(records: RestoredRecords): Promise<void>;
   };
 };
 
@@ -47,7 +47,7 @@ export const backupRoutes = ({ backup }: BackupRoutesDeps): Route[] => [
     bodyLimitBytes: IMPORT_LIMIT_BYTES,
     answers: { 200: { description: 'Done', schema: messageSchema } },
     problems: [503],
-    handle: ({ body, note }) => {
+    handle: async ({ body, note }) => {
       const { cameras, tags, folders, users, layouts, settings, webhooks, keys } = body;
       note({
         cameras: cameras.length,
@@ -58,7 +58,7 @@ export const backupRoutes = ({ backup }: BackupRoutesDeps): Route[] => [
         ...(webhooks && { webhooks: webhooks.length }),
         ...(keys && { keys: keys.length }),
       });
-      backup.restore({
+      await backup.restore({
         cameras,
         tags,
         folders,

@@ -138,7 +138,7 @@ const batchRoute = (registry: CameraRegistry, stored: StoredPlaces): Route =>
       },
     },
     problems: [503],
-    handle: ({
+    handle: async ({
       body: { create, update, delete: removed },
       query: { recordings },
       principal,
@@ -161,7 +161,7 @@ const batchRoute = (registry: CameraRegistry, stored: StoredPlaces): Route =>
       const changes = update.map(({ id = '', ...sent }) => ({ id, changes: withoutAbsent(sent) }));
       const [created, updated] = [create.map(({ id }) => id), changes.map(({ id }) => id)];
       note({ created, updated, deleted: removed, ...(isPurged && { recordings: 'deleted' }) });
-      registry.changeMany({ create, update: changes, remove: removed, isPurged });
+      await registry.changeMany({ create, update: changes, remove: removed, isPurged });
       const showsPasswords = seesPasswords(principal.role);
       const cameras = [...created, ...updated].map((id) => registry.get(id, showsPasswords));
       return { status: 200, body: { cameras, deleted: removed } };
@@ -204,12 +204,12 @@ export const cameraRoutes = ({ registry, stored, tokens }: CameraRoutesDeps): Ro
       bodyLimitBytes: LIMIT_BYTES,
       answers: { 201: { description: 'The camera', schema: cameraSchema } },
       problems: [409, 503],
-      handle: ({ body, principal, sight, note }) => {
+      handle: async ({ body, principal, sight, note }) => {
         note({ camera_id: body.id });
         requirePlace(body, sight);
         // What is left of it would be seen.
         if (sight.isLimited && stored.isLeft(body.id)) throw new AppError('exists', taken(body.id));
-        registry.create(body);
+        await registry.create(body);
         return shown(201, body.id, principal);
       },
     }),
@@ -225,14 +225,14 @@ export const cameraRoutes = ({ registry, stored, tokens }: CameraRoutesDeps): Ro
       bodyLimitBytes: LIMIT_BYTES,
       answers: { 200: { description: 'The whole camera', schema: cameraSchema } },
       problems: [404, 503],
-      handle: ({ params, body, principal, sight, note }) => {
+      handle: async ({ params, body, principal, sight, note }) => {
         const { id, ...changes } = body;
         const before = registry.get(params.id, true);
         if (id !== undefined && id !== params.id)
           throw invalidInput([{ path: 'id', message: 'the id of a camera can not be changed' }]);
         const present = withoutAbsent(changes);
         requirePlace(changes, sight, before.folder_id);
-        registry.update(params.id, present);
+        await registry.update(params.id, present);
         note({ fields: changedNames(present, before, registry.get(params.id, true)) });
         return shown(200, params.id, principal);
       },
@@ -248,10 +248,10 @@ export const cameraRoutes = ({ registry, stored, tokens }: CameraRoutesDeps): Ro
       query: removalQuery,
       answers: { 200: { description: 'Done', schema: messageSchema } },
       problems: [404, 503],
-      handle: ({ params, query: { recordings }, note }) => {
+      handle: async ({ params, query: { recordings }, note }) => {
         const isPurged = recordings === 'delete';
         if (isPurged) note({ recordings: 'deleted' });
-        registry.remove(params.id, { isPurged });
+        await registry.remove(params.id, { isPurged });
         return { status: 200, body: { message: 'camera deleted' } };
       },
     }),

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Sight } from '../../auth/sight.js';
+import type { Change } from '../../base/change.js';
 import { changedNames } from '../changed-names.js';
 import { listAnswers, listPage, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
@@ -16,6 +17,7 @@ export type FolderRoutesDeps = {
     update(id: string, changes: Partial<Omit<Folder, 'id'>>): Folder;
     remove(id: string): void;
   };
+  readonly change: Change;
   /** Cameras were given to another folder. */
   readonly onCamerasChanged: () => void;
   /** A folder came, went, or is elsewhere: others may see its cameras. */
@@ -27,7 +29,7 @@ const viewOf = (folder: Folder, sight: Sight): Folder =>
   sight.isLimited && !sight.seesFolder(folder.parent_id) ? { ...folder, parent_id: '' } : folder;
 
 /** The tree that cameras are kept in. */
-export const folderRoutes = ({ folders, onCamerasChanged, onMoved }: FolderRoutesDeps): Route[] => [
+export const folderRoutes = ({ folders, change, onCamerasChanged, onMoved }: FolderRoutesDeps): Route[] => [
   route({
     method: 'get',
     path: '/api/folders',
@@ -55,9 +57,9 @@ export const folderRoutes = ({ folders, onCamerasChanged, onMoved }: FolderRoute
     body: newFolderSchema,
     answers: { 201: { description: 'The folder', schema: folderSchema } },
     problems: [409, 503],
-    handle: ({ body, note }) => {
+    handle: async ({ body, note }) => {
       note({ target: body.id });
-      const made = folders.create(body);
+      const made = await change(() => folders.create(body));
       onMoved();
       return { status: 201, body: made };
     },
@@ -72,12 +74,12 @@ export const folderRoutes = ({ folders, onCamerasChanged, onMoved }: FolderRoute
     body: folderChangesSchema,
     answers: { 200: { description: 'The folder', schema: folderSchema } },
     problems: [404, 503],
-    handle: ({ params, body: { id, ...changes }, note }) => {
+    handle: async ({ params, body: { id, ...changes }, note }) => {
       if (id !== undefined && id !== params.id)
         throw invalidInput([{ path: 'id', message: 'the id of a folder can not be changed' }]);
       const present = withoutAbsent(changes);
       const before = folders.list().find((known) => known.id === params.id);
-      const after = folders.update(params.id, present);
+      const after = await change(() => folders.update(params.id, present));
       onMoved();
       note({ fields: changedNames(present, before, after) });
       return { status: 200, body: after };
@@ -92,8 +94,8 @@ export const folderRoutes = ({ folders, onCamerasChanged, onMoved }: FolderRoute
     params: idParams,
     answers: { 200: { description: 'Done', schema: messageSchema } },
     problems: [404, 503],
-    handle: ({ params }) => {
-      folders.remove(params.id);
+    handle: async ({ params }) => {
+      await change(() => folders.remove(params.id));
       onCamerasChanged();
       onMoved();
       return { status: 200, body: { message: 'folder deleted' } };

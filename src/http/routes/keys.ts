@@ -91,14 +91,14 @@ export const keyRoutes = ({ keys, clock, onvifPasswords }: KeyRoutesDeps): Route
     body: newKeySchema,
     answers: { 201: { description: 'The key, this once', schema: madeKeySchema } },
     problems: [409, 503],
-    handle: ({ body: { name, role, folders, cameras, expires }, note }) => {
+    handle: async ({ body: { name, role, folders, cameras, expires }, note }) => {
       note({ target: name, role, ...(folders && { folders }), ...(cameras && { cameras }) });
       const isLimited = (folders ?? cameras ?? null) !== null;
       if (isLimited && role === 'admin')
         throw invalidInput([{ path: 'role', message: 'an admin sees everything: take another role' }]);
       if (typeof expires === 'number' && expires <= clock.wallMs())
         throw invalidInput([{ path: 'expires', message: 'must be in the future' }]);
-      const { key, made } = keys.create({
+      const { key, made } = await keys.create({
         ...{ name, role, folders: folders ?? null, cameras: cameras ?? null },
         expires_ms: expires ?? null,
       });
@@ -115,8 +115,8 @@ export const keyRoutes = ({ keys, clock, onvifPasswords }: KeyRoutesDeps): Route
     params: z.object({ id: keyIdSchema }),
     answers: { 200: { description: 'Done', schema: messageSchema } },
     problems: [404, 503],
-    handle: ({ params, note }) => {
-      note({ target: keys.remove(params.id) });
+    handle: async ({ params, note }) => {
+      note({ target: await keys.remove(params.id) });
       return { status: 200, body: { message: 'key deleted' } };
     },
   }),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { may } from '../../auth/permissions.js';
 import type { Sight } from '../../auth/sight.js';
 import type { Principal } from '../../auth/tokens.js';
+import type { Change } from '../../base/change.js';
 import { AppError } from '../../base/errors.js';
 import { changedNames } from '../changed-names.js';
 import { entityTagOf, requireMatch, taggedText } from '../entity-tag.js';
@@ -26,6 +27,7 @@ export type LayoutRoutesDeps = {
     replace(layout: Layout): void;
     remove(id: string): void;
   };
+  readonly change: Change;
 };
 
 const ID_BYTES = 8;
@@ -77,7 +79,7 @@ const findIn =
     return seen;
   };
 
-const changeRoutes = (layouts: LayoutRoutesDeps['layouts']): Route[] => {
+const changeRoutes = ({ layouts, change }: LayoutRoutesDeps): Route[] => {
   const find = findIn(layouts);
   return [
     route({
@@ -91,7 +93,7 @@ const changeRoutes = (layouts: LayoutRoutesDeps['layouts']): Route[] => {
       body: layoutChangesSchema,
       answers: { 200: { description: 'The layout', schema: layoutSchema } },
       problems: [403, 404, 503],
-      handle: ({
+      handle: async ({
         params,
         body: { id, owner: _, revision: __, ...changes },
         principal,
@@ -101,16 +103,19 @@ const changeRoutes = (layouts: LayoutRoutesDeps['layouts']): Route[] => {
       }) => {
         if (id !== undefined && id !== params.id)
           throw invalidInput([{ path: 'id', message: 'the id of a layout can not be changed' }]);
-        const before = find(params.id, principal, sight);
         const present = withoutAbsent(changes);
-        const stored = layouts.find(params.id) ?? before;
-        const tiles = tilesOf(stored, present.tiles, sight);
-        const after: Layout = { ...before, ...present, tiles };
-        if (before.shared || after.shared) requireSharing(principal);
-        if (!after.shared && before.owner !== principal.username)
-          throw httpError('forbidden', 'only its owner may take back what is shared');
-        requireMatch(ifMatch, tagOf(before));
-        layouts.replace(after);
+        const { before, after } = await change(() => {
+          const before = find(params.id, principal, sight);
+          const stored = layouts.find(params.id) ?? before;
+          const tiles = tilesOf(stored, present.tiles, sight);
+          const after: Layout = { ...before, ...present, tiles };
+          if (before.shared || after.shared) requireSharing(principal);
+          if (!after.shared && before.owner !== principal.username)
+            throw httpError('forbidden', 'only its owner may take back what is shared');
+          requireMatch(ifMatch, tagOf(before));
+          layouts.replace(after);
+          return { before, after };
+        });
         note({ fields: changedNames(present, before, after) });
         return shown(find(params.id, principal, sight));
       },
@@ -124,9 +129,11 @@ const changeRoutes = (layouts: LayoutRoutesDeps['layouts']): Route[] => {
       params: idParams,
       answers: { 200: { description: 'Done', schema: messageSchema } },
       problems: [403, 404, 503],
-      handle: ({ params, principal, sight }) => {
-        if (find(params.id, principal, sight).shared) requireSharing(principal);
-        layouts.remove(params.id);
+      handle: async ({ params, principal, sight }) => {
+        await change(() => {
+          if (find(params.id, principal, sight).shared) requireSharing(principal);
+          layouts.remove(params.id);
+        });
         return { status: 200, body: { message: 'layout deleted' } };
       },
     }),
@@ -134,7 +141,7 @@ const changeRoutes = (layouts: LayoutRoutesDeps['layouts']): Route[] => {
 };
 
 /** Walls of cameras: each user's own, which nobody else sees, and those that are shared. */
-export const layoutRoutes = ({ layouts }: LayoutRoutesDeps): Route[] => {
+export const layoutRoutes = ({ layouts, change }: LayoutRoutesDeps): Route[] => {
   const find = findIn(layouts);
   return [
     route({
@@ -160,11 +167,11 @@ export const layoutRoutes = ({ layouts }: LayoutRoutesDeps): Route[] => {
       body: newLayoutSchema,
       answers: { 201: { description: 'The layout', schema: layoutSchema } },
       problems: [403, 409, 503],
-      handle: ({ body, principal, note }) => {
+      handle: async ({ body, principal, note }) => {
         if (body.shared) requireSharing(principal);
         const layout = { id: randomBytes(ID_BYTES).toString('hex'), owner: principal.username, ...body };
         note({ target: layout.id });
-        layouts.create(layout);
+        await change(() => layouts.create(layout));
         return { status: 201, body: viewOf(layout), headers: { ETag: tagOf(layout) } };
       },
     }),
@@ -181,6 +188,6 @@ export const layoutRoutes = ({ layouts }: LayoutRoutesDeps): Route[] => {
       problems: [404],
       handle: ({ params, principal, sight }) => shown(find(params.id, principal, sight)),
     }),
-    ...changeRoutes(layouts),
+    ...changeRoutes({ layouts, change }),
   ];
 };

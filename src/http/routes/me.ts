@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PERMISSIONS, permissionsOf } from '../../auth/permissions.js';
 import type { Principal } from '../../auth/tokens.js';
+import type { Change } from '../../base/change.js';
 import { AppError } from '../../base/errors.js';
 import { roles } from '../access.js';
 import { entityTagOf, requireMatch, taggedText } from '../entity-tag.js';
@@ -35,6 +36,7 @@ export type MeRoutesDeps = {
   /** That of the site. */
   readonly timeZone: () => string;
   readonly preferences: { textOf(username: string): string; put(username: string, text: string): void };
+  readonly change: Change;
 };
 
 const MAX_PREFERENCES_BYTES = 65_536;
@@ -110,7 +112,13 @@ const browserRoutes = ({ sessions }: Pick<MeRoutesDeps, 'sessions'>): Route[] =>
 ];
 
 /** Who asks: what they may do, their password, and what pages keep for them. */
-export const meRoutes = ({ accounts, sessions, preferences: kept, timeZone }: MeRoutesDeps): Route[] => [
+export const meRoutes = ({
+  accounts,
+  sessions,
+  preferences: kept,
+  change,
+  timeZone,
+}: MeRoutesDeps): Route[] => [
   ...browserRoutes({ sessions }),
   route({
     method: 'get',
@@ -174,13 +182,15 @@ export const meRoutes = ({ accounts, sessions, preferences: kept, timeZone }: Me
     bodyLimitBytes: MAX_PREFERENCES_BYTES,
     answers: { 200: { description: 'What is kept now', schema: preferences } },
     problems: [503],
-    handle: ({ principal: { username }, body, ifMatch }) => {
-      requireMatch(ifMatch, entityTagOf(kept.textOf(username)));
+    handle: async ({ principal: { username }, body, ifMatch }) => {
       const text = JSON.stringify(body);
       // A number may be longer written out than as it came.
       if (Buffer.byteLength(text) > MAX_PREFERENCES_BYTES)
         throw httpError('body_too_large', `preferences may have ${MAX_PREFERENCES_BYTES} bytes at most`);
-      kept.put(username, text);
+      await change(() => {
+        requireMatch(ifMatch, entityTagOf(kept.textOf(username)));
+        kept.put(username, text);
+      });
       return taggedText(text, entityTagOf(text));
     },
   }),

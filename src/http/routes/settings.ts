@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Change } from '../../base/change.js';
 import { changedNames } from '../changed-names.js';
 import { withoutAbsent } from '../optional.js';
 import { type Route, route } from '../route.js';
@@ -64,6 +65,7 @@ type Settings = z.infer<typeof storedSettingsSchema>;
 
 export type SettingRoutesDeps = {
   readonly settings: { all(): Settings; update(changes: Partial<Settings>): Settings };
+  readonly change: Change;
   /** How the service was started: nothing secret, and no paths. */
   readonly service: () => ServiceFacts;
 };
@@ -77,7 +79,7 @@ const changesSchema = z
   .meta({ id: 'SettingsChanges' });
 
 /** What can be set while the service runs; and, to be read alone, how it was started. */
-export const settingRoutes = ({ settings, service }: SettingRoutesDeps): Route[] => [
+export const settingRoutes = ({ settings, change, service }: SettingRoutesDeps): Route[] => [
   route({
     method: 'get',
     path: '/api/settings',
@@ -95,10 +97,10 @@ export const settingRoutes = ({ settings, service }: SettingRoutesDeps): Route[]
     body: changesSchema,
     answers: { 200: { description: 'The settings', schema: settingsSchema } },
     problems: [503],
-    handle: ({ body: { service: _, ...changes }, note }) => {
+    handle: async ({ body: { service: _, ...changes }, note }) => {
       const present = withoutAbsent(changes);
       const before = settings.all();
-      const after = settings.update(present);
+      const after = await change(() => settings.update(present));
       note({ fields: changedNames(present, before, after) });
       return { status: 200, body: { ...after, service: service() } };
     },

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Change } from '../../base/change.js';
 import { changedNames } from '../changed-names.js';
 import { listAnswers, listPage, pageQuery } from '../list.js';
 import { withoutAbsent } from '../optional.js';
@@ -15,12 +16,13 @@ export type TagRoutesDeps = {
     update(id: string, changes: Partial<Omit<Tag, 'id'>>): Tag;
     remove(id: string): void;
   };
+  readonly change: Change;
   /** Tags were taken off cameras. */
   readonly onCamerasChanged: () => void;
 };
 
 /** Labels for cameras. */
-export const tagRoutes = ({ tags, onCamerasChanged }: TagRoutesDeps): Route[] => [
+export const tagRoutes = ({ tags, change, onCamerasChanged }: TagRoutesDeps): Route[] => [
   route({
     method: 'get',
     path: '/api/tags',
@@ -42,9 +44,9 @@ export const tagRoutes = ({ tags, onCamerasChanged }: TagRoutesDeps): Route[] =>
     body: tagSchema,
     answers: { 201: { description: 'The tag', schema: tagSchema } },
     problems: [409, 503],
-    handle: ({ body, note }) => {
+    handle: async ({ body, note }) => {
       note({ target: body.id });
-      return { status: 201, body: tags.create(body) };
+      return { status: 201, body: await change(() => tags.create(body)) };
     },
   }),
   route({
@@ -57,12 +59,12 @@ export const tagRoutes = ({ tags, onCamerasChanged }: TagRoutesDeps): Route[] =>
     body: tagChangesSchema,
     answers: { 200: { description: 'The tag', schema: tagSchema } },
     problems: [404, 503],
-    handle: ({ params, body: { id, ...changes }, note }) => {
+    handle: async ({ params, body: { id, ...changes }, note }) => {
       if (id !== undefined && id !== params.id)
         throw invalidInput([{ path: 'id', message: 'the id of a tag can not be changed' }]);
       const present = withoutAbsent(changes);
       const before = tags.list().find((known) => known.id === params.id);
-      const after = tags.update(params.id, present);
+      const after = await change(() => tags.update(params.id, present));
       note({ fields: changedNames(present, before, after) });
       return { status: 200, body: after };
     },
@@ -76,8 +78,8 @@ export const tagRoutes = ({ tags, onCamerasChanged }: TagRoutesDeps): Route[] =>
     params: idParams,
     answers: { 200: { description: 'Done', schema: messageSchema } },
     problems: [404, 503],
-    handle: ({ params }) => {
-      tags.remove(params.id);
+    handle: async ({ params }) => {
+      await change(() => tags.remove(params.id));
       onCamerasChanged();
       return { status: 200, body: { message: 'tag deleted' } };
     },

@@ -21,7 +21,7 @@ export type UserRoutesDeps = {
         readonly folders?: readonly string[] | null;
       },
     ): Promise<User>;
-    remove(username: string): void;
+    remove(username: string): Promise<void>;
   };
 };
 
@@ -106,8 +106,8 @@ export const userRoutes = ({ accounts }: UserRoutesDeps): Route[] => [
     params: userParams,
     answers: { 200: { description: 'Done', schema: messageSchema } },
     problems: [404, 409, 503],
-    handle: ({ params }) => {
-      accounts.remove(params.username);
+    handle: async ({ params }) => {
+      await accounts.remove(params.username);
       return { status: 200, body: { message: 'user deleted' } };
     },
   }),

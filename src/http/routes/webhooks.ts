@@ -18,13 +18,13 @@ export type WebhookRoutesDeps = {
   readonly webhooks: {
     list(): WebhookView[];
     find(id: string): WebhookView;
-    create(webhook: NewWebhook): WebhookView & { readonly secret: string };
+    create(webhook: NewWebhook): Promise<WebhookView & { readonly secret: string }>;
     change(
       id: string,
       changes: WebhookChanges,
-    ): { readonly before: WebhookChanges; readonly after: WebhookChanges };
-    remove(id: string): void;
-    renewSecret(id: string): string;
+    ): Promise<{ readonly before: WebhookChanges; readonly after: WebhookChanges }>;
+    remove(id: string): Promise<void>;
+    renewSecret(id: string): Promise<string>;
     test(
       id: string,
       signal: AbortSignal,
@@ -47,7 +47,10 @@ const secretAndTest = ({ webhooks }: WebhookRoutesDeps): Route[] => [
     params: idParams,
     answers: { 200: { description: 'The secret', schema: webhookSecretSchema } },
     problems: [404, 503],
-    handle: ({ params }) => ({ status: 200, body: { secret: webhooks.renewSecret(params.id) } }),
+    handle: async ({ params }) => ({
+      status: 200,
+      body: { secret: await webhooks.renewSecret(params.id) },
+    }),
   }),
   route({
     method: 'post',
@@ -91,8 +94,8 @@ export const webhookRoutes = ({ webhooks }: WebhookRoutesDeps): Route[] => [
     body: newWebhookSchema,
     answers: { 201: { description: 'The webhook', schema: madeWebhookSchema } },
     problems: [409, 503],
-    handle: ({ body: { secret = null, ...fields }, note }) => {
-      const made = webhooks.create({ ...fields, secret });
+    handle: async ({ body: { secret = null, ...fields }, note }) => {
+      const made = await webhooks.create({ ...fields, secret });
       note({ target: made.id });
       return { status: 201, body: made };
     },
@@ -117,12 +120,12 @@ export const webhookRoutes = ({ webhooks }: WebhookRoutesDeps): Route[] => [
     body: webhookChangesSchema,
     answers: { 200: { description: 'The webhook', schema: webhookSchema } },
     problems: [404, 503],
-    handle: ({ params, body, note }) => {
+    handle: async ({ params, body, note }) => {
       const { id, waiting: _, dropped: __, failures: ___, last: ____, ...changes } = body;
       if (id !== undefined && id !== params.id)
         throw invalidInput([{ path: 'id', message: 'the id of a webhook can not be changed' }]);
       const present = withoutAbsent(changes);
-      const { before, after } = webhooks.change(params.id, present);
+      const { before, after } = await webhooks.change(params.id, present);
       note({ target: params.id, fields: changedNames(present, before, after) });
       return { status: 200, body: webhooks.find(params.id) };
     },
@@ -136,8 +139,8 @@ export const webhookRoutes = ({ webhooks }: WebhookRoutesDeps): Route[] => [
     params: idParams,
     answers: { 200: { description: 'Done', schema: messageSchema } },
     problems: [404, 503],
-    handle: ({ params }) => {
-      webhooks.remove(params.id);
+    handle: async ({ params }) => {
+      await webhooks.remove(params.id);
       return { status: 200, body: { message: 'webhook deleted' } };
     },
   }),

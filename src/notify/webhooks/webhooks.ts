@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Change } from '../../base/change.js';
 import type { Clock, Timer } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
@@ -15,6 +16,7 @@ export type WebhooksDeps = Omit<PostDeps, 'clock'> & {
   readonly clock: Clock;
   readonly log: Logger;
   readonly table: WebhookTable;
+  readonly change: Change;
   readonly outbox: Outbox;
   /** Puts the events on the disk of which messages are about to be: who hears of a beginning is to hear of its end. */
   readonly keepEvents?: () => void;
@@ -100,38 +102,46 @@ export class Webhooks {
   }
 
   /** The secret is shown this once. Throws `too_many_webhooks` and `bad_url`. */
-  create({ secret, ...fields }: NewWebhook): WebhookView & { readonly secret: string } {
+  async create({ secret, ...fields }: NewWebhook): Promise<WebhookView & { readonly secret: string }> {
+    const { change, table } = this.#deps;
     const id = randomBytes(ID_BYTES).toString('hex');
     const url = this.#checked(unmaskedUrl(fields.url, null));
     const webhook = { id, ...fields, url, secret: secret ?? newSecret() };
-    this.#deps.table.create(webhook);
+    await change(() => table.create(webhook));
     this.reload();
     return { ...this.#viewOf(webhook), secret: webhook.secret };
   }
 
   /** Throws `not_found` and `bad_url`. */
-  change(id: string, changes: WebhookChanges): { readonly before: Webhook; readonly after: Webhook } {
-    const before = this.#stored(id);
-    const url =
-      changes.url === undefined || changes.url === maskedUrl(before.url)
-        ? before.url
-        : this.#checked(unmaskedUrl(changes.url, before.url));
-    const after = { ...before, ...changes, url };
-    this.#deps.table.replace(after);
+  async change(
+    id: string,
+    changes: WebhookChanges,
+  ): Promise<{ readonly before: Webhook; readonly after: Webhook }> {
+    const changed = await this.#deps.change(() => {
+      const before = this.#stored(id);
+      const url =
+        changes.url === undefined || changes.url === maskedUrl(before.url)
+          ? before.url
+          : this.#checked(unmaskedUrl(changes.url, before.url));
+      const after = { ...before, ...changes, url };
+      this.#deps.table.replace(after);
+      return { before, after };
+    });
     this.reload();
-    return { before, after };
+    return changed;
   }
 
   /** Throws `not_found`. */
-  remove(id: string): void {
-    if (!this.#deps.table.remove(id)) throw notFound(id);
+  async remove(id: string): Promise<void> {
+    const { change, table } = this.#deps;
+    if (!(await change(() => table.remove(id)))) throw notFound(id);
     this.reload();
   }
 
   /** Another secret from now on, shown this once. Throws `not_found`. */
-  renewSecret(id: string): string {
+  async renewSecret(id: string): Promise<string> {
     const secret = newSecret();
-    this.change(id, { secret });
+    await this.change(id, { secret });
     return secret;
   }
 
@@ -205,7 +215,7 @@ export class Webhooks {
       onAttempt: (isDelivered) => {
         this.counts[isDelivered ? 'sent' : 'failed']++;
       },
-      onGone: () => this.#onGone(webhook.id),
+      onGone: () => void this.#onGone(webhook.id),
     });
     this.#receivers.set(webhook.id, receiver);
     return receiver;
@@ -216,10 +226,10 @@ export class Webhooks {
     return this.#aheadMs + this.#deps.clock.monotonicMs();
   }
 
-  #onGone(id: string): void {
+  async #onGone(id: string): Promise<void> {
     const { log } = this.#deps;
     try {
-      this.change(id, { enabled: false });
+      await this.change(id, { enabled: false });
       log.warn('a webhook is switched off: its receiver wants nothing any more', { webhook: id });
     } catch (fault) {
       // It is asked again, and says so again.
