@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { adoptShared } from './adopted-settings.js';
 import { poolThreads } from './archive/write/disk-gate.js';
 import { ViewingGate } from './auth/viewing-gate.js';
 import type { Clock } from './base/clock.js';
@@ -99,6 +100,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const threads = countThreads(clock, stops);
   const media = await startMedia(config, { clock, log, spawn, threads }, storage, stops);
   const notices = buildNotices(config, { clock, log, version }, storage, media, stops);
+  storage.cluster?.changed.on((effects) => adoptShared({ storage, media, notices }, effects));
   const events = buildHappenings({ clock, log }, storage, media, stops);
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { isBoxName, ownBoxName } from './base/box-name.js';
 import { type BrokerAddress, brokerAddressOf } from './base/broker-address.js';
+import { type ClusterAddress, clusterAddressOf } from './base/cluster-address.js';
 import { AppError } from './base/errors.js';
 import { machineMemoryBytes } from './base/machine-memory.js';
 import { type S3Address, s3AddressOf } from './base/s3-address.js';
@@ -58,6 +59,19 @@ export type Config = {
   readonly boxName: string;
   /** Where recordings are copied to; null: nowhere. */
   readonly archiveS3: ArchiveS3Config | null;
+  /** The boxes that this one is one of; null: it is alone. */
+  readonly cluster: ClusterConfig | null;
+};
+
+export type ClusterConfig = {
+  readonly address: ClusterAddress;
+  /** Who alone may sign for the servers; null: those whom Node knows. */
+  readonly ca: Buffer | null;
+  /** Null: the servers are asked as nobody. */
+  readonly login: { readonly kind: 'creds' | 'nkey'; readonly secret: Buffer } | null;
+  readonly clusterName: string;
+  /** What all boxes have, and the servers don't. */
+  readonly secret: string;
 };
 
 export type ArchiveS3Config = {
@@ -208,10 +222,9 @@ const tlsSelfSignedOf = (env: Environment): boolean => {
   return isSelfSigned;
 };
 
-const pemOf = (name: string, path: string): Buffer => {
-  let content: Buffer;
+const contentOf = (name: string, path: string): Buffer => {
   try {
-    content = readFileSync(path);
+    return readFileSync(path);
   } catch (cause) {
     throw new AppError(
       'bad_config',
@@ -219,6 +232,10 @@ const pemOf = (name: string, path: string): Buffer => {
       { cause },
     );
   }
+};
+
+const pemOf = (name: string, path: string): Buffer => {
+  const content = contentOf(name, path);
   if (!content.includes('-----BEGIN ')) throw bad(name, path, 'it must be a PEM file');
   return content;
 };
@@ -320,6 +337,60 @@ const archiveS3Of = (env: Environment): ArchiveS3Config | null => {
   };
 };
 
+const CLUSTER_NAME = /^[A-Za-z0-9_-]{1,32}$/;
+const MIN_SECRET_BYTES = 32;
+
+/** Of files that the servers' own tools make. */
+const clusterLoginOf = (env: Environment): ClusterConfig['login'] => {
+  const credsPath = textOf(env, 'CLUSTER_CREDS');
+  const nkeyPath = textOf(env, 'CLUSTER_NKEY');
+  if (credsPath !== null && nkeyPath !== null)
+    throw bad('CLUSTER_NKEY', nkeyPath, 'CLUSTER_CREDS says already who asks');
+  if (credsPath !== null) {
+    const secret = contentOf('CLUSTER_CREDS', credsPath);
+    if (!secret.includes('-----BEGIN NATS USER JWT-----'))
+      throw bad('CLUSTER_CREDS', credsPath, 'it must be a file of credentials');
+    return { kind: 'creds', secret };
+  }
+  if (nkeyPath === null) return null;
+  const seed = /^SU[A-Z2-7]{56}$/m.exec(contentOf('CLUSTER_NKEY', nkeyPath).toString())?.[0];
+  if (seed === undefined) throw bad('CLUSTER_NKEY', nkeyPath, 'the file must have the seed of a user');
+  return { kind: 'nkey', secret: Buffer.from(seed) };
+};
+
+const clusterSecretOf = (env: Environment): string => {
+  const secret = env['CLUSTER_KEY'] ?? '';
+  if (secret === '')
+    throw new AppError('bad_config', 'CLUSTER_KEY is missing: CLUSTER_URL and CLUSTER_KEY go together');
+  // The value itself is never repeated.
+  if (Buffer.byteLength(secret) < MIN_SECRET_BYTES)
+    throw new AppError(
+      'bad_config',
+      `CLUSTER_KEY can't be used: it must have at least ${MIN_SECRET_BYTES} bytes`,
+    );
+  return secret;
+};
+
+const clusterOf = (env: Environment): ClusterConfig | null => {
+  const text = textOf(env, 'CLUSTER_URL');
+  const caPath = textOf(env, 'CLUSTER_CA');
+  const clusterName = textOf(env, 'CLUSTER_NAME') ?? 'framering';
+  if (!CLUSTER_NAME.test(clusterName))
+    throw bad('CLUSTER_NAME', clusterName, 'it must be letters, figures, "_" and "-", 32 at most');
+  if (text === null) return null;
+  const address = clusterAddressOf(text);
+  // The value itself is never repeated: somebody may have put a password into it.
+  if (address === null)
+    throw new AppError(
+      'bad_config',
+      "CLUSTER_URL can't be used: it must be like nats://a,b:4222,c or tls://a,b,c, without a user: CLUSTER_CREDS or CLUSTER_NKEY is for that",
+    );
+  if (caPath !== null && !address.isTls)
+    throw bad('CLUSTER_CA', caPath, 'CLUSTER_URL must begin with tls: for it');
+  const ca = caPath === null ? null : pemOf('CLUSTER_CA', caPath);
+  return { address, ca, login: clusterLoginOf(env), clusterName, secret: clusterSecretOf(env) };
+};
+
 /** Each listener needs a port of its own. */
 const checkPorts = ({ port, metricsPort, rtspPort, rtspsPort }: Config): void => {
   const ports = { PORT: port, METRICS_PORT: metricsPort, RTSP_PORT: rtspPort, RTSPS_PORT: rtspsPort };
@@ -369,6 +440,7 @@ export const readConfig = (env: Environment): Config => {
     mqtt: mqttOf(env),
     boxName: boxNameOf(env),
     archiveS3: archiveS3Of(env),
+    cluster: clusterOf(env),
   };
   checkPorts(config);
   if (config.rtspsPort !== null && config.tls === null && !config.tlsSelfSigned)

@@ -58,11 +58,15 @@ const storeRemark = ({ offsite }: Media['archive']): Readonly<Record<string, str
   return { archive_s3: fileFault === null ? 'ok' : `a recording can't be copied: ${fileFault}` };
 };
 
+/** Cameras go on as they are without the others. */
+const clusterRemark = (cluster: Storage['cluster']): Readonly<Record<string, string>> | null =>
+  cluster === null ? null : { cluster: cluster.fault ?? 'ok' };
+
 /** Builds what watches over the service. */
 export const buildOperations = (
   config: Config,
   { clock, version, threads, events, detecting, notices }: OperationsDeps,
-  { store, root }: Storage,
+  { store, root, cluster }: Storage,
   { registry, archive, desk, pictures, eventCameras, beat, storageFault }: Media,
 ): Operations => {
   const probe = new ArchiveProbe(config.archiveDir, { clock, root });
@@ -77,7 +81,7 @@ export const buildOperations = (
       archive: archiveFault,
       router: async () => (registry.isRunning ? 'ok' : 'the cameras are not started'),
     },
-    { clock, remarks: () => storeRemark(archive) },
+    { clock, remarks: () => ({ ...storeRemark(archive), ...clusterRemark(cluster) }) },
   );
   const cameras = () => registry.figures();
   const metrics = new Metrics(version, {

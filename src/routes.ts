@@ -1,3 +1,4 @@
+import { adoptStored } from './adopted-settings.js';
 import { faultsBetween } from './backup/check.js';
 import { restoreSnapshot } from './backup/restore.js';
 import { takeSnapshot } from './backup/snapshot.js';
@@ -116,11 +117,7 @@ const managementRoutes = (deps: RoutesDeps): Route[] => {
         faultsBetween,
         restore: async (records) => {
           await restoreSnapshot(records, { store, viewers });
-          // First: whatever fails after it, no key that the import took away stays good.
-          keys.reload();
-          registry.reload();
-          notices.webhooks.reload();
-          sights.moved();
+          adoptStored(deps);
         },
       },
     }),

@@ -13,7 +13,8 @@ import { AppError, messageOf } from './base/errors.js';
 import type { Logger } from './base/log.js';
 import { checkWritable, makeFolder } from './base/make-folder.js';
 import { Signal } from './base/signal.js';
-import type { Config } from './config.js';
+import type { Cluster } from './cluster/cluster.js';
+import type { ClusterConfig, Config } from './config.js';
 import { EventLog } from './events/kept/event-log.js';
 import { PictureFiles } from './events/kept/picture-files.js';
 import type { Stops } from './stops.js';
@@ -46,6 +47,8 @@ export type Storage = {
   readonly events: EventLog;
   /** Pictures of some of that. */
   readonly eventPictures: PictureFiles;
+  /** The boxes that this one is one of; null: it is alone. */
+  readonly cluster: Cluster | null;
 };
 
 /** A folder of the configuration that is of no use is told by its variable's name. */
@@ -96,6 +99,24 @@ const openArchiveRoot = async (
   return root;
 };
 
+/** What a box alone never loads. */
+const joinCluster = async (
+  config: ClusterConfig,
+  { boxName, dataDir }: Config,
+  deps: StorageDeps,
+  store: Store,
+): Promise<{ readonly cluster: Cluster; readonly jwtSecret: string }> => {
+  const { Cluster } = await import('./cluster/cluster.js');
+  const { derivedKey } = await import('./cluster/sealed-text.js');
+  const cluster = await Cluster.start(
+    { ...config, boxName, dataDir },
+    { clock: deps.clock, log: deps.log, store },
+  );
+  // A token of one box is good at all of them.
+  const jwtSecret = derivedKey(config.secret, config.clusterName, 'tokens').toString('base64url');
+  return { cluster, jwtSecret };
+};
+
 /** Opens the folders and the database for this process alone; throws `bad_config` where one of them is of no use. */
 export const openStorage = async (config: Config, deps: StorageDeps, stops: Stops): Promise<Storage> => {
   const { clock, log } = deps;
@@ -104,6 +125,8 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   stops.push(() => dataLock.release());
   const store = new Store(join(config.dataDir, 'framering.db'));
   stops.push(() => store.close());
+  const joined = config.cluster && (await joinCluster(config.cluster, config, deps, store));
+  if (joined !== null) stops.push(() => joined.cluster.stop());
   const events = new EventLog(join(config.dataDir, 'events.db'), {
     ...{ clock, log },
     protectedMemory: {
@@ -118,7 +141,7 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
   stops.push(() => root.stop());
   const viewers = new Viewers({ clock, log });
   const { change, users, logins, facts } = store;
-  const secret = loadJwtSecret(config.dataDir, config.jwtSecret);
+  const secret = loadJwtSecret(config.dataDir, config.jwtSecret ?? joined?.jwtSecret ?? null);
   const wrongKey = new Signal<[address: string]>();
   const onWrongKey = (address: string): void => {
     accounts.wrongKey(address);
@@ -144,7 +167,13 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
       return user === null ? null : limitsOf(user);
     },
   });
-  await accounts.ensureAdmin(deps.showAdmin);
+  let hasShown = false;
+  const show: StorageDeps['showAdmin'] = (account) => {
+    hasShown = true;
+    deps.showAdmin(account);
+  };
+  if (!(await accounts.ensureAdmin(show)) && hasShown)
+    log.warn('another box made the administrator meanwhile: use the password that was shown there');
   const onvifPasswords = new OnvifPasswords(secret, { keys });
   return {
     ...{
@@ -160,6 +189,6 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
       onWrongKey,
       sights,
     },
-    ...{ events, eventPictures },
+    ...{ events, eventPictures, cluster: joined?.cluster ?? null },
   };
 };

@@ -35,6 +35,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   notify: ['base', 'events', 'store'],
   auth: ['base', 'store'],
   backup: ['base', 'store', 'auth'],
+  // What all boxes have alike is what the store has.
+  cluster: ['base', 'store'],
   // An event says what one must be allowed to hear of it; a database that fails does so like the configuration's.
   events: ['base', 'auth', 'store'],
   ops: ['base'],
@@ -67,6 +69,7 @@ const workersMayImport = ['base', 'ring', 'camera', 'archive', 'live', 'pictures
 /** What a worker thread never loads, however indirectly: secrets and the database stay on the main thread. */
 const neverInWorkers = ['src/store/', 'src/auth/', 'src/backup/', 'src/http/'];
 const parts = [
+  'adopted-settings',
   'storage',
   'media',
   'operations',
@@ -219,6 +222,15 @@ test('worker threads never load the database, accounts or the web server', () =>
       file,
     );
   }
+});
+
+test('what only a cluster needs is loaded where there is one: nothing else imports it, but for its types', () => {
+  const faults = imports.filter(
+    ({ from, to, typeOnly }) => roomOf(to) === 'cluster' && roomOf(from) !== 'cluster' && !typeOnly,
+  );
+  assert.deepEqual(faults, []);
+  for (const file of sources.filter((name) => roomOf(name) !== 'cluster'))
+    assert.doesNotMatch(readFileSync(join(repo, file), 'utf8'), /from '@nats-io\//, file);
 });
 
 test('worker entries stay thin', () => {

@@ -46,6 +46,7 @@ test('nothing set: the defaults', () => {
       mqtt: null,
       boxName: ownBoxName(),
       archiveS3: null,
+      cluster: null,
     },
   );
 });
@@ -259,6 +260,65 @@ test('a store is named by its address; what is wrong with it is said without its
   assert.throws(() => s3Of('http://k:s@store/bucket', { ARCHIVE_S3_CA: pem }), /ARCHIVE_S3_CA=.*https:/);
   for (const mbit of ['-1', '1.5', 'fast', '100001'])
     assert.throws(() => readConfig({ ARCHIVE_S3_MBIT: mbit }), /ARCHIVE_S3_MBIT=.* can't be used/, mbit);
+});
+
+test('a cluster is named by its servers; what is wrong with it is said without its secrets', () => {
+  const secret = 'canary canary canary canary canary';
+  const clusterOf = (url: string, more: Record<string, string> = {}) =>
+    readConfig({ CLUSTER_URL: url, CLUSTER_KEY: secret, ...more }).cluster;
+  assert.equal(readConfig({ CLUSTER_KEY: 'short' }).cluster, null);
+  assert.deepEqual(clusterOf('nats://a,b.example:4333, [::1]:4222'), {
+    address: { isTls: false, servers: ['a:4222', 'b.example:4333', '[::1]:4222'] },
+    ...{ ca: null, login: null, clusterName: 'framering', secret },
+  });
+  assert.deepEqual(clusterOf('tls://a,tls://b/')?.address, { isTls: true, servers: ['a:4222', 'b:4222'] });
+  for (const url of [
+    'a,b',
+    'http://a',
+    'nats://',
+    'nats://a,,b',
+    'nats://eve:canary@a',
+    'nats://a:0',
+    'nats://a,tls://b',
+  ])
+    assert.throws(
+      () => clusterOf(url),
+      (fault) =>
+        fault instanceof AppError &&
+        /CLUSTER_URL can't be used/.test(fault.message) &&
+        !/canary/.test(fault.message),
+      url,
+    );
+  assert.throws(() => clusterOf('nats://a', { CLUSTER_KEY: '' }), /CLUSTER_KEY is missing/);
+  assert.throws(
+    () => clusterOf('nats://a', { CLUSTER_KEY: 'canary' }),
+    (fault) =>
+      fault instanceof AppError &&
+      /CLUSTER_KEY.*32 bytes/.test(fault.message) &&
+      !/canary/.test(fault.message),
+  );
+  for (const name of ['a b', 'a.b', '*', 'x'.repeat(33)])
+    assert.throws(() => readConfig({ CLUSTER_NAME: name }), /CLUSTER_NAME=.* can't be used/, name);
+  const pem = join(folder, 'cluster-ca.pem');
+  writeFileSync(pem, '-----BEGIN CERTIFICATE-----\n');
+  assert.match(String(clusterOf('tls://a', { CLUSTER_CA: pem })?.ca), /BEGIN/);
+  assert.throws(() => clusterOf('nats://a', { CLUSTER_CA: pem }), /CLUSTER_CA=.*tls:/);
+  const [creds, nkey] = [join(folder, 'box.creds'), join(folder, 'box.nkey')];
+  writeFileSync(creds, '-----BEGIN NATS USER JWT-----\n');
+  const seed = `SU${'A'.repeat(56)}`;
+  writeFileSync(nkey, `# of a box\n${seed}\n`);
+  assert.equal(clusterOf('nats://a', { CLUSTER_CREDS: creds })?.login?.kind, 'creds');
+  assert.equal(String(clusterOf('nats://a', { CLUSTER_NKEY: nkey })?.login?.secret), seed);
+  for (const [name, path] of [
+    ['CLUSTER_CREDS', nkey],
+    ['CLUSTER_NKEY', pem],
+    ['CLUSTER_NKEY', 'none'],
+  ] as const)
+    assert.throws(() => clusterOf('nats://a', { [name]: path }), new RegExp(`${name}=.* can't be used`));
+  assert.throws(
+    () => clusterOf('nats://a', { CLUSTER_CREDS: creds, CLUSTER_NKEY: nkey }),
+    /CLUSTER_NKEY=.*CLUSTER_CREDS/,
+  );
 });
 
 test('a box is called after its host, or as somebody says', () => {

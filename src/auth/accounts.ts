@@ -25,6 +25,8 @@ export type { User } from '../store/users.js';
 const HASHES_AT_ONCE = 2;
 const HASHES_WAITING = 64;
 
+const UNAVAILABLE: ReadonlySet<string> = new Set(['database_unavailable', 'cluster_unavailable']);
+
 /** What an update of a user may change: the fields that are present. */
 export type AccountChanges = {
   readonly password?: string;
@@ -259,7 +261,7 @@ export class Accounts {
       const stronger = await hashPassword(password);
       await this.#change(() => this.#users.renewHash(username, hash, stronger));
     } catch (thrown) {
-      if (!(thrown instanceof AppError) || thrown.code !== 'database_unavailable') throw thrown;
+      if (!(thrown instanceof AppError) || !UNAVAILABLE.has(thrown.code)) throw thrown;
     }
   }
 }

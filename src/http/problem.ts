@@ -74,6 +74,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   login_busy: 429,
   tests_busy: 429,
   database_unavailable: 503,
+  cluster_unavailable: 503,
   too_many_viewings: 503,
   too_many_walls: 503,
   no_picture: 503,

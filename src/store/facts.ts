@@ -11,6 +11,7 @@ export type FactName =
   | 'protected_events'
   | 'first_admin_epoch'
   | 'onvif_uuid'
+  | 'cluster_id'
   | 'mqtt_client_id';
 
 const prepare = (db: Database.Database) => ({

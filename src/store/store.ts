@@ -1,4 +1,4 @@
-import { accessSync, constants, statfsSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import type { Change } from '../base/change.js';
@@ -117,7 +117,22 @@ export class Store {
    * Changes what was configured: all that `work` does with these tables at once, or nothing of it. `work` is on the store
    * alone, and may be done again if it turns out that others changed something meanwhile.
    */
-  readonly change: Change = async (work) => inTransaction(this.#db, work);
+  readonly change: Change = (work) => this.#change(work);
+  #change: Change = async (work) => inTransaction(this.#db, work);
+
+  /** From now on what was configured is changed by what `join` makes of these tables: their records are those of a cluster. */
+  share<Sharer extends { readonly change: Change }>(join: (db: Database.Database) => Sharer): Sharer {
+    const sharer = join(this.#db);
+    this.#change = sharer.change;
+    return sharer;
+  }
+
+  /** A copy of the whole file, for a person; throws where there is one already. */
+  copyTo(path: string): void {
+    // It holds secrets: SQLite would make it with the rights of any file, but takes an empty one.
+    closeSync(openSync(path, 'wx', 0o600));
+    this.#db.prepare('VACUUM INTO ?').run(path);
+  }
 
   /** All that was configured, as of one moment. */
   exportAll(): Configuration {

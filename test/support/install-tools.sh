@@ -57,6 +57,13 @@ if ! [ -x "$store/bin/versitygw" ]; then
     echo "versitygw could not be built (it needs Go and its modules): what it judges will be skipped" >&2
 fi
 
+# Servers of a cluster (support/nats-servers.ts), built of their module: Debian's know no batches.
+servers="${TMPDIR:-/tmp}/framering-nats-server"
+if ! [ -x "$servers/bin/nats-server" ]; then
+  GOBIN="$servers/bin" go install github.com/nats-io/nats-server/v2@v2.15.2 >/dev/null 2>&1 ||
+    echo "nats-server could not be built (it needs Go and its modules): what it judges will be skipped" >&2
+fi
+
 [ -z "$packages" ] && exit 0
 
 # Debian starts a service on installing it: prometheus would hold port 9090, mosquitto 1883, nginx 80. Not now, and not at boot.

@@ -1,0 +1,178 @@
+import { join } from 'node:path';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock, Timer } from '../base/clock.js';
+import { AppError, messageOf } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import type { Signal } from '../base/signal.js';
+import { type SharedEffects, SharedRecords } from '../store/shared/shared-records.js';
+import type { Store } from '../store/store.js';
+import { clusterError } from './cluster-error.js';
+import { NatsLink, type NatsLinkOptions } from './nats-link.js';
+import { derivedKey, SealedText } from './sealed-text.js';
+import { SettingsLog } from './settings-log.js';
+import { SharedSettings } from './shared-settings.js';
+
+export type ClusterOptions = NatsLinkOptions & {
+  readonly clusterName: string;
+  /** What all boxes of the cluster have, and its servers don't. */
+  readonly secret: string;
+  readonly dataDir: string;
+};
+
+export type ClusterDeps = { readonly clock: Clock; readonly log: Logger; readonly store: Store };
+
+/** Why the settings can't be that now. */
+type Faults = { read: string | null; changed: string | null };
+
+/** A message of news may be lost: so often it is looked without. */
+const FOLLOW_EVERY_MS = 1_000;
+/** So often it is asked whether a majority of the servers is there, and whether it is still the same log. */
+const CHECK_EVERY_MS = 2_000;
+const START_RETRY_MS = 100;
+/** A box with a copy records what it has meanwhile; one without has nothing to do. */
+const WAIT_WITH_COPY_MS = 3_000;
+const WAIT_WITHOUT_MS = 30_000;
+
+/** This box as one of a cluster. */
+export class Cluster {
+  readonly #deps: ClusterDeps;
+  readonly #link: NatsLink;
+  readonly #changes: SettingsLog;
+  readonly #settings: SharedSettings;
+  readonly #listening = new WeakSet<NatsConnection>();
+  #timer: Timer | null = null;
+  #nextCheckMs = 0;
+  #isLooking = false;
+  #isWanted = false;
+  readonly #faults: Faults = { read: null, changed: null };
+
+  private constructor(options: ClusterOptions, deps: ClusterDeps) {
+    const { clusterName, secret, dataDir } = options;
+    const { clock, log, store } = deps;
+    this.#deps = deps;
+    this.#link = new NatsLink(options, deps);
+    const sealed = new SealedText(derivedKey(secret, clusterName, 'settings'));
+    this.#changes = new SettingsLog(clusterName, { link: this.#link, sealed });
+    this.#settings = store.share(
+      (db) =>
+        new SharedSettings({
+          ...{ clock, log, records: new SharedRecords(db), changes: this.#changes },
+          membership: {
+            get cluster() {
+              return store.facts.text('cluster_id');
+            },
+            join: (cluster) => store.facts.setText('cluster_id', cluster),
+          },
+          keepCopy: () => {
+            const path = join(dataDir, `framering-before-cluster-${clock.wallMs()}.db`);
+            store.copyTo(path);
+            return path;
+          },
+        }),
+    );
+  }
+
+  /**
+   * Joins the cluster. A box that has settings starts by them where the cluster doesn't answer within seconds; one that has
+   * none waits, and throws `cluster_unavailable` in the end. Throws `bad_config` where the key is a wrong one.
+   */
+  static async start(options: ClusterOptions, deps: ClusterDeps): Promise<Cluster> {
+    const cluster = new Cluster(options, deps);
+    try {
+      await cluster.#join();
+      return cluster;
+    } catch (fault) {
+      await cluster.stop();
+      throw fault;
+    }
+  }
+
+  /** Other boxes changed something that was configured. */
+  get changed(): Signal<[effects: SharedEffects]> {
+    return this.#settings.changed;
+  }
+
+  /** Why nothing can be changed now, or what others change isn't seen; null: all is well. */
+  get fault(): string | null {
+    return this.#link.fault ?? this.#faults.read ?? this.#faults.changed;
+  }
+
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    await this.#link.stop();
+    // What is still asked for fails now, and is over before the store is closed.
+    await this.#settings.follow().catch(() => undefined);
+  }
+
+  async #join(): Promise<void> {
+    const { clock, log, store } = this.#deps;
+    const hasCopy = store.users.hasAdmin();
+    const untilMs = clock.monotonicMs() + (hasCopy ? WAIT_WITH_COPY_MS : WAIT_WITHOUT_MS);
+    while (!this.#settings.isJoined && clock.monotonicMs() < untilMs) {
+      if (this.#link.connection !== null) await this.#look();
+      if (!this.#settings.isJoined)
+        await new Promise<void>((resolve) => clock.after(START_RETRY_MS, resolve));
+    }
+    if (!this.#settings.isJoined) {
+      const reason = this.fault ?? 'it does not answer';
+      if (!hasCopy)
+        throw clusterError(
+          'cluster_unavailable',
+          `the cluster can't be joined: ${reason}; and there are no settings to start by without it`,
+        );
+      log.warn("the cluster can't be joined yet: this box starts by its own copy of the settings", {
+        reason,
+      });
+    }
+    this.#link.up.on(() => void this.#look());
+    this.#timer = clock.every(FOLLOW_EVERY_MS, () => void this.#look());
+  }
+
+  /** Takes over what is new. Whoever asks meanwhile has it looked for once more. */
+  async #look(): Promise<void> {
+    this.#isWanted = true;
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      while (this.#isWanted) {
+        this.#isWanted = false;
+        await this.#lookOnce();
+      }
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #lookOnce(): Promise<void> {
+    const { connection } = this.#link;
+    if (connection === null) return;
+    if (!this.#listening.has(connection)) {
+      this.#listening.add(connection);
+      this.#changes.listen(connection, () => void this.#look());
+    }
+    let what: keyof Faults = 'read';
+    try {
+      await this.#settings.follow();
+      this.#see('read', null);
+      const nowMs = this.#deps.clock.monotonicMs();
+      if (nowMs < this.#nextCheckMs) return;
+      this.#nextCheckMs = nowMs + CHECK_EVERY_MS;
+      what = 'changed';
+      await this.#settings.check();
+      this.#see('changed', null);
+    } catch (thrown) {
+      if (thrown instanceof AppError && thrown.code === 'cluster_key_wrong' && this.#timer === null)
+        throw new AppError('bad_config', messageOf(thrown), { cause: thrown });
+      this.#see(what, messageOf(thrown));
+    }
+  }
+
+  #see(what: keyof Faults, fault: string | null): void {
+    const before = this.#faults[what];
+    this.#faults[what] = fault;
+    const { log } = this.#deps;
+    if (before !== null && fault === null) log.info(`the cluster's settings can be ${what} again`);
+    else if (before === null && fault !== null)
+      log.warn(`the cluster's settings can't be ${what}`, { reason: fault });
+  }
+}

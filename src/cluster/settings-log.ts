@@ -1,0 +1,217 @@
+import { randomBytes } from 'node:crypto';
+import { type JetStreamManager, jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
+import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
+import { AppError, messageOf } from '../base/errors.js';
+import { clusterError } from './cluster-error.js';
+import { keyName, keyOfName } from './key-names.js';
+import type { NatsLink } from './nats-link.js';
+import type { SealedText } from './sealed-text.js';
+
+/** One record as it was written; null: it is gone. */
+export type LogRecord = { readonly key: string; readonly text: string | null };
+
+export type LogEntry = LogRecord & { readonly sequence: number };
+
+/** The log as it is now: another `created` is another log. */
+export type LogState = { readonly created: string; readonly lastSequence: number };
+
+export type SettingsLogDeps = { readonly link: NatsLink; readonly sealed: SealedText };
+
+/** Those of a call; a leader that is lost is missing for 4 to 9 s, and nobody waits for that. */
+const CALL_MS = 1_000;
+const PAGE = 500;
+const REPLICAS = 3;
+/** A follower that said nothing for so long is away: it answers each second. */
+const SILENT_NS = 5e9;
+
+const ERROR = {
+  streamNotFound: 10_059,
+  wrongLastSequence: 10_071,
+  wrongLastSequenceConstant: 10_164,
+  batchTooLarge: 10_199,
+} as const;
+
+type Clients = { readonly connection: NatsConnection; readonly manager: JetStreamManager };
+
+type Acknowledgement = {
+  readonly seq?: number;
+  readonly count?: number;
+  readonly error?: { readonly err_code: number; readonly description: string };
+};
+
+/** Somebody else has written since: it is to be read, and thought about anew. */
+export class StaleError extends Error {}
+
+const randomBatchId = (): string => randomBytes(16).toString('hex');
+
+/** Without one the leader goes on for a while, and can keep nothing. */
+const hasMajority = ({ config, cluster }: StreamInfo): boolean => {
+  const followers = cluster?.replicas ?? [];
+  const near = followers.filter(({ offline = false, active }) => !offline && active < SILENT_NS);
+  return 2 * (1 + near.length) > config.num_replicas;
+};
+
+const isNothingThere = (fault: unknown): boolean => (fault as { code?: unknown }).code === 404;
+
+/** Of a batch that is still coming only whoever waits sees the end. */
+type Read = LogEntry & { readonly batchId: string; readonly isEnd: boolean };
+
+/**
+ * What was configured as a key-value bucket of JetStream (the layout is that of NATS, so that its tools read the names). Each
+ * change is one batch that is stored whole or not at all, and only if nothing was stored since `expected`: so all boxes make
+ * their changes in one order, each knowing all before it. It is read by sequence, by calls that any server with a copy
+ * answers: there is no consumer that could die with its server.
+ */
+export class SettingsLog {
+  readonly #stream: string;
+  readonly #prefix: string;
+  readonly #news: string;
+  readonly #deps: SettingsLogDeps;
+  #clients: Clients | null = null;
+
+  constructor(clusterName: string, deps: SettingsLogDeps) {
+    const bucket = `framering-${clusterName}-settings`;
+    this.#stream = `KV_${bucket}`;
+    this.#prefix = `$KV.${bucket}.`;
+    this.#news = `framering.${clusterName}.settings`;
+    this.#deps = deps;
+  }
+
+  /** Asks the leader, and makes the log where there is none. Throws `cluster_unavailable`. */
+  async state(): Promise<LogState> {
+    return this.#asked('asked', async ({ manager, connection }) => {
+      const found = await this.#find(manager, connection);
+      if (found.config.allow_atomic !== true)
+        throw new Error('its servers are too old: NATS 2.12 or newer is needed');
+      if (!hasMajority(found)) throw new Error('a majority of its servers is away');
+      return { created: found.created, lastSequence: found.state.last_seq };
+    });
+  }
+
+  /** All that was written since, in order, as far as it is there whole. Throws `cluster_unavailable`, `cluster_key_wrong`. */
+  async readAfter(sequence: number): Promise<LogEntry[]> {
+    const read = await this.#asked('read', async ({ manager }) => {
+      const all: Read[] = [];
+      for (let from = sequence + 1; ; from = all.at(-1)!.sequence + 1) {
+        const page = await this.#page(manager, from);
+        all.push(...page);
+        if (page.length < PAGE) return all;
+      }
+    });
+    // The last batch may not be there to its end; what came after a batch says that it is.
+    let end = read.length;
+    const last = read.at(-1);
+    if (last !== undefined && !last.isEnd) while (read[end - 1]?.batchId === last.batchId) end--;
+    return read.slice(0, end);
+  }
+
+  /**
+   * Writes all of these or nothing, and answers the sequence of the last. Throws StaleError, and `cluster_unavailable`: then
+   * they may be written yet.
+   */
+  async append(records: readonly LogRecord[], expected: number): Promise<number> {
+    return this.#asked('written', async ({ connection }) => {
+      const batch = randomBatchId();
+      let sequence = 0;
+      for (const [index, { key, text }] of records.entries()) {
+        const isLast = index === records.length - 1;
+        const head = headers();
+        head.set('Nats-Batch-Id', batch);
+        head.set('Nats-Batch-Sequence', String(index + 1));
+        if (index === 0) head.set('Nats-Expected-Last-Sequence', String(expected));
+        if (isLast) head.set('Nats-Batch-Commit', '1');
+        if (text === null) head.set('KV-Operation', 'DEL');
+        const payload = text === null ? '' : this.#deps.sealed.seal(key, text);
+        const subject = this.#prefix + keyName(key);
+        if (index === 0 || isLast)
+          sequence = await this.#request(connection, subject, payload, head, isLast ? records.length : null);
+        else connection.publish(subject, payload, { headers: head });
+      }
+      connection.publish(this.#news);
+      return sequence;
+    });
+  }
+
+  /** Other boxes, and this one, have written something: calls back soon after, if the message isn't lost. */
+  listen(connection: NatsConnection, onNews: () => void): void {
+    connection.subscribe(this.#news, { callback: () => onNews() });
+  }
+
+  /** The library's own batch tells of no reason why it was refused. */
+  async #request(
+    connection: NatsConnection,
+    subject: string,
+    payload: string | Uint8Array,
+    head: MsgHdrs,
+    count: number | null,
+  ): Promise<number> {
+    const answer = await connection.request(subject, payload, { headers: head, timeout: CALL_MS });
+    if (answer.data.length === 0) return 0;
+    const { error, seq = 0, count: stored } = answer.json<Acknowledgement>();
+    const code = error?.err_code;
+    if (code === ERROR.wrongLastSequence || code === ERROR.wrongLastSequenceConstant) throw new StaleError();
+    if (code === ERROR.batchTooLarge)
+      throw new Error(
+        'its servers take no change of so many records at once: raise jetstream { limits { batch { max_msgs } } }',
+      );
+    if (error !== undefined) throw new Error(error.description);
+    if (count !== null && stored !== count) throw new Error('the batch was not stored whole');
+    return seq;
+  }
+
+  async #page(manager: JetStreamManager, from: number): Promise<Read[]> {
+    const page: Read[] = [];
+    try {
+      const messages = await manager.direct.getBatch(this.#stream, { seq: from, batch: PAGE });
+      for await (const { seq, subject, header, data } of messages) {
+        const key = subject.startsWith(this.#prefix) ? keyOfName(subject.slice(this.#prefix.length)) : null;
+        const batchId = header.get('Nats-Batch-Id');
+        const isEnd = batchId === '' || header.get('Nats-Batch-Commit') !== '';
+        const isGone = header.get('KV-Operation') !== '';
+        const text = isGone || key === null ? null : this.#deps.sealed.open(key, data);
+        page.push({ key: key ?? '', text, sequence: seq, batchId, isEnd });
+      }
+    } catch (fault) {
+      if (!isNothingThere(fault)) throw fault;
+    }
+    return page;
+  }
+
+  async #find(manager: JetStreamManager, connection: NatsConnection) {
+    try {
+      return await manager.streams.info(this.#stream);
+    } catch (fault) {
+      if ((fault as { code?: unknown }).code !== ERROR.streamNotFound) throw fault;
+    }
+    return manager.streams.add({
+      name: this.#stream,
+      subjects: [`${this.#prefix}>`],
+      num_replicas: connection.info?.cluster === undefined ? 1 : REPLICAS,
+      max_msgs_per_subject: 1,
+      allow_direct: true,
+      allow_atomic: true,
+      deny_delete: true,
+      // A sequence that is missing would look like one that is yet to come.
+      deny_purge: true,
+      discard: 'new',
+    });
+  }
+
+  async #asked<T>(what: string, ask: (clients: Clients) => Promise<T>): Promise<T> {
+    const { connection, fault } = this.#deps.link;
+    if (connection === null)
+      throw clusterError('cluster_unavailable', `the cluster can't be ${what}: ${fault ?? 'it is away'}`);
+    if (this.#clients?.connection !== connection) {
+      const manager = await jetstreamManager(connection, { timeout: CALL_MS, checkAPI: false });
+      this.#clients = { connection, manager };
+    }
+    try {
+      return await ask(this.#clients);
+    } catch (thrown) {
+      if (thrown instanceof AppError || thrown instanceof StaleError) throw thrown;
+      const { message } = thrown as Error;
+      const reason = message === '' ? (thrown as Error).name : messageOf(thrown);
+      throw clusterError('cluster_unavailable', `the cluster can't be ${what}: ${reason}`, thrown);
+    }
+  }
+}

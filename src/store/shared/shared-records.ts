@@ -1,0 +1,196 @@
+import type Database from 'better-sqlite3';
+import { messageOf } from '../../base/errors.js';
+import { isEnvironmental } from '../store-error.js';
+import { inTransaction } from '../transaction.js';
+import { type RecordFields, RecordRows } from './record-rows.js';
+import { sharedKey, sharedTables, watchSharedTables } from './shared-tables.js';
+
+/** One record as all boxes have it; null: there is none. */
+export type SharedRecord = { readonly key: string; readonly text: string | null };
+
+/** What a change would do, had it been made. */
+export type Rehearsal<T> = {
+  readonly result: T;
+  readonly records: readonly SharedRecord[];
+  /** Sessions of users who are changed that outlast it. */
+  readonly keptSessionIds: readonly string[];
+};
+
+/** What became of records that were taken over, for whoever holds something of them in memory. */
+export type SharedEffects = {
+  readonly kinds: ReadonlySet<string>;
+  readonly removedCameraIds: readonly string[];
+  /** Cameras whose `token_auth` was switched on. */
+  readonly lockedCameraIds: readonly string[];
+  /** Users who are gone or have another role, password or folders. */
+  readonly revokedUsernames: readonly string[];
+  /** What this version's tables don't take. */
+  readonly refused: readonly { readonly key: string; readonly reason: string }[];
+};
+
+/** Undoes a transaction that went well. */
+class Undone extends Error {}
+
+/** Null: it is no object. */
+const fieldsIn = (text: string): RecordFields | null => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value !== 'object' || Array.isArray(value) ? null : (value as RecordFields | null);
+  } catch {
+    return null;
+  }
+};
+
+/**
+ * What was configured as records that all boxes of a cluster have alike. A change is rehearsed first: then it is known
+ * what it would write, and nothing is written. Once the cluster has that, it is applied, here as everywhere.
+ */
+export class SharedRecords {
+  readonly #db: Database.Database;
+  readonly #rows = new Map<string, RecordRows>();
+  /** As the cluster has them, with fields that this version doesn't know. */
+  readonly #known = new Map<string, string>();
+  readonly #touched: Database.Statement<[], { kind: string; id: string }>;
+  readonly #forgetTouched: Database.Statement<[]>;
+  readonly #sessionsOf: Database.Statement<[string], string>;
+  readonly #endSessions: Database.Statement<[{ username: string; kept: string }]>;
+  readonly #mendFolders: Database.Statement<[]>;
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+    watchSharedTables(db);
+    for (const table of sharedTables) this.#rows.set(table.kind, new RecordRows(db, table));
+    this.#touched = db.prepare('SELECT kind, id FROM touched');
+    this.#forgetTouched = db.prepare('DELETE FROM touched');
+    this.#sessionsOf = db.prepare<[string], string>('SELECT id FROM sessions WHERE username = ?').pluck();
+    this.#endSessions = db.prepare(
+      'DELETE FROM sessions WHERE username = @username AND id NOT IN (SELECT value FROM json_each(@kept))',
+    );
+    this.#mendFolders = db.prepare(
+      'UPDATE folders SET parent_id = NULL WHERE parent_id NOT IN (SELECT id FROM folders)',
+    );
+  }
+
+  /** All records of this box. */
+  all(): Map<string, string> {
+    const all = new Map<string, string>();
+    for (const rows of this.#rows.values())
+      for (const [key, fields] of rows.all()) all.set(key, this.#merged(key, fields));
+    return all;
+  }
+
+  /** Does `work` and undoes it, unless it changes no record. Throws what that throws. */
+  rehearse<T>(work: () => T): Rehearsal<T> {
+    let rehearsal: Rehearsal<T> | null = null;
+    try {
+      inTransaction(this.#db, () => {
+        this.#forgetTouched.run();
+        const result = work();
+        const records = this.#changedRecords();
+        const users = records.flatMap(({ key }) => (key.startsWith('user/') ? [key.slice(5)] : []));
+        rehearsal = { result, records, keptSessionIds: users.flatMap((name) => this.#sessionsOf.all(name)) };
+        if (records.length > 0) throw new Undone();
+      });
+    } catch (thrown) {
+      if (!(thrown instanceof Undone)) throw thrown;
+    }
+    return rehearsal!;
+  }
+
+  /** Writes what the cluster has, the last of each key: all of it that the tables take. */
+  apply(records: readonly SharedRecord[], keptSessionIds: readonly string[] = []): SharedEffects {
+    const effects = {
+      kinds: new Set<string>(),
+      removedCameraIds: [] as string[],
+      lockedCameraIds: [] as string[],
+      revokedUsernames: [] as string[],
+      refused: [] as { key: string; reason: string }[],
+    };
+    const kept = JSON.stringify(keptSessionIds);
+    const newest = new Map(records.map(({ key, text }) => [key, text]));
+    // What is gone first: what comes may have its name.
+    const sorted = [...newest].toSorted(([, a], [, b]) => Number(b === null) - Number(a === null));
+    inTransaction(this.#db, () => {
+      for (const [key, text] of sorted) {
+        const [kind, id] = this.#partsOf(key);
+        const rows = this.#rows.get(kind);
+        // Of a newer version.
+        if (rows === undefined) continue;
+        effects.kinds.add(kind);
+        const before = rows.find(id);
+        try {
+          this.#db.transaction(() => this.#write(rows, kind, id, text))();
+        } catch (thrown) {
+          if (isEnvironmental(thrown)) throw thrown;
+          effects.refused.push({ key, reason: messageOf(thrown) });
+          continue;
+        }
+        const after = rows.find(id);
+        if (kind === 'cam' && before !== null && after === null) effects.removedCameraIds.push(id);
+        if (kind === 'cam' && before?.['token_auth'] === 0 && after?.['token_auth'] === 1)
+          effects.lockedCameraIds.push(id);
+        if (kind === 'user' && before !== null && before['token_epoch'] !== after?.['token_epoch']) {
+          this.#endSessions.run({ username: id, kept });
+          effects.revokedUsernames.push(id);
+        }
+      }
+      this.#mendFolders.run();
+    });
+    for (const [key, text] of newest) {
+      if (text === null) this.#known.delete(key);
+      else this.#known.set(key, text);
+    }
+    return effects;
+  }
+
+  /** Makes these all that there is. */
+  replaceBy(wanted: ReadonlyMap<string, string>): SharedEffects {
+    this.#known.clear();
+    for (const [key, text] of wanted) this.#known.set(key, text);
+    // With what this version doesn't know of them, so that only what differs is written.
+    const own = this.all();
+    const gone = [...own.keys()].filter((key) => !wanted.has(key));
+    const changed = [...wanted].filter(([key, text]) => own.get(key) !== text);
+    return this.apply([
+      ...gone.map((key) => ({ key, text: null })),
+      ...changed.map(([key, text]) => ({ key, text })),
+    ]);
+  }
+
+  #write(rows: RecordRows, kind: string, id: string, text: string | null): void {
+    const fields = text === null ? null : fieldsIn(text);
+    if (text === null) rows.remove(id);
+    else if (fields === null) throw new Error('it is no record');
+    // Whatever was ordered of one that is gone: a camera that is there keeps its recordings.
+    else if (kind !== 'gone' || this.#rows.get('cam')?.find(id) === null) rows.put(id, fields);
+    if (kind === 'cam' && fields !== null) this.#rows.get('gone')?.remove(id);
+  }
+
+  #changedRecords(): SharedRecord[] {
+    const changed = this.#touched.all().flatMap(({ kind, id }): SharedRecord[] => {
+      const key = sharedKey(kind, id);
+      const fields = this.#rows.get(kind)?.find(id) ?? null;
+      const text = fields === null ? null : this.#merged(key, fields);
+      const isChanged = text !== (this.#known.get(key) ?? null);
+      return [...(isChanged ? [{ key, text }] : []), ...(kind === 'cam' ? this.#goneNoMore(id) : [])];
+    });
+    return [...new Map(changed.map((record) => [record.key, record])).values()];
+  }
+
+  /** This box may have forgotten already that the camera was deleted once: then no statement says that it is back. */
+  #goneNoMore(id: string): SharedRecord[] {
+    const key = sharedKey('gone', id);
+    const isBack = this.#known.has(key) && this.#rows.get('cam')?.find(id) !== null;
+    return isBack ? [{ key, text: null }] : [];
+  }
+
+  /** With fields of a newer version: whoever changes one of the others keeps them. */
+  #merged(key: string, fields: RecordFields): string {
+    return JSON.stringify({ ...fieldsIn(this.#known.get(key) ?? '{}'), ...fields });
+  }
+
+  #partsOf(key: string): readonly [kind: string, id: string] {
+    const at = key.indexOf('/');
+    return [key.slice(0, at), key.slice(at + 1)];
+  }
+}

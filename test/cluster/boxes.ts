@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { systemClock } from '../../src/base/clock.js';
+import { clusterAddressOf } from '../../src/base/cluster-address.js';
+import { createLogger } from '../../src/base/log.js';
+import { Cluster, type ClusterOptions } from '../../src/cluster/cluster.js';
+import type { SharedEffects } from '../../src/store/shared/shared-records.js';
+import { Store } from '../../src/store/store.js';
+import { tempFolder } from '../support/temp-folder.js';
+
+export const SECRET = 'a secret that all boxes of the cluster have';
+export const STREAM = 'KV_framering-test-settings';
+
+export type Box = {
+  readonly store: Store;
+  readonly cluster: Cluster;
+  readonly lines: readonly string[];
+  readonly effects: readonly SharedEffects[];
+  readonly folder: string;
+  /** Ends it, and starts another one over the same files. */
+  again(url?: string): Promise<Box>;
+  stop(): Promise<void>;
+};
+
+/** A box without cameras: its store, and the cluster that it joins. `prepare` is what it had before. */
+export const startBox = async (
+  t: TestContext,
+  url: string,
+  prepare: (store: Store) => void = () => {},
+  options: Partial<ClusterOptions> = {},
+  folder = tempFolder(t),
+): Promise<Box> => {
+  const store = new Store(join(folder, 'framering.db'));
+  prepare(store);
+  const lines: string[] = [];
+  const log = createLogger((level, message, fields) =>
+    lines.push(JSON.stringify({ level, message, ...fields })),
+  );
+  const address = clusterAddressOf(url)!;
+  const cluster = await Cluster.start(
+    {
+      ...{ address, ca: null, login: null, boxName: 'box', clusterName: 'test', secret: SECRET },
+      dataDir: folder,
+      ...options,
+    },
+    { clock: systemClock, log, store },
+  ).catch((fault) => {
+    store.close();
+    throw fault;
+  });
+  const effects: SharedEffects[] = [];
+  cluster.changed.on((effect) => effects.push(effect));
+  let isStopped = false;
+  const stop = async (): Promise<void> => {
+    if (isStopped) return;
+    isStopped = true;
+    await cluster.stop();
+    store.close();
+  };
+  t.after(stop);
+  return {
+    ...{ store, cluster, lines, effects, folder, stop },
+    again: async (nextUrl = url) => {
+      await stop();
+      return startBox(t, nextUrl, () => {}, options, folder);
+    },
+  };
+};

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { freePort } from './mosquitto.js';
+import { tempFolder } from './temp-folder.js';
+import { until } from './until.js';
+
+const PROGRAM = join(tmpdir(), 'framering-nats-server/bin/nats-server');
+
+/** Why tests with real servers can't be; false: they can. For a test's `skip`. */
+export const withoutNats: string | false = existsSync(PROGRAM)
+  ? false
+  : 'nats-server could not be had (test/support/install-tools.sh)';
+
+type Server = {
+  readonly port: number;
+  readonly monitorPort: number;
+  readonly folder: string;
+  readonly configPath: string;
+};
+
+export type NatsOptions = {
+  readonly count?: number;
+  /** More of the configuration of each. */
+  readonly config?: string;
+};
+
+/** Real servers in one cluster, each of which can be killed, frozen and started anew. */
+export class NatsServers {
+  readonly #servers: Server[] = [];
+  readonly #running = new Map<number, ChildProcess>();
+
+  static async start(t: TestContext, { count = 3, config = '' }: NatsOptions = {}): Promise<NatsServers> {
+    const servers = new NatsServers();
+    t.after(() => servers.kill());
+    const ports: number[] = [];
+    for (let index = 0; index < 3 * count; index++) ports.push(await freePort());
+    const routes = ports.slice(2 * count).map((port) => `nats://127.0.0.1:${port}`);
+    for (let index = 0; index < count; index++) {
+      const folder = tempFolder(t);
+      const configPath = join(folder, 'server.conf');
+      writeFileSync(
+        configPath,
+        `server_name: s${index}
+         listen: "127.0.0.1:${ports[index]}"
+         http: "127.0.0.1:${ports[count + index]}"
+         jetstream { store_dir: ${JSON.stringify(folder)}, limits { batch { max_msgs: 20000 } } }
+         ${count === 1 ? '' : `cluster { name: c, listen: "127.0.0.1:${ports[2 * count + index]}", routes: ${JSON.stringify(routes)} }`}
+         ${config}`,
+      );
+      servers.#servers.push({ port: ports[index]!, monitorPort: ports[count + index]!, folder, configPath });
+    }
+    await Promise.all(servers.#servers.map((_, index) => servers.startOne(index)));
+    return servers;
+  }
+
+  /** As the service is told of them. */
+  get url(): string {
+    return `nats://${this.#servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+  }
+
+  get count(): number {
+    return this.#servers.length;
+  }
+
+  /** Where they keep what they are given. */
+  get folders(): string[] {
+    return this.#servers.map(({ folder }) => folder);
+  }
+
+  async startOne(index: number): Promise<void> {
+    const { configPath, monitorPort } = this.#servers[index]!;
+    const child = spawn(PROGRAM, ['-c', configPath], { stdio: ['ignore', 'ignore', 'pipe'] });
+    // A test that fails halfway leaves nobody behind.
+    const end = (): void => void child.kill('SIGKILL');
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
+    let said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(-4_000);
+    });
+    this.#running.set(index, child);
+    await until(
+      'the server listens',
+      () =>
+        fetch(`http://127.0.0.1:${monitorPort}/healthz?js-server-only=true`).then(
+          ({ ok }) => ok || this.count > 1,
+          () => false,
+        ),
+      { describe: () => said },
+    );
+  }
+
+  /** As a power cut does; of all where none is named. */
+  async kill(index?: number): Promise<void> {
+    for (const [at, child] of [...this.#running]) {
+      if (index !== undefined && at !== index) continue;
+      this.#running.delete(at);
+      if (child.exitCode !== null || child.signalCode !== null) continue;
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    }
+  }
+
+  freeze(index: number): void {
+    this.#running.get(index)?.kill('SIGSTOP');
+  }
+
+  thaw(index: number): void {
+    this.#running.get(index)?.kill('SIGCONT');
+  }
+
+  /** Which of them leads what is kept under this name; null: none does now. */
+  async leaderOf(stream: string): Promise<number | null> {
+    for (const [index] of this.#running) {
+      const { monitorPort } = this.#servers[index]!;
+      const leader = await fetch(`http://127.0.0.1:${monitorPort}/jsz?streams=true&accounts=true`)
+        .then(async (answer) => (await answer.json()) as JetStreamReport)
+        .then((report) => streamsIn(report).find(({ name }) => name === stream)?.cluster?.leader)
+        .catch(() => undefined);
+      const found = leader === undefined ? -1 : this.#servers.findIndex((_, at) => `s${at}` === leader);
+      if (found >= 0 && this.#running.has(found)) return found;
+    }
+    return null;
+  }
+}
+
+type StreamReport = { readonly name: string; readonly cluster?: { readonly leader?: string } };
+type JetStreamReport = { readonly account_details?: { readonly stream_detail?: StreamReport[] }[] };
+
+const streamsIn = ({ account_details: accounts = [] }: JetStreamReport): StreamReport[] =>
+  accounts.flatMap(({ stream_detail: streams = [] }) => streams);
