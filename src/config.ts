@@ -72,6 +72,12 @@ export type ClusterConfig = {
   readonly clusterName: string;
   /** What all boxes have, and the servers don't. */
   readonly secret: string;
+  /** How many cameras it takes beside the others: one of 2 twice as many as one of 1. */
+  readonly capacity: number;
+  /** Where the other boxes reach this one, and viewers if they can; null: nowhere. */
+  readonly boxAddress: string | null;
+  /** A box that wasn't heard for so long is lost. */
+  readonly lostMs: number;
 };
 
 export type ArchiveS3Config = {
@@ -371,12 +377,31 @@ const clusterSecretOf = (env: Environment): string => {
   return secret;
 };
 
+/** Where its API is, without a user and a path. */
+const boxAddressOf = (env: Environment): string | null => {
+  const text = textOf(env, 'BOX_ADDRESS');
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  // The value itself is never repeated: somebody may have put a password into it.
+  if (url === null || !/^https?:$/.test(url.protocol) || url.href !== `${url.origin}/`)
+    throw new AppError(
+      'bad_config',
+      "BOX_ADDRESS can't be used: it must be like https://box-1.site:8080, without a user and a path",
+    );
+  return url.origin;
+};
+
+const MAX_CAPACITY = 1_000;
+
 const clusterOf = (env: Environment): ClusterConfig | null => {
   const text = textOf(env, 'CLUSTER_URL');
   const caPath = textOf(env, 'CLUSTER_CA');
   const clusterName = textOf(env, 'CLUSTER_NAME') ?? 'framering';
   if (!CLUSTER_NAME.test(clusterName))
     throw bad('CLUSTER_NAME', clusterName, 'it must be letters, figures, "_" and "-", 32 at most');
+  const capacity = integerOf(env, 'BOX_CAPACITY', 1, 0, MAX_CAPACITY);
+  const boxAddress = boxAddressOf(env);
+  const lostMs = integerOf(env, 'CLUSTER_LOST_MS', 1_500, 900, 60_000);
   if (text === null) return null;
   const address = clusterAddressOf(text);
   // The value itself is never repeated: somebody may have put a password into it.
@@ -388,7 +413,10 @@ const clusterOf = (env: Environment): ClusterConfig | null => {
   if (caPath !== null && !address.isTls)
     throw bad('CLUSTER_CA', caPath, 'CLUSTER_URL must begin with tls: for it');
   const ca = caPath === null ? null : pemOf('CLUSTER_CA', caPath);
-  return { address, ca, login: clusterLoginOf(env), clusterName, secret: clusterSecretOf(env) };
+  return {
+    ...{ address, ca, login: clusterLoginOf(env), clusterName, secret: clusterSecretOf(env) },
+    ...{ capacity, boxAddress, lostMs },
+  };
 };
 
 /** Each listener needs a port of its own. */

@@ -270,6 +270,7 @@ test('a cluster is named by its servers; what is wrong with it is said without i
   assert.deepEqual(clusterOf('nats://a,b.example:4333, [::1]:4222'), {
     address: { isTls: false, servers: ['a:4222', 'b.example:4333', '[::1]:4222'] },
     ...{ ca: null, login: null, clusterName: 'framering', secret },
+    ...{ capacity: 1, boxAddress: null, lostMs: 1_500 },
   });
   assert.deepEqual(clusterOf('tls://a,tls://b/')?.address, { isTls: true, servers: ['a:4222', 'b:4222'] });
   for (const url of [
@@ -327,4 +328,25 @@ test('a box is called after its host, or as somebody says', () => {
   assert.equal(ownBoxName('my_host'), 'box');
   for (const name of ['my_box', 'a/b', '-a', 'a.', 'x'.repeat(64), 'ü'])
     assert.throws(() => readConfig({ BOX_NAME: name }), /BOX_NAME=.* can't be used/, name);
+});
+
+test('a box says how much it takes and where it is; what is wrong with that is said, without a password', () => {
+  const own = (more: Record<string, string>) =>
+    readConfig({ CLUSTER_URL: 'nats://a', CLUSTER_KEY: 'k'.repeat(32), ...more }).cluster;
+  const set = { BOX_CAPACITY: '0', BOX_ADDRESS: 'https://box-1.site:8443/', CLUSTER_LOST_MS: '3000' };
+  const { capacity, boxAddress, lostMs } = own(set)!;
+  assert.deepEqual([capacity, boxAddress, lostMs], [0, 'https://box-1.site:8443', 3_000]);
+  assert.equal(own({ BOX_ADDRESS: 'http://[fd00::1]:8080' })?.boxAddress, 'http://[fd00::1]:8080');
+  for (const text of ['-1', '1.5', '1001', 'all'])
+    assert.throws(() => readConfig({ BOX_CAPACITY: text }), /BOX_CAPACITY=.* can't be used/, text);
+  for (const text of ['0', '899', '60001'])
+    assert.throws(() => readConfig({ CLUSTER_LOST_MS: text }), /CLUSTER_LOST_MS=.* can't be used/, text);
+  for (const text of ['box', 'nats://box', 'http://eve:canary@box', 'http://box/canary', 'http://box?canary'])
+    assert.throws(
+      () => own({ BOX_ADDRESS: text }),
+      (fault) =>
+        fault instanceof Error &&
+        /BOX_ADDRESS can't be used/.test(fault.message) &&
+        !fault.message.includes('canary'),
+    );
 });
