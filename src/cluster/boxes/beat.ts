@@ -1,0 +1,71 @@
+import { isBoxName } from '../../base/box-name.js';
+
+/** `leaving`: it hands its cameras over, and takes none; `gone`: its last word. */
+export type BoxState = 'here' | 'leaving' | 'gone';
+
+/** What a box tells of itself, over and over. */
+export type Beat = {
+  readonly box: string;
+  /** Another one with each start. */
+  readonly boot: string;
+  /** Rises with each beat. */
+  readonly seq: number;
+  readonly state: BoxState;
+  readonly capacity: number;
+  /** Of all its cores: 1 is as much as they can do. */
+  readonly load: number;
+  /** How many it has. */
+  readonly cameras: number;
+  /** Where its API is; null: it didn't say. */
+  readonly address: string | null;
+  readonly version: string;
+  /** The other boxes that it hears. */
+  readonly hears: readonly string[];
+};
+
+/** More than one cluster will ever have. */
+export const MAX_BOXES = 128;
+const MAX_BYTES = 16_384;
+const MAX_CAPACITY = 1_000;
+const MAX_CAMERAS = 1_000_000;
+const MAX_LOAD = 1_000;
+const STATES: readonly BoxState[] = ['here', 'leaving', 'gone'];
+
+const isText = (value: unknown, maxLength: number): value is string =>
+  typeof value === 'string' && value.length <= maxLength;
+
+const isWithin = (value: unknown, max: number): value is number =>
+  typeof value === 'number' && value >= 0 && value <= max;
+
+/** Boxes write where viewers are sent: nothing but an origin goes. */
+const isAddress = (value: unknown): value is string | null =>
+  value === null ||
+  (isText(value, 256) && /^https?:/.test(value) && URL.canParse(value) && new URL(value).origin === value);
+
+const isName = (value: unknown): value is string => isText(value, 63) && isBoxName(value);
+
+export const beatText = (beat: Beat): string => JSON.stringify(beat);
+
+const jsonOf = (text: string): Readonly<Record<string, unknown>> | null => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? (value as Readonly<Record<string, unknown>> | null) : null;
+  } catch {
+    return null;
+  }
+};
+
+/** Null: it is none. What a newer version tells besides is left out. */
+export const beatOf = (text: string): Beat | null => {
+  if (text.length > MAX_BYTES) return null;
+  const { box, boot, seq, state, capacity, load, cameras, address, version, hears } = jsonOf(text) ?? {};
+  const known = STATES.find((name) => name === state);
+  if (!isName(box) || !isText(boot, 64) || boot === '' || !isText(version, 64) || known === undefined)
+    return null;
+  if (!Number.isSafeInteger(seq) || !isWithin(seq, Number.MAX_SAFE_INTEGER)) return null;
+  if (!isWithin(capacity, MAX_CAPACITY) || !isWithin(load, MAX_LOAD) || !isWithin(cameras, MAX_CAMERAS))
+    return null;
+  if (!isAddress(address) || !Array.isArray(hears) || hears.length > MAX_BOXES) return null;
+  if (!hears.every(isName)) return null;
+  return { box, boot, seq, state: known, capacity, load, cameras, address, version, hears };
+};

@@ -1,0 +1,205 @@
+import type { MonotonicMs, WallMs } from '../../base/clock.js';
+import { type Beat, MAX_BOXES } from './beat.js';
+
+/** A box as another one sees it. */
+export type BoxView = Omit<Beat, 'seq' | 'state' | 'box'> & {
+  readonly name: string;
+  /** Whether it lives, as far as is known. */
+  readonly isHere: boolean;
+  /** It hands its cameras over, and takes none. */
+  readonly isLeaving: boolean;
+  /** Since when it has been here, or away: monotonic. */
+  readonly sinceMs: MonotonicMs;
+};
+
+/** All boxes as this one sees them. */
+export type BoxesView = {
+  /** Sorted by name; this one is among them. */
+  readonly boxes: readonly BoxView[];
+  /** Whether it may take what others have lost. */
+  readonly hasMajority: boolean;
+  /** Boxes that were there before this one started, and weren't heard yet. */
+  readonly awaited: readonly string[];
+  /** It has listened for long enough to know who is here. */
+  readonly isSettled: boolean;
+  /** Another box has this one's name. */
+  readonly hasNamesake: boolean;
+};
+
+/** What a box remembers of the others when it starts. */
+export type KnownBox = {
+  readonly name: string;
+  /** It said goodbye. */
+  readonly hasLeft: boolean;
+};
+
+export type BoxTableOptions = {
+  readonly name: string;
+  readonly lostMs: number;
+  readonly known: readonly KnownBox[];
+};
+
+export type Moment = {
+  readonly nowMs: MonotonicMs;
+  readonly wallMs: WallMs;
+  /** Whether this box can hear anybody now. */
+  readonly isConnected: boolean;
+};
+
+/** Whoever stood still so long has heard nothing meanwhile: the late one is the sick one. */
+const STOOD_STILL_MS = 1_000;
+/** One that is away for so long while a majority is here doesn't count any more. */
+const FORGET_AFTER_MS = 10 * 60_000;
+/** Two of one name take turns: so long after the last word of the other there is one again. */
+const NAMESAKE_MS = 5_000;
+/** The last boots of a box: what they say is said again by somebody else. */
+const PAST_BOOTS = 8;
+
+type Member = {
+  beat: Beat;
+  heardMs: MonotonicMs;
+  sinceMs: MonotonicMs;
+  isHere: boolean;
+  readonly pastBoots: string[];
+};
+
+/** Who lives, by what is heard of them. It knows no clock and no servers: it is told the time whenever it is asked to look. */
+export class BoxTable {
+  readonly #options: BoxTableOptions;
+  readonly #others = new Map<string, Member>();
+  /** Known of before, not heard yet: those that may have died. */
+  readonly #awaited = new Map<string, { readonly hasLeft: boolean; readonly sinceMs: MonotonicMs }>();
+  /** Said goodbye lately. */
+  readonly #left = new Map<string, MonotonicMs>();
+  #last: Moment | null = null;
+  /** Since when it hears without a break; null: it doesn't. */
+  #listeningMs: MonotonicMs | null = null;
+  #namesakeMs: MonotonicMs | null = null;
+  #hasNews = true;
+
+  constructor(options: BoxTableOptions, nowMs: MonotonicMs) {
+    this.#options = options;
+    for (const { name, hasLeft } of options.known.slice(0, MAX_BOXES))
+      if (name !== options.name) this.#awaited.set(name, { hasLeft, sinceMs: nowMs });
+  }
+
+  hear(own: Pick<Beat, 'boot'>, beat: Beat, nowMs: MonotonicMs): void {
+    const { box, boot, seq, state } = beat;
+    if (box === this.#options.name) {
+      if (boot !== own.boot) this.#namesakeMs = nowMs;
+      return;
+    }
+    const member = this.#others.get(box);
+    if (member === undefined) {
+      if (state !== 'gone' && this.#others.size < MAX_BOXES - 1) this.#meet(beat, nowMs);
+      return;
+    }
+    const isSameBoot = member.beat.boot === boot;
+    if (isSameBoot ? seq <= member.beat.seq : member.pastBoots.includes(boot)) return;
+    if (state === 'gone') {
+      this.#others.delete(box);
+      this.#left.set(box, nowMs);
+      this.#hasNews = true;
+      return;
+    }
+    if (!isSameBoot) {
+      member.pastBoots.push(member.beat.boot);
+      if (member.pastBoots.length > PAST_BOOTS) member.pastBoots.shift();
+    }
+    if (!isSameBoot || !member.isHere) member.sinceMs = nowMs;
+    this.#hasNews ||=
+      !isSameBoot || !member.isHere || member.beat.state !== state || member.beat.capacity !== beat.capacity;
+    Object.assign(member, { beat, heardMs: nowMs, isHere: true });
+  }
+
+  /** True: something is another than it was told last. */
+  look(moment: Moment): boolean {
+    const last = this.#last;
+    this.#last = moment;
+    const { nowMs, wallMs, isConnected } = moment;
+    const passedMs = last === null ? 0 : nowMs - last.nowMs;
+    // The monotonic clock stands still while a machine sleeps.
+    const sleptMs = last === null ? 0 : wallMs - last.wallMs - passedMs;
+    const stoodStill = passedMs > STOOD_STILL_MS || Math.abs(sleptMs) > STOOD_STILL_MS;
+    if (!isConnected || stoodStill) {
+      this.#listeningMs = null;
+      for (const member of this.#others.values()) member.heardMs = nowMs;
+    } else {
+      if (this.#listeningMs === null) for (const member of this.#others.values()) member.heardMs = nowMs;
+      this.#listeningMs ??= nowMs;
+      this.#judge(nowMs);
+    }
+    const hadNews = this.#hasNews;
+    this.#hasNews = false;
+    return hadNews;
+  }
+
+  view(own: Omit<BoxView, 'isHere' | 'sinceMs' | 'hears' | 'name'>, startedMs: MonotonicMs): BoxesView {
+    const { name, lostMs } = this.#options;
+    const nowMs = this.#last?.nowMs ?? startedMs;
+    const boxes = [...this.#others.values()].map(viewOf);
+    boxes.push({ ...own, name, isHere: true, sinceMs: startedMs, hears: this.hears });
+    return {
+      boxes: boxes.sort((a, b) => (a.name < b.name ? -1 : 1)),
+      hasMajority: this.#hasMajority,
+      awaited: [...this.#awaited.keys()],
+      isSettled: this.#listeningMs !== null && nowMs - this.#listeningMs >= lostMs,
+      hasNamesake: this.#namesakeMs !== null && nowMs - this.#namesakeMs < NAMESAKE_MS,
+    };
+  }
+
+  /** The other boxes that live. */
+  get hears(): string[] {
+    return [...this.#others.values()].filter(({ isHere }) => isHere).map(({ beat }) => beat.box);
+  }
+
+  /** For the next start. */
+  get known(): KnownBox[] {
+    const all = new Map<string, boolean>();
+    for (const name of this.#others.keys()) all.set(name, false);
+    for (const [name, { hasLeft }] of this.#awaited) all.set(name, hasLeft);
+    for (const name of this.#left.keys()) if (!all.has(name)) all.set(name, true);
+    return [...all].map(([name, hasLeft]) => ({ name, hasLeft })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  get #hasMajority(): boolean {
+    const missed = [...this.#awaited.values()].filter(({ hasLeft }) => !hasLeft).length;
+    const known = 1 + this.#others.size + missed;
+    const here = 1 + this.hears.length;
+    // Of two there is none without the other: the servers have one, or nobody could be heard.
+    return 2 * here > known || (known === 2 && this.#last?.isConnected === true);
+  }
+
+  #meet(beat: Beat, nowMs: MonotonicMs): void {
+    this.#others.set(beat.box, { beat, heardMs: nowMs, sinceMs: nowMs, isHere: true, pastBoots: [] });
+    this.#awaited.delete(beat.box);
+    this.#left.delete(beat.box);
+    this.#hasNews = true;
+  }
+
+  #judge(nowMs: MonotonicMs): void {
+    for (const member of this.#others.values()) {
+      if (!member.isHere || nowMs - member.heardMs < this.#options.lostMs) continue;
+      member.isHere = false;
+      member.sinceMs = nowMs;
+      this.#hasNews = true;
+    }
+    if (!this.#hasMajority) return;
+    for (const [name, { isHere, sinceMs }] of this.#others)
+      if (!isHere && nowMs - sinceMs >= FORGET_AFTER_MS) this.#forget(this.#others, name);
+    for (const [name, { sinceMs }] of this.#awaited)
+      if (nowMs - sinceMs >= FORGET_AFTER_MS) this.#forget(this.#awaited, name);
+    for (const [name, sinceMs] of this.#left)
+      if (nowMs - sinceMs >= FORGET_AFTER_MS) this.#forget(this.#left, name);
+  }
+
+  #forget(from: Map<string, unknown>, name: string): void {
+    from.delete(name);
+    this.#hasNews = true;
+  }
+}
+
+const viewOf = ({ beat, isHere, sinceMs }: Member): BoxView => {
+  const { box, seq: _, state, ...told } = beat;
+  return { ...told, name: box, isHere, isLeaving: state === 'leaving', sinceMs };
+};

@@ -1,0 +1,124 @@
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/log.js';
+import { Signal } from '../../base/signal.js';
+import { startThread, type ThreadHandle } from '../../base/thread-handle.js';
+import type { BoxesView, BoxView, KnownBox } from './box-table.js';
+import type { FromPulse, PulseSetup, ToPulse } from './messages.js';
+
+export type BoxesOptions = Omit<PulseSetup, 'known'>;
+
+export type BoxesDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What is remembered of the others over starts. */
+  readonly memory: { readonly known: readonly KnownBox[]; remember(known: readonly KnownBox[]): void };
+};
+
+const STOP_TIMEOUT_MS = 2_000;
+const RESTART_MS = 500;
+
+const nobodyYet: BoxesView = {
+  boxes: [],
+  hasMajority: false,
+  awaited: [],
+  isSettled: false,
+  hasNamesake: false,
+};
+
+/** The boxes of the cluster, this one among them, as its pulse tells of them (workers/pulse.ts). */
+export class Boxes {
+  /** Who is here, or what one of them is, is another than before; or merely their loads. */
+  readonly changed = new Signal();
+  readonly #options: BoxesOptions;
+  readonly #deps: BoxesDeps;
+  #thread: ThreadHandle<ToPulse>;
+  #view = nobodyYet;
+  #known: readonly KnownBox[];
+  #isLeaving = false;
+  #isStopped = false;
+
+  constructor(options: BoxesOptions, deps: BoxesDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    this.#known = deps.memory.known;
+    this.#thread = this.#start();
+  }
+
+  get view(): BoxesView {
+    return this.#view;
+  }
+
+  /** How many cameras this one has. */
+  tell(count: number): void {
+    this.#thread.send({ type: 'cameras', count });
+  }
+
+  /** Says that this one hands its cameras over. */
+  leave(): void {
+    this.#isLeaving = true;
+    this.#thread.send({ type: 'leave' });
+  }
+
+  /** Says goodbye. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#thread.stop();
+  }
+
+  #start(): ThreadHandle<ToPulse> {
+    const thread = startThread<ToPulse, FromPulse>(
+      {
+        entry: new URL('../../../workers/pulse.js', import.meta.url),
+        name: 'pulse',
+        workerData: { ...this.#options, known: this.#known } satisfies PulseSetup,
+        stopTimeoutMs: STOP_TIMEOUT_MS,
+      },
+      {
+        onMessage: (message) => this.#onMessage(message),
+        onLost: (reason) => {
+          this.#deps.log.error('the pulse of this box was lost: it begins anew', { reason });
+          this.#deps.clock.after(RESTART_MS, () => {
+            if (!this.#isStopped) this.#thread = this.#start();
+          });
+        },
+      },
+    );
+    if (this.#isLeaving) thread.send({ type: 'leave' });
+    return thread;
+  }
+
+  #onMessage(message: FromPulse): void {
+    if (message.type === 'log') {
+      this.#deps.log[message.level](message.message, message.fields);
+      return;
+    }
+    this.#report(this.#view, message.view);
+    this.#view = message.view;
+    this.#remember(message.known);
+    this.changed.emit();
+  }
+
+  #remember(known: readonly KnownBox[]): void {
+    if (JSON.stringify(known) === JSON.stringify(this.#known)) return;
+    this.#known = known;
+    this.#deps.memory.remember(known);
+  }
+
+  #report(before: BoxesView, after: BoxesView): void {
+    const { log } = this.#deps;
+    const { name: own } = this.#options.own;
+    const known = new Map(before.boxes.map((box): [string, BoxView] => [box.name, box]));
+    for (const { name, isHere, isLeaving, boot } of after.boxes) {
+      const was = known.get(name);
+      known.delete(name);
+      if (name === own) continue;
+      if (was === undefined || (isHere && !was.isHere) || was.boot !== boot)
+        log.info('a box is here', { box: name });
+      else if (was.isHere && !isHere) log.warn('a box is lost', { box: name });
+      else if (isLeaving && !was.isLeaving) log.info('a box hands its cameras over', { box: name });
+    }
+    for (const name of known.keys()) if (name !== own) log.info('a box has gone', { box: name });
+    if (after.hasNamesake && !before.hasNamesake)
+      log.error('another box is called as this one: each needs a BOX_NAME of its own', { box: own });
+  }
+}

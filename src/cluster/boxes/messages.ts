@@ -1,0 +1,39 @@
+import type { LogFields, LogLevel } from '../../base/log.js';
+import type { NatsLinkOptions } from '../nats-link.js';
+import type { BoxesView, KnownBox } from './box-table.js';
+
+/** What of a box stays as it is while it runs. */
+export type OwnBox = {
+  readonly name: string;
+  readonly boot: string;
+  readonly capacity: number;
+  readonly address: string | null;
+  readonly version: string;
+};
+
+/** What the thread is told at its start: nothing that doesn't go from thread to thread as it is. */
+export type PulseSetup = {
+  readonly link: Omit<NatsLinkOptions, 'ca' | 'login'> & {
+    readonly ca: Uint8Array | null;
+    readonly login: { readonly kind: 'creds' | 'nkey'; readonly secret: Uint8Array } | null;
+  };
+  readonly clusterName: string;
+  /** What beats are sealed by. */
+  readonly key: Uint8Array;
+  readonly own: OwnBox;
+  readonly lostMs: number;
+  readonly known: readonly KnownBox[];
+  /** Where the main thread shows that it lives (base/thread-stats.ts). */
+  readonly mainStats: SharedArrayBuffer;
+};
+
+export type ToPulse =
+  | { readonly type: 'cameras'; readonly count: number }
+  /** This box hands its cameras over. */
+  | { readonly type: 'leave' }
+  /** Says goodbye, and ends the thread. */
+  | { readonly type: 'stop' };
+
+export type FromPulse =
+  | { readonly type: 'boxes'; readonly view: BoxesView; readonly known: readonly KnownBox[] }
+  | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: LogFields };

@@ -1,0 +1,151 @@
+import { availableParallelism, loadavg } from 'node:os';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock, MonotonicMs, Timer } from '../../base/clock.js';
+import type { Logger } from '../../base/log.js';
+import { readBeats } from '../../base/thread-stats.js';
+import { NatsLink } from '../nats-link.js';
+import { SealedText } from '../sealed-text.js';
+import { type Beat, beatOf, beatText } from './beat.js';
+import { BoxTable } from './box-table.js';
+import type { FromPulse, PulseSetup, ToPulse } from './messages.js';
+
+const LOOK_EVERY_MS = 100;
+const BEAT_EVERY_MS = 300;
+/** Loads are shown. */
+const TELL_EVERY_MS = 1_000;
+/** What beats are sealed as. */
+const SEALED_NAME = 'beat';
+
+/** The main thread connects again by itself, and says so in the log. */
+const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+
+export type PulseDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly send: (message: FromPulse) => void;
+};
+
+/**
+ * Says over and over that this box lives, and hears the others. In a thread of its own, by a connection of its own: what
+ * the main thread has to do makes no box look dead. If that one hangs for good, though, nobody is to believe that it lives.
+ */
+export class Pulse {
+  readonly #setup: PulseSetup;
+  readonly #deps: PulseDeps;
+  readonly #link: NatsLink;
+  readonly #subject: string;
+  readonly #sealed: SealedText;
+  readonly #table: BoxTable;
+  readonly #startedMs: MonotonicMs;
+  readonly #timer: Timer;
+  readonly #listening = new WeakSet<NatsConnection>();
+  #seq: number;
+  #cameras = 0;
+  #isLeaving = false;
+  #beatMs = Number.NEGATIVE_INFINITY;
+  #toldMs = Number.NEGATIVE_INFINITY;
+  #mainBeats = 0;
+  /** Looks since the main thread was last seen moving: one that was frozen with it has counted none. */
+  #stillLooks = 0;
+  #warnedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(setup: PulseSetup, deps: PulseDeps) {
+    const { clusterName, key, own, lostMs, known, link } = setup;
+    const { clock } = deps;
+    this.#setup = setup;
+    this.#deps = deps;
+    const login = link.login && { ...link.login, secret: bufferOf(link.login.secret) };
+    const ca = link.ca && bufferOf(link.ca);
+    this.#link = new NatsLink({ ...link, ca, login }, { clock, log: silent });
+    this.#subject = `framering.${clusterName}.boxes`;
+    this.#sealed = new SealedText(bufferOf(key));
+    this.#startedMs = clock.monotonicMs();
+    // Above all that a pulse of this process said that died.
+    this.#seq = Math.floor(this.#startedMs);
+    this.#table = new BoxTable({ name: own.name, lostMs, known }, this.#startedMs);
+    this.#timer = clock.every(LOOK_EVERY_MS, () => this.#look());
+  }
+
+  /** All messages but the last. */
+  handle(message: Exclude<ToPulse, { type: 'stop' }>): void {
+    if (message.type === 'cameras') {
+      this.#cameras = message.count;
+      return;
+    }
+    this.#isLeaving = true;
+    this.#beat(this.#deps.clock.monotonicMs());
+  }
+
+  async stop(): Promise<void> {
+    this.#timer.cancel();
+    this.#publish('gone');
+    await this.#link.connection?.flush().catch(() => undefined);
+    await this.#link.stop();
+  }
+
+  #look(): void {
+    const { clock, send } = this.#deps;
+    const nowMs = clock.monotonicMs();
+    const { connection } = this.#link;
+    if (connection !== null && !this.#listening.has(connection)) {
+      this.#listening.add(connection);
+      connection.subscribe(this.#subject, { callback: (_, { data }) => this.#hear(data) });
+    }
+    const hasNews = this.#table.look({
+      nowMs,
+      wallMs: clock.wallMs(),
+      isConnected: connection !== null,
+    });
+    if (hasNews || nowMs - this.#toldMs >= TELL_EVERY_MS) {
+      this.#toldMs = nowMs;
+      const view = this.#table.view(this.#own, this.#startedMs);
+      send({ type: 'boxes', view, known: this.#table.known });
+    }
+    if (this.#isMainStill()) return;
+    if (nowMs - this.#beatMs >= BEAT_EVERY_MS) this.#beat(nowMs);
+  }
+
+  /** Whether the main thread hasn't moved for twice as long as others wait for this box. */
+  #isMainStill(): boolean {
+    const beats = readBeats(this.#setup.mainStats);
+    this.#stillLooks = beats === this.#mainBeats ? this.#stillLooks + 1 : 0;
+    this.#mainBeats = beats;
+    return this.#stillLooks * LOOK_EVERY_MS >= 2 * this.#setup.lostMs;
+  }
+
+  #beat(nowMs: MonotonicMs): void {
+    this.#beatMs = nowMs;
+    this.#publish(this.#isLeaving ? 'leaving' : 'here');
+  }
+
+  #publish(state: Beat['state']): void {
+    const { name: box, ...own } = this.#setup.own;
+    const { load, cameras } = this.#own;
+    const hears = this.#table.hears;
+    const text = beatText({ ...own, box, seq: this.#seq++, state, load, cameras, hears });
+    this.#link.connection?.publish(this.#subject, this.#sealed.seal(SEALED_NAME, text));
+  }
+
+  get #own() {
+    const { name: _, ...own } = this.#setup.own;
+    const load = Math.round(((loadavg()[0] ?? 0) / availableParallelism()) * 100) / 100;
+    return { ...own, load, cameras: this.#cameras, isLeaving: this.#isLeaving };
+  }
+
+  #hear(data: Uint8Array): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    let beat: Beat | null = null;
+    try {
+      beat = beatOf(this.#sealed.open(SEALED_NAME, data));
+    } catch {
+      // Of another key: it is told of below.
+    }
+    if (beat !== null) this.#table.hear(this.#setup.own, beat, nowMs);
+    else if (nowMs - this.#warnedMs >= 60_000) {
+      this.#warnedMs = nowMs;
+      this.#deps.log.warn("something that is no box of this cluster speaks like one: it isn't heard");
+    }
+  }
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { MonotonicMs, WallMs } from '../../src/base/clock.js';
+import { type Beat, beatOf, beatText } from '../../src/cluster/boxes/beat.js';
+import { BoxTable, type KnownBox } from '../../src/cluster/boxes/box-table.js';
+
+const LOST_MS = 1_500;
+const own = { boot: 'own-boot', capacity: 1, load: 0, cameras: 0, address: null, version: '1' };
+
+const beatBy = (box: string, seq: number, more: Partial<Beat> = {}): Beat => ({
+  ...{ box, boot: `${box}-boot`, seq, state: 'here', capacity: 1, load: 0.5, cameras: 3 },
+  ...{ address: null, version: '1', hears: [] },
+  ...more,
+});
+
+/** A table whose time is told: 100 ms a step, in each of which those beat who do. */
+const open = (known: readonly KnownBox[] = []) => {
+  let nowMs = 1_000;
+  let wallMs = 1_800_000_000_000;
+  let seq = 0;
+  const table = new BoxTable({ name: 'own', lostMs: LOST_MS, known }, nowMs as MonotonicMs);
+  const hear = (beat: Beat) => table.hear(own, beat, nowMs as MonotonicMs);
+  const look = (isConnected = true) =>
+    table.look({ nowMs: nowMs as MonotonicMs, wallMs: wallMs as WallMs, isConnected });
+  const pass = (durationMs: number, beating: readonly string[] = [], isConnected = true): void => {
+    for (let passed = 0; passed < durationMs; passed += 100) {
+      nowMs += 100;
+      wallMs += 100;
+      seq += 1;
+      for (const box of beating) hear(beatBy(box, seq));
+      look(isConnected);
+    }
+  };
+  const view = () => table.view({ ...own, isLeaving: false }, 1_000 as MonotonicMs);
+  return {
+    ...{ table, hear, look, pass, view },
+    sleep: (monotonic: number, wall: number) => {
+      nowMs += monotonic;
+      wallMs += wall;
+    },
+    here: () =>
+      view()
+        .boxes.filter(({ isHere }) => isHere)
+        .map(({ name }) => name),
+  };
+};
+
+test('a box that falls silent is lost after the interval, and back with its next word', () => {
+  const { pass, here, view } = open();
+  pass(2_000, ['a', 'b']);
+  assert.deepEqual(here(), ['a', 'b', 'own']);
+  pass(1_400, ['a']);
+  assert.deepEqual(here(), ['a', 'b', 'own'], 'not too soon');
+  pass(200, ['a']);
+  assert.deepEqual(here(), ['a', 'own']);
+  assert.equal(view().boxes.find(({ name }) => name === 'b')?.isHere, false, 'it is still known');
+  pass(100, ['a', 'b']);
+  assert.deepEqual(here(), ['a', 'b', 'own']);
+});
+
+test('silence says nothing while this box hears nobody because it is cut off, stood still or slept', () => {
+  const { pass, here, look, sleep } = open();
+  pass(2_000, ['a', 'b']);
+  pass(60_000, [], false);
+  assert.deepEqual(here(), ['a', 'b', 'own'], 'cut off');
+  pass(1_400);
+  assert.deepEqual(here(), ['a', 'b', 'own'], 'all have their time again');
+  pass(100, ['a', 'b']);
+  sleep(10_000, 10_000);
+  look();
+  assert.deepEqual(here(), ['a', 'b', 'own'], 'stood still');
+  pass(100, ['a', 'b']);
+  // The monotonic clock of a machine that is suspended doesn't run.
+  sleep(100, 3_600_000);
+  look();
+  pass(1_300);
+  assert.deepEqual(here(), ['a', 'b', 'own'], 'slept');
+  pass(400);
+  assert.deepEqual(here(), ['own'], 'and then silence counts again');
+});
+
+test('a majority is more than half of those that are known; of two there is none without the servers', () => {
+  const { pass, view } = open();
+  pass(2_000, ['a', 'b']);
+  pass(2_000, ['a']);
+  assert.equal(view().hasMajority, true);
+  pass(2_000);
+  assert.equal(view().hasMajority, false, 'one of three');
+  const two = open();
+  two.pass(2_000, ['a']);
+  two.pass(2_000);
+  assert.equal(two.view().hasMajority, true);
+  two.pass(2_000, [], false);
+  assert.equal(two.view().hasMajority, false);
+});
+
+test('who is away for long, while a majority is here, no longer counts; who said goodbye counts not at all', () => {
+  const { pass, view, hear, table } = open();
+  pass(2_000, ['a', 'b', 'c']);
+  hear(beatBy('c', 1_000, { state: 'gone' }));
+  pass(100, ['a', 'b']);
+  assert.deepEqual(
+    view().boxes.map(({ name }) => name),
+    ['a', 'b', 'own'],
+  );
+  assert.deepEqual(table.known.at(-1), { name: 'c', hasLeft: true });
+  pass(11 * 60_000, ['a']);
+  assert.deepEqual(table.known, [{ name: 'a', hasLeft: false }]);
+  pass(2_000);
+  assert.equal(view().hasMajority, true, 'one of two, while the servers are there');
+});
+
+test('a box that starts waits for those that it knows, and counts them', () => {
+  const { pass, view } = open([
+    { name: 'a', hasLeft: false },
+    { name: 'b', hasLeft: false },
+    { name: 'c', hasLeft: true },
+    { name: 'own', hasLeft: false },
+  ]);
+  pass(1_000);
+  assert.deepEqual([view().isSettled, view().hasMajority, view().awaited], [false, false, ['a', 'b', 'c']]);
+  pass(1_000, ['a']);
+  assert.deepEqual([view().isSettled, view().hasMajority, view().awaited], [true, true, ['b', 'c']]);
+});
+
+test('what is said again of a boot before, or out of order, is not believed; two of one name are told', () => {
+  const { hear, look, view } = open();
+  hear(beatBy('a', 7));
+  look();
+  hear(beatBy('a', 6, { state: 'gone' }));
+  assert.equal(view().boxes.length, 2, 'an older word');
+  hear(beatBy('a', 1, { boot: 'second' }));
+  hear(beatBy('a', 9, { state: 'gone' }));
+  assert.equal(view().boxes[0]?.boot, 'second', 'the last word of the boot before');
+  assert.equal(view().hasNamesake, false);
+  hear(beatBy('own', 1, { boot: 'another' }));
+  assert.equal(view().hasNamesake, true);
+});
+
+test('a beat comes back as it was sent, and nothing else is taken for one', () => {
+  const name = fc.stringMatching(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,20}[A-Za-z0-9])?$/);
+  const beat: fc.Arbitrary<Beat> = fc.record({
+    ...{ box: name, boot: fc.stringMatching(/^[\w-]{1,64}$/), seq: fc.nat() },
+    state: fc.constantFrom('here', 'leaving', 'gone'),
+    ...{
+      capacity: fc.nat(1_000),
+      load: fc.double({ min: 0, max: 100, noNaN: true }),
+      cameras: fc.nat(10_000),
+    },
+    address: fc.constantFrom(null, 'https://box:8443', 'http://127.0.0.1:8080'),
+    ...{ version: fc.string({ maxLength: 20 }), hears: fc.array(name, { maxLength: 5 }) },
+  });
+  fc.assert(
+    fc.property(beat, (sent) => {
+      // JSON knows no negative nought.
+      const normal = { ...sent, load: sent.load + 0 };
+      assert.deepEqual(beatOf(beatText(normal)), normal);
+    }),
+  );
+  fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => void beatOf(text)));
+  const good = { ...beatBy('a', 1) };
+  assert.notEqual(beatOf(JSON.stringify({ ...good, newer: 1 })), null);
+  const bad: readonly object[] = [
+    { box: '../a' },
+    { seq: -1 },
+    { seq: 1.5 },
+    { state: 'dead' },
+    { capacity: 1e9 },
+    { load: '1' },
+    { address: 'javascript:alert(1)' },
+    { address: 'http://eve@host' },
+    { hears: ['a/b'] },
+    { hears: new Array(129).fill('a') },
+    { boot: '' },
+    { version: 'x'.repeat(65) },
+  ];
+  for (const change of bad)
+    assert.equal(beatOf(JSON.stringify({ ...good, ...change })), null, JSON.stringify(change));
+});
