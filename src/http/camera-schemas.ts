@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isBoxName } from '../base/box-name.js';
 import { isCameraUrl } from '../camera/camera-url.js';
 import type { QuirkName } from '../camera/quirks.js';
 import { type CameraView, runtimeFieldNames } from '../camera/runtime-fields.js';
@@ -86,6 +87,10 @@ const settings = {
     description: 'how long what lies around events stays; 0, or not more than retention_days: as all else',
   }),
   onvif: cameraOnvifSchema,
+  box: z.string().refine(isBoxName, 'must be the name of a box').nullable().meta({
+    description:
+      'in a cluster: the box that is to connect it; while that is away, and where it is null, another one does',
+  }),
 };
 
 /** Everything but id and url has a default. */
@@ -112,6 +117,7 @@ const withDefaults = {
   record_mode: settings.record_mode.default('continuous'),
   event_retention_days: settings.event_retention_days.default(0),
   onvif: settings.onvif.default({}),
+  box: settings.box.default(null),
 };
 
 /** A camera as a backup holds it; a setting that is younger than the backup gets its default. */

@@ -87,6 +87,8 @@ export type Camera = {
   /** What lies around events stays so long; where that is not longer, as long as all else. */
   readonly event_retention_days: number;
   readonly onvif: CameraOnvif;
+  /** The box of a cluster that is to have it while that is there; null: whichever does by its hash. */
+  readonly box: string | null;
 };
 
 /** What an update may change: the fields that are present. */
@@ -128,6 +130,7 @@ const columns: readonly (keyof CameraRow)[] = [
   'record_mode',
   'event_retention_days',
   'onvif',
+  'box',
 ];
 
 const toRow = (camera: Camera): CameraRow => {
@@ -169,6 +172,7 @@ const fromRow = (row: CameraRow, tags: readonly string[]): Camera => ({
   record_mode: row.record_mode,
   event_retention_days: row.event_retention_days,
   onvif: JSON.parse(row.onvif) as CameraOnvif,
+  box: row.box,
 });
 
 const prepare = (db: Database.Database) => ({

@@ -16,6 +16,7 @@ import { eventRecording } from './migrations/014-event-recording.js';
 import { webhooks } from './migrations/015-webhooks.js';
 import { onvif } from './migrations/016-onvif.js';
 import { keys } from './migrations/017-keys.js';
+import { boxes } from './migrations/018-boxes.js';
 
 /** Step n brings a database from version n - 1 to n; new steps are added at the end. */
 export const steps: readonly string[] = [
@@ -36,6 +37,7 @@ export const steps: readonly string[] = [
   webhooks,
   onvif,
   keys,
+  boxes,
 ];
 
 /** `Frmg`: in the header of each database of ours (SQLite file format, section 1.3.14). */

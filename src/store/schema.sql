@@ -26,7 +26,8 @@ CREATE TABLE cameras (
   detection TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(detection)), -- JSON object: which detections count
   record_mode TEXT NOT NULL DEFAULT 'continuous' CHECK (record_mode IN ('continuous', 'events')), -- events: the rest goes
   event_retention_days INTEGER NOT NULL DEFAULT 0 CHECK (event_retention_days >= 0), -- of what lies around events; 0: as the rest
-  onvif TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(onvif)) -- JSON object: where it is asked by ONVIF, and as whom
+  onvif TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(onvif)), -- JSON object: where it is asked by ONVIF, and as whom
+  box TEXT                                 -- name of the box that it is pinned to; NULL: whichever has it by its hash
 ) STRICT;
 
 -- The tags of each camera, in the order in which the client gave them.
@@ -176,3 +177,12 @@ CREATE TABLE webhooks (
   camera_ids TEXT NOT NULL CHECK (json_valid(camera_ids)), -- JSON array: of which cameras; empty: of all
   labels TEXT NOT NULL CHECK (json_valid(labels)) -- JSON array: of what was seen; empty: of all
 ) STRICT;
+
+-- Which cameras this box of a cluster had, and when: what it recorded then has the epoch of that (src/cluster/README.md).
+CREATE TABLE holdings (
+  camera_id TEXT NOT NULL,                 -- no reference: what a deleted camera recorded has its epoch still
+  since_ms INTEGER NOT NULL,               -- wall time from which on it was this box's
+  until_ms INTEGER,                        -- wall time at which it was let go; NULL: not yet, or nobody could write it down
+  epoch INTEGER NOT NULL CHECK (epoch > 0), -- where recordings of two boxes overlap the higher one counts
+  PRIMARY KEY (camera_id, since_ms)
+) STRICT, WITHOUT ROWID;

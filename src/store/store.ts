@@ -8,6 +8,7 @@ import { AuditTable } from './audit.js';
 import { type Camera, CameraTable } from './cameras.js';
 import { FactTable } from './facts.js';
 import { type Folder, FolderTable } from './folders.js';
+import { HoldingTable } from './holdings.js';
 import { type Layout, LayoutTable } from './layouts.js';
 import { LoginTable } from './logins.js';
 import { openDatabase } from './open-database.js';
@@ -70,6 +71,8 @@ export class Store {
   readonly users: UserTable;
   readonly traffic: TrafficTable;
   readonly facts: FactTable;
+  /** Which cameras this box of a cluster had. */
+  readonly holdings: HoldingTable;
   readonly logins: LoginTable;
   readonly sessions: SessionTable;
   readonly preferences: PreferenceTable;
@@ -98,6 +101,7 @@ export class Store {
     this.traffic = new TrafficTable(this.#db);
     this.#own = new OwnChanges(this.#db);
     this.facts = new FactTable(this.#db, this.#own);
+    this.holdings = new HoldingTable(this.#db, this.#own);
     this.logins = new LoginTable(this.#db);
     this.sessions = new SessionTable(this.#db);
     this.preferences = new PreferenceTable(this.#db);

@@ -33,6 +33,7 @@ export const stored = (id: string, changes: Partial<StoredCamera> = {}): StoredC
   record_mode: 'continuous',
   event_retention_days: 0,
   onvif: {},
+  box: null,
   ...changes,
 });
 

@@ -52,7 +52,7 @@ const completed = ({
 }: Backup) => ({
   cameras: cameras.map((camera) => ({
     ...{ quirks: {}, sub_url: '', on_demand: false, detection: {} },
-    ...{ record_mode: 'continuous', event_retention_days: 0, onvif: {} },
+    ...{ record_mode: 'continuous', event_retention_days: 0, onvif: {}, box: null },
     ...camera,
   })),
   ...{ tags, folders, users, layouts },

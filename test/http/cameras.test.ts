@@ -44,6 +44,7 @@ test('a camera that is added gets every default, and begins to connect', async (
     record_mode: 'continuous',
     event_retention_days: 0,
     onvif: {},
+    box: null,
     state: 'connecting',
     fps: 0,
     bitrate: 0,

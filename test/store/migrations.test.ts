@@ -101,6 +101,7 @@ test('what version 1 held is all there in the newest', (t) => {
         record_mode: 'continuous',
         event_retention_days: 0,
         onvif: {},
+        box: null,
       },
     ],
     tags: [{ id: 'a', name: 'A', color: '#aabbcc' }],

@@ -32,6 +32,7 @@ export const sampleCamera = (id: string, changes: Partial<Camera> = {}): Camera 
   record_mode: 'continuous',
   event_retention_days: 0,
   onvif: {},
+  box: null,
   ...changes,
 });
 
@@ -99,6 +100,7 @@ export const anyCamera: fc.Arbitrary<Camera> = record<Camera>({
     username: anyText,
     password: anyText,
   }),
+  box: fc.constantFrom(null, 'box-1'),
 });
 
 /** Folders that form a tree, in any order: each has a parent among those made before it, or none. */
