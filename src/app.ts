@@ -81,13 +81,16 @@ export class App {
 }
 
 /** All threads, this one the first of them. */
-const countThreads = (clock: Clock, stops: Stops): Threads => {
+const countThreads = (
+  clock: Clock,
+  stops: Stops,
+): { readonly threads: Threads; readonly mainStats: SharedArrayBuffer } => {
   const threads = new Threads();
   const mainThread = new ThreadStats(clock);
   mainThread.start();
   stops.push(() => mainThread.stop());
   threads.add('main', mainThread.shared);
-  return threads;
+  return { threads, mainStats: mainThread.shared };
 };
 
 const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls> => {
@@ -97,11 +100,19 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const trail = new AuditTrail({ clock, log, table: store.audit });
   stops.push(() => trail.stop());
   const audit = trail.copyOf(deps.audit);
-  const threads = countThreads(clock, stops);
+  const { threads, mainStats } = countThreads(clock, stops);
   const media = await startMedia(config, { clock, log, spawn, threads }, storage, stops);
   const notices = buildNotices(config, { clock, log, version }, storage, media, stops);
   storage.cluster?.changed.on((effects) => adoptShared({ storage, media, notices }, effects));
   const events = buildHappenings({ clock, log }, storage, media, stops);
+  storage.cluster?.begin({
+    ...{ version, mainStats },
+    cameras: {
+      list: () => media.registry.stored,
+      isReady: (id) => media.registry.isReady(id),
+      figures: (id) => media.registry.told(id),
+    },
+  });
   const models = new Models({ directory: config.modelsDir, origin: config.modelsOrigin }, { clock, log });
   await models.start();
   stops.push(() => models.stop());
@@ -158,5 +169,6 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   stops.push(() => media.webSockets.stop());
   stops.push(() => media.hls.stop());
   stops.push(() => media.rtsp.stop());
+  stops.push(() => storage.cluster?.handOver());
   return urls;
 };

@@ -13,6 +13,8 @@ const EXIT_BAD_CONFIG = 2;
 
 /** All parts of a stop have shorter bounds of their own; past this something hangs. */
 const STOP_DEADLINE_MS = 9_500;
+/** In a cluster the others take the cameras first (cluster/cluster.ts). */
+const HAND_OVER_MS = 8_000;
 
 /** What kept the service from starting, for the person who started it, in one line. */
 const refuse = (fault: unknown): never => {
@@ -56,11 +58,14 @@ const stopOnSignal = (starting: Promise<App>, { log, flush }: ProcessLog): void 
     if (isStopping) return;
     isStopping = true;
     log.info('stopping', { signal });
-    setTimeout(() => {
-      log.error('the service did not stop in time');
-      flush();
-      exitProcess(EXIT_FAULT);
-    }, STOP_DEADLINE_MS);
+    setTimeout(
+      () => {
+        log.error('the service did not stop in time');
+        flush();
+        exitProcess(EXIT_FAULT);
+      },
+      STOP_DEADLINE_MS + (config.cluster === null ? 0 : HAND_OVER_MS),
+    );
     await (await starting).stop();
     log.info('stopped');
     flush();

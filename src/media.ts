@@ -13,7 +13,9 @@ import { credentialsOf } from './camera/camera-url.js';
 import { Cameras } from './camera/fleet/cameras.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import type { AnalyticsNews } from './camera/messages.js';
-import { type CameraActivity, type CameraEvents, CameraRegistry } from './camera/registry.js';
+import { allCameras } from './camera/owners.js';
+import { CameraRegistry } from './camera/registry.js';
+import type { CameraActivity, CameraEvents } from './camera/registry-faces.js';
 import { Trials } from './camera/trial/trials.js';
 import type { Config } from './config.js';
 import { cueText } from './detect/cue.js';
@@ -222,6 +224,7 @@ const activityOf = (
       rtsp: viewersBy('rtsp', cameraId),
     }),
     isRecording: (cameraId) => desk.isRecording(cameraId),
+    isOnDisk: (cameraId) => desk.isOnDisk(cameraId),
     recordError: (cameraId) => desk.errorOf(cameraId),
     detectError: (cameraId) => detections.errorOf(cameraId),
     hasPtz: (cameraId) => ptz.isOffered(cameraId),
@@ -316,7 +319,7 @@ export const startMedia = async (
   stops: Stops,
 ): Promise<Media> => {
   const { clock, log, threads } = deps;
-  const { store } = storage;
+  const { store, cluster } = storage;
   const detections = new Detections();
   const recording = await openArchive(config, deps, storage, detections, stops);
   const { desk } = recording;
@@ -350,6 +353,7 @@ export const startMedia = async (
   const registry: CameraRegistry = new CameraRegistry({
     onSampled: beat.emit,
     ...{ clock, log, cameras, settings: store.cameras, change: store.change, traffic: store.traffic },
+    owners: cluster?.owners ?? allCameras(config.boxName),
     activity: activityOf(outputs, desk, detections, ptz),
     events: endingsOf(outputs, pictures, recording, storage, detections),
   });

@@ -2,20 +2,23 @@ import type { Change } from '../base/change.js';
 import type { Clock, Timer } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
-import { type RingCounters, readCounters } from '../ring/counters.js';
-import { type StreamName, sourceKey } from '../ring/source-key.js';
+import { readCounters } from '../ring/counters.js';
+import { type StreamName, sourceKey, sourceKeysOf } from '../ring/source-key.js';
 import type { CameraBatch, CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
 import { type BatchFault, faultsOfBatch, type KnownCameras } from './batch.js';
 import { keepPasswords, withoutPasswords } from './camera-url.js';
-import { type CameraState, isAtRest } from './fleet/camera.js';
+import { isAtRest } from './fleet/camera.js';
 import type { Cameras } from './fleet/cameras.js';
 import type { ThreadLosses } from './fleet/fleet.js';
 import type { RingFigures } from './fleet/ring-budget.js';
+import type { CameraOwners } from './owners.js';
 import { setQuirks } from './quirks.js';
+import type { CameraActivity, CameraCondition, CameraEvents, CameraFigures } from './registry-faces.js';
 import { type CameraView, pictureFields, type RuntimeFields, subFields } from './runtime-fields.js';
 import { sourcesOf } from './sources.js';
 import { StreamGauge } from './stream-gauge.js';
-import type { Totals, ViewerCounts } from './totals.js';
+import { fieldsTold, toldFields } from './told-fields.js';
+import type { Totals } from './totals.js';
 import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
 
 /** Where settings last; a write has reached the disk when it returns. */
@@ -33,64 +36,6 @@ export type CameraSettingsStore = {
 /** Whether all that the camera recorded goes with it. */
 export type CameraRemoval = { readonly isPurged: boolean };
 
-/** What a camera is meant to do, and does. */
-export type CameraCondition = {
-  readonly cameraId: string;
-  readonly isStreaming: boolean;
-  /** It is not to be connected. */
-  readonly isAtRest: boolean;
-  readonly isRecorded: boolean;
-  readonly isRecording: boolean;
-  /** Why it isn't streaming; "" where nothing is known. */
-  readonly fault: string;
-};
-
-/** One camera in figures, for metrics and statistics. */
-export type CameraFigures = {
-  readonly cameraId: string;
-  readonly state: CameraState;
-  readonly isStreaming: boolean;
-  /** Of the main stream; null while it has no ring. */
-  readonly counters: RingCounters | null;
-  /** What has come from the camera since the service started, by both streams. */
-  readonly receivedBytes: number;
-  /** Of both streams. */
-  readonly ringBytes: number;
-  readonly fps: number;
-  readonly bitrateKbps: number;
-  readonly viewers: ViewerCounts;
-  readonly isRecording: boolean;
-  readonly unrecordedFrames: number;
-  readonly reconnects: number;
-  readonly bufferDrops: number;
-};
-
-/** What the readers of a camera's rings tell of themselves, those of both streams together. */
-export type CameraActivity = {
-  viewers(cameraId: string): ViewerCounts;
-  isRecording(cameraId: string): boolean;
-  recordError(cameraId: string): string;
-  /** Frames that came while the camera was recorded, and could not be. */
-  unrecordedFrames(cameraId: string): number;
-  /** For viewers that were too slow. */
-  droppedFrames(cameraId: string): number;
-  /** Why no objects are found, though they are looked for; "" where all is well. */
-  detectError(cameraId: string): string;
-  /** Whether it can be moved. */
-  hasPtz(cameraId: string): boolean;
-};
-
-/** Told when what viewers were allowed is over. */
-export type CameraEvents = {
-  onRemoved(cameraId: string): void;
-  /** `token_auth` was switched on. */
-  onLocked(cameraId: string): void;
-  /** The camera was disabled. */
-  onDisabled(cameraId: string): void;
-  /** It is in another folder. */
-  onMoved(): void;
-};
-
 export type RegistryDeps = {
   readonly clock: Clock;
   readonly log: Logger;
@@ -100,12 +45,15 @@ export type RegistryDeps = {
   readonly traffic: TrafficStore;
   readonly activity: CameraActivity;
   readonly events: CameraEvents;
+  readonly owners: CameraOwners;
   /** All cameras were sampled: once a second. */
   readonly onSampled?: () => void;
 };
 
 const SAMPLE_EVERY_MS = 1_000;
 const BYTES_PER_MB = 1_000_000;
+/** More of them that come or go at once are packed into threads together. */
+const FEW_CAMERAS = 8;
 
 type Entry = {
   stored: StoredCamera;
@@ -142,6 +90,7 @@ export class CameraRegistry {
   constructor(deps: RegistryDeps) {
     this.#deps = deps;
     this.#meter = new TrafficMeter(deps);
+    deps.owners.changed.on((cameraIds) => this.#onOwners(cameraIds));
   }
 
   /** Another number whenever a view may be another: who shows all cameras often can keep what it made. */
@@ -214,7 +163,8 @@ export class CameraRegistry {
   /** The cameras on which objects are to be found, and which of them count. */
   *detected(): Iterable<{ readonly cameraId: string; readonly rules: StoredCamera['detection'] }> {
     for (const { stored } of this.#entries.values())
-      if (stored.detect && !stored.disabled) yield { cameraId: stored.id, rules: stored.detection };
+      if (stored.detect && !stored.disabled && this.#isOwn(stored.id))
+        yield { cameraId: stored.id, rules: stored.detection };
   }
 
   /** All that is stored, with passwords: never log it. */
@@ -230,18 +180,26 @@ export class CameraRegistry {
   /** All cameras in figures, each as of when it is asked for; those that have gone by then are left out. */
   *figures(): Iterable<CameraFigures> {
     for (const entry of [...this.#entries.values()])
-      if (this.#entries.get(entry.stored.id) === entry) yield this.#figuresOf(entry);
+      if (this.#entries.get(entry.stored.id) === entry && this.#isOwn(entry.stored.id))
+        yield this.#figuresOf(entry);
   }
 
   /** Adds all cameras up, as of the last sample: cheap enough for each second. */
   addUp(into: Totals): void {
     const { activity, cameras } = this.#deps;
     const { viewers } = into;
-    into.cameras = this.#entries.size;
     into.receivedBytes = this.#receivedBytes;
-    into.streaming = into.recording = into.fps = into.droppedFrames = into.unrecordedFrames = 0;
+    into.cameras =
+      into.streaming =
+      into.recording =
+      into.fps =
+      into.droppedFrames =
+      into.unrecordedFrames =
+        0;
     viewers.websocket = viewers.wall = viewers.hls = viewers.whep = viewers.rtsp = 0;
     for (const [id, { gauge, subGauge }] of this.#entries) {
+      if (!this.#isOwn(id)) continue;
+      into.cameras++;
       const { websocket, wall, hls, whep, rtsp } = activity.viewers(id);
       viewers.websocket += websocket;
       viewers.wall += wall;
@@ -266,10 +224,27 @@ export class CameraRegistry {
     return this.#entries.has(id);
   }
 
+  /** Whether a camera of this box is what it is to be: recorded onto the disk, or there, or at rest. */
+  isReady(id: string): boolean {
+    const status = this.#deps.cameras.get(id)?.status();
+    if (status === undefined) return false;
+    if (isAtRest(status.state)) return true;
+    const isRecorded = this.#entries.get(id)?.stored.record === true;
+    return isRecorded ? this.#deps.activity.isOnDisk(id) : status.state === 'streaming';
+  }
+
+  /** What the other boxes are told of a camera of this one. */
+  told(id: string): readonly unknown[] {
+    const entry = this.#entries.get(id);
+    return entry === undefined ? [] : toldFields(this.#runtimeOf(entry));
+  }
+
   /** The cameras whose HLS is cut whether somebody watches or not. */
   alwaysOnHls(): string[] {
     return this.stored
-      .filter(({ lazy_hls, disabled, on_demand }) => !lazy_hls && !disabled && !on_demand)
+      .filter(
+        ({ id, lazy_hls, disabled, on_demand }) => !(lazy_hls || disabled || on_demand) && this.#isOwn(id),
+      )
       .map(({ id }) => id);
   }
 
@@ -299,6 +274,7 @@ export class CameraRegistry {
     this.#replace(stored);
     for (const settings of this.#sourcesOf(stored)) this.#deps.cameras.set(settings);
     if (stored.sub_url === '') this.#deps.cameras.remove(sourceKey(id, 'sub'));
+    this.#deps.owners.lookSoon();
   }
 
   /** Throws `not_found`. */
@@ -306,6 +282,7 @@ export class CameraRegistry {
     const { change, settings } = this.#deps;
     await change(() => settings.remove(id, removal));
     if (this.#entries.delete(id)) this.#forget(id);
+    this.#deps.owners.lookSoon();
   }
 
   /** Every reason why a batch can't be made, as a client sent it, beside the form of its parts. */
@@ -349,7 +326,27 @@ export class CameraRegistry {
       this.#replace(stored);
     }
     for (const id of before.keys()) this.#forget(id);
-    this.#deps.cameras.replaceAll(sorted.flatMap((stored) => this.#sourcesOf(stored)));
+    this.#connectOwn();
+    this.#deps.owners.lookSoon();
+  }
+
+  /** Those that are this box's, and no others. */
+  #connectOwn(): void {
+    this.#deps.cameras.replaceAll(this.stored.flatMap((stored) => this.#sourcesOf(stored)));
+  }
+
+  #onOwners(cameraIds: readonly string[]): void {
+    this.#revision++;
+    if (cameraIds.length > FEW_CAMERAS) {
+      this.#connectOwn();
+      return;
+    }
+    for (const id of cameraIds) {
+      const stored = this.#entries.get(id)?.stored;
+      const sources = stored === undefined ? [] : this.#sourcesOf(stored);
+      for (const settings of sources) this.#deps.cameras.set(settings);
+      if (sources.length === 0) for (const key of sourceKeysOf(id)) this.#deps.cameras.remove(key);
+    }
   }
 
   #replace(stored: StoredCamera): void {
@@ -377,7 +374,11 @@ export class CameraRegistry {
   }
 
   #sourcesOf(stored: StoredCamera): ReturnType<typeof sourcesOf> {
-    return sourcesOf(stored, this.#isOverLimit(stored));
+    return this.#isOwn(stored.id) ? sourcesOf(stored, this.#isOverLimit(stored)) : [];
+  }
+
+  #isOwn(id: string): boolean {
+    return this.#deps.owners.has(id);
   }
 
   #isOverLimit({ id, traffic_limit }: StoredCamera): boolean {
@@ -460,9 +461,11 @@ export class CameraRegistry {
   }
 
   #runtimeOf(entry: Entry): RuntimeFields {
-    const { activity, cameras, clock } = this.#deps;
+    const { activity, cameras, clock, owners } = this.#deps;
     const { gauge, subGauge } = entry;
     const { id, quirks, record } = entry.stored;
+    const owner = owners.boxOf(id) ?? '';
+    if (!owners.has(id)) return fieldsTold(owners.figuresOf(id), owner);
     const status = cameras.get(id)?.status();
     const state = status?.state ?? 'disabled';
     const subStatus = cameras.get(entry.subKey)?.status();
@@ -485,6 +488,7 @@ export class CameraRegistry {
       detect_error: activity.detectError(id),
       ptz: activity.hasPtz(id),
       sub: subStatus === undefined ? null : subFields(subStatus, subGauge),
+      owner,
     };
   }
 }

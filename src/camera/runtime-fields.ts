@@ -43,6 +43,8 @@ export type RuntimeFields = PictureFields & {
   readonly ptz: boolean;
   /** null: there is no `sub_url`. */
   readonly sub: SubFields | null;
+  /** The box that has it, "" where none has; alone, that is this one. */
+  readonly owner: string;
 };
 
 export const pictureFields = ({ fps, bitrateKbps, info }: StreamGauge): PictureFields => {
@@ -81,6 +83,7 @@ export const runtimeFieldNames = [
   'detect_error',
   'ptz',
   'sub',
+  'owner',
 ] as const satisfies readonly (keyof RuntimeFields)[];
 
 /** Those that change when something happens; the others are figures, which change all the time. */
@@ -98,4 +101,5 @@ export const eventFieldNames = [
   'quirks_active',
   'detect_error',
   'ptz',
+  'owner',
 ] as const satisfies readonly (keyof RuntimeFields)[];

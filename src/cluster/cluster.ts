@@ -6,8 +6,14 @@ import type { Logger } from '../base/log.js';
 import type { Signal } from '../base/signal.js';
 import { type SharedEffects, SharedRecords } from '../store/shared/shared-records.js';
 import type { Store } from '../store/store.js';
+import type { BoxesView, KnownBox } from './boxes/box-table.js';
+import { Boxes } from './boxes/boxes.js';
 import { clusterError } from './cluster-error.js';
+import { newId } from './cluster-mark.js';
 import { NatsLink, type NatsLinkOptions } from './nats-link.js';
+import { Claims } from './owners/claims.js';
+import { type OwnedCameras, Ownership } from './owners/ownership.js';
+import { ReportWire } from './owners/wire.js';
 import { derivedKey, SealedText } from './sealed-text.js';
 import { SettingsLog } from './settings-log.js';
 import { SharedSettings } from './shared-settings.js';
@@ -17,9 +23,20 @@ export type ClusterOptions = NatsLinkOptions & {
   /** What all boxes of the cluster have, and its servers don't. */
   readonly secret: string;
   readonly dataDir: string;
+  readonly capacity: number;
+  readonly boxAddress: string | null;
+  readonly lostMs: number;
 };
 
 export type ClusterDeps = { readonly clock: Clock; readonly log: Logger; readonly store: Store };
+
+/** What is known once the service is built. */
+export type OwnStart = {
+  readonly version: string;
+  /** Where the main thread shows that it lives (base/thread-stats.ts). */
+  readonly mainStats: SharedArrayBuffer;
+  readonly cameras: OwnedCameras;
+};
 
 /** Why the settings can't be that now. */
 type Faults = { read: string | null; changed: string | null };
@@ -32,14 +49,31 @@ const START_RETRY_MS = 100;
 /** A box with a copy records what it has meanwhile; one without has nothing to do. */
 const WAIT_WITH_COPY_MS = 3_000;
 const WAIT_WITHOUT_MS = 30_000;
+/** A camera takes a moment to connect, and to its next keyframe. */
+const HAND_OVER_MS = 8_000;
+
+const nobodyYet: BoxesView = {
+  ...{ boxes: [], awaited: [] },
+  ...{ hasMajority: false, isSettled: false, hasNamesake: false },
+};
+
+const KNOWN_FACT = 'cluster_boxes';
+
+const knownBoxesIn = (text: string | null): KnownBox[] =>
+  text === null ? [] : (JSON.parse(text) as KnownBox[]);
 
 /** This box as one of a cluster. */
 export class Cluster {
+  /** Which cameras this box has. */
+  readonly owners: Ownership;
+  readonly #options: ClusterOptions;
+  readonly #boot = newId();
   readonly #deps: ClusterDeps;
   readonly #link: NatsLink;
   readonly #changes: SettingsLog;
   readonly #settings: SharedSettings;
   readonly #listening = new WeakSet<NatsConnection>();
+  #boxes: Boxes | null = null;
   #timer: Timer | null = null;
   #nextCheckMs = 0;
   #isLooking = false;
@@ -49,6 +83,7 @@ export class Cluster {
   private constructor(options: ClusterOptions, deps: ClusterDeps) {
     const { clusterName, secret, dataDir } = options;
     const { clock, log, store } = deps;
+    this.#options = options;
     this.#deps = deps;
     this.#link = new NatsLink(options, deps);
     const sealed = new SealedText(derivedKey(secret, clusterName, 'settings'));
@@ -70,6 +105,7 @@ export class Cluster {
           },
         }),
     );
+    this.owners = this.#buildOwners();
   }
 
   /**
@@ -94,14 +130,73 @@ export class Cluster {
 
   /** Why nothing can be changed now, or what others change isn't seen; null: all is well. */
   get fault(): string | null {
-    return this.#link.fault ?? this.#faults.read ?? this.#faults.changed;
+    const namesake = this.boxes.hasNamesake ? `another box is called ${this.#options.boxName}, too` : null;
+    return namesake ?? this.#link.fault ?? this.#faults.read ?? this.#faults.changed ?? this.owners.fault;
+  }
+
+  /** Who is here. */
+  get boxes(): BoxesView {
+    return this.#boxes?.view ?? nobodyYet;
+  }
+
+  /** Takes its share of the cameras from now on. */
+  begin({ version, mainStats, cameras }: OwnStart): void {
+    const { address, ca, login, boxName, clusterName, secret, capacity, boxAddress, lostMs } = this.#options;
+    const { clock, log, store } = this.#deps;
+    this.#boxes = new Boxes(
+      {
+        ...{ link: { address, ca, login, boxName }, clusterName, lostMs, mainStats },
+        key: derivedKey(secret, clusterName, 'boxes'),
+        own: { name: boxName, boot: this.#boot, capacity, address: boxAddress, version },
+      },
+      {
+        ...{ clock, log },
+        memory: {
+          known: knownBoxesIn(store.facts.text(KNOWN_FACT)),
+          remember: (known) => store.facts.setText(KNOWN_FACT, JSON.stringify(known)),
+        },
+      },
+    );
+    this.#boxes.changed.on(() => {
+      this.#boxes?.tell(this.owners.count);
+      this.owners.lookSoon();
+    });
+    this.owners.begin(cameras);
+  }
+
+  /** Before the service ends: others take all cameras while this box still has them. */
+  async handOver(): Promise<void> {
+    this.#boxes?.leave();
+    await this.owners.leave(HAND_OVER_MS);
   }
 
   async stop(): Promise<void> {
     this.#timer?.cancel();
+    this.owners.stop();
+    await this.#boxes?.stop();
     await this.#link.stop();
     // What is still asked for fails now, and is over before the store is closed.
     await this.#settings.follow().catch(() => undefined);
+  }
+
+  #buildOwners(): Ownership {
+    const { boxName: box, clusterName, secret, lostMs } = this.#options;
+    const { clock, log, store } = this.#deps;
+    const own = { box, boot: this.#boot };
+    const link = this.#link;
+    const sealedFor = (purpose: string) => new SealedText(derivedKey(secret, clusterName, purpose));
+    const owners: Ownership = new Ownership(
+      { ...own, lostMs },
+      {
+        ...{ clock, log, holdings: store.holdings, boxes: () => this.boxes },
+        claims: new Claims(clusterName, { link, sealed: sealedFor('owners') }),
+        wire: new ReportWire(clusterName, own, {
+          ...{ link, sealed: sealedFor('cameras') },
+          onReport: (report) => owners.hear(report),
+        }),
+      },
+    );
+    return owners;
   }
 
   async #join(): Promise<void> {

@@ -190,6 +190,7 @@ export const cameraSchema = z
       .string()
       .meta({ description: 'why no objects are found though `detect` is on; empty: all is well' }),
     ptz: z.boolean().meta({ description: 'whether it can be moved' }),
+    owner: z.string().meta({ description: 'the box that has it, which others show, too; empty: none has' }),
     sub: z.strictObject(streamFields).nullable().meta({ description: 'the stream of sub_url; null: none' }),
   } satisfies Record<keyof CameraView, z.ZodType>)
   .meta({ id: 'Camera' });

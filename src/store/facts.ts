@@ -12,6 +12,7 @@ export type FactName =
   | 'first_admin_epoch'
   | 'onvif_uuid'
   | 'cluster_id'
+  | 'cluster_boxes'
   | 'mqtt_client_id';
 
 const prepare = (db: Database.Database) => ({

@@ -2,6 +2,7 @@ import type { TestContext } from 'node:test';
 import { createLogger } from '../../src/base/log.js';
 import { Cameras } from '../../src/camera/fleet/cameras.js';
 import type { FromCameraWorker, ToCameraWorker } from '../../src/camera/messages.js';
+import { allCameras } from '../../src/camera/owners.js';
 import { CameraRegistry } from '../../src/camera/registry.js';
 import type { Camera as StoredCamera } from '../../src/store/cameras.js';
 import { Store } from '../../src/store/store.js';
@@ -78,12 +79,14 @@ export const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFol
     activity: {
       viewers: () => ({ websocket: 1, wall: 4, hls: 2, whep: 3, rtsp: 5 }),
       isRecording: () => true,
+      isOnDisk: () => true,
       recordError: () => '',
       unrecordedFrames: () => 0,
       droppedFrames: () => 5,
       hasPtz: () => false,
       detectError: () => '',
     },
+    owners: allCameras('box'),
     events: {
       onRemoved: (id) => events.push(`removed ${id}`),
       onMoved: () => {},

@@ -40,7 +40,7 @@ export const startBox = async (
   const cluster = await Cluster.start(
     {
       ...{ address, ca: null, login: null, boxName: 'box', clusterName: 'test', secret: SECRET },
-      dataDir: folder,
+      ...{ dataDir: folder, capacity: 1, boxAddress: null, lostMs: 1_500 },
       ...options,
     },
     { clock: systemClock, log, store },

@@ -45,6 +45,7 @@ test('a camera that is added gets every default, and begins to connect', async (
     event_retention_days: 0,
     onvif: {},
     box: null,
+    owner: ownBoxName(),
     state: 'connecting',
     fps: 0,
     bitrate: 0,

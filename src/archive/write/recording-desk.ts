@@ -144,6 +144,12 @@ export class RecordingDesk implements FilesInProgress {
     return this.openFile(cameraId) !== null;
   }
 
+  /** Whether a whole fragment of what is recorded now is on the disk. */
+  isOnDisk(cameraId: string): boolean {
+    const fileName = this.openFile(cameraId);
+    return fileName !== null && (this.progressOf(cameraId, fileName)?.wholeBytes ?? 0) > 0;
+  }
+
   /** What keeps some camera's recording paused; null: the disk takes all of them. */
   get fault(): string | null {
     for (const { fault } of this.#cameras.values()) if (fault !== null) return fault;

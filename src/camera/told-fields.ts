@@ -1,0 +1,53 @@
+import { type RuntimeFields, runtimeFieldNames, type SubFields } from './runtime-fields.js';
+
+/** Who has it, each box finds out by itself. */
+const toldNames = runtimeFieldNames.filter((name) => name !== 'owner');
+
+const streamBefore = {
+  ...{ state: 'connecting', last_error: '', codec: '', resolution: '' },
+  ...{ fps: 0, bitrate: 0, width: 0, height: 0 },
+} as const satisfies SubFields;
+
+/** Of a camera of which nothing is told. */
+const nothingTold: RuntimeFields = {
+  ...streamBefore,
+  ...{ uptime_sec: 0, traffic_used_mb: 0, audio_codec: '', viewers: 0, recording: false, record_error: '' },
+  ...{ dropped_frames: 0, quirks_active: [], detect_error: '', ptz: false, sub: null, owner: '' },
+};
+
+const STATES: ReadonlySet<unknown> = new Set([
+  ...['connecting', 'streaming', 'reconnecting', 'error'],
+  ...['disabled', 'traffic_limited', 'standby'],
+]);
+
+const isLike = (value: unknown, example: unknown): boolean =>
+  typeof value === typeof example && (typeof value !== 'number' || Number.isFinite(value));
+
+const subOf = (value: unknown): SubFields | null => {
+  if (typeof value !== 'object' || value === null) return null;
+  const told = value as Partial<Record<keyof SubFields, unknown>>;
+  if (!STATES.has(told.state)) return null;
+  const entries = Object.entries(streamBefore).map(([name, example]) => {
+    const field = told[name as keyof SubFields];
+    return [name, isLike(field, example) ? field : example];
+  });
+  return Object.fromEntries(entries) as SubFields;
+};
+
+/** What is told of a camera to the other boxes: the values alone, in the order of their names. */
+export const toldFields = (runtime: RuntimeFields): readonly unknown[] =>
+  toldNames.map((name) => runtime[name]);
+
+/** And back; whatever is missing there or is something else is as before the first picture. */
+export const fieldsTold = (told: unknown, owner: string): RuntimeFields => {
+  const fields: Record<string, unknown> = { ...nothingTold, owner };
+  if (!Array.isArray(told)) return fields as RuntimeFields;
+  for (const [index, name] of toldNames.entries()) {
+    const value: unknown = told[index];
+    if (name === 'sub') fields[name] = subOf(value);
+    else if (name === 'quirks_active')
+      fields[name] = Array.isArray(value) ? value.filter((quirk) => typeof quirk === 'string') : [];
+    else if (name === 'state' ? STATES.has(value) : isLike(value, nothingTold[name])) fields[name] = value;
+  }
+  return fields as RuntimeFields;
+};

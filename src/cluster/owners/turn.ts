@@ -1,0 +1,57 @@
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import type { BoxesView } from '../boxes/box-table.js';
+
+/** A box that was away gets nothing back before it was well for so long; a new one needs no such proof. */
+const WELL_AFTER_MS = 60_000;
+const NEW_AFTER_MS = 5_000;
+/** So long nobody came or went. */
+const QUIET_MS = 3_000;
+/** A camera that didn't come over is left where it is for so long. */
+const REFUSED_MS = 10 * 60_000;
+
+/** Takes cameras over from boxes that have them, one at a time: the next one when the last one works here, and there no more. */
+export class Turn {
+  readonly #clock: Clock;
+  #wellFromMs: number;
+  #quietFromMs: number;
+  #current: string | null = null;
+  readonly #refused = new Map<string, MonotonicMs>();
+
+  /** `isBack`: this box had cameras before. */
+  constructor(isBack: boolean, clock: Clock) {
+    this.#clock = clock;
+    this.#wellFromMs = clock.monotonicMs() + (isBack ? WELL_AFTER_MS : NEW_AFTER_MS);
+    this.#quietFromMs = 0;
+  }
+
+  /** This box was away, or is not well. */
+  unsettle(): void {
+    this.#wellFromMs = this.#clock.monotonicMs() + WELL_AFTER_MS;
+  }
+
+  /** Somebody came or went. */
+  changed(): void {
+    this.#quietFromMs = this.#clock.monotonicMs() + QUIET_MS;
+  }
+
+  look({ isSettled, hasMajority }: BoxesView, startedMs: MonotonicMs): void {
+    const isStarting = this.#clock.monotonicMs() - startedMs < NEW_AFTER_MS;
+    if ((!isSettled || !hasMajority) && !isStarting) this.unsettle();
+  }
+
+  /** It didn't work here. */
+  refuse(cameraId: string): void {
+    this.#refused.set(cameraId, this.#clock.monotonicMs());
+  }
+
+  /** The one to take now, of those that are this box's by the hash; null: none. */
+  next(cameraIds: readonly string[], isDone: (cameraId: string) => boolean): string | null {
+    if (this.#current !== null && !isDone(this.#current)) return null;
+    this.#current = null;
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs < this.#wellFromMs || nowMs < this.#quietFromMs) return null;
+    for (const [id, sinceMs] of this.#refused) if (nowMs - sinceMs >= REFUSED_MS) this.#refused.delete(id);
+    this.#current = cameraIds.find((id) => !this.#refused.has(id)) ?? null;
+    return this.#current;
+  }
+}

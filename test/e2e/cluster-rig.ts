@@ -1,0 +1,135 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { CameraProcess } from '../support/fake-camera/camera-process.js';
+import type { NatsServers } from '../support/nats-servers.js';
+import { type RunningService, startService } from '../support/service.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+
+export const CLUSTER_KEY = 'a secret that all boxes of the cluster have';
+
+/** Once a second there is a keyframe of each. */
+const FRAME_RATE_HZ = 5;
+
+type Shown = { readonly id: string; readonly owner: string; readonly recording: boolean };
+
+/** One of them, as a process. */
+export class ClusterBox {
+  readonly name: string;
+  readonly archiveDir: string;
+  readonly #env: Readonly<Record<string, string>>;
+  service!: RunningService;
+  #token = '';
+
+  constructor(name: string, env: Readonly<Record<string, string>>, archiveDir: string) {
+    this.name = name;
+    this.archiveDir = archiveDir;
+    this.#env = env;
+  }
+
+  async start(t: TestContext, password: string): Promise<string> {
+    this.service = await startService(this.#env);
+    t.after(() => this.service.process.kill('SIGKILL'));
+    const known = this.service.adminPassword || password;
+    this.#token = await this.service.login('admin', known);
+    return known;
+  }
+
+  get pid(): number {
+    return this.service.process.pid ?? 0;
+  }
+
+  async cameras(): Promise<readonly Shown[]> {
+    return (await this.call('GET', '/api/cameras')).body;
+  }
+
+  call(method: string, path: string, body?: unknown) {
+    return this.service.call(method, path, { token: this.#token, ...(body === undefined ? {} : { body }) });
+  }
+
+  /** Files of a camera that are being written. */
+  openFiles(cameraId: string): string[] {
+    return this.files(cameraId).filter((name) => name.includes('_ongoing'));
+  }
+
+  files(cameraId: string): string[] {
+    try {
+      return readdirSync(join(this.archiveDir, cameraId))
+        .filter((name) => name.endsWith('.mp4'))
+        .sort();
+    } catch {
+      return [];
+    }
+  }
+}
+
+/** Three boxes that record cameras, and the servers that they have in common. */
+export class ClusterRig {
+  readonly boxes: readonly ClusterBox[];
+  readonly ids: readonly string[];
+  password = '';
+
+  private constructor(boxes: readonly ClusterBox[], ids: readonly string[]) {
+    this.boxes = boxes;
+    this.ids = ids;
+  }
+
+  static async start(
+    t: TestContext,
+    servers: NatsServers,
+    { cameras, boxes: count = 3 }: { readonly cameras: number; readonly boxes?: number },
+  ): Promise<ClusterRig> {
+    const source = await CameraProcess.start({
+      ...{ cameras, pattern: 'burst', kbps: 200, frameRateHz: FRAME_RATE_HZ, framesPerGop: FRAME_RATE_HZ },
+    });
+    t.after(() => source.stop());
+    const boxes = Array.from({ length: count }, (_, index) => {
+      const archiveDir = join(tempFolder(t), 'archive');
+      const env = {
+        ...{ DATA_DIR: tempFolder(t), ARCHIVE_DIR: archiveDir, BOX_NAME: `box-${index}` },
+        ...{ CLUSTER_URL: servers.url, CLUSTER_KEY, CLUSTER_NAME: 'test' },
+      };
+      return new ClusterBox(`box-${index}`, env, archiveDir);
+    });
+    const ids = source.urls.map((_, index) => `camera-${index}`);
+    const rig = new ClusterRig(boxes, ids);
+    for (const box of boxes) rig.password = await box.start(t, rig.password);
+    const create = source.urls.map((url, index) => ({ id: ids[index]!, url, record: true }));
+    const { status } = await boxes[0]!.call('POST', '/api/cameras/bulk', { create });
+    if (status !== 200) throw new Error(`cameras could not be made: ${status}`);
+    await rig.untilAllRecorded();
+    return rig;
+  }
+
+  /** As one of the boxes shows it: each camera is recorded by one. */
+  async untilAllRecorded(
+    asked = this.boxes[0]!,
+    options: { readonly deadlineMs?: number } = {},
+  ): Promise<void> {
+    let seen: readonly Shown[] = [];
+    await until(
+      'all are recorded',
+      async () => {
+        seen = await asked.cameras();
+        return (
+          seen.length === this.ids.length && seen.every(({ owner, recording }) => owner !== '' && recording)
+        );
+      },
+      {
+        deadlineMs: 60_000,
+        describe: () => JSON.stringify(seen.map((c) => [c.id, c.owner, c.recording])),
+        ...options,
+      },
+    );
+  }
+
+  /** Boxes that write a file of the camera. */
+  writers(cameraId: string, boxes = this.boxes): ClusterBox[] {
+    return boxes.filter((box) => box.openFiles(cameraId).length > 0);
+  }
+
+  logs(): string {
+    return this.boxes.map(({ name, service }) => `--- ${name}\n${service.out().slice(-6_000)}`).join('\n');
+  }
+}
