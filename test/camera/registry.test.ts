@@ -32,6 +32,7 @@ test('live figures come from the ring: rates over 5 s, facts of the stream, traf
       quirks_active: [],
       detect_error: '',
       ptz: false,
+      owner: 'box',
       sub: null,
     },
   );

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parseRecordingName } from '../../src/archive/files/file-name.js';
 import { NatsServers, withoutNats } from '../support/nats-servers.js';
 import { until } from '../support/until.js';
 import { ClusterRig } from './cluster-rig.js';
@@ -34,4 +35,74 @@ test('three boxes share the cameras; what one of them had when it was killed, th
   for (const id of had) assert.equal(rig.writers(id, others).length, 1, id);
   for (const [id, box] of kept) assert.deepEqual(box.openFiles(id), files.get(id), 'nothing else moved');
   await rig.untilAllRecorded(others[0]);
+});
+
+test('with the server that leads the bucket of owners a box is replaced as soon as without', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t);
+  const rig = await ClusterRig.start(t, servers, { cameras: 12 });
+  const leader = await until('there is a leader', () => servers.leaderOf('KV_framering-test-owners'));
+  const [lost, ...others] = rig.boxes;
+  const had = rig.ids.filter((id) => rig.writers(id)[0] === lost);
+  const killedMs = performance.now();
+  lost!.service.process.kill('SIGKILL');
+  await servers.kill(leader);
+  await until('others record all of them', () => had.every((id) => rig.writers(id, others).length > 0), {
+    deadlineMs: PATIENCE_MS,
+    describe: () => rig.logs(),
+  });
+  t.diagnostic(
+    `${had.length} cameras were recorded elsewhere after ${Math.round(performance.now() - killedMs)} ms`,
+  );
+});
+
+test('a box that ends hands its cameras over: the next recording begins before the last one ends', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t);
+  const rig = await ClusterRig.start(t, servers, { cameras: 12 });
+  const [ending, ...others] = rig.boxes;
+  const had = rig.ids.filter((id) => rig.writers(id)[0] === ending);
+  assert.ok(had.length > 0);
+  const askedMs = performance.now();
+  assert.equal(await ending!.service.stop(), 0, rig.logs());
+  const tookMs = Math.round(performance.now() - askedMs);
+  const overlaps = had.map((id) => {
+    const last = parseRecordingName(ending!.files(id).at(-1)!);
+    const [next] = others.flatMap((box) => box.openFiles(id));
+    assert.ok(last?.endMs && next, `${id}: ${ending!.files(id)} and ${next}\n${rig.logs()}`);
+    return last.endMs - parseRecordingName(next)!.startMs;
+  });
+  t.diagnostic(`${had.length} cameras changed hands in ${tookMs} ms; recorded twice for ${overlaps} ms`);
+  // Names have whole seconds.
+  for (const overlap of overlaps) assert.ok(overlap > -1_000, `${overlaps}`);
+  for (const id of rig.ids) assert.equal(rig.writers(id, others).length, 1, id);
+});
+
+test('a box that stood still finds its cameras taken, and lets go of them', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t);
+  const rig = await ClusterRig.start(t, servers, { cameras: 12 });
+  const [frozen, ...others] = rig.boxes;
+  const had = rig.ids.filter((id) => rig.writers(id)[0] === frozen);
+  process.kill(frozen!.pid, 'SIGSTOP');
+  await new Promise((resolve) => setTimeout(resolve, 10_000));
+  assert.deepEqual(
+    had.filter((id) => rig.writers(id, others).length !== 1),
+    [],
+    'others record them meanwhile',
+  );
+  const thawedMs = performance.now();
+  process.kill(frozen!.pid, 'SIGCONT');
+  await until('each is recorded by one', () => rig.ids.every((id) => rig.writers(id).length === 1), {
+    deadlineMs: PATIENCE_MS,
+    describe: () => rig.logs(),
+  });
+  t.diagnostic(
+    `${had.length} cameras had one owner again after ${Math.round(performance.now() - thawedMs)} ms`,
+  );
+  await rig.untilAllRecorded(frozen);
+  for (const id of had) assert.equal(rig.writers(id, others).length, 1, `${id} stays where it is`);
 });
