@@ -1,0 +1,223 @@
+import type { MonotonicMs } from '../../src/base/clock.js';
+import { createLogger } from '../../src/base/log.js';
+import type { Beat } from '../../src/cluster/boxes/beat.js';
+import { type BoxesView, BoxTable, type KnownBox } from '../../src/cluster/boxes/box-table.js';
+import { Ownership } from '../../src/cluster/owners/ownership.js';
+import { type HeldRow, type Report, reportBytes, reportOf } from '../../src/cluster/owners/report.js';
+import type { Holding } from '../../src/store/holdings.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+const LOST_MS = 1_500;
+const STEP_MS = 50;
+/** To connect, and to the next keyframe. */
+const READY_AFTER_MS = 1_200;
+
+type Camera = { readonly id: string; box: string | null };
+
+/** What the servers have, whether they can be asked or not. */
+class ModelClaims {
+  readonly epochs = new Map<string, number>();
+  isAway = false;
+
+  async claim(cameraId: string): Promise<number> {
+    if (this.isAway) throw new Error('no leader');
+    const epoch = (this.epochs.get(cameraId) ?? 0) + 1;
+    this.epochs.set(cameraId, epoch);
+    return epoch;
+  }
+}
+
+/** One box of the model: it runs the real rules, and what it records takes its time. */
+export class ModelBox {
+  readonly name: string;
+  readonly #model: ClusterModel;
+  ownership: Ownership | null = null;
+  isFrozen = false;
+  #isLeaving = false;
+  #boot = '';
+  #boots = 0;
+  #seq = 0;
+  #startedMs = 0 as MonotonicMs;
+  #table: BoxTable | null = null;
+  #known: readonly KnownBox[] = [];
+  /** As its database has them. */
+  readonly #open = new Map<string, number>();
+  readonly sinceMs = new Map<string, number>();
+  readonly deaf = new Set<string>();
+  /** What it can't connect. */
+  readonly unreachable = new Set<string>();
+
+  constructor(name: string, model: ClusterModel) {
+    this.name = name;
+    this.#model = model;
+  }
+
+  get isHere(): boolean {
+    return this.ownership !== null;
+  }
+
+  start(): void {
+    const { clock, claims } = this.#model;
+    this.#boot = `${this.name}-${++this.#boots}`;
+    this.#startedMs = clock.monotonicMs();
+    this.#isLeaving = false;
+    this.#table = new BoxTable({ name: this.name, lostMs: LOST_MS, known: this.#known }, this.#startedMs);
+    const own = { box: this.name, boot: this.#boot };
+    let seq = 0;
+    const send = (report: Omit<Report, 'box' | 'boot' | 'seq'>) =>
+      this.#model.carry(this, (to) => {
+        const heard = reportOf(reportBytes({ ...own, seq: seq++, ...report }));
+        to.ownership?.hear(heard!);
+      });
+    const ownership = new Ownership(
+      { ...own, lostMs: LOST_MS },
+      {
+        ...{ clock, claims, log: createLogger(() => {}), boxes: () => this.#view },
+        holdings: {
+          open: () => [...this.#open].map(([cameraId, epoch]) => ({ cameraId, epoch })),
+          begin: (holdings) => this.#write(holdings),
+          claim: (holdings) => this.#write(holdings),
+          end: (ids) => {
+            for (const id of ids) this.#open.delete(id);
+          },
+        },
+        wire: {
+          listen: () => {},
+          tellAll: (rows: readonly HeldRow[]) => send({ part: [0, 1], rows, dropped: [] }),
+          tellSome: (rows, dropped) => send({ part: null, rows, dropped }),
+        },
+      },
+    );
+    ownership.changed.on((ids) => {
+      for (const id of ids)
+        if (ownership.has(id)) this.sinceMs.set(id, clock.monotonicMs());
+        else this.sinceMs.delete(id);
+    });
+    this.ownership = ownership;
+    ownership.begin({
+      list: () => this.#model.cameras,
+      isReady: (id) => this.isReady(id),
+      figures: () => [this.name],
+    });
+  }
+
+  isReady(id: string): boolean {
+    const sinceMs = this.sinceMs.get(id);
+    if (sinceMs === undefined || this.unreachable.has(id)) return false;
+    return this.#model.clock.monotonicMs() - sinceMs >= READY_AFTER_MS;
+  }
+
+  kill(): void {
+    this.ownership?.stop();
+    this.ownership = null;
+    this.sinceMs.clear();
+  }
+
+  async leave(): Promise<void> {
+    this.#isLeaving = true;
+    this.beat();
+    await this.ownership?.leave(8_000);
+    this.#say('gone');
+    this.kill();
+  }
+
+  beat(): void {
+    if (this.isHere && !this.isFrozen) this.#say(this.#isLeaving ? 'leaving' : 'here');
+  }
+
+  look(): void {
+    if (this.#table === null || !this.isHere || this.isFrozen) return;
+    const { clock } = this.#model;
+    const hasNews = this.#table.look({
+      nowMs: clock.monotonicMs(),
+      wallMs: clock.wallMs(),
+      isConnected: true,
+    });
+    this.#known = this.#table.known;
+    if (hasNews) this.ownership?.lookSoon();
+  }
+
+  get #own() {
+    const own = { boot: this.#boot, capacity: 1, load: 0, address: null, version: '1' };
+    return { ...own, cameras: this.ownership?.count ?? 0 };
+  }
+
+  get #view(): BoxesView {
+    return this.#table!.view({ ...this.#own, isLeaving: this.#isLeaving }, this.#startedMs);
+  }
+
+  #write(holdings: readonly Holding[]): void {
+    for (const { cameraId, epoch } of holdings) this.#open.set(cameraId, epoch);
+  }
+
+  #say(state: Beat['state']): void {
+    const hears = this.#table!.hears;
+    const beat: Beat = { ...this.#own, box: this.name, seq: this.#seq++, state, hears };
+    this.#model.carry(this, (to) =>
+      to.#table?.hear({ boot: to.#boot }, beat, this.#model.clock.monotonicMs()),
+    );
+  }
+}
+
+/** Boxes, what they say to each other, and time. */
+export class ClusterModel {
+  readonly clock = new FakeClock();
+  readonly claims = new ModelClaims();
+  readonly cameras: Camera[];
+  readonly boxes: ModelBox[];
+  /** Since when nobody has it working; the longest that was. */
+  readonly longestGapMs = new Map<string, number>();
+  readonly #gapSinceMs = new Map<string, number>();
+  #steps = 0;
+
+  constructor(boxes: number, cameras: number) {
+    this.cameras = Array.from({ length: cameras }, (_, index) => ({ id: `cam-${index}`, box: null }));
+    this.boxes = Array.from({ length: boxes }, (_, index) => new ModelBox(`box-${index}`, this));
+  }
+
+  carry(from: ModelBox, deliver: (to: ModelBox) => void): void {
+    for (const to of this.boxes)
+      if (to !== from && to.isHere && !to.isFrozen && !to.deaf.has(from.name))
+        this.clock.after(5, () => {
+          if (to.isHere && !to.isFrozen) deliver(to);
+        });
+  }
+
+  async pass(durationMs: number): Promise<void> {
+    for (let passed = 0; passed < durationMs; passed += STEP_MS) {
+      this.clock.advance(STEP_MS);
+      if (this.#steps % 6 === 0) for (const box of this.boxes) box.beat();
+      if (this.#steps++ % 2 === 0) for (const box of this.boxes) box.look();
+      // Claims are answered.
+      await new Promise((resolve) => setImmediate(resolve));
+      this.#measure();
+    }
+  }
+
+  owners(id: string): ModelBox[] {
+    return this.boxes.filter((box) => box.ownership?.has(id) === true);
+  }
+
+  forgetGaps(): void {
+    this.longestGapMs.clear();
+    this.#gapSinceMs.clear();
+  }
+
+  /** Cameras by how many have them. */
+  get ownerCounts(): number[] {
+    return this.cameras.map(({ id }) => this.owners(id).length);
+  }
+
+  #measure(): void {
+    const nowMs = this.clock.monotonicMs();
+    for (const { id } of this.cameras) {
+      if (this.boxes.some((box) => box.isHere && box.isReady(id))) {
+        this.#gapSinceMs.delete(id);
+        continue;
+      }
+      const sinceMs = this.#gapSinceMs.get(id) ?? nowMs;
+      this.#gapSinceMs.set(id, sinceMs);
+      this.longestGapMs.set(id, Math.max(this.longestGapMs.get(id) ?? 0, nowMs - sinceMs));
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { ClusterModel } from './ownership-rig.js';
+
+const CAMERAS = 12;
+
+/** A cluster whose boxes have their shares. */
+const settled = async (boxes = 3): Promise<ClusterModel> => {
+  const model = new ClusterModel(boxes, CAMERAS);
+  for (const box of model.boxes) box.start();
+  await model.pass(6_000);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  model.forgetGaps();
+  return model;
+};
+
+const longestGap = (model: ClusterModel): number => Math.max(0, ...model.longestGapMs.values());
+
+test('boxes that start together share the cameras, and one that is lost is replaced at once', async () => {
+  const model = await settled();
+  const [lost] = model.boxes;
+  for (const box of model.boxes) assert.ok(box.ownership!.count > 0, box.name);
+  model.claims.isAway = true;
+  lost!.kill();
+  await model.pass(5_000);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]), 'no leader is needed for that');
+  assert.ok(longestGap(model) < 3_500, `${longestGap(model)} ms`);
+});
+
+test('a box that is back gets its cameras one by one after a minute, and none is missed meanwhile', async () => {
+  const model = await settled();
+  const [box] = model.boxes;
+  const share = box!.ownership!.count;
+  box!.kill();
+  await model.pass(5_000);
+  model.forgetGaps();
+  box!.start();
+  await model.pass(55_000);
+  assert.equal(box!.ownership!.count, 0);
+  await model.pass(60_000);
+  assert.equal(box!.ownership!.count, share);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  assert.equal(longestGap(model), 0);
+});
+
+test('a box that hands over is left when all that it had works elsewhere', async () => {
+  const model = await settled();
+  const leaving = model.boxes[1]!.leave();
+  await model.pass(5_000);
+  await leaving;
+  assert.equal(model.boxes[1]!.isHere, false);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  assert.equal(longestGap(model), 0);
+  const rest = model.boxes[0]!.leave();
+  await model.pass(5_000);
+  await rest;
+  assert.equal(longestGap(model), 0);
+  // The last one has nobody to wait for.
+  const startMs = model.clock.monotonicMs();
+  await model.boxes[2]!.leave();
+  assert.equal(model.clock.monotonicMs(), startMs);
+});
+
+test('who hears nobody keeps what it has and takes nothing; what was recorded twice comes down to one', async () => {
+  const model = await settled();
+  const [cut, ...others] = model.boxes;
+  const had = model.cameras.filter(({ id }) => cut!.ownership!.has(id));
+  for (const box of others) {
+    box.deaf.add(cut!.name);
+    cut!.deaf.add(box.name);
+  }
+  await model.pass(6_000);
+  assert.equal(cut!.ownership!.count, had.length, 'it keeps what it has');
+  for (const { id } of had) assert.equal(model.owners(id).length, 2, 'the others have it, too');
+  for (const box of model.boxes) box.deaf.clear();
+  await model.pass(3_000);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  assert.equal(cut!.ownership!.count, 0, 'the later claim wins');
+  assert.equal(longestGap(model), 0);
+});
+
+test('a camera that only one box can reach stays with it', async () => {
+  const model = await settled();
+  const { id } = model.cameras[0]!;
+  const owner = model.owners(id)[0]!;
+  const other = model.boxes.find((box) => box !== owner)!;
+  other.unreachable.add(id);
+  model.cameras[0]!.box = other.name;
+  await model.pass(20_000);
+  assert.equal(owner.ownership!.has(id), true);
+  await model.pass(60_000);
+  assert.deepEqual(model.owners(id), [owner], 'it was given up there');
+  assert.equal(longestGap(model), 0);
+});
+
+test('a camera that is pinned goes there, and back when that box is lost', async () => {
+  const model = await settled();
+  const { id } = model.cameras[0]!;
+  const target = model.boxes.find((box) => box !== model.owners(id)[0])!;
+  model.cameras[0]!.box = target.name;
+  await model.pass(6_000);
+  assert.deepEqual(model.owners(id), [target]);
+  assert.equal(longestGap(model), 0);
+  target.kill();
+  await model.pass(5_000);
+  assert.equal(model.owners(id).length, 1);
+});
+
+test('boxes that all end and start again take what they had, not what is others', async () => {
+  const model = await settled();
+  const before = model.cameras.map(({ id }) => model.owners(id)[0]?.name);
+  for (const box of model.boxes) box.kill();
+  await model.pass(1_000);
+  for (const box of model.boxes) {
+    box.start();
+    await model.pass(2_500);
+  }
+  await model.pass(5_000);
+  assert.deepEqual(
+    model.cameras.map(({ id }) => model.owners(id)[0]?.name),
+    before,
+  );
+});
+
+type Step = readonly [what: 'kill' | 'start' | 'cut' | 'mend' | 'deafen' | 'away' | 'there', box: number];
+
+test('whatever happens to boxes, one box has each camera when that is over', async () => {
+  const step: fc.Arbitrary<Step> = fc.tuple(
+    fc.constantFrom('kill', 'start', 'cut', 'mend', 'deafen', 'away', 'there'),
+    fc.nat(2),
+  );
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(step, fc.integer({ min: 1, max: 80 })), { maxLength: 12 }),
+      async (steps) => {
+        const model = await settled();
+        const does: Record<Step[0], (at: number) => void> = {
+          kill: (at) => model.boxes[at]!.kill(),
+          start: (at) => {
+            if (!model.boxes[at]!.isHere) model.boxes[at]!.start();
+          },
+          cut: (at) => {
+            for (const box of model.boxes) {
+              box.deaf.add(model.boxes[at]!.name);
+              model.boxes[at]!.deaf.add(box.name);
+            }
+          },
+          deafen: (at) => {
+            for (const box of model.boxes) model.boxes[at]!.deaf.add(box.name);
+          },
+          mend: () => {
+            for (const box of model.boxes) box.deaf.clear();
+          },
+          away: () => {
+            model.claims.isAway = true;
+          },
+          there: () => {
+            model.claims.isAway = false;
+          },
+        };
+        for (const [[what, at], ticks] of steps) {
+          does[what](at);
+          await model.pass(ticks * 50);
+        }
+        does.mend(0);
+        does.there(0);
+        for (const at of [0, 1, 2]) does.start(at);
+        await model.pass(20_000);
+        assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+      },
+    ),
+    { numRuns: 40 },
+  );
+});
