@@ -6,6 +6,7 @@ import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
 import { ThreadStats } from './base/thread-stats.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
+import { clusterFacts } from './cluster-facts.js';
 import type { Config } from './config.js';
 import { buildDetection } from './detection.js';
 import { buildHappenings } from './happenings.js';
@@ -134,6 +135,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const routes = buildRoutes({
     ...{ clock, version, storage, media, operations, models, streams, onvifDevice },
     ...{ log: hub, events, serverSent, service, trail, notices },
+    cluster: () => clusterFacts(config.boxName, storage.cluster, clock),
   });
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
     operations.metrics.requestDone(route, method, status, durationSec);

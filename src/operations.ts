@@ -112,6 +112,14 @@ export const buildOperations = (
           oldestSec: oldestMs === null ? 0 : Math.max(0, (clock.wallMs() - oldestMs) / 1_000),
         };
       },
+      cluster: () => {
+        if (cluster === null) return null;
+        const { boxes, hasMajority } = cluster.boxes;
+        return {
+          ...{ hasMajority, own: cluster.owners.count, ...cluster.owners.counts },
+          boxes: new Map(boxes.map(({ name, isHere }) => [name, isHere])),
+        };
+      },
       onvifEvents: () => eventCameras.counts,
       events: () => ({ readers: events.listenerCount, told: events.counts }),
     },

@@ -11,6 +11,7 @@ import { type AuditRoutesDeps, auditRoutes } from './http/routes/audit.js';
 import { backupRoutes } from './http/routes/backup.js';
 import { cameraTestRoutes } from './http/routes/camera-tests.js';
 import { cameraRoutes, type StoredPlaces } from './http/routes/cameras.js';
+import { type ClusterRoutesDeps, clusterRoutes } from './http/routes/cluster.js';
 import { eventRoutes, isInSight } from './http/routes/events.js';
 import { exportRoutes } from './http/routes/exports.js';
 import { folderRoutes } from './http/routes/folders.js';
@@ -76,6 +77,7 @@ export type RoutesDeps = {
   readonly notices: Notices;
   readonly serverSent: ServerSentStreams;
   readonly trail: AuditRoutesDeps['trail'];
+  readonly cluster: ClusterRoutesDeps['cluster'];
   readonly streams: StreamAccess;
   /** null: the service is no ONVIF device. */
   readonly onvifDevice: OnvifDeviceFacts | null;
@@ -84,7 +86,7 @@ export type RoutesDeps = {
 };
 
 const managementRoutes = (deps: RoutesDeps): Route[] => {
-  const { clock, storage, media, operations, notices, service, onvifDevice } = deps;
+  const { clock, storage, media, operations, notices, service, onvifDevice, cluster } = deps;
   const { store, viewers, tokens, sessions, accounts, keys, sights } = storage;
   const { registry } = media;
   const { change } = store;
@@ -122,6 +124,7 @@ const managementRoutes = (deps: RoutesDeps): Route[] => {
       },
     }),
     ...statsRoutes(operations),
+    ...clusterRoutes({ cluster }),
   ];
 };
 

@@ -70,6 +70,7 @@ const workersMayImport = ['base', 'ring', 'camera', 'archive', 'live', 'pictures
 const neverInWorkers = ['src/store/', 'src/auth/', 'src/backup/', 'src/http/'];
 const parts = [
   'adopted-settings',
+  'cluster-facts',
   'storage',
   'media',
   'operations',

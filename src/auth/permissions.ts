@@ -50,6 +50,8 @@ const table = {
   'settings.manage': ['admin'],
   'webhooks.manage': ['admin'],
   'audit.read': ['admin'],
+  /** Which boxes there are, and whose cameras are whose. */
+  'cluster.read': ['admin'],
   'backup.manage': ['admin'],
 } as const satisfies Readonly<Record<string, readonly Role[]>>;
 
@@ -71,6 +73,7 @@ const ofTheWhole: ReadonlySet<Permission> = new Set([
     'webhooks.manage',
     'settings.manage',
     'audit.read',
+    'cluster.read',
     'backup.manage',
   ] as const),
 ]);

@@ -148,6 +148,17 @@ export type StoreFigures = {
   readonly sentBytes: number;
 };
 
+/** Boxes of a cluster, and whose the cameras are. */
+export type ClusterFigures = {
+  /** By name: whether it is here. */
+  readonly boxes: ReadonlyMap<string, boolean>;
+  readonly hasMajority: boolean;
+  /** Cameras of this box. */
+  readonly own: number;
+  readonly unowned: number;
+  readonly doubled: number;
+};
+
 /** What the metrics need of the rest of the service. Called at a scrape, never between two. */
 export interface MetricsSource {
   readonly threads: Threads;
@@ -167,6 +178,8 @@ export interface MetricsSource {
   notices(): NoticeFigures;
   /** Null: there is no store, or nothing is known of it yet. */
   store(): StoreFigures | null;
+  /** Null: this box is alone. */
+  cluster(): ClusterFigures | null;
   /** Cameras that are heard by ONVIF's pull point, and those that are to be and aren't. */
   onvifEvents(): { readonly heard: number; readonly missed: number };
   /** Who reads what happens, and how often each topic was told of while somebody did. */

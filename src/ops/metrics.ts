@@ -1,6 +1,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../base/clock.js';
 import { Slices } from '../base/slices.js';
+import { ClusterCollector } from './cluster-collector.js';
 import {
   bucketLabelsOf,
   CollectedCounter,
@@ -32,6 +33,7 @@ export class Metrics {
   readonly #detection: DetectionCollector;
   readonly #notices: NoticeCollector;
   readonly #store: StoreCollector;
+  readonly #cluster: ClusterCollector;
   readonly #onvifEvents: CollectedGauge;
   readonly #process: ProcessCollector;
   readonly #free: CollectedGauge;
@@ -61,6 +63,7 @@ export class Metrics {
     this.#detection = new DetectionCollector(this.#register);
     this.#notices = new NoticeCollector(this.#register);
     this.#store = new StoreCollector(this.#register);
+    this.#cluster = new ClusterCollector(this.#register);
     this.#onvifEvents = new CollectedGauge(this.#register, {
       name: 'svc_onvif_event_cameras',
       help: 'Cameras whose ONVIF pull point tells what they notice (heard), and those that are to be heard so and are not (missed).',
@@ -206,6 +209,7 @@ export class Metrics {
     this.#detection.collect(this.#source.detection());
     this.#notices.collect(this.#source.notices());
     this.#store.collect(this.#source.store());
+    this.#cluster.collect(this.#source.cluster());
     this.#onvifEvents.lines = Object.entries(this.#source.onvifEvents()).map(([state, count]) =>
       line(count, { state }),
     );

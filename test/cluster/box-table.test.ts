@@ -106,7 +106,11 @@ test('who is away for long, while a majority is here, no longer counts; who said
   );
   assert.deepEqual(table.known.at(-1), { name: 'c', hasLeft: true });
   pass(11 * 60_000, ['a']);
-  assert.deepEqual(table.known, [{ name: 'a', hasLeft: false }]);
+  assert.deepEqual(table.known, [
+    { name: 'a', hasLeft: false },
+    { name: 'b', hasLeft: true },
+  ]);
+  assert.equal(view().boxes.find(({ name }) => name === 'b')?.isHere, false, 'it is still shown as lost');
   pass(2_000);
   assert.equal(view().hasMajority, true, 'one of two, while the servers are there');
 });

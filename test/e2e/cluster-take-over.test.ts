@@ -35,6 +35,17 @@ test('three boxes share the cameras; what one of them had when it was killed, th
   for (const id of had) assert.equal(rig.writers(id, others).length, 1, id);
   for (const [id, box] of kept) assert.deepEqual(box.openFiles(id), files.get(id), 'nothing else moved');
   await rig.untilAllRecorded(others[0]);
+  const { body } = await others[0]!.call('GET', '/api/cluster');
+  const states = body.boxes.map((box: { name: string; state: string }) => [box.name, box.state]);
+  assert.deepEqual(states, [
+    ['box-0', 'lost'],
+    ['box-1', 'here'],
+    ['box-2', 'here'],
+  ]);
+  assert.deepEqual([body.has_majority, body.cameras_unowned, body.cameras_doubled], [true, 0, 0]);
+  const metrics = await (await fetch(`${others[0]!.service.metricsUrl}/metrics`)).text();
+  assert.match(metrics, /^svc_cluster_box_up\{box="box-0"\} 0$/m);
+  assert.match(metrics, /^svc_cluster_cameras\{owner="none"\} 0$/m);
 });
 
 test('with the server that leads the bucket of owners a box is replaced as soon as without', {

@@ -89,6 +89,13 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
       webhooks: { waiting: 3, sending: 1, sent: 5, failed: 2, dropped: 1 },
       mqtt: { isUp: true, waiting: 2, sent: 7, dropped: 1, connects: 2 },
     }),
+    cluster: () => ({
+      boxes: new Map([
+        ['box-1', true],
+        ['box-2', false],
+      ]),
+      ...{ hasMajority: true, own: 3, unowned: 1, doubled: 2 },
+    }),
     store: () => ({
       ...{ isUp: true, waiting: 4, oldestSec: 7_200, copied: 30, deleted: 5, failed: 2, sentBytes: 6e9 },
     }),

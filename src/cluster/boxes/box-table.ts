@@ -48,8 +48,9 @@ export type Moment = {
 
 /** Whoever stood still so long has heard nothing meanwhile: the late one is the sick one. */
 const STOOD_STILL_MS = 1_000;
-/** One that is away for so long while a majority is here doesn't count any more. */
-const FORGET_AFTER_MS = 10 * 60_000;
+/** One that is away for so long while a majority is here doesn't count any more; and isn't shown, after so long. */
+const UNCOUNTED_AFTER_MS = 10 * 60_000;
+const FORGET_AFTER_MS = 7 * 86_400_000;
 /** Two of one name take turns: so long after the last word of the other there is one again. */
 const NAMESAKE_MS = 5_000;
 /** The last boots of a box: what they say is said again by somebody else. */
@@ -60,6 +61,8 @@ type Member = {
   heardMs: MonotonicMs;
   sinceMs: MonotonicMs;
   isHere: boolean;
+  /** Whether a majority needs it. */
+  isCounted: boolean;
   readonly pastBoots: string[];
 };
 
@@ -109,7 +112,7 @@ export class BoxTable {
     if (!isSameBoot || !member.isHere) member.sinceMs = nowMs;
     this.#hasNews ||=
       !isSameBoot || !member.isHere || member.beat.state !== state || member.beat.capacity !== beat.capacity;
-    Object.assign(member, { beat, heardMs: nowMs, isHere: true });
+    Object.assign(member, { beat, heardMs: nowMs, isHere: true, isCounted: true });
   }
 
   /** True: something is another than it was told last. */
@@ -156,7 +159,7 @@ export class BoxTable {
   /** For the next start. */
   get known(): KnownBox[] {
     const all = new Map<string, boolean>();
-    for (const name of this.#others.keys()) all.set(name, false);
+    for (const [name, { isCounted }] of this.#others) all.set(name, !isCounted);
     for (const [name, { hasLeft }] of this.#awaited) all.set(name, hasLeft);
     for (const name of this.#left.keys()) if (!all.has(name)) all.set(name, true);
     return [...all].map(([name, hasLeft]) => ({ name, hasLeft })).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -164,14 +167,16 @@ export class BoxTable {
 
   get #hasMajority(): boolean {
     const missed = [...this.#awaited.values()].filter(({ hasLeft }) => !hasLeft).length;
-    const known = 1 + this.#others.size + missed;
+    const counted = [...this.#others.values()].filter(({ isCounted }) => isCounted).length;
+    const known = 1 + counted + missed;
     const here = 1 + this.hears.length;
     // Of two there is none without the other: the servers have one, or nobody could be heard.
     return 2 * here > known || (known === 2 && this.#last?.isConnected === true);
   }
 
   #meet(beat: Beat, nowMs: MonotonicMs): void {
-    this.#others.set(beat.box, { beat, heardMs: nowMs, sinceMs: nowMs, isHere: true, pastBoots: [] });
+    const since = { heardMs: nowMs, sinceMs: nowMs };
+    this.#others.set(beat.box, { beat, ...since, isHere: true, isCounted: true, pastBoots: [] });
     this.#awaited.delete(beat.box);
     this.#left.delete(beat.box);
     this.#hasNews = true;
@@ -185,12 +190,16 @@ export class BoxTable {
       this.#hasNews = true;
     }
     if (!this.#hasMajority) return;
-    for (const [name, { isHere, sinceMs }] of this.#others)
-      if (!isHere && nowMs - sinceMs >= FORGET_AFTER_MS) this.#forget(this.#others, name);
+    for (const [name, member] of this.#others) {
+      if (member.isHere) continue;
+      const awayMs = nowMs - member.sinceMs;
+      if (awayMs >= UNCOUNTED_AFTER_MS) member.isCounted = false;
+      if (awayMs >= FORGET_AFTER_MS) this.#forget(this.#others, name);
+    }
     for (const [name, { sinceMs }] of this.#awaited)
-      if (nowMs - sinceMs >= FORGET_AFTER_MS) this.#forget(this.#awaited, name);
+      if (nowMs - sinceMs >= UNCOUNTED_AFTER_MS) this.#forget(this.#awaited, name);
     for (const [name, sinceMs] of this.#left)
-      if (nowMs - sinceMs >= FORGET_AFTER_MS) this.#forget(this.#left, name);
+      if (nowMs - sinceMs >= UNCOUNTED_AFTER_MS) this.#forget(this.#left, name);
   }
 
   #forget(from: Map<string, unknown>, name: string): void {

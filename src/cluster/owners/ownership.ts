@@ -134,9 +134,16 @@ export class Ownership {
     return found?.figures ?? null;
   }
 
-  /** How many boxes have it. */
-  ownerCount(cameraId: string): number {
-    return this.#elsewhere(cameraId).length + (this.has(cameraId) ? 1 : 0);
+  /** Of all cameras: those that no box has, and those that more than one has. */
+  get counts(): { readonly unowned: number; readonly doubled: number } {
+    let unowned = 0;
+    let doubled = 0;
+    for (const { id } of this.#cameras?.list() ?? []) {
+      const owners = this.#elsewhere(id).length + (this.has(id) ? 1 : 0);
+      if (owners === 0) unowned += 1;
+      if (owners > 1) doubled += 1;
+    }
+    return { unowned, doubled };
   }
 
   hear(report: Report): void {
