@@ -7,6 +7,7 @@ import type { Logger } from './base/log.js';
 import { ThreadStats } from './base/thread-stats.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import { clusterFacts } from './cluster-facts.js';
+import type { CameraOwners } from './camera/owners.js';
 import type { Config } from './config.js';
 import { buildDetection } from './detection.js';
 import { buildHappenings } from './happenings.js';
@@ -40,6 +41,8 @@ export type AppDeps = {
   readonly hub: LogHub;
   readonly version: string;
   readonly spawn: SpawnCameraWorker;
+  /** Which cameras other boxes connect; without it this one connects them all. */
+  readonly owners?: CameraOwners;
   /** Shows the first admin's password to the person at the console. */
   readonly showAdmin: (account: { username: string; password: string }) => void;
 };
@@ -50,15 +53,18 @@ export class App {
   readonly metricsUrl: string;
   readonly rtspUrl: string | null;
   readonly rtspsUrl: string | null;
+  /** Where other boxes ask for pictures; null: there are none. */
+  readonly relayPort: number | null;
   readonly #log: Logger;
   readonly #stops: Stops;
   #stopping: Promise<void> | null = null;
 
-  private constructor(urls: Urls, log: Logger, stops: Stops) {
+  private constructor(urls: Urls & { relayPort: number | null }, log: Logger, stops: Stops) {
     this.url = urls.url;
     this.metricsUrl = urls.metricsUrl;
     this.rtspUrl = urls.rtspUrl;
     this.rtspsUrl = urls.rtspsUrl;
+    this.relayPort = urls.relayPort;
     this.#log = log;
     this.#stops = stops;
   }
@@ -94,7 +100,11 @@ const countThreads = (
   return { threads, mainStats: mainThread.shared };
 };
 
-const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls> => {
+const build = async (
+  config: Config,
+  deps: AppDeps,
+  stops: Stops,
+): Promise<Urls & { relayPort: number | null }> => {
   const { clock, hub, log, spawn, version } = deps;
   const storage = await openStorage(config, deps, stops);
   const { store, tokens, viewers } = storage;
@@ -102,7 +112,12 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   stops.push(() => trail.stop());
   const audit = trail.copyOf(deps.audit);
   const { threads, mainStats } = countThreads(clock, stops);
-  const media = await startMedia(config, { clock, log, spawn, threads }, storage, stops);
+  const media = await startMedia(
+    config,
+    { clock, log, spawn, threads, ...(deps.owners && { owners: deps.owners }) },
+    storage,
+    stops,
+  );
   const notices = buildNotices(config, { clock, log, version }, storage, media, stops);
   storage.cluster?.changed.on((effects) => adoptShared({ storage, media, notices }, effects));
   const events = buildHappenings({ clock, log }, storage, media, stops);
@@ -172,5 +187,5 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   stops.push(() => media.hls.stop());
   stops.push(() => media.rtsp.stop());
   stops.push(() => storage.cluster?.handOver());
-  return urls;
+  return { ...urls, relayPort: media.relay?.port ?? null };
 };

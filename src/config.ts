@@ -78,6 +78,8 @@ export type ClusterConfig = {
   readonly boxAddress: string | null;
   /** A box that wasn't heard for so long is lost. */
   readonly lostMs: number;
+  /** Where other boxes ask for this one's pictures. */
+  readonly relayPort: number;
 };
 
 export type ArchiveS3Config = {
@@ -345,6 +347,7 @@ const archiveS3Of = (env: Environment): ArchiveS3Config | null => {
 
 const CLUSTER_NAME = /^[A-Za-z0-9_-]{1,32}$/;
 const MIN_SECRET_BYTES = 32;
+const DEFAULT_RELAY_PORT = 7440;
 
 /** Of files that the servers' own tools make. */
 const clusterLoginOf = (env: Environment): ClusterConfig['login'] => {
@@ -402,6 +405,7 @@ const clusterOf = (env: Environment): ClusterConfig | null => {
   const capacity = integerOf(env, 'BOX_CAPACITY', 1, 0, MAX_CAPACITY);
   const boxAddress = boxAddressOf(env);
   const lostMs = integerOf(env, 'CLUSTER_LOST_MS', 1_500, 900, 60_000);
+  const relayPort = integerOf(env, 'RELAY_PORT', DEFAULT_RELAY_PORT, 0, 65_535);
   if (text === null) return null;
   const address = clusterAddressOf(text);
   // The value itself is never repeated: somebody may have put a password into it.
@@ -413,15 +417,19 @@ const clusterOf = (env: Environment): ClusterConfig | null => {
   if (caPath !== null && !address.isTls)
     throw bad('CLUSTER_CA', caPath, 'CLUSTER_URL must begin with tls: for it');
   const ca = caPath === null ? null : pemOf('CLUSTER_CA', caPath);
+  const login = clusterLoginOf(env);
   return {
-    ...{ address, ca, login: clusterLoginOf(env), clusterName, secret: clusterSecretOf(env) },
-    ...{ capacity, boxAddress, lostMs },
+    ...{ address, ca, login, clusterName, secret: clusterSecretOf(env) },
+    ...{ capacity, boxAddress, lostMs, relayPort },
   };
 };
 
 /** Each listener needs a port of its own. */
-const checkPorts = ({ port, metricsPort, rtspPort, rtspsPort }: Config): void => {
-  const ports = { PORT: port, METRICS_PORT: metricsPort, RTSP_PORT: rtspPort, RTSPS_PORT: rtspsPort };
+const checkPorts = ({ port, metricsPort, rtspPort, rtspsPort, cluster }: Config): void => {
+  const ports = {
+    ...{ PORT: port, METRICS_PORT: metricsPort, RTSP_PORT: rtspPort, RTSPS_PORT: rtspsPort },
+    RELAY_PORT: cluster?.relayPort ?? null,
+  };
   const taken = new Map<number, string>();
   for (const [name, value] of Object.entries(ports)) {
     if (value === null || value === 0) continue;

@@ -10,10 +10,10 @@ import type { Logger } from './base/log.js';
 import { machineMemoryBytes } from './base/machine-memory.js';
 import { Signal } from './base/signal.js';
 import { credentialsOf } from './camera/camera-url.js';
-import { Cameras } from './camera/fleet/cameras.js';
+import { Cameras, type CamerasOptions } from './camera/fleet/cameras.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import type { AnalyticsNews } from './camera/messages.js';
-import { allCameras } from './camera/owners.js';
+import { allCameras, type CameraOwners } from './camera/owners.js';
 import { CameraRegistry } from './camera/registry.js';
 import type { CameraActivity, CameraEvents } from './camera/registry-faces.js';
 import { Trials } from './camera/trial/trials.js';
@@ -35,6 +35,7 @@ import { type OnvifCamera, PtzCameras } from './onvif/ptz/ptz-cameras.js';
 import type { Threads } from './ops/threads.js';
 import { DecoderProcess } from './pictures/decoder-process.js';
 import { Pictures } from './pictures/pictures.js';
+import type { Relay } from './relay/relay.js';
 import { sourceKeysOf } from './ring/source-key.js';
 import type { Stops } from './stops.js';
 import type { Storage } from './storage.js';
@@ -45,6 +46,8 @@ export type MediaDeps = {
   readonly log: Logger;
   readonly spawn: SpawnCameraWorker;
   readonly threads: Threads;
+  /** Which cameras other boxes connect; without it this one connects them all. */
+  readonly owners?: CameraOwners;
 };
 
 /** The cameras, and all who read their rings. */
@@ -55,6 +58,8 @@ export type Media = Recording & {
   readonly hls: LiveHls;
   readonly whep: WhepService;
   readonly rtsp: RtspViews;
+  /** Sends pictures to other boxes; null: there are none. */
+  readonly relay: Relay | null;
   readonly trials: Trials;
   /** Those that can be moved. */
   readonly ptz: PtzCameras;
@@ -238,7 +243,7 @@ const activityOf = (
 function* onvifCamerasOf(registry: CameraRegistry): Iterable<OnvifCamera> {
   for (const { id, url, onvif, quirks, disabled } of registry.stored) {
     const { address = '', profile = '', username = '', password = '' } = onvif;
-    if (address === '' || disabled) continue;
+    if (address === '' || disabled || !registry.isHere(id)) continue;
     const credentials = username === '' ? credentialsOf(url) : { user: username, password };
     yield { cameraId: id, address, profile, credentials, certificate: quirks.certificate ?? 'any' };
   }
@@ -284,6 +289,29 @@ const buildPictures = (
   return new Pictures({ atOnce }, { clock, log, feeds, archive: archive.requests, decoder });
 };
 
+const fleetOptionsOf = (
+  { camerasPerWorker, ringMemoryMb, boxName }: Config,
+  { relayKey: key }: Storage,
+): CamerasOptions => ({
+  ...{ camerasPerWorker, coreCount: availableParallelism(), ringMemoryBytes: ringMemoryMb * 1e6 },
+  relay: key && { box: boxName, key },
+});
+
+/** Sends this box's pictures to the others; what a box alone never loads. */
+const startRelay = async (
+  { boxName, host, cluster }: Config,
+  { clock, log, threads }: MediaDeps,
+  { relayKey: key }: Storage,
+  cameras: Cameras,
+): Promise<Relay | null> => {
+  if (cluster === null || key === null) return null;
+  const { Relay } = await import('./relay/relay.js');
+  return await Relay.start(
+    { box: boxName, host, port: cluster.relayPort, key },
+    { clock, log, threads, feeds: cameras },
+  );
+};
+
 /** Ends what was allowed of a camera until now. */
 const endingsOf = (
   outputs: readonly LiveOutput[],
@@ -325,22 +353,15 @@ export const startMedia = async (
   const { desk } = recording;
   const camerasChanged = new Signal();
   const analytics = { track: new Signal<[string, boolean]>(), news: new Signal<[string, AnalyticsNews]>() };
-  const cameras = new Cameras(
-    {
-      camerasPerWorker: config.camerasPerWorker,
-      coreCount: availableParallelism(),
-      ringMemoryBytes: config.ringMemoryMb * 1e6,
-    },
-    {
-      clock,
-      log,
-      spawn: counted(deps.spawn, threads),
-      onChange: camerasChanged.emit,
-      recordings: desk,
-      analytics: { onTrack: analytics.track.emit, onNews: analytics.news.emit },
-      collectGarbage: () => threads.collectGarbage(),
-    },
-  );
+  const cameras = new Cameras(fleetOptionsOf(config, storage), {
+    clock,
+    log,
+    spawn: counted(deps.spawn, threads),
+    onChange: camerasChanged.emit,
+    recordings: desk,
+    analytics: { onTrack: analytics.track.emit, onNews: analytics.news.emit },
+    collectGarbage: () => threads.collectGarbage(),
+  });
   const decoder = new DecoderProcess(config.ffmpegPath, { clock, log });
   stops.push(() => decoder.stop());
   const pictures = buildPictures(decoder, cameras, recording.archive, deps);
@@ -353,7 +374,7 @@ export const startMedia = async (
   const registry: CameraRegistry = new CameraRegistry({
     onSampled: beat.emit,
     ...{ clock, log, cameras, settings: store.cameras, change: store.change, traffic: store.traffic },
-    owners: cluster?.owners ?? allCameras(config.boxName),
+    owners: deps.owners ?? cluster?.owners ?? allCameras(config.boxName),
     activity: activityOf(outputs, desk, detections, ptz),
     events: endingsOf(outputs, pictures, recording, storage, detections),
   });
@@ -390,6 +411,8 @@ export const startMedia = async (
   stops.push(() => desk.hasten());
   stops.push(() => registry.stop());
   stops.push(() => whep.stop());
+  const relay = await startRelay(config, deps, storage, cameras);
+  stops.push(() => relay?.stop());
   registry.start();
   const trials = new Trials({ clock, log, spawn: counted(deps.spawn, threads), office: desk });
   stops.push(() => trials.stop());
@@ -407,6 +430,7 @@ export const startMedia = async (
     hls,
     whep,
     rtsp,
+    relay,
     pictures,
     ...recording,
   };

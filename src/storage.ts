@@ -49,6 +49,8 @@ export type Storage = {
   readonly eventPictures: PictureFiles;
   /** The boxes that this one is one of; null: it is alone. */
   readonly cluster: Cluster | null;
+  /** What boxes of the cluster know each other by that ask for pictures; null: this one is alone. */
+  readonly relayKey: Buffer | null;
 };
 
 /** A folder of the configuration that is of no use is told by its variable's name. */
@@ -105,7 +107,7 @@ const joinCluster = async (
   { boxName, dataDir }: Config,
   deps: StorageDeps,
   store: Store,
-): Promise<{ readonly cluster: Cluster; readonly jwtSecret: string }> => {
+): Promise<{ readonly cluster: Cluster; readonly jwtSecret: string; readonly relayKey: Buffer }> => {
   const { Cluster } = await import('./cluster/cluster.js');
   const { derivedKey } = await import('./cluster/sealed-text.js');
   const cluster = await Cluster.start(
@@ -114,7 +116,7 @@ const joinCluster = async (
   );
   // A token of one box is good at all of them.
   const jwtSecret = derivedKey(config.secret, config.clusterName, 'tokens').toString('base64url');
-  return { cluster, jwtSecret };
+  return { cluster, jwtSecret, relayKey: derivedKey(config.secret, config.clusterName, 'relay') };
 };
 
 /** Opens the folders and the database for this process alone; throws `bad_config` where one of them is of no use. */
@@ -189,6 +191,6 @@ export const openStorage = async (config: Config, deps: StorageDeps, stops: Stop
       onWrongKey,
       sights,
     },
-    ...{ events, eventPictures, cluster: joined?.cluster ?? null },
+    ...{ events, eventPictures, cluster: joined?.cluster ?? null, relayKey: joined?.relayKey ?? null },
   };
 };

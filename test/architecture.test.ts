@@ -17,8 +17,11 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   mpegts: ['base', 'codec'],
   flac: ['base', 'codec'],
   rtsp: ['base', 'codec', 'rtp'],
+  // What boxes send each other, in threads that never see a database: no part of `cluster`, which has one.
+  relay: ['base', 'codec', 'ring'],
   store: ['base'],
-  camera: ['analytics', 'base', 'codec', 'flac', 'ring', 'rtp', 'rtsp', 'store', 'wire'],
+  // Another box fills a ring in the place of a camera.
+  camera: ['analytics', 'base', 'codec', 'flac', 'relay', 'ring', 'rtp', 'rtsp', 'store', 'wire'],
   wire: ['base', 'codec'],
   archive: ['base', 'codec', 'flac', 'ring', 'fmp4', 'mpegts', 's3', 'wire'],
   live: ['base', 'codec', 'flac', 'ring', 'rtp', 'rtsp', 'mpegts', 'fmp4', 'wire'],
@@ -65,7 +68,9 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'notify',
   ],
 };
-const workersMayImport = ['base', 'ring', 'camera', 'archive', 'live', 'pictures', 'detect', 'cluster'];
+const workersMayImport = [
+  ...['base', 'ring', 'camera', 'archive', 'live', 'pictures', 'detect', 'cluster', 'relay'],
+];
 /** What a worker thread never loads, however indirectly: secrets and the database stay on the main thread. */
 const neverInWorkers = ['src/store/', 'src/auth/', 'src/backup/', 'src/http/'];
 const parts = [
@@ -226,14 +231,18 @@ test('worker threads never load the database, accounts or the web server', () =>
 });
 
 test('what only a cluster needs is loaded where there is one: nothing else imports it, but for its types', () => {
-  const faults = imports.filter(
-    ({ from, to, typeOnly }) =>
-      roomOf(to) === 'cluster' &&
-      roomOf(from) !== 'cluster' &&
-      from !== 'workers/pulse.ts' && // Started by a cluster alone.
-      !typeOnly,
+  for (const room of ['cluster', 'relay']) {
+    const faults = imports.filter(
+      ({ from, to, typeOnly }) =>
+        roomOf(to) === room && ![room, 'workers'].includes(roomOf(from)) && !typeOnly,
+    );
+    assert.deepEqual(faults, []);
+  }
+  const ofOneBox = filesBelow('workers').filter((name) => !['workers/relay.ts', 'workers/pulse.ts'].includes(name));
+  assert.deepEqual(
+    imports.filter(({ from, to }) => ofOneBox.includes(from) && ['relay', 'cluster'].includes(roomOf(to))),
+    [],
   );
-  assert.deepEqual(faults, []);
   for (const file of sources.filter((name) => roomOf(name) !== 'cluster'))
     assert.doesNotMatch(readFileSync(join(repo, file), 'utf8'), /from '@nats-io\//, file);
 });

@@ -3,6 +3,7 @@ import { Recorders, type RecordersSetup } from '../src/archive/write/recorders.j
 import { systemClock } from '../src/base/clock.js';
 import { createLogger } from '../src/base/log.js';
 import { ThreadStats } from '../src/base/thread-stats.js';
+import type { CameraThreadSetup } from '../src/camera/fleet/worker-thread.js';
 import { IngestWorker } from '../src/camera/ingest/ingest-worker.js';
 import { sleepThread } from '../src/camera/ingest/nap.js';
 import type { FromCameraWorker, ToCameraWorker } from '../src/camera/messages.js';
@@ -16,7 +17,7 @@ const log = createLogger((level, message, fields) => send({ type: 'log', level, 
 const stats = new ThreadStats(systemClock);
 stats.start();
 send({ type: 'thread', stats: stats.shared });
-const setup = workerData as RecordersSetup & { readonly ringCeiling: SharedArrayBuffer };
+const setup = workerData as RecordersSetup & CameraThreadSetup;
 const recorders = new Recorders(setup, {
   clock: systemClock,
   log,
@@ -26,7 +27,11 @@ const recorders = new Recorders(setup, {
     send({ type: 'recording_file', cameraId, fileName, state, progress: progress?.memory ?? null }),
 });
 const ceiling = new RingCeiling(setup.ringCeiling);
-const worker = new IngestWorker({ clock: systemClock, log, send, recorders, ceiling, sleep: sleepThread });
+const openPull =
+  setup.relay &&
+  (await import('../src/relay/receive/pull.js')).pullsOf(setup.relay.box, Buffer.from(setup.relay.key));
+const deps = { clock: systemClock, log, send, recorders, ceiling, openPull };
+const worker = new IngestWorker({ ...deps, sleep: sleepThread });
 
 port.on('message', (message: ToCameraWorker) => {
   if (message.type !== 'stop') worker.handle(message);

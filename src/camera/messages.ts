@@ -1,6 +1,7 @@
 import type { Notice, SceneObject } from '../analytics/metadata.js';
 import type { MonotonicMs } from '../base/clock.js';
 import type { LogFields, LogLevel } from '../base/log.js';
+import type { OtherBox } from '../relay/receive/pull.js';
 import type { CameraQuirks, QuirkName } from '../store/cameras.js';
 
 /** How a camera is reached. The URL holds the credentials: it goes to the worker and nowhere else. */
@@ -10,6 +11,8 @@ export type CameraSource = {
   readonly quirks?: CameraQuirks;
   /** What the camera's own analytics tell is wanted, where it does. */
   readonly wantsMetadata?: boolean;
+  /** The box that connects the camera, and is asked for its frames. */
+  readonly from?: OtherBox;
 };
 
 /** Why a session ended or never began; `code` decides how soon it is tried again. */
@@ -95,6 +98,13 @@ export type FromCameraWorker =
       readonly cameraId: string;
       readonly attempt: number;
       readonly names: readonly QuirkName[];
+    }
+  /** The box that is asked for its frames has answered: the boxes that they come by, that one last. */
+  | {
+      readonly type: 'path';
+      readonly cameraId: string;
+      readonly attempt: number;
+      readonly path: readonly string[];
     }
   /** Whether its metadata track is there: when PLAY was answered, of those that have one. */
   | {

@@ -1,4 +1,5 @@
 import { Signal } from '../base/signal.js';
+import type { OtherBox } from '../relay/receive/pull.js';
 
 /** Which of the cameras this box connects; who has the others, and what those tell of them. */
 export type CameraOwners = {
@@ -6,9 +7,11 @@ export type CameraOwners = {
   has(cameraId: string): boolean;
   /** The box that has it; null: none, as far as is known. */
   boxOf(cameraId: string): string | null;
+  /** Where that is asked for its pictures; null: it is this box's, or nobody can be asked. */
+  relayOf(cameraId: string): OtherBox | null;
   /** What the box that has it tells of it (told-fields.ts); null: nothing yet. */
   figuresOf(cameraId: string): unknown;
-  /** These are this box's from now on, or no more. */
+  /** These are this box's from now on, or no more, or another one's than before. */
   readonly changed: Signal<[cameraIds: readonly string[]]>;
   /** Cameras came or went, or one is pinned to another box. */
   lookSoon(): void;
@@ -18,6 +21,7 @@ export type CameraOwners = {
 export const allCameras = (boxName: string): CameraOwners => ({
   has: () => true,
   boxOf: () => boxName,
+  relayOf: () => null,
   figuresOf: () => null,
   changed: new Signal(),
   lookSoon: () => {},

@@ -42,8 +42,12 @@ export const quirkNames = (policies: Iterable<PolicyName>): QuirkName[] =>
 export const setQuirks = (quirks: CameraQuirks): QuirkName[] =>
   quirkNames(decidedOtherwise({ ...defaultPolicies, ...policiesOf(quirks) }));
 
+const isSameBox = (a: CameraSource['from'], b: CameraSource['from']): boolean =>
+  a === b || (a?.box === b?.box && a?.host === b?.host && a?.port === b?.port);
+
 /** Whether a session with one is as good as one with the other. */
 export const isSameSource = (a: CameraSource, b: CameraSource): boolean =>
   a.url === b.url &&
   a.transport === b.transport &&
+  isSameBox(a.from, b.from) &&
   Object.values(nameOf).every((name) => a.quirks?.[name] === b.quirks?.[name]);

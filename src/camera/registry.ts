@@ -160,10 +160,15 @@ export class CameraRegistry {
     for (const { stored } of this.#entries.values()) yield this.#conditionOf(stored);
   }
 
+  /** Whether this box connects the camera: others do all that is done with it but show it. */
+  isHere(id: string): boolean {
+    return this.#deps.owners.has(id);
+  }
+
   /** The cameras on which objects are to be found, and which of them count. */
   *detected(): Iterable<{ readonly cameraId: string; readonly rules: StoredCamera['detection'] }> {
     for (const { stored } of this.#entries.values())
-      if (stored.detect && !stored.disabled && this.#isOwn(stored.id))
+      if (stored.detect && !stored.disabled && this.isHere(stored.id))
         yield { cameraId: stored.id, rules: stored.detection };
   }
 
@@ -180,7 +185,7 @@ export class CameraRegistry {
   /** All cameras in figures, each as of when it is asked for; those that have gone by then are left out. */
   *figures(): Iterable<CameraFigures> {
     for (const entry of [...this.#entries.values()])
-      if (this.#entries.get(entry.stored.id) === entry && this.#isOwn(entry.stored.id))
+      if (this.#entries.get(entry.stored.id) === entry && this.isHere(entry.stored.id))
         yield this.#figuresOf(entry);
   }
 
@@ -198,7 +203,7 @@ export class CameraRegistry {
         0;
     viewers.websocket = viewers.wall = viewers.hls = viewers.whep = viewers.rtsp = 0;
     for (const [id, { gauge, subGauge }] of this.#entries) {
-      if (!this.#isOwn(id)) continue;
+      if (!this.isHere(id)) continue;
       into.cameras++;
       const { websocket, wall, hls, whep, rtsp } = activity.viewers(id);
       viewers.websocket += websocket;
@@ -242,9 +247,8 @@ export class CameraRegistry {
   /** The cameras whose HLS is cut whether somebody watches or not. */
   alwaysOnHls(): string[] {
     return this.stored
-      .filter(
-        ({ id, lazy_hls, disabled, on_demand }) => !(lazy_hls || disabled || on_demand) && this.#isOwn(id),
-      )
+      .filter(({ lazy_hls, disabled, on_demand }) => !lazy_hls && !disabled && !on_demand)
+      .filter(({ id }) => this.isHere(id))
       .map(({ id }) => id);
   }
 
@@ -374,11 +378,10 @@ export class CameraRegistry {
   }
 
   #sourcesOf(stored: StoredCamera): ReturnType<typeof sourcesOf> {
-    return this.#isOwn(stored.id) ? sourcesOf(stored, this.#isOverLimit(stored)) : [];
-  }
-
-  #isOwn(id: string): boolean {
-    return this.#deps.owners.has(id);
+    const from = this.#deps.owners.relayOf(stored.id);
+    // What nobody can be asked for isn't shown.
+    if (from === null && !this.isHere(stored.id)) return [];
+    return sourcesOf(stored, this.#isOverLimit(stored), from);
   }
 
   #isOverLimit({ id, traffic_limit }: StoredCamera): boolean {
@@ -414,8 +417,8 @@ export class CameraRegistry {
   #holdLimit(stored: StoredCamera): void {
     const isOver = this.#isOverLimit(stored);
     const known = this.#deps.cameras.get(stored.id)?.settings;
-    if (known === undefined || known.isTrafficLimited === isOver) return;
-    for (const settings of sourcesOf(stored, isOver)) this.#deps.cameras.set(settings);
+    if (known?.isTrafficLimited === undefined || known.isTrafficLimited === isOver) return;
+    for (const settings of this.#sourcesOf(stored)) this.#deps.cameras.set(settings);
     this.#deps.log.warn(isOver ? 'camera is over its traffic limit' : 'camera may send again', {
       camera_id: stored.id,
       traffic_limit_mb: stored.traffic_limit,
@@ -431,8 +434,8 @@ export class CameraRegistry {
     return {
       cameraId: id,
       isStreaming: status?.state === 'streaming',
-      isAtRest: status === undefined || isAtRest(status.state),
-      isRecorded: record,
+      isAtRest: status === undefined || isAtRest(status.state) || !this.isHere(id),
+      isRecorded: record && this.isHere(id),
       isRecording: this.#deps.activity.isRecording(id),
       fault: status?.lastError ?? '',
     };
@@ -480,7 +483,7 @@ export class CameraRegistry {
       audio_codec: gauge.info?.audio?.codec ?? '',
       viewers: viewers.websocket + viewers.wall + viewers.hls + viewers.whep + viewers.rtsp,
       recording: activity.isRecording(id),
-      record_error: record && !isAtRest(state) ? activity.recordError(id) : '',
+      record_error: record && !isAtRest(state) && this.isHere(id) ? activity.recordError(id) : '',
       dropped_frames: oversizedOf(gauge) + oversizedOf(subGauge) + activity.droppedFrames(id),
       quirks_active: [
         ...new Set([...setQuirks(quirks), ...(status?.quirks ?? []), ...(subStatus?.quirks ?? [])]),

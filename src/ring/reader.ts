@@ -12,9 +12,12 @@ export type RingReaderOptions = {
    * a reader before this one has left word that it was there already.
    */
   readonly start: 'latest-key' | 'next' | 'unmarked-key';
-  /** Sound as the camera sends it, or as files hold it; the same where there is but one. */
-  readonly sound?: 'sent' | 'kept';
+  /** Sound as the camera sends it, or as files hold it; the same where there is but one. Both: whoever fills a ring again. */
+  readonly sound?: 'sent' | 'kept' | 'both';
 };
+
+/** The flag of sound that isn't for a reader. */
+const unwantedFlag = { sent: frameFlag.keptOnly, kept: frameFlag.sentOnly, both: 0 } as const;
 
 /** A writer would have to lap the whole ring this often during one call for it to come back empty. */
 const MAX_OVERRUNS_PER_CALL = 4;
@@ -31,6 +34,8 @@ export class RingReader {
   isAudio = false;
   discontinuity = false;
   damaged = false;
+  /** Bits of `frameFlag`, as the frame was written. */
+  flags = 0;
   ptsTicks = 0 as Ticks;
   dtsTicks = 0 as Ticks;
   wallMs = 0 as WallMs;
@@ -73,7 +78,7 @@ export class RingReader {
   #isSubscribed = false;
 
   constructor(ring: SharedArrayBuffer, options: RingReaderOptions) {
-    this.#unwanted = options.sound === 'kept' ? frameFlag.sentOnly : frameFlag.keptOnly;
+    this.#unwanted = unwantedFlag[options.sound ?? 'sent'];
     this.#memory = new RingMemory(ring);
     this.#seeks = options.start === 'next' ? 'first-key' : 'newest-key';
     this.#cursor = this.#firstCursor(options.start);
@@ -323,6 +328,7 @@ export class RingReader {
     this.arrivalMs = slotTimes[times + slotTime.arrival] as MonotonicMs;
     if (Atomics.add(slots, at, 0) !== sequence) return false;
     this.sequence = sequence;
+    this.flags = flags;
     this.isKey = (flags & frameFlag.key) !== 0;
     this.isAudio = (flags & frameFlag.audio) !== 0;
     this.#isUnwanted = (flags & this.#unwanted) !== 0;

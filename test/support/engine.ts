@@ -4,7 +4,11 @@ import { createLogger } from '../../src/base/log.js';
 import type { CameraSettings } from '../../src/camera/fleet/camera.js';
 import { Cameras } from '../../src/camera/fleet/cameras.js';
 import type { CamerasPerWorker } from '../../src/camera/fleet/packing.js';
-import { type CameraWorker, spawnCameraWorker } from '../../src/camera/fleet/worker-thread.js';
+import {
+  type CameraThreadSetup,
+  type CameraWorker,
+  spawnCameraWorker,
+} from '../../src/camera/fleet/worker-thread.js';
 import type { StreamInfo, VideoCodec } from '../../src/codec/track.js';
 import { BellListener } from '../../src/ring/doorbell.js';
 import { RingReader } from '../../src/ring/reader.js';
@@ -50,6 +54,7 @@ export class Engine {
     camerasPerWorker: CamerasPerWorker = 'auto',
     archive = { archiveDir: '/', fileSeconds: 3600 },
     ringMemoryBytes = Number.POSITIVE_INFINITY,
+    relay: CameraThreadSetup['relay'] = null,
   ) {
     const log = createLogger((level, message, fields) => this.records.push({ level, message, fields }));
     const root = openedRoot(archive.archiveDir).memory;
@@ -62,7 +67,7 @@ export class Engine {
       },
     );
     this.cameras = new Cameras(
-      { camerasPerWorker, coreCount: 2, ringMemoryBytes },
+      { camerasPerWorker, coreCount: 2, ringMemoryBytes, relay },
       {
         clock: systemClock,
         log,

@@ -15,13 +15,15 @@ import type { RecordingOffice } from './recording-office.js';
 import { RingBudget, type RingFigures } from './ring-budget.js';
 import { StartGate } from './start-gate.js';
 import { Suspects } from './suspects.js';
-import type { CameraWorker, SpawnCameraWorker } from './worker-thread.js';
+import type { CameraThreadSetup, CameraWorker, SpawnCameraWorker } from './worker-thread.js';
 
 export type CamerasOptions = {
   readonly camerasPerWorker: CamerasPerWorker;
   readonly coreCount: number;
   /** For all rings together; without it they are as large as they like. */
   readonly ringMemoryBytes?: number;
+  /** How other boxes are asked for their cameras; without it there are none. */
+  readonly relay?: CameraThreadSetup['relay'];
 };
 
 export type AnalyticsListener = {
@@ -30,6 +32,9 @@ export type AnalyticsListener = {
   onNews(cameraId: string, news: AnalyticsNews): void;
 };
 
+/** The path of frames that come by no other box. */
+const HERE: readonly string[] = [];
+
 const noRecording: RecordingNews = { fileName: null, fault: null };
 
 type Seat = Lodger & {
@@ -37,6 +42,8 @@ type Seat = Lodger & {
   isOpen: boolean;
   /** The attempt whose session may still write to the ring, until the worker says that it ended. */
   openAttempt: number | null;
+  /** The boxes that its frames come by before this one; null: that isn't known yet. */
+  path: readonly string[] | null;
   hasMetadata: boolean;
   /** What its own analytics see isn't asked for, since that ended its sessions. */
   isMetadataHeldOff: boolean;
@@ -113,7 +120,10 @@ export class Cameras {
       spawn: deps.spawn,
       setupFor: (workerName) => ({
         ...this.#recordings.openWorker(workerName),
-        ringCeiling: this.#budget.ceiling.memory,
+        ...({
+          ringCeiling: this.#budget.ceiling.memory,
+          relay: options.relay ?? null,
+        } satisfies CameraThreadSetup),
       }),
       onMessage: (host, message) => this.#onMessage(host, message),
       onLost: (host, wasReady) => this.#onWorkerLost(host, wasReady),
@@ -257,7 +267,7 @@ export class Cameras {
     });
     const lodger: Lodger = { camera, host: null, ring: null, watchedMs: null };
     this.#seats.set(settings.id, {
-      ...{ ...lodger, isOpen: false, openAttempt: null },
+      ...{ ...lodger, isOpen: false, openAttempt: null, path: null },
       ...{ hasMetadata: false, isMetadataHeldOff: false },
     });
     this.#followers.onAdded(settings.id);
@@ -276,6 +286,7 @@ export class Cameras {
       connect: (attempt, source) => {
         seat.openAttempt = attempt;
         waiting = attempt;
+        this.#setPath(seat, source.from === undefined ? HERE : null);
         this.#departures.whenGone(cameraId, () => {
           if (waiting !== attempt || seat.openAttempt !== attempt) return;
           waiting = null;
@@ -296,6 +307,12 @@ export class Cameras {
     this.#clearSuspects();
     this.#housing.round();
     this.#budget.round([...this.#seats.values()].flatMap(({ ring }) => ring ?? []));
+  }
+
+  #setPath(seat: Seat, path: readonly string[] | null): void {
+    if (seat.path === path) return;
+    seat.path = path;
+    this.#followers.onFeed(seat.camera.id);
   }
 
   #setMetadata(seat: Seat, isThere: boolean): void {
@@ -419,6 +436,9 @@ export class Cameras {
       case 'streaming':
         seat.camera.onStreaming(message.attempt);
         break;
+      case 'path':
+        if (seat.openAttempt === message.attempt) this.#setPath(seat, message.path);
+        break;
       case 'quirks':
         seat.camera.onQuirks(message.attempt, message.names);
         break;
@@ -436,7 +456,10 @@ export class Cameras {
         break;
       case 'ended':
         this.#setMetadata(seat, false);
-        if (seat.openAttempt === message.attempt) seat.openAttempt = null;
+        if (seat.openAttempt === message.attempt) {
+          seat.openAttempt = null;
+          if (seat.path !== HERE) this.#setPath(seat, null);
+        }
         seat.camera.onEnded(message.attempt, message.fault);
         break;
     }
@@ -446,5 +469,5 @@ export class Cameras {
 const feedOf = (seat: Seat | undefined): CameraFeed | null => {
   const bell = seat?.host?.bell ?? null;
   const ring = seat?.ring ?? null;
-  return ring === null || bell === null ? null : { ring, bell };
+  return ring === null || bell === null ? null : { ring, bell, path: seat?.path ?? null };
 };

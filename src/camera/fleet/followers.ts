@@ -2,7 +2,12 @@ import type { Clock, Timer } from '../../base/clock.js';
 import { cameraIdOf, sourceKeysOf } from '../../ring/source-key.js';
 
 /** Where a reader finds a source's frames: its ring, and the bell of the worker that fills it. */
-export type CameraFeed = { readonly ring: SharedArrayBuffer; readonly bell: SharedArrayBuffer };
+export type CameraFeed = {
+  readonly ring: SharedArrayBuffer;
+  readonly bell: SharedArrayBuffer;
+  /** The boxes that they come by before this one: none, where it connects the camera; null: that isn't known yet. */
+  readonly path: readonly string[] | null;
+};
 
 /**
  * Called with the present feed, if there is one, and whenever the ring or its worker is replaced; null: the camera

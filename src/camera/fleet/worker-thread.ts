@@ -6,7 +6,14 @@ export type CameraWorker = KillableThread<ToCameraWorker>;
 
 export type CameraWorkerEvents = ThreadEvents<FromCameraWorker>;
 
-/** `setup` is for the recorders in the worker. */
+/** What each thread of cameras is told at its start, beside what its recorders are. */
+export type CameraThreadSetup = {
+  readonly ringCeiling: SharedArrayBuffer;
+  /** How other boxes are asked for their cameras; null: there are none. */
+  readonly relay: { readonly box: string; readonly key: Uint8Array } | null;
+};
+
+/** `setup` is for the recorders in the worker, and `CameraThreadSetup`. */
 export type SpawnCameraWorker = (
   name: string,
   events: CameraWorkerEvents,

@@ -1,6 +1,7 @@
 import type { Clock, MonotonicMs } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import type { OpenPull } from '../../relay/receive/pull.js';
 import type { RingCeiling } from '../../ring/ceiling.js';
 import { Bell } from '../../ring/doorbell.js';
 import { sourceFields } from '../../ring/source-key.js';
@@ -39,6 +40,7 @@ export class IngestWorker {
   readonly #recorders: RingRecorders;
   readonly #bell = new Bell();
   readonly #ceiling: RingCeiling;
+  readonly #openPull: OpenPull | null;
   readonly #sleep: (durationMs: number) => void;
   readonly #nap: NapPolicy;
   readonly #cameras = new Map<string, Ingest>();
@@ -54,6 +56,8 @@ export class IngestWorker {
     send: (message: FromCameraWorker) => void;
     recorders: RingRecorders;
     ceiling: RingCeiling;
+    /** Null: there are no other boxes. */
+    openPull?: OpenPull | null;
     /** Blocks the thread. */
     sleep: (durationMs: number) => void;
   }) {
@@ -62,6 +66,7 @@ export class IngestWorker {
     this.#send = deps.send;
     this.#recorders = deps.recorders;
     this.#ceiling = deps.ceiling;
+    this.#openPull = deps.openPull ?? null;
     this.#sleep = deps.sleep;
     this.#turnMs = deps.clock.monotonicMs();
     this.#nap = new NapPolicy({ clock: deps.clock, need: () => this.#need() });
@@ -125,6 +130,7 @@ export class IngestWorker {
         onRing: (ring) => this.#recorders.setRing(cameraId, ring),
         onPacket: this.#onPacket,
         onFlushed: this.#scheduleTurn,
+        openPull: this.#openPull,
       },
     );
     this.#cameras.set(cameraId, camera);

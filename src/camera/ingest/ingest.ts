@@ -1,5 +1,7 @@
 import type { Clock, MonotonicMs } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
+import type { Pulled } from '../../relay/receive/frames-in.js';
+import type { OpenPull, OtherBox } from '../../relay/receive/pull.js';
 import { lastVideoFrameOf } from '../../ring/counters.js';
 import { RingWriter, type RingWriterDeps } from '../../ring/writer.js';
 import type { CameraSource, FromCameraWorker } from '../messages.js';
@@ -22,6 +24,17 @@ export type IngestDeps = {
   readonly onPacket: () => MonotonicMs;
   /** Frames may have come without a packet. */
   readonly onFlushed: () => void;
+  /** Asks another box for its frames; null: there is none. */
+  readonly openPull: OpenPull | null;
+};
+
+/** Whatever fills the ring, for a while. */
+type Session = {
+  readonly isPlaying: boolean;
+  takeHandshakeNews?(): boolean;
+  run(): void | Promise<void>;
+  tick(): void;
+  close(): Promise<void>;
 };
 
 /** One camera inside its worker: a ring that lasts, and one session at a time that fills it. */
@@ -29,9 +42,11 @@ export class Ingest {
   readonly #cameraId: string;
   readonly #deps: IngestDeps;
   readonly #ring: RingWriter;
-  readonly #time: StreamTime;
+  #time: StreamTime;
   readonly #metadataTrust = new MetadataTrust();
-  #session: IngestSession | null = null;
+  /** What is here of another box's ring. */
+  readonly #pulled: Pulled = { ring: null, sequence: 0, offsetTicks: 0 };
+  #session: Session | null = null;
   #areDocumentsWanted = false;
   /** A new session begins when the last one's TEARDOWN is through: many cameras serve just one at a time. */
   #previousEnd: Promise<void> = Promise.resolve();
@@ -62,13 +77,43 @@ export class Ingest {
 
   /** Whether the camera has answered in a handshake since this was last asked. */
   takeHandshakeNews(): boolean {
-    return this.#session?.takeHandshakeNews() ?? false;
+    return this.#session?.takeHandshakeNews?.() ?? false;
   }
 
   connect(attempt: number, source: CameraSource): void {
     this.disconnect();
+    const { from } = source;
+    const session = from === undefined ? this.#askCamera(attempt, source) : this.#askBox(attempt, from);
+    this.#session = session;
+    void this.#previousEnd.then(() => session.run());
+  }
+
+  #askBox(attempt: number, from: OtherBox): Session {
+    const { send, openPull, clock, log, readBuffer, onPacket } = this.#deps;
+    const cameraId = this.#cameraId;
+    if (openPull === null) throw new Error('a box alone has no other to ask');
+    return openPull(
+      { source: cameraId, from },
+      {
+        ...{ clock, log, readBuffer, ring: this.#ring, pulled: this.#pulled, onRead: onPacket },
+        onPath: (path) => {
+          send({ type: 'playing', cameraId, attempt });
+          send({ type: 'path', cameraId, attempt, path });
+        },
+        onStreaming: () => send({ type: 'streaming', cameraId, attempt }),
+        onEnded: (fault) => send({ type: 'ended', cameraId, attempt, fault }),
+      },
+    );
+  }
+
+  #askCamera(attempt: number, source: CameraSource): Session {
     const { send, clock } = this.#deps;
     const cameraId = this.#cameraId;
+    if (this.#pulled.ring !== null) {
+      // Its time goes on where the other box's frames ended.
+      this.#pulled.ring = null;
+      this.#time = new StreamTime(lastVideoFrameOf(this.#ring.ring), clock);
+    }
     const beganMs = clock.monotonicMs();
     const wantsMetadata = source.wantsMetadata === true && this.#metadataTrust.isAsked(beganMs);
     const session: IngestSession = new IngestSession(wantsMetadata ? source : { ...source, wantsMetadata }, {
@@ -99,8 +144,7 @@ export class Ingest {
         send({ type: 'ended', cameraId, attempt, fault });
       },
     });
-    this.#session = session;
-    void this.#previousEnd.then(() => session.run());
+    return session;
   }
 
   /** Whether its metadata documents are told of as they come. */

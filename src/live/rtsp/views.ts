@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { Bells } from '../../ring/bells.js';
 import { sourceFields } from '../../ring/source-key.js';
-import { Bells } from '../bells.js';
 import type { Documents } from '../documents.js';
 import type { CameraFeeds } from '../feeds.js';
 import type { LiveOutput } from '../live-output.js';

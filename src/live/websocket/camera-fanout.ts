@@ -1,8 +1,8 @@
+import type { Bells } from '../../ring/bells.js';
 import { readCounters } from '../../ring/counters.js';
 import { RingReader } from '../../ring/reader.js';
 import { PING_EVERY_MS } from '../answers.js';
 import type { AttentiveTime } from '../attentive-time.js';
-import type { Bells } from '../bells.js';
 import type { CameraFeed } from '../feeds.js';
 import { Timestamps } from '../timestamps.js';
 import { CatchUp, type CatchUpDeps } from './catch-up.js';

@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { Bells } from '../../ring/bells.js';
 import { sourceFields } from '../../ring/source-key.js';
-import { Bells } from '../bells.js';
 import { type WhepErrorCode, whepError } from './errors.js';
 import type { FromWhepWorker, ToWhepWorker, WhepWorkerOptions } from './messages.js';
 import { CameraStream } from './packets/camera-stream.js';

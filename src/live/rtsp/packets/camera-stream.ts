@@ -1,8 +1,8 @@
 import type { Clock, MonotonicMs } from '../../../base/clock.js';
 import { isSameSound, type StreamInfo, VIDEO_CLOCK_HZ } from '../../../codec/track.js';
+import type { Bells } from '../../../ring/bells.js';
 import { lastVideoFrameOf } from '../../../ring/counters.js';
 import { RingReader } from '../../../ring/reader.js';
-import type { Bells } from '../../bells.js';
 import type { Document } from '../../documents.js';
 import type { CameraFeed } from '../../feeds.js';
 import type { Viewer } from '../send/viewer.js';

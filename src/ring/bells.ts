@@ -1,4 +1,4 @@
-import { BellListener } from '../ring/doorbell.js';
+import { BellListener } from './doorbell.js';
 
 type Watched = { readonly listener: BellListener; readonly callbacks: Set<() => void> };
 

@@ -1,0 +1,40 @@
+import type { LogFields, LogLevel } from '../base/log.js';
+
+/** What the sending thread is started with. */
+export type RelayThreadOptions = {
+  readonly box: string;
+  readonly host: string;
+  readonly port: number;
+  /** What all boxes have for this, and nobody else. */
+  readonly key: Uint8Array;
+};
+
+/** What the main thread tells the sending thread. */
+export type ToRelayThread =
+  /**
+   * Where a source's frames are from now on; `bellId` names the bell, which is another object in each thread. `path` are the
+   * boxes that they come by before this one; null: that isn't known yet.
+   */
+  | {
+      readonly type: 'feed';
+      readonly source: string;
+      readonly ring: SharedArrayBuffer;
+      readonly bell: SharedArrayBuffer;
+      readonly bellId: number;
+      readonly path: readonly string[] | null;
+    }
+  /** There is no such camera, or not any more. */
+  | { readonly type: 'gone'; readonly source: string }
+  /** Ends all pulls, then the thread. */
+  | { readonly type: 'stop' };
+
+/** What the sending thread tells the main thread. */
+export type FromRelayThread =
+  /** Once, first of all: where the thread publishes its figures (base/thread-stats.ts). */
+  | { readonly type: 'thread'; readonly stats: SharedArrayBuffer }
+  | { readonly type: 'listening'; readonly port: number }
+  /** It can't listen; the thread ends. */
+  | { readonly type: 'failed'; readonly code: string; readonly message: string }
+  /** Some box asks for the source, from now on or no more. */
+  | { readonly type: 'wanted'; readonly source: string; readonly isWanted: boolean }
+  | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: LogFields };

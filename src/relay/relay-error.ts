@@ -1,0 +1,21 @@
+import { AppError } from '../base/errors.js';
+
+/**
+ * `relay_unreachable`: nobody answers; `relay_refused`: whoever does has another key; `relay_protocol`: it says what can't be
+ * read; `relay_version`: of all that it speaks we know nothing; `relay_loop`: the frames have been here, or came by too many
+ * boxes; `relay_ended`: it ended the pull, and says why; `relay_stalled`: it says nothing any more.
+ */
+export type RelayErrorCode =
+  | 'relay_unreachable'
+  | 'relay_refused'
+  | 'relay_protocol'
+  | 'relay_version'
+  | 'relay_loop'
+  | 'relay_ended'
+  | 'relay_stalled';
+
+export const relayError = (
+  code: RelayErrorCode,
+  message: string,
+  cause?: unknown,
+): AppError<RelayErrorCode> => new AppError(code, message, { cause });

@@ -1,0 +1,133 @@
+import type { Clock, Timer } from '../base/clock.js';
+import { AppError } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import type { ThreadHandle } from '../base/thread-handle.js';
+import type { FromRelayThread, RelayThreadOptions, ToRelayThread } from './messages.js';
+import { spawnRelayThread } from './send/relay-thread.js';
+
+/** Where a source's frames are, and by which boxes they come here; null: that isn't known yet. */
+export type RelayedFeed = {
+  readonly ring: SharedArrayBuffer;
+  readonly bell: SharedArrayBuffer;
+  readonly path: readonly string[] | null;
+};
+
+/** Whoever has the cameras of this box; a source that is on demand is connected as long as somebody follows it. */
+export type RelayedFeeds = {
+  follow(source: string, listener: (feed: RelayedFeed | null) => void): () => void;
+};
+
+export type RelayDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly feeds: RelayedFeeds;
+  /** Told of the thread's figures; returns what forgets them. */
+  readonly threads: { add(name: string, figures: SharedArrayBuffer): () => void };
+};
+
+const RESTART_AFTER_MS = 1_000;
+
+/** Sends this box's frames to others that ask for them: the main thread's side, which never touches media. */
+export class Relay {
+  readonly #deps: RelayDeps;
+  /** With the port that it turned out to be. */
+  #options: RelayThreadOptions;
+  #thread: ThreadHandle<ToRelayThread> | null = null;
+  #forgetThread: () => void = () => {};
+  #restart: Timer | null = null;
+  #isStopping = false;
+  /** What ends the following of each source that some box asks for. */
+  readonly #followed = new Map<string, () => void>();
+  readonly #bellIds = new WeakMap<SharedArrayBuffer, number>();
+  #bells = 0;
+
+  private constructor(options: RelayThreadOptions, deps: RelayDeps) {
+    this.#options = options;
+    this.#deps = deps;
+  }
+
+  /** Listens; throws `bad_config` where it can't. */
+  static async start(options: RelayThreadOptions, deps: RelayDeps): Promise<Relay> {
+    const relay = new Relay(options, deps);
+    await new Promise<void>((resolve, reject) => relay.#start(resolve, reject));
+    return relay;
+  }
+
+  get port(): number {
+    return this.#options.port;
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.#restart?.cancel();
+    this.#unfollowAll();
+    await this.#thread?.stop();
+    this.#forgetThread();
+  }
+
+  #start(onListening: () => void, onFailed: (fault: AppError) => void): void {
+    const onMessage = (message: FromRelayThread): void => {
+      if (message.type === 'listening') {
+        this.#options = { ...this.#options, port: message.port };
+        onListening();
+      } else if (message.type === 'failed') {
+        const { host, port } = this.#options;
+        const what = `RELAY_PORT=${port} can't be used: nobody can listen at ${host}:${port}`;
+        onFailed(new AppError('bad_config', `${what} (${message.code || message.message})`));
+      } else this.#onMessage(message);
+    };
+    this.#thread = spawnRelayThread(this.#options, {
+      onMessage,
+      onLost: (reason) => {
+        onFailed(new AppError('internal_error', `the relay's thread died: ${reason}`));
+        this.#onLost(reason);
+      },
+    });
+  }
+
+  #onMessage(message: Exclude<FromRelayThread, { type: 'listening' | 'failed' }>): void {
+    if (message.type === 'thread') this.#forgetThread = this.#deps.threads.add('relay', message.stats);
+    else if (message.type === 'log') this.#deps.log[message.level](message.message, message.fields);
+    else if (message.isWanted) this.#follow(message.source);
+    else this.#unfollow(message.source);
+  }
+
+  #follow(source: string): void {
+    if (this.#isStopping) return;
+    const unfollow = this.#deps.feeds.follow(source, (feed) => {
+      if (feed === null) this.#thread?.send({ type: 'gone', source });
+      else this.#thread?.send({ type: 'feed', source, ...feed, bellId: this.#bellIdOf(feed.bell) });
+    });
+    this.#followed.set(source, unfollow);
+  }
+
+  #unfollow(source: string): void {
+    this.#followed.get(source)?.();
+    this.#followed.delete(source);
+  }
+
+  #unfollowAll(): void {
+    for (const source of [...this.#followed.keys()]) this.#unfollow(source);
+  }
+
+  #bellIdOf(bell: SharedArrayBuffer): number {
+    const known = this.#bellIds.get(bell);
+    if (known !== undefined) return known;
+    this.#bells += 1;
+    this.#bellIds.set(bell, this.#bells);
+    return this.#bells;
+  }
+
+  #onLost(reason: string): void {
+    this.#forgetThread();
+    this.#unfollowAll();
+    if (this.#isStopping || this.#options.port === 0) return;
+    this.#deps.log.error("the relay's thread died", { reason });
+    this.#restart = this.#deps.clock.after(RESTART_AFTER_MS, () =>
+      this.#start(
+        () => {},
+        ({ message }) => this.#deps.log.error('the relay does not listen', { reason: message }),
+      ),
+    );
+  }
+}

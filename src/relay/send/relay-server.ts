@@ -1,0 +1,117 @@
+import { createServer, type Server, type TLSSocket } from 'node:tls';
+import type { Clock, Timer } from '../../base/clock.js';
+import type { Logger } from '../../base/log.js';
+import { Bells } from '../../ring/bells.js';
+import type { FromRelayThread, RelayThreadOptions, ToRelayThread } from '../messages.js';
+import { serverTls } from '../shared-key-tls.js';
+import { Outgoing, type SentFeed } from './outgoing.js';
+import { Staging } from './staging.js';
+
+export type RelayServerDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly send: (message: FromRelayThread) => void;
+};
+
+type Sent = { readonly pulls: Set<Outgoing>; feed: SentFeed | null };
+
+const TICK_MS = 1_000;
+const HANDSHAKE_TIMEOUT_MS = 5_000;
+/** Of all boxes together, those included that have not said yet who they are. */
+const MAX_LINKS = 20_000;
+
+/** What sends this box's frames to others: a plain class; the thread around it is workers/relay.ts. */
+export class RelayServer {
+  readonly #options: RelayThreadOptions;
+  readonly #deps: RelayServerDeps;
+  readonly #server: Server;
+  readonly #staging = new Staging();
+  readonly #bells = new Bells();
+  /** One object for each bell, however often it was told of. */
+  readonly #bellsById = new Map<number, SharedArrayBuffer>();
+  readonly #links = new Set<Outgoing>();
+  readonly #sent = new Map<string, Sent>();
+  readonly #ticker: Timer;
+
+  constructor(options: RelayThreadOptions, deps: RelayServerDeps) {
+    this.#options = options;
+    this.#deps = deps;
+    const tls = { ...serverTls(Buffer.from(options.key)), handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
+    this.#server = createServer(tls, (socket) => this.#onLink(socket));
+    this.#server.maxConnections = MAX_LINKS;
+    this.#server.on('tlsClientError', (error, socket) => {
+      deps.log.warn('somebody without the key of the cluster asked for cameras', {
+        client: socket.remoteAddress ?? '',
+        reason: error.message,
+      });
+    });
+    this.#server.on('error', ({ message, code = '' }: NodeJS.ErrnoException) =>
+      deps.send({ type: 'failed', code, message }),
+    );
+    this.#ticker = deps.clock.every(TICK_MS, () => this.#tick());
+  }
+
+  listen(): void {
+    const { host, port } = this.#options;
+    this.#server.listen({ host, port }, () => {
+      const address = this.#server.address();
+      if (address !== null && typeof address === 'object')
+        this.#deps.send({ type: 'listening', port: address.port });
+    });
+  }
+
+  handle(message: Exclude<ToRelayThread, { type: 'stop' }>): void {
+    const sent = this.#sent.get(message.source);
+    if (sent === undefined) return;
+    if (message.type === 'gone') {
+      for (const pull of [...sent.pulls]) pull.end('there is no such camera');
+      return;
+    }
+    const { ring, path, bellId } = message;
+    const bell = this.#bellsById.get(bellId) ?? message.bell;
+    this.#bellsById.set(bellId, bell);
+    sent.feed = { ring, bell, path };
+    for (const pull of [...sent.pulls]) pull.onFeed(sent.feed);
+  }
+
+  stop(): void {
+    this.#ticker.cancel();
+    this.#server.close();
+    for (const link of [...this.#links]) link.end('the box stops');
+  }
+
+  #tick(): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    for (const link of [...this.#links]) link.tick(nowMs);
+  }
+
+  #onLink(socket: TLSSocket): void {
+    const { clock, log } = this.#deps;
+    const link = new Outgoing(socket, {
+      ...{ clock, log, box: this.#options.box, staging: this.#staging, bells: this.#bells },
+      onWish: (outgoing, source) => this.#onWish(outgoing, source),
+      onEnded: (outgoing) => this.#onEnded(outgoing),
+    });
+    this.#links.add(link);
+  }
+
+  #onWish(outgoing: Outgoing, source: string): void {
+    const known = this.#sent.get(source);
+    const sent = known ?? { pulls: new Set(), feed: null };
+    sent.pulls.add(outgoing);
+    this.#sent.set(source, sent);
+    if (known === undefined) this.#deps.send({ type: 'wanted', source, isWanted: true });
+    else if (known.feed !== null) outgoing.onFeed(known.feed);
+  }
+
+  #onEnded(outgoing: Outgoing): void {
+    this.#links.delete(outgoing);
+    const { source } = outgoing;
+    const sent = source === null ? undefined : this.#sent.get(source);
+    if (source === null || sent === undefined) return;
+    sent.pulls.delete(outgoing);
+    if (sent.pulls.size > 0) return;
+    this.#sent.delete(source);
+    this.#deps.send({ type: 'wanted', source, isWanted: false });
+  }
+}

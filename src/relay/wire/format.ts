@@ -1,0 +1,37 @@
+import { defaultRingOptions } from '../../ring/capacity.js';
+
+/** Of this format. What a version adds to it are types of messages, fields and longer heads, which those before pass over. */
+export const VERSION = 1;
+/** Those that this box can speak. */
+export const MIN_VERSION = 1;
+
+/** What each message is; those that nobody knows are passed over. */
+export const messageType = {
+  hello: 1,
+  welcome: 2,
+  description: 3,
+  video: 4,
+  sound: 5,
+  alive: 6,
+  seen: 7,
+  end: 8,
+} as const;
+
+export type TextType = 'hello' | 'welcome' | 'description' | 'end';
+
+/** Length of what follows (u32), type (u8). */
+export const HEAD_BYTES = 5;
+/** Length of itself (u8), flags (u8), sequence (i32), pts, dts, wall time (f64), age (f32). */
+export const FRAME_HEAD_BYTES = 34;
+/** Until a frame's own bytes begin. */
+export const BEFORE_FRAME_BYTES = HEAD_BYTES + FRAME_HEAD_BYTES;
+
+/** Of a frame's head, that of a later version included. */
+export const MAX_FRAME_HEAD_BYTES = 255;
+/** A description has 8 KB in a ring. */
+export const MAX_TEXT_BYTES = 32_768;
+export const MAX_SOUND_BYTES = 65_536;
+export const MAX_FRAME_BYTES = defaultRingOptions.maxFrameBytes;
+
+/** By how many boxes frames may come, the one that connects the camera included. */
+export const MAX_PATH = 4;
