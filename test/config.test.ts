@@ -270,7 +270,7 @@ test('a cluster is named by its servers; what is wrong with it is said without i
   assert.deepEqual(clusterOf('nats://a,b.example:4333, [::1]:4222'), {
     address: { isTls: false, servers: ['a:4222', 'b.example:4333', '[::1]:4222'] },
     ...{ ca: null, login: null, clusterName: 'framering', secret },
-    ...{ capacity: 1, boxAddress: null, lostMs: 1_500 },
+    ...{ capacity: 1, boxAddress: null, lostMs: 1_500, relayPort: 7440 },
   });
   assert.deepEqual(clusterOf('tls://a,tls://b/')?.address, { isTls: true, servers: ['a:4222', 'b:4222'] });
   for (const url of [

@@ -144,6 +144,11 @@ export class RingWriter {
     if (!isTaken) this.add('audioFramesDropped', 1);
   }
 
+  /** What comes next doesn't follow on what is here: the next video frame is marked as a discontinuity. */
+  breakOff(): void {
+    this.#owedFlags = frameFlag.discontinuity;
+  }
+
   /** Describes the frames from the next commit on; see `Description.set`. */
   setStreamInfo(info: StreamInfo, awaitsSound = false): void {
     this.description.set(this.#room.memory, info, awaitsSound);

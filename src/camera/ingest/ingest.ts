@@ -112,6 +112,7 @@ export class Ingest {
     if (this.#pulled.ring !== null) {
       // Its time goes on where the other box's frames ended.
       this.#pulled.ring = null;
+      this.#ring.breakOff();
       this.#time = new StreamTime(lastVideoFrameOf(this.#ring.ring), clock);
     }
     const beganMs = clock.monotonicMs();

@@ -54,7 +54,6 @@ export class FramesIn {
   #needsKey = true;
   /** A ring that frames were never taken of: keyframes up to this moment are passed over. */
   #knownWallMs: number | null = null;
-  #owesDiscontinuity = false;
   #frame: Readonly<FrameHead> | null = null;
   readonly #prefix = Buffer.alloc(PREFIX_BYTES);
   #prefixBytes = 0;
@@ -129,7 +128,6 @@ export class FramesIn {
     this.#pulled.ring = null;
     this.#needsKey = true;
     this.#knownWallMs = newestWallMsOf(this.#ring.ring);
-    this.#owesDiscontinuity = this.#knownWallMs !== null;
   }
 
   #isWanted(head: Readonly<FrameHead>, ring: number): boolean {
@@ -225,6 +223,7 @@ export class FramesIn {
       this.#pulled.offsetTicks = 0;
       return;
     }
+    this.#ring.breakOff();
     const passedMs = Math.max(1, this.nowMs - frame.ageMs - last.arrivalMs);
     this.#pulled.offsetTicks = Math.round(last.ptsTicks + passedMs * TICKS_PER_MS - frame.dtsTicks);
   }
@@ -239,10 +238,6 @@ export class FramesIn {
     const stamp = this.#stamp;
     const offsetTicks = Math.round((this.#pulled.offsetTicks * clockRateHz) / VIDEO_CLOCK_HZ);
     stamp.flags = frame.flags;
-    if (this.#owesDiscontinuity && frame.isVideo) {
-      stamp.flags |= frameFlag.discontinuity;
-      this.#owesDiscontinuity = false;
-    }
     stamp.ptsTicks = frame.ptsTicks + offsetTicks;
     stamp.dtsTicks = frame.dtsTicks + offsetTicks;
     stamp.wallMs = frame.wallMs;

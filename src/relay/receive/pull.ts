@@ -45,6 +45,8 @@ export type OpenPull = (options: PullOptions, deps: PullDeps) => Pull;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A box that has nothing to send says so each second. */
 const STALL_AFTER_MS = 5_000;
+/** A box that can't say for so long by whom it has it has it of nobody. */
+const WELCOME_WITHIN_MS = 10_000;
 /** So often the sender is told how far it was read: by that it sees that the link is slow. */
 const SEEN_EVERY_MS = 500;
 
@@ -70,6 +72,7 @@ export class Pull implements WireHandler {
   #readBytes = 0;
   #heardMs: MonotonicMs;
   #seenMs: MonotonicMs;
+  #connectedMs: MonotonicMs;
 
   constructor(options: PullOptions, own: { box: string; tls: ConnectionOptions }, deps: PullDeps) {
     const { from, source } = options;
@@ -81,6 +84,7 @@ export class Pull implements WireHandler {
     this.#frames = new FramesIn(deps.ring, deps.pulled);
     this.#heardMs = deps.clock.monotonicMs();
     this.#seenMs = this.#heardMs;
+    this.#connectedMs = this.#heardMs;
   }
 
   get isPlaying(): boolean {
@@ -124,6 +128,8 @@ export class Pull implements WireHandler {
     if (this.#socket === null || this.#isEnded || this.#deadline !== null) return;
     if (nowMs - this.#heardMs > STALL_AFTER_MS)
       this.#end(relayError('relay_stalled', `${this.#where} says nothing any more`));
+    else if (!this.#isWelcome && nowMs - this.#connectedMs > WELCOME_WITHIN_MS)
+      this.#end(relayError('relay_stalled', `${this.#where} has it of nobody itself`));
   }
 
   /** Resolves when its socket is gone. */
@@ -164,6 +170,7 @@ export class Pull implements WireHandler {
     this.#deadline?.cancel();
     this.#deadline = null;
     this.#heardMs = this.#deps.clock.monotonicMs();
+    this.#connectedMs = this.#heardMs;
     socket.write(textMessage('hello', this.#hello));
   }
 
