@@ -24,6 +24,9 @@ export type Lodger = {
 /** Who was watched will be again: for this long a camera counts as watched. */
 const WATCHED_FOR_MS = 10 * 60_000;
 
+/** Sources of other boxes count together as one camera. */
+const PULLED_PER_THREAD = 128;
+
 type HousingDeps = {
   readonly clock: Clock;
   readonly fleet: Fleet;
@@ -47,7 +50,13 @@ export class Housing {
     const enabled = [...lodgers.values()].filter(({ camera }) => camera.restState === null);
     const cpuShare = fleet.open.reduce((sum, { load }) => sum + (load.measured?.cpuShare ?? 0), 0);
     const { camerasPerWorker, coreCount } = this.#options;
-    return workersWanted(enabled.length, camerasPerWorker, coreCount, cpuShare);
+    const pulled = enabled.filter(({ camera }) => camera.settings.source.from !== undefined).length;
+    // What other boxes send has been read by them: it needs no thread to itself.
+    const count =
+      camerasPerWorker === 'auto'
+        ? enabled.length - pulled + Math.ceil(pulled / PULLED_PER_THREAD)
+        : enabled.length;
+    return workersWanted(count, camerasPerWorker, coreCount, cpuShare);
   }
 
   /** Whether the camera may stay where it is. */

@@ -129,6 +129,7 @@ export class IngestWorker {
         send: this.#send,
         onRing: (ring) => this.#recorders.setRing(cameraId, ring),
         onPacket: this.#onPacket,
+        onPull: this.#onPull,
         onFlushed: this.#scheduleTurn,
         openPull: this.#openPull,
       },
@@ -139,6 +140,13 @@ export class IngestWorker {
   /** Called for every packet, says when it came: to the turn, since a turn is over in a fraction of a millisecond. */
   readonly #onPacket = (): MonotonicMs => {
     this.#nap.countPacket();
+    if (!this.#isTurnScheduled) this.#scheduleTurn();
+    return this.#turnMs;
+  };
+
+  /** The same for what another box sends. */
+  readonly #onPull = (): MonotonicMs => {
+    this.#nap.countPull();
     if (!this.#isTurnScheduled) this.#scheduleTurn();
     return this.#turnMs;
   };

@@ -22,6 +22,8 @@ export type IngestDeps = {
   readonly onRing: (ring: SharedArrayBuffer) => void;
   /** Called for each media packet; returns when it came. */
   readonly onPacket: () => MonotonicMs;
+  /** Called for each read of another box's link; returns when it came. */
+  readonly onPull: () => MonotonicMs;
   /** Frames may have come without a packet. */
   readonly onFlushed: () => void;
   /** Asks another box for its frames; null: there is none. */
@@ -89,13 +91,13 @@ export class Ingest {
   }
 
   #askBox(attempt: number, from: OtherBox): Session {
-    const { send, openPull, clock, log, readBuffer, onPacket } = this.#deps;
+    const { send, openPull, clock, log, readBuffer, onPull } = this.#deps;
     const cameraId = this.#cameraId;
     if (openPull === null) throw new Error('a box alone has no other to ask');
     return openPull(
       { source: cameraId, from },
       {
-        ...{ clock, log, readBuffer, ring: this.#ring, pulled: this.#pulled, onRead: onPacket },
+        ...{ clock, log, readBuffer, ring: this.#ring, pulled: this.#pulled, onRead: onPull },
         onPath: (path) => {
           send({ type: 'playing', cameraId, attempt });
           send({ type: 'path', cameraId, attempt, path });

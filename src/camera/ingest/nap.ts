@@ -17,6 +17,8 @@ const SOME_PACKETS_PER_SEC = 5_000;
 /** Where many are, waking up for each packet is cheap enough for longer. */
 const WATCHED_NAP_MS = 1;
 const BUSY_PACKETS_PER_SEC = 10_000;
+/** A read of a link between boxes is 16 KB at most. */
+const PACKETS_PER_PULL = 8;
 /** How often it is looked at what to do: a viewer who comes sees the longer nap for so long at most. */
 const WINDOW_MS = 100;
 
@@ -41,6 +43,11 @@ export class NapPolicy {
 
   countPacket(): void {
     this.#packets++;
+  }
+
+  /** A read of another box's link, which wakes the thread as many packets do that come one by one. */
+  countPull(): void {
+    this.#packets += PACKETS_PER_PULL;
   }
 
   /** How long to sleep at the end of a loop turn that received media. */

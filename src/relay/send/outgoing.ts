@@ -13,6 +13,7 @@ import { type WireHandler, WireReader } from '../wire/reader.js';
 import { describedFields, readHello } from '../wire/texts.js';
 import { aliveMessage, textMessage, writeFrameHead } from '../wire/write.js';
 import { LinkLag } from './link-lag.js';
+import type { Rest } from './rest.js';
 import type { Staging } from './staging.js';
 
 /** Where a source's frames are, and by which boxes they come here; null: that isn't known yet. */
@@ -28,6 +29,7 @@ export type OutgoingDeps = {
   readonly box: string;
   readonly staging: Staging;
   readonly bells: Bells;
+  readonly rest: Rest;
   /** It has said what it wants. */
   readonly onWish: (outgoing: Outgoing, source: string) => void;
   /** Once. */
@@ -212,6 +214,7 @@ export class Outgoing implements WireHandler {
     this.#sentMs = nowMs;
     this.#lag.onSent(bytes.length, nowMs);
     this.#socket.write(bytes, this.#onWritten);
+    this.#deps.rest.onWrite();
   }
 
   readonly #onWritten = (): void => {

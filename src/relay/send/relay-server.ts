@@ -5,6 +5,7 @@ import { Bells } from '../../ring/bells.js';
 import type { FromRelayThread, RelayThreadOptions, ToRelayThread } from '../messages.js';
 import { serverTls } from '../shared-key-tls.js';
 import { Outgoing, type SentFeed } from './outgoing.js';
+import { Rest } from './rest.js';
 import { Staging } from './staging.js';
 
 export type RelayServerDeps = {
@@ -27,6 +28,7 @@ export class RelayServer {
   readonly #server: Server;
   readonly #staging = new Staging();
   readonly #bells = new Bells();
+  readonly #rest: Rest;
   /** One object for each bell, however often it was told of. */
   readonly #bellsById = new Map<number, SharedArrayBuffer>();
   readonly #links = new Set<Outgoing>();
@@ -36,6 +38,7 @@ export class RelayServer {
   constructor(options: RelayThreadOptions, deps: RelayServerDeps) {
     this.#options = options;
     this.#deps = deps;
+    this.#rest = new Rest(deps.clock);
     const tls = { ...serverTls(Buffer.from(options.key)), handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
     this.#server = createServer(tls, (socket) => this.#onLink(socket));
     this.#server.maxConnections = MAX_LINKS;
@@ -88,7 +91,8 @@ export class RelayServer {
   #onLink(socket: TLSSocket): void {
     const { clock, log } = this.#deps;
     const link = new Outgoing(socket, {
-      ...{ clock, log, box: this.#options.box, staging: this.#staging, bells: this.#bells },
+      ...{ clock, log, box: this.#options.box },
+      ...{ staging: this.#staging, bells: this.#bells, rest: this.#rest },
       onWish: (outgoing, source) => this.#onWish(outgoing, source),
       onEnded: (outgoing) => this.#onEnded(outgoing),
     });
