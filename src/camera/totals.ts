@@ -20,15 +20,3 @@ export type Totals = {
   unrecordedFrames: number;
   readonly viewers: { -readonly [kind in keyof ViewerCounts]: number };
 };
-
-/** What a camera is meant to do, and does. */
-export type CameraCondition = {
-  readonly cameraId: string;
-  readonly isStreaming: boolean;
-  /** It is not to be connected. */
-  readonly isAtRest: boolean;
-  readonly isRecorded: boolean;
-  readonly isRecording: boolean;
-  /** Why it isn't streaming; "" where nothing is known. */
-  readonly fault: string;
-};

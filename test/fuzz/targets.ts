@@ -1,6 +1,7 @@
 import type { Target } from './target.js';
 import { codecTargets } from './targets/codec.js';
 import { fileTargets } from './targets/files.js';
+import { relayTargets } from './targets/relay.js';
 import { rtpTargets } from './targets/rtp.js';
 import { rtspTargets } from './targets/rtsp.js';
 import { webTargets } from './targets/web.js';
@@ -11,6 +12,7 @@ import { xmlTargets } from './targets/xml.js';
 export const targets: Readonly<Record<string, Target>> = {
   ...rtspTargets,
   ...rtpTargets,
+  ...relayTargets,
   ...codecTargets,
   ...fileTargets,
   ...xmlTargets,

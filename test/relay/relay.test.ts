@@ -138,3 +138,30 @@ test('a box with another key is refused, and who has none learns nothing', async
   );
   assert.equal(seen.frames.length, 0);
 });
+
+test('a link that stands still for a while goes on near the present, at a keyframe', async () => {
+  await using camera = await FakeCamera.start({ mounts });
+  await using owner = await Box.start('owner');
+  await using other = await Box.start('other');
+  owner.engine.cameras.set(cameraAt('cam', camera.url()));
+  using own = new FrameLog(owner.engine.cameras, 'cam');
+  await using link = await ByteRelay.start(owner.relay.port);
+  other.engine.cameras.set(other.pulls('cam', owner, link.port));
+  using seen = new FrameLog(other.engine.cameras, 'cam');
+  await until('pictures come', () => seen.video.length > 20, deadline);
+  link.isStill = true;
+  const ownBefore = own.video.length;
+  await until('many are sent meanwhile', () => own.video.length > ownBefore + 90, deadline);
+  link.isStill = false;
+  const newest = own.video.at(-1)!;
+  await until(
+    'the present is seen',
+    () => seen.video.some(({ wallMs }) => wallMs >= newest.wallMs),
+    deadline,
+  );
+  const [theirs] = together(own, seen);
+  const pictures = theirs.filter(({ isVideo }) => isVideo);
+  const gap = seen.video.findIndex(({ hash }, at) => hash !== pictures[at]?.hash);
+  assert.ok(gap > 0, 'not all of it was sent');
+  assert.equal(seen.video[gap]?.isKey, true);
+});

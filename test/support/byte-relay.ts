@@ -27,6 +27,12 @@ export class ByteRelay {
     return this.#sockets.size;
   }
 
+  /** Nothing of what the server sends goes through, for as long as that is so. */
+  set isStill(isStill: boolean) {
+    for (const socket of this.#sockets) if (isStill) socket.pause();
+    if (!isStill) for (const socket of this.#sockets) socket.resume();
+  }
+
   /** Breaks every connection that there is; new ones go through. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();

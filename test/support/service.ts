@@ -29,7 +29,14 @@ export type RunningService = Service & {
 /** Runs the program as a person would, on ports of its own choice; no variable of the test's own environment counts. */
 export const runService = (env: Readonly<Record<string, string>>, main = entry): Service => {
   const child = spawn(process.execPath, ['--enable-source-maps', main], {
-    env: { PATH: process.env['PATH'] ?? '', HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0', ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      METRICS_PORT: '0',
+      RELAY_PORT: '0',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   // A test that fails halfway leaves no service behind.

@@ -5,6 +5,7 @@ import { App } from '../../src/app.js';
 import { type Clock, systemClock } from '../../src/base/clock.js';
 import type { SpawnCameraWorker } from '../../src/camera/fleet/worker-thread.js';
 import type { ToCameraWorker } from '../../src/camera/messages.js';
+import type { CameraOwners } from '../../src/camera/owners.js';
 import { readConfig } from '../../src/config.js';
 import { LogHub } from '../../src/ops/log-hub.js';
 import { createProcessLog } from '../../src/ops/process-log.js';
@@ -22,6 +23,7 @@ export type TestApp = {
   readonly url: string;
   readonly metricsUrl: string;
   readonly rtspUrl: string | null;
+  readonly relayPort: number | null;
   readonly dataDir: string;
   readonly adminPassword: string;
   /** A token of a user of each role; the users are named like their roles. */
@@ -58,6 +60,8 @@ export type TestAppOptions = {
   readonly clock?: Clock;
   /** Threads in the place of silent ones. */
   readonly spawn?: SpawnCameraWorker;
+  /** Which cameras other boxes connect. */
+  readonly owners?: CameraOwners;
 };
 
 const makeUsers = async (call: TestApp['call'], adminPassword: string): Promise<Record<RoleName, string>> => {
@@ -80,6 +84,7 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
     HOST: '127.0.0.1',
     PORT: '0',
     METRICS_PORT: '0',
+    RELAY_PORT: '0',
     DATA_DIR: dataDir,
     LOG_LEVEL: 'debug',
     JWT_SECRET,
@@ -103,6 +108,7 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
     hub,
     version: '1.2.3-test',
     spawn: options.spawn ?? silentWorkers(told),
+    ...(options.owners && { owners: options.owners }),
     showAdmin: ({ password }) => {
       adminPassword = password;
     },
@@ -119,6 +125,7 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
     url: app.url,
     metricsUrl: app.metricsUrl,
     rtspUrl: app.rtspUrl,
+    relayPort: app.relayPort,
     dataDir,
     adminPassword,
     tokens,

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { Signal } from '../../src/base/signal.js';
+import { spawnCameraWorker } from '../../src/camera/fleet/worker-thread.js';
+import type { CameraOwners } from '../../src/camera/owners.js';
+import { FakeCamera } from '../support/fake-camera/fake-camera.js';
+import { fixtures } from '../support/fixtures.js';
+import { NatsServers, withoutNats } from '../support/nats-servers.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+import { until } from '../support/until.js';
+import { run } from './rtsp-out.js';
+
+const CLUSTER_KEY = 'a secret that all boxes of the cluster have';
+
+const startBox = async (
+  t: TestContext,
+  url: string,
+  name: string,
+  owners: CameraOwners | null,
+): Promise<TestApp> => {
+  const app = await startTestApp({
+    ...{ spawn: spawnCameraWorker, withUsers: owners === null, ...(owners && { owners }) },
+    env: { CLUSTER_URL: url, CLUSTER_KEY, BOX_NAME: name, RTSP_PORT: '0' },
+  });
+  t.after(() => app.stop());
+  return app;
+};
+
+/** What a player finds there: codecs, and whether pictures can be decoded. */
+const playedAt = async (address: string): Promise<{ codecs: string[]; faults: string }> => {
+  const shown = ['-v', 'error', '-show_entries', 'stream=codec_name', '-of', 'csv=p=0', address];
+  const { out } = await run('ffprobe', shown);
+  const { err } = await run('ffmpeg', ['-v', 'error', '-i', address, '-frames:v', '20', '-f', 'null', '-']);
+  return { codecs: [...new Set(out.trim().split(/\s+/))].sort(), faults: err };
+};
+
+test('a box shows the camera of another by each output, under the same rights, and connects none itself', {
+  skip: withoutNats,
+  timeout: 180_000,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const camera = await FakeCamera.start({
+    mounts: { '/main': { video: fixtures.h264High(), audio: fixtures.aac() } },
+  });
+  t.after(() => camera[Symbol.asyncDispose]());
+  const owner = await startBox(t, servers.url, 'owner', null);
+  const owners: CameraOwners = {
+    ownerOf: () => ({ box: 'owner', host: '127.0.0.1', port: owner.relayPort ?? 0 }),
+    changed: new Signal(),
+  };
+  const other = await startBox(t, servers.url, 'other', owners);
+  const { admin } = owner.tokens;
+  const made = { id: 'gate', url: camera.url('/main'), on_demand: true, token_auth: true, lazy_hls: false };
+  assert.equal((await owner.asAdmin('POST', '/api/cameras', made)).status, 201);
+  const tokenOf = () => other.call('GET', '/api/cameras/gate/stream-token', { token: admin });
+  const token = await until('the other box knows it', async () => (await tokenOf()).body.token);
+  assert.equal(camera.connectionsSeen, 0, 'nobody asks for it');
+  const rtsp = await playedAt(`${other.rtspUrl}/gate?token=${token}`);
+  assert.deepEqual(rtsp, { codecs: ['aac', 'h264'], faults: '' });
+  const hls = await playedAt(`${other.url}/stream/hls/gate/index.m3u8?token=${token}`);
+  assert.deepEqual(hls, { codecs: ['aac', 'h264'], faults: '' });
+  assert.equal((await fetch(`${other.url}/stream/hls/gate/index.m3u8`)).status, 401);
+  const picture = await other.call('GET', '/api/cameras/gate/snapshot.jpg', { token: admin });
+  assert.equal(picture.status, 200);
+  assert.equal(camera.connectionsSeen, 1);
+  const { body } = await other.call('GET', '/api/cameras/gate', { token: admin });
+  assert.deepEqual([body.state, body.record_error], ['streaming', '']);
+  assert.doesNotMatch(owner.logText() + other.logText(), new RegExp(CLUSTER_KEY));
+});

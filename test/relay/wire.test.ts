@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { AppError } from '../../src/base/errors.js';
+import { MAX_FRAME_BYTES } from '../../src/relay/wire/format.js';
+import { WireReader } from '../../src/relay/wire/reader.js';
+import { describedFields, readDescribed, readHello, readWelcome } from '../../src/relay/wire/texts.js';
+import { aliveMessage, SeenMessage, textMessage } from '../../src/relay/wire/write.js';
+import { streamInfo } from '../support/ring.js';
+import { frameMessage, WireLog } from './wire-log.js';
+
+/** Any frame. */
+const frames = fc.record({
+  isVideo: fc.boolean(),
+  flags: fc.integer({ min: 0, max: 63 }),
+  sequence: fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+  ptsTicks: fc.integer({ min: -1e12, max: 1e12 }),
+  dtsTicks: fc.integer({ min: -1e12, max: 1e12 }),
+  wallMs: fc.double({ min: 0, max: 4e12, noNaN: true }),
+  ageMs: fc.integer({ min: 0, max: 100_000 }),
+  bytes: fc.uint8Array({ minLength: 1, maxLength: 400 }),
+});
+const messages = fc.oneof(
+  frames.map(({ ...frame }) => ({ said: frame, bytes: frameMessage(frame) })),
+  fc.string({ maxLength: 100 }).map((reason) => ({
+    said: { type: 'end', text: JSON.stringify({ reason }) },
+    bytes: textMessage('end', { reason }),
+  })),
+  fc.nat().map((seen) => ({ said: { seen }, bytes: Buffer.from(new SeenMessage().fill(seen)) })),
+  fc.constant({ said: null, bytes: aliveMessage() }),
+);
+
+test('whatever is written is read again, however it is cut up', () => {
+  const cuts = fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1, maxLength: 5 });
+  fc.assert(
+    fc.property(fc.array(messages, { maxLength: 8 }), cuts, (written, sizes) => {
+      const log = new WireLog();
+      const reader = new WireReader('sender', log);
+      const all = Buffer.concat(written.map(({ bytes }) => bytes));
+      for (let at = 0, turn = 0; at < all.length; turn += 1) {
+        const end = Math.min(all.length, at + sizes[turn % sizes.length]!);
+        reader.feed(all, at, end);
+        at = end;
+      }
+      const said = written.flatMap((message) => message.said ?? []);
+      assert.deepEqual(log.said, said);
+    }),
+  );
+});
+
+test('what a later version adds is passed over', () => {
+  const log = new WireLog();
+  const reader = new WireReader('sender', log);
+  const frame = {
+    ...{ isVideo: true, flags: 1, sequence: 7, ptsTicks: 1, dtsTicks: 2, wallMs: 3, ageMs: 4 },
+    bytes: Uint8Array.of(1, 2, 3),
+  };
+  const plain = frameMessage(frame);
+  const longer = Buffer.concat([plain.subarray(0, 39), Buffer.from('more'), plain.subarray(39)]);
+  longer.writeUInt32BE(plain.readUInt32BE(0) + 4, 0);
+  longer[5] = 38;
+  const unknown = Buffer.from([0, 0, 0, 4, 200, 9, 9, 9]);
+  const all = Buffer.concat([unknown, longer, unknown, plain]);
+  for (let at = 0; at < all.length; at += 7) reader.feed(all, at, Math.min(all.length, at + 7));
+  assert.deepEqual(log.said, [frame, frame]);
+  const hello = { versions: [1, 9], box: 'a', source: 'cam', mood: 'good' };
+  assert.deepEqual(readHello(JSON.stringify(hello)), { versions: [1, 9], box: 'a', source: 'cam' });
+});
+
+test('a description comes as it went', () => {
+  for (const awaitsSound of [true, false]) {
+    const { video, audio } = streamInfo(3);
+    for (const info of [
+      { video, audio },
+      { video, audio: null },
+    ]) {
+      const described = { ring: -5, awaitsSound, info };
+      assert.deepEqual(readDescribed(JSON.stringify(describedFields(described))), described);
+    }
+  }
+});
+
+const isRefused = (fault: unknown): boolean => fault instanceof AppError && fault.code === 'relay_protocol';
+
+test('what is too long, or makes no sense, is refused before it is kept', () => {
+  const heads: [bytes: number, type: number][] = [
+    [0, 4],
+    [MAX_FRAME_BYTES + 1000, 4],
+    [2 ** 32 - 1, 99],
+    [100_000, 3],
+    [1, 8],
+    [20, 4],
+    [5, 7],
+  ];
+  for (const [bytes, type] of heads) {
+    const head = Buffer.alloc(5);
+    head.writeUInt32BE(bytes);
+    head[4] = type;
+    assert.throws(
+      () => new WireReader('sender', new WireLog()).feed(head, 0, 5),
+      isRefused,
+      `${bytes} ${type}`,
+    );
+  }
+  const frame = frameMessage({
+    ...{ isVideo: true, flags: 1, sequence: 7, ptsTicks: Number.NaN, dtsTicks: 2, wallMs: 3, ageMs: 4 },
+    bytes: Uint8Array.of(1),
+  });
+  assert.throws(() => new WireReader('sender', new WireLog()).feed(frame, 0, frame.length), isRefused);
+  assert.throws(() => new WireReader('puller', new WireLog()).feed(frame, 0, frame.length), isRefused);
+  for (const text of [
+    '',
+    '[]',
+    '{"versions":[2,1],"box":"a","source":"x"}',
+    '{"versions":[1,1],"box":"a b","source":"x"}',
+  ])
+    assert.throws(() => readHello(text), isRefused, text);
+  assert.throws(() => readWelcome(JSON.stringify({ version: 1, path: Array(99).fill('a') })), isRefused);
+});
