@@ -159,12 +159,12 @@ test('whoever follows a camera hears of its ring, of a new one, and of its end',
   for (const ring of rings) puppetOf('door').say({ type: 'ring', cameraId: 'door', ring });
   const { bell } = puppetOf('door');
   assert.deepEqual(seen, [
-    { ring: rings[0], bell },
-    { ring: rings[1], bell },
+    { ring: rings[0], bell, path: [] },
+    { ring: rings[1], bell, path: [] },
   ]);
   const late: (CameraFeed | null)[] = [];
   cameras.follow('door', (feed) => late.push(feed));
-  assert.deepEqual(late, [{ ring: rings[1], bell }]);
+  assert.deepEqual(late, [{ ring: rings[1], bell, path: [] }]);
   unfollow();
   cameras.remove('door');
   assert.equal(seen.length, 2);
