@@ -6,8 +6,8 @@ import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
 import { ThreadStats } from './base/thread-stats.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
-import { clusterFacts } from './cluster-facts.js';
 import type { CameraOwners } from './camera/owners.js';
+import { clusterFacts } from './cluster-facts.js';
 import type { Config } from './config.js';
 import { buildDetection } from './detection.js';
 import { buildHappenings } from './happenings.js';
@@ -122,7 +122,7 @@ const build = async (
   storage.cluster?.changed.on((effects) => adoptShared({ storage, media, notices }, effects));
   const events = buildHappenings({ clock, log }, storage, media, stops);
   storage.cluster?.begin({
-    ...{ version, mainStats },
+    ...{ version, mainStats, relayPort: media.relay?.port ?? null },
     cameras: {
       list: () => media.registry.stored,
       isReady: (id) => media.registry.isReady(id),

@@ -39,7 +39,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   auth: ['base', 'store'],
   backup: ['base', 'store', 'auth'],
   // What all boxes have alike is what the store has.
-  cluster: ['base', 'store'],
+  cluster: ['base', 'relay', 'store'],
   // An event says what one must be allowed to hear of it; a database that fails does so like the configuration's.
   events: ['base', 'auth', 'store'],
   ops: ['base'],
@@ -238,7 +238,9 @@ test('what only a cluster needs is loaded where there is one: nothing else impor
     );
     assert.deepEqual(faults, []);
   }
-  const ofOneBox = filesBelow('workers').filter((name) => !['workers/relay.ts', 'workers/pulse.ts'].includes(name));
+  const ofOneBox = filesBelow('workers').filter(
+    (name) => !['workers/relay.ts', 'workers/pulse.ts'].includes(name),
+  );
   assert.deepEqual(
     imports.filter(({ from, to }) => ofOneBox.includes(from) && ['relay', 'cluster'].includes(roomOf(to))),
     [],

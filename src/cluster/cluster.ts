@@ -36,6 +36,8 @@ export type OwnStart = {
   /** Where the main thread shows that it lives (base/thread-stats.ts). */
   readonly mainStats: SharedArrayBuffer;
   readonly cameras: OwnedCameras;
+  /** Where this box is asked for live pictures; null: nowhere. */
+  readonly relayPort: number | null;
 };
 
 /** Why the settings can't be that now. */
@@ -140,14 +142,14 @@ export class Cluster {
   }
 
   /** Takes its share of the cameras from now on. */
-  begin({ version, mainStats, cameras }: OwnStart): void {
+  begin({ version, mainStats, cameras, relayPort }: OwnStart): void {
     const { address, ca, login, boxName, clusterName, secret, capacity, boxAddress, lostMs } = this.#options;
     const { clock, log, store } = this.#deps;
     this.#boxes = new Boxes(
       {
         ...{ link: { address, ca, login, boxName }, clusterName, lostMs, mainStats },
         key: derivedKey(secret, clusterName, 'boxes'),
-        own: { name: boxName, boot: this.#boot, capacity, address: boxAddress, version },
+        own: { name: boxName, boot: this.#boot, capacity, address: boxAddress, relayPort, version },
       },
       {
         ...{ clock, log },

@@ -6,11 +6,19 @@ import { type Beat, beatOf, beatText } from '../../src/cluster/boxes/beat.js';
 import { BoxTable, type KnownBox } from '../../src/cluster/boxes/box-table.js';
 
 const LOST_MS = 1_500;
-const own = { boot: 'own-boot', capacity: 1, load: 0, cameras: 0, address: null, version: '1' };
+const own = {
+  boot: 'own-boot',
+  capacity: 1,
+  load: 0,
+  cameras: 0,
+  address: null,
+  relayPort: null,
+  version: '1',
+};
 
 const beatBy = (box: string, seq: number, more: Partial<Beat> = {}): Beat => ({
   ...{ box, boot: `${box}-boot`, seq, state: 'here', capacity: 1, load: 0.5, cameras: 3 },
-  ...{ address: null, version: '1', hears: [] },
+  ...{ address: null, relayPort: null, version: '1', hears: [] },
   ...more,
 });
 
@@ -153,6 +161,7 @@ test('a beat comes back as it was sent, and nothing else is taken for one', () =
       cameras: fc.nat(10_000),
     },
     address: fc.constantFrom(null, 'https://box:8443', 'http://127.0.0.1:8080'),
+    relayPort: fc.option(fc.integer({ min: 1, max: 65_535 })),
     ...{ version: fc.string({ maxLength: 20 }), hears: fc.array(name, { maxLength: 5 }) },
   });
   fc.assert(
@@ -173,6 +182,8 @@ test('a beat comes back as it was sent, and nothing else is taken for one', () =
     { capacity: 1e9 },
     { load: '1' },
     { address: 'javascript:alert(1)' },
+    { relayPort: 65_536 },
+    { relayPort: '7440' },
     { address: 'http://eve@host' },
     { hears: ['a/b'] },
     { hears: new Array(129).fill('a') },

@@ -138,7 +138,14 @@ export class ModelBox {
   }
 
   get #own() {
-    const own = { boot: this.#boot, capacity: 1, load: 0, address: null, version: '1' };
+    const own = {
+      boot: this.#boot,
+      capacity: 1,
+      load: 0,
+      address: `http://${this.name}:8080`,
+      relayPort: 7440,
+      version: '1',
+    };
     return { ...own, cameras: this.ownership?.count ?? 0 };
   }
 

@@ -173,3 +173,31 @@ test('whatever happens to boxes, one box has each camera when that is over', asy
     { numRuns: 40 },
   );
 });
+
+test('each box knows which other one to ask for pictures, and hears when that is another', async () => {
+  const model = await settled();
+  const assertAsked = (): void => {
+    const living = model.boxes.filter(({ isHere }) => isHere);
+    for (const { name, ownership } of living)
+      for (const { id } of model.cameras) {
+        const owner = living.find((box) => box.ownership!.has(id))!;
+        const expected = owner.name === name ? null : { box: owner.name, host: owner.name, port: 7440 };
+        assert.deepEqual(ownership!.relayOf(id), expected, `${id} at ${name}`);
+      }
+  };
+  assertAsked();
+  const [lost, heir, watcher] = model.boxes;
+  const inherited = model.cameras.filter(({ id }) => lost!.ownership!.has(id)).map(({ id }) => id);
+  const heard = new Set<string>();
+  watcher!.ownership!.changed.on((ids) => {
+    for (const id of ids) heard.add(id);
+  });
+  lost!.kill();
+  await model.pass(1_000);
+  for (const id of inherited)
+    assert.equal(watcher!.ownership!.relayOf(id)?.box, lost!.name, 'who watches waits where it is');
+  await model.pass(4_000);
+  assertAsked();
+  for (const id of inherited) assert.ok(heard.has(id));
+  assert.ok(inherited.some((id) => heir!.ownership!.has(id)));
+});

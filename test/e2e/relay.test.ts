@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { Signal } from '../../src/base/signal.js';
 import { spawnCameraWorker } from '../../src/camera/fleet/worker-thread.js';
-import type { CameraOwners } from '../../src/camera/owners.js';
+import { allCameras, type CameraOwners } from '../../src/camera/owners.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixtures } from '../support/fixtures.js';
 import { NatsServers, withoutNats } from '../support/nats-servers.js';
@@ -45,8 +44,10 @@ test('a box shows the camera of another by each output, under the same rights, a
   t.after(() => camera[Symbol.asyncDispose]());
   const owner = await startBox(t, servers.url, 'owner', null);
   const owners: CameraOwners = {
-    ownerOf: () => ({ box: 'owner', host: '127.0.0.1', port: owner.relayPort ?? 0 }),
-    changed: new Signal(),
+    ...allCameras('other'),
+    has: () => false,
+    boxOf: () => 'owner',
+    relayOf: () => ({ box: 'owner', host: '127.0.0.1', port: owner.relayPort ?? 0 }),
   };
   const other = await startBox(t, servers.url, 'other', owners);
   const { admin } = owner.tokens;

@@ -18,6 +18,8 @@ export type Beat = {
   readonly cameras: number;
   /** Where its API is; null: it didn't say. */
   readonly address: string | null;
+  /** Where it is asked for live pictures, on the host of that address; null: nowhere. */
+  readonly relayPort: number | null;
   readonly version: string;
   /** The other boxes that it hears. */
   readonly hears: readonly string[];
@@ -42,6 +44,9 @@ const isAddress = (value: unknown): value is string | null =>
   value === null ||
   (isText(value, 256) && /^https?:/.test(value) && URL.canParse(value) && new URL(value).origin === value);
 
+const isPort = (value: unknown): value is number | null =>
+  value === null || (Number.isInteger(value) && isWithin(value, 65_535) && value > 0);
+
 const isName = (value: unknown): value is string => isText(value, 63) && isBoxName(value);
 
 export const beatText = (beat: Beat): string => JSON.stringify(beat);
@@ -58,14 +63,20 @@ const jsonOf = (text: string): Readonly<Record<string, unknown>> | null => {
 /** Null: it is none. What a newer version tells besides is left out. */
 export const beatOf = (text: string): Beat | null => {
   if (text.length > MAX_BYTES) return null;
-  const { box, boot, seq, state, capacity, load, cameras, address, version, hears } = jsonOf(text) ?? {};
+  const { box, boot, seq, state, capacity, load, cameras, address, relayPort, version, hears } =
+    jsonOf(text) ?? {};
   const known = STATES.find((name) => name === state);
   if (!isName(box) || !isText(boot, 64) || boot === '' || !isText(version, 64) || known === undefined)
     return null;
   if (!Number.isSafeInteger(seq) || !isWithin(seq, Number.MAX_SAFE_INTEGER)) return null;
   if (!isWithin(capacity, MAX_CAPACITY) || !isWithin(load, MAX_LOAD) || !isWithin(cameras, MAX_CAMERAS))
     return null;
+  // Boxes of versions without a relay don't speak of one.
+  if (!isPort(relayPort ?? null)) return null;
   if (!isAddress(address) || !Array.isArray(hears) || hears.length > MAX_BOXES) return null;
   if (!hears.every(isName)) return null;
-  return { box, boot, seq, state: known, capacity, load, cameras, address, version, hears };
+  return {
+    ...{ box, boot, seq, state: known, capacity, load, cameras, address, version, hears },
+    relayPort: (relayPort as number | null | undefined) ?? null,
+  };
 };

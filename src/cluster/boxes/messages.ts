@@ -8,6 +8,7 @@ export type OwnBox = {
   readonly boot: string;
   readonly capacity: number;
   readonly address: string | null;
+  readonly relayPort: number | null;
   readonly version: string;
 };
 

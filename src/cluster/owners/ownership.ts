@@ -1,6 +1,7 @@
 import type { Clock, MonotonicMs, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { Signal } from '../../base/signal.js';
+import type { OtherBox } from '../../relay/receive/pull.js';
 import type { HoldingTable } from '../../store/holdings.js';
 import type { BoxesView, BoxView } from '../boxes/box-table.js';
 import { Claiming } from './claiming.js';
@@ -47,6 +48,12 @@ const ALONE_AFTER_MS = 5_000;
 /** What others had is left to those who may be starting, too, for so long. */
 const OTHERS_START_MS = 10_000;
 
+/** IPv6 addresses stand in brackets there. */
+const hostIn = (origin: string): string => new URL(origin).hostname.replace(/^\[|\]$/g, '');
+
+const isSameRelay = (a: OtherBox | undefined, b: OtherBox): boolean =>
+  a !== undefined && a.box === b.box && a.host === b.host && a.port === b.port;
+
 type Held = { epoch: number; isClaimed: boolean; readonly sinceMs: MonotonicMs; wasReady: boolean };
 
 /**
@@ -54,7 +61,7 @@ type Held = { epoch: number; isClaimed: boolean; readonly sinceMs: MonotonicMs; 
  * nobody decides for others. What two of them have for a while comes down to one.
  */
 export class Ownership {
-  /** These are this box's now, or no more. */
+  /** These are this box's now, or no more, or those of another box than before. */
   readonly changed = new Signal<[cameraIds: readonly string[]]>();
   readonly #options: OwnershipOptions;
   readonly #deps: OwnershipDeps;
@@ -76,6 +83,8 @@ export class Ownership {
   #rendezvous = new Rendezvous([]);
   #present: ReadonlySet<string> = new Set();
   readonly #winners = new Map<string, string | null>();
+  /** Of cameras that others have: where those are asked for their pictures. */
+  readonly #relays = new Map<string, OtherBox>();
   #whenEmpty: (() => void) | null = null;
 
   constructor(options: OwnershipOptions, deps: OwnershipDeps) {
@@ -124,6 +133,11 @@ export class Ownership {
     for (const { name, row } of this.#elsewhere(cameraId))
       if (found === null || row.epoch > found.epoch) found = { box: name, epoch: row.epoch };
     return found?.box ?? null;
+  }
+
+  /** Where another box that has it is asked for its pictures; null: it is this box's, or none can be asked. */
+  relayOf(cameraId: string): OtherBox | null {
+    return this.has(cameraId) ? null : (this.#relays.get(cameraId) ?? null);
   }
 
   /** What the box tells of it that has it; null: nothing. */
@@ -221,8 +235,10 @@ export class Ownership {
     for (const id of this.#held.keys()) if (!known.has(id)) dropped.push(id);
     const next = this.#isLeaving ? null : this.#turn.next(turns, (id) => this.#isTurnDone(id, here));
     if (next !== null) taken.push(next);
+    const moved = this.#lookAtRelays(known, here);
     this.#drop(dropped);
     this.#take(taken);
+    if (moved.length > 0) this.changed.emit(moved);
     this.#tellReady();
     if (this.#isLeaving && (this.#held.size === 0 || !this.#hasHeirs)) this.#whenEmpty?.();
   }
@@ -320,6 +336,32 @@ export class Ownership {
       if (row !== null) theirs.push({ ...row, isLeaving });
     }
     return theirs;
+  }
+
+  /**
+   * Those of which pictures are asked for elsewhere than before: of whoever has it by the latest claim, and in between of
+   * whoever had it, so that viewers wait where they are.
+   */
+  #lookAtRelays(cameraIds: ReadonlySet<string>, here: readonly BoxView[]): string[] {
+    const relays = here.flatMap(({ name, boot, address, relayPort: port }) =>
+      address === null || port === null ? [] : [{ boot, relay: { box: name, host: hostIn(address), port } }],
+    );
+    const moved: string[] = [];
+    for (const id of this.#relays.keys()) if (!cameraIds.has(id)) this.#relays.delete(id);
+    for (const id of cameraIds) {
+      let found: OtherBox | null = null;
+      let highest = Number.NEGATIVE_INFINITY;
+      for (const { boot, relay } of relays) {
+        const epoch = this.#reports.find(relay.box, boot, id)?.epoch ?? Number.NEGATIVE_INFINITY;
+        if (epoch > highest) found = relay;
+        highest = Math.max(highest, epoch);
+      }
+      const before = this.#relays.get(id);
+      if (found === null || isSameRelay(before, found)) continue;
+      this.#relays.set(id, found);
+      if (!this.#held.has(id)) moved.push(id);
+    }
+    return moved;
   }
 
   /** Who has it and doesn't hear this box believes that it is away, and would take it back. */
