@@ -89,6 +89,8 @@ export class ClusterRig {
       const env = {
         ...{ DATA_DIR: tempFolder(t), ARCHIVE_DIR: archiveDir, BOX_NAME: `box-${index}` },
         ...{ CLUSTER_URL: servers.url, CLUSTER_KEY, CLUSTER_NAME: 'test' },
+        // The others take the host of it alone.
+        BOX_ADDRESS: 'http://127.0.0.1:8080',
       };
       return new ClusterBox(`box-${index}`, env, archiveDir);
     });
