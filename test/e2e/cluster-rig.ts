@@ -1,6 +1,7 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { type Inspection, inspectFiles } from '../../src/archive/list/inspect-files.js';
 import { CameraProcess } from '../support/fake-camera/camera-process.js';
 import type { NatsServers } from '../support/nats-servers.js';
 import { type RunningService, startService } from '../support/service.js';
@@ -51,6 +52,13 @@ export class ClusterBox {
   /** Files of a camera that are being written. */
   openFiles(cameraId: string): string[] {
     return this.files(cameraId).filter((name) => name.includes('_ongoing'));
+  }
+
+  /** What a file says of its time, to the frame. */
+  inspect(cameraId: string, fileName: string): Inspection {
+    const folder = join(this.archiveDir, cameraId);
+    const sizeBytes = statSync(join(folder, fileName)).size;
+    return inspectFiles({ folder, files: [{ fileName, sizeBytes, fromBytes: 0 }] })[0]!;
   }
 
   files(cameraId: string): string[] {

@@ -23,8 +23,8 @@ test('two boxes are one service: what is set at one is so at the other, and a to
     t.after(() => box.process.kill('SIGKILL'));
     return box;
   };
-  const one = await startBox();
-  const other = await startBox();
+  const one = await startBox({ BOX_NAME: 'one' });
+  const other = await startBox({ BOX_NAME: 'other' });
   assert.equal(other.adminPassword, '', 'there is an administrator already');
   const token = await one.login('admin', one.adminPassword);
   const me = await other.call('GET', '/api/me', { token });

@@ -37,8 +37,9 @@ export type OwnershipDeps = {
   };
 };
 
-const LOOK_EVERY_MS = 250;
-const LOOKS_PER_REPORT = 4;
+const TICK_MS = 250;
+/** At all cameras it is looked so often, and when there is news. */
+const TICKS_PER_LOOK = 4;
 /** Whoever stood still so long knows nothing of the others. */
 const STOOD_STILL_MS = 1_000;
 /** A box that says no more of its cameras than that it lives has none. */
@@ -75,8 +76,8 @@ export class Ownership {
   #cameras: OwnedCameras | null = null;
   #timer: Timer | null = null;
   #soon: Timer | null = null;
-  #lookedMs: MonotonicMs;
-  #looks = 0;
+  #awakeMs: MonotonicMs;
+  #ticks = 0;
   #stillUntilMs = 0;
   #isLeaving = false;
   #candidates = '';
@@ -91,7 +92,7 @@ export class Ownership {
     this.#options = options;
     this.#deps = deps;
     this.#startedMs = deps.clock.monotonicMs();
-    this.#lookedMs = this.#startedMs;
+    this.#awakeMs = this.#startedMs;
     this.#had = new Map(deps.holdings.open().map(({ cameraId, epoch }) => [cameraId, epoch]));
     this.#turn = new Turn(this.#had.size > 0, deps.clock);
     this.#claiming = new Claiming({
@@ -104,7 +105,7 @@ export class Ownership {
   /** Begins to take cameras. */
   begin(cameras: OwnedCameras): void {
     this.#cameras = cameras;
-    this.#timer = this.#deps.clock.every(LOOK_EVERY_MS, () => this.#tick());
+    this.#timer = this.#deps.clock.every(TICK_MS, () => this.#tick());
   }
 
   stop(): void {
@@ -192,19 +193,25 @@ export class Ownership {
 
   #tick(): void {
     this.#deps.wire.listen();
-    this.#look();
-    if (this.#looks++ % LOOKS_PER_REPORT === 0)
-      this.#deps.wire.tellAll([...this.#held.keys()].map((id) => this.#rowOf(id, true)));
+    const isTime = this.#ticks++ % TICKS_PER_LOOK === 0;
+    if (this.#tellReady() || isTime) this.#look();
+    else this.#noticeStandstill();
+    if (isTime) this.#deps.wire.tellAll([...this.#held.keys()].map((id) => this.#rowOf(id, true)));
   }
 
-  #look(): void {
+  #noticeStandstill(): void {
     const nowMs = this.#deps.clock.monotonicMs();
     // What came meanwhile isn't read yet.
-    if (nowMs - this.#lookedMs > STOOD_STILL_MS) {
+    if (nowMs - this.#awakeMs > STOOD_STILL_MS) {
       this.#stillUntilMs = nowMs + this.#options.lostMs;
       this.#turn.unsettle();
     }
-    this.#lookedMs = nowMs;
+    this.#awakeMs = nowMs;
+  }
+
+  #look(): void {
+    this.#noticeStandstill();
+    const nowMs = this.#deps.clock.monotonicMs();
     const view = this.#deps.boxes();
     this.#findCandidates(view);
     this.#turn.look(view, this.#startedMs);
@@ -239,7 +246,6 @@ export class Ownership {
     this.#drop(dropped);
     this.#take(taken);
     if (moved.length > 0) this.changed.emit(moved);
-    this.#tellReady();
     if (this.#isLeaving && (this.#held.size === 0 || !this.#hasHeirs)) this.#whenEmpty?.();
   }
 
@@ -295,8 +301,8 @@ export class Ownership {
     this.lookSoon();
   }
 
-  /** Whoever waits for that hears of it at once. */
-  #tellReady(): void {
+  /** Whoever waits for that hears of it at once. Whether there was any. */
+  #tellReady(): boolean {
     const news: string[] = [];
     for (const [id, held] of this.#held) {
       const isReady = this.#cameras!.isReady(id);
@@ -304,6 +310,7 @@ export class Ownership {
       held.wasReady = isReady;
     }
     if (news.length > 0) this.#tellSome(news, []);
+    return news.length > 0;
   }
 
   #tellSome(ids: readonly string[], dropped: readonly string[]): void {
