@@ -23,6 +23,8 @@ test('the four metrics of the interface are there, with their labels', async () 
   assert.equal(seriesValue(text, 'svc_storage_total_bytes'), 100e9);
   assert.equal(seriesValue(text, 'svc_broken_recordings'), 2);
   assert.equal(seriesValue(text, 'svc_broken_recordings_bytes'), 5e6);
+  assert.equal(seriesValue(text, 'svc_cluster_box_up{box="box-2"}'), 1);
+  assert.equal(seriesValue(text, 'svc_cluster_cameras{owner="this"}'), 3);
 });
 
 test('what operators need besides is there', async () => {

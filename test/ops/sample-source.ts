@@ -92,9 +92,9 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
     cluster: () => ({
       boxes: new Map([
         ['box-1', true],
-        ['box-2', false],
+        ['box-2', true],
       ]),
-      ...{ hasMajority: true, own: 3, unowned: 1, doubled: 2 },
+      ...{ hasMajority: true, own: 3, unowned: 0, doubled: 0 },
     }),
     store: () => ({
       ...{ isUp: true, waiting: 4, oldestSec: 7_200, copied: 30, deleted: 5, failed: 2, sentBytes: 6e9 },
