@@ -6,7 +6,6 @@ import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
 import { ThreadStats } from './base/thread-stats.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
-import type { CameraOwners } from './camera/owners.js';
 import { clusterFacts } from './cluster-facts.js';
 import type { Config } from './config.js';
 import { buildDetection } from './detection.js';
@@ -41,8 +40,6 @@ export type AppDeps = {
   readonly hub: LogHub;
   readonly version: string;
   readonly spawn: SpawnCameraWorker;
-  /** Which cameras other boxes connect; without it this one connects them all. */
-  readonly owners?: CameraOwners;
   /** Shows the first admin's password to the person at the console. */
   readonly showAdmin: (account: { username: string; password: string }) => void;
 };
@@ -112,12 +109,7 @@ const build = async (
   stops.push(() => trail.stop());
   const audit = trail.copyOf(deps.audit);
   const { threads, mainStats } = countThreads(clock, stops);
-  const media = await startMedia(
-    config,
-    { clock, log, spawn, threads, ...(deps.owners && { owners: deps.owners }) },
-    storage,
-    stops,
-  );
+  const media = await startMedia(config, { clock, log, spawn, threads }, storage, stops);
   const notices = buildNotices(config, { clock, log, version }, storage, media, stops);
   storage.cluster?.changed.on((effects) => adoptShared({ storage, media, notices }, effects));
   const events = buildHappenings({ clock, log }, storage, media, stops);

@@ -13,7 +13,7 @@ import { credentialsOf } from './camera/camera-url.js';
 import { Cameras, type CamerasOptions } from './camera/fleet/cameras.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import type { AnalyticsNews } from './camera/messages.js';
-import { allCameras, type CameraOwners } from './camera/owners.js';
+import { allCameras } from './camera/owners.js';
 import { CameraRegistry } from './camera/registry.js';
 import type { CameraActivity, CameraEvents } from './camera/registry-faces.js';
 import { Trials } from './camera/trial/trials.js';
@@ -46,8 +46,6 @@ export type MediaDeps = {
   readonly log: Logger;
   readonly spawn: SpawnCameraWorker;
   readonly threads: Threads;
-  /** Which cameras other boxes connect; without it this one connects them all. */
-  readonly owners?: CameraOwners;
 };
 
 /** The cameras, and all who read their rings. */
@@ -374,7 +372,7 @@ export const startMedia = async (
   const registry: CameraRegistry = new CameraRegistry({
     onSampled: beat.emit,
     ...{ clock, log, cameras, settings: store.cameras, change: store.change, traffic: store.traffic },
-    owners: deps.owners ?? cluster?.owners ?? allCameras(config.boxName),
+    owners: cluster?.owners ?? allCameras(config.boxName),
     activity: activityOf(outputs, desk, detections, ptz),
     events: endingsOf(outputs, pictures, recording, storage, detections),
   });

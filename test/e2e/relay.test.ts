@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { spawnCameraWorker } from '../../src/camera/fleet/worker-thread.js';
-import { allCameras, type CameraOwners } from '../../src/camera/owners.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixtures } from '../support/fixtures.js';
 import { NatsServers, withoutNats } from '../support/nats-servers.js';
@@ -15,11 +14,18 @@ const startBox = async (
   t: TestContext,
   url: string,
   name: string,
-  owners: CameraOwners | null,
+  { isFirst }: { readonly isFirst: boolean },
 ): Promise<TestApp> => {
   const app = await startTestApp({
-    ...{ spawn: spawnCameraWorker, withUsers: owners === null, ...(owners && { owners }) },
-    env: { CLUSTER_URL: url, CLUSTER_KEY, BOX_NAME: name, RTSP_PORT: '0' },
+    ...{ spawn: spawnCameraWorker, withUsers: isFirst },
+    // The others take the host of it alone.
+    env: {
+      CLUSTER_URL: url,
+      CLUSTER_KEY,
+      BOX_NAME: name,
+      RTSP_PORT: '0',
+      BOX_ADDRESS: 'http://127.0.0.1:8080',
+    },
   });
   t.after(() => app.stop());
   return app;
@@ -42,19 +48,25 @@ test('a box shows the camera of another by each output, under the same rights, a
     mounts: { '/main': { video: fixtures.h264High(), audio: fixtures.aac() } },
   });
   t.after(() => camera[Symbol.asyncDispose]());
-  const owner = await startBox(t, servers.url, 'owner', null);
-  const owners: CameraOwners = {
-    ...allCameras('other'),
-    has: () => false,
-    boxOf: () => 'owner',
-    relayOf: () => ({ box: 'owner', host: '127.0.0.1', port: owner.relayPort ?? 0 }),
-  };
-  const other = await startBox(t, servers.url, 'other', owners);
+  const owner = await startBox(t, servers.url, 'owner', { isFirst: true });
+  const other = await startBox(t, servers.url, 'other', { isFirst: false });
   const { admin } = owner.tokens;
-  const made = { id: 'gate', url: camera.url('/main'), on_demand: true, token_auth: true, lazy_hls: false };
+  const pinned = { box: 'owner' };
+  const made = {
+    ...pinned,
+    id: 'gate',
+    url: camera.url('/main'),
+    on_demand: true,
+    token_auth: true,
+    lazy_hls: false,
+  };
   assert.equal((await owner.asAdmin('POST', '/api/cameras', made)).status, 201);
   const tokenOf = () => other.call('GET', '/api/cameras/gate/stream-token', { token: admin });
   const token = await until('the other box knows it', async () => (await tokenOf()).body.token);
+  await until('it is the first box that has it', async () => {
+    const { body } = await other.call('GET', '/api/cameras/gate', { token: admin });
+    return body.owner === 'owner';
+  });
   assert.equal(camera.connectionsSeen, 0, 'nobody asks for it');
   const rtsp = await playedAt(`${other.rtspUrl}/gate?token=${token}`);
   assert.deepEqual(rtsp, { codecs: ['aac', 'h264'], faults: '' });

@@ -5,7 +5,6 @@ import { App } from '../../src/app.js';
 import { type Clock, systemClock } from '../../src/base/clock.js';
 import type { SpawnCameraWorker } from '../../src/camera/fleet/worker-thread.js';
 import type { ToCameraWorker } from '../../src/camera/messages.js';
-import type { CameraOwners } from '../../src/camera/owners.js';
 import { readConfig } from '../../src/config.js';
 import { LogHub } from '../../src/ops/log-hub.js';
 import { createProcessLog } from '../../src/ops/process-log.js';
@@ -60,8 +59,6 @@ export type TestAppOptions = {
   readonly clock?: Clock;
   /** Threads in the place of silent ones. */
   readonly spawn?: SpawnCameraWorker;
-  /** Which cameras other boxes connect. */
-  readonly owners?: CameraOwners;
 };
 
 const makeUsers = async (call: TestApp['call'], adminPassword: string): Promise<Record<RoleName, string>> => {
@@ -108,7 +105,6 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
     hub,
     version: '1.2.3-test',
     spawn: options.spawn ?? silentWorkers(told),
-    ...(options.owners && { owners: options.owners }),
     showAdmin: ({ password }) => {
       adminPassword = password;
     },
