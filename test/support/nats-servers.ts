@@ -16,6 +16,8 @@ export const withoutNats: string | false = existsSync(PROGRAM)
   : 'nats-server could not be had (test/support/install-tools.sh)';
 
 type Server = {
+  readonly address: string;
+  readonly before: readonly string[];
   readonly port: number;
   readonly monitorPort: number;
   readonly folder: string;
@@ -26,6 +28,8 @@ export type NatsOptions = {
   readonly count?: number;
   /** More of the configuration of each. */
   readonly config?: string;
+  /** Where each is, in the place of this machine's own address, and what is put before its command. */
+  readonly places?: readonly { readonly address: string; readonly before: readonly string[] }[];
 };
 
 /** Real servers in one cluster, each of which can be killed, frozen and started anew. */
@@ -33,25 +37,33 @@ export class NatsServers {
   readonly #servers: Server[] = [];
   readonly #running = new Map<number, ChildProcess>();
 
-  static async start(t: TestContext, { count = 3, config = '' }: NatsOptions = {}): Promise<NatsServers> {
+  static async start(
+    t: Pick<TestContext, 'after'>,
+    { count = 3, config = '', places = [] }: NatsOptions = {},
+  ): Promise<NatsServers> {
     const servers = new NatsServers();
+    const placeOf = (index: number) => places[index] ?? { address: '127.0.0.1', before: [] };
     t.after(() => servers.kill());
     const ports: number[] = [];
     for (let index = 0; index < 3 * count; index++) ports.push(await freePort());
-    const routes = ports.slice(2 * count).map((port) => `nats://127.0.0.1:${port}`);
+    const routes = ports.slice(2 * count).map((port, index) => `nats://${placeOf(index).address}:${port}`);
     for (let index = 0; index < count; index++) {
+      const { address, before } = placeOf(index);
       const folder = tempFolder(t);
       const configPath = join(folder, 'server.conf');
       writeFileSync(
         configPath,
         `server_name: s${index}
-         listen: "127.0.0.1:${ports[index]}"
-         http: "127.0.0.1:${ports[count + index]}"
+         listen: "${address}:${ports[index]}"
+         http: "${address}:${ports[count + index]}"
          jetstream { store_dir: ${JSON.stringify(folder)}, limits { batch { max_msgs: 20000 } } }
-         ${count === 1 ? '' : `cluster { name: c, listen: "127.0.0.1:${ports[2 * count + index]}", routes: ${JSON.stringify(routes)} }`}
+         ${count === 1 ? '' : `cluster { name: c, listen: "${address}:${ports[2 * count + index]}", routes: ${JSON.stringify(routes)} }`}
          ${config}`,
       );
-      servers.#servers.push({ port: ports[index]!, monitorPort: ports[count + index]!, folder, configPath });
+      servers.#servers.push({
+        ...{ address, before, folder, configPath },
+        ...{ port: ports[index]!, monitorPort: ports[count + index]! },
+      });
     }
     await Promise.all(servers.#servers.map((_, index) => servers.startOne(index)));
     return servers;
@@ -59,7 +71,7 @@ export class NatsServers {
 
   /** As the service is told of them. */
   get url(): string {
-    return `nats://${this.#servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
+    return `nats://${this.#servers.map(({ address, port }) => `${address}:${port}`).join(',')}`;
   }
 
   get count(): number {
@@ -72,8 +84,9 @@ export class NatsServers {
   }
 
   async startOne(index: number): Promise<void> {
-    const { configPath, monitorPort } = this.#servers[index]!;
-    const child = spawn(PROGRAM, ['-c', configPath], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const { address, before, configPath, monitorPort } = this.#servers[index]!;
+    const [program = '', ...args] = [...before, PROGRAM, '-c', configPath];
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     // A test that fails halfway leaves nobody behind.
     const end = (): void => void child.kill('SIGKILL');
     process.once('exit', end);
@@ -86,12 +99,16 @@ export class NatsServers {
     await until(
       'the server listens',
       () =>
-        fetch(`http://127.0.0.1:${monitorPort}/healthz?js-server-only=true`).then(
+        fetch(`http://${address}:${monitorPort}/healthz?js-server-only=true`).then(
           ({ ok }) => ok || this.count > 1,
           () => false,
         ),
       { describe: () => said },
     );
+  }
+
+  isRunning(index: number): boolean {
+    return this.#running.has(index);
   }
 
   /** As a power cut does; of all where none is named. */
@@ -117,8 +134,8 @@ export class NatsServers {
   /** Which of them leads what is kept under this name; null: none does now. */
   async leaderOf(stream: string): Promise<number | null> {
     for (const [index] of this.#running) {
-      const { monitorPort } = this.#servers[index]!;
-      const leader = await fetch(`http://127.0.0.1:${monitorPort}/jsz?streams=true&accounts=true`)
+      const { address, monitorPort } = this.#servers[index]!;
+      const leader = await fetch(`http://${address}:${monitorPort}/jsz?streams=true&accounts=true`)
         .then(async (answer) => (await answer.json()) as JetStreamReport)
         .then((report) => streamsIn(report).find(({ name }) => name === stream)?.cluster?.leader)
         .catch(() => undefined);

@@ -26,9 +26,17 @@ export type RunningService = Service & {
   stop(): Promise<number | null>;
 };
 
-/** Runs the program as a person would, on ports of its own choice; no variable of the test's own environment counts. */
-export const runService = (env: Readonly<Record<string, string>>, main = entry): Service => {
-  const child = spawn(process.execPath, ['--enable-source-maps', main], {
+/**
+ * Runs the program as a person would, on ports of its own choice; no variable of the test's own environment counts.
+ * `before`: words before the command, which must become it (`ip netns exec`).
+ */
+export const runService = (
+  env: Readonly<Record<string, string>>,
+  main = entry,
+  before: readonly string[] = [],
+): Service => {
+  const [program = '', ...args] = [...before, process.execPath, '--enable-source-maps', main];
+  const child = spawn(program, args, {
     env: {
       PATH: process.env['PATH'] ?? '',
       HOST: '127.0.0.1',
@@ -66,8 +74,9 @@ export const recordsOf = (out: string): Record<string, unknown>[] =>
 export const startService = async (
   env: Readonly<Record<string, string>>,
   main = entry,
+  before: readonly string[] = [],
 ): Promise<RunningService> => {
-  const service = runService(env, main);
+  const service = runService(env, main, before);
   const listening = await until(
     'the service listens',
     () => recordsOf(service.out()).find(({ msg }) => msg === 'listening'),

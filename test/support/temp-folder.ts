@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 /** An empty folder that is gone when the test ends. */
-export const tempFolder = (t: TestContext): string => {
+export const tempFolder = (t: Pick<TestContext, 'after'>): string => {
   const folder = mkdtempSync(join(tmpdir(), 'framering-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;

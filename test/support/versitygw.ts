@@ -19,27 +19,33 @@ export const withoutStore: string | false = existsSync(PROGRAM)
   ? false
   : 'versitygw could not be had (test/support/install-tools.sh)';
 
-const answers = (port: number): Promise<boolean> =>
+const answers = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(port, host);
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());
   });
 
 /** A real store that somebody else wrote, on a folder and a port of its own; it can be killed and started anew. */
 export class Versitygw {
+  readonly host: string;
   readonly port: number;
   /** Where it has the objects, as files. */
   readonly folder: string;
   #child: ChildProcess | null = null;
 
-  private constructor(port: number, folder: string) {
+  private constructor(host: string, port: number, folder: string) {
+    this.host = host;
     this.port = port;
     this.folder = folder;
   }
 
-  static async start(t: TestContext, bucket = 'recordings'): Promise<Versitygw> {
-    const store = new Versitygw(await freePort(), tempFolder(t));
+  static async start(
+    t: Pick<TestContext, 'after'>,
+    bucket = 'recordings',
+    host = '127.0.0.1',
+  ): Promise<Versitygw> {
+    const store = new Versitygw(host, await freePort(), tempFolder(t));
     mkdirSync(join(store.folder, bucket));
     t.after(() => store.kill());
     await store.start();
@@ -48,12 +54,12 @@ export class Versitygw {
 
   /** As the service is told of it. */
   url(path = 'recordings', secretKey = SECRET_KEY): string {
-    return `http://${ACCESS_KEY}:${encodeURIComponent(secretKey)}@127.0.0.1:${this.port}/${path}`;
+    return `http://${ACCESS_KEY}:${encodeURIComponent(secretKey)}@${this.host}:${this.port}/${path}`;
   }
 
   async start(): Promise<void> {
     const keys = { ROOT_ACCESS_KEY: ACCESS_KEY, ROOT_SECRET_KEY: SECRET_KEY };
-    const args = ['--port', `127.0.0.1:${this.port}`, '--quiet', 'posix', this.folder];
+    const args = ['--port', `${this.host}:${this.port}`, '--quiet', 'posix', this.folder];
     const child = spawn(PROGRAM, args, {
       env: { ...process.env, ...keys },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -68,7 +74,7 @@ export class Versitygw {
         said = (said + text).slice(-4_000);
       });
     this.#child = child;
-    await until('the store listens', () => answers(this.port), { describe: () => said });
+    await until('the store listens', () => answers(this.host, this.port), { describe: () => said });
   }
 
   /** As a power cut does. */

@@ -28,10 +28,11 @@ export class CameraProcess {
     this.#stop = stop;
   }
 
-  static async start(options: CameraProcessOptions): Promise<CameraProcess> {
-    const child = spawn(process.execPath, ['--enable-source-maps', entry, JSON.stringify(options)], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+  /** `before`: words before the command, which must become it (`ip netns exec`). */
+  static async start(options: CameraProcessOptions, before: readonly string[] = []): Promise<CameraProcess> {
+    const command = [process.execPath, '--enable-source-maps', entry, JSON.stringify(options)];
+    const [program = '', ...args] = [...before, ...command];
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     const exited = once(child, 'exit');
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const nextLine = async (): Promise<string> => {

@@ -1,0 +1,76 @@
+/**
+ * `npm run test:cluster -- --only kill,freeze --cameras 60` lets faults happen to three boxes and their servers, and prints
+ * what each cost: README.md.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { withoutNats } from '../support/nats-servers.js';
+import { FAULTS } from './faults.js';
+import { Network, withoutNetworks } from './network.js';
+import { type Cost, suffer } from './scenario.js';
+
+const { values } = parseArgs({
+  options: { only: { type: 'string', default: '' }, cameras: { type: 'string', default: '60' } },
+});
+const cameras = Number(values.cameras);
+if (!(cameras > 0)) throw new Error('--cameras wants a number');
+const wanted = values.only.split(',').filter((name) => name !== '');
+const chosen = FAULTS.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+
+const sec = (ms: number): string => (ms / 1_000).toFixed(1);
+
+const lineOf = ({ what, hit, unrecordedMs, doubledMs, wellAfterMs, viewerGapMs, faults }: Cost): string =>
+  `| ${[
+    ...[what, hit, sec(unrecordedMs), sec(doubledMs), sec(wellAfterMs), sec(viewerGapMs)],
+    faults.length === 0 ? 'held' : `NOT HELD: ${faults.join('; ')}`,
+  ].join(' | ')} |`;
+
+const HEAD = [
+  '| Fault | Cameras hit | Unrecorded, s | Doubled, s | One owner each after, s | Viewers waited, s | |',
+  '| --- | --- | --- | --- | --- | --- | --- |',
+].join('\n');
+
+const compileShim = (folder: string): string | null => {
+  const source = join(import.meta.dirname, '../../../test/support/stepped-clock.c');
+  const shim = join(folder, 'stepped-clock.so');
+  const { status } = spawnSync('cc', ['-shared', '-fPIC', '-O1', '-o', shim, source, '-ldl']);
+  return status === 0 ? shim : null;
+};
+
+const missing = withoutNats || withoutNetworks();
+if (missing !== false) {
+  console.log(`skipped: ${missing}`);
+} else {
+  const folder = mkdtempSync(join(tmpdir(), 'framering-faults-'));
+  const network = new Network(3);
+  process.on('SIGINT', () => process.exit(130)).on('SIGTERM', () => process.exit(143));
+  try {
+    const clockShim = compileShim(folder);
+    const machine = `${availableParallelism()} x ${cpus()[0]?.model ?? 'unknown'}, Node ${process.versions.node}`;
+    console.log(`${cameras} cameras; ${machine}, load ${(loadavg()[0] ?? 0).toFixed(1)}\n\n${HEAD}`);
+    let isHeld = true;
+    for (const fault of chosen) {
+      if (clockShim === null && fault.name.startsWith('clock')) {
+        console.log(`| ${fault.what} | skipped: it takes a C compiler |`);
+        continue;
+      }
+      try {
+        const cost = await suffer(fault, { network, options: { cameras, clockShim } });
+        isHeld &&= cost.faults.length === 0;
+        console.log(lineOf(cost));
+      } catch (thrown) {
+        isHeld = false;
+        console.log(`| ${fault.what} | NOT HELD: ${(thrown as Error).stack} |`);
+      } finally {
+        for (const box of [0, 1, 2]) network.mend(box);
+      }
+    }
+    process.exitCode = isHeld ? 0 : 1;
+  } finally {
+    network.remove();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
