@@ -23,6 +23,8 @@ export type NatsLinkOptions = {
 export type NatsLinkDeps = { readonly clock: Clock; readonly log: Logger };
 
 const RETRY_MS = 1_000;
+/** The client looks for another server by itself, as of the wall clock: where that was set back it waits for it to come round. */
+const ANEW_AFTER_MS = 2_000;
 
 const connectionOptions = ({ address, ca, login, boxName }: NatsLinkOptions): ConnectionOptions => ({
   servers: [...address.servers],
@@ -52,6 +54,7 @@ export class NatsLink {
   #isUp = false;
   #fault: string | null = 'not connected yet';
   #retry: Timer | null = null;
+  #anew: Timer | null = null;
   #isStopped = false;
 
   constructor(options: NatsLinkOptions, deps: NatsLinkDeps) {
@@ -73,6 +76,7 @@ export class NatsLink {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#retry?.cancel();
+    this.#anew?.cancel();
     this.#isUp = false;
     await this.#connection?.close();
   }
@@ -96,7 +100,7 @@ export class NatsLink {
 
   async #watch(connection: NatsConnection): Promise<void> {
     for await (const status of connection.status()) {
-      if (status.type === 'disconnect') this.#lose('no server answers');
+      if (status.type === 'disconnect') this.#onDisconnect(connection);
       else if (status.type === 'reconnect') this.#begin(connection);
       // What isn't allowed shows itself here alone.
       else if (status.type === 'error')
@@ -107,7 +111,18 @@ export class NatsLink {
     this.#again();
   }
 
+  #onDisconnect(connection: NatsConnection): void {
+    this.#lose('no server answers');
+    if (this.#isStopped) return;
+    this.#anew ??= this.#deps.clock.after(ANEW_AFTER_MS, () => {
+      this.#anew = null;
+      void connection.close();
+    });
+  }
+
   #begin(connection: NatsConnection): void {
+    this.#anew?.cancel();
+    this.#anew = null;
     this.#isUp = true;
     this.#fault = null;
     this.#deps.log.info('connected to the cluster', { server: connection.getServer() });

@@ -161,8 +161,10 @@ export class SettingsLog {
 
   async #page(manager: JetStreamManager, from: number): Promise<Read[]> {
     const page: Read[] = [];
+    const messages = await manager.direct.getBatch(this.#stream, { seq: from, batch: PAGE });
+    // The library waits for 5 s and, where the connection ends meanwhile, for ever.
+    const late = setTimeout(() => messages.stop(new Error('the servers say nothing')), CALL_MS);
     try {
-      const messages = await manager.direct.getBatch(this.#stream, { seq: from, batch: PAGE });
       for await (const { seq, subject, header, data } of messages) {
         const key = subject.startsWith(this.#prefix) ? keyOfName(subject.slice(this.#prefix.length)) : null;
         const batchId = header.get('Nats-Batch-Id');
@@ -170,9 +172,12 @@ export class SettingsLog {
         const isGone = header.get('KV-Operation') !== '';
         const text = isGone || key === null ? null : this.#deps.sealed.open(key, data);
         page.push({ key: key ?? '', text, sequence: seq, batchId, isEnd });
+        late.refresh();
       }
     } catch (fault) {
       if (!isNothingThere(fault)) throw fault;
+    } finally {
+      clearTimeout(late);
     }
     return page;
   }

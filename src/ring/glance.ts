@@ -31,16 +31,6 @@ export const newestKeyframeMs = (ring: SharedArrayBuffer): number | null => {
   return Atomics.add(slots, at, 0) === sequence ? wallMs : null;
 };
 
-/** Which moment the newest frame of a ring shows; null: it has none, or that has just gone. */
-export const newestWallMsOf = (ring: SharedArrayBuffer): number | null => {
-  const memory = new RingMemory(ring);
-  const { header, slots, slotTimes } = memory;
-  const sequence = (Atomics.load(header, headerWord.head) - 1) | 0;
-  const at = memory.slotAt(sequence);
-  const wallMs = slotTimes[at / 2 + slotTime.wall]!;
-  return Atomics.add(slots, at, 0) === sequence ? wallMs : null;
-};
-
 /** Readers in other threads that wait for this ring's frames. */
 export const subscribersOf = (ring: SharedArrayBuffer): number =>
   Atomics.load(new RingMemory(ring).header, headerWord.subscribers);

@@ -4,7 +4,6 @@ import { VIDEO_CLOCK_HZ, type VideoCodec } from '../../codec/track.js';
 import { lastVideoFrameOf } from '../../ring/counters.js';
 import { frameFlag } from '../../ring/frame-flag.js';
 import { FrameStamp } from '../../ring/frame-stamp.js';
-import { newestWallMsOf } from '../../ring/glance.js';
 import type { RingWriter } from '../../ring/writer.js';
 import { relayError } from '../relay-error.js';
 import { MAX_SOUND_BYTES } from '../wire/format.js';
@@ -23,8 +22,6 @@ export type Pulled = {
 export const nothingPulled = (): Pulled => ({ ring: null, sequence: 0, offsetTicks: 0 });
 
 const PREFIX_BYTES = 4;
-/** Two boxes' clocks are closer than this: else one that is behind the other would not be listened to. */
-const MAX_CLOCKS_APART_MS = 10_000;
 const TICKS_PER_MS = VIDEO_CLOCK_HZ / 1000;
 
 const isParameterSet = (codec: VideoCodec, firstByte: number): boolean => {
@@ -52,8 +49,8 @@ export class FramesIn {
   #ownSets: Buffer = Buffer.alloc(0);
   /** Nothing can be shown before a keyframe comes: what was before isn't there, or was lost. */
   #needsKey = true;
-  /** A ring that frames were never taken of: keyframes up to this moment are passed over. */
-  #knownWallMs: number | null = null;
+  /** A ring that frames were never taken of: keyframes that came before this are passed over. */
+  #knownArrivalMs = Number.NEGATIVE_INFINITY;
   #frame: Readonly<FrameHead> | null = null;
   readonly #prefix = Buffer.alloc(PREFIX_BYTES);
   #prefixBytes = 0;
@@ -127,7 +124,7 @@ export class FramesIn {
   #beginRing(): void {
     this.#pulled.ring = null;
     this.#needsKey = true;
-    this.#knownWallMs = newestWallMsOf(this.#ring.ring);
+    this.#knownArrivalMs = lastVideoFrameOf(this.#ring.ring)?.arrivalMs ?? Number.NEGATIVE_INFINITY;
   }
 
   #isWanted(head: Readonly<FrameHead>, ring: number): boolean {
@@ -138,14 +135,14 @@ export class FramesIn {
       if (aheadFrames === 1 && this.frames === 0) this.#needsKey = false;
     }
     if (!this.#needsKey) return true;
-    if ((head.flags & frameFlag.key) !== 0 && head.isVideo && this.#isNews(head.wallMs)) return true;
+    if ((head.flags & frameFlag.key) !== 0 && head.isVideo && this.#isNews(head.ageMs)) return true;
     if (head.isVideo) this.passedFrames += 1;
     return false;
   }
 
-  #isNews(wallMs: number): boolean {
-    const knownMs = this.#knownWallMs;
-    return knownMs === null || wallMs > knownMs || knownMs - wallMs > MAX_CLOCKS_APART_MS;
+  /** By when it came to a box, as what is here did: wall clocks of boxes may be set to anything at any time. */
+  #isNews(ageMs: number): boolean {
+    return this.nowMs - Math.max(0, ageMs) > this.#knownArrivalMs;
   }
 
   #addVideo(source: Buffer, start: number, end: number, frame: Readonly<FrameHead>): void {
@@ -192,7 +189,7 @@ export class FramesIn {
     this.#ring.abort();
     this.#frame = null;
     this.#needsKey = true;
-    this.#knownWallMs = null;
+    this.#knownArrivalMs = Number.NEGATIVE_INFINITY;
     this.oversizedFrames += 1;
     this.#pulled.sequence = frame.sequence;
   }

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import { systemClock } from '../../src/base/clock.js';
+import { clusterAddressOf } from '../../src/base/cluster-address.js';
+import { createLogger } from '../../src/base/log.js';
+import { NatsLink } from '../../src/cluster/nats-link.js';
+import { SealedText } from '../../src/cluster/sealed-text.js';
+import { SettingsLog } from '../../src/cluster/settings-log.js';
+import { NatsServers, withoutNats } from '../support/nats-servers.js';
+import { until } from '../support/until.js';
+
+const openLink = (servers: NatsServers): NatsLink =>
+  new NatsLink(
+    { address: clusterAddressOf(servers.url)!, ca: null, login: null, boxName: 'box' },
+    { clock: systemClock, log: createLogger(() => {}) },
+  );
+
+test('a clock that is set back by an hour while the servers are away keeps nobody from them', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const link = openLink(servers);
+  t.after(() => link.stop());
+  await until('there is a connection', () => link.connection);
+  await servers.kill();
+  await until('it is lost', () => link.connection === null);
+  const now = Date.now;
+  const back = mock.method(Date, 'now', () => now() - 3_600_000);
+  t.after(() => back.mock.restore());
+  await servers.startOne(0);
+  await until('there is a connection again', () => link.connection);
+});
+
+test('what is read when the connection ends is refused, and not waited for', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const link = openLink(servers);
+  t.after(() => link.stop());
+  const connection = await until('there is a connection', () => link.connection);
+  const log = new SettingsLog('test', { link, sealed: new SealedText(Buffer.alloc(32)) });
+  await log.state();
+  servers.freeze(0);
+  const read = log.readAfter(0);
+  await connection.close();
+  await assert.rejects(read, { code: 'cluster_unavailable' });
+});
