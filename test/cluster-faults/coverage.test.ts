@@ -4,12 +4,13 @@ import { coverageOf, spansOf } from './coverage.js';
 
 const FRAME_MS = 100;
 
-const framesAt = (...sentMs: readonly number[]) => sentMs.map((ms, number) => ({ sentMs: ms, number }));
+const framesAt = (...sentMs: readonly number[]) =>
+  sentMs.map((ms) => ({ sentMs: ms, number: Math.round(ms / FRAME_MS) }));
 const every = (fromMs: number, toMs: number) =>
   framesAt(...Array.from({ length: (toMs - fromMs) / FRAME_MS }, (_, at) => fromMs + at * FRAME_MS));
 
 test('a missing frame is a break, a late one is none', () => {
-  assert.deepEqual(spansOf(framesAt(0, 100, 270, 300, 500), FRAME_MS), [
+  assert.deepEqual(spansOf(framesAt(0, 100, 249, 300, 500), FRAME_MS), [
     { fromMs: 0, toMs: 400 },
     { fromMs: 500, toMs: 600 },
   ]);

@@ -5,10 +5,13 @@ export type Span = { readonly fromMs: number; readonly toMs: number };
 /** The stretches without a break in which something was recorded: up to when the next frame would have come. */
 export const spansOf = (frames: readonly RecordedFrame[], frameMs: number): Span[] => {
   const spans: { fromMs: number; toMs: number }[] = [];
-  for (const { sentMs } of frames) {
+  let lastNumber = Number.NaN;
+  for (const { sentMs, number } of frames) {
     const last = spans.at(-1);
-    // A frame that is missing is a break; one that came late is none.
-    if (last !== undefined && sentMs - last.toMs < frameMs * 0.8)
+    // A frame that is missing is a break; one that was sent late is none.
+    const isNext = number === lastNumber + 1;
+    lastNumber = number;
+    if (last !== undefined && (isNext || sentMs - last.toMs < frameMs * 0.8))
       last.toMs = Math.max(last.toMs, sentMs + frameMs);
     else spans.push({ fromMs: sentMs, toMs: sentMs + frameMs });
   }

@@ -154,12 +154,18 @@ export type RigOptions = {
 export class Rig {
   readonly network: Network;
   readonly servers: NatsServers;
+  readonly source: CameraProcess;
   readonly boxes: readonly Box[];
   readonly ids: readonly string[];
 
-  private constructor(network: Network, servers: NatsServers, boxes: readonly Box[], ids: readonly string[]) {
+  private constructor(
+    { network, servers, source }: Pick<Rig, 'network' | 'servers' | 'source'>,
+    boxes: readonly Box[],
+    ids: readonly string[],
+  ) {
     this.network = network;
     this.servers = servers;
+    this.source = source;
     this.boxes = boxes;
     this.ids = ids;
   }
@@ -197,7 +203,7 @@ export class Rig {
     });
     ends.after(() => Promise.all(boxes.filter(({ isRunning }) => isRunning).map((box) => box.kill())));
     const ids = source.urls.map((_, index) => `camera-${index}`);
-    const rig = new Rig(network, servers, boxes, ids);
+    const rig = new Rig({ network, servers, source }, boxes, ids);
     const password = await boxes[0]!.start();
     await Promise.all(boxes.slice(1).map((box) => box.start(password)));
     const create = source.urls.map((url, index) => ({ id: ids[index]!, url, record: true }));

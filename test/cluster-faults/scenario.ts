@@ -119,6 +119,7 @@ export const suffer = async (
     await pause(QUIET_MS + WRITTEN_AFTER_MS);
     const fromMs = systemClock.monotonicMs();
     const held = heldBy(rig, fromMs - WRITTEN_AFTER_MS);
+    const skippedBefore = (await rig.source.report()).skippedFrames;
     const beganMs = systemClock.monotonicMs();
     await fault.happen(rig, victim, ends);
     const endedMs = systemClock.monotonicMs();
@@ -142,7 +143,10 @@ export const suffer = async (
       fault.mostUnrecordedMs === undefined ? MOST_UNRECORDED_MS + GOP_MS : fault.mostUnrecordedMs;
     if (mostMs !== null && unrecordedMs > mostMs) {
       const worst = rig.ids[covered.findIndex(({ longestGapMs }) => longestGapMs === unrecordedMs)];
-      faults.push(`${worst} was unrecorded for too long`);
+      const skipped = (await rig.source.report()).skippedFrames - skippedBefore;
+      faults.push(
+        `${worst} was unrecorded for too long (${skipped} frames were not sent, for want of speed)`,
+      );
     }
     const gapMs = Math.max(0, ...viewers.map((viewer) => viewerGapMs(viewer, span)));
     const mostGapMs =

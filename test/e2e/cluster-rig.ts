@@ -12,6 +12,7 @@ export const CLUSTER_KEY = 'a secret that all boxes of the cluster have';
 
 /** Once a second there is a keyframe of each. */
 const FRAME_RATE_HZ = 5;
+export const FRAME_MS = 1_000 / FRAME_RATE_HZ;
 
 type Shown = { readonly id: string; readonly owner: string; readonly recording: boolean };
 
@@ -86,17 +87,33 @@ export class ClusterRig {
   static async start(
     t: TestContext,
     servers: NatsServers,
-    { cameras, boxes: count = 3 }: { readonly cameras: number; readonly boxes?: number },
+    {
+      cameras,
+      boxes: count = 3,
+      urlOf = () => servers.url,
+    }: {
+      readonly cameras: number;
+      readonly boxes?: number;
+      /** Where a box finds the servers. */
+      readonly urlOf?: (box: number) => string;
+    },
   ): Promise<ClusterRig> {
     const source = await CameraProcess.start({
-      ...{ cameras, pattern: 'burst', kbps: 200, frameRateHz: FRAME_RATE_HZ, framesPerGop: FRAME_RATE_HZ },
+      ...{
+        cameras,
+        pattern: 'burst',
+        kbps: 200,
+        stampSendTime: true,
+        frameRateHz: FRAME_RATE_HZ,
+        framesPerGop: FRAME_RATE_HZ,
+      },
     });
     t.after(() => source.stop());
     const boxes = Array.from({ length: count }, (_, index) => {
       const archiveDir = join(tempFolder(t), 'archive');
       const env = {
         ...{ DATA_DIR: tempFolder(t), ARCHIVE_DIR: archiveDir, BOX_NAME: `box-${index}` },
-        ...{ CLUSTER_URL: servers.url, CLUSTER_KEY, CLUSTER_NAME: 'test' },
+        ...{ CLUSTER_URL: urlOf(index), CLUSTER_KEY, CLUSTER_NAME: 'test' },
         // The others take the host of it alone.
         BOX_ADDRESS: 'http://127.0.0.1:8080',
       };

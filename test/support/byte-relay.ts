@@ -7,6 +7,7 @@ export class ByteRelay {
   sentBytes = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  #isStill = false;
 
   private constructor(server: Server, port: number) {
     this.#server = server;
@@ -27,8 +28,9 @@ export class ByteRelay {
     return this.#sockets.size;
   }
 
-  /** Nothing of what the server sends goes through, for as long as that is so. */
+  /** Nothing goes through, either way, for as long as that is so. */
   set isStill(isStill: boolean) {
+    this.#isStill = isStill;
     for (const socket of this.#sockets) if (isStill) socket.pause();
     if (!isStill) for (const socket of this.#sockets) socket.resume();
   }
@@ -58,6 +60,7 @@ export class ByteRelay {
     from.on('data', (chunk) => {
       if (to.writable) to.write(chunk);
     });
+    if (this.#isStill) from.pause();
     from.on('error', () => undefined);
     from.on('end', () => to.end());
     from.on('close', () => {

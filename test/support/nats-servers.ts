@@ -13,7 +13,7 @@ const PROGRAM = join(tmpdir(), 'framering-nats-server/bin/nats-server');
 /** Why tests with real servers can't be; false: they can. For a test's `skip`. */
 export const withoutNats: string | false = existsSync(PROGRAM)
   ? false
-  : 'nats-server could not be had (test/support/install-tools.sh)';
+  : 'nats-server could not be had (test/support/install-servers.sh)';
 
 type Server = {
   readonly address: string;
@@ -57,7 +57,7 @@ export class NatsServers {
          listen: "${address}:${ports[index]}"
          http: "${address}:${ports[count + index]}"
          jetstream { store_dir: ${JSON.stringify(folder)}, limits { batch { max_msgs: 20000 } } }
-         ${count === 1 ? '' : `cluster { name: c, listen: "${address}:${ports[2 * count + index]}", routes: ${JSON.stringify(routes)} }`}
+         ${count === 1 ? '' : `cluster { name: c, no_advertise: true, listen: "${address}:${ports[2 * count + index]}", routes: ${JSON.stringify(routes)} }`}
          ${config}`,
       );
       servers.#servers.push({
@@ -72,6 +72,11 @@ export class NatsServers {
   /** As the service is told of them. */
   get url(): string {
     return `nats://${this.#servers.map(({ address, port }) => `${address}:${port}`).join(',')}`;
+  }
+
+  /** Where each listens, on this machine. */
+  get ports(): number[] {
+    return this.#servers.map(({ port }) => port);
   }
 
   get count(): number {

@@ -17,7 +17,7 @@ const SECRET_KEY = 'se/cret+key:of=a?store@home%20';
 /** Why tests with a real store can't be; false: they can. For a test's `skip`. */
 export const withoutStore: string | false = existsSync(PROGRAM)
   ? false
-  : 'versitygw could not be had (test/support/install-tools.sh)';
+  : 'versitygw could not be had (test/support/install-servers.sh)';
 
 const answers = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {
