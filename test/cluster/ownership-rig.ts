@@ -40,6 +40,8 @@ export class ModelBox {
   #startedMs = 0 as MonotonicMs;
   #table: BoxTable | null = null;
   #known: readonly KnownBox[] = [];
+  /** Its database takes nothing. */
+  isDiskFull = false;
   /** As its database has them. */
   readonly #open = new Map<string, number>();
   readonly sinceMs = new Map<string, number>();
@@ -78,6 +80,7 @@ export class ModelBox {
           begin: (holdings) => this.#write(holdings),
           claim: (holdings) => this.#write(holdings),
           end: (ids) => {
+            if (this.isDiskFull) throw new Error('disk full');
             for (const id of ids) this.#open.delete(id);
           },
         },
@@ -153,7 +156,13 @@ export class ModelBox {
     return this.#table!.view({ ...this.#own, isLeaving: this.#isLeaving }, this.#startedMs);
   }
 
+  /** What its database has, by camera. */
+  get written(): ReadonlyMap<string, number> {
+    return this.#open;
+  }
+
   #write(holdings: readonly Holding[]): void {
+    if (this.isDiskFull) throw new Error('disk full');
     for (const { cameraId, epoch } of holdings) this.#open.set(cameraId, epoch);
   }
 

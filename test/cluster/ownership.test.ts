@@ -201,3 +201,28 @@ test('each box knows which other one to ask for pictures, and hears when that is
   for (const id of inherited) assert.ok(heard.has(id));
   assert.ok(inherited.some((id) => heir!.ownership!.has(id)));
 });
+
+test('a database that takes nothing ends no recording: who has which camera is written down when it does', async () => {
+  const model = await settled();
+  const [lost, heir, other] = model.boxes;
+  const before = new Map(heir!.written);
+  heir!.isDiskFull = true;
+  lost!.kill();
+  await model.pass(5_000);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  assert.ok(longestGap(model) < 3_500, `${longestGap(model)} ms`);
+  assert.deepEqual(heir!.written, before);
+  assert.match(heir!.ownership!.fault!, /written down: disk full/);
+  assert.equal(other!.ownership!.fault, null);
+  // One goes meanwhile.
+  const gone = model.cameras.findIndex(({ id }) => before.has(id));
+  const [{ id }] = model.cameras.splice(gone, 1) as [{ id: string }];
+  await model.pass(2_000);
+  assert.ok(heir!.written.has(id));
+  heir!.isDiskFull = false;
+  await model.pass(1_100);
+  const held = model.cameras.filter((camera) => heir!.ownership!.has(camera.id)).map((camera) => camera.id);
+  assert.deepEqual([...heir!.written.keys()].sort(), held.sort());
+  for (const cameraId of held) assert.equal(heir!.written.get(cameraId), model.claims.epochs.get(cameraId));
+  assert.equal(heir!.ownership!.fault, null);
+});

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js';
+import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { Signal } from '../../base/signal.js';
 import { startThread, type ThreadHandle } from '../../base/thread-handle.js';
@@ -34,6 +35,8 @@ export class Boxes {
   #thread: ThreadHandle<ToPulse>;
   #view = nobodyYet;
   #known: readonly KnownBox[];
+  #remembered: string;
+  #isForgetful = false;
   #isLeaving = false;
   #isStopped = false;
 
@@ -41,6 +44,7 @@ export class Boxes {
     this.#options = options;
     this.#deps = deps;
     this.#known = deps.memory.known;
+    this.#remembered = JSON.stringify(this.#known);
     this.#thread = this.#start();
   }
 
@@ -98,10 +102,22 @@ export class Boxes {
     this.changed.emit();
   }
 
+  /** A disk that takes nothing now is asked again with the next word of the pulse. */
   #remember(known: readonly KnownBox[]): void {
-    if (JSON.stringify(known) === JSON.stringify(this.#known)) return;
     this.#known = known;
-    this.#deps.memory.remember(known);
+    const text = JSON.stringify(known);
+    if (text === this.#remembered) return;
+    try {
+      this.#deps.memory.remember(known);
+      this.#remembered = text;
+      this.#isForgetful = false;
+    } catch (thrown) {
+      if (!this.#isForgetful)
+        this.#deps.log.error("which boxes there are can't be written down: it will be when it can", {
+          reason: messageOf(thrown),
+        });
+      this.#isForgetful = true;
+    }
   }
 
   #report(before: BoxesView, after: BoxesView): void {

@@ -6,6 +6,7 @@ import type { HoldingTable } from '../../store/holdings.js';
 import type { BoxesView, BoxView } from '../boxes/box-table.js';
 import { Claiming } from './claiming.js';
 import type { Claims } from './claims.js';
+import { HeldBook } from './held-book.js';
 import { Rendezvous } from './rendezvous.js';
 import type { HeldRow, Report } from './report.js';
 import { Reports } from './reports.js';
@@ -68,6 +69,7 @@ export class Ownership {
   readonly #deps: OwnershipDeps;
   readonly #reports = new Reports();
   readonly #claiming: Claiming;
+  readonly #book: HeldBook;
   readonly #held = new Map<string, Held>();
   readonly #turn: Turn;
   /** What it had when it ended; those that it hasn't taken since. */
@@ -94,6 +96,7 @@ export class Ownership {
     this.#startedMs = deps.clock.monotonicMs();
     this.#awakeMs = this.#startedMs;
     this.#had = new Map(deps.holdings.open().map(({ cameraId, epoch }) => [cameraId, epoch]));
+    this.#book = new HeldBook(deps);
     this.#turn = new Turn(this.#had.size > 0, deps.clock);
     this.#claiming = new Claiming({
       ...{ clock: deps.clock, log: deps.log, claims: deps.claims, by: options },
@@ -112,15 +115,16 @@ export class Ownership {
     this.#timer?.cancel();
     this.#soon?.cancel();
     this.#claiming.stop();
+    this.#book.write();
   }
 
   get count(): number {
     return this.#held.size;
   }
 
-  /** Why cameras can't be claimed; null: they can. */
+  /** Why cameras can't be claimed, or not be written down; null: they can. */
   get fault(): string | null {
-    return this.#claiming.fault;
+    return this.#claiming.fault ?? this.#book.fault;
   }
 
   has(cameraId: string): boolean {
@@ -196,6 +200,7 @@ export class Ownership {
     const isTime = this.#ticks++ % TICKS_PER_LOOK === 0;
     if (this.#tellReady() || isTime) this.#look();
     else this.#noticeStandstill();
+    if (isTime) this.#book.write();
     if (isTime) this.#deps.wire.tellAll([...this.#held.keys()].map((id) => this.#rowOf(id, true)));
   }
 
@@ -276,10 +281,8 @@ export class Ownership {
     // Recorded first, written down and claimed then.
     this.changed.emit(ids);
     this.#tellSome(ids, []);
-    this.#deps.holdings.begin(
-      ids.map((cameraId) => ({ cameraId, epoch: this.#held.get(cameraId)!.epoch })),
-      this.#deps.clock.wallMs(),
-    );
+    for (const id of ids) this.#book.begin(id, this.#held.get(id)!.epoch);
+    this.#book.write();
     this.#claiming.add(ids);
   }
 
@@ -289,14 +292,14 @@ export class Ownership {
     this.#deps.log.info('cameras are no more of this box', { cameras: ids.length, first: ids[0] });
     this.changed.emit(ids);
     this.#tellSome([], ids);
-    this.#deps.holdings.end(ids, this.#deps.clock.wallMs());
+    for (const id of ids) this.#book.end(id);
   }
 
   #onClaimed(cameraId: string, epoch: number): void {
     const held = this.#held.get(cameraId);
     if (held === undefined) return;
     Object.assign(held, { epoch, isClaimed: true });
-    this.#deps.holdings.claim([{ cameraId, epoch }]);
+    this.#book.claim(cameraId, epoch);
     this.#tellSome([cameraId], []);
     this.lookSoon();
   }
