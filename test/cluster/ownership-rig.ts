@@ -19,9 +19,9 @@ class ModelClaims {
   readonly epochs = new Map<string, number>();
   isAway = false;
 
-  async claim(cameraId: string): Promise<number> {
+  async claim(cameraId: string, _by: object, atLeast: number): Promise<number> {
     if (this.isAway) throw new Error('no leader');
-    const epoch = (this.epochs.get(cameraId) ?? 0) + 1;
+    const epoch = Math.max((this.epochs.get(cameraId) ?? 0) + 1, atLeast);
     this.epochs.set(cameraId, epoch);
     return epoch;
   }

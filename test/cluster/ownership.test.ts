@@ -216,7 +216,7 @@ test('a database that takes nothing ends no recording: who has which camera is w
   assert.equal(other!.ownership!.fault, null);
   // One goes meanwhile.
   const gone = model.cameras.findIndex(({ id }) => before.has(id));
-  const [{ id }] = model.cameras.splice(gone, 1) as [{ id: string }];
+  const { id } = model.cameras.splice(gone, 1)[0]!;
   await model.pass(2_000);
   assert.ok(heir!.written.has(id));
   heir!.isDiskFull = false;
@@ -225,4 +225,42 @@ test('a database that takes nothing ends no recording: who has which camera is w
   assert.deepEqual([...heir!.written.keys()].sort(), held.sort());
   for (const cameraId of held) assert.equal(heir!.written.get(cameraId), model.claims.epochs.get(cameraId));
   assert.equal(heir!.ownership!.fault, null);
+});
+
+test('servers that lose all claims leave no camera with two, and later claims are still higher', async () => {
+  const model = await settled();
+  const [cut, ...others] = model.boxes;
+  const epochs = new Map(model.claims.epochs);
+  for (const box of others) {
+    box.deaf.add(cut!.name);
+    cut!.deaf.add(box.name);
+  }
+  model.claims.epochs.clear();
+  await model.pass(6_000);
+  for (const [id, epoch] of model.claims.epochs) assert.ok(epoch > epochs.get(id)!, id);
+  for (const box of model.boxes) box.deaf.clear();
+  await model.pass(3_000);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+});
+
+test('of two that have it by the same claim one lets go', async () => {
+  const model = await settled();
+  const [cut, ...others] = model.boxes;
+  for (const box of others) {
+    box.deaf.add(cut!.name);
+    cut!.deaf.add(box.name);
+    // As one that never heard of the claims before, with servers that forgot them.
+    box.kill();
+    (box.written as Map<string, number>).clear();
+  }
+  model.claims.epochs.clear();
+  await model.pass(2_000);
+  for (const box of others) box.start();
+  await model.pass(30_000);
+  assert.equal(Math.max(...model.ownerCounts), 2);
+  model.forgetGaps();
+  for (const box of model.boxes) box.deaf.clear();
+  await model.pass(5_000);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  assert.equal(longestGap(model), 0);
 });

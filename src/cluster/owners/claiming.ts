@@ -10,6 +10,8 @@ export type ClaimingDeps = {
   readonly by: { readonly box: string; readonly boot: string };
   /** Whether it is still to be claimed. */
   readonly isWanted: (cameraId: string) => boolean;
+  /** What it is held by until then: no claim is lower than what this box knows of. */
+  readonly epochOf: (cameraId: string) => number;
   readonly onClaimed: (cameraId: string, epoch: number) => void;
 };
 
@@ -55,9 +57,9 @@ export class Claiming {
   }
 
   async #claim(cameraId: string): Promise<void> {
-    const { claims, by, isWanted, onClaimed, log } = this.#deps;
+    const { claims, by, epochOf, isWanted, onClaimed, log } = this.#deps;
     try {
-      const epoch = await claims.claim(cameraId, by);
+      const epoch = await claims.claim(cameraId, by, epochOf(cameraId));
       if (this.#fault !== null) log.info('cameras can be claimed again');
       this.#fault = null;
       if (epoch === null) this.#waiting.add(cameraId);

@@ -11,7 +11,9 @@ export type ClaimsDeps = { readonly link: NatsLink; readonly sealed: SealedText 
 const CALL_MS = 1_000;
 const REPLICAS = 3;
 
-const ERROR = { messageNotFound: 10_037, streamNotFound: 10_059, wrongLastSequence: 10_071 } as const;
+const ERROR = { messageNotFound: 10_037, streamNotFound: 10_059 } as const;
+/** By what the leader has, and by what it is about to. */
+const WRONG_LAST_SEQUENCE: readonly number[] = [10_071, 10_164];
 
 type Clients = { readonly connection: NatsConnection; readonly manager: JetStreamManager };
 
@@ -38,10 +40,13 @@ export class Claims {
     this.#deps = deps;
   }
 
-  /** Answers the epoch; null: another box was first, and it is to be tried again. Throws where the servers are away. */
-  async claim(cameraId: string, by: Omit<Claim, 'epoch'>): Promise<number | null> {
+  /**
+   * Answers the epoch: one more than the bucket has, and no less than `atLeast`, as servers may have lost what they had. Null:
+   * another box was first, and it is to be tried again. Throws where the servers are away.
+   */
+  async claim(cameraId: string, by: Omit<Claim, 'epoch'>, atLeast: number): Promise<number | null> {
     try {
-      return await this.#claim(`owner/${cameraId}`, by);
+      return await this.#claim(`owner/${cameraId}`, by, atLeast);
     } catch (fault) {
       // Perhaps the bucket is gone.
       this.#clients = null;
@@ -49,18 +54,18 @@ export class Claims {
     }
   }
 
-  async #claim(key: string, { box, boot }: Omit<Claim, 'epoch'>): Promise<number | null> {
+  async #claim(key: string, { box, boot }: Omit<Claim, 'epoch'>, atLeast: number): Promise<number | null> {
     const { connection, manager } = await this.#open();
     const subject = this.#prefix + keyName(key);
     const before = await this.#find(manager, subject, key);
-    const epoch = before.epoch + 1;
+    const epoch = Math.max(before.epoch + 1, atLeast);
     const head = headers();
     head.set('Nats-Expected-Last-Subject-Sequence', String(before.sequence));
     const claim: Claim = { box, boot, epoch };
     const payload = this.#deps.sealed.seal(key, JSON.stringify(claim));
     const answer = await connection.request(subject, payload, { headers: head, timeout: CALL_MS });
     const { error } = answer.json<Acknowledgement>();
-    if (error?.err_code === ERROR.wrongLastSequence) return null;
+    if (error !== undefined && WRONG_LAST_SEQUENCE.includes(error.err_code)) return null;
     if (error !== undefined) throw new Error(error.description);
     return epoch;
   }
@@ -76,9 +81,14 @@ export class Claims {
     }
   }
 
+  /** What isn't a claim of this cluster, or was sealed by another key, is written over. */
   #epochIn(key: string, data: Uint8Array): number {
-    const { epoch } = JSON.parse(this.#deps.sealed.open(key, data)) as Partial<Claim>;
-    return Number.isSafeInteger(epoch) && epoch! >= 0 ? epoch! : 0;
+    try {
+      const { epoch } = JSON.parse(this.#deps.sealed.open(key, data)) as Partial<Claim>;
+      return Number.isSafeInteger(epoch) && epoch! >= 0 ? epoch! : 0;
+    } catch {
+      return 0;
+    }
   }
 
   /** Throws where there are no servers. The bucket is made where there is none. */

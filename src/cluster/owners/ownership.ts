@@ -101,6 +101,7 @@ export class Ownership {
     this.#claiming = new Claiming({
       ...{ clock: deps.clock, log: deps.log, claims: deps.claims, by: options },
       isWanted: (cameraId) => this.#held.get(cameraId)?.isClaimed === false,
+      epochOf: (cameraId) => this.#held.get(cameraId)?.epoch ?? 0,
       onClaimed: (cameraId, epoch) => this.#onClaimed(cameraId, epoch),
     });
   }
@@ -233,7 +234,10 @@ export class Ownership {
       const verdict = verdictOf({
         isWinner: this.#winnerOf(id, box) === this.#options.box,
         isLeaving: this.#isLeaving,
-        mine: held === undefined ? null : { ...held, isReady, heldMs: nowMs - held.sinceMs },
+        mine:
+          held === undefined
+            ? null
+            : { ...held, box: this.#options.box, isReady, heldMs: nowMs - held.sinceMs },
         theirs: this.#theirs(id, here),
       });
       if (verdict === 'take' && (mayTake || (mayTakeBack && this.#had.has(id)))) taken.push(id);
@@ -343,7 +347,7 @@ export class Ownership {
     const theirs: Theirs[] = [];
     for (const { name, boot, isLeaving } of here) {
       const row = this.#reports.find(name, boot, cameraId);
-      if (row !== null) theirs.push({ ...row, isLeaving });
+      if (row !== null) theirs.push({ ...row, box: name, isLeaving });
     }
     return theirs;
   }

@@ -1,5 +1,6 @@
 /** The camera as this box has it. */
 export type Mine = {
+  readonly box: string;
   readonly epoch: number;
   readonly isClaimed: boolean;
   readonly isReady: boolean;
@@ -8,6 +9,7 @@ export type Mine = {
 
 /** The camera as another box that lives has it. */
 export type Theirs = {
+  readonly box: string;
   readonly epoch: number;
   readonly isClaimed: boolean;
   readonly isReady: boolean;
@@ -34,9 +36,13 @@ export type Verdict = 'stay' | 'take' | 'turn' | 'drop' | 'give_up';
 /** A camera that another one shows is left alone after so long. */
 export const GIVE_UP_MS = 30_000;
 
+/** Servers that lost what they had may have given an epoch twice. */
+const isAbove = (a: Theirs, b: Mine): boolean => a.epoch > b.epoch || (a.epoch === b.epoch && a.box < b.box);
+
 /**
  * What this box is to do about a camera. Nothing that is recorded ends for it before another box records it: to be recorded
- * twice is allowed, not to be is not. Of two that have it the later claim wins, and one that hands over loses to any.
+ * twice is allowed, not to be is not. Of two that have it the later claim wins, of two alike the lesser name, and one that
+ * hands over loses to any.
  */
 export const verdictOf = ({ isWinner, isLeaving, mine, theirs }: Situation): Verdict => {
   if (mine === null) {
@@ -45,7 +51,7 @@ export const verdictOf = ({ isWinner, isLeaving, mine, theirs }: Situation): Ver
   }
   for (const other of theirs) {
     if (other.isLeaving) continue;
-    const isLater = mine.isClaimed && other.isClaimed && other.epoch > mine.epoch;
+    const isLater = mine.isClaimed && other.isClaimed && isAbove(other, mine);
     if ((isLeaving || isLater) && (other.isReady || !mine.isReady)) return 'drop';
     if (!mine.isReady && other.isReady && mine.heldMs >= GIVE_UP_MS) return 'give_up';
   }
