@@ -264,3 +264,15 @@ test('of two that have it by the same claim one lets go', async () => {
   assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
   assert.equal(longestGap(model), 0);
 });
+
+test('a camera that is off everywhere holds up none that comes over after it', async () => {
+  const model = await settled();
+  const [box] = model.boxes;
+  const share = model.cameras.filter(({ id }) => box!.ownership!.has(id)).map(({ id }) => id);
+  for (const { unreachable } of model.boxes) unreachable.add(share[0]!);
+  box!.kill();
+  await model.pass(5_000);
+  box!.start();
+  await model.pass(115_000);
+  for (const id of share.slice(1)) assert.deepEqual(model.owners(id), [box], id);
+});

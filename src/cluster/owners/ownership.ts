@@ -386,10 +386,12 @@ export class Ownership {
     );
   }
 
-  /** It works here, and nobody else has it any more; or it is no more this box's. */
+  /**
+   * Nobody else has it any more; or it is no more this box's. Who had it working lets go when it works here: a camera that is
+   * off needn't be waited for.
+   */
   #isTurnDone(cameraId: string, here: readonly BoxView[]): boolean {
-    if (!this.#held.has(cameraId)) return true;
-    return this.#cameras!.isReady(cameraId) && this.#theirs(cameraId, here).length === 0;
+    return !this.#held.has(cameraId) || this.#theirs(cameraId, here).length === 0;
   }
 
   /** Whether somebody is there who could take what this box has. */

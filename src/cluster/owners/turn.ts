@@ -9,7 +9,7 @@ const QUIET_MS = 3_000;
 /** A camera that didn't come over is left where it is for so long. */
 const REFUSED_MS = 10 * 60_000;
 
-/** Takes cameras over from boxes that have them, one at a time: the next one when the last one works here, and there no more. */
+/** Takes cameras over from boxes that have them, one at a time: the next one when the last one is there no more. */
 export class Turn {
   readonly #clock: Clock;
   #wellFromMs: number;
