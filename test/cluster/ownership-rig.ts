@@ -39,6 +39,8 @@ export class ModelBox {
   #seq = 0;
   #startedMs = 0 as MonotonicMs;
   #table: BoxTable | null = null;
+  /** As its pulse told last. */
+  #view!: BoxesView;
   #known: readonly KnownBox[] = [];
   /** Its database takes nothing. */
   isDiskFull = false;
@@ -48,6 +50,10 @@ export class ModelBox {
   readonly deaf = new Set<string>();
   /** What it can't connect. */
   readonly unreachable = new Set<string>();
+  /** What it records, but nothing of the file that has just begun is on the disk yet. */
+  readonly betweenFiles = new Set<string>();
+  /** How often it took each camera. */
+  readonly takes = new Map<string, number>();
 
   constructor(name: string, model: ClusterModel) {
     this.name = name;
@@ -64,6 +70,7 @@ export class ModelBox {
     this.#startedMs = clock.monotonicMs();
     this.#isLeaving = false;
     this.#table = new BoxTable({ name: this.name, lostMs: LOST_MS, known: this.#known }, this.#startedMs);
+    this.#view = this.#viewOf(this.#table);
     const own = { box: this.name, boot: this.#boot };
     let seq = 0;
     const send = (report: Omit<Report, 'box' | 'boot' | 'seq'>) =>
@@ -93,13 +100,15 @@ export class ModelBox {
     );
     ownership.changed.on((ids) => {
       for (const id of ids)
-        if (ownership.has(id)) this.sinceMs.set(id, clock.monotonicMs());
-        else this.sinceMs.delete(id);
+        if (ownership.has(id)) {
+          if (!this.sinceMs.has(id)) this.takes.set(id, (this.takes.get(id) ?? 0) + 1);
+          this.sinceMs.set(id, this.sinceMs.get(id) ?? clock.monotonicMs());
+        } else this.sinceMs.delete(id);
     });
     this.ownership = ownership;
     ownership.begin({
       list: () => this.#model.cameras,
-      isReady: (id) => this.isReady(id),
+      isReady: (id) => this.isReady(id) && !this.betweenFiles.has(id),
       figures: () => [this.name],
     });
   }
@@ -137,6 +146,7 @@ export class ModelBox {
       isConnected: true,
     });
     this.#known = this.#table.known;
+    this.#view = this.#viewOf(this.#table);
     if (hasNews) this.ownership?.lookSoon();
   }
 
@@ -152,8 +162,8 @@ export class ModelBox {
     return { ...own, cameras: this.ownership?.count ?? 0 };
   }
 
-  get #view(): BoxesView {
-    return this.#table!.view({ ...this.#own, isLeaving: this.#isLeaving }, this.#startedMs);
+  #viewOf(table: BoxTable): BoxesView {
+    return table.view({ ...this.#own, isLeaving: this.#isLeaving }, this.#startedMs);
   }
 
   /** What its database has, by camera. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ClusterModel } from './ownership-rig.js';
+import { ClusterModel, type ModelBox } from './ownership-rig.js';
 
 const CAMERAS = 12;
 
@@ -16,6 +16,19 @@ const settled = async (boxes = 3): Promise<ClusterModel> => {
 };
 
 const longestGap = (model: ClusterModel): number => Math.max(0, ...model.longestGapMs.values());
+
+const unrecorded = (model: ClusterModel): string[] =>
+  model.cameras
+    .filter(({ id }) => !model.boxes.some((box) => box.isHere && box.isReady(id)))
+    .map(({ id }) => id);
+
+const cutOff = (model: ClusterModel, cut: ModelBox): void => {
+  for (const box of model.boxes)
+    if (box !== cut) {
+      box.deaf.add(cut.name);
+      cut.deaf.add(box.name);
+    }
+};
 
 test('boxes that start together share the cameras, and one that is lost is replaced at once', async () => {
   const model = await settled();
@@ -64,12 +77,9 @@ test('a box that hands over is left when all that it had works elsewhere', async
 
 test('who hears nobody keeps what it has and takes nothing; what was recorded twice comes down to one', async () => {
   const model = await settled();
-  const [cut, ...others] = model.boxes;
+  const [cut] = model.boxes;
   const had = model.cameras.filter(({ id }) => cut!.ownership!.has(id));
-  for (const box of others) {
-    box.deaf.add(cut!.name);
-    cut!.deaf.add(box.name);
-  }
+  cutOff(model, cut!);
   await model.pass(6_000);
   assert.equal(cut!.ownership!.count, had.length, 'it keeps what it has');
   for (const { id } of had) assert.equal(model.owners(id).length, 2, 'the others have it, too');
@@ -123,13 +133,12 @@ test('boxes that all end and start again take what they had, not what is others'
   );
 });
 
-type Step = readonly [what: 'kill' | 'start' | 'cut' | 'mend' | 'deafen' | 'away' | 'there', box: number];
+const events = ['kill', 'start', 'cut', 'mend', 'deafen', 'away', 'there', 'blind', 'see'] as const;
+
+type Step = readonly [what: (typeof events)[number], box: number];
 
 test('whatever happens to boxes, one box has each camera when that is over', async () => {
-  const step: fc.Arbitrary<Step> = fc.tuple(
-    fc.constantFrom('kill', 'start', 'cut', 'mend', 'deafen', 'away', 'there'),
-    fc.nat(2),
-  );
+  const step: fc.Arbitrary<Step> = fc.tuple(fc.constantFrom(...events), fc.nat(2));
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.tuple(step, fc.integer({ min: 1, max: 80 })), { maxLength: 12 }),
@@ -158,6 +167,10 @@ test('whatever happens to boxes, one box has each camera when that is over', asy
           there: () => {
             model.claims.isAway = false;
           },
+          blind: (at) => {
+            for (const { id } of model.cameras) model.boxes[at]!.unreachable.add(id);
+          },
+          see: (at) => model.boxes[at]!.unreachable.clear(),
         };
         for (const [[what, at], ticks] of steps) {
           does[what](at);
@@ -165,9 +178,13 @@ test('whatever happens to boxes, one box has each camera when that is over', asy
         }
         does.mend(0);
         does.there(0);
-        for (const at of [0, 1, 2]) does.start(at);
+        for (const at of [0, 1, 2]) {
+          does.see(at);
+          does.start(at);
+        }
         await model.pass(20_000);
         assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+        assert.deepEqual(unrecorded(model), []);
       },
     ),
     { numRuns: 40 },
@@ -229,12 +246,9 @@ test('a database that takes nothing ends no recording: who has which camera is w
 
 test('servers that lose all claims leave no camera with two, and later claims are still higher', async () => {
   const model = await settled();
-  const [cut, ...others] = model.boxes;
+  const [cut] = model.boxes;
   const epochs = new Map(model.claims.epochs);
-  for (const box of others) {
-    box.deaf.add(cut!.name);
-    cut!.deaf.add(box.name);
-  }
+  cutOff(model, cut!);
   model.claims.epochs.clear();
   await model.pass(6_000);
   for (const [id, epoch] of model.claims.epochs) assert.ok(epoch > epochs.get(id)!, id);
@@ -246,9 +260,8 @@ test('servers that lose all claims leave no camera with two, and later claims ar
 test('of two that have it by the same claim one lets go', async () => {
   const model = await settled();
   const [cut, ...others] = model.boxes;
+  cutOff(model, cut!);
   for (const box of others) {
-    box.deaf.add(cut!.name);
-    cut!.deaf.add(box.name);
     // As one that never heard of the claims before, with servers that forgot them.
     box.kill();
     (box.written as Map<string, number>).clear();
@@ -275,4 +288,132 @@ test('a camera that is off everywhere holds up none that comes over after it', a
   box!.start();
   await model.pass(115_000);
   for (const id of share.slice(1)) assert.deepEqual(model.owners(id), [box], id);
+});
+
+test('cameras of a box that records nothing are recorded by those that can, and stay there', async () => {
+  const model = await settled();
+  const [lost, broken, healthy] = model.boxes;
+  for (const { id } of model.cameras) broken!.unreachable.add(id);
+  await model.pass(60_000);
+  assert.deepEqual(unrecorded(model), [], 'its own');
+  lost!.kill();
+  await model.pass(60_000);
+  assert.deepEqual(unrecorded(model), [], 'and what it inherited');
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  const takes = new Map(broken!.takes);
+  await model.pass(8 * 60_000);
+  assert.deepEqual(broken!.takes, takes);
+  assert.equal(healthy!.ownership!.count, model.cameras.length);
+  // It is mended.
+  broken!.unreachable.clear();
+  model.forgetGaps();
+  await model.pass(10 * 60_000);
+  assert.ok(broken!.ownership!.count > 0);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  assert.equal(longestGap(model), 0);
+});
+
+test('a camera that only one of two can reach is recorded by that, whose it ever is and whoever starts anew', async () => {
+  const model = await settled(2);
+  const [a, b] = model.boxes;
+  const before = model.cameras.length;
+  for (let at = 0; at < 8; at++) {
+    model.cameras.push({ id: `new-${at}`, box: null });
+    b!.unreachable.add(`new-${at}`);
+  }
+  for (const box of model.boxes) box.ownership!.lookSoon();
+  await model.pass(45_000);
+  assert.deepEqual(unrecorded(model), []);
+  for (const { id } of model.cameras.slice(before)) assert.deepEqual(model.owners(id), [a], id);
+  for (const box of [b, a]) {
+    box!.kill();
+    await model.pass(3_000);
+    box!.start();
+    await model.pass(60_000);
+    assert.deepEqual(unrecorded(model), [], box!.name);
+  }
+});
+
+test('a camera that is off is tried elsewhere now and then, and is recorded as soon as it is on', async () => {
+  const model = await settled();
+  const { id } = model.cameras[0]!;
+  const owner = model.owners(id)[0]!;
+  const others = model.boxes.filter((box) => box !== owner);
+  for (const { unreachable } of model.boxes) unreachable.add(id);
+  for (const { takes } of model.boxes) takes.clear();
+  let most = 0;
+  for (let minute = 0; minute < 40; minute++) {
+    await model.pass(60_000);
+    most = Math.max(most, model.owners(id).length);
+    assert.ok(owner.ownership!.has(id), 'who has it never lets go for that');
+  }
+  assert.ok(most <= 2, `${most} have it at the same time`);
+  for (const { name, takes } of others) {
+    const tries = takes.get(id) ?? 0;
+    assert.ok(tries >= 2 && tries <= 3, `${name}: ${tries} times in 40 minutes`);
+  }
+  for (const { unreachable } of model.boxes) unreachable.clear();
+  await model.pass(15_000);
+  assert.deepEqual(unrecorded(model), []);
+  assert.equal(model.owners(id).length, 1);
+});
+
+test('cameras that nobody takes, though a box is here that they are of, are taken by the next one', async () => {
+  const model = await settled();
+  const [lost, deaf, other] = model.boxes;
+  // It says that it lives, and knows of nothing.
+  for (const box of [lost, other]) deaf!.deaf.add(box!.name);
+  await model.pass(5_000);
+  lost!.kill();
+  await model.pass(20_000);
+  assert.deepEqual(unrecorded(model), []);
+});
+
+test('a box that starts again and again, and never says what it has, holds up no other', async () => {
+  const model = await settled(5);
+  const [lost, , , looping] = model.boxes;
+  const loop = async (times: number): Promise<void> => {
+    for (let time = 0; time < times; time++) {
+      looping!.kill();
+      await model.pass(1_000);
+      looping!.start();
+      looping!.ownership!.stop();
+      await model.pass(1_000);
+    }
+  };
+  await loop(2);
+  lost!.kill();
+  await loop(20);
+  assert.deepEqual(unrecorded(model), []);
+});
+
+test('who is cut off takes nothing of what it had long ago', async () => {
+  const model = await settled();
+  const [box, other] = model.boxes;
+  const had = model.cameras.filter(({ id }) => box!.ownership!.has(id));
+  box!.kill();
+  await model.pass(3_000);
+  for (const camera of had) camera.box = other!.name;
+  await model.pass(20_000);
+  box!.start();
+  await model.pass(120_000);
+  assert.equal(box!.ownership!.count, 0);
+  cutOff(model, box!);
+  await model.pass(10_000);
+  assert.equal(box!.ownership!.count, 0);
+});
+
+test('a recording whose file ends just as another box takes the camera goes on until that has it on its disk', async () => {
+  const model = await settled();
+  const { id } = model.cameras[0]!;
+  const owner = model.owners(id)[0]!;
+  const target = model.boxes.find((box) => box !== owner)!;
+  model.cameras[0]!.box = target.name;
+  owner.betweenFiles.add(id);
+  for (let waited = 0; !target.ownership!.has(id) && waited < 5_000; waited += 50) await model.pass(50);
+  await model.pass(700);
+  owner.betweenFiles.delete(id);
+  await model.pass(3_000);
+  assert.deepEqual(model.owners(id), [target]);
+  assert.equal(longestGap(model), 0);
 });

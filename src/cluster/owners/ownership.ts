@@ -4,14 +4,16 @@ import { Signal } from '../../base/signal.js';
 import type { OtherBox } from '../../relay/receive/pull.js';
 import type { HoldingTable } from '../../store/holdings.js';
 import type { BoxesView, BoxView } from '../boxes/box-table.js';
+import { AskedRelays } from './asked-relays.js';
 import { Claiming } from './claiming.js';
 import type { Claims } from './claims.js';
 import { HeldBook } from './held-book.js';
-import { Rendezvous } from './rendezvous.js';
 import type { HeldRow, Report } from './report.js';
-import { Reports } from './reports.js';
+import { type HeldElsewhere, Reports } from './reports.js';
+import { SecondChoice } from './second-choice.js';
+import { Shares } from './shares.js';
 import { Turn } from './turn.js';
-import { type Theirs, verdictOf } from './verdict.js';
+import { GIVE_UP_MS, type Theirs, verdictOf } from './verdict.js';
 
 /** The cameras of this box's configuration, and what becomes of those that it has. */
 export type OwnedCameras = {
@@ -43,20 +45,33 @@ const TICK_MS = 250;
 const TICKS_PER_LOOK = 4;
 /** Whoever stood still so long knows nothing of the others. */
 const STOOD_STILL_MS = 1_000;
-/** A box that says no more of its cameras than that it lives has none. */
+/** Boxes that say no more of their cameras than that they live have none. */
 const REPORT_WAIT_MS = 3_000;
 /** A box that starts without the others goes on with what it had after so long, whoever is there. */
 const ALONE_AFTER_MS = 5_000;
 /** What others had is left to those who may be starting, too, for so long. */
 const OTHERS_START_MS = 10_000;
 
-/** IPv6 addresses stand in brackets there. */
-const hostIn = (origin: string): string => new URL(origin).hostname.replace(/^\[|\]$/g, '');
+/** What it had is another's, perhaps, after so long. */
+const BACK_WITHIN_MS = 30_000;
+/** A camera that was recorded so lately is: a file ends, and the first of the next is not on the disk yet. */
+const STILL_READY_MS = 10_000;
+/** So many cameras are tried at the same time that work nowhere yet. */
+const MAX_TRIALS = 100;
+/** So much of its time this thread has for other things than looks. */
+const REST_PER_LOOK = 4;
+const LOOK_SOON_MS = 20;
 
-const isSameRelay = (a: OtherBox | undefined, b: OtherBox): boolean =>
-  a !== undefined && a.box === b.box && a.host === b.host && a.port === b.port;
-
-type Held = { epoch: number; isClaimed: boolean; readonly sinceMs: MonotonicMs; wasReady: boolean };
+type Held = {
+  epoch: number;
+  isClaimed: boolean;
+  isTrial: boolean;
+  readonly sinceMs: MonotonicMs;
+  /** When it was last seen working here. */
+  workedMs: MonotonicMs | null;
+  isReady: boolean;
+  isFailing: boolean;
+};
 
 /**
  * Which cameras this box has. All boxes follow the same rules by what each hears (README.md): nothing is agreed on, and
@@ -72,8 +87,11 @@ export class Ownership {
   readonly #book: HeldBook;
   readonly #held = new Map<string, Held>();
   readonly #turn: Turn;
-  /** What it had when it ended; those that it hasn't taken since. */
-  readonly #had: Map<string, number>;
+  readonly #second: SecondChoice;
+  /** What it had when it ended, and by which epoch. */
+  readonly #had: ReadonlyMap<string, number>;
+  /** Of these those that nobody else was heard to have since. */
+  readonly #mayBeBack: Set<string>;
   readonly #startedMs: MonotonicMs;
   #cameras: OwnedCameras | null = null;
   #timer: Timer | null = null;
@@ -82,12 +100,15 @@ export class Ownership {
   #ticks = 0;
   #stillUntilMs = 0;
   #isLeaving = false;
-  #candidates = '';
-  #rendezvous = new Rendezvous([]);
-  #present: ReadonlySet<string> = new Set();
-  readonly #winners = new Map<string, string | null>();
-  /** Of cameras that others have: where those are asked for their pictures. */
-  readonly #relays = new Map<string, OtherBox>();
+  /** The other boxes that live, of the view that was seen last. */
+  #here: ReadonlyMap<string, BoxView> = new Map();
+  #seen: BoxesView | null = null;
+  /** Since when not all that are here have told what they have; null: they have. */
+  #untoldMs: MonotonicMs | null = null;
+  #lookedForMs = 0;
+  readonly #claimed = new Set<string>();
+  readonly #shares = new Shares();
+  readonly #relays = new AskedRelays();
   #whenEmpty: (() => void) | null = null;
 
   constructor(options: OwnershipOptions, deps: OwnershipDeps) {
@@ -97,10 +118,15 @@ export class Ownership {
     this.#awakeMs = this.#startedMs;
     this.#had = new Map(deps.holdings.open().map(({ cameraId, epoch }) => [cameraId, epoch]));
     this.#book = new HeldBook(deps);
+    this.#mayBeBack = new Set(this.#had.keys());
+    this.#second = new SecondChoice(deps.clock);
     this.#turn = new Turn(this.#had.size > 0, deps.clock);
     this.#claiming = new Claiming({
       ...{ clock: deps.clock, log: deps.log, claims: deps.claims, by: options },
-      isWanted: (cameraId) => this.#held.get(cameraId)?.isClaimed === false,
+      isWanted: (cameraId) => {
+        const held = this.#held.get(cameraId);
+        return held !== undefined && !held.isClaimed && !held.isTrial;
+      },
       epochOf: (cameraId) => this.#held.get(cameraId)?.epoch ?? 0,
       onClaimed: (cameraId, epoch) => this.#onClaimed(cameraId, epoch),
     });
@@ -136,14 +162,14 @@ export class Ownership {
   boxOf(cameraId: string): string | null {
     const held = this.#held.get(cameraId);
     let found = held === undefined ? null : { box: this.#options.box, epoch: held.epoch };
-    for (const { name, row } of this.#elsewhere(cameraId))
-      if (found === null || row.epoch > found.epoch) found = { box: name, epoch: row.epoch };
+    for (const { box, row } of this.#elsewhere(cameraId))
+      if (found === null || row.epoch > found.epoch) found = { box, epoch: row.epoch };
     return found?.box ?? null;
   }
 
   /** Where another box that has it is asked for its pictures; null: it is this box's, or none can be asked. */
   relayOf(cameraId: string): OtherBox | null {
-    return this.has(cameraId) ? null : (this.#relays.get(cameraId) ?? null);
+    return this.has(cameraId) ? null : this.#relays.of(cameraId);
   }
 
   /** What the box tells of it that has it; null: nothing. */
@@ -167,14 +193,19 @@ export class Ownership {
   }
 
   hear(report: Report): void {
-    if (this.#reports.hear(report, this.#deps.clock.monotonicMs())) this.lookSoon();
+    // Of a start that isn't heard to live it is said again by somebody else; or all of it is told in a second.
+    const { boxes } = this.#deps.boxes();
+    if (!boxes.some(({ name, boot }) => name === report.box && boot === report.boot)) return;
+    if (this.#reports.hear(report)) this.lookSoon();
   }
 
   /** Something that counts may be another. */
   lookSoon(): void {
     if (this.#cameras === null) return;
-    this.#soon ??= this.#deps.clock.after(20, () => {
+    const restMs = Math.max(LOOK_SOON_MS, REST_PER_LOOK * this.#lookedForMs);
+    this.#soon ??= this.#deps.clock.after(restMs, () => {
       this.#soon = null;
+      this.#tellReady();
       this.#look();
     });
   }
@@ -218,54 +249,103 @@ export class Ownership {
   #look(): void {
     this.#noticeStandstill();
     const nowMs = this.#deps.clock.monotonicMs();
-    const view = this.#deps.boxes();
+    const view = this.#see();
     this.#findCandidates(view);
     this.#turn.look(view, this.#startedMs);
-    const here = view.boxes.filter(({ name, isHere }) => isHere && name !== this.#options.box);
-    const [mayTake, mayTakeBack] = this.#permissions(view, here, nowMs);
+    const [mayTake, mayTakeBack] = this.#permissions(view, nowMs);
+    if (nowMs - this.#startedMs >= BACK_WITHIN_MS) this.#mayBeBack.clear();
     const taken: string[] = [];
+    const tried: string[] = [];
+    const kept: string[] = [];
     const dropped: string[] = [];
     const turns: string[] = [];
+    const moved: string[] = [];
     const known = new Set<string>();
     for (const { id, box } of this.#cameras!.list()) {
       known.add(id);
       const held = this.#held.get(id);
-      const isReady = held !== undefined && this.#cameras!.isReady(id);
+      const theirs = this.#theirs(id);
+      const isWinner = this.#shares.winnerOf(id, box) === this.#options.box;
       const verdict = verdictOf({
-        isWinner: this.#winnerOf(id, box) === this.#options.box,
-        isLeaving: this.#isLeaving,
-        mine:
-          held === undefined
-            ? null
-            : { ...held, box: this.#options.box, isReady, heldMs: nowMs - held.sinceMs },
-        theirs: this.#theirs(id, here),
+        ...{ isWinner, isLeaving: this.#isLeaving, theirs },
+        mine: held === undefined ? null : { ...held, box: this.#options.box, heldMs: nowMs - held.sinceMs },
       });
-      if (verdict === 'take' && (mayTake || (mayTakeBack && this.#had.has(id)))) taken.push(id);
-      else if (verdict === 'turn' && mayTake && this.#isHeardBy(id, here)) turns.push(id);
+      const isBack = this.#mayBeBack.has(id);
+      const mayTakeIt = mayTake || (mayTakeBack && isBack);
+      if (verdict === 'take' && mayTakeIt) taken.push(id);
+      else if (verdict === 'wait') {
+        const place = this.#shares.placeOf(this.#options.box, id, box, theirs);
+        if (place !== null && this.#second.mayTake(id, isBack ? 1 : place) && mayTakeIt) taken.push(id);
+      } else if (verdict === 'turn' && mayTake && this.#isHeardBy(theirs)) turns.push(id);
+      else if (verdict === 'try') {
+        if (isWinner && mayTake && this.#isHeardBy(theirs)) turns.push(id);
+        if (mayTake && this.#mayTry(id, box, theirs)) tried.push(id);
+      } else if (verdict === 'keep') kept.push(id);
       else if (verdict === 'drop') dropped.push(id);
       else if (verdict === 'give_up') {
-        this.#turn.refuse(id);
+        if (held?.isTrial === true) this.#second.failed(id);
+        else this.#turn.refuse(id);
         dropped.push(id);
       }
+      if (held?.isReady === true || theirs.some(({ row }) => row.isReady)) this.#second.recorded(id);
+      if (theirs.length > 0 && isBack) this.#mayBeBack.delete(id);
+      if (this.#relays.look(id, theirs) && held === undefined) moved.push(id);
     }
     for (const id of this.#held.keys()) if (!known.has(id)) dropped.push(id);
-    const next = this.#isLeaving ? null : this.#turn.next(turns, (id) => this.#isTurnDone(id, here));
+    this.#second.keepOnly(known);
+    this.#relays.keepOnly(known);
+    const next = this.#isLeaving ? null : this.#turn.next(turns, (id) => this.#isTurnDone(id));
     if (next !== null) taken.push(next);
-    const moved = this.#lookAtRelays(known, here);
     this.#drop(dropped);
-    this.#take(taken);
+    this.#keep(kept);
+    this.#take(taken, false);
+    this.#take(tried.filter((id) => id !== next).slice(0, Math.max(0, MAX_TRIALS - this.#trials)), true);
     if (moved.length > 0) this.changed.emit(moved);
+    this.#tellClaimed();
     if (this.#isLeaving && (this.#held.size === 0 || !this.#hasHeirs)) this.#whenEmpty?.();
+    this.#lookedForMs = this.#deps.clock.monotonicMs() - nowMs;
   }
 
-  #permissions(
-    view: BoxesView,
-    here: readonly BoxView[],
-    nowMs: number,
-  ): readonly [any: boolean, had: boolean] {
-    const isKnown = here.every(
-      ({ name, boot, sinceMs }) => this.#reports.isKnown(name, boot) || nowMs - sinceMs >= REPORT_WAIT_MS,
+  /** Who is here. */
+  #see(): BoxesView {
+    const view = this.#deps.boxes();
+    if (view === this.#seen) return view;
+    this.#seen = view;
+    this.#here = new Map(
+      view.boxes.flatMap((box): [string, BoxView][] =>
+        box.isHere && box.name !== this.#options.box ? [[box.name, box]] : [],
+      ),
     );
+    this.#relays.see(this.#here.values());
+    return view;
+  }
+
+  #mayTry(cameraId: string, pinnedTo: string | null, theirs: readonly Theirs[]): boolean {
+    return this.#second.mayTry(cameraId, () =>
+      this.#shares.placeOf(this.#options.box, cameraId, pinnedTo, theirs),
+    );
+  }
+
+  get #trials(): number {
+    let trials = 0;
+    for (const { isTrial } of this.#held.values()) if (isTrial) trials += 1;
+    return trials;
+  }
+
+  /** It was tried, and works here. */
+  #keep(ids: readonly string[]): void {
+    if (ids.length === 0) return;
+    for (const id of ids) this.#held.get(id)!.isTrial = false;
+    this.#deps.log.info('cameras that worked nowhere else work here', { cameras: ids.length, first: ids[0] });
+    this.#tellSome(ids, []);
+    this.#claiming.add(ids);
+  }
+
+  #permissions(view: BoxesView, nowMs: MonotonicMs): readonly [any: boolean, had: boolean] {
+    const isTold = [...this.#here.values()].every(({ name, boot }) => this.#reports.isKnown(name, boot));
+    // One that starts again and again, and never says what it has, is not waited for each time.
+    this.#untoldMs = isTold ? null : (this.#untoldMs ?? nowMs);
+    const isKnown = this.#untoldMs === null || nowMs - this.#untoldMs >= REPORT_WAIT_MS;
     const upMs = nowMs - this.#startedMs;
     const isAwake = isKnown && nowMs >= this.#stillUntilMs;
     const areAllHere = view.awaited.length === 0 || upMs >= OTHERS_START_MS;
@@ -273,21 +353,24 @@ export class Ownership {
     return [mayTake && areAllHere, mayTake || (isAwake && upMs >= ALONE_AFTER_MS)];
   }
 
-  #take(ids: readonly string[]): void {
+  #take(ids: readonly string[], isTrial: boolean): void {
     if (ids.length === 0) return;
     const nowMs = this.#deps.clock.monotonicMs();
     for (const id of ids) {
       const epoch = Math.max(this.#reports.highestEpoch(id), this.#had.get(id) ?? 0) + 1;
-      this.#held.set(id, { epoch, isClaimed: false, sinceMs: nowMs, wasReady: false });
-      this.#had.delete(id);
+      const sinceMs = nowMs;
+      const isNew = { isClaimed: false, isReady: false, isFailing: false, workedMs: null };
+      this.#held.set(id, { epoch, sinceMs, isTrial, ...isNew });
+      this.#mayBeBack.delete(id);
     }
-    this.#deps.log.info('this box takes cameras', { cameras: ids.length, first: ids[0] });
+    const what = isTrial ? 'this box tries cameras that work nowhere' : 'this box takes cameras';
+    this.#deps.log.info(what, { cameras: ids.length, first: ids[0] });
     // Recorded first, written down and claimed then.
     this.changed.emit(ids);
     this.#tellSome(ids, []);
     for (const id of ids) this.#book.begin(id, this.#held.get(id)!.epoch);
     this.#book.write();
-    this.#claiming.add(ids);
+    if (!isTrial) this.#claiming.add(ids);
   }
 
   #drop(ids: readonly string[]): void {
@@ -304,17 +387,27 @@ export class Ownership {
     if (held === undefined) return;
     Object.assign(held, { epoch, isClaimed: true });
     this.#book.claim(cameraId, epoch);
-    this.#tellSome([cameraId], []);
+    this.#claimed.add(cameraId);
     this.lookSoon();
+  }
+
+  /** All that were since the last look. */
+  #tellClaimed(): void {
+    const ids = [...this.#claimed].filter((id) => this.#held.has(id));
+    this.#claimed.clear();
+    if (ids.length > 0) this.#tellSome(ids, []);
   }
 
   /** Whoever waits for that hears of it at once. Whether there was any. */
   #tellReady(): boolean {
+    const nowMs = this.#deps.clock.monotonicMs();
     const news: string[] = [];
     for (const [id, held] of this.#held) {
-      const isReady = this.#cameras!.isReady(id);
-      if (isReady !== held.wasReady) news.push(id);
-      held.wasReady = isReady;
+      const { isReady, isFailing } = held;
+      if (this.#cameras!.isReady(id)) held.workedMs = nowMs;
+      held.isReady = held.workedMs !== null && nowMs - held.workedMs < STILL_READY_MS;
+      held.isFailing = nowMs - (held.workedMs ?? held.sinceMs) >= GIVE_UP_MS;
+      if (isReady !== held.isReady || isFailing !== held.isFailing) news.push(id);
     }
     if (news.length > 0) this.#tellSome(news, []);
     return news.length > 0;
@@ -328,70 +421,39 @@ export class Ownership {
   }
 
   #rowOf(cameraId: string, withFigures: boolean): HeldRow {
-    const { epoch, isClaimed } = this.#held.get(cameraId)!;
+    const { epoch, isClaimed, isReady, isFailing, isTrial } = this.#held.get(cameraId)!;
     const figures = withFigures ? this.#cameras!.figures(cameraId) : null;
-    return { cameraId, epoch, isClaimed, isReady: this.#cameras!.isReady(cameraId), figures };
+    return { cameraId, epoch, isClaimed, isReady, isFailing, isTrial, figures };
   }
 
-  #elsewhere(cameraId: string): { readonly name: string; readonly box: BoxView; readonly row: HeldRow }[] {
-    return this.#deps.boxes().boxes.flatMap((box) => {
-      const row =
-        box.isHere && box.name !== this.#options.box
-          ? this.#reports.find(box.name, box.boot, cameraId)
-          : null;
-      return row === null ? [] : [{ name: box.name, box, row }];
-    });
+  /** Where others have it, and don't merely try to. */
+  #elsewhere(cameraId: string): HeldElsewhere[] {
+    this.#see();
+    return this.#reports
+      .of(cameraId)
+      .filter(({ box, boot, row }) => this.#here.get(box)?.boot === boot && (row.isReady || !row.isTrial));
   }
 
-  #theirs(cameraId: string, here: readonly BoxView[]): Theirs[] {
+  #theirs(cameraId: string): Theirs[] {
     const theirs: Theirs[] = [];
-    for (const { name, boot, isLeaving } of here) {
-      const row = this.#reports.find(name, boot, cameraId);
-      if (row !== null) theirs.push({ ...row, box: name, isLeaving });
+    for (const { box, boot, row } of this.#reports.of(cameraId)) {
+      const view = this.#here.get(box);
+      if (view?.boot === boot) theirs.push({ box, row, isLeaving: view.isLeaving });
     }
     return theirs;
   }
 
-  /**
-   * Those of which pictures are asked for elsewhere than before: of whoever has it by the latest claim, and in between of
-   * whoever had it, so that viewers wait where they are.
-   */
-  #lookAtRelays(cameraIds: ReadonlySet<string>, here: readonly BoxView[]): string[] {
-    const relays = here.flatMap(({ name, boot, address, relayPort: port }) =>
-      address === null || port === null ? [] : [{ boot, relay: { box: name, host: hostIn(address), port } }],
-    );
-    const moved: string[] = [];
-    for (const id of this.#relays.keys()) if (!cameraIds.has(id)) this.#relays.delete(id);
-    for (const id of cameraIds) {
-      let found: OtherBox | null = null;
-      let highest = Number.NEGATIVE_INFINITY;
-      for (const { boot, relay } of relays) {
-        const epoch = this.#reports.find(relay.box, boot, id)?.epoch ?? Number.NEGATIVE_INFINITY;
-        if (epoch > highest) found = relay;
-        highest = Math.max(highest, epoch);
-      }
-      const before = this.#relays.get(id);
-      if (found === null || isSameRelay(before, found)) continue;
-      this.#relays.set(id, found);
-      if (!this.#held.has(id)) moved.push(id);
-    }
-    return moved;
-  }
-
   /** Who has it and doesn't hear this box believes that it is away, and would take it back. */
-  #isHeardBy(cameraId: string, here: readonly BoxView[]): boolean {
-    return here.every(
-      ({ name, boot, hears }) =>
-        this.#reports.find(name, boot, cameraId) === null || hears.includes(this.#options.box),
-    );
+  #isHeardBy(theirs: readonly Theirs[]): boolean {
+    return theirs.every(({ box }) => this.#here.get(box)?.hears.includes(this.#options.box) === true);
   }
 
   /**
    * Nobody else has it any more; or it is no more this box's. Who had it working lets go when it works here: a camera that is
    * off needn't be waited for.
    */
-  #isTurnDone(cameraId: string, here: readonly BoxView[]): boolean {
-    return !this.#held.has(cameraId) || this.#theirs(cameraId, here).length === 0;
+  #isTurnDone(cameraId: string): boolean {
+    return !this.#held.has(cameraId) || this.#elsewhere(cameraId).length === 0;
   }
 
   /** Whether somebody is there who could take what this box has. */
@@ -409,24 +471,7 @@ export class Ownership {
       ({ name, isHere, isLeaving }) =>
         isHere && !isLeaving && !(this.#isLeaving && name === this.#options.box),
     );
-    const candidates = staying.map(({ name, capacity }) => ({ name, capacity }));
-    const text = JSON.stringify(candidates);
     this.#reports.keepOnly(new Set(boxes.map(({ name }) => name)));
-    if (text === this.#candidates) return;
-    this.#candidates = text;
-    this.#rendezvous = new Rendezvous(candidates);
-    this.#present = new Set(candidates.map(({ name }) => name));
-    this.#winners.clear();
-    this.#turn.changed();
-  }
-
-  #winnerOf(cameraId: string, pinnedTo: string | null): string | null {
-    if (pinnedTo !== null && this.#present.has(pinnedTo)) return pinnedTo;
-    let winner = this.#winners.get(cameraId);
-    if (winner === undefined) {
-      winner = this.#rendezvous.ownerOf(cameraId);
-      this.#winners.set(cameraId, winner);
-    }
-    return winner;
+    if (this.#shares.see(staying)) this.#turn.changed();
   }
 }

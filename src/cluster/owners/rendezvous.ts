@@ -19,6 +19,15 @@ const mixed = (value: number): number => {
 
 type Seeded = Candidate & { readonly seed: number };
 
+const scoreOf = (camera: number, { capacity, seed }: Seeded): number => {
+  // Of both halves, as 32 bits are alike too often.
+  const low = mixed(camera ^ seed);
+  const high = mixed(low ^ Math.imul(camera, 0x9e3779b1)) & 0x1fffff;
+  // Between 0 and 1, neither of them.
+  const chance = (high * 0x1_0000_0000 + low + 0.5) / 0x20_0000_0000_0000;
+  return capacity / -Math.log(chance);
+};
+
 /**
  * Highest weighted rendezvous hash: all boxes that know of the same ones give a camera to the same one, each has a share as
  * large as its capacity says, and where one comes or goes nothing moves but what it gets or had.
@@ -37,17 +46,21 @@ export class Rendezvous {
     const camera = seedOf(cameraId);
     let owner: string | null = null;
     let highest = Number.NEGATIVE_INFINITY;
-    for (const { name, capacity, seed } of this.#boxes) {
-      // Of both halves, as 32 bits are alike too often.
-      const low = mixed(camera ^ seed);
-      const high = mixed(low ^ Math.imul(camera, 0x9e3779b1)) & 0x1fffff;
-      // Between 0 and 1, neither of them.
-      const chance = (high * 0x1_0000_0000 + low + 0.5) / 0x20_0000_0000_0000;
-      const score = capacity / -Math.log(chance);
-      if (score < highest || (score === highest && owner !== null && name > owner)) continue;
+    for (const box of this.#boxes) {
+      const score = scoreOf(camera, box);
+      if (score < highest || (score === highest && owner !== null && box.name > owner)) continue;
       highest = score;
-      owner = name;
+      owner = box.name;
     }
     return owner;
+  }
+
+  /** Whose it is, whose it would be without that one, and so on. */
+  orderOf(cameraId: string): string[] {
+    const camera = seedOf(cameraId);
+    return this.#boxes
+      .map((box) => ({ name: box.name, score: scoreOf(camera, box) }))
+      .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
+      .map(({ name }) => name);
   }
 }

@@ -10,6 +10,10 @@ export type HeldRow = {
   readonly isClaimed: boolean;
   /** Its pictures are on this box's disk or, where none are to be, there; or it is not to be connected. */
   readonly isReady: boolean;
+  /** It hasn't been that for long, or never was. */
+  readonly isFailing: boolean;
+  /** It only tries whether it works there, as it doesn't where it is. */
+  readonly isTrial: boolean;
   /** What it shows of the camera; null: not told with this. */
   readonly figures: unknown;
 };
@@ -35,11 +39,16 @@ const MAX_FIGURES = 64;
 const CAMERA_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const CLAIMED = 1;
 const READY = 2;
+const FAILING = 4;
+const TRIAL = 8;
+
+const flagsOf = ({ isClaimed, isReady, isFailing, isTrial }: HeldRow): number =>
+  (isClaimed ? CLAIMED : 0) + (isReady ? READY : 0) + (isFailing ? FAILING : 0) + (isTrial ? TRIAL : 0);
 
 export const reportBytes = ({ box, boot, seq, part, rows, dropped }: Report): Buffer => {
-  const told = rows.map(({ cameraId, epoch, isClaimed, isReady, figures }) => [
-    ...[cameraId, epoch, (isClaimed ? CLAIMED : 0) + (isReady ? READY : 0)],
-    ...(figures === null ? [] : [figures]),
+  const told = rows.map((row) => [
+    ...[row.cameraId, row.epoch, flagsOf(row)],
+    ...(row.figures === null ? [] : [row.figures]),
   ]);
   return deflateRawSync(JSON.stringify({ box, boot, seq, part, rows: told, dropped }), { level: 1 });
 };
@@ -58,6 +67,8 @@ const rowOf = (value: unknown): HeldRow | null => {
     ...{ cameraId, epoch, figures },
     isClaimed: (flags & CLAIMED) !== 0,
     isReady: (flags & READY) !== 0,
+    isFailing: (flags & FAILING) !== 0,
+    isTrial: (flags & TRIAL) !== 0,
   };
 };
 

@@ -1,0 +1,50 @@
+import type { OtherBox } from '../../relay/receive/pull.js';
+import type { BoxView } from '../boxes/box-table.js';
+import type { Theirs } from './verdict.js';
+
+/** IPv6 addresses stand in brackets there. */
+const hostIn = (origin: string): string => new URL(origin).hostname.replace(/^\[|\]$/g, '');
+
+/** Where boxes are asked for pictures; null: it can't be. */
+const relayOf = ({ name, address, relayPort }: BoxView): OtherBox | null =>
+  address === null || relayPort === null ? null : { box: name, host: hostIn(address), port: relayPort };
+
+const isSame = (a: OtherBox | undefined, b: OtherBox): boolean =>
+  a !== undefined && a.box === b.box && a.host === b.host && a.port === b.port;
+
+/**
+ * Which other box is asked for a camera's pictures: whoever has it by the latest claim, and in between whoever had it, so that
+ * viewers wait where they are.
+ */
+export class AskedRelays {
+  readonly #byCamera = new Map<string, OtherBox>();
+  #byBox: ReadonlyMap<string, OtherBox | null> = new Map();
+
+  of(cameraId: string): OtherBox | null {
+    return this.#byCamera.get(cameraId) ?? null;
+  }
+
+  /** The other boxes that live. */
+  see(here: Iterable<BoxView>): void {
+    this.#byBox = new Map([...here].map((box): [string, OtherBox | null] => [box.name, relayOf(box)]));
+  }
+
+  /** True: it is another one than before. */
+  look(cameraId: string, theirs: readonly Theirs[]): boolean {
+    let found: OtherBox | null = null;
+    let highest = Number.NEGATIVE_INFINITY;
+    for (const { box, row } of theirs) {
+      const relay = this.#byBox.get(box) ?? null;
+      if (relay === null || row.epoch <= highest || (row.isTrial && !row.isReady)) continue;
+      found = relay;
+      highest = row.epoch;
+    }
+    if (found === null || isSame(this.#byCamera.get(cameraId), found)) return false;
+    this.#byCamera.set(cameraId, found);
+    return true;
+  }
+
+  keepOnly(cameraIds: ReadonlySet<string>): void {
+    for (const id of this.#byCamera.keys()) if (!cameraIds.has(id)) this.#byCamera.delete(id);
+  }
+}

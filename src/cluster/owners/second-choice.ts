@@ -1,0 +1,74 @@
+import type { Clock } from '../../base/clock.js';
+import { GIVE_UP_MS } from './verdict.js';
+
+/** A camera that nobody has is left to each box that is before this one for so long. */
+const UNTAKEN_MS = 5_000;
+/** One that doesn't work where it is: to each for so long as it tries, and says how that went. */
+const TRY_MS = GIVE_UP_MS + 15_000;
+/** When all have tried, they try again after so long; twice as long after each time. */
+const ROUND_MS = 10 * 60_000;
+const LONGEST_ROUND_MS = 60 * 60_000;
+
+type Lack = {
+  readonly sinceMs: number;
+  /** Since when, or from when on, the boxes try one after the other. */
+  roundMs: number;
+  rounds: number;
+};
+
+/**
+ * Cameras that are recorded by nobody, though a box is here that they are of: the others take them, or try to, one after the
+ * other. Each goes by its own clock and by how many are before it in the hash's order: nobody tells whose turn it is. A camera
+ * that is off is tried by each once in a while.
+ */
+export class SecondChoice {
+  readonly #clock: Clock;
+  readonly #lacks = new Map<string, Lack>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Of cameras that nobody has. `place`: how many are before this box. */
+  mayTake(cameraId: string, place: number): boolean {
+    return this.#clock.monotonicMs() - this.#lackOf(cameraId).sinceMs >= place * UNTAKEN_MS;
+  }
+
+  /** Of cameras that don't work where they are. `placeOf` is only asked where it matters; null: this box takes none. */
+  mayTry(cameraId: string, placeOf: () => number | null): boolean {
+    const nowMs = this.#clock.monotonicMs();
+    const lack = this.#lackOf(cameraId);
+    if (nowMs < lack.roundMs) return false;
+    const place = placeOf();
+    if (place === null) return false;
+    const beforeMs = place * TRY_MS;
+    if (nowMs < lack.roundMs + beforeMs) return false;
+    lack.roundMs = nowMs - beforeMs;
+    return true;
+  }
+
+  /** It was tried, and doesn't work here. */
+  failed(cameraId: string): void {
+    const lack = this.#lackOf(cameraId);
+    lack.roundMs += Math.min(ROUND_MS * 2 ** lack.rounds, LONGEST_ROUND_MS);
+    lack.rounds = Math.min(lack.rounds + 1, 8);
+  }
+
+  /** Somebody records it. */
+  recorded(cameraId: string): void {
+    this.#lacks.delete(cameraId);
+  }
+
+  keepOnly(cameraIds: ReadonlySet<string>): void {
+    for (const id of this.#lacks.keys()) if (!cameraIds.has(id)) this.#lacks.delete(id);
+  }
+
+  #lackOf(cameraId: string): Lack {
+    const known = this.#lacks.get(cameraId);
+    if (known !== undefined) return known;
+    const nowMs = this.#clock.monotonicMs();
+    const lack: Lack = { sinceMs: nowMs, roundMs: nowMs, rounds: 0 };
+    this.#lacks.set(cameraId, lack);
+    return lack;
+  }
+}
