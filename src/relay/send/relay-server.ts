@@ -7,6 +7,7 @@ import { serverTls } from '../shared-key-tls.js';
 import { Outgoing, type SentFeed } from './outgoing.js';
 import { Rest } from './rest.js';
 import { Staging } from './staging.js';
+import { Strangers } from './strangers.js';
 
 export type RelayServerDeps = {
   readonly clock: Clock;
@@ -20,6 +21,8 @@ const TICK_MS = 1_000;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 /** Of all boxes together, those included that have not said yet who they are. */
 const MAX_LINKS = 20_000;
+/** A host that vanished sends no end. */
+const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelay: 10_000 } as const;
 
 /** What sends this box's frames to others: a plain class; the thread around it is workers/relay.ts. */
 export class RelayServer {
@@ -29,6 +32,7 @@ export class RelayServer {
   readonly #staging = new Staging();
   readonly #bells = new Bells();
   readonly #rest: Rest;
+  readonly #strangers: Strangers;
   /** One object for each bell, however often it was told of. */
   readonly #bellsById = new Map<number, SharedArrayBuffer>();
   readonly #links = new Set<Outgoing>();
@@ -39,15 +43,16 @@ export class RelayServer {
     this.#options = options;
     this.#deps = deps;
     this.#rest = new Rest(deps.clock);
+    this.#strangers = new Strangers(deps);
     const tls = { ...serverTls(Buffer.from(options.key)), handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
-    this.#server = createServer(tls, (socket) => this.#onLink(socket));
-    this.#server.maxConnections = MAX_LINKS;
-    this.#server.on('tlsClientError', (error, socket) => {
-      deps.log.warn('somebody without the key of the cluster asked for cameras', {
-        client: socket.remoteAddress ?? '',
-        reason: error.message,
-      });
+    this.#server = createServer({ ...tls, ...KEEP_ALIVE }, (socket) => {
+      this.#strangers.remove(socket);
+      this.#onLink(socket);
     });
+    this.#server.maxConnections = MAX_LINKS;
+    this.#server.on('connection', (socket) => this.#strangers.add(socket));
+    // Of one that says nothing, too: nobody else ends it.
+    this.#server.on('tlsClientError', (error, socket) => this.#strangers.refuse(socket, error.message));
     this.#server.on('error', ({ message, code = '' }: NodeJS.ErrnoException) =>
       deps.send({ type: 'failed', code, message }),
     );
@@ -85,6 +90,7 @@ export class RelayServer {
 
   #tick(): void {
     const nowMs = this.#deps.clock.monotonicMs();
+    this.#strangers.tick(nowMs);
     for (const link of [...this.#links]) link.tick(nowMs);
   }
 
