@@ -68,7 +68,8 @@ export class Outgoing implements WireHandler {
   #ringId = 0;
   #toldVersion = 0;
   #toldAwaitsSound = false;
-  #isWriting = false;
+  /** What the socket hasn't taken yet. */
+  #writes = 0;
   #isEnded = false;
   #sentMs: MonotonicMs;
   #heardMs: MonotonicMs;
@@ -147,7 +148,7 @@ export class Outgoing implements WireHandler {
         : nowMs - this.#heardMs > SILENT_AFTER_MS
     )
       this.#close('it says nothing');
-    else if (nowMs - this.#sentMs >= ALIVE_EVERY_MS && !this.#isWriting) this.#write(alive);
+    else if (nowMs - this.#sentMs >= ALIVE_EVERY_MS && this.#writes === 0) this.#write(alive);
     this.#pump();
   }
 
@@ -175,7 +176,7 @@ export class Outgoing implements WireHandler {
   /** Sends what there is, as far as the link takes it. */
   readonly #pump = (): void => {
     const reader = this.#reader;
-    if (reader === null || this.#path === null || this.#isWriting || this.#isEnded) return;
+    if (reader === null || this.#path === null || this.#writes > 0 || this.#isEnded) return;
     const nowMs = this.#deps.clock.monotonicMs();
     if (this.#lag.lagMs(nowMs) > MAX_UNSEEN_MS) return;
     if (reader.lagMs(nowMs) > MAX_WAIT_MS) reader.skipToLatestKey();
@@ -207,10 +208,10 @@ export class Outgoing implements WireHandler {
     this.#toldAwaitsSound = awaitsSound;
   }
 
-  /** `bytes` may be used again as soon as this returns: nothing is being written, so TLS encrypts them at once. */
+  /** Where nothing else is being written TLS encrypts `bytes` at once: they may be used again as soon as this returns. */
   #write(bytes: Buffer): void {
     const nowMs = this.#deps.clock.monotonicMs();
-    this.#isWriting = true;
+    this.#writes += 1;
     this.#sentMs = nowMs;
     this.#lag.onSent(bytes.length, nowMs);
     this.#socket.write(bytes, this.#onWritten);
@@ -218,7 +219,7 @@ export class Outgoing implements WireHandler {
   }
 
   readonly #onWritten = (): void => {
-    this.#isWriting = false;
+    this.#writes -= 1;
     this.#pump();
   };
 
