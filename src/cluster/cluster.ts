@@ -56,7 +56,7 @@ const HAND_OVER_MS = 8_000;
 
 const nobodyYet: BoxesView = {
   ...{ boxes: [], awaited: [] },
-  ...{ hasMajority: false, isSettled: false, hasNamesake: false },
+  ...{ hasMajority: false, isSettled: false, hasNamesake: false, isUnheard: false },
 };
 
 const KNOWN_FACT = 'cluster_boxes';
@@ -133,7 +133,17 @@ export class Cluster {
   /** Why nothing can be changed now, or what others change isn't seen; null: all is well. */
   get fault(): string | null {
     const namesake = this.boxes.hasNamesake ? `another box is called ${this.#options.boxName}, too` : null;
-    return namesake ?? this.#link.fault ?? this.#faults.read ?? this.#faults.changed ?? this.owners.fault;
+    const unheard = this.boxes.isUnheard
+      ? `what this box says doesn't come back to it: may it publish and subscribe framering.${this.#options.clusterName}.>?`
+      : null;
+    return (
+      namesake ??
+      unheard ??
+      this.#link.fault ??
+      this.#faults.read ??
+      this.#faults.changed ??
+      this.owners.fault
+    );
   }
 
   /** Who is here. */

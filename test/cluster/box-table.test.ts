@@ -18,12 +18,12 @@ const own = {
 
 const beatBy = (box: string, seq: number, more: Partial<Beat> = {}): Beat => ({
   ...{ box, boot: `${box}-boot`, seq, state: 'here', capacity: 1, load: 0.5, cameras: 3 },
-  ...{ address: null, relayPort: null, version: '1', hears: [] },
+  ...{ address: null, relayPort: null, version: '1', hears: [{ box: 'own', boot: 'own-boot' }] },
   ...more,
 });
 
 /** A table whose time is told: 100 ms a step, in each of which those beat who do. */
-const open = (known: readonly KnownBox[] = []) => {
+const open = (known: readonly KnownBox[] = [], hasEcho = true) => {
   let nowMs = 1_000;
   let wallMs = 1_800_000_000_000;
   let seq = 0;
@@ -37,6 +37,7 @@ const open = (known: readonly KnownBox[] = []) => {
       wallMs += 100;
       seq += 1;
       for (const box of beating) hear(beatBy(box, seq));
+      if (isConnected && hasEcho) hear(beatBy('own', seq, { boot: own.boot }));
       look(isConnected);
     }
   };
@@ -150,10 +151,80 @@ test('what is said again of a boot before, or out of order, is not believed; two
   assert.equal(view().hasNamesake, true);
 });
 
+/** What `table` says of whom it hears. */
+const bootsIn = ({ hears }: BoxTable): string[] => hears.map(({ boot }) => boot);
+
+test('what was said to nobody, or to this box before it started anew, is not believed until who said it hears it', () => {
+  const { hear, look, pass, here, table } = open();
+  pass(2_000, ['a']);
+  const before = { hears: [{ box: 'own', boot: 'boot-before' }] };
+  for (let seq = 0; seq < 20; seq++) {
+    hear(beatBy('ghost', seq, before));
+    hear(beatBy('new', seq, { hears: [] }));
+    pass(100, ['a']);
+  }
+  assert.deepEqual(here(), ['a', 'own'], 'neither of them');
+  assert.deepEqual(bootsIn(table).sort(), ['a-boot', 'ghost-boot', 'new-boot'], 'it answers them');
+  hear(beatBy('new', 20));
+  look();
+  assert.deepEqual(here(), ['a', 'new', 'own']);
+  pass(2_000, ['a']);
+  assert.deepEqual(bootsIn(table), ['a-boot']);
+  // Whoever is there and hears this box no more has as good as gone.
+  for (let seq = 1_000; seq < 1_020; seq++) {
+    hear(beatBy('a', seq, { hears: [] }));
+    pass(100);
+  }
+  assert.deepEqual(here(), ['own']);
+  assert.deepEqual(bootsIn(table), ['a-boot'], 'and it still hears that one');
+});
+
+test('a word of goodbye counts once, whenever it is said again', () => {
+  const { hear, look, pass, here } = open();
+  pass(1_000, ['a']);
+  const goodbye = beatBy('a', 11, { state: 'gone' });
+  hear(goodbye);
+  look();
+  assert.deepEqual(here(), ['own']);
+  hear(beatBy('a', 1, { boot: 'second' }));
+  hear(goodbye);
+  hear(beatBy('a', 10));
+  look();
+  assert.deepEqual(here(), ['a', 'own']);
+  hear(beatBy('a', 2, { boot: 'second', state: 'gone', hears: [] }));
+  look();
+  assert.deepEqual(here(), ['a', 'own'], 'and not where it was said to nobody');
+});
+
+test('a box goes on when another one of its name has come and ended', () => {
+  const { hear, pass, here, view } = open();
+  pass(1_000, ['a']);
+  hear(beatBy('a', 1, { boot: 'second' }));
+  pass(1_000, ['a']);
+  assert.equal(view().boxes[0]?.boot, 'second');
+  pass(1_000, ['a']);
+  assert.deepEqual(here(), ['a', 'own']);
+  assert.equal(view().boxes[0]?.boot, 'a-boot');
+});
+
+test('a box that does not hear itself knows that it hears nobody', () => {
+  const { pass, view } = open([{ name: 'a', hasLeft: false }], false);
+  pass(20_000, ['a']);
+  assert.deepEqual([view().isSettled, view().hasMajority, view().isUnheard], [false, true, true]);
+  pass(20_000);
+  assert.equal(view().boxes[0]?.isHere, true, 'the silence of others says nothing');
+  const alone = open([{ name: 'a', hasLeft: false }], false);
+  alone.pass(20_000);
+  assert.deepEqual([alone.view().hasMajority, alone.view().isUnheard], [false, true]);
+  alone.pass(1_000, [], false);
+  assert.equal(alone.view().isUnheard, false, 'it has no server: that is told otherwise');
+});
+
 test('a beat comes back as it was sent, and nothing else is taken for one', () => {
   const name = fc.stringMatching(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,20}[A-Za-z0-9])?$/);
+  const bootId = fc.stringMatching(/^[\w-]{1,64}$/);
   const beat: fc.Arbitrary<Beat> = fc.record({
-    ...{ box: name, boot: fc.stringMatching(/^[\w-]{1,64}$/), seq: fc.nat() },
+    ...{ box: name, boot: bootId, seq: fc.nat() },
     state: fc.constantFrom('here', 'leaving', 'gone'),
     ...{
       capacity: fc.nat(1_000),
@@ -162,7 +233,10 @@ test('a beat comes back as it was sent, and nothing else is taken for one', () =
     },
     address: fc.constantFrom(null, 'https://box:8443', 'http://127.0.0.1:8080'),
     relayPort: fc.option(fc.integer({ min: 1, max: 65_535 })),
-    ...{ version: fc.string({ maxLength: 20 }), hears: fc.array(name, { maxLength: 5 }) },
+    ...{
+      version: fc.string({ maxLength: 20 }),
+      hears: fc.array(fc.record({ box: name, boot: bootId }, { noNullPrototype: true }), { maxLength: 5 }),
+    },
   });
   fc.assert(
     fc.property(beat, (sent) => {
@@ -185,8 +259,11 @@ test('a beat comes back as it was sent, and nothing else is taken for one', () =
     { relayPort: 65_536 },
     { relayPort: '7440' },
     { address: 'http://eve@host' },
-    { hears: ['a/b'] },
-    { hears: new Array(129).fill('a') },
+    { hears: ['a'] },
+    { hears: [null] },
+    { hears: [{ box: 'a/b', boot: 'boot' }] },
+    { hears: [{ box: 'a', boot: '' }] },
+    { hears: new Array(129).fill({ box: 'a', boot: 'boot' }) },
     { boot: '' },
     { version: 'x'.repeat(65) },
   ];

@@ -48,6 +48,8 @@ export class ModelBox {
   readonly #open = new Map<string, number>();
   readonly sinceMs = new Map<string, number>();
   readonly deaf = new Set<string>();
+  /** What its copy of the settings doesn't have. */
+  readonly unaware = new Set<string>();
   /** What it can't connect. */
   readonly unreachable = new Set<string>();
   /** What it records, but nothing of the file that has just begun is on the disk yet. */
@@ -107,7 +109,7 @@ export class ModelBox {
     });
     this.ownership = ownership;
     ownership.begin({
-      list: () => this.#model.cameras,
+      list: () => this.#model.cameras.filter(({ id }) => !this.unaware.has(id)),
       isReady: (id) => this.isReady(id) && !this.betweenFiles.has(id),
       figures: () => [this.name],
     });
@@ -179,6 +181,7 @@ export class ModelBox {
   #say(state: Beat['state']): void {
     const hears = this.#table!.hears;
     const beat: Beat = { ...this.#own, box: this.name, seq: this.#seq++, state, hears };
+    this.#table!.hear({ boot: this.#boot }, beat, this.#model.clock.monotonicMs());
     this.#model.carry(this, (to) =>
       to.#table?.hear({ boot: to.#boot }, beat, this.#model.clock.monotonicMs()),
     );

@@ -360,13 +360,21 @@ test('a camera that is off is tried elsewhere now and then, and is recorded as s
 
 test('cameras that nobody takes, though a box is here that they are of, are taken by the next one', async () => {
   const model = await settled();
-  const [lost, deaf, other] = model.boxes;
-  // It says that it lives, and knows of nothing.
-  for (const box of [lost, other]) deaf!.deaf.add(box!.name);
-  await model.pass(5_000);
-  lost!.kill();
-  await model.pass(20_000);
+  const [winner] = model.boxes;
+  const before = model.cameras.length;
+  for (let at = 0; at < 12; at++) {
+    model.cameras.push({ id: `new-${at}`, box: null });
+    winner!.unaware.add(`new-${at}`);
+  }
+  await model.pass(12_000);
   assert.deepEqual(unrecorded(model), []);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  model.forgetGaps();
+  winner!.unaware.clear();
+  await model.pass(40_000);
+  assert.ok(model.cameras.slice(before).some(({ id }) => winner!.ownership!.has(id)));
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  assert.equal(longestGap(model), 0);
 });
 
 test('a box that starts again and again, and never says what it has, holds up no other', async () => {
@@ -416,4 +424,13 @@ test('a recording whose file ends just as another box takes the camera goes on u
   await model.pass(3_000);
   assert.deepEqual(model.owners(id), [target]);
   assert.equal(longestGap(model), 0);
+});
+
+test('what another start of a box said of its cameras, said again, changes nothing', async () => {
+  const model = await settled();
+  const [box, other] = model.boxes;
+  const { id } = model.cameras.find((camera) => other!.ownership!.has(camera.id))!;
+  box!.ownership!.hear({ box: other!.name, boot: 'before', seq: 7, part: [0, 1], rows: [], dropped: [] });
+  assert.equal(box!.ownership!.boxOf(id), other!.name);
+  assert.deepEqual(box!.ownership!.counts, { unowned: 0, doubled: 0 });
 });

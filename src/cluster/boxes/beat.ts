@@ -3,6 +3,9 @@ import { isBoxName } from '../../base/box-name.js';
 /** `leaving`: it hands its cameras over, and takes none; `gone`: its last word. */
 export type BoxState = 'here' | 'leaving' | 'gone';
 
+/** A box, and which start of it. */
+export type Boot = { readonly box: string; readonly boot: string };
+
 /** What a box tells of itself, over and over. */
 export type Beat = {
   readonly box: string;
@@ -21,13 +24,16 @@ export type Beat = {
   /** Where it is asked for live pictures, on the host of that address; null: nowhere. */
   readonly relayPort: number | null;
   readonly version: string;
-  /** The other boxes that it hears. */
-  readonly hears: readonly string[];
+  /**
+   * Whom it has heard lately, whether it believes that they live or not: who finds its own start here knows that this was said
+   * just now, and isn't said again by somebody else.
+   */
+  readonly hears: readonly Boot[];
 };
 
 /** More than one cluster will ever have. */
 export const MAX_BOXES = 128;
-const MAX_BYTES = 16_384;
+const MAX_BYTES = 32_768;
 const MAX_CAPACITY = 1_000;
 const MAX_CAMERAS = 1_000_000;
 const MAX_LOAD = 1_000;
@@ -49,6 +55,13 @@ const isPort = (value: unknown): value is number | null =>
 
 const isName = (value: unknown): value is string => isText(value, 63) && isBoxName(value);
 
+const isBootId = (value: unknown): value is string => isText(value, 64) && value !== '';
+
+const isBoot = (value: unknown): value is Boot => {
+  const { box, boot } = (value ?? {}) as Partial<Record<keyof Boot, unknown>>;
+  return isName(box) && isBootId(boot);
+};
+
 export const beatText = (beat: Beat): string => JSON.stringify(beat);
 
 const jsonOf = (text: string): Readonly<Record<string, unknown>> | null => {
@@ -66,17 +79,17 @@ export const beatOf = (text: string): Beat | null => {
   const { box, boot, seq, state, capacity, load, cameras, address, relayPort, version, hears } =
     jsonOf(text) ?? {};
   const known = STATES.find((name) => name === state);
-  if (!isName(box) || !isText(boot, 64) || boot === '' || !isText(version, 64) || known === undefined)
-    return null;
+  if (!isName(box) || !isBootId(boot) || !isText(version, 64) || known === undefined) return null;
   if (!Number.isSafeInteger(seq) || !isWithin(seq, Number.MAX_SAFE_INTEGER)) return null;
   if (!isWithin(capacity, MAX_CAPACITY) || !isWithin(load, MAX_LOAD) || !isWithin(cameras, MAX_CAMERAS))
     return null;
   // Boxes of versions without a relay don't speak of one.
   if (!isPort(relayPort ?? null)) return null;
   if (!isAddress(address) || !Array.isArray(hears) || hears.length > MAX_BOXES) return null;
-  if (!hears.every(isName)) return null;
+  if (!hears.every(isBoot)) return null;
   return {
-    ...{ box, boot, seq, state: known, capacity, load, cameras, address, version, hears },
+    ...{ box, boot, seq, state: known, capacity, load, cameras, address, version },
+    hears: hears.map((heard) => ({ box: heard.box, boot: heard.boot })),
     relayPort: (relayPort as number | null | undefined) ?? null,
   };
 };

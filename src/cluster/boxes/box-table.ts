@@ -1,9 +1,12 @@
 import type { MonotonicMs, WallMs } from '../../base/clock.js';
-import { type Beat, MAX_BOXES } from './beat.js';
+import { type Beat, type Boot, MAX_BOXES } from './beat.js';
+import { Boots } from './boots.js';
 
 /** A box as another one sees it. */
-export type BoxView = Omit<Beat, 'seq' | 'state' | 'box'> & {
+export type BoxView = Omit<Beat, 'seq' | 'state' | 'box' | 'hears'> & {
   readonly name: string;
+  /** The other boxes that it hears. */
+  readonly hears: readonly string[];
   /** Whether it lives, as far as is known. */
   readonly isHere: boolean;
   /** It hands its cameras over, and takes none. */
@@ -24,6 +27,8 @@ export type BoxesView = {
   readonly isSettled: boolean;
   /** Another box has this one's name. */
   readonly hasNamesake: boolean;
+  /** It has a server, and what it says there doesn't come back to it: it can't know who is here. */
+  readonly isUnheard: boolean;
 };
 
 /** What a box remembers of the others when it starts. */
@@ -42,7 +47,7 @@ export type BoxTableOptions = {
 export type Moment = {
   readonly nowMs: MonotonicMs;
   readonly wallMs: WallMs;
-  /** Whether this box can hear anybody now. */
+  /** Whether this box has a server now. */
   readonly isConnected: boolean;
 };
 
@@ -53,8 +58,8 @@ const UNCOUNTED_AFTER_MS = 10 * 60_000;
 const FORGET_AFTER_MS = 7 * 86_400_000;
 /** Two of one name take turns: so long after the last word of the other there is one again. */
 const NAMESAKE_MS = 5_000;
-/** The last boots of a box: what they say is said again by somebody else. */
-const PAST_BOOTS = 8;
+/** What a box says may take a while to be back, where it has just connected. */
+const UNHEARD_MS = 5_000;
 
 type Member = {
   beat: Beat;
@@ -63,7 +68,6 @@ type Member = {
   isHere: boolean;
   /** Whether a majority needs it. */
   isCounted: boolean;
-  readonly pastBoots: string[];
 };
 
 /** Who lives, by what is heard of them. It knows no clock and no servers: it is told the time whenever it is asked to look. */
@@ -74,7 +78,11 @@ export class BoxTable {
   readonly #awaited = new Map<string, { readonly hasLeft: boolean; readonly sinceMs: MonotonicMs }>();
   /** Said goodbye lately. */
   readonly #left = new Map<string, MonotonicMs>();
+  readonly #boots: Boots;
   #last: Moment | null = null;
+  #connectedMs: MonotonicMs | null = null;
+  /** When it heard itself last, by way of the servers. */
+  #echoMs: MonotonicMs | null = null;
   /** Since when it hears without a break; null: it doesn't. */
   #listeningMs: MonotonicMs | null = null;
   #namesakeMs: MonotonicMs | null = null;
@@ -82,32 +90,38 @@ export class BoxTable {
 
   constructor(options: BoxTableOptions, nowMs: MonotonicMs) {
     this.#options = options;
+    this.#boots = new Boots(options.lostMs);
     for (const { name, hasLeft } of options.known.slice(0, MAX_BOXES))
       if (name !== options.name) this.#awaited.set(name, { hasLeft, sinceMs: nowMs });
   }
 
   hear(own: Pick<Beat, 'boot'>, beat: Beat, nowMs: MonotonicMs): void {
-    const { box, boot, seq, state } = beat;
-    if (box === this.#options.name) {
-      if (boot !== own.boot) this.#namesakeMs = nowMs;
+    const { box, boot, seq, state, hears } = beat;
+    const { name } = this.#options;
+    if (box === name) {
+      if (boot === own.boot) this.#echoMs = nowMs;
+      else this.#namesakeMs = nowMs;
       return;
     }
     const member = this.#others.get(box);
-    if (member === undefined) {
-      if (state !== 'gone' && this.#others.size < MAX_BOXES - 1) this.#meet(beat, nowMs);
-      return;
-    }
-    const isSameBoot = member.beat.boot === boot;
-    if (isSameBoot ? seq <= member.beat.seq : member.pastBoots.includes(boot)) return;
+    const isSameBoot = member?.beat.boot === boot;
+    // What was said before is said again by somebody else.
+    if (isSameBoot ? seq <= member.beat.seq : !this.#boots.isNew(beat, member?.isHere === true)) return;
+    this.#boots.heard(beat, nowMs);
+    // And so is what was said to nobody, or to those that were here before: whoever lives hears this box, and says so in a moment.
+    if (!hears.some((heard) => heard.box === name && heard.boot === own.boot)) return;
+    if (member !== undefined && !isSameBoot) this.#boots.end(member.beat);
     if (state === 'gone') {
+      this.#boots.end(beat);
+      if (member === undefined) return;
       this.#others.delete(box);
       this.#left.set(box, nowMs);
       this.#hasNews = true;
       return;
     }
-    if (!isSameBoot) {
-      member.pastBoots.push(member.beat.boot);
-      if (member.pastBoots.length > PAST_BOOTS) member.pastBoots.shift();
+    if (member === undefined) {
+      if (this.#others.size < MAX_BOXES - 1) this.#meet(beat, nowMs);
+      return;
     }
     if (!isSameBoot || !member.isHere) member.sinceMs = nowMs;
     this.#hasNews ||=
@@ -120,11 +134,13 @@ export class BoxTable {
     const last = this.#last;
     this.#last = moment;
     const { nowMs, wallMs, isConnected } = moment;
+    this.#connectedMs = isConnected ? (this.#connectedMs ?? nowMs) : null;
+    if (!isConnected) this.#echoMs = null;
     const passedMs = last === null ? 0 : nowMs - last.nowMs;
     // The monotonic clock stands still while a machine sleeps.
     const sleptMs = last === null ? 0 : wallMs - last.wallMs - passedMs;
     const stoodStill = passedMs > STOOD_STILL_MS || Math.abs(sleptMs) > STOOD_STILL_MS;
-    if (!isConnected || stoodStill) {
+    if (!this.#isHearing || stoodStill) {
       this.#listeningMs = null;
       for (const member of this.#others.values()) member.heardMs = nowMs;
     } else {
@@ -141,19 +157,34 @@ export class BoxTable {
     const { name, lostMs } = this.#options;
     const nowMs = this.#last?.nowMs ?? startedMs;
     const boxes = [...this.#others.values()].map(viewOf);
-    boxes.push({ ...own, name, isHere: true, sinceMs: startedMs, hears: this.hears });
+    boxes.push({ ...own, name, isHere: true, sinceMs: startedMs, hears: this.#living });
     return {
       boxes: boxes.sort((a, b) => (a.name < b.name ? -1 : 1)),
       hasMajority: this.#hasMajority,
       awaited: [...this.#awaited.keys()],
       isSettled: this.#listeningMs !== null && nowMs - this.#listeningMs >= lostMs,
       hasNamesake: this.#namesakeMs !== null && nowMs - this.#namesakeMs < NAMESAKE_MS,
+      isUnheard: this.#connectedMs !== null && nowMs - this.#connectedMs >= UNHEARD_MS && !this.#isHearing,
     };
   }
 
+  /** What it says of whom it hears: those first that it takes for living. */
+  get hears(): Boot[] {
+    const living = [...this.#others.values()].filter(({ isHere }) => isHere).map(({ beat }) => beat);
+    const heard = this.#boots.heardAt(this.#last?.nowMs ?? null);
+    const all = new Map([...living, ...heard].map(({ box, boot }) => [boot, { box, boot }]));
+    return [...all.values()].slice(0, MAX_BOXES);
+  }
+
   /** The other boxes that live. */
-  get hears(): string[] {
+  get #living(): string[] {
     return [...this.#others.values()].filter(({ isHere }) => isHere).map(({ beat }) => beat.box);
+  }
+
+  /** Whoever doesn't hear itself hears nobody. */
+  get #isHearing(): boolean {
+    if (this.#last === null || this.#echoMs === null) return false;
+    return this.#last.nowMs - this.#echoMs < this.#options.lostMs;
   }
 
   /** For the next start. */
@@ -169,14 +200,14 @@ export class BoxTable {
     const missed = [...this.#awaited.values()].filter(({ hasLeft }) => !hasLeft).length;
     const counted = [...this.#others.values()].filter(({ isCounted }) => isCounted).length;
     const known = 1 + counted + missed;
-    const here = 1 + this.hears.length;
+    const here = 1 + this.#living.length;
     // Of two there is none without the other: the servers have one, or nobody could be heard.
-    return 2 * here > known || (known === 2 && this.#last?.isConnected === true);
+    return 2 * here > known || (known === 2 && this.#isHearing);
   }
 
   #meet(beat: Beat, nowMs: MonotonicMs): void {
     const since = { heardMs: nowMs, sinceMs: nowMs };
-    this.#others.set(beat.box, { beat, ...since, isHere: true, isCounted: true, pastBoots: [] });
+    this.#others.set(beat.box, { beat, ...since, isHere: true, isCounted: true });
     this.#awaited.delete(beat.box);
     this.#left.delete(beat.box);
     this.#hasNews = true;
@@ -209,6 +240,7 @@ export class BoxTable {
 }
 
 const viewOf = ({ beat, isHere, sinceMs }: Member): BoxView => {
-  const { box, seq: _, state, ...told } = beat;
-  return { ...told, name: box, isHere, isLeaving: state === 'leaving', sinceMs };
+  const { box, seq: _, state, hears, ...told } = beat;
+  const names = hears.map((heard) => heard.box);
+  return { ...told, name: box, hears: names, isHere, isLeaving: state === 'leaving', sinceMs };
 };

@@ -24,6 +24,7 @@ const nobodyYet: BoxesView = {
   awaited: [],
   isSettled: false,
   hasNamesake: false,
+  isUnheard: false,
 };
 
 /** The boxes of the cluster, this one among them, as its pulse tells of them (workers/pulse.ts). */

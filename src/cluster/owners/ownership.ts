@@ -276,9 +276,9 @@ export class Ownership {
       else if (verdict === 'wait') {
         const place = this.#shares.placeOf(this.#options.box, id, box, theirs);
         if (place !== null && this.#second.mayTake(id, isBack ? 1 : place) && mayTakeIt) taken.push(id);
-      } else if (verdict === 'turn' && mayTake && this.#isHeardBy(theirs)) turns.push(id);
+      } else if (verdict === 'turn' && mayTake) turns.push(id);
       else if (verdict === 'try') {
-        if (isWinner && mayTake && this.#isHeardBy(theirs)) turns.push(id);
+        if (isWinner && mayTake) turns.push(id);
         if (mayTake && this.#mayTry(id, box, theirs)) tried.push(id);
       } else if (verdict === 'keep') kept.push(id);
       else if (verdict === 'drop') dropped.push(id);
@@ -441,11 +441,6 @@ export class Ownership {
       if (view?.boot === boot) theirs.push({ box, row, isLeaving: view.isLeaving });
     }
     return theirs;
-  }
-
-  /** Who has it and doesn't hear this box believes that it is away, and would take it back. */
-  #isHeardBy(theirs: readonly Theirs[]): boolean {
-    return theirs.every(({ box }) => this.#here.get(box)?.hears.includes(this.#options.box) === true);
   }
 
   /**
