@@ -133,13 +133,28 @@ export class SharedSettings {
   async #append({ changeId, rehearsal }: Attempt<unknown>): Promise<void> {
     const { changes, records, membership } = this.#deps;
     const mark = nextMark(this.#mark, changeId);
-    this.#sequence = await changes.append(
+    const sequence = await changes.append(
       [...rehearsal.records, { key: MARK_KEY, text: JSON.stringify(mark) }],
       this.#sequence,
     );
-    if (this.#mark === null) membership.join(mark.cluster);
+    // Where the disk doesn't take it, it is read again from the log, as what others changed.
+    const effects = this.#write(() => {
+      if (this.#mark === null) membership.join(mark.cluster);
+      return records.apply(rehearsal.records, rehearsal.keptSessionIds);
+    });
+    this.#sequence = sequence;
     this.#mark = mark;
-    this.#tell(records.apply(rehearsal.records, rehearsal.keptSessionIds));
+    this.#tell(effects);
+  }
+
+  #write<Result>(work: () => Result): Result {
+    try {
+      return work();
+    } catch (thrown) {
+      if (!(thrown instanceof AppError) || thrown.code !== 'database_unavailable') throw thrown;
+      const message = `the change was made in the cluster; this box has it when its disk takes it: ${thrown.message}`;
+      throw new AppError(thrown.code, message, { cause: thrown, details: thrown.details });
+    }
   }
 
   async #compare(): Promise<void> {

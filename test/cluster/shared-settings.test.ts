@@ -11,8 +11,10 @@ import { SharedRecords } from '../../src/store/shared/shared-records.js';
 import { Store } from '../../src/store/store.js';
 import { sampleCamera } from '../store/samples.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 
-type Fault = 'none' | 'away' | 'unanswered' | 'later';
+/** `disk`: that of the box takes nothing from when it was made until a while later. */
+type Fault = 'none' | 'away' | 'unanswered' | 'later' | 'disk';
 
 /** The log as the servers have it, and what becomes of each call of one box. */
 class ModelLog {
@@ -27,7 +29,7 @@ class ModelLog {
   }
 
   /** `faultOf` says what happens to the next thing that is written. */
-  as(faultOf: () => Fault): ChangeLog {
+  as(faultOf: () => Fault, setDisk: (isWritable: boolean) => void): ChangeLog {
     const away = () => clusterError('cluster_unavailable', 'nobody answers');
     let isAway = false;
     return {
@@ -42,6 +44,12 @@ class ModelLog {
       append: async (records, expected) => {
         const fault = faultOf();
         if (fault === 'none') return this.append(records, expected);
+        if (fault === 'disk') {
+          const sequence = this.append(records, expected);
+          setDisk(false);
+          setTimeout(() => setDisk(true), 1);
+          return sequence;
+        }
         if (fault === 'unanswered') this.append(records, expected);
         // What was on its way may be stored when nobody waits for it any more.
         if (fault === 'later')
@@ -65,25 +73,25 @@ class ModelLog {
 const openBox = (folder: string, log: ModelLog, faultOf: () => Fault = () => 'none') => {
   const lines: string[] = [];
   const store = new Store(join(folder, 'framering.db'));
-  const settings = store.share(
-    (db) =>
-      new SharedSettings({
-        ...{ clock: systemClock, log: createLogger((_level, message) => lines.push(message)) },
-        records: new SharedRecords(db),
-        changes: log.as(faultOf),
-        membership: {
-          get cluster() {
-            return store.facts.text('cluster_id');
-          },
-          join: (cluster) => store.facts.setText('cluster_id', cluster),
+  const settings = store.share((db) => {
+    const setDisk = (isWritable: boolean) => db.open && db.pragma(`query_only = ${isWritable ? 0 : 1}`);
+    return new SharedSettings({
+      ...{ clock: systemClock, log: createLogger((_level, message) => lines.push(message)) },
+      records: new SharedRecords(db),
+      changes: log.as(faultOf, setDisk),
+      membership: {
+        get cluster() {
+          return store.facts.text('cluster_id');
         },
-        keepCopy: () => {
-          const path = join(folder, 'before.db');
-          store.copyTo(path);
-          return path;
-        },
-      }),
-  );
+        join: (cluster) => store.facts.setText('cluster_id', cluster),
+      },
+      keepCopy: () => {
+        const path = join(folder, 'before.db');
+        store.copyTo(path);
+        return path;
+      },
+    });
+  });
   return { store, settings, lines };
 };
 
@@ -190,13 +198,34 @@ test('a change without an answer that was made all the same answers what it did'
   assert.equal(log.entries.filter(({ key }) => key === 'user/root').length, 2, 'it was made once');
 });
 
+test('what the disk of a box does not take of its own change is written there when it does, and nothing is lost', async (t) => {
+  const log = new ModelLog();
+  const faults: Fault[] = ['none', 'disk'];
+  const one = box(t, log, () => faults.shift() ?? 'none');
+  const other = box(t, log);
+  one.store.users.create(admin);
+  await one.settings.follow();
+  const refused = one.settings.change(() => one.store.tags.create(tag('a')));
+  await assert.rejects(refused, { code: 'database_unavailable', message: /was made in the cluster/ });
+  await until('its disk takes it', () =>
+    one.settings.follow().then(
+      () => true,
+      () => false,
+    ),
+  );
+  assert.deepEqual(one.store.tags.list(), [tag('a')]);
+  await one.settings.change(() => one.store.tags.create(tag('b')));
+  await other.settings.follow();
+  assert.deepEqual(other.store.tags.list(), [tag('a'), tag('b')]);
+});
+
 test('through any faults all boxes end alike, and whatever was answered well is there', async (t) => {
   const ids = ['a', 'b', 'c', 'd'];
   const anyStep = fc.record({
     box: fc.nat(2),
     kind: fc.constantFrom('create', 'rename', 'remove'),
     id: fc.constantFrom(...ids),
-    fault: fc.constantFrom<Fault[]>('none', 'none', 'away', 'unanswered', 'later'),
+    fault: fc.constantFrom<Fault[]>('none', 'none', 'away', 'unanswered', 'later', 'disk'),
     isAlone: fc.boolean(),
   });
   await fc.assert(
@@ -220,7 +249,8 @@ test('through any faults all boxes end alike, and whatever was answered well is 
         });
         const outcome = made.then(
           () => void answered.push([id, name]),
-          ({ code }: { code: string }) => assert.ok(['exists', 'not_found'].includes(code), code),
+          ({ code }: { code: string }) =>
+            assert.ok(['exists', 'not_found', 'database_unavailable'].includes(code), code),
         );
         if (isAlone) await outcome;
         else running.push(outcome);
@@ -228,7 +258,13 @@ test('through any faults all boxes end alike, and whatever was answered well is 
       await Promise.all(running);
       // What is stored later than anybody waits for it.
       await new Promise((resolve) => setTimeout(resolve, 5));
-      for (const { settings } of boxes) await settings.follow();
+      for (const { settings } of boxes)
+        await until('it follows', () =>
+          settings.follow().then(
+            () => true,
+            () => false,
+          ),
+        );
       const [first, ...others] = boxes.map(({ store }) => store.exportAll());
       for (const other of others) assert.deepEqual(other, first);
       for (const [id, name] of answered)
