@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 /** What each change ends with: which cluster it is, and which changes were made last. */
 export type ClusterMark = {
   readonly cluster: string;
-  /** Ids of changes, the newest last: whoever got no answer finds here whether theirs is one of them. */
+  /** How many changes there were. */
+  readonly count: number;
+  /** Ids of the last ones, the newest last: whoever got no answer finds here whether theirs is one of them. */
   readonly changes: readonly string[];
 };
 
@@ -11,23 +13,56 @@ export type ClusterMark = {
 export const MARK_KEY = 'mark';
 /** While nobody knows whether a change was made, others may make as many. */
 const MAX_CHANGES = 32;
+const UPKEEP = '~';
 
 export const newId = (): string => randomBytes(9).toString('base64url');
+
+/** Of a change that a box makes by itself, to put back what was set before: nothing is lost with it. */
+export const newUpkeepId = (): string => UPKEEP + newId();
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** Null: it is none. */
-export const markOf = (text: string | null): ClusterMark | null => {
-  if (text === null) return null;
-  const { cluster, changes } = JSON.parse(text) as Partial<Record<keyof ClusterMark, unknown>>;
-  return isText(cluster) && Array.isArray(changes) ? { cluster, changes: changes.filter(isText) } : null;
+export const markOf = (value: unknown): ClusterMark | null => {
+  if (typeof value !== 'object' || value === null) return null;
+  const { cluster, count, changes } = value as Partial<Record<keyof ClusterMark, unknown>>;
+  const isMark = isText(cluster) && typeof count === 'number' && Array.isArray(changes);
+  return isMark ? { cluster, count, changes: changes.filter(isText) } : null;
 };
 
 /** The mark after one more change; of a new cluster where there is none. */
 export const nextMark = (mark: ClusterMark | null, changeId: string): ClusterMark => ({
   cluster: mark?.cluster ?? newId(),
+  count: (mark?.count ?? 0) + 1,
   changes: [...(mark?.changes ?? []), changeId].slice(-MAX_CHANGES),
 });
+
+const withoutUpkeep = ({ cluster, count, changes }: ClusterMark): ClusterMark => {
+  const end = changes.findLastIndex((id) => !id.startsWith(UPKEEP)) + 1;
+  return { cluster, count: count - (changes.length - end), changes: changes.slice(0, end) };
+};
+
+/** As far as the later one remembers. */
+const goesOnFrom = (later: ClusterMark, mark: ClusterMark): boolean => {
+  const known = later.changes[later.changes.length - 1 - (later.count - mark.count)];
+  return mark.count <= later.count && (known === undefined || known === mark.changes.at(-1));
+};
+
+/**
+ * What the log is to a copy, by their marks: `same` but for upkeep, `ahead` of it, `behind` (it lost changes that the copy has),
+ * or `forked` (it lost some, and others were made).
+ */
+export type LogRelation = 'same' | 'ahead' | 'behind' | 'forked';
+
+export const relationOf = (copy: ClusterMark, log: ClusterMark): LogRelation => {
+  const [copyWork, logWork] = [withoutUpkeep(copy), withoutUpkeep(log)];
+  if (goesOnFrom(log, copy) || goesOnFrom(log, copyWork)) {
+    const isSame = copy.changes.at(-1) === log.changes.at(-1);
+    const last = copyWork.changes.at(-1);
+    return isSame || (last !== undefined && last === logWork.changes.at(-1)) ? 'same' : 'ahead';
+  }
+  return goesOnFrom(copy, log) || goesOnFrom(copy, logWork) ? 'behind' : 'forked';
+};
 
 /** Whether these records hold nothing that a person made: at most the first admin, with the password that was made for it. */
 export const isUntouched = (records: ReadonlyMap<string, string>): boolean => {

@@ -10,6 +10,7 @@ import type { BoxesView, KnownBox } from './boxes/box-table.js';
 import { Boxes } from './boxes/boxes.js';
 import { clusterError } from './cluster-error.js';
 import { newId } from './cluster-mark.js';
+import { CopyMemory } from './copy-memory.js';
 import { NatsLink, type NatsLinkOptions } from './nats-link.js';
 import { Claims } from './owners/claims.js';
 import { type OwnedCameras, Ownership } from './owners/ownership.js';
@@ -74,6 +75,7 @@ export class Cluster {
   readonly #link: NatsLink;
   readonly #changes: SettingsLog;
   readonly #settings: SharedSettings;
+  readonly #memory: CopyMemory;
   readonly #listening = new WeakSet<NatsConnection>();
   #boxes: Boxes | null = null;
   #timer: Timer | null = null;
@@ -90,16 +92,13 @@ export class Cluster {
     this.#link = new NatsLink(options, deps);
     const sealed = new SealedText(derivedKey(secret, clusterName, 'settings'));
     this.#changes = new SettingsLog(clusterName, { link: this.#link, sealed });
+    const keyCheck = derivedKey(secret, clusterName, 'key check').toString('base64url');
+    this.#memory = new CopyMemory(store.facts, keyCheck);
     this.#settings = store.share(
       (db) =>
         new SharedSettings({
           ...{ clock, log, records: new SharedRecords(db), changes: this.#changes },
-          membership: {
-            get cluster() {
-              return store.facts.text('cluster_id');
-            },
-            join: (cluster) => store.facts.setText('cluster_id', cluster),
-          },
+          memory: this.#memory,
           keepCopy: () => {
             const path = join(dataDir, `framering-before-cluster-${clock.wallMs()}.db`);
             store.copyTo(path);
@@ -136,14 +135,9 @@ export class Cluster {
     const unheard = this.boxes.isUnheard
       ? `what this box says doesn't come back to it: may it publish and subscribe framering.${this.#options.clusterName}.>?`
       : null;
-    return (
-      namesake ??
-      unheard ??
-      this.#link.fault ??
-      this.#faults.read ??
-      this.#faults.changed ??
-      this.owners.fault
-    );
+    const { read, changed } = this.#faults;
+    const ofOthers = read ?? changed ?? this.#settings.fault ?? this.owners.fault;
+    return namesake ?? unheard ?? this.#link.fault ?? ofOthers;
   }
 
   /** Who is here. */
@@ -268,7 +262,9 @@ export class Cluster {
       await this.#settings.check();
       this.#see('changed', null);
     } catch (thrown) {
-      if (thrown instanceof AppError && thrown.code === 'cluster_key_wrong' && this.#timer === null)
+      const isKeyWrong = thrown instanceof AppError && thrown.code === 'cluster_key_wrong';
+      // Where the key was right before, somebody has done something to the log.
+      if (isKeyWrong && this.#timer === null && !this.#memory.isOfThisKey)
         throw new AppError('bad_config', messageOf(thrown), { cause: thrown });
       this.#see(what, messageOf(thrown));
     }

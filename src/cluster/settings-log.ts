@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type JetStreamManager, jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { AppError, messageOf } from '../base/errors.js';
@@ -10,7 +9,8 @@ import type { SealedText } from './sealed-text.js';
 /** One record as it was written; null: it is gone. */
 export type LogRecord = { readonly key: string; readonly text: string | null };
 
-export type LogEntry = LogRecord & { readonly sequence: number };
+/** As it was read. Without a change it is none of the cluster's: it can't be opened. */
+export type LogEntry = LogRecord & { readonly sequence: number; readonly changeId: string | null };
 
 /** The log as it is now: another `created` is another log. */
 export type LogState = { readonly created: string; readonly lastSequence: number };
@@ -42,8 +42,6 @@ type Acknowledgement = {
 /** Somebody else has written since: it is to be read, and thought about anew. */
 export class StaleError extends Error {}
 
-const randomBatchId = (): string => randomBytes(16).toString('hex');
-
 /** Without one the leader goes on for a while, and can keep nothing. */
 const hasMajority = ({ config, cluster }: StreamInfo): boolean => {
   const followers = cluster?.replicas ?? [];
@@ -56,11 +54,17 @@ const isNothingThere = (fault: unknown): boolean => (fault as { code?: unknown }
 /** Of a batch that is still coming only whoever waits sees the end. */
 type Read = LogEntry & { readonly batchId: string; readonly isEnd: boolean };
 
+/** What a value is sealed for: so nothing can be put into another's place, and nothing of old into a later one. */
+const placeOf = (key: string, sequence: number, changeId: string): string => `${sequence} ${changeId} ${key}`;
+
+/** What is kept of a record that is gone. */
+const NOTHING = '';
+
 /**
  * What was configured as a key-value bucket of JetStream (the layout is that of NATS, so that its tools read the names). Each
  * change is one batch that is stored whole or not at all, and only if nothing was stored since `expected`: so all boxes make
  * their changes in one order, each knowing all before it. It is read by sequence, by calls that any server with a copy
- * answers: there is no consumer that could die with its server.
+ * answers: there is no consumer that could die with its server. Whatever others put there can be told from what boxes wrote.
  */
 export class SettingsLog {
   readonly #stream: string;
@@ -88,7 +92,10 @@ export class SettingsLog {
     });
   }
 
-  /** All that was written since, in order, as far as it is there whole. Throws `cluster_unavailable`, `cluster_key_wrong`. */
+  /**
+   * All that was written since, in order, as far as it is there whole; what nobody with the key wrote into that place is
+   * among it, without a text. Throws `cluster_unavailable`.
+   */
   async readAfter(sequence: number): Promise<LogEntry[]> {
     const read = await this.#asked('read', async ({ manager }) => {
       const all: Read[] = [];
@@ -102,6 +109,9 @@ export class SettingsLog {
     let end = read.length;
     const last = read.at(-1);
     if (last !== undefined && !last.isEnd) while (read[end - 1]?.batchId === last.batchId) end--;
+    // Of what is written over just now neither is there.
+    if (sequence === 0 && end < read.length)
+      throw clusterError('cluster_unavailable', 'a change is being written: try again');
     return read.slice(0, end);
   }
 
@@ -109,19 +119,21 @@ export class SettingsLog {
    * Writes all of these or nothing, and answers the sequence of the last. Throws StaleError, and `cluster_unavailable`: then
    * they may be written yet.
    */
-  async append(records: readonly LogRecord[], expected: number): Promise<number> {
+  async append(records: readonly LogRecord[], expected: number, changeId: string): Promise<number> {
     return this.#asked('written', async ({ connection }) => {
-      const batch = randomBatchId();
       let sequence = 0;
       for (const [index, { key, text }] of records.entries()) {
         const isLast = index === records.length - 1;
         const head = headers();
-        head.set('Nats-Batch-Id', batch);
+        head.set('Nats-Batch-Id', changeId);
         head.set('Nats-Batch-Sequence', String(index + 1));
         if (index === 0) head.set('Nats-Expected-Last-Sequence', String(expected));
         if (isLast) head.set('Nats-Batch-Commit', '1');
+        // For the servers' own tools.
         if (text === null) head.set('KV-Operation', 'DEL');
-        const payload = text === null ? '' : this.#deps.sealed.seal(key, text);
+        // A batch is stored in one piece.
+        const place = placeOf(key, expected + index + 1, changeId);
+        const payload = this.#deps.sealed.seal(place, text ?? NOTHING);
         const subject = this.#prefix + keyName(key);
         if (index === 0 || isLast)
           sequence = await this.#request(connection, subject, payload, head, isLast ? records.length : null);
@@ -141,7 +153,7 @@ export class SettingsLog {
   async #request(
     connection: NatsConnection,
     subject: string,
-    payload: string | Uint8Array,
+    payload: Uint8Array,
     head: MsgHdrs,
     count: number | null,
   ): Promise<number> {
@@ -169,9 +181,11 @@ export class SettingsLog {
         const key = subject.startsWith(this.#prefix) ? keyOfName(subject.slice(this.#prefix.length)) : null;
         const batchId = header.get('Nats-Batch-Id');
         const isEnd = batchId === '' || header.get('Nats-Batch-Commit') !== '';
-        const isGone = header.get('KV-Operation') !== '';
-        const text = isGone || key === null ? null : this.#deps.sealed.open(key, data);
-        page.push({ key: key ?? '', text, sequence: seq, batchId, isEnd });
+        const opened = key === null ? null : this.#opened(placeOf(key, seq, batchId), data);
+        page.push({
+          ...{ key: key ?? '', text: opened === NOTHING ? null : opened, sequence: seq },
+          ...{ changeId: opened === null ? null : batchId, batchId, isEnd },
+        });
         late.refresh();
       }
     } catch (fault) {
@@ -180,6 +194,16 @@ export class SettingsLog {
       clearTimeout(late);
     }
     return page;
+  }
+
+  /** Null: by another key, or for another place. */
+  #opened(place: string, data: Uint8Array): string | null {
+    try {
+      return this.#deps.sealed.open(place, data);
+    } catch (thrown) {
+      if (thrown instanceof AppError && thrown.code === 'cluster_key_wrong') return null;
+      throw thrown;
+    }
   }
 
   async #find(manager: JetStreamManager, connection: NatsConnection) {

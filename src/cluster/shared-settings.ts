@@ -2,32 +2,23 @@ import type { Change } from '../base/change.js';
 import type { Clock } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
-import { Signal } from '../base/signal.js';
+import type { Signal } from '../base/signal.js';
 import { Turns } from '../base/turns.js';
-import type {
-  Rehearsal,
-  SharedEffects,
-  SharedRecord,
-  SharedRecords,
-} from '../store/shared/shared-records.js';
+import type { Rehearsal, SharedEffects, SharedRecords } from '../store/shared/shared-records.js';
 import { clusterError } from './cluster-error.js';
-import { type ClusterMark, isUntouched, MARK_KEY, markOf, newId, nextMark } from './cluster-mark.js';
-import { type LogEntry, type LogRecord, type LogState, StaleError } from './settings-log.js';
-
-/** What of the log is needed here. */
-export type ChangeLog = {
-  state(): Promise<LogState>;
-  readAfter(sequence: number): Promise<LogEntry[]>;
-  append(records: readonly LogRecord[], expected: number): Promise<number>;
-};
+import { MARK_KEY, markOf, newId, newUpkeepId, nextMark, relationOf } from './cluster-mark.js';
+import type { CopyMemory } from './copy-memory.js';
+import { type ChangeLog, doubt, Joining, markRecord } from './joining.js';
+import { SettingsCopy } from './settings-copy.js';
+import { StaleError } from './settings-log.js';
+import { sift } from './sift.js';
 
 export type SharedSettingsDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly records: SharedRecords;
   readonly changes: ChangeLog;
-  /** The cluster that this box belongs to; null: none yet. */
-  readonly membership: { readonly cluster: string | null; join(cluster: string): void };
+  readonly memory: CopyMemory;
   /** Keeps what this box had before a cluster's settings take its place; answers where. */
   readonly keepCopy: () => string;
 };
@@ -36,19 +27,11 @@ export type SharedSettingsDeps = {
 const CHANGE_MS = 5_000;
 const RETRY_MS = 100;
 const MAX_WAITING = 256;
+/** Less than the servers take in one batch by default. */
+const MAX_PUT_RIGHT = 500;
 
 /** A change as it was tried once. */
 type Attempt<T> = { readonly changeId: string; readonly rehearsal: Rehearsal<T> };
-
-const markIn = (entries: readonly LogEntry[]): ClusterMark | null =>
-  markOf(entries.findLast(({ key }) => key === MARK_KEY)?.text ?? null);
-
-/** Without what is no record. */
-const recordsIn = (entries: readonly LogEntry[]): SharedRecord[] =>
-  entries.filter(({ key }) => key !== MARK_KEY && key !== '');
-
-const mapOf = (records: readonly SharedRecord[]): Map<string, string> =>
-  new Map(records.flatMap(({ key, text }) => (text === null ? [] : [[key, text]])));
 
 const lateError = (thrown: unknown, isInDoubt: boolean): AppError => {
   if (thrown instanceof StaleError)
@@ -60,24 +43,30 @@ const lateError = (thrown: unknown, isInDoubt: boolean): AppError => {
 const isUnavailable = (thrown: unknown): boolean =>
   thrown instanceof AppError && thrown.code === 'cluster_unavailable';
 
+/** Of what the cluster has, and the own disk does not take. */
+const notHereYet = (thrown: unknown): unknown => {
+  if (!(thrown instanceof AppError) || thrown.code !== 'database_unavailable') return thrown;
+  const message = `the change was made in the cluster; this box has it when its disk takes it: ${thrown.message}`;
+  return new AppError(thrown.code, message, { cause: thrown, details: thrown.details });
+};
+
 /**
  * What was configured, alike on all boxes. The log of changes decides: a change is rehearsed on this box's copy, appended if
  * nothing came in between, and only then written to the copy; else what came is taken over, and it is rehearsed anew. So
  * each change knows all before it, whichever box it was made at, and nothing is written here that the cluster doesn't have.
  */
 export class SharedSettings {
-  /** Other boxes changed something. */
-  readonly changed = new Signal<[effects: SharedEffects]>();
   readonly #deps: SharedSettingsDeps;
   readonly #turns: Turns;
+  readonly #copy: SettingsCopy;
+  readonly #joining: Joining;
   /** Null: the log was not read yet, or it is another one now. */
   #created: string | null = null;
-  /** All up to here is in the copy. */
-  #sequence = 0;
-  #mark: ClusterMark | null = null;
 
   constructor(deps: SharedSettingsDeps) {
     this.#deps = deps;
+    this.#copy = new SettingsCopy(deps);
+    this.#joining = new Joining({ ...deps, copy: this.#copy });
     const busy = () => clusterError('cluster_unavailable', 'too many changes wait for the cluster');
     this.#turns = new Turns(
       { atOnce: 1, maxWaiting: MAX_WAITING, maxInLane: MAX_WAITING, patienceMs: CHANGE_MS },
@@ -90,6 +79,16 @@ export class SharedSettings {
     return this.#created !== null;
   }
 
+  /** Other boxes changed something. */
+  get changed(): Signal<[effects: SharedEffects]> {
+    return this.#copy.changed;
+  }
+
+  /** What a person has to know; null: all is well. */
+  get fault(): string | null {
+    return this.#joining.loss ?? this.#copy.foreign.fault;
+  }
+
   readonly change: Change = (work) => this.#turns.run('change', () => this.#change(work));
 
   /** Takes over what is new. Throws `cluster_unavailable`, `cluster_key_wrong`. */
@@ -97,11 +96,12 @@ export class SharedSettings {
     return this.#turns.run('follow', () => this.#catchUp());
   }
 
-  /** The same, and asks whether it is still the same log. */
+  /** The same, asks whether it is still the same log, and puts right what others have done to it. */
   check(): Promise<void> {
     return this.#turns.run('follow', async () => {
       await this.#compare();
       await this.#catchUp();
+      await this.#putRight();
     });
   }
 
@@ -110,11 +110,15 @@ export class SharedSettings {
     const untilMs = clock.monotonicMs() + CHANGE_MS;
     /** Each may have been made, also if there was no answer: then the mark says so. */
     const attempts: Attempt<T>[] = [];
+    /** Where it was refused last though nothing newer could be read. */
+    let staleAt = -1;
+    let isStuck = false;
     for (;;) {
       try {
+        if (isStuck) await this.#compare();
         if (!this.isJoined || attempts.length > 0)
           await this.#catchUp(attempts.at(-1)?.rehearsal.keptSessionIds);
-        const made = attempts.find(({ changeId }) => this.#mark?.changes.includes(changeId));
+        const made = attempts.find(({ changeId }) => this.#copy.mark?.changes.includes(changeId));
         if (made !== undefined) return made.rehearsal.result;
         const attempt = { changeId: newId(), rehearsal: records.rehearse(work) };
         if (attempt.rehearsal.records.length === 0) return attempt.rehearsal.result;
@@ -125,107 +129,85 @@ export class SharedSettings {
         const isStale = thrown instanceof StaleError;
         if (!isStale && !isUnavailable(thrown)) throw thrown;
         if (clock.monotonicMs() >= untilMs) throw lateError(thrown, attempts.length > 0);
-        if (!isStale) await this.#pause();
+        isStuck = isStale && this.#copy.sequence === staleAt;
+        staleAt = isStale ? this.#copy.sequence : -1;
+        if (!isStale || isStuck) await this.#pause();
       }
     }
   }
 
   async #append({ changeId, rehearsal }: Attempt<unknown>): Promise<void> {
-    const { changes, records, membership } = this.#deps;
-    const mark = nextMark(this.#mark, changeId);
-    const sequence = await changes.append(
-      [...rehearsal.records, { key: MARK_KEY, text: JSON.stringify(mark) }],
-      this.#sequence,
-    );
-    // Where the disk doesn't take it, it is read again from the log, as what others changed.
-    const effects = this.#write(() => {
-      if (this.#mark === null) membership.join(mark.cluster);
-      return records.apply(rehearsal.records, rehearsal.keptSessionIds);
-    });
-    this.#sequence = sequence;
-    this.#mark = mark;
-    this.#tell(effects);
-  }
-
-  #write<Result>(work: () => Result): Result {
+    const { mark: before, sequence: expected } = this.#copy;
+    const mark = nextMark(before, changeId);
+    const all = [...rehearsal.records, markRecord(mark)];
+    const sequence = await this.#deps.changes.append(all, expected, changeId);
     try {
-      return work();
+      // Where the disk doesn't take it, it is read again from the log, as what others changed.
+      this.#copy.apply(rehearsal.records, { sequence, mark }, rehearsal.keptSessionIds);
     } catch (thrown) {
-      if (!(thrown instanceof AppError) || thrown.code !== 'database_unavailable') throw thrown;
-      const message = `the change was made in the cluster; this box has it when its disk takes it: ${thrown.message}`;
-      throw new AppError(thrown.code, message, { cause: thrown, details: thrown.details });
+      throw notHereYet(thrown);
     }
   }
 
   async #compare(): Promise<void> {
     if (!this.isJoined) return;
-    const { created, lastSequence } = await this.#deps.changes.state();
-    if (created !== this.#created || lastSequence < this.#sequence) this.#created = null;
+    const { changes } = this.#deps;
+    const { created, lastSequence } = await changes.state();
+    const { sequence, mark } = this.#copy;
+    if (created !== this.#created || lastSequence < sequence) this.#created = null;
+    if (!this.isJoined || sequence === 0) return;
+    // Servers that lost the end of the log may have given the same numbers to others.
+    const [there] = await changes.readAfter(sequence - 1);
+    if (there?.sequence !== sequence || there.key !== MARK_KEY || there.text === null) return;
+    if (markOf(JSON.parse(there.text))?.changes.at(-1) !== mark?.changes.at(-1)) this.#created = null;
   }
 
   async #catchUp(keptSessionIds: readonly string[] = []): Promise<void> {
-    const { changes, records } = this.#deps;
-    if (!this.isJoined) return this.#load();
-    const entries = await changes.readAfter(this.#sequence);
-    const mark = markIn(entries);
-    if (mark !== null && mark.cluster !== this.#mark?.cluster) return this.#load();
+    if (!this.isJoined) return this.#join();
+    const copy = this.#copy;
+    const entries = await this.#deps.changes.readAfter(copy.sequence);
     const last = entries.at(-1);
     if (last === undefined) return;
-    const effects = records.apply(recordsIn(entries), keptSessionIds);
-    this.#sequence = last.sequence;
-    this.#mark = mark ?? this.#mark;
-    this.#tell(effects);
-    if (effects.kinds.size > 0) this.changed.emit(effects);
-  }
-
-  /** Reads all, and decides whose settings count: those of the cluster or, where it has none, of this box. */
-  async #load(): Promise<void> {
-    const { changes, records, membership, log } = this.#deps;
-    this.#created = null;
-    const { created } = await changes.state();
-    const entries = await changes.readAfter(0);
-    this.#sequence = entries.at(-1)?.sequence ?? 0;
-    this.#mark = markIn(entries);
-    const theirs = mapOf(recordsIn(entries));
-    const own = records.all();
-    const isMember = this.#mark !== null && this.#mark.cluster === membership.cluster;
-    if (this.#mark === null ? own.size > 0 : !isMember && isUntouched(theirs) && !isUntouched(own))
-      await this.#giveOwn(own, theirs);
-    else {
-      if (!isMember && !isUntouched(own))
-        log.warn("the cluster's settings have taken the place of this box's own, which are kept", {
-          path: this.#deps.keepCopy(),
-        });
-      const effects = records.replaceBy(theirs);
-      this.#tell(effects);
-      if (this.#mark !== null && !isMember) membership.join(this.#mark.cluster);
-      if (effects.kinds.size > 0) this.changed.emit(effects);
+    const { mark, records, foreignKeys, isInDoubt } = sift(entries, copy.position);
+    const relation = mark === null || copy.mark === null ? null : relationOf(copy.mark, mark);
+    if (mark !== null && relation !== 'same' && relation !== 'ahead') return this.#join();
+    if (isInDoubt && !copy.foreign.isOld(MARK_KEY, this.#deps.clock.monotonicMs())) {
+      copy.seeForeign([MARK_KEY], false);
+      throw doubt();
     }
-    this.#created = created;
+    copy.foreign.heal([...records.map(({ key }) => key), ...(mark === null ? [] : [MARK_KEY])]);
+    copy.seeForeign(foreignKeys, relation === 'same' || (mark === null && !isInDoubt));
+    if (mark === null) copy.passOver(last.sequence);
+    else copy.announce(copy.apply(records, { sequence: last.sequence, mark }, keptSessionIds));
   }
 
-  async #giveOwn(own: ReadonlyMap<string, string>, theirs: ReadonlyMap<string, string>): Promise<void> {
-    const { changes, records, membership, log } = this.#deps;
-    const gone = [...theirs.keys()].filter((key) => !own.has(key)).map((key) => ({ key, text: null }));
-    const mark = nextMark(this.#mark, newId());
-    const given = [...own].map(([key, text]) => ({ key, text }));
-    const all = [...gone, ...given, { key: MARK_KEY, text: JSON.stringify(mark) }];
-    this.#sequence = await changes.append(all, this.#sequence);
-    this.#mark = mark;
-    records.replaceBy(own);
-    const cameras = given.filter(({ key }) => key.startsWith('cam/')).length;
-    if (membership.cluster === null)
-      log.info("the cluster had no settings: it has taken over this box's own", { cameras });
-    else log.warn("the cluster had lost its settings: this box's copy was put back", { cameras });
-    membership.join(mark.cluster);
+  async #join(): Promise<void> {
+    this.#created = null;
+    this.#created = await this.#joining.join();
   }
 
-  #tell({ refused }: SharedEffects): void {
-    for (const { key, reason } of refused)
-      this.#deps.log.error("a setting of the cluster can't be kept here: is a box of another version?", {
-        key,
-        reason,
-      });
+  /** Writes what this box has over what is foreign. */
+  async #putRight(): Promise<void> {
+    const { changes, records, clock, log } = this.#deps;
+    const isHere = (key: string): boolean => key === MARK_KEY || records.text(key) !== null;
+    const due = this.#copy.foreign.due(clock.monotonicMs(), isHere).slice(0, MAX_PUT_RIGHT);
+    if (due.length === 0) return;
+    const ours = due.filter((key) => key !== MARK_KEY).map((key) => ({ key, text: records.text(key) }));
+    const changeId = newUpkeepId();
+    const mark = nextMark(this.#copy.mark, changeId);
+    try {
+      const all = [...ours, markRecord(mark)];
+      const sequence = await changes.append(all, this.#copy.sequence, changeId);
+      this.#copy.foreign.heal(due);
+      this.#copy.apply(ours, { sequence, mark });
+    } catch (thrown) {
+      // Another box was first, maybe with the same.
+      if (thrown instanceof StaleError) return;
+      throw thrown;
+    }
+    log.warn("what was written over by somebody without CLUSTER_KEY was put back from this box's copy", {
+      count: due.length,
+    });
   }
 
   #pause(): Promise<void> {

@@ -75,6 +75,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   tests_busy: 429,
   database_unavailable: 503,
   cluster_unavailable: 503,
+  cluster_key_wrong: 503,
   too_many_viewings: 503,
   too_many_walls: 503,
   no_picture: 503,

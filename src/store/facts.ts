@@ -11,11 +11,12 @@ export type FactName =
   | 'protected_events'
   | 'first_admin_epoch'
   | 'onvif_uuid'
-  | 'cluster_id'
+  | 'cluster_copy'
   | 'cluster_boxes'
   | 'mqtt_client_id';
 
 const prepare = (db: Database.Database) => ({
+  forget: db.prepare<[FactName]>('DELETE FROM facts WHERE name = ?'),
   one: db.prepare<[FactName], string>('SELECT value FROM facts WHERE name = ?').pluck(),
   put: db.prepare<[FactName, string]>(
     'INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
@@ -40,6 +41,10 @@ export class FactTable {
 
   setText(name: FactName, value: string): void {
     this.#own.make(() => this.#sql.put.run(name, value));
+  }
+
+  forget(name: FactName): void {
+    this.#own.make(() => this.#sql.forget.run(name));
   }
 
   /** Milliseconds since 1970; null where it was never set. */

@@ -122,7 +122,7 @@ export class Store {
    * alone, and may be done again if it turns out that others changed something meanwhile.
    */
   readonly change: Change = (work) => this.#change(work);
-  #change: Change = async (work) => inTransaction(this.#db, work);
+  #change: Change = async (work) => inTransaction(this.#db, () => this.#changeAlone(work));
 
   /** From now on what was configured is changed by what `join` makes of these tables: their records are those of a cluster. */
   share<Sharer extends { readonly change: Change }>(join: (db: Database.Database) => Sharer): Sharer {
@@ -224,6 +224,14 @@ export class Store {
     } finally {
       this.#db.close();
     }
+  }
+
+  /** What was set is no copy of what a cluster has any more: who joins it again doesn't lose that without a word. */
+  #changeAlone<Result>(work: () => Result): Result {
+    const before = this.revision;
+    const result = work();
+    if (this.revision !== before) this.facts.forget('cluster_copy');
+    return result;
   }
 
   #takeWriteLock(): void {

@@ -10,6 +10,8 @@ import { tempFolder } from '../support/temp-folder.js';
 
 export const SECRET = 'a secret that all boxes of the cluster have';
 export const STREAM = 'KV_framering-test-settings';
+/** Of what is kept there, before its name. */
+export const PREFIX = '$KV.framering-test-settings.';
 
 export type Box = {
   readonly store: Store;

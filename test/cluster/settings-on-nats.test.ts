@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { nkeys } from '@nats-io/transport-node';
-import type { Store } from '../../src/store/store.js';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect, headers, type NatsConnection, nkeys } from '@nats-io/transport-node';
+import { Store } from '../../src/store/store.js';
 import { sampleCamera } from '../store/samples.js';
 import { makeCertificate } from '../support/mosquitto.js';
 import { NatsServers, withoutNats } from '../support/nats-servers.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
-import { STREAM, startBox } from './boxes.js';
+import { PREFIX, STREAM, startBox } from './boxes.js';
 
 const admin = { username: 'root', password_hash: 'h', role: 'admin' } as const;
 const withAdmin = (store: Store): void => void store.users.create(admin);
@@ -156,6 +157,156 @@ test('without a majority nothing is changed and all is known, also by a box that
   );
   assert.equal(made.id, 'after');
   await until('the other has it', () => idsOf(one.store).includes('after'));
+});
+
+const recordOf = async (connection: NatsConnection, name: string) => {
+  const manager = await jetstreamManager(connection);
+  const found = await manager.direct.getMessage(STREAM, { last_by_subj: PREFIX + name });
+  return { data: found!.data, headers: found!.header };
+};
+
+test('what is written into the settings without the key is not taken over by any box, and put right', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const one = await startBox(t, servers.url, withAdmin);
+  const other = await startBox(t, servers.url);
+  const stranger = await connect({ servers: servers.url });
+  t.after(() => stranger.close());
+  const deleted = headers();
+  deleted.set('KV-Operation', 'DEL');
+  await one.store.change(() => one.store.users.create({ ...admin, username: 'mallory' }));
+  await one.store.change(() => one.store.tags.create(tag('a')));
+  const mallory = await recordOf(stranger, 'user/mallory');
+  await one.store.change(() => one.store.users.remove('mallory'));
+  await until('the other has it', () => other.store.users.find('mallory') === null);
+  stranger.publish(`${PREFIX}hello`, 'garbage');
+  stranger.publish(`${PREFIX}no.name.of.ours`, 'garbage');
+  stranger.publish(`${PREFIX}user/root`, '', { headers: deleted });
+  stranger.publish(`${PREFIX}tag/a`, 'garbage');
+  stranger.publish(`${PREFIX}user/mallory`, mallory.data);
+  stranger.publish(`${PREFIX}mark`, '', { headers: deleted });
+  await stranger.flush();
+  await until('it is told', () => [one, other].some(({ lines }) => /has written over/.test(lines.join())));
+  await one.store.change(() => one.store.tags.create(tag('b')));
+  for (const name of ['user/root', 'user/mallory', 'hello', 'mark'])
+    await until(`${name} is put right`, async () => {
+      const { data } = await recordOf(stranger, name);
+      return data.length > 20 && !Buffer.from(data).equals(Buffer.from(mallory.data));
+    });
+  await until('nothing is wrong any more', () => [one, other].every(({ cluster }) => cluster.fault === null));
+  // As a batch, with all that came with it then.
+  const again = mallory.headers;
+  stranger.publish(`${PREFIX}user/mallory`, mallory.data, { headers: again });
+  again.set('Nats-Batch-Id', `${again.get('Nats-Batch-Id')}x`);
+  again.set('Nats-Batch-Sequence', '1');
+  again.set('Nats-Batch-Commit', '1');
+  again.delete('Nats-Expected-Last-Sequence');
+  await stranger.request(`${PREFIX}user/mallory`, mallory.data, { headers: again, timeout: 5_000 });
+  await other.store.change(() => other.store.tags.create(tag('c')));
+  await until('it is put right, too', async () => {
+    const { data } = await recordOf(stranger, 'user/mallory');
+    return !Buffer.from(data).equals(Buffer.from(mallory.data));
+  });
+  const late = await startBox(t, servers.url);
+  for (const { store, cluster } of [one, late, await other.again()]) {
+    await until('it has all', () => idsOf(store).length === 3);
+    assert.deepEqual(
+      store.users.list().map(({ username }) => username),
+      ['root'],
+    );
+    await until('it is well', () => cluster.fault === null);
+  }
+  const told = one.lines.join('\n') + other.lines.join('\n');
+  assert.ok(['hello', 'user/root', 'user/mallory', 'tag/a'].every((key) => told.includes(`"${key}"`)));
+  assert.deepEqual(
+    [...one.effects, ...other.effects].flatMap(({ revokedUsernames }) => revokedUsernames),
+    ['mallory'],
+  );
+});
+
+test('boxes that have a copy start by it whatever was done to the settings meanwhile, and put it right', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const one = await startBox(t, servers.url, withAdmin);
+  const behind = await startBox(t, servers.url);
+  await behind.stop();
+  await one.store.change(() => one.store.tags.create(tag('a')));
+  const stranger = await connect({ servers: servers.url });
+  t.after(() => stranger.close());
+  await one.stop();
+  for (const name of ['tag/a', 'mark', 'hello']) stranger.publish(PREFIX + name, 'garbage');
+  await stranger.flush();
+  const second = await behind.again();
+  assert.deepEqual(second.store.users.list().length, 1);
+  await until('it says what is wrong', () => /written over/.test(second.cluster.fault ?? ''));
+  const first = await one.again();
+  assert.deepEqual(idsOf(first.store), ['a']);
+  await until('all is well', () => [first, second].every(({ cluster }) => cluster.fault === null));
+  await until('who was behind has what it lacked', () => idsOf(second.store).includes('a'));
+  const late = await startBox(t, servers.url);
+  assert.deepEqual(idsOf(late.store), ['a']);
+});
+
+test('what the servers have lost of the last changes is put back by the boxes that have it', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const one = await startBox(t, servers.url, withAdmin);
+  const other = await startBox(t, servers.url);
+  const away = await startBox(t, servers.url);
+  await away.stop();
+  await one.store.change(() => one.store.tags.create(tag('before')));
+  const [folder = ''] = servers.folders;
+  const saved = join(tempFolder(t), 'saved');
+  await servers.kill();
+  cpSync(folder, saved, { recursive: true });
+  await servers.startOne(0);
+  const newer = () => one.store.change(() => one.store.tags.create(tag('newer')));
+  await until('it is made', () =>
+    newer().then(
+      () => true,
+      () => false,
+    ),
+  );
+  await until('the other has it', () => idsOf(other.store).includes('newer'));
+  await servers.kill();
+  rmSync(folder, { recursive: true });
+  cpSync(saved, folder, { recursive: true });
+  const restarted = await other.again();
+  await servers.startOne(0);
+  const late = await until('a box joins', () => startBox(t, servers.url).catch(() => null));
+  await until('a box says so', () =>
+    /had lost its last changes/.test([...one.lines, ...restarted.lines].join()),
+  );
+  for (const box of [one, restarted, late, await away.again()]) {
+    await until('it has all', () => idsOf(box.store).length === 2 && box.cluster.fault === null);
+    assert.deepEqual(idsOf(box.store), ['before', 'newer']);
+    assert.deepEqual(
+      readdirSync(box.folder).filter((name) => name.includes('before-cluster')),
+      [],
+    );
+  }
+});
+
+test('what a member was set to while it ran alone is kept when the cluster takes its place', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const one = await startBox(t, servers.url, withAdmin);
+  await one.store.change(() => one.store.tags.create(tag('shared')));
+  await one.stop();
+  const alone = new Store(join(one.folder, 'framering.db'));
+  await alone.change(() => alone.tags.create(tag('alone')));
+  alone.close();
+  const again = await one.again();
+  assert.deepEqual(idsOf(again.store), ['shared']);
+  assert.match(again.lines.join('\n'), /have taken the place of this box's own, which are kept/);
+  const [name = ''] = readdirSync(one.folder).filter((file) => file.startsWith('framering-before-cluster-'));
+  const kept = new Store(join(one.folder, name));
+  assert.deepEqual(idsOf(kept), ['alone', 'shared']);
+  kept.close();
 });
 
 test('a box starts by its copy where no server answers; one with another key is refused', {

@@ -5,8 +5,10 @@ import fc from 'fast-check';
 import { systemClock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import { clusterError } from '../../src/cluster/cluster-error.js';
+import { CopyMemory } from '../../src/cluster/copy-memory.js';
+import type { ChangeLog } from '../../src/cluster/joining.js';
 import { type LogEntry, type LogRecord, StaleError } from '../../src/cluster/settings-log.js';
-import { type ChangeLog, SharedSettings } from '../../src/cluster/shared-settings.js';
+import { SharedSettings } from '../../src/cluster/shared-settings.js';
 import { SharedRecords } from '../../src/store/shared/shared-records.js';
 import { Store } from '../../src/store/store.js';
 import { sampleCamera } from '../store/samples.js';
@@ -16,16 +18,38 @@ import { until } from '../support/until.js';
 /** `disk`: that of the box takes nothing from when it was made until a while later. */
 type Fault = 'none' | 'away' | 'unanswered' | 'later' | 'disk';
 
-/** The log as the servers have it, and what becomes of each call of one box. */
+/** The log as the servers have it (of each key the last), and what becomes of each call of one box. */
 class ModelLog {
   created = 'first';
+  lastSequence = 0;
   entries: LogEntry[] = [];
+  /** All that was ever there. */
+  readonly written: LogRecord[] = [];
 
-  append(records: readonly LogRecord[], expected: number): number {
-    if ((this.entries.at(-1)?.sequence ?? 0) !== expected) throw new StaleError();
-    for (const [index, record] of records.entries())
-      this.entries.push({ ...record, sequence: expected + index + 1 });
-    return expected + records.length;
+  append(records: readonly LogRecord[], expected: number, changeId: string | null): number {
+    if (this.lastSequence !== expected) throw new StaleError();
+    for (const record of records) this.#put({ ...record, sequence: this.lastSequence + 1, changeId });
+    return this.lastSequence;
+  }
+
+  /** What somebody without the key does. */
+  vandalize(...keys: string[]): void {
+    for (const key of keys) this.#put({ key, text: null, sequence: this.lastSequence + 1, changeId: null });
+  }
+
+  /** What is put back by `restore`. */
+  snapshot(): readonly [number, LogEntry[]] {
+    return [this.lastSequence, this.entries];
+  }
+
+  restore([lastSequence, entries]: readonly [number, LogEntry[]]): void {
+    Object.assign(this, { lastSequence, entries });
+  }
+
+  #put(entry: LogEntry): void {
+    this.written.push(entry);
+    this.lastSequence = entry.sequence;
+    this.entries = [...this.entries.filter(({ key }) => key !== entry.key), entry];
   }
 
   /** `faultOf` says what happens to the next thing that is written. */
@@ -35,27 +59,27 @@ class ModelLog {
     return {
       state: async () => {
         if (isAway) throw away();
-        return { created: this.created, lastSequence: this.entries.at(-1)?.sequence ?? 0 };
+        return { created: this.created, lastSequence: this.lastSequence };
       },
       readAfter: async (sequence) => {
         if (isAway) throw away();
         return this.entries.filter((entry) => entry.sequence > sequence);
       },
-      append: async (records, expected) => {
+      append: async (records, expected, changeId) => {
         const fault = faultOf();
-        if (fault === 'none') return this.append(records, expected);
+        if (fault === 'none') return this.append(records, expected, changeId);
         if (fault === 'disk') {
-          const sequence = this.append(records, expected);
+          const sequence = this.append(records, expected, changeId);
           setDisk(false);
           setTimeout(() => setDisk(true), 1);
           return sequence;
         }
-        if (fault === 'unanswered') this.append(records, expected);
+        if (fault === 'unanswered') this.append(records, expected, changeId);
         // What was on its way may be stored when nobody waits for it any more.
         if (fault === 'later')
           setTimeout(() => {
             try {
-              this.append(records, expected);
+              this.append(records, expected, changeId);
             } catch (thrown) {
               assert.ok(thrown instanceof StaleError);
             }
@@ -79,12 +103,7 @@ const openBox = (folder: string, log: ModelLog, faultOf: () => Fault = () => 'no
       ...{ clock: systemClock, log: createLogger((_level, message) => lines.push(message)) },
       records: new SharedRecords(db),
       changes: log.as(faultOf, setDisk),
-      membership: {
-        get cluster() {
-          return store.facts.text('cluster_id');
-        },
-        join: (cluster) => store.facts.setText('cluster_id', cluster),
-      },
+      memory: new CopyMemory(store.facts, 'key'),
       keepCopy: () => {
         const path = join(folder, 'before.db');
         store.copyTo(path);
@@ -159,7 +178,7 @@ test('a cluster that lost its settings gets them back from a box that has them',
   const one = box(t, log);
   one.store.users.create(admin);
   await one.settings.follow();
-  Object.assign(log, { entries: [], created: 'second' });
+  Object.assign(log, { entries: [], lastSequence: 0, created: 'second' });
   await one.settings.check();
   assert.match(one.lines.join(), /lost its settings: this box's copy was put back/);
   const other = box(t, log);
@@ -195,7 +214,7 @@ test('a change without an answer that was made all the same answers what it did'
   const changed = await one.settings.change(() => one.store.users.update('root', { password_hash: 'new' }));
   assert.notEqual(changed.token_epoch, epoch);
   assert.deepEqual(one.store.users.find('root'), changed);
-  assert.equal(log.entries.filter(({ key }) => key === 'user/root').length, 2, 'it was made once');
+  assert.equal(log.written.filter(({ key }) => key === 'user/root').length, 2, 'it was made once');
 });
 
 test('what the disk of a box does not take of its own change is written there when it does, and nothing is lost', async (t) => {
@@ -269,7 +288,7 @@ test('through any faults all boxes end alike, and whatever was answered well is 
       for (const other of others) assert.deepEqual(other, first);
       for (const [id, name] of answered)
         assert.ok(
-          log.entries.some(
+          log.written.some(
             ({ key, text }) => key === `tag/${id}` && (text === null ? null : JSON.parse(text).name) === name,
           ),
           'what was answered well stood in the log',

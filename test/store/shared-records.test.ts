@@ -82,7 +82,7 @@ test('who has another password elsewhere is signed out here, but for the session
     assert.ok(begin(store, id, username));
   const renamed = records.rehearse(() => store.users.update('eve', { password_hash: 'other' }, 'two'));
   assert.deepEqual(renamed.keptSessionIds, ['two']);
-  const effects = records.apply(renamed.records, renamed.keptSessionIds);
+  const effects = records.apply(renamed.records, renamed);
   assert.deepEqual(effects.revokedUsernames, ['eve']);
   assert.deepEqual(
     store.sessions.of('eve').map(({ id }) => id),

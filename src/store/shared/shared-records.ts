@@ -28,6 +28,12 @@ export type SharedEffects = {
   readonly refused: readonly { readonly key: string; readonly reason: string }[];
 };
 
+export type ApplyOptions = {
+  /** Sessions of users who are changed that outlast it. */
+  readonly keptSessionIds?: readonly string[];
+  readonly alongside?: () => void;
+};
+
 /** Undoes a transaction that went well. */
 class Undone extends Error {}
 
@@ -79,6 +85,30 @@ export class SharedRecords {
     return all;
   }
 
+  /** One of them, also of a kind that this version doesn't know; null: there is none. */
+  text(key: string): string | null {
+    const [kind, id] = this.#partsOf(key);
+    const rows = this.#rows.get(kind);
+    if (rows === undefined) return this.#known.get(key) ?? null;
+    const fields = rows.find(id);
+    return fields === null ? null : this.#merged(key, fields);
+  }
+
+  /** What would have to be written where these are, so that all is there that is here. */
+  missingIn(theirs: ReadonlyMap<string, string>): SharedRecord[] {
+    this.#learn(theirs);
+    const own = this.all();
+    const isOurs = (key: string): boolean => {
+      const [kind] = this.#partsOf(key);
+      // What was ordered of one that is gone is forgotten here when it is done, and there it is not.
+      return own.has(key) || !this.#rows.has(kind) || kind === 'gone';
+    };
+    return [
+      ...[...theirs.keys()].filter((key) => !isOurs(key)).map((key) => ({ key, text: null })),
+      ...[...own].filter(([key, text]) => theirs.get(key) !== text).map(([key, text]) => ({ key, text })),
+    ];
+  }
+
   /** Does `work` and undoes it, unless it changes no record. Throws what that throws. */
   rehearse<T>(work: () => T): Rehearsal<T> {
     let rehearsal: Rehearsal<T> | null = null;
@@ -97,8 +127,14 @@ export class SharedRecords {
     return rehearsal!;
   }
 
-  /** Writes what the cluster has, the last of each key: all of it that the tables take. */
-  apply(records: readonly SharedRecord[], keptSessionIds: readonly string[] = []): SharedEffects {
+  /**
+   * Writes what the cluster has, the last of each key: all of it that the tables take. What `alongside` writes is part of
+   * the same transaction.
+   */
+  apply(
+    records: readonly SharedRecord[],
+    { keptSessionIds = [], alongside = () => {} }: ApplyOptions = {},
+  ): SharedEffects {
     const effects = {
       kinds: new Set<string>(),
       removedCameraIds: [] as string[],
@@ -135,6 +171,7 @@ export class SharedRecords {
         }
       }
       this.#mendFolders.run();
+      alongside();
     });
     for (const [key, text] of newest) {
       if (text === null) this.#known.delete(key);
@@ -144,17 +181,22 @@ export class SharedRecords {
   }
 
   /** Makes these all that there is. */
-  replaceBy(wanted: ReadonlyMap<string, string>): SharedEffects {
-    this.#known.clear();
-    for (const [key, text] of wanted) this.#known.set(key, text);
+  replaceBy(wanted: ReadonlyMap<string, string>, alongside?: () => void): SharedEffects {
+    this.#learn(wanted);
     // With what this version doesn't know of them, so that only what differs is written.
     const own = this.all();
     const gone = [...own.keys()].filter((key) => !wanted.has(key));
     const changed = [...wanted].filter(([key, text]) => own.get(key) !== text);
-    return this.apply([
+    const records = [
       ...gone.map((key) => ({ key, text: null })),
       ...changed.map(([key, text]) => ({ key, text })),
-    ]);
+    ];
+    return this.apply(records, alongside && { alongside });
+  }
+
+  #learn(known: ReadonlyMap<string, string>): void {
+    this.#known.clear();
+    for (const [key, text] of known) this.#known.set(key, text);
   }
 
   #write(rows: RecordRows, kind: string, id: string, text: string | null): void {

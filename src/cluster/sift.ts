@@ -1,0 +1,46 @@
+import type { SharedRecord } from '../store/shared/shared-records.js';
+import { type ClusterMark, MARK_KEY, markOf } from './cluster-mark.js';
+import type { LogEntry } from './settings-log.js';
+
+/** Up to where the log was read, and its mark there. */
+export type LogPosition = { readonly sequence: number; readonly mark: ClusterMark | null };
+
+/** What was read of the log: what boxes of the cluster wrote, and what stands there instead. */
+export type Sifted = {
+  /** Null: it has none that is the cluster's. */
+  readonly mark: ClusterMark | null;
+  readonly records: readonly (SharedRecord & { readonly sequence: number })[];
+  /** What is kept under these was not written by a box, or not as part of a change that was made. */
+  readonly foreignKeys: readonly string[];
+  /** Something may have been changed that nothing tells of any more: the mark was written over. */
+  readonly isInDoubt: boolean;
+};
+
+/**
+ * Sifts what was read since `known` (null: nothing is known). The key and the place of an entry are right where it could be
+ * opened; that its change was made whole is told by the mark, as far back as it remembers.
+ */
+export const sift = (entries: readonly LogEntry[], known: LogPosition | null): Sifted => {
+  const newest = new Map(entries.map((entry) => [entry.key, entry]));
+  newest.delete('');
+  const marks = entries.filter(({ key, text }) => key === MARK_KEY && text !== null);
+  const mark = markOf(JSON.parse(marks.at(-1)?.text ?? 'null'));
+  const teller = mark ?? known?.mark ?? null;
+  const sinceCount = (teller?.count ?? 0) - (known?.mark?.count ?? 0);
+  const isMade = ({ sequence, changeId }: LogEntry): boolean =>
+    changeId !== null &&
+    (known === null ||
+      sequence <= known.sequence ||
+      (teller !== null && (teller.changes.includes(changeId) || sinceCount > teller.changes.length)));
+  const isOurs = (entry: LogEntry): boolean => (entry.key === MARK_KEY ? entry.text !== null : isMade(entry));
+  const later = entries.filter(({ sequence }) => sequence > (known?.sequence ?? 0));
+  const laterCount = Math.max(0, (entries.at(-1)?.sequence ?? 0) - (known?.sequence ?? 0));
+  const isUntold =
+    later.length < laterCount || later.some((entry) => entry.changeId !== null && !isMade(entry));
+  return {
+    mark,
+    records: entries.filter(({ key }) => key !== MARK_KEY && key !== '').filter(isMade),
+    foreignKeys: [...newest.values()].filter((entry) => !isOurs(entry)).map(({ key }) => key),
+    isInDoubt: mark === null && newest.has(MARK_KEY) && isUntold,
+  };
+};
