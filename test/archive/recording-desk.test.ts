@@ -76,6 +76,69 @@ test('how far a file is can be asked for as long as its recorder has it', () => 
   assert.equal(desk.progressOf('door', '1'), null, 'whoever wrote it is dead');
 });
 
+test('what is recorded stays on the disk while one file follows the other', () => {
+  const { desk } = makeDesk();
+  const first = new FileProgress();
+  desk.onFile('worker-1', 'door', '1', 'made', first.memory);
+  desk.onNews('door', { fileName: '1', fault: null });
+  assert.equal(desk.isOnDisk('door'), false, 'not a picture is there yet');
+  first.set(4_000, 1_000_000);
+  assert.ok(desk.isOnDisk('door'));
+  // The old one is closed before the new one is begun, or after it; each begins without a picture.
+  desk.onFile('worker-1', 'door', '1', 'closed');
+  assert.ok(desk.isOnDisk('door'));
+  const second = new FileProgress();
+  desk.onFile('worker-1', 'door', '2', 'made', second.memory);
+  desk.onNews('door', { fileName: '2', fault: null });
+  assert.ok(desk.isOnDisk('door'));
+  second.set(900, 1_000_500);
+  desk.onFile('worker-1', 'door', '3', 'made', new FileProgress().memory);
+  desk.onNews('door', { fileName: '3', fault: null });
+  desk.onFile('worker-1', 'door', '2', 'closed');
+  assert.ok(desk.isOnDisk('door'));
+});
+
+for (const [what, end] of [
+  ['the camera is away', (desk) => desk.onNews('door', { fileName: null, fault: null })],
+  ['the disk refuses', (desk) => desk.onNews('door', { fileName: null, fault: 'ENOSPC' })],
+  ['its writer dies', (desk) => desk.onWorkerLost('door')],
+] as [string, (desk: RecordingDesk) => void][])
+  test(`what is on the disk begins anew when ${what}`, () => {
+    const { desk } = makeDesk();
+    const progress = new FileProgress();
+    progress.set(4_000, 1_000_000);
+    desk.onFile('worker-1', 'door', '1', 'made', progress.memory);
+    desk.onNews('door', { fileName: '1', fault: null });
+    desk.onFile('worker-1', 'door', '1', 'closed');
+    assert.ok(desk.isOnDisk('door'));
+    end(desk);
+    assert.equal(desk.isOnDisk('door'), false);
+    desk.onFile('worker-2', 'door', '2', 'made', new FileProgress().memory);
+    desk.onNews('door', { fileName: '2', fault: null });
+    assert.equal(desk.isOnDisk('door'), false);
+  });
+
+test('where the disk took no more of a file, what follows is on it when it is', () => {
+  const { desk } = makeDesk();
+  for (const [name, state] of [
+    ['1', 'closed'],
+    ['2', 'left'],
+  ] as const) {
+    const progress = new FileProgress();
+    desk.onFile('worker-1', 'door', name, 'made', progress.memory);
+    desk.onNews('door', { fileName: name, fault: null });
+    progress.set(4_000, 1_000_000);
+    desk.onFile('worker-1', 'door', name, state);
+    assert.equal(desk.isOnDisk('door'), state === 'closed');
+  }
+  const after = new FileProgress();
+  desk.onFile('worker-1', 'door', '3', 'made', after.memory);
+  desk.onNews('door', { fileName: '3', fault: null });
+  assert.equal(desk.isOnDisk('door'), false);
+  after.set(900, 1_000_500);
+  assert.ok(desk.isOnDisk('door'));
+});
+
 test('lost frames never grow fewer while the camera is known', () => {
   const { desk } = makeDesk();
   desk.onLost('door', 3);

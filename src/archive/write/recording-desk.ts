@@ -26,7 +26,12 @@ const RECENT_MS = 60_000;
 
 type Refusal = { readonly fault: string; readonly atMs: number };
 
-type Desk = { readonly fileName: string | null; readonly fault: string | null };
+type Desk = {
+  readonly fileName: string | null;
+  readonly fault: string | null;
+  /** Pictures of a file before this one are, and it goes on from there. */
+  wasOnDisk: boolean;
+};
 
 /** The files that a worker has open, and how many times: a name is free again a moment before we are told. */
 type OpenFile = {
@@ -89,7 +94,8 @@ export class RecordingDesk implements FilesInProgress {
     const before = this.#cameras.get(cameraId)?.fault ?? null;
     const told = fault ?? before;
     if (told !== null) this.#refusals.set(cameraId, { fault: told, atMs: this.#deps.clock.monotonicMs() });
-    this.#cameras.set(cameraId, { fileName, fault });
+    const wasOnDisk = fileName !== null && this.isOnDisk(cameraId);
+    this.#cameras.set(cameraId, { fileName, fault, wasOnDisk });
   }
 
   onLost(cameraId: string, frames: number): void {
@@ -103,6 +109,7 @@ export class RecordingDesk implements FilesInProgress {
     state: RecorderFileState,
     progress: SharedArrayBuffer | null = null,
   ): void {
+    if (state !== 'made') this.#noteOnDisk(cameraId, fileName, state);
     const files = this.#workers.get(workerName)?.files;
     const key = placeKey({ cameraId, fileName });
     const file = files?.get(key) ?? { cameraId, fileName, count: 0, progress: null };
@@ -144,10 +151,11 @@ export class RecordingDesk implements FilesInProgress {
     return this.openFile(cameraId) !== null;
   }
 
-  /** Whether a whole fragment of what is recorded now is on the disk. */
+  /** Whether a whole fragment of what is recorded now is on the disk, be it in a file that another one follows. */
   isOnDisk(cameraId: string): boolean {
-    const fileName = this.openFile(cameraId);
-    return fileName !== null && (this.progressOf(cameraId, fileName)?.wholeBytes ?? 0) > 0;
+    const desk = this.#cameras.get(cameraId);
+    if (desk === undefined || desk.fileName === null) return false;
+    return desk.wasOnDisk || (this.progressOf(cameraId, desk.fileName)?.wholeBytes ?? 0) > 0;
   }
 
   /** What keeps some camera's recording paused; null: the disk takes all of them. */
@@ -189,6 +197,14 @@ export class RecordingDesk implements FilesInProgress {
   /** How long writes took, from when they were due. */
   get writeTimes(): WriteTimes['spread'] {
     return this.#gate.writeTimes.spread;
+  }
+
+  /** Of a file that is closed nothing can be asked any more, and news of the next one come when it is begun. */
+  #noteOnDisk(cameraId: string, fileName: string, state: 'closed' | 'left'): void {
+    const desk = this.#cameras.get(cameraId);
+    if (desk === undefined) return;
+    if (state === 'left') desk.wasOnDisk = false;
+    else if (desk.fileName === fileName) desk.wasOnDisk = this.isOnDisk(cameraId);
   }
 
   /** A camera that moves may have its old file closed by one worker while another writes the next. */
