@@ -163,9 +163,9 @@ export class Cluster {
         },
       },
     );
-    this.#boxes.changed.on(() => {
+    this.#boxes.changed.on((isNews) => {
       this.#boxes?.tell(this.owners.count);
-      this.owners.lookSoon();
+      if (isNews) this.owners.lookSoon();
     });
     this.owners.begin(cameras);
   }

@@ -37,6 +37,8 @@ const connectionOptions = ({ address, ca, login, boxName }: NatsLinkOptions): Co
   pingInterval: 300,
   maxPingOut: 2,
   timeout: 1_000,
+  // Where each request was made from, at some microseconds each.
+  noAsyncTraces: true,
   ...(address.isTls && { tls: ca === null ? {} : { ca: ca.toString() } }),
   ...(login && {
     authenticator:

@@ -29,8 +29,8 @@ const nobodyYet: BoxesView = {
 
 /** The boxes of the cluster, this one among them, as its pulse tells of them (workers/pulse.ts). */
 export class Boxes {
-  /** Who is here, or what one of them is, is another than before; or merely their loads. */
-  readonly changed = new Signal();
+  /** Who is here, or what one of them is, is another than before; or merely their loads, which is no news. */
+  readonly changed = new Signal<[isNews: boolean]>();
   readonly #options: BoxesOptions;
   readonly #deps: BoxesDeps;
   #thread: ThreadHandle<ToPulse>;
@@ -100,7 +100,7 @@ export class Boxes {
     this.#report(this.#view, message.view);
     this.#view = message.view;
     this.#remember(message.known);
-    this.changed.emit();
+    this.changed.emit(message.isNews);
   }
 
   /** A disk that takes nothing now is asked again with the next word of the pulse. */

@@ -36,5 +36,11 @@ export type ToPulse =
   | { readonly type: 'stop' };
 
 export type FromPulse =
-  | { readonly type: 'boxes'; readonly view: BoxesView; readonly known: readonly KnownBox[] }
+  | {
+      readonly type: 'boxes';
+      readonly view: BoxesView;
+      readonly known: readonly KnownBox[];
+      /** More than loads is another than before. */
+      readonly isNews: boolean;
+    }
   | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: LogFields };

@@ -101,7 +101,7 @@ export class Pulse {
     if (hasNews || nowMs - this.#toldMs >= TELL_EVERY_MS) {
       this.#toldMs = nowMs;
       const view = this.#table.view(this.#own, this.#startedMs);
-      send({ type: 'boxes', view, known: this.#table.known });
+      send({ type: 'boxes', view, known: this.#table.known, isNews: hasNews });
     }
     if (this.#isMainStill()) return;
     if (nowMs - this.#beatMs >= BEAT_EVERY_MS) this.#beat(nowMs);
