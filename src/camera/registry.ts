@@ -23,7 +23,7 @@ import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
 
 /** Where settings last; a write has reached the disk when it returns. */
 export type CameraSettingsStore = {
-  list(): StoredCamera[];
+  list(): readonly StoredCamera[];
   /** Throws `not_found`. */
   get(id: string): StoredCamera;
   create(camera: StoredCamera): StoredCamera;

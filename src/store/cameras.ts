@@ -176,6 +176,9 @@ const fromRow = (row: CameraRow, tags: readonly string[]): Camera => ({
 });
 
 const prepare = (db: Database.Database) => ({
+  changes: db.prepare<[], number>('SELECT total_changes()').pluck(),
+  /** Those of other processes. */
+  othersChanges: db.prepare<[], number>('PRAGMA data_version').pluck(),
   all: db.prepare<[], CameraRow>('SELECT * FROM cameras ORDER BY id'),
   one: db.prepare<[string], CameraRow>('SELECT * FROM cameras WHERE id = ?'),
   folderOf: db.prepare<[string], string>('SELECT folder_id FROM cameras WHERE id = ?').pluck(),
@@ -207,6 +210,8 @@ export class CameraTable {
   readonly #sql: ReturnType<typeof prepare>;
   /** Those that are no more. */
   readonly deleted: DeletedCameraTable;
+  /** As they were read last: thousands are asked for several times a second. */
+  #read: { readonly asOf: string; readonly cameras: readonly Camera[] } | null = null;
 
   constructor(db: Database.Database) {
     this.#db = db;
@@ -215,7 +220,15 @@ export class CameraTable {
   }
 
   /** All of them, sorted by id. */
-  list(): Camera[] {
+  list(): readonly Camera[] {
+    // What a transaction does may be undone, which is no change.
+    if (this.#db.inTransaction) return this.#readAll();
+    const asOf = `${this.#sql.changes.get()}/${this.#sql.othersChanges.get()}`;
+    if (this.#read?.asOf !== asOf) this.#read = { asOf, cameras: this.#readAll() };
+    return this.#read.cameras;
+  }
+
+  #readAll(): Camera[] {
     const tags = new Map<string, string[]>();
     for (const { camera_id, tag_id } of this.#sql.allTags.iterate()) {
       const ofCamera = tags.get(camera_id);

@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { WallMs } from '../../src/base/clock.js';
 import { Database } from '../../src/base/sqlite.js';
+import { SharedRecords } from '../../src/store/shared/shared-records.js';
 import { Store } from '../../src/store/store.js';
 import { utcMonth } from '../../src/store/traffic.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -39,6 +40,29 @@ test('an update changes just the fields that are sent, and never the id', (t) =>
   const wanted = sampleCamera('a', { tags: ['t1', 't2'], comment: 'gate', record: true });
   assert.deepEqual(cameras.update('a', changes), wanted);
   assert.deepEqual(cameras.list(), [wanted]);
+});
+
+test('cameras are listed as they are, whoever changed them, and not as something had them that was undone', (t) => {
+  const path = join(tempFolder(t), 'framering.db');
+  const store = new Store(path);
+  t.after(() => store.close());
+  const ids = (): string[] => store.cameras.list().map(({ id }) => id);
+  store.cameras.create(sampleCamera('a'));
+  assert.deepEqual(ids(), ['a']);
+  let records: SharedRecords | null = null;
+  store.share((db) => {
+    records = new SharedRecords(db);
+    return { change: async (work) => work() };
+  });
+  const seen = (records! as SharedRecords).rehearse(() => {
+    store.cameras.create(sampleCamera('b'));
+    return ids();
+  });
+  assert.deepEqual([seen.result, ids()], [['a', 'b'], ['a']]);
+  const other = new Database(path);
+  other.exec("UPDATE cameras SET comment = 'theirs'");
+  other.close();
+  assert.equal(store.cameras.list()[0]?.comment, 'theirs');
 });
 
 test('lists are sorted by id', (t) => {
