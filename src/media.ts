@@ -120,9 +120,9 @@ const openArchive = async (
   const archive = new Archive(
     {
       ...{ archiveDir, factsDir: join(config.dataDir, 'archive-facts'), minFreePercent, storesDir },
+      box: config.boxName,
       store: config.archiveS3 && {
         ...config.archiveS3,
-        box: config.boxName,
         copiesDir: join(storesDir, storeFolder(config.archiveS3.address)),
       },
     },
@@ -132,6 +132,7 @@ const openArchive = async (
       root,
       threads,
       live: desk,
+      epochsOf: (cameraId) => store.holdings.epochsOf(cameraId),
       rules: () => rulesOf(store.cameras),
       spared: () => events.protectedSpans(),
       byEvents: {

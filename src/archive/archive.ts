@@ -17,6 +17,7 @@ import { EventRecording, type EventRecordingDeps } from './keep/event-recording.
 import { type LiveFiles, Recovery } from './keep/recovery.js';
 import { Retention, type RetentionRule, type TimeMemory } from './keep/retention.js';
 import type { GapReason } from './list/intervals.js';
+import type { Maker } from './list/recording.js';
 import { Recordings } from './list/recordings.js';
 import { Timeline } from './list/timeline.js';
 import type { CopierSetup } from './offsite/messages.js';
@@ -33,9 +34,11 @@ export type ArchiveOptions = {
   readonly minFreePercent: number;
   /** Where it is written what is in the stores that recordings are copied to, or were. */
   readonly storesDir: string;
+  /** The name of this box. */
+  readonly box: string;
   /** Where closed recordings are copied to; null: nowhere. */
   readonly store:
-    | (Pick<CopierSetup, 'address' | 'box' | 'ca' | 'copiesDir' | 'mbit'> & {
+    | (Pick<CopierSetup, 'address' | 'ca' | 'copiesDir' | 'mbit'> & {
         readonly localDays: number | null;
       })
     | null;
@@ -51,6 +54,8 @@ export type ArchiveDeps = {
   readonly threads: ThreadRegister;
   /** Which files recorders have open now, and how far they are. */
   readonly live: LiveFiles & FilesInProgress;
+  /** By which claim this box had a camera at some time. */
+  readonly epochsOf: Maker['epochsOf'];
   /** How long each camera's recordings are kept. */
   readonly rules: () => readonly RetentionRule[];
   /** Times whose recordings stay, whatever their age; null: nobody knows now. */
@@ -100,10 +105,10 @@ export class Archive {
     this.#repairs = new JobPool(BACKGROUND, pool);
     this.#deletions = deleter;
     this.#appends = new JobPool(BACKGROUND, pool);
-    const { store, archiveDir } = options;
+    const { store, archiveDir, box } = options;
     this.offsite =
       store &&
-      new Offsite({ ...store, archiveDir, root: root.state.memory }, store.localDays, {
+      new Offsite({ ...store, box, archiveDir, root: root.state.memory }, store.localDays, {
         clock,
         log,
         threads,
@@ -116,7 +121,11 @@ export class Archive {
       this.#stored === null ? this.#foreground : new StoredRunner(this.#foreground, this.#stored);
     this.detections = new DetectionKeeper(options, { clock, log, runner: this.#appends });
     this.facts = new FactsKeeper(options, { clock, runner: this.#repairs });
-    const recordings = new Recordings(options, { runner, live, facts: this.facts, copies });
+    const recordings = new Recordings(options, {
+      ...{ runner, live, copies },
+      facts: this.facts,
+      maker: { box, epochsOf: deps.epochsOf },
+    });
     const timeline = new Timeline({ clock, recordings, whyNot });
     const locator = new RecordingLocator(options, { recordings, runner });
     const playback = new Playback({ locator, runner, clock });

@@ -26,13 +26,29 @@ const prepare = (db: Database.Database) => ({
     `DELETE FROM holdings WHERE camera_id = @camera AND since_ms <
      (SELECT since_ms FROM holdings WHERE camera_id = @camera ORDER BY since_ms DESC LIMIT 1 OFFSET ${KEPT_PER_CAMERA - 1})`,
   ),
-  at: db
-    .prepare<[{ camera: string; at: number }], number>(
-      `SELECT epoch FROM holdings WHERE camera_id = @camera
-       ORDER BY since_ms > @at, abs(since_ms - @at) LIMIT 1`,
-    )
-    .pluck(),
+  of: db.prepare<[string], Times>(
+    `SELECT since_ms AS sinceMs, until_ms AS untilMs, epoch FROM holdings
+     WHERE camera_id = ? ORDER BY since_ms`,
+  ),
 });
+
+type Times = { readonly sinceMs: number; readonly untilMs: number | null; readonly epoch: number };
+
+const noEpoch = (): number => 0;
+
+/** That of the last one which began by then and, where that has ended, or none had begun, of the nearest. */
+const epochIn = (all: readonly Times[], atMs: number): number => {
+  let [low, high] = [0, all.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (all[middle]!.sinceMs <= atMs) low = middle + 1;
+    else high = middle;
+  }
+  const [before, next] = [all[low - 1], all[low]];
+  if (before === undefined || next === undefined) return (before ?? next)!.epoch;
+  const overMs = atMs - (before.untilMs ?? next.sinceMs);
+  return overMs > 0 && next.sinceMs - atMs < overMs ? next.epoch : before.epoch;
+};
 
 /** Which cameras this box of a cluster had, and when; each box's own. */
 export class HoldingTable {
@@ -78,8 +94,12 @@ export class HoldingTable {
     this.#own.make(() => inTransaction(this.#db, work));
   }
 
-  /** That of what was recorded from this time on; 0: by a box that was alone. */
-  epochAt(cameraId: string, startMs: number): number {
-    return this.#sql.at.get({ camera: cameraId, at: startMs }) ?? 0;
+  /**
+   * Those of what was recorded from some time on; 0: by a box that was alone. A recording may begin a little before its camera
+   * was held, by the camera's clock, or with what was there already.
+   */
+  epochsOf(cameraId: string): (startMs: number) => number {
+    const all = this.#sql.of.all(cameraId);
+    return all.length === 0 ? noEpoch : (startMs) => epochIn(all, startMs);
   }
 }

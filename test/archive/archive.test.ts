@@ -31,13 +31,21 @@ test('the archive starts, closes what was left open, deletes what is old, answer
     };
   };
   const archive = new Archive(
-    { archiveDir, factsDir: tempFolder(t), storesDir: tempFolder(t), minFreePercent: 0, store: null },
+    {
+      archiveDir,
+      factsDir: tempFolder(t),
+      storesDir: tempFolder(t),
+      minFreePercent: 0,
+      box: 'box',
+      store: null,
+    },
     {
       clock,
       log,
       root: alwaysThere,
       threads: { add },
       live: nobodyWrites,
+      epochsOf: () => () => 0,
       rules: () => [{ cameraId: 'door', retentionDays: 7, camera: 'here' }],
       hold: () => ({ release: () => {} }),
       whyNot: () => 'not_recording',

@@ -24,13 +24,21 @@ test('however many ask at once, each is answered when it is its turn', async (t)
   const cameras = Array.from({ length: 60 }, (_, at) => `camera-${at}`);
   const names = cameras.map((id) => writeClosed(join(archiveDir, id), { startMs: START_MS }));
   const archive = new Archive(
-    { archiveDir, factsDir: tempFolder(t), storesDir: tempFolder(t), minFreePercent: 0, store: null },
+    {
+      archiveDir,
+      factsDir: tempFolder(t),
+      storesDir: tempFolder(t),
+      minFreePercent: 0,
+      box: 'box',
+      store: null,
+    },
     {
       clock: systemClock,
       log: logLines().log,
       root: alwaysThere,
       threads: { add: () => () => {} },
       live: nobodyWrites,
+      epochsOf: () => () => 0,
       rules: () => [],
       hold: () => ({ release: () => {} }),
       whyNot: () => null,

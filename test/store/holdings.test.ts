@@ -9,7 +9,7 @@ test('what was recorded has the epoch by which its camera was held then', (t) =>
   let store = new Store(path);
   t.after(() => store.close());
   const { revision } = store;
-  assert.equal(store.holdings.epochAt('gate', 5_000), 0, 'a box alone holds nothing');
+  assert.equal(store.holdings.epochsOf('gate')(5_000), 0, 'a box alone holds nothing');
   store.holdings.begin([{ cameraId: 'gate', epoch: 3 }], 1_000);
   store.holdings.claim([{ cameraId: 'gate', epoch: 4 }]);
   store.holdings.end(['gate'], 2_000);
@@ -20,8 +20,9 @@ test('what was recorded has the epoch by which its camera was held then', (t) =>
     ],
     10_000,
   );
-  const at = (ms: number) => store.holdings.epochAt('gate', ms);
-  assert.deepEqual([at(1_000), at(1_999), at(9_999), at(10_000), at(99_000)], [4, 4, 4, 9, 9]);
+  const at = (ms: number) => store.holdings.epochsOf('gate')(ms);
+  assert.deepEqual([at(1_000), at(1_999), at(10_000), at(99_000)], [4, 4, 9, 9]);
+  assert.deepEqual([at(2_100), at(9_900)], [4, 9], 'of what nobody held that which is nearer');
   assert.equal(at(900), 4, 'a clock that was set: the one that begins next');
   assert.equal(store.revision, revision, 'nobody looks at the configuration for that');
   store.close();
@@ -40,6 +41,6 @@ test('only so many of a camera are remembered', (t) => {
   t.after(() => store.close());
   for (let since = 1; since <= 300; since++)
     store.holdings.begin([{ cameraId: 'gate', epoch: since }], since);
-  assert.equal(store.holdings.epochAt('gate', 40), 45, 'the oldest that is left');
-  assert.equal(store.holdings.epochAt('gate', 299), 299);
+  assert.equal(store.holdings.epochsOf('gate')(40), 45, 'the oldest that is left');
+  assert.equal(store.holdings.epochsOf('gate')(299), 299);
 });

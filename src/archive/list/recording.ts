@@ -14,9 +14,20 @@ export type Recording = FileStamp & {
   readonly isOpen: boolean;
   /** Null: the file doesn't say. */
   readonly startReason: StartReason | null;
+  /** Which box recorded it, and by which claim that had the camera; 0: it was alone. Of the same time the higher one counts. */
+  readonly box: string;
+  readonly epoch: number;
   /** A store has it, too, or alone. */
   readonly stored?: StoredRecording | undefined;
 };
+
+/** Who records here, and by which claim that had a camera at some time. */
+export type Maker = {
+  readonly box: string;
+  epochsOf(cameraId: string): EpochAt;
+};
+
+export type EpochAt = (startMs: number) => number;
 
 /** What of a recording is in a store. */
 export type StoredRecording = StoredPlace & { readonly sidecarBytes: number };
@@ -42,6 +53,8 @@ export const recordingOf = (
   name: RecordingName,
   { ino, sizeBytes, mtimeMs, ctimeMs }: FileStamp,
   { startMs, endMs, startReason }: Inspection,
+  box: string,
+  epochAt: EpochAt,
 ): Recording => {
   const lastMs = name.endMs ?? openEndMs(name.startMs, mtimeMs);
   const isStartGood = startMs !== null && Math.abs(startMs - name.startMs) <= MAX_START_DIFFERENCE_MS;
@@ -57,5 +70,7 @@ export const recordingOf = (
     endMs: isEndGood ? endMs : isStartGood ? Math.max(lastMs, startMs) : lastMs,
     isOpen: name.endMs === null,
     startReason,
+    box,
+    epoch: epochAt(isStartGood ? startMs : name.startMs),
   };
 };

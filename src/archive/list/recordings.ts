@@ -7,7 +7,7 @@ import { forgetOldest } from '../forget-oldest.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { BrokenFile } from './broken-files.js';
 import { type Inspection, type InspectionRequest, nothingKnown } from './inspect-files.js';
-import { type Recording, recordingOf } from './recording.js';
+import { type EpochAt, type Maker, type Recording, recordingOf } from './recording.js';
 import { factsAt, type KnownScan } from './scan-with-facts.js';
 import { type CopiesPlace, StoredRecordings, withAllStored, withStored } from './stored-recordings.js';
 
@@ -30,6 +30,15 @@ type Stale = {
 
 /** What was kept of closed recordings by runs before; the one who keeps it is told where something is new. */
 export type KeptFacts = { pathOf(cameraId: string): string; learnSoon(cameraId: string): void };
+
+/** A box that was never one of several. */
+const alone: Maker = { box: '', epochsOf: () => () => 0 };
+
+/** A claim may have got its number after its recordings had begun. */
+const withEpoch = (known: Known, epochAt: EpochAt): Known => {
+  const epoch = epochAt(known.recording.startMs);
+  return epoch === known.recording.epoch ? known : { ...known, recording: { ...known.recording, epoch } };
+};
 
 type Listing = { readonly all: readonly Recording[]; readonly shown: readonly Recording[] };
 
@@ -71,6 +80,7 @@ export class Recordings {
   readonly #runner: JobRunner;
   readonly #live: FilesInProgress;
   readonly #facts: KeptFacts | null;
+  readonly #maker: Maker;
   readonly #stored: StoredRecordings | null;
   /** The camera asked for last is the last one. */
   readonly #known = new Map<string, KnownCamera>();
@@ -82,6 +92,7 @@ export class Recordings {
       readonly runner: JobRunner;
       readonly live: FilesInProgress;
       readonly facts?: KeptFacts;
+      readonly maker?: Maker | undefined;
       /** Where recordings are copied to; unless it is given they aren't. */
       readonly copies?: CopiesPlace | undefined;
     },
@@ -91,6 +102,7 @@ export class Recordings {
     this.#runner = deps.runner;
     this.#live = deps.live;
     this.#facts = deps.facts ?? null;
+    this.#maker = deps.maker ?? alone;
     const { copies, runner } = deps;
     this.#stored = copies === undefined ? null : new StoredRecordings(copies, this.#maxFiles, runner);
   }
@@ -135,9 +147,11 @@ export class Recordings {
   async #found(cameraId: string, folder: string, fileName: string, stamp: FileStamp): Promise<Recording> {
     const stale = this.#lookAt(cameraId, fileName, stamp, this.#known.get(cameraId)?.files.get(fileName));
     const { before } = stale;
-    if (before !== undefined && isSameStamp(before.recording, stale.stamp)) return before.recording;
+    const epochAt = this.#maker.epochsOf(cameraId);
+    if (before !== undefined && isSameStamp(before.recording, stale.stamp))
+      return withEpoch(before, epochAt).recording;
     const looked: KnownFiles = new Map();
-    await this.#inspect(folder, [stale], looked);
+    await this.#inspect(folder, [stale], epochAt, looked);
     const found = looked.get(fileName);
     if (found === undefined) throw archiveError('not_found', 'there is no such recording');
     // The camera may have been listed meanwhile: what that found stays.
@@ -150,10 +164,12 @@ export class Recordings {
     const files: KnownFiles = new Map();
     // Before the folder is read: what leaves it meanwhile is in the store.
     const stored = await this.#stored?.of(cameraId);
-    const stale = this.#compare(cameraId, await this.#scan(cameraId, folder), files);
+    const scan = await this.#scan(cameraId, folder);
+    const epochAt = this.#maker.epochsOf(cameraId);
+    const stale = this.#compare(cameraId, scan, epochAt, files);
     if (stale.some(isClosed)) this.#facts?.learnSoon(cameraId);
     for (let first = 0; first < stale.length; first += FILES_A_JOB) {
-      await this.#inspect(folder, stale.slice(first, first + FILES_A_JOB), files);
+      await this.#inspect(folder, stale.slice(first, first + FILES_A_JOB), epochAt, files);
     }
     this.#remember(cameraId, { files, isListed: true });
     const here = [...files.values()].map(({ recording }) => recording);
@@ -171,7 +187,7 @@ export class Recordings {
   }
 
   /** Takes over what is still true, and returns what has to be looked into. */
-  #compare(cameraId: string, scan: FolderScan | KnownScan, files: KnownFiles): Stale[] {
+  #compare(cameraId: string, scan: FolderScan | KnownScan, epochAt: EpochAt, files: KnownFiles): Stale[] {
     const stale: Stale[] = [];
     const known = this.#known.get(cameraId)?.files;
     for (const [index, fileName] of scan.names.entries()) {
@@ -179,10 +195,12 @@ export class Recordings {
       const { stamp, before } = file;
       const kept = 'facts' in scan ? factsAt(scan, index) : null;
       const name = kept === null ? null : parseRecordingName(fileName);
-      if (before !== undefined && isSameStamp(before.recording, stamp)) files.set(fileName, before);
-      else if (kept !== null && name !== null)
-        files.set(fileName, { recording: recordingOf(fileName, name, stamp, kept), inspection: kept });
-      else stale.push(file);
+      if (before !== undefined && isSameStamp(before.recording, stamp))
+        files.set(fileName, withEpoch(before, epochAt));
+      else if (kept !== null && name !== null) {
+        const recording = recordingOf(fileName, name, stamp, kept, this.#maker.box, epochAt);
+        files.set(fileName, { recording, inspection: kept });
+      } else stale.push(file);
     }
     return stale;
   }
@@ -194,7 +212,12 @@ export class Recordings {
     return { fileName, stamp, before, progress };
   }
 
-  async #inspect(folder: string, stale: readonly Stale[], files: KnownFiles): Promise<void> {
+  async #inspect(
+    folder: string,
+    stale: readonly Stale[],
+    epochAt: EpochAt,
+    files: KnownFiles,
+  ): Promise<void> {
     const unknown = stale.filter((file) => knownOf(file) === null);
     const requests = unknown.map(requestOf);
     const found =
@@ -205,7 +228,8 @@ export class Recordings {
       const [looked, name] = [knownOf(file) ?? found[at], parseRecordingName(fileName)];
       if (looked === undefined || name === null) continue;
       const inspection = withEnd(looked, file, requests[at]?.fromBytes ?? 0);
-      files.set(fileName, { recording: recordingOf(fileName, name, stamp, inspection), inspection });
+      const recording = recordingOf(fileName, name, stamp, inspection, this.#maker.box, epochAt);
+      files.set(fileName, { recording, inspection });
     }
   }
 

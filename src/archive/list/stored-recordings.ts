@@ -28,7 +28,7 @@ const recordingIn = (
   const { recording, inspection, sidecarBytes, epoch, box } = copy;
   const object = objectName({ cameraId, recording, epoch, box });
   return {
-    ...recordingOf(fileName, recording, stampOf(copy), inspection),
+    ...recordingOf(fileName, recording, stampOf(copy), inspection, box, () => epoch),
     stored: { object, mailbox, sidecarBytes, isAlone: true },
   };
 };

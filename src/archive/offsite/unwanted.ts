@@ -4,10 +4,10 @@ import type { Copy } from './copy.js';
 import type { Unwanted } from './messages.js';
 
 /** As lists show it. */
-export const listed = ({ recording, inspection, sizeBytes }: Copy): Recording => {
+export const listed = ({ recording, inspection, sizeBytes, box, epoch }: Copy): Recording => {
   const name = closedName(recording.startMs, recording.endMs ?? recording.startMs);
   const stamp = { ino: 0, sizeBytes, mtimeMs: 0, ctimeMs: 0 };
-  return recordingOf(name, recording, stamp, inspection);
+  return recordingOf(name, recording, stamp, inspection, box, () => epoch);
 };
 
 /** Whether somebody who wants others gone lets it stay. */

@@ -20,6 +20,8 @@ const recordingsOf = (list: readonly Brief[]): Recording[] =>
     endMs: end * 1000,
     isOpen: false,
     startReason: reason,
+    box: 'box',
+    epoch: 0,
   }));
 
 /** All in seconds, from 100 to 200. */

@@ -74,6 +74,34 @@ test('times come from the files, to the millisecond, and the list is in their or
   assert.equal(list[2]?.sizeBytes, statSync(join(folder, open)).size);
 });
 
+test('a recording has the box that made it, and the claim that had its camera when it began', async (t) => {
+  const { archiveDir, folder, runner } = setUp(t);
+  const held = new Map([[START_MS, 4]]);
+  const maker = {
+    box: 'north',
+    epochsOf: (cameraId: string) => (startMs: number) =>
+      cameraId === 'door' ? (held.get(startMs) ?? 0) : Number.NaN,
+  };
+  const recordings = new Recordings({ archiveDir }, { runner, live: nobodyWrites, maker });
+  const fileName = writeClosed(folder, { startMs: START_MS });
+  writeClosed(folder, { startMs: START_MS + 3_600_000 });
+  const madeBy = async () => (await recordings.list('door')).map(({ box, epoch }) => [box, epoch]);
+  const both = (first: number) => [
+    ['north', first],
+    ['north', 0],
+  ];
+  assert.deepEqual(await madeBy(), both(4));
+  held.set(START_MS, 5);
+  assert.equal(
+    (await recordings.find('door', fileName)).epoch,
+    5,
+    'the claim came through after it had begun',
+  );
+  assert.deepEqual(await madeBy(), both(5));
+  held.set(START_MS, 6);
+  assert.deepEqual(await madeBy(), both(6));
+});
+
 test('an open file grows, and only what is new of it is walked', async (t) => {
   const { folder, runner, recordings } = setUp(t);
   const options = { startMs: START_MS, fragments: 100, hasIndex: false };

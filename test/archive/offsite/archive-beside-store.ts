@@ -12,10 +12,11 @@ import type { CopierRig } from './copier-rig.js';
 /** The archive as the service has it, on a rig's folders; its copier begins with it. */
 export const archiveOf = (t: TestContext, rig: CopierRig, hasStore: boolean): Archive => {
   const address = s3AddressOf(rig.store.url())!;
-  const store = { address, ca: null, box: 'box', copiesDir: rig.copiesDir, mbit: null, localDays: 1 };
+  const store = { address, ca: null, copiesDir: rig.copiesDir, mbit: null, localDays: 1 };
   const archive = new Archive(
     {
       ...{ archiveDir: rig.archiveDir, factsDir: tempFolder(t), storesDir: tempFolder(t), minFreePercent: 0 },
+      box: 'box',
       store: hasStore ? store : null,
     },
     {
@@ -24,6 +25,7 @@ export const archiveOf = (t: TestContext, rig: CopierRig, hasStore: boolean): Ar
       root: { ...alwaysThere, state: openedRoot(rig.archiveDir) },
       threads: { add: () => () => {} },
       live: nobodyWrites,
+      epochsOf: () => () => 0,
       rules: () => [],
       hold: () => ({ release: () => {} }),
       whyNot: () => null,
