@@ -3,7 +3,8 @@ import { messageOf } from './errors.js';
 
 /** A running thread, as its main side sees it; in tests it may be something else than a thread. */
 export interface ThreadHandle<To> {
-  send(message: To): void;
+  /** `memory` goes along instead of being copied. */
+  send(message: To, memory?: readonly ArrayBuffer[]): void;
   /** Asks the thread to end, and kills it if it doesn't. */
   stop(): Promise<void>;
 }
@@ -95,7 +96,7 @@ export const startThread = <To, From>(
     if (!(await endsWithin(exited, stopTimeoutMs))) await killed();
   };
   return {
-    send: (message) => thread.postMessage(message),
+    send: (message, memory = []) => thread.postMessage(message, memory),
     stop: () => {
       stopping ??= stopOnce();
       return stopping;

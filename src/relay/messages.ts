@@ -9,6 +9,13 @@ export type RelayThreadOptions = {
   readonly key: Uint8Array;
 };
 
+/** What becomes of a question: JSON, and bytes beside it. */
+export type AskAnswer = {
+  readonly fault: { readonly code: string; readonly message: string } | null;
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly bytes: Uint8Array<ArrayBuffer> | null;
+};
+
 /** What the main thread tells the sending thread. */
 export type ToRelayThread =
   /**
@@ -25,6 +32,7 @@ export type ToRelayThread =
     }
   /** There is no such camera, or not any more. */
   | { readonly type: 'gone'; readonly source: string }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: AskAnswer }
   /** Ends all pulls, then the thread. */
   | { readonly type: 'stop' };
 
@@ -37,4 +45,11 @@ export type FromRelayThread =
   | { readonly type: 'failed'; readonly code: string; readonly message: string }
   /** Some box asks for the source, from now on or no more. */
   | { readonly type: 'wanted'; readonly source: string; readonly isWanted: boolean }
+  /** Some box asks for something else. */
+  | {
+      readonly type: 'asked';
+      readonly id: number;
+      readonly box: string;
+      readonly question: Readonly<Record<string, unknown>>;
+    }
   | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: LogFields };

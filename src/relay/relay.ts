@@ -2,8 +2,9 @@ import type { Clock, Timer } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import type { ThreadHandle } from '../base/thread-handle.js';
-import type { FromRelayThread, RelayThreadOptions, ToRelayThread } from './messages.js';
+import type { AskAnswer, FromRelayThread, RelayThreadOptions, ToRelayThread } from './messages.js';
 import { spawnRelayThread } from './send/relay-thread.js';
+import { MAX_REASON_CHARS } from './wire/format.js';
 
 /** Where a source's frames are, and by which boxes they come here; null: that isn't known yet. */
 export type RelayedFeed = {
@@ -17,10 +18,17 @@ export type RelayedFeeds = {
   follow(source: string, listener: (feed: RelayedFeed | null) => void): () => void;
 };
 
+/** Answers what other boxes ask besides pictures; what it throws is told them. */
+export type RelayAnswers = (
+  box: string,
+  question: Readonly<Record<string, unknown>>,
+) => Promise<Pick<AskAnswer, 'bytes' | 'content'>>;
+
 export type RelayDeps = {
   readonly clock: Clock;
   readonly log: Logger;
   readonly feeds: RelayedFeeds;
+  readonly answers: RelayAnswers;
   /** Told of the thread's figures; returns what forgets them. */
   readonly threads: { add(name: string, figures: SharedArrayBuffer): () => void };
 };
@@ -88,8 +96,27 @@ export class Relay {
   #onMessage(message: Exclude<FromRelayThread, { type: 'listening' | 'failed' }>): void {
     if (message.type === 'thread') this.#forgetThread = this.#deps.threads.add('relay', message.stats);
     else if (message.type === 'log') this.#deps.log[message.level](message.message, message.fields);
+    else if (message.type === 'asked') void this.#answer(message);
     else if (message.isWanted) this.#follow(message.source);
     else this.#unfollow(message.source);
+  }
+
+  async #answer({ id, box, question }: Extract<FromRelayThread, { type: 'asked' }>): Promise<void> {
+    const thread = this.#thread;
+    let answer: AskAnswer;
+    try {
+      answer = { fault: null, ...(await this.#deps.answers(box, question)) };
+    } catch (thrown) {
+      const isOurs = thrown instanceof AppError;
+      if (!isOurs) this.#deps.log.error('a box could not be answered', { box, reason: String(thrown) });
+      const fault = isOurs
+        ? { code: thrown.code, message: thrown.message.slice(0, MAX_REASON_CHARS) }
+        : { code: 'internal_error', message: 'it failed inside' };
+      answer = { fault, content: {}, bytes: null };
+    }
+    // Of a thread that was lost meanwhile nobody waits for it.
+    if (thread === this.#thread)
+      thread?.send({ type: 'answer', id, answer }, answer.bytes === null ? [] : [answer.bytes.buffer]);
   }
 
   #follow(source: string): void {

@@ -13,11 +13,15 @@ import {
 const IDENTITY = 'framering-relay';
 const CIPHER = 'TLS_AES_128_GCM_SHA256';
 
+/** Spoken by connections that ask; a box that doesn't know it says so in the handshake. */
+export const ASKING = 'framering-ask';
+
 const common = { minVersion: 'TLSv1.3', ciphers: CIPHER } as const;
 
 /** Of a listener. It has no certificate: a handshake without the key comes to nothing. */
 export const serverTls = (key: Buffer): TlsOptions => ({
   ...common,
+  ALPNProtocols: [ASKING],
   pskCallback: (_socket, identity) => (identity === IDENTITY ? key : null),
 });
 

@@ -28,7 +28,12 @@ export class Box {
     const log = createLogger((level, message, fields) => lines.push({ level, message, fields }));
     const relay = await Relay.start(
       { box: name, host: '127.0.0.1', port: 0, key },
-      { clock: systemClock, log, feeds: engine.cameras, threads: { add: () => () => {} } },
+      {
+        ...{ clock: systemClock, log, feeds: engine.cameras, threads: { add: () => () => {} } },
+        answers: (box, question) => {
+          throw new Error(`${box} asked ${JSON.stringify(question)}`);
+        },
+      },
     );
     return new Box(name, engine, relay, lines);
   }

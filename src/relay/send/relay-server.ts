@@ -3,7 +3,9 @@ import type { Clock, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { Bells } from '../../ring/bells.js';
 import type { FromRelayThread, RelayThreadOptions, ToRelayThread } from '../messages.js';
-import { serverTls } from '../shared-key-tls.js';
+import { ASKING, serverTls } from '../shared-key-tls.js';
+import type { Ask } from '../wire/texts.js';
+import { Asked } from './asked.js';
 import { Outgoing, type SentFeed } from './outgoing.js';
 import { Rest } from './rest.js';
 import { Staging } from './staging.js';
@@ -23,6 +25,8 @@ const HANDSHAKE_TIMEOUT_MS = 5_000;
 const MAX_LINKS = 20_000;
 /** A host that vanished sends no end. */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelay: 10_000 } as const;
+/** Of these those that ask: each may have an answer on its way. */
+const MAX_ASKING = 256;
 
 /** What sends this box's frames to others: a plain class; the thread around it is workers/relay.ts. */
 export class RelayServer {
@@ -36,6 +40,10 @@ export class RelayServer {
   /** One object for each bell, however often it was told of. */
   readonly #bellsById = new Map<number, SharedArrayBuffer>();
   readonly #links = new Set<Outgoing>();
+  readonly #asking = new Set<Asked>();
+  /** Who asked what is yet to be answered. */
+  readonly #questions = new Map<number, Asked>();
+  #nextQuestion = 1;
   readonly #sent = new Map<string, Sent>();
   readonly #ticker: Timer;
 
@@ -69,6 +77,11 @@ export class RelayServer {
   }
 
   handle(message: Exclude<ToRelayThread, { type: 'stop' }>): void {
+    if (message.type === 'answer') {
+      this.#questions.get(message.id)?.answer(message.answer);
+      this.#questions.delete(message.id);
+      return;
+    }
     const sent = this.#sent.get(message.source);
     if (sent === undefined) return;
     if (message.type === 'gone') {
@@ -86,16 +99,22 @@ export class RelayServer {
     this.#ticker.cancel();
     this.#server.close();
     for (const link of [...this.#links]) link.end('the box stops');
+    for (const asked of [...this.#asking]) asked.end();
   }
 
   #tick(): void {
     const nowMs = this.#deps.clock.monotonicMs();
     this.#strangers.tick(nowMs);
     for (const link of [...this.#links]) link.tick(nowMs);
+    for (const asked of [...this.#asking]) asked.tick(nowMs);
   }
 
   #onLink(socket: TLSSocket): void {
     const { clock, log } = this.#deps;
+    if (socket.alpnProtocol === ASKING) {
+      this.#onAsking(socket);
+      return;
+    }
     const link = new Outgoing(socket, {
       ...{ clock, log, box: this.#options.box },
       ...{ staging: this.#staging, bells: this.#bells, rest: this.#rest },
@@ -103,6 +122,31 @@ export class RelayServer {
       onEnded: (outgoing) => this.#onEnded(outgoing),
     });
     this.#links.add(link);
+  }
+
+  #onAsking(socket: TLSSocket): void {
+    const { clock, log } = this.#deps;
+    if (this.#asking.size >= MAX_ASKING) {
+      socket.destroy();
+      return;
+    }
+    const asked = new Asked(socket, {
+      ...{ clock, log },
+      onAsk: (by, ask) => this.#onAsk(by, ask),
+      onEnded: (by) => this.#onAskingEnded(by),
+    });
+    this.#asking.add(asked);
+  }
+
+  #onAsk(asked: Asked, { box, question }: Ask): void {
+    const id = this.#nextQuestion++;
+    this.#questions.set(id, asked);
+    this.#deps.send({ type: 'asked', id, box, question });
+  }
+
+  #onAskingEnded(asked: Asked): void {
+    this.#asking.delete(asked);
+    for (const [id, by] of this.#questions) if (by === asked) this.#questions.delete(id);
   }
 
   #onWish(outgoing: Outgoing, source: string): void {

@@ -15,9 +15,12 @@ export const messageType = {
   alive: 6,
   seen: 7,
   end: 8,
+  ask: 9,
+  answer: 10,
+  piece: 11,
 } as const;
 
-export type TextType = 'hello' | 'welcome' | 'description' | 'end';
+export type TextType = 'hello' | 'welcome' | 'description' | 'end' | 'ask' | 'answer';
 
 /** Length of what follows (u32), type (u8). */
 export const HEAD_BYTES = 5;
@@ -30,8 +33,15 @@ export const BEFORE_FRAME_BYTES = HEAD_BYTES + FRAME_HEAD_BYTES;
 export const MAX_FRAME_HEAD_BYTES = 255;
 /** A description has 8 KB in a ring. */
 export const MAX_TEXT_BYTES = 32_768;
+/** Of a question, and of what is said in an answer beside its bytes. */
+export const MAX_ASKED_BYTES = 131_072;
+/** The bytes of an answer come in pieces, so that live pictures have their turn between two of them. */
+export const MAX_PIECE_BYTES = 65_536;
 export const MAX_SOUND_BYTES = 65_536;
 export const MAX_FRAME_BYTES = defaultRingOptions.maxFrameBytes;
+
+/** Of why something ended, or is refused. */
+export const MAX_REASON_CHARS = 500;
 
 /** By how many boxes frames may come, the one that connects the camera included. */
 export const MAX_PATH = 4;

@@ -2,8 +2,10 @@ import { relayError } from '../relay-error.js';
 import {
   FRAME_HEAD_BYTES,
   HEAD_BYTES,
+  MAX_ASKED_BYTES,
   MAX_FRAME_BYTES,
   MAX_FRAME_HEAD_BYTES,
+  MAX_PIECE_BYTES,
   MAX_SOUND_BYTES,
   MAX_TEXT_BYTES,
   messageType,
@@ -28,16 +30,19 @@ export interface WireHandler {
   onSeen(seenBytes: number): void;
   /** A frame begins: its bytes follow in pieces, and then its end. */
   onFrame(head: Readonly<FrameHead>): void;
+  /** Of a frame, or of an answer. */
   onBytes(source: Buffer, start: number, end: number): void;
   onFrameEnd(): void;
 }
 
-/** Who is listened to: whoever pulls sends no frames. */
-export type WireSide = 'sender' | 'puller';
+/** Who is listened to: a sender has frames, and whoever answers has pieces of what was asked for. */
+export type WireSide = 'sender' | 'puller' | 'asker' | 'answerer';
 
-const textTypes: readonly TextType[] = ['hello', 'welcome', 'description', 'end'];
+const textTypes: readonly TextType[] = ['hello', 'welcome', 'description', 'end', 'ask', 'answer'];
 const textTypeOf = new Map<number, TextType>(textTypes.map((name) => [messageType[name], name]));
 const SEEN_BODY_BYTES = 8;
+const maxBytesOf = (type: number): number =>
+  type === messageType.ask || type === messageType.answer ? MAX_ASKED_BYTES : MAX_TEXT_BYTES;
 /** A frame's age in its sender's ring, the float's rounding included. */
 const MAX_AGE_MS = 24 * 3_600_000;
 
@@ -52,6 +57,7 @@ const refuse = (what: string): never => {
 export class WireReader {
   readonly #handler: WireHandler;
   readonly #takesFrames: boolean;
+  readonly #takesPieces: boolean;
   readonly #frame = new FrameHead();
   /** What is collected of a head or of a body. */
   #carry = Buffer.allocUnsafe(MAX_FRAME_HEAD_BYTES);
@@ -64,6 +70,7 @@ export class WireReader {
 
   constructor(from: WireSide, handler: WireHandler) {
     this.#takesFrames = from === 'sender';
+    this.#takesPieces = from === 'answerer';
     this.#handler = handler;
   }
 
@@ -130,8 +137,9 @@ export class WireReader {
     if (bodyBytes < 0) refuse('a message has no type');
     if (bodyBytes > MAX_FRAME_BYTES + MAX_FRAME_HEAD_BYTES) refuse(`a message of ${bodyBytes} bytes`);
     if (type === messageType.video || type === messageType.sound) this.#beginFrame(bodyBytes);
+    else if (type === messageType.piece) this.#beginPiece(bodyBytes);
     else if (textTypeOf.has(type)) {
-      if (bodyBytes === 0 || bodyBytes > MAX_TEXT_BYTES) refuse(`a text of ${bodyBytes} bytes`);
+      if (bodyBytes === 0 || bodyBytes > maxBytesOf(type)) refuse(`a text of ${bodyBytes} bytes`);
       this.#want('body', bodyBytes);
     } else if (type === messageType.seen) {
       if (bodyBytes !== SEEN_BODY_BYTES) refuse(`a receipt of ${bodyBytes} bytes`);
@@ -147,6 +155,13 @@ export class WireReader {
     if (bodyBytes <= FRAME_HEAD_BYTES) refuse(`a frame of ${bodyBytes} bytes with its head`);
     this.#leftBytes = bodyBytes;
     this.#want('frame-head', FRAME_HEAD_BYTES);
+  }
+
+  #beginPiece(bodyBytes: number): void {
+    if (!this.#takesPieces) refuse('pieces of an answer from who answers nothing');
+    if (bodyBytes === 0 || bodyBytes > MAX_PIECE_BYTES) refuse(`a piece of ${bodyBytes} bytes`);
+    this.#leftBytes = bodyBytes;
+    this.#state = 'frame';
   }
 
   #takeFrameHead(source: Buffer, start: number): void {

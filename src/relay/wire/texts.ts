@@ -7,7 +7,7 @@ import type {
   VideoTrackInfo,
 } from '../../codec/track.js';
 import { relayError } from '../relay-error.js';
-import { MAX_PATH } from './format.js';
+import { MAX_PATH, MAX_REASON_CHARS } from './format.js';
 
 /* What is said in JSON. Fields that nobody knows are passed over. */
 
@@ -35,10 +35,21 @@ export type Described = {
 
 export type End = { readonly reason: string };
 
-type Fields = Readonly<Record<string, unknown>>;
+/** A question of another box; what it asks for is for those to read whom it is passed to. */
+export type Ask = { readonly box: string; readonly question: Fields };
+
+/** What comes of it. */
+export type Answered = {
+  /** So many follow, in pieces. */
+  readonly bytes: number;
+  /** Why there is none; null: there is one. */
+  readonly fault: { readonly code: string; readonly message: string } | null;
+  readonly content: Fields;
+};
+
+export type Fields = Readonly<Record<string, unknown>>;
 
 const MAX_NAME_CHARS = 200;
-const MAX_REASON_CHARS = 500;
 const MAX_SETS = 64;
 const MAX_SIDE = 65_535;
 const MAX_RATE_HZ = 1_000_000;
@@ -116,6 +127,25 @@ export const readEnd = (text: string): End => ({
 });
 
 const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
+
+export const readAsk = (text: string): Ask => {
+  const { box, question } = parsed(text);
+  return { box: boxOf(box), question: fieldsOf(question, 'the question') };
+};
+
+/** `maxBytes`: what there is room for. */
+export const readAnswer = (text: string, maxBytes: number): Answered => {
+  const { bytes, fault, content } = parsed(text);
+  const said = fault === null ? null : fieldsOf(fault, 'what is wrong');
+  return {
+    bytes: wholeOf(bytes, 'how much follows', 0, maxBytes),
+    fault: said && {
+      code: textOf(said['code'], 'a code'),
+      message: textOf(said['message'], 'what is wrong', MAX_REASON_CHARS),
+    },
+    content: fieldsOf(content, 'the answer'),
+  };
+};
 
 /** As JSON has it. */
 export const describedFields = ({ ring, awaitsSound, info: { video, audio } }: Described): unknown => ({

@@ -47,6 +47,13 @@ export const textMessage = (type: TextType, content: unknown): Buffer => {
   return message;
 };
 
+/** What comes before the bytes of a piece. */
+export const pieceHead = (pieceBytes: number): Buffer => {
+  const head = Buffer.allocUnsafe(HEAD_BYTES);
+  writeHead(head, 0, messageType.piece, pieceBytes);
+  return head;
+};
+
 /** Nothing came for a second, and the link is well. */
 export const aliveMessage = (): Buffer => {
   const message = Buffer.alloc(HEAD_BYTES);
