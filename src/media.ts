@@ -33,6 +33,7 @@ import { spawnWhepWorker } from './live/whep/worker-thread.js';
 import { EventCameras } from './onvif/events/event-cameras.js';
 import { type OnvifCamera, PtzCameras } from './onvif/ptz/ptz-cameras.js';
 import type { Threads } from './ops/threads.js';
+import { othersOf } from './other-boxes.js';
 import { DecoderProcess } from './pictures/decoder-process.js';
 import { Pictures } from './pictures/pictures.js';
 import type { Relay } from './relay/relay.js';
@@ -104,10 +105,11 @@ const rulesOf = (cameras: Store['cameras']): RetentionRule[] => [
 const openArchive = async (
   config: Config,
   { clock, log, threads }: MediaDeps,
-  { store, root, viewers, events }: Storage,
+  storage: Storage,
   detections: Detections,
   stops: Stops,
 ): Promise<Recording> => {
+  const { store, root, viewers, events } = storage;
   const { archiveDir, recordFileSeconds: fileSeconds, storageMinFreePercent: minFreePercent } = config;
   const fileLeft = new Signal<[cameraId: string, fileName: string]>();
   const diskRefused = new Signal();
@@ -152,6 +154,7 @@ const openArchive = async (
       onGone: (cameraId) => store.cameras.deleted.forget(cameraId),
       whyNot: (cameraId) => desk.whyNot(cameraId),
       cueText,
+      others: await othersOf(config, { clock, log, threads }, storage),
       hold: (username, cameraIds, onEnd) => viewers.takePlace(null, username, onEnd, { shows: cameraIds }),
       memory: {
         lastMs: () => store.facts.timeMs('archive_time_ms'),
@@ -302,12 +305,13 @@ const startRelay = async (
   { clock, log, threads }: MediaDeps,
   { relayKey: key }: Storage,
   cameras: Cameras,
+  { others }: Archive,
 ): Promise<Relay | null> => {
-  if (cluster === null || key === null) return null;
+  if (cluster === null || key === null || others === null) return null;
   const { Relay } = await import('./relay/relay.js');
   return await Relay.start(
     { box: boxName, host, port: cluster.relayPort, key },
-    { clock, log, threads, feeds: cameras },
+    { clock, log, threads, feeds: cameras, answers: (box, question) => others.answer(box, question) },
   );
 };
 
@@ -410,7 +414,7 @@ export const startMedia = async (
   stops.push(() => desk.hasten());
   stops.push(() => registry.stop());
   stops.push(() => whep.stop());
-  const relay = await startRelay(config, deps, storage, cameras);
+  const relay = await startRelay(config, deps, storage, cameras, recording.archive);
   stops.push(() => relay?.stop());
   registry.start();
   const trials = new Trials({ clock, log, spawn: counted(deps.spawn, threads), office: desk });

@@ -15,7 +15,9 @@ export type ArchiveErrorCode =
   | 'recording_not_ready'
   | 'archive_busy'
   | 'archive_unavailable'
-  | 'store_unavailable';
+  | 'store_unavailable'
+  | 'box_unavailable'
+  | 'partly_deleted';
 
 /** The HTTP status of each code that the archive's own work ends with. */
 export const archiveErrorStatus: Readonly<Record<Exclude<ArchiveErrorCode, 'not_found'>, number>> = {
@@ -34,6 +36,10 @@ export const archiveErrorStatus: Readonly<Record<Exclude<ArchiveErrorCode, 'not_
   archive_unavailable: 503,
   // The disk has it no more, and the store that has it is away.
   store_unavailable: 503,
+  // Another box has it, and is away.
+  box_unavailable: 503,
+  // Some was deleted: another box that is away has more.
+  partly_deleted: 503,
 };
 
 /** Whether what was asked for isn't there (any more). */

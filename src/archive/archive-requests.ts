@@ -17,7 +17,7 @@ import type { ArchiveSegment, ClipSelection, Playback } from './play/playback.js
 import type { SubtitleTrack } from './play/subtitle-track.js';
 
 export type ArchiveRequestsDeps = {
-  readonly recordings: Pick<Recordings, 'list'>;
+  readonly recordings: Pick<Recordings, 'isShared' | 'list'>;
   readonly timeline: Pick<Timeline, 'intervals'>;
   readonly playback: Playback;
   readonly keyFrames: KeyFrames;
@@ -57,6 +57,11 @@ export class ArchiveRequests {
     this.#deps = deps;
     this.#turns = new Turns(TURNS, { clock: deps.clock, busy });
     this.#deletionTurns = new Turns(DELETION_TURNS, { clock: deps.clock, busy });
+  }
+
+  /** Whether other boxes may have recordings, too. */
+  get isShared(): boolean {
+    return this.#deps.recordings.isShared;
   }
 
   list(cameraId: string): Promise<readonly Recording[]> {

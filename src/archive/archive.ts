@@ -8,7 +8,7 @@ import { KeptDetections } from './detections/kept-detections.js';
 import { FactsKeeper } from './facts/facts-keeper.js';
 import type { FilesInProgress } from './files/file-progress.js';
 import { Frames } from './frames/frames.js';
-import { BACKGROUND, FOREGROUND, JobPool, STORED, type ThreadRegister } from './jobs/job-pool.js';
+import { ASKED, BACKGROUND, FOREGROUND, JobPool, STORED, type ThreadRegister } from './jobs/job-pool.js';
 import type { JobRunner } from './jobs/jobs.js';
 import { StoredRunner } from './jobs/stored-runner.js';
 import type { ProtectedSpan } from './keep/delete-files.js';
@@ -17,11 +17,12 @@ import { EventRecording, type EventRecordingDeps } from './keep/event-recording.
 import { type LiveFiles, Recovery } from './keep/recovery.js';
 import { Retention, type RetentionRule, type TimeMemory } from './keep/retention.js';
 import type { GapReason } from './list/intervals.js';
-import type { Maker } from './list/recording.js';
+import type { Maker, Recording } from './list/recording.js';
 import { Recordings } from './list/recordings.js';
 import { Timeline } from './list/timeline.js';
 import type { CopierSetup } from './offsite/messages.js';
 import { Offsite, spawnCopier } from './offsite/offsite.js';
+import type { Others, OthersTools } from './others/others.js';
 import { KeyFrames } from './play/key-frames.js';
 import { RecordingLocator } from './play/locator.js';
 import { Playback } from './play/playback.js';
@@ -70,7 +71,17 @@ export type ArchiveDeps = {
   readonly whyNot: (cameraId: string) => GapReason | null;
   readonly hold: ExportsDeps['hold'];
   readonly cueText: SubtitleTrackDeps['cueText'];
+  /** Makes what knows of other boxes' recordings; null: this one is alone. */
+  readonly others: ((tools: OthersTools) => Others) | null;
 };
+
+type OwnParts = {
+  readonly recordings: Recordings;
+  readonly deletions: Deleting;
+  readonly runner: JobRunner;
+};
+
+const none: Promise<readonly Recording[]> = Promise.resolve([]);
 
 /** The main thread's side of the archive: all of it but the recorders, with the threads that its disk work needs. */
 export class Archive {
@@ -85,6 +96,8 @@ export class Archive {
   readonly facts: FactsKeeper;
   /** Null: recordings are copied nowhere. */
   readonly offsite: Offsite | null;
+  /** Null: this box is alone. */
+  readonly others: Others | null;
   readonly #log: Logger;
   readonly #root: ArchiveDeps['root'];
   readonly #foreground: JobPool;
@@ -93,6 +106,8 @@ export class Archive {
   readonly #repairs: JobPool;
   readonly #deletions: JobPool;
   readonly #appends: JobPool;
+  /** For what boxes are asked, what they ask, and what is written of them. */
+  readonly #ofBoxes: { readonly asking: JobPool; readonly asked: JobPool; readonly lists: JobPool } | null;
 
   constructor(options: ArchiveOptions, deps: ArchiveDeps) {
     const { clock, log, live, hold, memory, onGone, root, rules, threads, whyNot } = deps;
@@ -117,14 +132,23 @@ export class Archive {
       });
     const copies = this.offsite ?? undefined;
     this.#stored = this.offsite && new JobPool(STORED, pool);
-    const runner: JobRunner =
-      this.#stored === null ? this.#foreground : new StoredRunner(this.#foreground, this.#stored);
+    this.#ofBoxes =
+      deps.others === null
+        ? null
+        : {
+            asking: new JobPool(STORED, pool),
+            asked: new JobPool(ASKED, pool),
+            lists: new JobPool(BACKGROUND, pool),
+          };
+    const asking = { store: this.#stored, boxes: this.#ofBoxes?.asking ?? null };
+    const runner = new StoredRunner(this.#foreground, asking);
     this.detections = new DetectionKeeper(options, { clock, log, runner: this.#appends });
     this.facts = new FactsKeeper(options, { clock, runner: this.#repairs });
     const recordings = new Recordings(options, {
       ...{ runner, live, copies },
       facts: this.facts,
       maker: { box, epochsOf: deps.epochsOf },
+      ...(deps.others && { others: { of: (cameraId) => this.others?.of(cameraId) ?? none } }),
     });
     const timeline = new Timeline({ clock, recordings, whyNot });
     const locator = new RecordingLocator(options, { recordings, runner });
@@ -133,7 +157,15 @@ export class Archive {
     const frames = new Frames({ clock, locator, runner, whyNot });
     const detections = new KeptDetections(options, { recordings, runner });
     const stores = { storesDir: options.storesDir, copiesDir: store?.copiesDir ?? null };
-    const deletions = new Deleting({ ...options, stores }, { recordings, runner: deleter, log, copies });
+    const deletions = new Deleting(
+      { ...options, stores },
+      {
+        ...{ recordings, runner: deleter, log, copies },
+        ...(deps.others && { others: { deleteWithin: (...what) => this.others!.deleteWithin(...what) } }),
+      },
+    );
+    this.others =
+      deps.others === null ? null : deps.others(this.#toolsFor({ recordings, deletions, runner }));
     this.requests = new ArchiveRequests({
       clock,
       recordings,
@@ -174,6 +206,15 @@ export class Archive {
     this.recovery.repairing.on((cameraId, fileName) => this.byEvents.keepLeft(cameraId, fileName));
   }
 
+  #toolsFor({ recordings, deletions, runner }: OwnParts): OthersTools {
+    const { asked, lists } = this.#ofBoxes!;
+    const own: OthersTools['own'] = {
+      here: (cameraId) => recordings.here(cameraId),
+      deleteHere: (...what) => deletions.deleteHere(...what),
+    };
+    return { own, runner, asked, background: lists };
+  }
+
   /** Collects what was left open, which must be done before recorders begin, and goes on with the rest. */
   async start(): Promise<void> {
     await this.#root.start(async () => {
@@ -184,6 +225,7 @@ export class Archive {
     });
     // It is told of what is due at the first sweep.
     this.offsite?.start();
+    this.others?.start();
     this.retention.start();
     this.byEvents.start();
   }
@@ -196,8 +238,15 @@ export class Archive {
     this.byEvents.stop();
     this.facts.stop();
     await this.offsite?.stop();
+    await this.others?.stop();
     await this.detections.stop();
-    const always = [this.#foreground, this.#repairs, this.#deletions, this.#appends];
+    const always = [
+      this.#foreground,
+      this.#repairs,
+      this.#deletions,
+      this.#appends,
+      ...Object.values(this.#ofBoxes ?? {}),
+    ];
     const pools = this.#stored === null ? always : [...always, this.#stored];
     const ended = await Promise.all(pools.map((pool) => pool.stop()));
     if (ended.includes(false))

@@ -53,6 +53,7 @@ test('the archive starts, closes what was left open, deletes what is old, answer
       onGone: () => {},
       cueText: () => null,
       byEvents: noEvents,
+      others: null,
     },
   );
   await archive.start();

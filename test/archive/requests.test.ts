@@ -46,6 +46,7 @@ test('however many ask at once, each is answered when it is its turn', async (t)
       onGone: () => {},
       cueText: () => null,
       byEvents: noEvents,
+      others: null,
     },
   );
   t.after(() => archive.stop());

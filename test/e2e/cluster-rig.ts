@@ -46,6 +46,20 @@ export class ClusterBox {
     return (await this.call('GET', '/api/cameras')).body;
   }
 
+  /** What a player asks for. */
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+    return fetch(new URL(path, this.service.url), {
+      headers: { authorization: `Bearer ${this.#token}`, ...headers },
+    });
+  }
+
+  /** An address for players that send no headers. */
+  address(path: string): string {
+    const url = new URL(path, this.service.url);
+    url.searchParams.set('token', this.#token);
+    return url.href;
+  }
+
   call(method: string, path: string, body?: unknown) {
     return this.service.call(method, path, { token: this.#token, ...(body === undefined ? {} : { body }) });
   }
@@ -73,6 +87,15 @@ export class ClusterBox {
   }
 }
 
+export type RigOptions = {
+  readonly cameras: number;
+  readonly boxes?: number;
+  /** Of all boxes. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where a box finds the servers. */
+  readonly urlOf?: (box: number) => string;
+};
+
 /** Three boxes that record cameras, and the servers that they have in common. */
 export class ClusterRig {
   readonly boxes: readonly ClusterBox[];
@@ -87,16 +110,7 @@ export class ClusterRig {
   static async start(
     t: TestContext,
     servers: NatsServers,
-    {
-      cameras,
-      boxes: count = 3,
-      urlOf = () => servers.url,
-    }: {
-      readonly cameras: number;
-      readonly boxes?: number;
-      /** Where a box finds the servers. */
-      readonly urlOf?: (box: number) => string;
-    },
+    { cameras, boxes: count = 3, urlOf = () => servers.url, env: more = {} }: RigOptions,
   ): Promise<ClusterRig> {
     const source = await CameraProcess.start({
       ...{
@@ -116,6 +130,7 @@ export class ClusterRig {
         ...{ CLUSTER_URL: urlOf(index), CLUSTER_KEY, CLUSTER_NAME: 'test' },
         // The others take the host of it alone.
         BOX_ADDRESS: 'http://127.0.0.1:8080',
+        ...more,
       };
       return new ClusterBox(`box-${index}`, env, archiveDir);
     });

@@ -138,7 +138,7 @@ export const startFakeOutputs = async (): Promise<{
       clock,
       cameras: { has: () => true },
       deleted: { has: () => false },
-      recordings: { list: tooMuch },
+      recordings: { isShared: false, list: tooMuch },
       timeline: { intervals: tooMuch },
       playback: {
         archivePlaylist: (...asked) => archive.archivePlaylist(...asked),

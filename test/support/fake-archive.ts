@@ -43,9 +43,11 @@ export class FakeArchive
   endsAtByte = Number.POSITIVE_INFINITY;
   fault: AppError | null = null;
 
+  readonly isShared: boolean = false;
+
   async list(cameraId: string) {
     this.#note(`list ${cameraId}`);
-    return [{ startMs, endMs: startMs + 3_600, fileName: FILE, sizeBytes: 1_000 }];
+    return [{ startMs, endMs: startMs + 3_600, fileName: FILE, box: 'a', sizeBytes: 1_000 }];
   }
 
   async intervals(cameraId: string, fromMs: number, toMs: number) {

@@ -65,14 +65,18 @@ export class KeptDetections {
   /** Those of the recordings that overlap a time. */
   async #sidecars(cameraId: string, fromMs: number, toMs: number): Promise<ReadDetectionsInput['sidecars']> {
     const byName = new Map<string, ReadDetectionsInput['sidecars'][number]>();
-    for (const { fileName, startMs, endMs, isOpen, stored } of await this.#recordings.list(cameraId)) {
+    for (const { fileName, isAway, ...one } of await this.#recordings.list(cameraId)) {
+      // What was seen elsewhere is shown without that.
+      if (isAway === true) continue;
+      const { startMs, endMs, isOpen, stored } = one;
       if (startMs - SLACK_MS >= toMs || endMs + SLACK_MS <= fromMs) continue;
       const name = sidecarOf(fileName);
       if (name === null) continue;
       if (stored?.isAlone === true) {
-        const { object, mailbox, sidecarBytes: bytes } = stored;
-        const place = { object: sidecarObject(object), mailbox, isAlone: true };
-        if (bytes > 0) byName.set(object, { name, startMs, endMs, stored: { place, bytes } });
+        const { object, mailbox, ofBox, sidecarBytes: bytes } = stored;
+        const place = { object: sidecarObject(object), mailbox, isAlone: true, ofBox };
+        const toMs = isOpen ? Number.POSITIVE_INFINITY : endMs;
+        if (bytes > 0) byName.set(object, { name, startMs, endMs: toMs, stored: { place, bytes } });
         continue;
       }
       // Two recordings that begin in one second share it; of one that is open nobody knows when it ends.

@@ -37,6 +37,9 @@ export const BACKGROUND: JobPoolOptions = {
 /** For what viewers wait for that the disk has no more: these threads wait for the network. */
 export const STORED: JobPoolOptions = { ...FOREGROUND, threads: 4, lastingThreads: 0 };
 
+/** For what other boxes ask: whoever watches here has his own. */
+export const ASKED: JobPoolOptions = { ...FOREGROUND, lastingThreads: 0 };
+
 /** Counts the threads of the process; the function returned is called when the thread has ended. */
 export type ThreadRegister = { add(name: string, figures: SharedArrayBuffer | null): () => void };
 

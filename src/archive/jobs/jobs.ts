@@ -6,8 +6,10 @@ import { finishClip } from '../export/finish-clip.js';
 import { readClip } from '../export/read-clip.js';
 import { factsCameras, keepFacts, lookInto, unlearned } from '../facts/learn-facts.js';
 import { findUnclosed } from '../files/archive-folders.js';
+import { changedFolders } from '../files/changed-folders.js';
 import { codeOf } from '../files/disk-fault.js';
 import { type JobOutcome, Moved } from '../files/job-result.js';
+import { readForBox } from '../files/read-for-box.js';
 import { scanFolder, statFile } from '../files/scan-folder.js';
 import { readFrames } from '../frames/read-frames.js';
 import { closedBefore, closedWithin, storedBefore } from '../keep/closed-within.js';
@@ -21,6 +23,7 @@ import {
   oldestRecordings,
 } from '../keep/delete-files.js';
 import { repairFile } from '../keep/repair-file.js';
+import { knownDays, listsOfBoxes, takeRows, tellRows } from '../list/box-rows.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
 import { scanWithFacts } from '../list/scan-with-facts.js';
@@ -45,6 +48,12 @@ export const jobs = {
   factsCameras,
   statFile,
   storedCopies,
+  changedFolders,
+  listsOfBoxes,
+  tellRows,
+  knownDays,
+  takeRows,
+  readForBox,
   inspectFiles,
   findUnclosed,
   repairFile,

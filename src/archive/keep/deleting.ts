@@ -7,6 +7,7 @@ import { isPieceOf, type Recording } from '../list/recording.js';
 import type { Recordings } from '../list/recordings.js';
 import type { Unwanted } from '../offsite/messages.js';
 import type { Offsite } from '../offsite/offsite.js';
+import type { Others } from '../others/others.js';
 import { logDeletions } from './log-deletions.js';
 import type { RetentionOptions } from './retention.js';
 
@@ -15,7 +16,11 @@ export type DeletingDeps = {
   readonly runner: JobRunner;
   readonly log: Logger;
   readonly copies?: Pick<Offsite, 'forget' | 'isAway'> | undefined;
+  /** Of a box that is one of several. */
+  readonly others?: Pick<Others, 'deleteWithin'>;
 };
+
+const nobody = { deletedCount: 0, left: [] };
 
 /** Files that one job deletes, so that others get their turn. */
 const FILES_A_JOB = 64;
@@ -40,10 +45,31 @@ export class Deleting {
   }
 
   /**
-   * All closed recordings that lie within a time; how many. Throws `archive_unavailable` where the disk keeps some, `store_unavailable`
-   * where the store has more of one than is shown while it is away: that would be shown again once it is back.
+   * All closed recordings that lie within a time, at all boxes; how many. Throws `partly_deleted` where a box that is away has
+   * some, or may: all others are deleted then.
    */
   async deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<number> {
+    const { others } = this.#deps;
+    const [elsewhere, here] = await Promise.allSettled([
+      others?.deleteWithin(cameraId, fromMs, toMs) ?? nobody,
+      this.deleteHere(cameraId, fromMs, toMs),
+    ]);
+    if (here.status === 'rejected') throw here.reason;
+    if (elsewhere.status === 'rejected') throw elsewhere.reason;
+    const { deletedCount, left } = elsewhere.value;
+    if (left.length > 0)
+      throw archiveError(
+        'partly_deleted',
+        `${deletedCount + here.value} recordings were deleted; what the box ${left.join(', ')} has stays, since it can not be reached now`,
+      );
+    return deletedCount + here.value;
+  }
+
+  /**
+   * All closed recordings of this box that lie within a time; how many. Throws `archive_unavailable` where the disk keeps some, `store_unavailable`
+   * where the store has more of one than is shown while it is away: that would be shown again once it is back.
+   */
+  async deleteHere(cameraId: string, fromMs: number, toMs: number): Promise<number> {
     folderOf(this.#archiveDir, cameraId);
     const { recordings, runner, log, copies } = this.#deps;
     const all = await recordings.all(cameraId);

@@ -18,7 +18,7 @@ export type Coverage = { readonly intervals: readonly Span[]; readonly gaps: rea
 type Run = { readonly startMs: number; endMs: number; readonly reason: GapReason };
 
 /** The same bound as within a file: what follows sooner goes on. */
-const JOIN_MS = 2_000;
+export const JOIN_MS = 2_000;
 /** What a recorder that is at work has not yet on disk. */
 const MAX_LAG_MS = 10_000;
 

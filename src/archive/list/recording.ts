@@ -17,8 +17,10 @@ export type Recording = FileStamp & {
   /** Which box recorded it, and by which claim that had the camera; 0: it was alone. Of the same time the higher one counts. */
   readonly box: string;
   readonly epoch: number;
-  /** A store has it, too, or alone. */
+  /** A store has it, too, or alone; or another box does. */
   readonly stored?: StoredRecording | undefined;
+  /** The box that has it is away: nobody can read it now. */
+  readonly isAway?: true;
 };
 
 /** Who records here, and by which claim that had a camera at some time. */

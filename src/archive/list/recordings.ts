@@ -10,6 +10,7 @@ import { type Inspection, type InspectionRequest, nothingKnown } from './inspect
 import { type EpochAt, type Maker, type Recording, recordingOf } from './recording.js';
 import { factsAt, type KnownScan } from './scan-with-facts.js';
 import { type CopiesPlace, StoredRecordings, withAllStored, withStored } from './stored-recordings.js';
+import { byStart, meantOf, type OtherBoxes, withOthers } from './with-others.js';
 
 /** Some 20 MB in mind: a month of hours for 140 cameras. Of the others what is kept on the disk is read anew. */
 const MAX_FILES_KNOWN = 100_000;
@@ -82,6 +83,7 @@ export class Recordings {
   readonly #facts: KeptFacts | null;
   readonly #maker: Maker;
   readonly #stored: StoredRecordings | null;
+  readonly #others: OtherBoxes | null;
   /** The camera asked for last is the last one. */
   readonly #known = new Map<string, KnownCamera>();
   readonly #listings = new Map<string, Promise<Listing>>();
@@ -95,6 +97,8 @@ export class Recordings {
       readonly maker?: Maker | undefined;
       /** Where recordings are copied to; unless it is given they aren't. */
       readonly copies?: CopiesPlace | undefined;
+      /** Of a box that is one of several. */
+      readonly others?: OtherBoxes | null;
     },
   ) {
     this.#archiveDir = options.archiveDir;
@@ -103,16 +107,34 @@ export class Recordings {
     this.#live = deps.live;
     this.#facts = deps.facts ?? null;
     this.#maker = deps.maker ?? alone;
+    this.#others = deps.others ?? null;
     const { copies, runner } = deps;
     this.#stored = copies === undefined ? null : new StoredRecordings(copies, this.#maxFiles, runner);
   }
 
-  /** All recordings of a camera, sorted by start, each time once. Requests that come together share the work. */
-  async list(cameraId: string): Promise<readonly Recording[]> {
-    return (await this.#listing(cameraId)).shown;
+  /** Whether other boxes may have recordings, too. */
+  get isShared(): boolean {
+    return this.#others !== null;
   }
 
-  /** Those, too, that are pieces of others: the disk cut them, and the store has them as a whole. */
+  /**
+   * All recordings of a camera, those of other boxes included, sorted by start, each time once. Requests that come together
+   * share the work.
+   */
+  async list(cameraId: string): Promise<readonly Recording[]> {
+    const own = this.#listing(cameraId);
+    if (this.#others === null) return (await own).shown;
+    const [{ shown }, others] = await Promise.all([own, this.#others.of(cameraId)]);
+    return withOthers(shown, others);
+  }
+
+  /** Those that this box's own disk has. */
+  async here(cameraId: string): Promise<readonly Recording[]> {
+    const { shown } = await this.#listing(cameraId);
+    return shown.filter(({ stored }) => stored?.isAlone !== true);
+  }
+
+  /** Of this box, on its disk and in the store: those, too, that are pieces of others: the disk cut them, and the store has them as a whole. */
   async all(cameraId: string): Promise<readonly Recording[]> {
     return (await this.#listing(cameraId)).all;
   }
@@ -131,20 +153,39 @@ export class Recordings {
     return this.#runner.run('listBroken', { folder: folderOf(this.#archiveDir, cameraId) });
   }
 
-  /** One recording; throws `bad_file_name` or `not_found`. */
-  async find(cameraId: string, fileName: string): Promise<Recording> {
+  /**
+   * One recording; throws `bad_file_name` or `not_found`. Where several boxes have one of that name the one is meant that
+   * was made by the latest claim of the camera, unless `box` says which.
+   */
+  async find(cameraId: string, fileName: string, box: string | null = null): Promise<Recording> {
     readName(fileName);
+    const own = this.#findOwn(cameraId, fileName);
+    const others = this.#others === null ? [] : await this.#others.of(cameraId);
+    const found = await own;
+    const named = others.filter((one) => one.fileName === fileName);
+    const candidates =
+      named.length === 0 && found === null ? [] : withOthers(found === null ? [] : [found], named);
+    const meant = meantOf(candidates, box);
+    if (meant === null) throw archiveError('not_found', 'there is no such recording');
+    return meant;
+  }
+
+  /** On this box's disk, or in the store. */
+  async #findOwn(cameraId: string, fileName: string): Promise<Recording | null> {
     const folder = folderOf(this.#archiveDir, cameraId);
     const stored = (await this.#stored?.of(cameraId))?.get(fileName);
     const stamp = await this.#runner.run('statFile', { folder, fileName });
-    if (stamp === null) {
-      if (stored !== undefined) return stored;
-      throw archiveError('not_found', 'there is no such recording');
-    }
-    return withStored(await this.#found(cameraId, folder, fileName, stamp), stored);
+    if (stamp === null) return stored ?? null;
+    const found = await this.#found(cameraId, folder, fileName, stamp);
+    return found === null ? null : withStored(found, stored);
   }
 
-  async #found(cameraId: string, folder: string, fileName: string, stamp: FileStamp): Promise<Recording> {
+  async #found(
+    cameraId: string,
+    folder: string,
+    fileName: string,
+    stamp: FileStamp,
+  ): Promise<Recording | null> {
     const stale = this.#lookAt(cameraId, fileName, stamp, this.#known.get(cameraId)?.files.get(fileName));
     const { before } = stale;
     const epochAt = this.#maker.epochsOf(cameraId);
@@ -153,7 +194,7 @@ export class Recordings {
     const looked: KnownFiles = new Map();
     await this.#inspect(folder, [stale], epochAt, looked);
     const found = looked.get(fileName);
-    if (found === undefined) throw archiveError('not_found', 'there is no such recording');
+    if (found === undefined) return null;
     // The camera may have been listed meanwhile: what that found stays.
     const { files, isListed } = this.#known.get(cameraId) ?? { files: looked, isListed: false };
     this.#remember(cameraId, { files: files.set(fileName, found), isListed });
@@ -175,7 +216,7 @@ export class Recordings {
     const here = [...files.values()].map(({ recording }) => recording);
     const isHere = stored === undefined || stored.size === 0;
     const all = isHere ? here : withAllStored(here, stored);
-    all.sort((a, b) => a.startMs - b.startMs || (a.fileName < b.fileName ? -1 : 1));
+    all.sort(byStart);
     return { all, shown: isHere ? all : (this.#stored?.shownOf(all) ?? all) };
   }
 

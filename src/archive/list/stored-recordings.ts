@@ -1,4 +1,4 @@
-import { closedName } from '../files/file-name.js';
+import { closedName, openName } from '../files/file-name.js';
 import { type FileStamp, isSameStamp } from '../files/scan-folder.js';
 import { forgetOldest } from '../forget-oldest.js';
 import type { JobRunner } from '../jobs/jobs.js';
@@ -19,19 +19,19 @@ export type CopiesPlace = {
 const stampOf = ({ stamp, mark, sizeBytes, recording }: Copy): FileStamp =>
   stamp ?? { ino: mark, sizeBytes, mtimeMs: recording.endMs ?? recording.startMs, ctimeMs: 0 };
 
-const recordingIn = (
-  cameraId: string,
-  fileName: string,
-  copy: Copy,
-  mailbox: SharedArrayBuffer,
-): Recording => {
-  const { recording, inspection, sidecarBytes, epoch, box } = copy;
-  const object = objectName({ cameraId, recording, epoch, box });
-  return {
-    ...recordingOf(fileName, recording, stampOf(copy), inspection, box, () => epoch),
-    stored: { object, mailbox, sidecarBytes, isAlone: true },
+/** Of what is written of a camera one recording. */
+export type WrittenAs = (cameraId: string, copy: Copy, fileName: string) => Recording;
+
+const storedAs =
+  (mailbox: SharedArrayBuffer): WrittenAs =>
+  (cameraId, copy, fileName) => {
+    const { recording, inspection, sidecarBytes, epoch, box } = copy;
+    const object = objectName({ cameraId, recording, epoch, box });
+    return {
+      ...recordingOf(fileName, recording, stampOf(copy), inspection, box, () => epoch),
+      stored: { object, mailbox, sidecarBytes, isAlone: true },
+    };
   };
-};
 
 type ByName = ReadonlyMap<string, Recording>;
 
@@ -96,28 +96,25 @@ const withoutAbsent = (sorted: readonly Recording[]): readonly Recording[] => {
   return withoutPieces(without(sorted, absent));
 };
 
-/** What of each camera is in the store, by what is written of it here: the store itself isn't asked. */
-export class StoredRecordings {
-  readonly #place: CopiesPlace;
+/** Recordings of each camera that are elsewhere, by what is written of them here: nobody is asked. */
+export class WrittenRecordings {
+  readonly #pathOf: (cameraId: string) => string;
+  readonly #as: WrittenAs;
   readonly #maxFiles: number;
   readonly #runner: JobRunner;
   /** The camera asked for last is the last one. */
   readonly #known = new Map<string, Known>();
 
-  constructor(place: CopiesPlace, maxFiles: number, runner: JobRunner) {
-    this.#place = place;
+  constructor(pathOf: (cameraId: string) => string, as: WrittenAs, maxFiles: number, runner: JobRunner) {
+    this.#pathOf = pathOf;
+    this.#as = as;
     this.#maxFiles = maxFiles;
     this.#runner = runner;
   }
 
-  /** Of all that there is of a camera, in its order, what is shown: each time once. */
-  shownOf(sorted: readonly Recording[]): readonly Recording[] {
-    return this.#place.isAway ? withoutAbsent(sorted) : withoutPieces(sorted);
-  }
-
   async of(cameraId: string): Promise<ByName> {
     const known = this.#known.get(cameraId) ?? null;
-    const path = this.#place.pathOf(cameraId);
+    const path = this.#pathOf(cameraId);
     const asked = known && { stamp: known.stamp, upTo: known.upTo };
     const found = await this.#runner.run('storedCopies', { path, known: asked });
     if (found === null) return known?.byName ?? none;
@@ -136,8 +133,23 @@ export class StoredRecordings {
 
   #apply(cameraId: string, { key, copy }: CopyChange, byName: Map<string, Recording>): void {
     const { startMs, endMs } = timesOfKey(key);
-    const fileName = closedName(startMs, endMs);
+    const fileName = endMs === startMs ? openName(startMs) : closedName(startMs, endMs);
     if (copy === null || copy.isLeaving) byName.delete(fileName);
-    else byName.set(fileName, recordingIn(cameraId, fileName, copy, this.#place.mailbox));
+    else byName.set(fileName, this.#as(cameraId, copy, fileName));
+  }
+}
+
+/** What of each camera is in the store. */
+export class StoredRecordings extends WrittenRecordings {
+  readonly #place: CopiesPlace;
+
+  constructor(place: CopiesPlace, maxFiles: number, runner: JobRunner) {
+    super((cameraId) => place.pathOf(cameraId), storedAs(place.mailbox), maxFiles, runner);
+    this.#place = place;
+  }
+
+  /** Of all that there is of a camera, in its order, what is shown: each time once. */
+  shownOf(sorted: readonly Recording[]): readonly Recording[] {
+    return this.#place.isAway ? withoutAbsent(sorted) : withoutPieces(sorted);
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js';
 import type { BrokenFile } from './broken-files.js';
-import { type Coverage, coverageOf, type GapReason } from './intervals.js';
+import { type Coverage, coverageOf, type GapReason, JOIN_MS, type Span } from './intervals.js';
 import type { Recording } from './recording.js';
 
 export type TimelineDeps = {
@@ -14,7 +14,30 @@ export type TimelineDeps = {
 };
 
 /** What was recorded, why not, and what was but can't be played. */
-export type TimelineSpan = Coverage & { readonly broken: readonly BrokenFile[] };
+export type TimelineSpan = Coverage & {
+  readonly broken: readonly BrokenFile[];
+  /** What of it boxes have that are away, by box; nothing: there is none. */
+  readonly away?: readonly (Span & { readonly box: string })[];
+};
+
+/** Of each box that is away: times of its recordings, as one where they go on. */
+const awayIn = (
+  list: readonly Recording[],
+  fromMs: number,
+  toMs: number,
+): (Span & { readonly box: string })[] => {
+  const spans = new Map<string, { box: string; startMs: number; endMs: number }[]>();
+  for (const { isAway, box, startMs, endMs } of list) {
+    if (isAway !== true || startMs >= toMs || endMs <= fromMs) continue;
+    const ofBox = spans.get(box) ?? [];
+    spans.set(box, ofBox);
+    const last = ofBox.at(-1);
+    if (last !== undefined && startMs - last.endMs <= JOIN_MS)
+      last.endMs = Math.min(Math.max(last.endMs, endMs), toMs);
+    else ofBox.push({ box, startMs: Math.max(startMs, fromMs), endMs: Math.min(endMs, toMs) });
+  }
+  return [...spans.values()].flat().sort((a, b) => a.startMs - b.startMs);
+};
 
 /** When a camera was recorded. */
 export class Timeline {
@@ -30,6 +53,11 @@ export class Timeline {
     const list = await recordings.list(cameraId);
     const broken = await recordings.broken(cameraId);
     const coverage = coverageOf(list, { fromMs, toMs, nowMs: clock.wallMs() }, whyNot(cameraId));
-    return { ...coverage, broken: broken.filter(({ startMs, endMs }) => startMs < toMs && endMs >= fromMs) };
+    const away = awayIn(list, fromMs, toMs);
+    return {
+      ...coverage,
+      ...(away.length > 0 && { away }),
+      broken: broken.filter(({ startMs, endMs }) => startMs < toMs && endMs >= fromMs),
+    };
   }
 }

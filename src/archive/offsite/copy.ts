@@ -33,7 +33,7 @@ export const copyKey = (startMs: number, endMs: number): number =>
 export const keyOf = ({ recording }: Pick<Copy, 'recording'>): number =>
   copyKey(recording.startMs, recording.endMs ?? recording.startMs);
 
-/** The name again. */
+/** The name again; both alike: of a recording that is being written, at another box. */
 export const timesOfKey = (key: number): { readonly startMs: number; readonly endMs: number } => {
   // A remainder would be negative before 1970.
   const startSec = Math.floor(key / KEY_SECONDS);

@@ -10,7 +10,7 @@ export type StoreQuestion = {
 };
 
 /** What comes of it. */
-export const OUTCOMES = ['read', 'gone', 'away'] as const;
+export const OUTCOMES = ['read', 'gone', 'away', 'changed'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 const SLOTS = 8;
@@ -53,12 +53,12 @@ const bytesOf = (memory: SharedArrayBuffer, slot: number): { question: Buffer; a
   };
 };
 
-const away = () =>
+const storeAway = () =>
   archiveError('store_unavailable', 'the store that has this recording can not be reached now', {
     retryAfterSec: 5,
   });
 
-const takeSlot = (words: Int32Array, untilMs: number): number => {
+const takeSlot = (words: Int32Array, untilMs: number, away: () => Error): number => {
   for (;;) {
     const freed = Atomics.load(words, FREED);
     for (let slot = 0; slot < SLOTS; slot += 1)
@@ -77,12 +77,17 @@ const free = (words: Int32Array, slot: number): void => {
 
 /**
  * Fills `target` with bytes of an object, while this thread waits; no more than MAX_ANSWER_BYTES. Throws
- * `store_unavailable`, or `not_found`.
+ * what `away` says, `not_found`, or `recording_changed`.
  */
-export const askStore = (memory: SharedArrayBuffer, question: StoreQuestion, target: Buffer): void => {
+export const askStore = (
+  memory: SharedArrayBuffer,
+  question: StoreQuestion,
+  target: Buffer,
+  away: () => Error = storeAway,
+): void => {
   const words = wordsOf(memory);
   const untilMs = performance.now() + PATIENCE_MS;
-  const slot = takeSlot(words, untilMs);
+  const slot = takeSlot(words, untilMs, away);
   const bytes = bytesOf(memory, slot);
   const state = wordAt(slot, STATE);
   Atomics.store(words, wordAt(slot, LENGTH), bytes.question.write(JSON.stringify(question)));
@@ -101,6 +106,7 @@ export const askStore = (memory: SharedArrayBuffer, question: StoreQuestion, tar
   free(words, slot);
   if (outcome === 'read' && lengthBytes === target.length) return;
   if (outcome === 'gone') throw archiveError('not_found', 'there is no such recording');
+  if (outcome === 'changed') throw archiveError('recording_changed', 'the recording is not what it was');
   throw away();
 };
 

@@ -5,6 +5,8 @@ import type { JobRunner } from '../jobs/jobs.js';
 import type { RecordedParts } from '../parts/recorded-parts.js';
 import { FileContent } from './file-content.js';
 import { type RecordingLocator, twice } from './locator.js';
+import type { NamedFile } from './playback.js';
+import { boxQuery } from './playlist.js';
 
 /** What is known of a table's keyframes: a table only ever grows at its end. */
 type KnownEnds = { endBytes: Float64Array; movieEndBytes: number };
@@ -27,10 +29,11 @@ export class KeyFrames {
   /** `keyframes.m3u8` of one file (RFC 8216 §4.3.3.6); one that is being written grows. */
   async keyFramePlaylist(
     cameraId: string,
-    { fileName, session }: { readonly fileName: string; readonly session: string | null },
+    { session, ...file }: NamedFile & { readonly session: string | null },
   ): Promise<Buffer> {
     return twice(async () => {
-      const { recording, source, parts } = await this.#locator.locate(cameraId, fileName);
+      const { fileName } = file;
+      const { recording, source, parts, box } = await this.#locator.locate(cameraId, fileName, file.box);
       if (parts.count === 0) {
         throw recording.isOpen
           ? archiveError('recording_not_ready', 'the recording has just begun', { retryAfterSec: 2 })
@@ -38,14 +41,14 @@ export class KeyFrames {
       }
       const known = await this.#endsOf(source, parts);
       const suffix = session === null ? '' : `&session=${encodeURIComponent(session)}`;
-      const address = `recording.mp4?file=${encodeURIComponent(fileName)}${suffix}`;
+      const address = `recording.mp4?file=${encodeURIComponent(fileName)}${boxQuery(box)}${suffix}`;
       return Buffer.from(playlistOf(address, parts, known, !recording.isOpen));
     });
   }
 
   /** The file's own bytes. */
-  async content(cameraId: string, { fileName }: { readonly fileName: string }): Promise<FileContent> {
-    const { source } = await twice(() => this.#locator.locate(cameraId, fileName));
+  async content(cameraId: string, { fileName, box }: NamedFile): Promise<FileContent> {
+    const { source } = await twice(() => this.#locator.locate(cameraId, fileName, box));
     const relocate = (moved: RecordingSource) => this.#locator.relocate(cameraId, moved);
     return new FileContent(source, { runner: this.#runner, relocate });
   }

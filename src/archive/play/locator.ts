@@ -7,13 +7,17 @@ import { parseRecordingName } from '../files/file-name.js';
 import type { RecordingSource } from '../files/recording-source.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { Recording } from '../list/recording.js';
+import { meantOf } from '../list/with-others.js';
+import { boxAway } from '../offsite/stored-bytes.js';
 import { PartIndexes } from '../parts/part-indexes.js';
 import type { RecordedParts } from '../parts/recorded-parts.js';
 
 /** Where recordings are found. */
 export type RecordingFinder = {
   list(cameraId: string): Promise<readonly Recording[]>;
-  find(cameraId: string, fileName: string): Promise<Recording>;
+  find(cameraId: string, fileName: string, box?: string | null): Promise<Recording>;
+  /** Other boxes may have recordings of the same names. */
+  readonly isShared?: boolean;
 };
 
 /** A recording, where it is, and its parts. */
@@ -21,10 +25,12 @@ export type Located = {
   readonly recording: Recording;
   readonly source: RecordingSource;
   readonly parts: RecordedParts;
+  /** By which addresses tell it from what other boxes have under its name; null: none does. */
+  readonly box: string | null;
 };
 
 /** What of it overlaps a time. */
-export type LocatedRange = PartRange & { readonly recording: Recording };
+export type LocatedRange = PartRange & Located;
 
 /** What overlaps a range by less only touches it. */
 const LEAST_OVERLAP_MS = 1;
@@ -48,20 +54,26 @@ export class RecordingLocator {
   }
 
   /** One recording by its name, also by the one that it had while it was open. */
-  async locate(cameraId: string, fileName: string): Promise<Located> {
-    return this.#partsOf(cameraId, await this.#find(cameraId, fileName));
+  async locate(cameraId: string, fileName: string, box: string | null = null): Promise<Located> {
+    return this.#partsOf(cameraId, await this.#find(cameraId, fileName, box));
   }
 
-  /** All recordings of a camera, sorted by start, and the parts of those that overlap a time. */
+  /**
+   * All recordings of a camera, sorted by start, and the parts of those that overlap a time. `isPartial`: without those of
+   * boxes that are away, unless these have all of it.
+   */
   async locateWithin(
     cameraId: string,
     fromMs: number,
     toMs: number,
+    isPartial = false,
   ): Promise<{ readonly all: readonly Recording[]; readonly located: readonly Located[] }> {
     if (!(fromMs < toMs)) throw archiveError('bad_range', 'the range has to begin before it ends');
     if (toMs - fromMs > MAX_RANGE_MS) throw archiveError('range_too_large', 'a range has 24 hours at most');
     const all = await this.#recordings.list(cameraId);
-    const wanted = all.filter(({ startMs, endMs }) => startMs < toMs && endMs > fromMs);
+    const within = all.filter(({ startMs, endMs }) => startMs < toMs && endMs > fromMs);
+    const readable = isPartial ? within.filter(({ isAway }) => isAway !== true) : within;
+    const wanted = readable.length === 0 ? within : readable;
     if (wanted.length > MAX_RANGE_FILES) {
       throw archiveError('range_too_large', 'this time has too many recordings; ask for less at a time');
     }
@@ -71,9 +83,14 @@ export class RecordingLocator {
   }
 
   /** The parts of all files that overlap a time; throws where there are none. */
-  async locateRange(cameraId: string, fromMs: number, toMs: number): Promise<LocatedRange[]> {
+  async locateRange(
+    cameraId: string,
+    fromMs: number,
+    toMs: number,
+    isPartial = false,
+  ): Promise<LocatedRange[]> {
     const found: LocatedRange[] = [];
-    for (const one of (await this.locateWithin(cameraId, fromMs, toMs)).located) {
+    for (const one of (await this.locateWithin(cameraId, fromMs, toMs, isPartial)).located) {
       const range = partsBetween(one.parts, fromMs, toMs);
       if (range !== null) found.push({ ...one, ...range });
     }
@@ -96,36 +113,39 @@ export class RecordingLocator {
   }
 
   /** A file that was open when its address was handed out may be closed by now, and have another name. */
-  async #find(cameraId: string, fileName: string): Promise<Recording> {
+  async #find(cameraId: string, fileName: string, box: string | null): Promise<Recording> {
     try {
-      return await this.#recordings.find(cameraId, fileName);
+      return await this.#recordings.find(cameraId, fileName, box);
     } catch (fault) {
       if (!isGone(fault) || readName(fileName).endMs !== null) throw fault;
-      const closed = await this.#findClosed(cameraId, fileName);
+      const closed = await this.#findClosed(cameraId, fileName, box);
       if (closed === null) throw fault;
       return closed;
     }
   }
 
-  async #findClosed(cameraId: string, openFileName: string): Promise<Recording | null> {
+  async #findClosed(cameraId: string, openFileName: string, box: string | null): Promise<Recording | null> {
     const { startMs } = readName(openFileName);
     const all = await this.#recordings.list(cameraId);
     const isIt = (recording: Recording): boolean =>
       !recording.isOpen && parseRecordingName(recording.fileName)?.startMs === startMs;
-    return all.find(isIt) ?? null;
+    return meantOf(all.filter(isIt), box);
   }
 
   /** Where a file is that was renamed, since it was closed meanwhile; null: it is gone. */
   async relocate(cameraId: string, source: RecordingSource): Promise<RecordingSource | null> {
     const all = await this.#recordings.list(cameraId);
     // What a store has alone tells of an inode that may be another file's by now.
+    if (source.stored?.ofBox !== undefined) return null;
     const moved = all.find(({ ino, stored }) => ino === source.stamp.ino && stored?.isAlone !== true);
     return moved === undefined ? null : { ...source, path: this.#pathOf(cameraId, moved.fileName) };
   }
 
   async #partsOf(cameraId: string, recording: Recording): Promise<Located> {
+    if (recording.isAway === true) throw boxAway(recording.box);
     const source = this.#sourceOf(cameraId, recording);
-    return { recording, source, parts: await this.#indexes.partsOf(recording, source) };
+    const box = this.#recordings.isShared === true ? recording.box : null;
+    return { recording, source, box, parts: await this.#indexes.partsOf(recording, source) };
   }
 
   #pathOf(cameraId: string, fileName: string): string {
@@ -134,7 +154,9 @@ export class RecordingLocator {
 
   #sourceOf(cameraId: string, recording: Recording): RecordingSource {
     const { fileName, isOpen, ino, sizeBytes, mtimeMs, ctimeMs, stored } = recording;
-    const path = this.#pathOf(cameraId, fileName);
+    const here = this.#pathOf(cameraId, fileName);
+    // Nobody opens it by that: it tells it from what is here under its name.
+    const path = stored?.ofBox === undefined ? here : `${here} ${stored.ofBox}`;
     return { path, stamp: { ino, sizeBytes, mtimeMs, ctimeMs }, isOpen, ...(stored && { stored }) };
   }
 }

@@ -17,9 +17,12 @@ export type ArchiveSegment = {
   readonly etag: string;
 };
 
+/** A file; `box`: whose, if it isn't the one that the name alone means. */
+export type NamedFile = { readonly fileName: string; readonly box?: string | null };
+
 /** What a clip is made of: parts of one file (both ends included), or whatever was recorded in a time. */
 export type ClipSelection =
-  | { readonly fileName: string; readonly startSeq?: number; readonly endSeq?: number }
+  | (NamedFile & { readonly startSeq?: number; readonly endSeq?: number })
   | { readonly fromMs: number; readonly toMs: number };
 
 export type PlaylistRequest = {
@@ -49,12 +52,13 @@ export class Playback {
   /** `archive.m3u8` of one file: VOD, or EVENT while it is being written. */
   async archivePlaylist(
     cameraId: string,
-    { fileName, session }: PlaylistRequest & { readonly fileName: string },
+    { session, ...file }: PlaylistRequest & NamedFile,
   ): Promise<readonly Buffer[]> {
-    const { recording, parts } = await twice(() => this.#locator.locate(cameraId, fileName));
+    const { fileName } = file;
+    const { recording, parts, box } = await twice(() => this.#locator.locate(cameraId, fileName, file.box));
     if (parts.count === 0) throw nothingIn(recording);
     // The address that was asked for goes on to work, whatever the file is called by then.
-    const section = { fileName, parts, first: 0, end: parts.count };
+    const section = { fileName, box, parts, first: 0, end: parts.count };
     return this.#playlists.build([section], { cameraId, isEnded: !recording.isOpen, session });
   }
 
@@ -63,7 +67,7 @@ export class Playback {
     cameraId: string,
     { fromMs, toMs, session }: PlaylistRequest & { readonly fromMs: number; readonly toMs: number },
   ): Promise<readonly Buffer[]> {
-    const found = await twice(() => this.#locator.locateRange(cameraId, fromMs, toMs));
+    const found = await twice(() => this.#locator.locateRange(cameraId, fromMs, toMs, true));
     const sections = found.map(({ recording: { fileName }, ...range }) => ({ fileName, ...range }));
     const isEnded = !mayGoOn(found.at(-1), toMs, this.#clock.wallMs());
     return this.#playlists.build(sections, { cameraId, isEnded, session });
@@ -72,10 +76,10 @@ export class Playback {
   /** The segment of part `seq` of a file. */
   async segment(
     cameraId: string,
-    { fileName, seq }: { readonly fileName: string; readonly seq: number },
+    { fileName, box, seq }: NamedFile & { readonly seq: number },
   ): Promise<ArchiveSegment> {
     return twice(async () => {
-      const { source, parts } = await this.#locator.locate(cameraId, fileName);
+      const { source, parts } = await this.#locator.locate(cameraId, fileName, box);
       requireSeq('seq', seq, parts);
       const startBytes = parts.startBytes[seq]!;
       const endBytes = parts.endBytes[seq]!;
@@ -117,9 +121,9 @@ export class Playback {
 
   async #partsOfFile(
     cameraId: string,
-    { fileName, startSeq, endSeq }: Extract<ClipSelection, { fileName: string }>,
+    { fileName, box, startSeq, endSeq }: Extract<ClipSelection, { fileName: string }>,
   ): Promise<PartRange> {
-    const { recording, source, parts } = await this.#locator.locate(cameraId, fileName);
+    const { recording, source, parts } = await this.#locator.locate(cameraId, fileName, box);
     if (parts.count === 0) throw nothingIn(recording);
     const first = startSeq ?? 0;
     const last = endSeq ?? parts.count - 1;

@@ -4,6 +4,8 @@ import type { RecordedParts } from '../parts/recorded-parts.js';
 /** Parts [first, end) of one file, whose times go on from one to the next. */
 export type PlaylistSection = {
   readonly fileName: string;
+  /** Whose it is, where others may have one of this name. */
+  readonly box: string | null;
   readonly parts: RecordedParts;
   readonly first: number;
   readonly end: number;
@@ -37,6 +39,10 @@ const MAX_PIECES = 16;
 const DISCONTINUITY = Buffer.from('#EXT-X-DISCONTINUITY\n');
 const ENDLIST = Buffer.from('#EXT-X-ENDLIST\n');
 
+/** What tells an address which box's file it means. */
+export const boxQuery = (box: string | null): string =>
+  box === null ? '' : `&box=${encodeURIComponent(box)}`;
+
 const secondsOf = (parts: RecordedParts, part: number): number =>
   (parts.endTicks[part]! - parts.ptsTicks[part]!) / VIDEO_CLOCK_HZ;
 
@@ -62,9 +68,9 @@ class SectionLines {
   }
 
   /** Adds the parts that are new. */
-  extend({ fileName, parts, end }: PlaylistSection, child: ChildName, suffix: string): void {
+  extend({ fileName, box, parts, end }: PlaylistSection, child: ChildName, suffix: string): void {
     if (end === this.end) return;
-    const file = encodeURIComponent(fileName);
+    const file = encodeURIComponent(fileName) + boxQuery(box);
     let text = '';
     for (let part = this.end; part < end; part += 1) {
       const wallMs = parts.wallMs[part]!;
@@ -122,8 +128,8 @@ export class Playlists {
   }
 
   #linesOf(section: PlaylistSection, { cameraId, session }: PlaylistOptions): SectionLines {
-    const { fileName, first } = section;
-    const key = JSON.stringify([cameraId, fileName, first, session]);
+    const { fileName, box, first } = section;
+    const key = JSON.stringify([cameraId, fileName, box, first, session]);
     const before = this.#known.get(key);
     const lines = before?.beginsLike(section) === true ? before : new SectionLines(section);
     this.#known.delete(key);

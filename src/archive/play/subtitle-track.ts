@@ -7,16 +7,10 @@ import type { DetectionPlace, ReadDetections } from '../detections/read-detectio
 import type { JobRunner } from '../jobs/jobs.js';
 import type { RecordedParts } from '../parts/recorded-parts.js';
 import type { StreamDescription } from './describe-stream.js';
-import {
-  type Located,
-  type LocatedRange,
-  nothingIn,
-  type RecordingLocator,
-  requireSeq,
-  twice,
-} from './locator.js';
+import { type Located, nothingIn, type RecordingLocator, requireSeq, twice } from './locator.js';
 import { masterPlaylist } from './master-playlist.js';
 import { mayGoOn } from './may-go-on.js';
+import type { NamedFile } from './playback.js';
 import { type PlaylistSection, Playlists } from './playlist.js';
 
 export type SubtitleTrackDeps = {
@@ -29,7 +23,7 @@ export type SubtitleTrackDeps = {
 };
 
 type Session = { readonly session: string | null };
-type FileWanted = Session & { readonly fileName: string };
+type FileWanted = Session & NamedFile;
 type RangeWanted = Session & { readonly fromMs: number; readonly toMs: number };
 
 /** So long after a picture it may take until it is known what is in it: a player asks for a segment's subtitles once. */
@@ -62,36 +56,41 @@ export class SubtitleTrack {
   }
 
   /** `archive-master.m3u8`: the playlist of one file, and that of its subtitles. */
-  async archiveMaster(cameraId: string, { fileName, session }: FileWanted): Promise<string> {
-    const located = await this.#located(cameraId, fileName);
-    const query = new URLSearchParams({ file: fileName });
+  async archiveMaster(cameraId: string, { fileName, box, session }: FileWanted): Promise<string> {
+    const located = await this.#located(cameraId, fileName, box);
+    const query = new URLSearchParams({
+      file: fileName,
+      ...(located.box === null ? {} : { box: located.box }),
+    });
     return this.#master('archive', query, session, [{ ...located, first: 0, end: located.parts.count }]);
   }
 
   /** `range-master.m3u8`: the same for all that was recorded from `fromMs` to `toMs`. */
   async rangeMaster(cameraId: string, { fromMs, toMs, session }: RangeWanted): Promise<string> {
-    const found = await twice(() => this.#deps.locator.locateRange(cameraId, fromMs, toMs));
+    const found = await twice(() => this.#deps.locator.locateRange(cameraId, fromMs, toMs, true));
     const [from, to] = [new Date(fromMs).toISOString(), new Date(toMs).toISOString()];
     return this.#master('range', new URLSearchParams({ from, to }), session, found);
   }
 
   /** `archive-subs.m3u8`: of a file that is being written only what is settled. */
-  async archiveSubtitles(cameraId: string, { fileName, session }: FileWanted): Promise<readonly Buffer[]> {
-    const { recording, parts } = await this.#located(cameraId, fileName);
+  async archiveSubtitles(cameraId: string, { session, ...file }: FileWanted): Promise<readonly Buffer[]> {
+    const { fileName } = file;
+    const { recording, parts, box } = await this.#located(cameraId, fileName, file.box);
     const end = recording.isOpen ? settledEnd(parts, 0, parts.count) : parts.count;
     if (end === 0) throw notReady();
     const isEnded = !recording.isOpen;
-    return this.#playlists.build([{ fileName, parts, first: 0, end }], { cameraId, isEnded, session });
+    return this.#playlists.build([{ fileName, box, parts, first: 0, end }], { cameraId, isEnded, session });
   }
 
   /** `range-subs.m3u8`. */
   async rangeSubtitles(cameraId: string, { fromMs, toMs, session }: RangeWanted): Promise<readonly Buffer[]> {
     const { locator, clock } = this.#deps;
-    const found = await twice(() => locator.locateRange(cameraId, fromMs, toMs));
+    const found = await twice(() => locator.locateRange(cameraId, fromMs, toMs, true));
     const isEnded = !mayGoOn(found.at(-1), toMs, clock.wallMs());
-    const sections = found.map(({ recording: { fileName, isOpen }, parts, first, end }): PlaylistSection => {
+    const sections = found.map(({ recording: { fileName, isOpen }, box, ...range }): PlaylistSection => {
+      const { parts, first, end } = range;
       const isSettled = isEnded || !isOpen;
-      return { fileName, parts, first, end: isSettled ? end : settledEnd(parts, first, end) };
+      return { fileName, box, parts, first, end: isSettled ? end : settledEnd(parts, first, end) };
     });
     const listed = sections.filter(({ first, end }) => first < end);
     if (listed.length === 0) throw notReady();
@@ -101,10 +100,10 @@ export class SubtitleTrack {
   /** `subs.vtt`: what was seen in part `seq` of a file, by the times of its segment. */
   async segmentSubtitles(
     cameraId: string,
-    { fileName, seq }: { readonly fileName: string; readonly seq: number },
+    { fileName, box, seq }: NamedFile & { readonly seq: number },
   ): Promise<string> {
     const { locator, detections, cueText } = this.#deps;
-    const { parts } = await twice(() => locator.locate(cameraId, fileName));
+    const { parts } = await twice(() => locator.locate(cameraId, fileName, box));
     requireSeq('seq', seq, parts);
     const [ptsTicks, wallMs, durationMs] = [parts.ptsTicks[seq]!, parts.wallMs[seq]!, parts.durationMs(seq)];
     const seen = isSane(wallMs)
@@ -142,8 +141,8 @@ export class SubtitleTrack {
     return isAny ? plainWebVttOf({ wallMs: fromMs, durationMs: toMs - fromMs }, said) : null;
   }
 
-  async #located(cameraId: string, fileName: string): Promise<Located> {
-    const located = await twice(() => this.#deps.locator.locate(cameraId, fileName));
+  async #located(cameraId: string, fileName: string, box: string | null | undefined): Promise<Located> {
+    const located = await twice(() => this.#deps.locator.locate(cameraId, fileName, box));
     if (located.parts.count === 0) throw nothingIn(located.recording);
     return located;
   }
@@ -152,7 +151,7 @@ export class SubtitleTrack {
     kind: 'archive' | 'range',
     query: URLSearchParams,
     session: string | null,
-    sections: readonly Pick<LocatedRange & Located, 'recording' | 'source' | 'parts' | 'first' | 'end'>[],
+    sections: readonly (Located & { readonly first: number; readonly end: number })[],
   ): Promise<string> {
     if (session !== null) query.set('session', session);
     const streams: StreamDescription[] = [];
@@ -164,8 +163,9 @@ export class SubtitleTrack {
     return masterPlaylist({
       pictures: `${kind}.m3u8?${query}`,
       subtitles: `${kind}-subs.m3u8?${query}`,
-      sections: sections.map(({ recording: { fileName }, parts, first, end }) => ({
+      sections: sections.map(({ recording: { fileName }, box, parts, first, end }) => ({
         fileName,
+        box,
         parts,
         first,
         end,

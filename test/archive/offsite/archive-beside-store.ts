@@ -33,6 +33,7 @@ export const archiveOf = (t: TestContext, rig: CopierRig, hasStore: boolean): Ar
       onGone: () => {},
       cueText: ({ objects }) => objects.map(({ label }) => label).join(' '),
       byEvents: noEvents,
+      others: null,
     },
   );
   t.after(() => archive.stop());

@@ -216,6 +216,7 @@ const addParts = (parts: RecordedParts, hour: number, count: number): void => {
 };
 const sectionOf = (parts: RecordedParts, hour: number) => ({
   fileName: closedName(START_MS + hour * 3_600_000, START_MS + (hour + 1) * 3_600_000),
+  box: null,
   parts,
   first: 0,
   end: parts.count,

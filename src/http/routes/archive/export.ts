@@ -9,11 +9,19 @@ import { idParams } from '../../schemas.js';
 import { instantSchema, rangeOf, type TimeRange } from '../../time-range.js';
 import { whileAllowed } from '../../while-allowed.js';
 import { type KnownIds, knownCamera } from './known-camera.js';
-import { checkedName, fileSchema, MAX_PLAYED_DAYS, seqOf, seqSchema } from './recording-name.js';
+import {
+  boxSchema,
+  fileSchema,
+  MAX_PLAYED_DAYS,
+  type NamedFile,
+  namedFile,
+  seqOf,
+  seqSchema,
+} from './recording-name.js';
 
 /** What to export: parts of a recording, by their numbers and both ends included, or a time. */
 export type ClipSelection =
-  | { readonly fileName: string; readonly startSeq?: number; readonly endSeq?: number }
+  | (NamedFile & { readonly startSeq?: number; readonly endSeq?: number })
   | TimeRange;
 
 /** Recordings as files to keep. */
@@ -31,6 +39,7 @@ export type ExportRouteDeps = {
 
 const exportQuery = z.object({
   file: fileSchema.optional(),
+  box: boxSchema.optional(),
   start_seq: seqSchema.optional(),
   end_seq: seqSchema.optional(),
   from: instantSchema.optional(),
@@ -39,16 +48,16 @@ const exportQuery = z.object({
 
 /** What to export; exactly one of the two ways to say it. */
 const selectionOf = (query: z.infer<typeof exportQuery>, nowMs: number): ClipSelection => {
-  const { file, start_seq: start, end_seq: end, from, to } = query;
+  const { file, box, start_seq: start, end_seq: end, from, to } = query;
   const isByTime = from !== undefined || to !== undefined;
   if (file === undefined) {
-    if (from === undefined || to === undefined || start !== undefined || end !== undefined)
+    if (from === undefined || to === undefined || [box, start, end].some((one) => one !== undefined))
       throw invalidInput([{ path: 'file', message: 'either "file" is needed, or "from" and "to" alone' }]);
     return rangeOf({ from, to }, nowMs, MAX_PLAYED_DAYS);
   }
   if (isByTime) throw invalidInput([{ path: 'file', message: 'goes without "from" and "to"' }]);
   return {
-    fileName: checkedName(file),
+    ...namedFile({ file, box }),
     ...(start === undefined ? {} : { startSeq: seqOf('start_seq', start) }),
     ...(end === undefined ? {} : { endSeq: seqOf('end_seq', end) }),
   };
@@ -61,8 +70,8 @@ const shownSelection = (selection: ClipSelection): AuditDetails => {
       from: new Date(selection.fromMs).toISOString(),
       to: new Date(selection.toMs).toISOString(),
     };
-  const { fileName: file, startSeq: start_seq, endSeq: end_seq } = selection;
-  return { file, start_seq, end_seq };
+  const { fileName: file, box, startSeq: start_seq, endSeq: end_seq } = selection;
+  return { file, box, start_seq, end_seq };
 };
 
 /** A part of the archive as one file. */

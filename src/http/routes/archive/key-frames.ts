@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Viewers } from '../../../auth/viewers.js';
 import { clientNetwork } from '../../../base/client-address.js';
 import { type Clip, sendClip } from '../../clip-response.js';
@@ -6,16 +5,16 @@ import type { HeldBytes } from '../../held-bytes.js';
 import { type Content, type Route, route } from '../../route.js';
 import { idParams } from '../../schemas.js';
 import { whileAllowed } from '../../while-allowed.js';
-import { checkedName, fileSchema } from './recording-name.js';
+import { fileQuery, type NamedFile, namedFile } from './recording-name.js';
 
 /** Keyframes of recordings, as ranges of their files. */
 export type RecordedKeyFrames = {
   keyFramePlaylist(
     cameraId: string,
-    wanted: { readonly fileName: string; readonly session: string | null },
+    wanted: NamedFile & { readonly session: string | null },
   ): Promise<Content>;
   /** The file's own bytes. */
-  content(cameraId: string, wanted: { readonly fileName: string }): Promise<Clip>;
+  content(cameraId: string, wanted: NamedFile): Promise<Clip>;
 };
 
 export type KeyFrameRoutesDeps = {
@@ -36,10 +35,10 @@ export const keyFrameRoutes = ({ keyFrames, viewers }: KeyFrameRoutesDeps, held:
     permission: 'archive.read',
     summary: 'The keyframes of a recording as an HLS playlist of byte ranges',
     params: idParams,
-    query: z.object({ file: fileSchema }),
+    query: fileQuery,
     answers: { 200: { description: 'An I-frame playlist', contentType: PLAYLIST_TYPE } },
-    handle: async ({ params: { id }, query: { file }, viewing: { id: session } }) => {
-      const text = await keyFrames.keyFramePlaylist(id, { fileName: checkedName(file), session });
+    handle: async ({ params: { id }, query, viewing: { id: session } }) => {
+      const text = await keyFrames.keyFramePlaylist(id, { ...namedFile(query), session });
       return { status: 200, text, contentType: PLAYLIST_TYPE };
     },
   }),
@@ -50,22 +49,22 @@ export const keyFrameRoutes = ({ keyFrames, viewers }: KeyFrameRoutesDeps, held:
     permission: 'archive.read',
     summary: 'A recording as it is, for the ranges of its keyframes',
     params: idParams,
-    query: z.object({ file: fileSchema }),
+    query: fileQuery,
     answers: {
       200: { description: 'The file', contentType: 'video/mp4' },
       206: { description: 'The range that was asked for', contentType: 'video/mp4' },
       304: { description: 'The file that the client has', contentType: null },
     },
     problems: [416],
-    handle: ({ params: { id }, query: { file }, viewing: { username }, clientAddress }) => {
-      const fileName = checkedName(file);
+    handle: ({ params: { id }, query, viewing: { username }, clientAddress }) => {
+      const file = namedFile(query);
       return {
         write: async (request, response) => {
           const letGo = held.hold(username ?? clientNetwork(clientAddress), PIECE_BYTES);
           try {
             await whileAllowed(viewers, id, username, response, async () => {
-              const content = await keyFrames.content(id, { fileName });
-              await sendClip(content, fileName, request, response);
+              const content = await keyFrames.content(id, file);
+              await sendClip(content, file.fileName, request, response);
             });
           } finally {
             letGo();

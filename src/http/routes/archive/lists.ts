@@ -9,8 +9,12 @@ type Span = { readonly startMs: number; readonly endMs: number };
 
 /** The recordings that there are. */
 export type RecordingList = {
-  /** Sorted by start. */
-  list(cameraId: string): Promise<readonly (Span & { readonly fileName: string })[]>;
+  /** Other boxes may have some, too. */
+  readonly isShared: boolean;
+  /** Sorted by start; `isAway`: the box that has it can't be asked. */
+  list(
+    cameraId: string,
+  ): Promise<readonly (Span & { readonly fileName: string; readonly box: string; readonly isAway?: true })[]>;
 };
 
 /** What was recorded when, and why not. */
@@ -24,6 +28,8 @@ export type RecordingTimeline = {
     readonly gaps: readonly (Span & { readonly reason: string })[];
     /** Files that were moved aside, since nothing in them can be played. */
     readonly broken: readonly (Span & { readonly fileName: string; readonly sizeBytes: number })[];
+    /** What boxes have that are away. */
+    readonly away?: readonly (Span & { readonly box: string })[];
   }>;
 };
 
@@ -38,7 +44,18 @@ export const MAX_LISTED_DAYS = 31;
 
 const isoSchema = z.iso.datetime();
 const spanShape = { start: isoSchema, end: isoSchema };
-const intervalsSchema = z.array(z.strictObject({ ...spanShape, filename: z.string() }));
+const boxShown = z.string().meta({ description: 'the box that made it; a box alone shows none' });
+const intervalsSchema = z.array(
+  z.strictObject({
+    ...spanShape,
+    filename: z.string(),
+    box: boxShown.optional(),
+    is_away: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'only that box has it, and it is away: it can not be played now' }),
+  }),
+);
 const coverageSchema = z
   .strictObject({
     intervals: z.array(z.strictObject(spanShape)),
@@ -46,6 +63,10 @@ const coverageSchema = z
     broken: z
       .array(z.strictObject({ ...spanShape, filename: z.string(), bytes: z.int().min(0) }))
       .meta({ description: 'files that no one can play; they leave with the recordings of their time' }),
+    away: z
+      .array(z.strictObject({ ...spanShape, box: z.string() }))
+      .optional()
+      .meta({ description: 'what only boxes have that are away: it can not be played now' }),
   })
   .meta({ id: 'Recordings' });
 
@@ -66,7 +87,11 @@ export const listRoutes = ({ clock, cameras, recordings, timeline }: ListRoutesD
     problems: [404, 503],
     handle: async ({ params }) => {
       const found = await recordings.list(knownCamera(params.id, cameras));
-      const body = found.map((one) => ({ ...shownSpan(one), filename: one.fileName }));
+      const body = found.map((one) => ({
+        ...{ ...shownSpan(one), filename: one.fileName },
+        ...(recordings.isShared && { box: one.box }),
+        ...(one.isAway === true && { is_away: true as const }),
+      }));
       return { status: 200, body };
     },
   }),
@@ -82,11 +107,12 @@ export const listRoutes = ({ clock, cameras, recordings, timeline }: ListRoutesD
     handle: async ({ params, query }) => {
       const id = knownCamera(params.id, cameras);
       const { fromMs, toMs } = rangeOf(query, clock.wallMs(), MAX_LISTED_DAYS);
-      const { intervals, gaps, broken } = await timeline.intervals(id, fromMs, toMs);
+      const { intervals, gaps, broken, away } = await timeline.intervals(id, fromMs, toMs);
       const body = {
         intervals: intervals.map(shownSpan),
         gaps: gaps.map((gap) => ({ ...shownSpan(gap), reason: gap.reason })),
         broken: broken.map((one) => ({ ...shownSpan(one), filename: one.fileName, bytes: one.sizeBytes })),
+        ...(away && { away: away.map((one) => ({ ...shownSpan(one), box: one.box })) }),
       };
       return { status: 200, body };
     },

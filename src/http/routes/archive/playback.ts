@@ -5,7 +5,7 @@ import type { HeldBytes } from '../../held-bytes.js';
 import { type Content, type Reply, type Route, route } from '../../route.js';
 import { idParams } from '../../schemas.js';
 import { instantSchema, rangeOf, type TimeRange } from '../../time-range.js';
-import { checkedName, fileSchema, MAX_PLAYED_DAYS, seqOf, seqSchema } from './recording-name.js';
+import { fileQuery, MAX_PLAYED_DAYS, type NamedFile, namedFile, seqOf, seqSchema } from './recording-name.js';
 
 type ChildAddresses = {
   /** The viewing's id, which they carry as `?session=`; null where they need none. */
@@ -14,12 +14,12 @@ type ChildAddresses = {
 
 /** Recordings as players take them. */
 export type RecordingPlayback = {
-  archivePlaylist(cameraId: string, wanted: { readonly fileName: string } & ChildAddresses): Promise<Content>;
+  archivePlaylist(cameraId: string, wanted: NamedFile & ChildAddresses): Promise<Content>;
   rangePlaylist(cameraId: string, wanted: TimeRange & ChildAddresses): Promise<Content>;
   /** One part as MPEG-TS; what it says once it says ever after. */
   segment(
     cameraId: string,
-    wanted: { readonly fileName: string; readonly seq: number },
+    wanted: NamedFile & { readonly seq: number },
   ): Promise<{ readonly bytes: Buffer; readonly etag: string }>;
 };
 
@@ -38,10 +38,10 @@ export const playbackRoutes = ({ clock, playback }: PlaybackRoutesDeps, held: He
     permission: 'archive.read',
     summary: 'A recording as an HLS playlist; one that is being written grows',
     params: idParams,
-    query: z.object({ file: fileSchema }),
+    query: fileQuery,
     answers: { 200: { description: 'A media playlist', contentType: PLAYLIST_TYPE } },
-    handle: async ({ params: { id }, query: { file }, viewing }) =>
-      playlist(await playback.archivePlaylist(id, { fileName: checkedName(file), session: viewing.id })),
+    handle: async ({ params: { id }, query, viewing }) =>
+      playlist(await playback.archivePlaylist(id, { ...namedFile(query), session: viewing.id })),
   }),
   route({
     method: 'get',
@@ -64,19 +64,13 @@ export const playbackRoutes = ({ clock, playback }: PlaybackRoutesDeps, held: He
     permission: 'archive.read',
     summary: 'One part of a recording',
     params: idParams,
-    query: z.object({ file: fileSchema, seq: seqSchema }),
+    query: fileQuery.extend({ seq: seqSchema }),
     answers: {
       200: { description: 'MPEG-TS', contentType: 'video/mp2t' },
       304: { description: 'The part that the client has', contentType: null },
     },
-    handle: async ({
-      params: { id },
-      query: { file, seq },
-      viewing: { username },
-      clientAddress,
-      onGone,
-    }) => {
-      const wanted = { fileName: checkedName(file), seq: seqOf('seq', seq) };
+    handle: async ({ params: { id }, query, viewing: { username }, clientAddress, onGone }) => {
+      const wanted = { ...namedFile(query), seq: seqOf('seq', query.seq) };
       const { bytes, etag } = await playback.segment(id, wanted);
       onGone(held.hold(username ?? clientNetwork(clientAddress), bytes.length));
       // A part is listed when it is whole, and never changes then.

@@ -3,10 +3,10 @@ import type { Clock } from '../../../base/clock.js';
 import { type Answer, type Content, type Reply, type Route, route } from '../../route.js';
 import { idParams } from '../../schemas.js';
 import { instantSchema, rangeOf, type TimeRange } from '../../time-range.js';
-import { checkedName, fileSchema, MAX_PLAYED_DAYS, seqOf, seqSchema } from './recording-name.js';
+import { fileQuery, MAX_PLAYED_DAYS, type NamedFile, namedFile, seqOf, seqSchema } from './recording-name.js';
 
 /** `session`: the viewing's id, which child addresses carry; null where they need none. */
-type FileWanted = { readonly fileName: string; readonly session: string | null };
+type FileWanted = NamedFile & { readonly session: string | null };
 type RangeWanted = TimeRange & { readonly session: string | null };
 
 /** Recordings with what was seen in them as subtitles. */
@@ -16,10 +16,7 @@ export type RecordedSubtitles = {
   archiveSubtitles(cameraId: string, wanted: FileWanted): Promise<Content>;
   rangeSubtitles(cameraId: string, wanted: RangeWanted): Promise<Content>;
   /** WebVTT of one part. */
-  segmentSubtitles(
-    cameraId: string,
-    wanted: { readonly fileName: string; readonly seq: number },
-  ): Promise<string>;
+  segmentSubtitles(cameraId: string, wanted: NamedFile & { readonly seq: number }): Promise<string>;
 };
 
 export type SubtitleRoutesDeps = { readonly clock: Clock; readonly subtitles: RecordedSubtitles };
@@ -28,7 +25,6 @@ const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 const VTT_TYPE = 'text/vtt';
 
 const watched = { access: 'stream', permission: 'archive.read', params: idParams } as const;
-const fileQuery = z.object({ file: fileSchema });
 const rangeQuery = z.object({ from: instantSchema, to: instantSchema });
 
 const playlist = (text: Content): Reply => ({ status: 200, text, contentType: PLAYLIST_TYPE });
@@ -49,8 +45,8 @@ export const subtitleRoutes = ({ clock, subtitles }: SubtitleRoutesDeps): Route[
       summary: 'A recording with its detections as subtitles: names archive.m3u8 and archive-subs.m3u8',
       query: fileQuery,
       answers: playlistAnswer('A multivariant playlist'),
-      handle: async ({ params: { id }, query: { file }, viewing: { id: session } }) =>
-        playlist(await subtitles.archiveMaster(id, { fileName: checkedName(file), session })),
+      handle: async ({ params: { id }, query, viewing: { id: session } }) =>
+        playlist(await subtitles.archiveMaster(id, { ...namedFile(query), session })),
     }),
     route({
       method: 'get',
@@ -69,8 +65,8 @@ export const subtitleRoutes = ({ clock, subtitles }: SubtitleRoutesDeps): Route[
       summary: 'Detections of a recording as WebVTT, a file beside each of its segments',
       query: fileQuery,
       answers: playlistAnswer('A media playlist'),
-      handle: async ({ params: { id }, query: { file }, viewing: { id: session } }) =>
-        playlist(await subtitles.archiveSubtitles(id, { fileName: checkedName(file), session })),
+      handle: async ({ params: { id }, query, viewing: { id: session } }) =>
+        playlist(await subtitles.archiveSubtitles(id, { ...namedFile(query), session })),
     }),
     route({
       method: 'get',
@@ -87,10 +83,10 @@ export const subtitleRoutes = ({ clock, subtitles }: SubtitleRoutesDeps): Route[
       path: '/hls/:id/subs.vtt',
       ...watched,
       summary: 'Detections of one part of a recording',
-      query: z.object({ file: fileSchema, seq: seqSchema }),
+      query: fileQuery.extend({ seq: seqSchema }),
       answers: { 200: { description: 'WebVTT', contentType: VTT_TYPE } },
-      handle: async ({ params: { id }, query: { file, seq } }) => {
-        const wanted = { fileName: checkedName(file), seq: seqOf('seq', seq) };
+      handle: async ({ params: { id }, query }) => {
+        const wanted = { ...namedFile(query), seq: seqOf('seq', query.seq) };
         const text = await subtitles.segmentSubtitles(id, wanted);
         // Something may come late.
         return {

@@ -31,6 +31,10 @@ const laneSchema = z
     gaps: z
       .array(z.tuple([...spanShape, z.string()]))
       .meta({ description: '[from, to, reason], times in ms since 1970; reasons as in `recordings`' }),
+    away: z
+      .array(z.tuple([...spanShape, z.string()]))
+      .optional()
+      .meta({ description: '[from, to, box]: what only boxes have that are away' }),
     motion: z.array(z.int().min(0).max(255)).meta({
       description:
         'by bucket from `from` on, for how much of it there was motion; empty where there was none, or no `bucket_ms` is asked for',
@@ -64,10 +68,17 @@ export const timelineRoute = ({ clock, cameras, timeline, detected, moved }: Tim
     { fromMs, toMs }: TimeRange,
     bucketMs: number | undefined,
   ): Promise<z.infer<typeof laneSchema>> => {
-    const { intervals, gaps } = await timeline.intervals(id, fromMs, toMs);
+    const { intervals, gaps, away } = await timeline.intervals(id, fromMs, toMs);
     return {
       recorded: intervals.map(({ startMs, endMs }) => [Math.round(startMs), Math.round(endMs)]),
       gaps: gaps.map(({ startMs, endMs, reason }) => [Math.round(startMs), Math.round(endMs), reason]),
+      ...(away && {
+        away: away.map(({ startMs, endMs, box }): [number, number, string] => [
+          Math.round(startMs),
+          Math.round(endMs),
+          box,
+        ]),
+      }),
       motion: bucketMs === undefined ? [] : (moved?.(id, { fromMs, toMs, bucketMs }) ?? []),
       labels: bucketMs === undefined ? {} : (detected?.(id, { fromMs, toMs, bucketMs }) ?? {}),
     };

@@ -1,0 +1,184 @@
+import { join } from 'node:path';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
+import { isCameraId } from '../files/archive-path.js';
+import type { JobRunner } from '../jobs/jobs.js';
+import { copiesPath } from '../offsite/copies-file.js';
+import type { AskerThread } from './asker-thread.js';
+
+export type KeptListsDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly asker: Pick<AskerThread, 'ask'>;
+  /** For what nobody waits for. */
+  readonly runner: JobRunner;
+  readonly isHere: (box: string) => boolean;
+  /** What is known of a camera at a box was written anew: how many recordings. */
+  readonly onTaken: (box: string, cameraId: string, count: number) => void;
+};
+
+const NEWS_LIMITS = { withinMs: 10_000, maxBytes: 0 };
+/** A day may have a recording a second. */
+const LIST_LIMITS = { withinMs: 20_000, maxBytes: 16 << 20 };
+/** A list that doesn't end is somebody's joke. */
+const MAX_ROUNDS = 64;
+const MAX_PENDING = 100_000;
+const MAX_LATELY = 10_000;
+
+/** Whether the box itself says so, and can be asked for another camera. */
+const isAnswered = (fault: unknown): boolean =>
+  fault instanceof AppError && !fault.code.startsWith('relay_') && fault.code !== 'archive_busy';
+
+const isBusy = (fault: unknown): boolean => fault instanceof AppError && fault.code === 'archive_busy';
+
+const numbersIn = (value: unknown): number[] =>
+  Array.isArray(value) ? value.filter((one): one is number => Number.isInteger(one)) : [];
+
+/** What is written here of one other box's recordings: kept in step with what that has. */
+export class KeptLists {
+  readonly #box: string;
+  readonly #folder: string;
+  readonly #deps: KeptListsDeps;
+  /** Of its start, and how far its news is known. */
+  #boot = '';
+  #after = 0;
+  #isPolling = false;
+  #isPulling = false;
+  #isHearingAll = false;
+  #fault: string | null = null;
+  /** Cameras of which there is news; all that the box has, when it is heard first, come behind those. */
+  readonly #news = new Set<string>();
+  readonly #all = new Set<string>();
+  readonly #pulls = new Map<string, Promise<void>>();
+  readonly #pulledMs = new Map<string, MonotonicMs>();
+
+  constructor({ box, boxesDir }: { readonly box: string; readonly boxesDir: string }, deps: KeptListsDeps) {
+    this.#box = box;
+    this.#folder = join(boxesDir, box);
+    this.#deps = deps;
+  }
+
+  /** What is known of it isn't so. */
+  doubt(cameraId: string): void {
+    this.#news.add(cameraId);
+    void this.#pullAll();
+  }
+
+  /** Asks what is new; whoever asks again meanwhile needn't. */
+  async poll(): Promise<void> {
+    if (this.#isPolling) return;
+    this.#isPolling = true;
+    try {
+      while (await this.#pollOnce());
+      this.#see(null);
+    } catch (fault) {
+      this.#see(fault);
+    } finally {
+      this.#isPolling = false;
+    }
+    void this.#pullAll();
+  }
+
+  /** Has the list of a camera as it is now, unless it was asked for that lately. Never rejects. */
+  async refresh(cameraId: string, notWithinMs: number): Promise<void> {
+    const pulledMs = this.#pulledMs.get(cameraId);
+    const isFresh = pulledMs !== undefined && this.#deps.clock.monotonicMs() - pulledMs < notWithinMs;
+    if (!isFresh) await this.#pull(cameraId).catch((fault: unknown) => this.#see(fault));
+  }
+
+  async #pollOnce(): Promise<boolean> {
+    const question = { what: 'news', boot: this.#boot, after: this.#after };
+    const { content } = await this.#deps.asker.ask(this.#box, question, NEWS_LIMITS);
+    const { boot, upTo, cameraIds, isMore } = content;
+    if (typeof boot !== 'string' || !Number.isInteger(upTo) || !Array.isArray(cameraIds))
+      throw new AppError('bad_answer', 'what it tells of its recordings can not be read');
+    const isFirst = boot !== this.#boot || this.#isHearingAll;
+    this.#isHearingAll = isFirst && isMore === true;
+    const isFurther = boot !== this.#boot || (upTo as number) > this.#after;
+    this.#boot = boot;
+    this.#after = upTo as number;
+    const target = isFirst ? this.#all : this.#news;
+    for (const cameraId of cameraIds)
+      if (typeof cameraId === 'string' && isCameraId(cameraId) && target.size < MAX_PENDING)
+        target.add(cameraId);
+    return isMore === true && isFurther;
+  }
+
+  /** One camera after the other. */
+  async #pullAll(): Promise<void> {
+    if (this.#isPulling) return;
+    this.#isPulling = true;
+    try {
+      const refused = new Set<string>();
+      for (let next = this.#next(refused); next !== null; next = this.#next(refused)) {
+        if (!this.#deps.isHere(this.#box)) return;
+        try {
+          // What is news while it is asked for is asked for again.
+          this.#news.delete(next);
+          this.#all.delete(next);
+          await this.#pull(next);
+        } catch (fault) {
+          this.#all.add(next);
+          if (!isAnswered(fault)) throw fault;
+          refused.add(next);
+        }
+      }
+    } catch (fault) {
+      // It is tried again when there was time for another question.
+      this.#see(fault);
+    } finally {
+      this.#isPulling = false;
+    }
+  }
+
+  #next(refused: ReadonlySet<string>): string | null {
+    for (const wanted of [this.#news, this.#all])
+      for (const cameraId of wanted) if (!refused.has(cameraId)) return cameraId;
+    return null;
+  }
+
+  #pull(cameraId: string): Promise<void> {
+    const running = this.#pulls.get(cameraId);
+    if (running !== undefined) return running;
+    const pull = this.#pullOnce(cameraId).finally(() => this.#pulls.delete(cameraId));
+    this.#pulls.set(cameraId, pull);
+    return pull;
+  }
+
+  async #pullOnce(cameraId: string): Promise<void> {
+    const { asker, clock, runner, onTaken } = this.#deps;
+    const path = copiesPath(this.#folder, cameraId);
+    for (let round = 0, isMore = true; isMore && round < MAX_ROUNDS; round += 1) {
+      const known = await runner.run('knownDays', { path });
+      const question = { what: 'list', cameraId, days: known ?? [] };
+      const { content, bytes } = await asker.ask(this.#box, question, LIST_LIMITS);
+      isMore = content['isMore'] === true;
+      const gone = numbersIn(content['gone']);
+      if (known === null || bytes.length > 0 || gone.length > 0) {
+        const rows = { path, box: this.#box, bytes, gone, isAnew: known === null };
+        onTaken(this.#box, cameraId, await runner.run('takeRows', rows, [bytes.buffer]));
+      }
+    }
+    this.#remember(cameraId, clock.monotonicMs());
+  }
+
+  /** Those that were asked for lately alone are of interest. */
+  #remember(cameraId: string, nowMs: MonotonicMs): void {
+    this.#pulledMs.delete(cameraId);
+    this.#pulledMs.set(cameraId, nowMs);
+    if (this.#pulledMs.size > MAX_LATELY) this.#pulledMs.delete(this.#pulledMs.keys().next().value ?? '');
+  }
+
+  #see(fault: unknown): void {
+    if (isBusy(fault)) return;
+    const reason = fault === null ? null : String(fault instanceof Error ? fault.message : fault);
+    const before = this.#fault;
+    this.#fault = reason;
+    const { log, isHere } = this.#deps;
+    if (reason !== null && before === null && isHere(this.#box))
+      log.warn('what another box has recorded is not known', { box: this.#box, reason });
+    else if (reason === null && before !== null)
+      log.info('it is known again what another box has recorded', { box: this.#box });
+  }
+}
