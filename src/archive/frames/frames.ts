@@ -4,6 +4,7 @@ import { archiveError } from '../archive-error.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import { coverageOf, type Gap, type GapReason } from '../list/intervals.js';
 import type { Recording } from '../list/recording.js';
+import { chooseParts } from '../parts/choose-parts.js';
 import { type RecordingLocator, twice } from '../play/locator.js';
 import { FrameReading } from './frame-reading.js';
 import { Gops } from './gops.js';
@@ -74,14 +75,18 @@ export class Frames {
   }
 
   async #stepsWithin(cameraId: string, wanted: FramesWanted): Promise<readonly Step[]> {
-    const { all, located } = await this.#deps.locator.locateWithin(cameraId, wanted.fromMs, wanted.toMs);
+    const { locator } = this.#deps;
+    const { all, located, missing } = await locator.locateWithin(cameraId, wanted.fromMs, wanted.toMs);
     const gaps = this.#gaps(cameraId, all, wanted.fromMs, wanted.toMs);
-    const steps = stepsOf(
-      located.map((one) => new Gops(one)),
-      gaps,
-      wanted,
-    );
-    if (steps.length === 0) throw archiveError('not_found', 'nothing was recorded in this time');
+    const runs = chooseParts(located.map((one) => new Gops(one)));
+    const spans = runs.map(({ of, first, end }) => ({
+      fromMs: of.wallMs(first),
+      toMs: of.wallEndMs(end - 1),
+    }));
+    locator.assertShown(missing, wanted, spans, true);
+    const steps = stepsOf(runs, gaps, wanted);
+    if (steps.length === 0)
+      throw missing[0]?.fault ?? archiveError('not_found', 'nothing was recorded in this time');
     return steps;
   }
 

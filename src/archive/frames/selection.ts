@@ -1,4 +1,5 @@
 import type { Gap } from '../list/intervals.js';
+import type { Run } from '../parts/choose-parts.js';
 import type { Gops } from './gops.js';
 
 /** What is wanted of a time. */
@@ -16,7 +17,7 @@ export type FramesWanted = {
 /** A step of an answer: some GOPs of one file, by their numbers, or that nothing was recorded. */
 export type Step = { readonly gops: Gops; readonly numbers: readonly number[] } | { readonly gap: Gap };
 
-type Chosen = Extract<Step, { gops: Gops }>;
+type Chosen = Extract<Step, { gops: Gops }> & { readonly startMs: number };
 
 /** Of all keyframes in order, those that are the newest one at a step. */
 const spaced = (files: readonly Chosen[], { fromMs, toMs }: FramesWanted, everyMs: number): Chosen[] => {
@@ -26,8 +27,8 @@ const spaced = (files: readonly Chosen[], { fromMs, toMs }: FramesWanted, everyM
     const following = files[file + 1];
     return following === undefined ? toMs : following.gops.wallMs(following.numbers[0]!);
   };
-  return files.map(({ gops, numbers }, file) => ({
-    gops,
+  return files.map(({ gops, numbers, startMs }, file) => ({
+    ...{ gops, startMs },
     numbers: numbers.filter((gop, at) => {
       const sinceMs = Math.max(gops.wallMs(gop) - fromMs, 0);
       const stepMs = fromMs + Math.ceil(sinceMs / everyMs) * everyMs;
@@ -38,23 +39,28 @@ const spaced = (files: readonly Chosen[], { fromMs, toMs }: FramesWanted, everyM
 
 /** The steps of an answer: gaps stand where they were, between the files. Empty: nothing was recorded. */
 export const stepsOf = (
-  located: readonly Gops[],
+  runs: readonly Run<Gops>[],
   gaps: readonly Gap[],
   wanted: FramesWanted,
 ): readonly Step[] => {
   const { fromMs, toMs, everyMs, isBackwards } = wanted;
-  const all = located
-    .map((gops) => ({ gops, numbers: gops.between(fromMs, toMs) }))
+  const all = runs
+    .map(({ of: gops, first, end }) => ({
+      gops,
+      numbers: gops.between(fromMs, toMs).filter((number) => number >= first && number < end),
+      startMs: first === 0 ? gops.recording.startMs : gops.wallMs(first),
+    }))
     .filter(({ numbers }) => numbers.length > 0);
   if (all.length === 0) return [];
   const steps: Step[] = [];
   let told = 0;
   for (const file of everyMs === null ? all : spaced(all, wanted, everyMs)) {
-    while (told < gaps.length && gaps[told]!.endMs <= file.gops.recording.startMs) {
+    while (told < gaps.length && gaps[told]!.endMs <= file.startMs) {
       steps.push({ gap: gaps[told]! });
       told += 1;
     }
-    steps.push(isBackwards ? { ...file, numbers: file.numbers.toReversed() } : file);
+    const { gops, numbers } = file;
+    steps.push({ gops, numbers: isBackwards ? numbers.toReversed() : numbers });
   }
   steps.push(...gaps.slice(told).map((gap) => ({ gap })));
   return isBackwards ? steps.toReversed() : steps;

@@ -45,6 +45,21 @@ const WANTS: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM']);
 /** Where it is written what of a camera is in the store. */
 export const copiesPath = (copiesDir: string, cameraId: string): string => join(copiesDir, cameraId + SUFFIX);
 
+/** What other boxes put into the store, a folder each. */
+const OTHERS = 'others';
+
+export const otherDir = (copiesDir: string, box: string): string => join(copiesDir, OTHERS, box);
+
+/** Boxes of which something is written besides this one. */
+export const otherBoxes = (copiesDir: string): string[] => {
+  try {
+    return readdirSync(join(copiesDir, OTHERS)).filter(isBoxName).sort();
+  } catch (fault) {
+    if (WANTS.has(codeOf(fault))) throw fault;
+    return [];
+  }
+};
+
 /** Cameras of which something is written. */
 export const camerasWithCopies = (copiesDir: string): string[] => {
   mkdirSync(copiesDir, { recursive: true });

@@ -21,7 +21,10 @@ type Choice<Of> = {
 };
 
 /** The order in which boxes' recordings of the same time count, the first one first. */
-const byRank = ({ recording: a }: Candidate, { recording: b }: Candidate): number => {
+export const byRank = (
+  { recording: a }: Pick<Candidate, 'recording'>,
+  { recording: b }: Pick<Candidate, 'recording'>,
+): number => {
   if (a.epoch !== b.epoch) return b.epoch - a.epoch;
   if (a.box !== b.box) return a.box < b.box ? -1 : 1;
   return a.startMs - b.startMs || (a.fileName < b.fileName ? -1 : 1);

@@ -6,9 +6,11 @@ import { folderOf, readName } from '../files/archive-path.js';
 import { parseRecordingName } from '../files/file-name.js';
 import type { RecordingSource } from '../files/recording-source.js';
 import type { JobRunner } from '../jobs/jobs.js';
+import { longestHoleMs, type TimeSpan } from '../keep/kept-spans.js';
 import type { Recording } from '../list/recording.js';
 import { meantOf } from '../list/with-others.js';
 import { boxAway } from '../offsite/stored-bytes.js';
+import { byRank, type Candidate, chooseParts } from '../parts/choose-parts.js';
 import { PartIndexes } from '../parts/part-indexes.js';
 import type { RecordedParts } from '../parts/recorded-parts.js';
 
@@ -29,6 +31,17 @@ export type Located = {
   readonly box: string | null;
 };
 
+/** One that can't be read now, or ever. */
+export type Missing = { readonly recording: Recording; readonly fault: unknown };
+
+/** `missing`: they may be shown by others of the same time. */
+export type LocatedWithin = {
+  /** All recordings of a camera, sorted by start. */
+  readonly all: readonly Recording[];
+  readonly located: readonly Located[];
+  readonly missing: readonly Missing[];
+};
+
 /** What of it overlaps a time. */
 export type LocatedRange = PartRange & Located;
 
@@ -37,18 +50,22 @@ const LEAST_OVERLAP_MS = 1;
 const MAX_RANGE_MS = 24 * 3_600_000;
 /** A camera that comes and goes has a file each time: so many take two or three seconds. */
 const MAX_RANGE_FILES = 2_000;
+/** What is shown as no gap (intervals.ts) is none. */
+const LEAST_HOLE_MS = 2_000;
 
 /** Finds recordings and their parts, by name and by time. */
 export class RecordingLocator {
   readonly #archiveDir: string;
   readonly #recordings: RecordingFinder;
   readonly #indexes: PartIndexes;
+  readonly #box: string;
 
   constructor(
-    options: { readonly archiveDir: string },
+    options: { readonly archiveDir: string; readonly box?: string },
     deps: { readonly recordings: RecordingFinder; readonly runner: JobRunner },
   ) {
     this.#archiveDir = options.archiveDir;
+    this.#box = options.box ?? '';
     this.#recordings = deps.recordings;
     this.#indexes = new PartIndexes({}, { runner: deps.runner });
   }
@@ -58,44 +75,69 @@ export class RecordingLocator {
     return this.#partsOf(cameraId, await this.#find(cameraId, fileName, box));
   }
 
-  /**
-   * All recordings of a camera, sorted by start, and the parts of those that overlap a time. `isPartial`: without those of
-   * boxes that are away, unless these have all of it.
-   */
-  async locateWithin(
-    cameraId: string,
-    fromMs: number,
-    toMs: number,
-    isPartial = false,
-  ): Promise<{ readonly all: readonly Recording[]; readonly located: readonly Located[] }> {
+  /** The recordings that overlap a time, with all of their parts. Throws what is wrong with one that no other box has any of. */
+  async locateWithin(cameraId: string, fromMs: number, toMs: number): Promise<LocatedWithin> {
     if (!(fromMs < toMs)) throw archiveError('bad_range', 'the range has to begin before it ends');
     if (toMs - fromMs > MAX_RANGE_MS) throw archiveError('range_too_large', 'a range has 24 hours at most');
     const all = await this.#recordings.list(cameraId);
-    const within = all.filter(({ startMs, endMs }) => startMs < toMs && endMs > fromMs);
-    const readable = isPartial ? within.filter(({ isAway }) => isAway !== true) : within;
-    const wanted = readable.length === 0 ? within : readable;
+    const wanted = all.filter(({ startMs, endMs }) => startMs < toMs && endMs > fromMs);
     if (wanted.length > MAX_RANGE_FILES) {
       throw archiveError('range_too_large', 'this time has too many recordings; ask for less at a time');
     }
-    const located: Located[] = [];
-    for (const recording of wanted) located.push(await this.#partsOf(cameraId, recording));
-    return { all, located };
+    const areSeveral = !areOfOneBox(wanted);
+    const [located, missing]: [Located[], Missing[]] = [[], []];
+    for (const recording of wanted) {
+      try {
+        located.push(await this.#partsOf(cameraId, recording));
+      } catch (fault) {
+        const isOther = recording.box !== this.#box;
+        if (!(fault instanceof AppError && (isOther || areSeveral))) throw fault;
+        missing.push({ recording, fault });
+      }
+    }
+    return { all, located, missing };
   }
 
-  /** The parts of all files that overlap a time; throws where there are none. */
+  /**
+   * The parts of all files that overlap a time, each moment once; throws where there are none. `isPartial`: without what another box
+   * can't give now, unless that is all.
+   */
   async locateRange(
     cameraId: string,
     fromMs: number,
     toMs: number,
     isPartial = false,
   ): Promise<LocatedRange[]> {
+    const { located, missing } = await this.locateWithin(cameraId, fromMs, toMs);
     const found: LocatedRange[] = [];
-    for (const one of (await this.locateWithin(cameraId, fromMs, toMs, isPartial)).located) {
-      const range = partsBetween(one.parts, fromMs, toMs);
-      if (range !== null) found.push({ ...one, ...range });
+    for (const { of, first, end } of chooseParts(located.map(asCandidate))) {
+      const range = partsBetween(of.located.parts, { first, end }, fromMs, toMs);
+      if (range !== null) found.push({ ...of.located, ...range });
     }
-    if (found.length === 0) throw nothingRecorded();
+    const spans = found.map(({ parts, first, end }) => ({
+      fromMs: parts.wallMs[first]!,
+      toMs: parts.wallEndMs(end - 1),
+    }));
+    this.assertShown(missing, { fromMs, toMs }, spans, isPartial);
+    if (found.length === 0) throw missing[0]?.fault ?? nothingRecorded();
     return found;
+  }
+
+  /** Throws what is wrong with one whose time nothing else shows; of other boxes' only unless some is enough. */
+  assertShown(
+    missing: readonly Missing[],
+    { fromMs, toMs }: TimeSpan,
+    spans: readonly TimeSpan[],
+    isPartial: boolean,
+  ): void {
+    const sorted = spans.toSorted((a, b) => a.fromMs - b.fromMs);
+    for (const { recording, fault } of missing) {
+      const isOther = recording.box !== this.#box;
+      // It was deleted meanwhile.
+      if (isOther && (isPartial || isGone(fault))) continue;
+      const span = { fromMs: Math.max(recording.startMs, fromMs), toMs: Math.min(recording.endMs, toMs) };
+      if (longestHoleMs(span, sorted) > LEAST_HOLE_MS) throw fault;
+    }
   }
 
   /** All recordings of a camera, sorted by start, and the parts of the last one that has a picture by `atMs`. */
@@ -104,12 +146,31 @@ export class RecordingLocator {
     atMs: number,
   ): Promise<{ readonly all: readonly Recording[]; readonly located: Located }> {
     const all = await this.#recordings.list(cameraId);
-    for (const recording of all.filter(({ startMs }) => startMs <= atMs).toReversed()) {
-      const located = await this.#partsOf(cameraId, recording);
-      const { parts } = located;
-      if (parts.count > 0 ? parts.wallMs[0]! <= atMs : recording.isOpen) return { all, located };
+    const begun = all.filter(({ startMs }) => startMs <= atMs).toReversed();
+    const isOfOne = areOfOneBox(all);
+    const at = isOfOne ? [] : begun.filter(({ endMs }) => endMs > atMs);
+    const known = new Map<Recording, Located>();
+    let missed: unknown = null;
+    const look = async (recording: Recording): Promise<Located | null> => {
+      try {
+        const located = known.get(recording) ?? (await this.#partsOf(cameraId, recording));
+        known.set(recording, located);
+        return located;
+      } catch (fault) {
+        if (isOfOne && recording.box === this.#box) throw fault;
+        missed ??= fault;
+        return null;
+      }
+    };
+    for (const recording of at.sort((a, b) => byRank({ recording: a }, { recording: b }))) {
+      const located = await look(recording);
+      if (located !== null && hasMoment(located, atMs)) return { all, located };
     }
-    throw nothingRecorded();
+    for (const recording of begun) {
+      const located = await look(recording);
+      if (located !== null && hasBefore(located, atMs)) return { all, located };
+    }
+    throw missed ?? nothingRecorded();
   }
 
   /** A file that was open when its address was handed out may be closed by now, and have another name. */
@@ -138,7 +199,7 @@ export class RecordingLocator {
     // What a store has alone tells of an inode that may be another file's by now.
     if (source.stored?.ofBox !== undefined) return null;
     const moved = all.find(({ ino, stored }) => ino === source.stamp.ino && stored?.isAlone !== true);
-    return moved === undefined ? null : { ...source, path: this.#pathOf(cameraId, moved.fileName) };
+    return moved === undefined ? null : { ...source, path: this.#pathOf(cameraId, moved) };
   }
 
   async #partsOf(cameraId: string, recording: Recording): Promise<Located> {
@@ -148,28 +209,56 @@ export class RecordingLocator {
     return { recording, source, box, parts: await this.#indexes.partsOf(recording, source) };
   }
 
-  #pathOf(cameraId: string, fileName: string): string {
-    return join(folderOf(this.#archiveDir, cameraId), fileName);
+  #pathOf(cameraId: string, { fileName, box }: Recording): string {
+    const path = join(folderOf(this.#archiveDir, cameraId), fileName);
+    // Nobody opens it by that: it tells it from what is here under its name.
+    return box === this.#box ? path : `${path} ${box}`;
   }
 
   #sourceOf(cameraId: string, recording: Recording): RecordingSource {
-    const { fileName, isOpen, ino, sizeBytes, mtimeMs, ctimeMs, stored } = recording;
-    const here = this.#pathOf(cameraId, fileName);
-    // Nobody opens it by that: it tells it from what is here under its name.
-    const path = stored?.ofBox === undefined ? here : `${here} ${stored.ofBox}`;
+    const { isOpen, ino, sizeBytes, mtimeMs, ctimeMs, stored } = recording;
+    const path = this.#pathOf(cameraId, recording);
     return { path, stamp: { ino, sizeBytes, mtimeMs, ctimeMs }, isOpen, ...(stored && { stored }) };
   }
 }
 
+const areOfOneBox = (recordings: readonly Recording[]): boolean =>
+  recordings.every(({ box }) => box === recordings[0]!.box);
+
+const asCandidate = (located: Located): Candidate & { readonly located: Located } => {
+  const { recording, parts } = located;
+  const { count, wallMs } = parts;
+  return {
+    located,
+    recording,
+    count,
+    wallMs: (part) => wallMs[part]!,
+    wallEndMs: (part) => parts.wallEndMs(part),
+  };
+};
+
+/** Whether it has a picture by then, be it long before. */
+const hasBefore = ({ parts, recording }: Located, atMs: number): boolean =>
+  parts.count > 0 ? parts.wallMs[0]! <= atMs : recording.isOpen;
+
+/** Whether it shows that very moment; what is being written goes on behind its last part. */
+const hasMoment = (located: Located, atMs: number): boolean => {
+  const { parts, recording } = located;
+  let part = parts.count - 1;
+  while (part >= 0 && parts.wallMs[part]! > atMs) part -= 1;
+  if (part < 0) return parts.count === 0 && recording.isOpen;
+  return parts.wallEndMs(part) > atMs || (part === parts.count - 1 && recording.isOpen);
+};
+
 /** Parts that overlap a time, or null. Where a file is listed to begin or end is cut to the millisecond. */
 const partsBetween = (
   parts: RecordedParts,
+  of: { readonly first: number; readonly end: number },
   fromMs: number,
   toMs: number,
 ): { readonly first: number; readonly end: number } | null => {
-  let first = 0;
-  while (first < parts.count && parts.wallEndMs(first) - fromMs < LEAST_OVERLAP_MS) first += 1;
-  let end = parts.count;
+  let { first, end } = of;
+  while (first < end && parts.wallEndMs(first) - fromMs < LEAST_OVERLAP_MS) first += 1;
   while (end > first && toMs - parts.wallMs[end - 1]! < LEAST_OVERLAP_MS) end -= 1;
   return first < end ? { first, end } : null;
 };
