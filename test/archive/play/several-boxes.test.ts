@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { linkSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { closedName } from '../../../src/archive/files/file-name.js';
 import { Frames } from '../../../src/archive/frames/frames.js';
@@ -48,10 +48,11 @@ const twoBoxes = (t: TestContext) => {
   const folder = join(archiveDir, CAMERA_ID);
   const [own, other] = [listed(archiveDir, 'north'), listed(folder, 'south')];
   const recordings = {
+    isShared: true,
     list: async () =>
       [...(await own.list(CAMERA_ID)), ...(await other.list('south'))].sort((a, b) => a.startMs - b.startMs),
-    find: (_: string, fileName: string, box: string | null) =>
-      box === null ? own.find(CAMERA_ID, fileName) : other.find(box, fileName),
+    find: (_: string, fileName: string, box: string | null = null) =>
+      box === null || box === 'north' ? own.find(CAMERA_ID, fileName) : other.find(box, fileName),
   };
   const locator = new RecordingLocator({ archiveDir, box: 'north' }, { recordings, runner });
   const playback = new Playback({ locator, runner, clock: systemClock });
@@ -63,6 +64,8 @@ const twoBoxes = (t: TestContext) => {
     mkdirSync(dir, { recursive: true });
     const path = join(dir, closedName(startMs, endMs));
     writeFileSync(path, bytes);
+    // By what tells it from this box's own, as if its disk were at hand.
+    if (box !== 'north') linkSync(path, `${join(folder, basename(path))} ${box}`);
     return path;
   };
   const clip = async (): Promise<string[]> => {
