@@ -33,7 +33,7 @@ import { spawnWhepWorker } from './live/whep/worker-thread.js';
 import { EventCameras } from './onvif/events/event-cameras.js';
 import { type OnvifCamera, PtzCameras } from './onvif/ptz/ptz-cameras.js';
 import type { Threads } from './ops/threads.js';
-import { othersOf } from './other-boxes.js';
+import { clusterNow, othersOf } from './other-boxes.js';
 import { DecoderProcess } from './pictures/decoder-process.js';
 import { Pictures } from './pictures/pictures.js';
 import type { Relay } from './relay/relay.js';
@@ -155,6 +155,7 @@ const openArchive = async (
       whyNot: (cameraId) => desk.whyNot(cameraId),
       cueText,
       others: await othersOf(config, { clock, log, threads }, storage),
+      cluster: clusterNow(storage),
       hold: (username, cameraIds, onEnd) => viewers.takePlace(null, username, onEnd, { shows: cameraIds }),
       memory: {
         lastMs: () => store.facts.timeMs('archive_time_ms'),

@@ -27,3 +27,15 @@ export const othersOf = async (
   const options = { box, archiveDir, boxesDir: join(dataDir, 'archive-boxes'), key };
   return (tools) => new Others(options, { ...deps, boxes }, tools);
 };
+
+/** Who is here, and which cameras are this box's; nothing: it is alone. */
+export const clusterNow = ({
+  cluster,
+  store,
+}: Pick<Storage, 'cluster' | 'store'>): ArchiveDeps['cluster'] => {
+  if (cluster === null) return undefined;
+  return () => ({
+    boxes: cluster.boxes.boxes.filter(({ isHere }) => isHere).map(({ name }) => name),
+    cameraIds: store.cameras.list().flatMap(({ id }) => (cluster.owners.has(id) ? [id] : [])),
+  });
+};

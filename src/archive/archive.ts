@@ -20,7 +20,7 @@ import type { GapReason } from './list/intervals.js';
 import type { Maker, Recording } from './list/recording.js';
 import { Recordings } from './list/recordings.js';
 import { Timeline } from './list/timeline.js';
-import type { CopierSetup } from './offsite/messages.js';
+import type { ClusterNow, CopierSetup } from './offsite/messages.js';
 import { Offsite, spawnCopier } from './offsite/offsite.js';
 import type { Others, OthersTools } from './others/others.js';
 import { KeyFrames } from './play/key-frames.js';
@@ -73,6 +73,8 @@ export type ArchiveDeps = {
   readonly cueText: SubtitleTrackDeps['cueText'];
   /** Makes what knows of other boxes' recordings; null: this one is alone. */
   readonly others: ((tools: OthersTools) => Others) | null;
+  /** Of a box that is one of several: who is here, and what this one has. */
+  readonly cluster?: (() => ClusterNow) | undefined;
 };
 
 type OwnParts = {
@@ -120,16 +122,8 @@ export class Archive {
     this.#repairs = new JobPool(BACKGROUND, pool);
     this.#deletions = deleter;
     this.#appends = new JobPool(BACKGROUND, pool);
-    const { store, archiveDir, box } = options;
-    this.offsite =
-      store &&
-      new Offsite({ ...store, box, archiveDir, root: root.state.memory }, store.localDays, {
-        clock,
-        log,
-        threads,
-        spawn: spawnCopier,
-        held: () => this.byEvents.undecided(),
-      });
+    const { store, box } = options;
+    this.offsite = this.#openOffsite(options, deps);
     const copies = this.offsite ?? undefined;
     this.#stored = this.offsite && new JobPool(STORED, pool);
     this.#ofBoxes =
@@ -192,7 +186,7 @@ export class Archive {
     this.retention = new Retention(
       { ...options, stores },
       {
-        ...{ clock, log, live, memory, onGone, rules, copies },
+        ...{ clock, log, live, memory, onGone, rules, copies, cluster: deps.cluster },
         times: deps.byEvents.times,
         ...(deps.spared === undefined ? {} : { spared: deps.spared }),
         runner: deleter,
@@ -204,6 +198,18 @@ export class Archive {
       ...deps.byEvents,
     });
     this.recovery.repairing.on((cameraId, fileName) => this.byEvents.keepLeft(cameraId, fileName));
+  }
+
+  #openOffsite({ store, box, archiveDir }: ArchiveOptions, deps: ArchiveDeps): Offsite | null {
+    if (store === null) return null;
+    const { clock, log, threads, root, epochsOf } = deps;
+    const isShared = deps.others !== null;
+    const setup = { ...store, box, isShared, archiveDir, root: root.state.memory };
+    return new Offsite(setup, store.localDays, {
+      ...{ clock, log, threads, spawn: spawnCopier },
+      held: () => this.byEvents.undecided(),
+      epochAt: (cameraId, startMs) => epochsOf(cameraId)(startMs),
+    });
   }
 
   #toolsFor({ recordings, deletions, runner }: OwnParts): OthersTools {

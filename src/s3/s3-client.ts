@@ -244,13 +244,19 @@ export class S3Client {
   /** A page of the objects whose names begin so. */
   async list(
     beginning: string,
-    options: { readonly after?: string | null; readonly signal?: AbortSignal } = {},
+    options: {
+      readonly after?: string | null;
+      /** Names up to this one are left out. */
+      readonly behind?: string;
+      readonly signal?: AbortSignal;
+    } = {},
   ): Promise<Page<ListedObject, string>> {
     const after = options.after ?? null;
     const query = {
       'list-type': '2',
       prefix: this.#address.prefix + beginning,
       'encoding-type': 'url',
+      ...(options.behind === undefined ? {} : { 'start-after': this.#address.prefix + options.behind }),
       ...(after === null ? {} : { 'continuation-token': after }),
     };
     const { body } = await this.#ask({ method: 'GET', name: '', query, signal: options.signal });

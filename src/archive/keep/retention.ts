@@ -5,6 +5,7 @@ import { type FilePlace, placeKey } from '../files/archive-folders.js';
 import { parseUnclosedName } from '../files/file-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { BrokenTotal } from '../list/broken-files.js';
+import type { ClusterNow } from '../offsite/messages.js';
 import type { Copies } from '../offsite/offsite.js';
 import { type ClockEra, ClockEras } from './clock-eras.js';
 import type { Deletions, Expiry, ExpiryLimit, ProtectedSpan } from './delete-files.js';
@@ -63,6 +64,8 @@ export type RetentionDeps = {
   readonly onGone: (cameraId: string) => void;
   /** Where recordings are copied to; unless it is given they aren't. */
   readonly copies?: Copies | undefined;
+  /** Of a box that is one of several: who is here, and what this one has. */
+  readonly cluster?: (() => ClusterNow) | undefined;
 };
 
 const SHORTAGE = 'the disk is nearly full, and no closed recording is left to delete';
@@ -239,7 +242,8 @@ export class Retention {
     const rules = this.#readRules();
     const limits = limitsOf(rules, time);
     const cameraIds = this.#deps.rules().map(({ cameraId }) => cameraId);
-    copies?.expire({ cameraIds, limits, eras, spared, localBeforeMs });
+    const cluster = this.#deps.cluster?.();
+    copies?.expire({ cameraIds, limits, eras, spared, localBeforeMs, cluster });
   }
 
   /** Of what is due but for its events, or what is protected, the rest goes. */

@@ -109,7 +109,8 @@ export class Recordings {
     this.#maker = deps.maker ?? alone;
     this.#others = deps.others ?? null;
     const { copies, runner } = deps;
-    this.#stored = copies === undefined ? null : new StoredRecordings(copies, this.#maxFiles, runner);
+    this.#stored =
+      copies === undefined ? null : new StoredRecordings(copies, this.#maker.box, this.#maxFiles, runner);
   }
 
   /** Whether other boxes may have recordings, too. */
@@ -160,12 +161,14 @@ export class Recordings {
   async find(cameraId: string, fileName: string, box: string | null = null): Promise<Recording> {
     readName(fileName);
     const own = this.#findOwn(cameraId, fileName);
-    const others = this.#others === null ? [] : await this.#others.of(cameraId);
+    const [stored, others] = await Promise.all([
+      this.#stored?.ofOthers(cameraId) ?? [],
+      this.#others?.of(cameraId) ?? [],
+    ]);
     const found = await own;
-    const named = others.filter((one) => one.fileName === fileName);
-    const candidates =
-      named.length === 0 && found === null ? [] : withOthers(found === null ? [] : [found], named);
-    const meant = meantOf(candidates, box);
+    const isNamed = (one: Recording): boolean => one.fileName === fileName;
+    const known = [...(found === null ? [] : [found]), ...stored.filter(isNamed)];
+    const meant = meantOf(withOthers(known, others.filter(isNamed)), box);
     if (meant === null) throw archiveError('not_found', 'there is no such recording');
     return meant;
   }
@@ -204,7 +207,10 @@ export class Recordings {
   async #list(cameraId: string, folder: string): Promise<Listing> {
     const files: KnownFiles = new Map();
     // Before the folder is read: what leaves it meanwhile is in the store.
-    const stored = await this.#stored?.of(cameraId);
+    const [stored, ofOthers = []] = await Promise.all([
+      this.#stored?.of(cameraId),
+      this.#stored?.ofOthers(cameraId),
+    ]);
     const scan = await this.#scan(cameraId, folder);
     const epochAt = this.#maker.epochsOf(cameraId);
     const stale = this.#compare(cameraId, scan, epochAt, files);
@@ -217,7 +223,8 @@ export class Recordings {
     const isHere = stored === undefined || stored.size === 0;
     const all = isHere ? here : withAllStored(here, stored);
     all.sort(byStart);
-    return { all, shown: isHere ? all : (this.#stored?.shownOf(all) ?? all) };
+    const ofAll = ofOthers.length === 0 ? all : [...all, ...ofOthers].sort(byStart);
+    return { all, shown: isHere && ofAll === all ? all : (this.#stored?.shownOf(ofAll) ?? ofAll) };
   }
 
   /** Of a camera that nothing is in mind of, with what was kept of it. */

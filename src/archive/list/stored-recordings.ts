@@ -13,6 +13,9 @@ export type CopiesPlace = {
   pathOf(cameraId: string): string;
   readonly mailbox: SharedArrayBuffer;
   readonly isAway: boolean;
+  /** Other boxes of the cluster that put some there, and where that is written. */
+  readonly otherBoxes?: readonly string[];
+  otherPathOf?(box: string, cameraId: string): string;
 };
 
 /** As the file looked that was put there, so that whoever has begun to read that goes on. */
@@ -22,13 +25,14 @@ const stampOf = ({ stamp, mark, sizeBytes, recording }: Copy): FileStamp =>
 /** Of what is written of a camera one recording. */
 export type WrittenAs = (cameraId: string, copy: Copy, fileName: string) => Recording;
 
+/** What this box put there it made itself, also by a name that it had before. */
 const storedAs =
-  (mailbox: SharedArrayBuffer): WrittenAs =>
+  (mailbox: SharedArrayBuffer, madeBy: string): WrittenAs =>
   (cameraId, copy, fileName) => {
     const { recording, inspection, sidecarBytes, epoch, box } = copy;
     const object = objectName({ cameraId, recording, epoch, box });
     return {
-      ...recordingOf(fileName, recording, stampOf(copy), inspection, box, () => epoch),
+      ...recordingOf(fileName, recording, stampOf(copy), inspection, madeBy, () => epoch),
       stored: { object, mailbox, sidecarBytes, isAlone: true },
     };
   };
@@ -73,7 +77,8 @@ const eachPiece = (
     while (next < wholes.length && wholes[next]!.startMs <= recording.startMs) next += 1;
     while (first < next && wholes[first]!.endMs < recording.startMs) first += 1;
     for (let at = first; at < next; at += 1)
-      if (wholes[at] !== recording && isPieceOf(recording, wholes[at]!)) onPiece(recording, wholes[at]!);
+      if (wholes[at] !== recording && wholes[at]!.box === recording.box && isPieceOf(recording, wholes[at]!))
+        onPiece(recording, wholes[at]!);
   }
 };
 
@@ -142,14 +147,37 @@ export class WrittenRecordings {
 /** What of each camera is in the store. */
 export class StoredRecordings extends WrittenRecordings {
   readonly #place: CopiesPlace;
+  readonly #maxFiles: number;
+  readonly #runner: JobRunner;
+  readonly #others = new Map<string, WrittenRecordings>();
 
-  constructor(place: CopiesPlace, maxFiles: number, runner: JobRunner) {
-    super((cameraId) => place.pathOf(cameraId), storedAs(place.mailbox), maxFiles, runner);
+  constructor(place: CopiesPlace, box: string, maxFiles: number, runner: JobRunner) {
+    super((cameraId) => place.pathOf(cameraId), storedAs(place.mailbox, box), maxFiles, runner);
     this.#place = place;
+    this.#maxFiles = maxFiles;
+    this.#runner = runner;
+  }
+
+  /** What other boxes put there. */
+  async ofOthers(cameraId: string): Promise<readonly Recording[]> {
+    const boxes = this.#place.otherBoxes ?? [];
+    if (boxes.length === 0) return [];
+    const found = await Promise.all(boxes.map((box) => this.#otherOf(box).of(cameraId)));
+    return found.flatMap((byName) => [...byName.values()]);
   }
 
   /** Of all that there is of a camera, in its order, what is shown: each time once. */
   shownOf(sorted: readonly Recording[]): readonly Recording[] {
     return this.#place.isAway ? withoutAbsent(sorted) : withoutPieces(sorted);
+  }
+
+  #otherOf(box: string): WrittenRecordings {
+    const { mailbox } = this.#place;
+    const pathOf = (cameraId: string): string => this.#place.otherPathOf!(box, cameraId);
+    const known =
+      this.#others.get(box) ??
+      new WrittenRecordings(pathOf, storedAs(mailbox, box), this.#maxFiles, this.#runner);
+    this.#others.set(box, known);
+    return known;
   }
 }

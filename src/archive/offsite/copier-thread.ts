@@ -11,16 +11,18 @@ export class CopierThread {
   readonly #copier: Copier;
   readonly #log: Logger;
   readonly #send: (message: FromCopier) => void;
+  readonly #asked = new Map<number, (epoch: number) => void>();
+  #nextId = 1;
 
   constructor(
-    { archiveDir, copiesDir, root, address, ca, box, mbit }: CopierSetup,
+    { archiveDir, copiesDir, root, address, ca, box, isShared, mbit }: CopierSetup,
     { clock, log, send }: { clock: Clock; log: Logger; send: (message: FromCopier) => void },
   ) {
     this.#log = log;
     this.#send = send;
     const folder = new RecorderRoot(archiveDir, root);
     this.#copier = new Copier(
-      { archiveDir, copiesDir, box },
+      { archiveDir, copiesDir, box, isShared },
       {
         ...{ clock, log, pacer: new Pacer(mbit, clock) },
         client: new S3Client(address, { clock, log, ca: ca === null ? null : Buffer.from(ca) }),
@@ -30,6 +32,7 @@ export class CopierThread {
             () => false,
           ),
         onState: (state) => send({ type: 'state', state }),
+        ...(isShared && { epochOf: (cameraId, startMs) => this.#askEpoch(cameraId, startMs) }),
       },
     );
     this.#copier.start();
@@ -40,7 +43,10 @@ export class CopierThread {
     else if (message.type === 'look') this.#copier.look();
     else if (message.type === 'doubt') this.#copier.doubt();
     else if (message.type === 'expire') this.#try(() => this.#copier.expire(message.expiry));
-    else if (message.type === 'replace')
+    else if (message.type === 'epoch') {
+      this.#asked.get(message.id)?.(message.epoch);
+      this.#asked.delete(message.id);
+    } else if (message.type === 'replace')
       this.#try(() => this.#copier.replace(message.cameraId, message.wholes));
     else {
       const { id, cameraId, unwanted } = message;
@@ -49,7 +55,18 @@ export class CopierThread {
     }
   }
 
+  /** The main thread has the database. */
+  #askEpoch(cameraId: string, startMs: number): Promise<number> {
+    const id = this.#nextId++;
+    return new Promise((resolve) => {
+      this.#asked.set(id, resolve);
+      this.#send({ type: 'epoch', id, cameraId, startMs });
+    });
+  }
+
   stop(): Promise<void> {
+    // Nothing of what is on its way is gone on with.
+    for (const answer of this.#asked.values()) answer(0);
     return this.#copier.stop();
   }
 

@@ -15,6 +15,8 @@ import { faultWords, isOfNotes } from './fault-words.js';
 import type { CopyExpiry, CopyState, Held, Partly, Unwanted } from './messages.js';
 import { Notes } from './notes.js';
 import { parseObjectName } from './object-name.js';
+import { OtherCopies } from './other-copies.js';
+import { OtherLists } from './other-lists.js';
 import { Outbox } from './outbox.js';
 import type { Pacer } from './pacer.js';
 import { Patience } from './patience.js';
@@ -27,6 +29,8 @@ export type CopierOptions = {
   readonly archiveDir: string;
   readonly copiesDir: string;
   readonly box: string;
+  /** Other boxes of a cluster put recordings there, too. */
+  readonly isShared?: boolean;
   readonly partBytes?: number;
 };
 
@@ -38,6 +42,8 @@ export type CopierDeps = {
   /** Whether the folder of all recordings is there. */
   readonly isThere: () => Promise<boolean>;
   readonly onState: (state: CopyState) => void;
+  /** By which claim its camera was held when a recording began; unless it is given this box is alone. */
+  readonly epochOf?: (cameraId: string, startMs: number) => Promise<number>;
 };
 
 const PART_BYTES = 16 << 20;
@@ -65,6 +71,9 @@ export class Copier {
   readonly #departures: Departures;
   readonly #leaver: DiskLeaver;
   readonly #lists: StoreLists;
+  readonly #others: OtherCopies;
+  /** Null: this box is alone. */
+  readonly #otherLists: OtherLists | null;
   readonly #recordings: RecordingCopier;
   readonly #health: StoreHealth;
   readonly #patience = new Patience(FIRST_SKIP_MS, LONGEST_SKIP_MS);
@@ -93,6 +102,9 @@ export class Copier {
       log.error('what was on its way to the store can not be told any more: it is asked what it has');
       this.#notes.doubtAll();
     });
+    this.#others = new OtherCopies(copiesDir, { nowMs, leaveMs: LEAVE_MS });
+    const others = this.#others;
+    const isOwn = (cameraId: string, box: string): boolean => this.#isOwn(options, cameraId, box);
     const [names, notes, outbox] = [this.#names, this.#notes, this.#outbox];
     this.#health = new StoreHealth(log, () => {
       this.#departures.lookForOrphans();
@@ -100,7 +112,7 @@ export class Copier {
       this.#tellState();
     });
     this.#departures = new Departures(options, {
-      ...{ client, log, nowMs, notes, outbox },
+      ...{ client, log, nowMs, notes, outbox, others },
       wallMs: () => clock.wallMs(),
       onChange: (cameraId) => this.#backlog.forget(cameraId),
     });
@@ -109,7 +121,12 @@ export class Copier {
       ...{ client, log, nowMs, names, notes, isThere: deps.isThere, backlog: this.#backlog },
       judge: (fault, signal) => this.#judge(fault, signal),
     });
-    this.#lists = new StoreLists({ client, nowMs, notes, outbox, departures, patience });
+    this.#lists = new StoreLists({
+      ...{ client, nowMs, notes, outbox, departures, patience, others, isOwn },
+    });
+    const wallMs = (): number => clock.wallMs();
+    this.#otherLists =
+      options.isShared === true ? new OtherLists({ client, nowMs, wallMs, others, departures, isOwn }) : null;
     this.#sender = new FileSender({
       ...{ client, outbox },
       partBytes: options.partBytes ?? PART_BYTES,
@@ -121,7 +138,20 @@ export class Copier {
       },
     });
     const sender = this.#sender;
-    this.#recordings = new RecordingCopier(options, { client, clock, sender, notes, outbox, departures });
+    this.#recordings = new RecordingCopier(options, {
+      ...{ client, clock, sender, notes, outbox, departures },
+      epochOf: deps.epochOf ?? (async () => 0),
+    });
+  }
+
+  /**
+   * Whether what has a box's name was put there by this one. A box that is alone may have had another name; of several it is
+   * theirs, but for what is written as this one's own.
+   */
+  #isOwn({ box, isShared = false }: CopierOptions, cameraId: string, name: string): boolean {
+    if (name === box) return true;
+    if (this.#others.has(name)) return false;
+    return !isShared || this.#notes.read(cameraId)?.boxes.includes(name) === true;
   }
 
   start(): void {
@@ -165,6 +195,7 @@ export class Copier {
   expire(expiry: CopyExpiry): void {
     const { cameraIds, eras, localBeforeMs } = expiry;
     for (const cameraId of cameraIds) if (!this.#notes.kept.has(cameraId)) this.#lists.want(cameraId);
+    this.#otherLists?.know(cameraIds);
     this.#leaver.begin(localBeforeMs, new EraOrder(eras), this.#notes.kept.keys());
     this.#isDirty = true;
     this.#departures.expire(expiry);
@@ -185,7 +216,7 @@ export class Copier {
         const canWork = this.#isHeldKnown && (await this.#deps.isThere());
         if (canWork && (await this.#step())) continue;
         this.#tellState();
-        await this.#rest.for(LOOK_MS, { mayBeWoken: true });
+        await this.#rest.for(Math.min(LOOK_MS, this.#otherLists?.restMs ?? LOOK_MS), { mayBeWoken: true });
       } catch (fault) {
         if (signal.aborted) return;
         const restMs = this.#health.onFault(fault);
@@ -203,6 +234,7 @@ export class Copier {
     this.#isDirty = true;
     const isMoreToGo = await this.#departures.step(signal);
     if (await this.#list(signal)) return true;
+    if (await this.#otherLists?.step(signal)) this.#health.recover();
     // However many leave the disk, what is to be copied has its turn.
     const hasLeft = await this.#leave(signal);
     if (hasLeft) this.#update();
@@ -319,6 +351,7 @@ export class Copier {
     if (!this.#isDirty) return;
     this.#isDirty = false;
     const kept = new Map(this.#notes.kept);
+    for (const cameraId of kept.keys()) kept.set(cameraId, kept.get(cameraId)! + this.#others.kept(cameraId));
     // What may be there is kept, too.
     for (const { object } of this.#outbox.sendings) {
       const cameraId = parseObjectName(object)?.cameraId;
@@ -334,6 +367,7 @@ export class Copier {
       deleted: this.#departures.deleted,
       deletionFault: this.#departures.fault,
       kept: Object.fromEntries(kept),
+      otherBoxes: this.#others.boxes,
     });
   }
 }

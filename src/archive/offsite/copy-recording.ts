@@ -26,6 +26,8 @@ export type RecordingCopierDeps = {
   readonly notes: Notes;
   readonly outbox: Outbox;
   readonly departures: Pick<Departures, 'watch' | 'isDue'>;
+  /** By which claim its camera was held when a recording began. */
+  readonly epochOf: (cameraId: string, startMs: number) => Promise<number>;
 };
 
 /** It is a copy now; it is none, since the recording is gone or another one; or it has time until then, by the monotonic clock. */
@@ -88,7 +90,12 @@ export class RecordingCopier {
     const before = this.#before(due);
     if (before !== null) await this.#assertNoLess(cameraId, before, stamp, inspection!, signal);
     const file: SentFile = { fd, sizeBytes: stamp.sizeBytes, source: sourceOf(stamp) };
-    const { epoch, object, etag } = await this.#send(due, file, before, signal);
+    const { epoch, object, etag } = await this.#send(
+      due,
+      file,
+      { before, startMs: inspection!.startMs ?? due.startMs },
+      signal,
+    );
     const besideBytes = before !== null && objectOf(cameraId, before) === object ? before.sidecarBytes : 0;
     // What was there beside it stays.
     const sidecarBytes = (await this.#sendSidecar(object, folder, due, signal)) || besideBytes;
@@ -135,15 +142,16 @@ export class RecordingCopier {
       throw new Error('the disk has less of it than the store, which keeps what it has');
   }
 
-  /** By the first epoch whose name nobody else's object has. */
+  /** By that of its claim, or the first one behind it whose name nobody else's object has. */
   async #send(
     { cameraId, ...times }: Due,
     file: SentFile,
-    before: Copy | null,
+    { before, startMs }: { readonly before: Copy | null; readonly startMs: number },
     signal: AbortSignal,
   ): Promise<{ epoch: number; object: string; etag: string }> {
     const { box } = this.#options;
-    for (let epoch = 0; epoch < MOST_EPOCHS; epoch += 1) {
+    const first = await this.#deps.epochOf(cameraId, startMs);
+    for (let epoch = first; epoch < first + MOST_EPOCHS; epoch += 1) {
       const object = objectName({ cameraId, recording: times, epoch, box });
       const isKnown = before !== null && objectOf(cameraId, before) === object;
       const etag = await this.#deps.sender.send(object, file, signal, isKnown ? before.mark : null);

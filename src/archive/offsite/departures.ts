@@ -6,16 +6,17 @@ import { isS3Error } from '../../s3/errors.js';
 import type { S3Client } from '../../s3/s3-client.js';
 import { closedName, parseRecordingName } from '../files/file-name.js';
 import { statFile } from '../files/scan-folder.js';
-import { type ClockEra, EraOrder } from '../keep/clock-eras.js';
+import { EraOrder } from '../keep/clock-eras.js';
 import { protectionBy } from '../keep/delete-files.js';
 import { longestHoleMs, type TimeSpan } from '../keep/kept-spans.js';
 import { isPieceOf, type Recording } from '../list/recording.js';
 import { type Copy, copyKey, keyOf, timesOfKey } from './copy.js';
 import type { CopyTable } from './copy-table.js';
 import { faultWords } from './fault-words.js';
-import type { CopyExpiry, Partly, Unwanted } from './messages.js';
+import type { ClusterNow, CopyExpiry, Partly, Unwanted } from './messages.js';
 import type { Notes } from './notes.js';
 import { objectOf, parseObjectName, sidecarObject } from './object-name.js';
+import type { OtherCopies } from './other-copies.js';
 import type { Outbox } from './outbox.js';
 import { Patience } from './patience.js';
 import { copyOfSending, Settler, type SettlerDeps } from './settler.js';
@@ -28,6 +29,8 @@ export type DeparturesDeps = {
   readonly wallMs: () => number;
   readonly notes: Notes;
   readonly outbox: Outbox;
+  /** What other boxes put there; nothing: this one is alone. */
+  readonly others?: OtherCopies | undefined;
   /** What is in the store of a camera is otherwise now. */
   readonly onChange: (cameraId: string) => void;
 };
@@ -47,6 +50,8 @@ const LONGEST_AWAY_MS = 120_000;
 /** An upload that nobody remembers may be under way by a box of the same name. */
 const ORPHAN_MS = 86_400_000;
 const ORPHANS_AGAIN_MS = 6 * 3_600_000;
+/** So long a box that is away may take to come back: it alone knows which of what it put there is protected. */
+const AWAY_MS = 30 * 86_400_000;
 /** What a recording and its pieces say of the same moment may differ by. */
 const INEXACT_MS = 500;
 
@@ -163,8 +168,21 @@ export class Departures {
       if (name?.cameraId !== cameraId || sending.isUnwanted) continue;
       if (!stays(copyOfSending(name, sending))) outbox.set({ ...sending, isUnwanted: true });
     }
-    if (notes.read(cameraId) === null) return 0;
-    return notes.leave(cameraId, (copies, index) => !stays(copies.at(index)));
+    let count = 0;
+    for (const one of [notes, ...this.#ofOthers()])
+      if (one.read(cameraId) !== null)
+        count += one.leave(cameraId, (copies, index) => !stays(copies.at(index)));
+    return count;
+  }
+
+  /** With what tells their cameras from those of others. */
+  #allNotes(): [of: string, notes: Notes][] {
+    const others = [...(this.#deps.others ?? [])];
+    return [['', this.#deps.notes], ...others.map(([box, notes]): [string, Notes] => [`${box}/`, notes])];
+  }
+
+  #ofOthers(): Notes[] {
+    return [...(this.#deps.others ?? [])].map(([, notes]) => notes);
   }
 
   /** What was wished while nothing was known, or the store wasn't set, and what became of the others. */
@@ -187,7 +205,7 @@ export class Departures {
   }
 
   /** The same of all that is older than its camera keeps it. */
-  expire({ limits, eras, spared }: { readonly eras: readonly ClockEra[] } & Omit<CopyExpiry, 'eras'>): void {
+  expire({ limits, eras, spared, cluster }: CopyExpiry): void {
     const { notes } = this.#deps;
     this.#order = new EraOrder(eras);
     this.#isProtected = protectionBy(spared);
@@ -205,7 +223,31 @@ export class Departures {
         faults.push(fault);
       }
     }
+    try {
+      this.#expireOfOthers(cluster);
+    } catch (fault) {
+      faults.push(fault);
+    }
     if (faults.length > 0) throw faults[0];
+  }
+
+  /**
+   * What a box put there that is away is deleted by whoever has its camera now, a month later than by itself; of a purged
+   * camera all of it by anybody.
+   */
+  #expireOfOthers(cluster: ClusterNow | undefined): void {
+    if (cluster === undefined) return;
+    const [here, owned] = [new Set(cluster.boxes), new Set(cluster.cameraIds)];
+    for (const [box, notes] of this.#deps.others ?? [])
+      for (const [cameraId, count] of [...notes.kept]) {
+        const isPurged = this.#beforeMs.get(cameraId) === Number.POSITIVE_INFINITY;
+        if (count === 0 || !(isPurged || (owned.has(cameraId) && !here.has(box)))) continue;
+        notes.leave(cameraId, (copies, index) => {
+          const { startMs, endMs } = timesOfKey(copies.keyAt(index));
+          return this.isDue(cameraId, startMs, endMs, AWAY_MS);
+        });
+      }
+    this.#deps.others?.removeBare();
   }
 
   /**
@@ -231,17 +273,17 @@ export class Departures {
     notes.leave(cameraId, (table, index) => going.has(table.keyAt(index)));
   }
 
-  /** Whether a recording is older than its camera keeps it. */
-  isDue(cameraId: string, startMs: number, endMs: number): boolean {
+  /** Whether a recording is older than its camera keeps it, or so much older. */
+  isDue(cameraId: string, startMs: number, endMs: number, byMs = 0): boolean {
     const beforeMs = this.#beforeMs.get(cameraId) ?? Number.NEGATIVE_INFINITY;
-    if (!(this.#order.rightEndMs(endMs) < beforeMs)) return false;
+    if (!(this.#order.rightEndMs(endMs) + byMs < beforeMs)) return false;
     const isPurged = beforeMs === Number.POSITIVE_INFINITY;
     return isPurged || !this.#isProtected({ cameraId, fileName: closedName(startMs, endMs) });
   }
 
   /** Deletes some of what is due, whatever the store says: it never throws. Whether there is more that may go at once. */
   async step(signal: AbortSignal): Promise<boolean> {
-    const { notes, outbox, nowMs } = this.#deps;
+    const { outbox, nowMs } = this.#deps;
     this.#untilMs = nowMs() + STEP_MS;
     try {
       // Whatever the store does: nothing may be copied before.
@@ -264,9 +306,13 @@ export class Departures {
         outbox.forgetEnded(ended);
       });
     const isDue = ([, fromMs]: readonly [string, number]): boolean => fromMs <= nowMs();
-    for (const [cameraId] of [...notes.leaving].filter(isDue))
-      await this.#try(cameraId, signal, () => this.#deleteLeaving(cameraId, signal));
-    return [...notes.leaving].some((one) => isDue(one) && !this.#isWaiting(one[0]));
+    let isMore = false;
+    for (const [of, one] of this.#allNotes()) {
+      for (const [cameraId] of [...one.leaving].filter(isDue))
+        await this.#try(of + cameraId, signal, () => this.#deleteLeaving(one, cameraId, signal));
+      isMore ||= [...one.leaving].some((leaving) => isDue(leaving) && !this.#isWaiting(of + leaving[0]));
+    }
+    return isMore;
   }
 
   get #mayGoOn(): boolean {
@@ -299,9 +345,10 @@ export class Departures {
 
   /** What was copied after all, or is nothing to look at any more for another reason, fails no more. */
   #forgetSettled(): void {
-    const { notes, outbox } = this.#deps;
+    const { outbox } = this.#deps;
+    const leaving = this.#allNotes().flatMap(([of, notes]) => [...notes.leaving.keys()].map((id) => of + id));
     const left = new Set([
-      ...['orphans', WISHES, ...notes.leaving.keys()],
+      ...['orphans', WISHES, ...leaving],
       ...outbox.sendings.map(({ object }) => object),
       ...outbox.ended.map(({ uploadId }) => uploadId),
     ]);
@@ -343,8 +390,8 @@ export class Departures {
   }
 
   /** Some of them: what is marked meanwhile has its own time. */
-  async #deleteLeaving(cameraId: string, signal: AbortSignal): Promise<void> {
-    const { client, notes, onChange } = this.#deps;
+  async #deleteLeaving(notes: Notes, cameraId: string, signal: AbortSignal): Promise<void> {
+    const { client, onChange } = this.#deps;
     const gone = new Set<number>();
     try {
       for (const copy of leavingIn(notes.read(cameraId))) {

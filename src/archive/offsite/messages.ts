@@ -13,6 +13,8 @@ export type CopierSetup = {
   readonly address: S3Address;
   readonly ca: Buffer | null;
   readonly box: string;
+  /** Other boxes of a cluster put recordings there, too. */
+  readonly isShared: boolean;
   /** Null: as fast as it goes. */
   readonly mbit: number | null;
 };
@@ -39,7 +41,12 @@ export type CopyExpiry = {
   readonly spared: readonly ProtectedSpan[];
   /** What ended before and is in the store leaves the disk; null: nothing does. */
   readonly localBeforeMs: number | null;
+  /** Of a box that is one of several; else none has anything to delete of another one's. */
+  readonly cluster?: ClusterNow | undefined;
 };
+
+/** Who is here, and what this box has. */
+export type ClusterNow = { readonly boxes: readonly string[]; readonly cameraIds: readonly string[] };
 
 /** How copying goes. */
 export type CopyState = {
@@ -63,6 +70,8 @@ export type CopyState = {
   readonly isAway: boolean;
   /** Recordings in the store, by camera, without those that are to be deleted there; of cameras of which that is known. */
   readonly kept: Readonly<Record<string, number>>;
+  /** Other boxes of which something is known to be there. */
+  readonly otherBoxes: readonly string[];
 };
 
 export type ToCopier =
@@ -77,6 +86,7 @@ export type ToCopier =
       readonly cameraId: string;
       readonly unwanted: Unwanted;
     }
+  | { readonly type: 'epoch'; readonly id: number; readonly epoch: number }
   | { readonly type: 'replace'; readonly cameraId: string; readonly wholes: readonly Partly[] }
   | { readonly type: 'stop' };
 
@@ -84,5 +94,7 @@ export type FromCopier =
   | { readonly type: 'thread'; readonly stats: SharedArrayBuffer }
   | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: LogFields }
   | { readonly type: 'state'; readonly state: CopyState }
+  /** By which claim its camera was held when a recording began. */
+  | { readonly type: 'epoch'; readonly id: number; readonly cameraId: string; readonly startMs: number }
   /** `count`: null where the disk refused. */
   | { readonly type: 'forgotten'; readonly id: number; readonly count: number | null };

@@ -23,6 +23,10 @@ export const objectName = ({ cameraId, recording, epoch, box }: ObjectName): str
   return `${cameraId}/${stem.slice(0, DAY_LENGTH)}/${stem}_${epoch}_${box}.mp4`;
 };
 
+/** What the names of a day's recordings begin with. */
+export const dayFolder = (cameraId: string, startMs: number): string =>
+  `${cameraId}/${closedName(startMs, startMs).slice(0, DAY_LENGTH)}/`;
+
 /** Where a recording of a camera is. */
 export const objectOf = (cameraId: string, { recording, epoch, box }: Omit<ObjectName, 'cameraId'>): string =>
   objectName({ cameraId, recording, epoch, box });

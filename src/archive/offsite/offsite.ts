@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.js';
 import { type KillableThread, startThread, type ThreadEvents } from '../../base/thread-handle.js';
 import { archiveError } from '../archive-error.js';
 import type { ThreadRegister } from '../jobs/job-pool.js';
-import { copiesPath } from './copies-file.js';
+import { copiesPath, otherBoxes, otherDir } from './copies-file.js';
 import { makeMailbox } from './mailbox.js';
 import type {
   CopierSetup,
@@ -28,6 +28,8 @@ export type OffsiteDeps = {
   readonly threads: ThreadRegister;
   /** Of which recordings it isn't decided yet whether they stay; read anew every few seconds. */
   readonly held: () => Held;
+  /** By which claim its camera was held when a recording began. */
+  readonly epochAt: (cameraId: string, startMs: number) => number;
 };
 
 /** What deletes recordings has to tell of it. */
@@ -72,11 +74,14 @@ export class Offsite {
   /** Nothing was heard of the thread since it began. */
   #isLost = true;
   #isStopped = false;
+  /** By what was written before this start. */
+  readonly #otherBoxes: readonly string[];
 
   constructor(setup: CopierSetup, localDays: number | null, deps: OffsiteDeps) {
     this.#setup = setup;
     this.#deps = deps;
     this.localDays = localDays;
+    this.#otherBoxes = otherBoxes(setup.copiesDir);
     const { address, ca } = setup;
     const onAway = (): void => this.#thread?.send({ type: 'doubt' });
     this.#reading = new ReadingThread({ address, ca, mailbox: this.mailbox }, { ...deps, onAway });
@@ -117,6 +122,16 @@ export class Offsite {
   /** Where it is written what of a camera is in the store. */
   pathOf(cameraId: string): string {
     return copiesPath(this.#setup.copiesDir, cameraId);
+  }
+
+  /** Other boxes of the cluster that put recordings there. */
+  get otherBoxes(): readonly string[] {
+    return this.#state?.otherBoxes ?? this.#otherBoxes;
+  }
+
+  /** Where it is written what of a camera one of them put there. */
+  otherPathOf(box: string, cameraId: string): string {
+    return copiesPath(otherDir(this.#setup.copiesDir, box), cameraId);
   }
 
   async stop(): Promise<void> {
@@ -181,6 +196,7 @@ export class Offsite {
     if (message.type === 'thread') this.#forgetThread = threads.add(NAME, message.stats);
     else if (message.type === 'log') log[message.level](message.message, message.fields);
     else if (message.type === 'forgotten') this.#answer(message.id, message.count);
+    else if (message.type === 'epoch') this.#tellEpoch(message.id, message.cameraId, message.startMs);
     else {
       const { copied, copiedBytes, deleted, failed } = this.#before;
       const { state } = message;
@@ -194,6 +210,10 @@ export class Offsite {
         failed: state.failed + failed,
       };
     }
+  }
+
+  #tellEpoch(id: number, cameraId: string, startMs: number): void {
+    this.#thread?.send({ type: 'epoch', id, epoch: this.#deps.epochAt(cameraId, startMs) });
   }
 
   #onLost(reason: string): void {

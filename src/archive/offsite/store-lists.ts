@@ -3,6 +3,7 @@ import type { Departures } from './departures.js';
 import { findCopies } from './find-copies.js';
 import type { Notes } from './notes.js';
 import { objectOf, parseObjectName } from './object-name.js';
+import type { OtherCopies } from './other-copies.js';
 import type { Outbox } from './outbox.js';
 import type { Patience } from './patience.js';
 import { isOfStore, mayBeItsOwn } from './store-health.js';
@@ -14,6 +15,9 @@ export type StoreListsDeps = {
   readonly outbox: Outbox;
   readonly departures: Departures;
   readonly patience: Patience;
+  /** What other boxes put there; nothing: this one is alone. */
+  readonly others?: OtherCopies | undefined;
+  readonly isOwn?: (cameraId: string, box: string) => boolean;
 };
 
 /** Where there are more than can be written down, the others are asked for once some of these may have gone. */
@@ -62,12 +66,16 @@ export class StoreLists {
   }
 
   async #list(cameraId: string, signal: AbortSignal): Promise<void> {
-    const { client, notes, nowMs, outbox, departures } = this.#deps;
+    const { client, notes, nowMs, outbox, departures, isOwn = () => true } = this.#deps;
     let isKnown = true;
     if (notes.read(cameraId) === null || notes.unsure.has(cameraId)) {
-      const { copies, isAll, others } = await findCopies(client, cameraId, signal);
+      const found = await findCopies(client, cameraId, signal, { isOwn: (box) => isOwn(cameraId, box) });
+      const { copies, isAll, others } = found;
       // What somebody wants gone is at no moment one of its recordings.
-      notes.replace(cameraId, copies, { isAll, isGoing: departures.wishedOf(cameraId) });
+      const isGoing = departures.wishedOf(cameraId);
+      notes.replace(cameraId, copies, { isAll, isGoing });
+      if (found.isListed)
+        this.#deps.others?.take(cameraId, found.ofOthers, Number.NEGATIVE_INFINITY, isGoing);
       for (const { mark, ...other } of others) {
         const object = objectOf(cameraId, other);
         outbox.set({ object, source: '', mark, uploadId: null, parts: {}, isUnwanted: true });

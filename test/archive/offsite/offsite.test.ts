@@ -21,6 +21,7 @@ const state: CopyState = {
     isUp: true,
     isAway: false,
     kept: { door: 1, yard: 0 },
+    otherBoxes: [],
   },
 };
 
@@ -31,11 +32,11 @@ const setUp = (t: TestContext) => {
   const offsite = new Offsite(
     {
       ...{ archiveDir: tempFolder(t), copiesDir: tempFolder(t), root: new SharedArrayBuffer(64) },
-      ...{ address, ca: null, box: 'box', mbit: null },
+      ...{ address, ca: null, box: 'box', isShared: false, mbit: null },
     },
     null,
     {
-      ...{ clock, log: logLines().log, threads: { add: () => () => {} }, held: () => [] },
+      ...{ clock, log: logLines().log, threads: { add: () => () => {} }, held: () => [], epochAt: () => 0 },
       spawn: (_setup, events) => {
         const told: ToCopier[] = [];
         threads.push({ told, events });

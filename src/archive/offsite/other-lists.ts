@@ -1,0 +1,82 @@
+import type { S3Client } from '../../s3/s3-client.js';
+import type { Departures } from './departures.js';
+import { findCopies } from './find-copies.js';
+import type { OtherCopies } from './other-copies.js';
+import { isOfStore, mayBeItsOwn } from './store-health.js';
+
+export type OtherListsDeps = {
+  readonly client: Pick<S3Client, 'list'>;
+  readonly nowMs: () => number;
+  readonly wallMs: () => number;
+  readonly others: OtherCopies;
+  readonly departures: Pick<Departures, 'wishedOf'>;
+  /** Whether this box put there what has that name. */
+  readonly isOwn: (cameraId: string, box: string) => boolean;
+};
+
+/** All cameras are asked for within this; but a store gets five such questions a second at most. */
+const ROUND_MS = 120_000;
+const LEAST_GAP_MS = 200;
+/** What is new is of these days; what went, or came late, is found once a day. */
+const NEW_MS = 2 * 86_400_000;
+const ALL_AGAIN_MS = 86_400_000;
+
+/** Asks the store again and again for what other boxes put there, one camera after another. */
+export class OtherLists {
+  readonly #deps: OtherListsDeps;
+  /** The one that is next comes first. */
+  readonly #cameras = new Set<string>();
+  /** From when on each is listed whole. */
+  readonly #wholeMs = new Map<string, number>();
+  #nextMs = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: OtherListsDeps) {
+    this.#deps = deps;
+  }
+
+  /** All cameras that there are. */
+  know(cameraIds: readonly string[]): void {
+    const all = new Set(cameraIds);
+    for (const cameraId of this.#cameras) if (!all.has(cameraId)) this.#cameras.delete(cameraId);
+    for (const cameraId of all) this.#cameras.add(cameraId);
+    for (const cameraId of this.#wholeMs.keys()) if (!all.has(cameraId)) this.#wholeMs.delete(cameraId);
+  }
+
+  /** How long there is nothing to ask. */
+  get restMs(): number {
+    return this.#cameras.size === 0
+      ? Number.POSITIVE_INFINITY
+      : Math.max(this.#nextMs - this.#deps.nowMs(), 0);
+  }
+
+  /** Asks for the next one, if it is time for that; whether it was. */
+  async step(signal: AbortSignal): Promise<boolean> {
+    const [cameraId] = this.#cameras;
+    const nowMs = this.#deps.nowMs();
+    if (cameraId === undefined || nowMs < this.#nextMs) return false;
+    this.#nextMs = nowMs + Math.max(ROUND_MS / this.#cameras.size, LEAST_GAP_MS);
+    this.#cameras.delete(cameraId);
+    this.#cameras.add(cameraId);
+    try {
+      await this.#list(cameraId, signal);
+    } catch (fault) {
+      // What is the camera's own is tried again in its turn.
+      if (signal.aborted || (isOfStore(fault) && !mayBeItsOwn(fault))) throw fault;
+    }
+    return true;
+  }
+
+  async #list(cameraId: string, signal: AbortSignal): Promise<void> {
+    const { client, nowMs, wallMs, others, departures, isOwn } = this.#deps;
+    const isWhole = nowMs() >= (this.#wholeMs.get(cameraId) ?? Number.NEGATIVE_INFINITY);
+    const dayMs = Math.floor((wallMs() - NEW_MS) / 86_400_000) * 86_400_000;
+    const fromMs = isWhole ? Number.NEGATIVE_INFINITY : dayMs;
+    const found = await findCopies(client, cameraId, signal, {
+      isOwn: (box) => isOwn(cameraId, box),
+      fromMs,
+    });
+    if (!found.isListed) return;
+    others.take(cameraId, found.ofOthers, fromMs, departures.wishedOf(cameraId));
+    if (isWhole) this.#wholeMs.set(cameraId, nowMs() + ALL_AGAIN_MS);
+  }
+}
