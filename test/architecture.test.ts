@@ -81,6 +81,7 @@ const parts = [
   'operations',
   'happenings',
   'notices',
+  'other-boxes',
   'event-pictures',
   'detection',
   'routes',
@@ -239,10 +240,18 @@ test('what only a cluster needs is loaded where there is one: nothing else impor
     assert.deepEqual(faults, []);
   }
   const ofOneBox = filesBelow('workers').filter(
-    (name) => !['workers/relay.ts', 'workers/pulse.ts'].includes(name),
+    (name) => !['workers/relay.ts', 'workers/pulse.ts', 'workers/archive-boxes.ts'].includes(name),
   );
   assert.deepEqual(
     imports.filter(({ from, to }) => ofOneBox.includes(from) && ['relay', 'cluster'].includes(roomOf(to))),
+    [],
+  );
+  const isOfOthers = (file: string): boolean => file.startsWith('src/archive/others/');
+  assert.deepEqual(
+    imports.filter(
+      ({ from, to, typeOnly }) =>
+        isOfOthers(to) && !isOfOthers(from) && !typeOnly && from !== 'workers/archive-boxes.ts',
+    ),
     [],
   );
   for (const file of sources.filter((name) => roomOf(name) !== 'cluster'))

@@ -71,7 +71,7 @@ test('a box alone loads nothing of a cluster', async (t) => {
   );
   assert.ok(loaded.some((url) => url.endsWith('/src/store/store.js')));
   assert.deepEqual(
-    loaded.filter((url) => /@nats-io|\/src\/(?:cluster|relay|store\/shared)\//.test(url)),
+    loaded.filter((url) => /@nats-io|\/src\/(?:cluster|relay|store\/shared|archive\/others)\//.test(url)),
     [],
   );
 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Clock, MonotonicMs } from '../../base/clock.js';
+import type { Clock, MonotonicMs, Timer } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { isCameraId } from '../files/archive-path.js';
@@ -23,6 +23,8 @@ const NEWS_LIMITS = { withinMs: 10_000, maxBytes: 0 };
 const LIST_LIMITS = { withinMs: 20_000, maxBytes: 16 << 20 };
 /** A list that doesn't end is somebody's joke. */
 const MAX_ROUNDS = 64;
+/** Viewers don't wait for a box that didn't answer, for so long. */
+const SILENT_MS = 5_000;
 const MAX_PENDING = 100_000;
 const MAX_LATELY = 10_000;
 
@@ -45,6 +47,7 @@ export class KeptLists {
   #after = 0;
   #isPolling = false;
   #isPulling = false;
+  #againMs = 0;
   #isHearingAll = false;
   #fault: string | null = null;
   /** Cameras of which there is news; all that the box has, when it is heard first, come behind those. */
@@ -80,11 +83,36 @@ export class KeptLists {
     void this.#pullAll();
   }
 
-  /** Has the list of a camera as it is now, unless it was asked for that lately. Never rejects. */
-  async refresh(cameraId: string, notWithinMs: number): Promise<void> {
+  /**
+   * Has the list of a camera as it is now, unless it was asked for that lately; waits for no more than `patienceMs`, and not at
+   * all for a box that didn't answer lately. Never rejects.
+   */
+  async refresh(cameraId: string, notWithinMs: number, patienceMs: number): Promise<void> {
+    const { clock } = this.#deps;
+    const nowMs = clock.monotonicMs();
     const pulledMs = this.#pulledMs.get(cameraId);
-    const isFresh = pulledMs !== undefined && this.#deps.clock.monotonicMs() - pulledMs < notWithinMs;
-    if (!isFresh) await this.#pull(cameraId).catch((fault: unknown) => this.#see(fault));
+    const isFresh = pulledMs !== undefined && nowMs - pulledMs < notWithinMs;
+    if (isFresh || nowMs < this.#againMs) return;
+    let timer: Timer | null = null;
+    const late = new Promise<void>((resolve) => {
+      timer = clock.after(patienceMs, () => {
+        this.#againMs = clock.monotonicMs() + SILENT_MS;
+        resolve();
+      });
+    });
+    await Promise.race([this.#pullNow(cameraId, notWithinMs), late]);
+    (timer as Timer | null)?.cancel();
+  }
+
+  async #pullNow(cameraId: string, notWithinMs: number): Promise<void> {
+    try {
+      // One that is under way may have been asked for too soon.
+      if (notWithinMs === 0) await this.#pulls.get(cameraId);
+      await this.#pull(cameraId);
+    } catch (fault) {
+      if (!isAnswered(fault)) this.#againMs = this.#deps.clock.monotonicMs() + SILENT_MS;
+      this.#see(fault);
+    }
   }
 
   async #pollOnce(): Promise<boolean> {

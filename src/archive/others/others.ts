@@ -62,6 +62,8 @@ const POLL_MS = 2_000;
 /** Of a camera that another box writes now what is listed is no older than this, where that answers as soon as this. */
 const FRESH_MS = 2_000;
 const REFRESH_PATIENCE_MS = 1_000;
+/** Whoever deleted something is to see it gone. */
+const DELETED_PATIENCE_MS = 5_000;
 const DELETE_LIMITS = { withinMs: 60_000, maxBytes: 0 };
 
 /** The recordings of the other boxes of a cluster: kept known, read, and deleted there; and this box's own for them. */
@@ -136,7 +138,9 @@ export class Others {
         }
       }),
     );
-    await Promise.all([...this.#here].map((box) => this.#others.get(box)?.lists.refresh(cameraId, 0)));
+    await Promise.all(
+      [...this.#here].map((box) => this.#others.get(box)?.lists.refresh(cameraId, 0, DELETED_PATIENCE_MS)),
+    );
     return {
       deletedCount: outcomes.reduce((sum, { deleted }) => sum + deleted, 0),
       left: outcomes.filter(({ isLeft }) => isLeft).map(({ box }) => box),
@@ -147,17 +151,8 @@ export class Others {
     const isHere = this.#here.has(box);
     const found = await recordings.of(cameraId, isHere);
     if (!isHere || !found.some(({ isOpen }) => isOpen)) return found;
-    await this.#atMost(REFRESH_PATIENCE_MS, lists.refresh(cameraId, FRESH_MS));
+    await lists.refresh(cameraId, FRESH_MS, REFRESH_PATIENCE_MS);
     return recordings.of(cameraId, isHere);
-  }
-
-  async #atMost(timeMs: number, work: Promise<void>): Promise<void> {
-    let timer: Timer | null = null;
-    const late = new Promise<void>((resolve) => {
-      timer = this.#deps.clock.after(timeMs, resolve);
-    });
-    await Promise.race([work, late]);
-    (timer as Timer | null)?.cancel();
   }
 
   /** What was written before. */
