@@ -58,6 +58,31 @@ test('the list has ISO times with milliseconds; 404 for a camera that is not the
   assert.deepEqual(archive.asked, ['list open']);
 });
 
+test('one of several boxes shows whose a recording is, and what boxes have that are away', async () => {
+  archive.isShared = true;
+  archive.isAway = true;
+  try {
+    const [start, end] = ['2026-11-21T08:30:00.250Z', '2026-11-21T08:30:03.850Z'];
+    const list = await get('/api/cameras/open/archive');
+    assert.deepEqual(list.body, [{ start, end, filename: FILE, box: 'a', is_away: true }]);
+    const { body } = await get('/api/cameras/open/recordings');
+    assert.deepEqual(body.away, [{ start, end, box: 'a' }]);
+    const from = Date.parse(start);
+    const tape = await get('/api/timeline?camera=open');
+    assert.deepEqual(tape.body.open.away, [[from, from + 3_600, 'a']]);
+  } finally {
+    archive.isShared = false;
+    archive.isAway = false;
+  }
+});
+
+test('a recording may be named with the box that made it, and nothing but a box', async () => {
+  const { status } = await get(`${exportPath}&box=box-1.site`);
+  assert.equal(status, 200);
+  assert.equal((await get(`${exportPath}&box=../box`)).status, 400);
+  assert.match(archive.asked[0] ?? '', /box-1\.site/);
+});
+
 test('recordings: a day unless a time is named, 31 days at most', async () => {
   const path = '/api/cameras/open/recordings';
   const { body } = await get(path);

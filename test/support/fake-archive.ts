@@ -43,11 +43,14 @@ export class FakeArchive
   endsAtByte = Number.POSITIVE_INFINITY;
   fault: AppError | null = null;
 
-  readonly isShared: boolean = false;
+  isShared = false;
+  /** The box that has it is away. */
+  isAway = false;
 
   async list(cameraId: string) {
     this.#note(`list ${cameraId}`);
-    return [{ startMs, endMs: startMs + 3_600, fileName: FILE, box: 'a', sizeBytes: 1_000 }];
+    const one = { startMs, endMs: startMs + 3_600, fileName: FILE, box: 'a', sizeBytes: 1_000 };
+    return [this.isAway ? { ...one, isAway: true as const } : one];
   }
 
   async intervals(cameraId: string, fromMs: number, toMs: number) {
@@ -56,6 +59,7 @@ export class FakeArchive
       intervals: [{ startMs, endMs: startMs + 3_600 }],
       gaps: [{ startMs: fromMs, endMs: startMs, reason: 'not_recording' }],
       broken: [],
+      ...(this.isAway && { away: [{ startMs, endMs: startMs + 3_600, box: 'a' }] }),
     };
   }
 
@@ -122,8 +126,9 @@ export class FakeArchive
 
   async clip(cameraId: string, wanted: ClipSelection): Promise<Clip> {
     if ('fileName' in wanted) {
-      const { fileName, startSeq, endSeq } = wanted;
-      this.#find(`clip ${cameraId} ${fileName} ${startSeq} ${endSeq}`, fileName);
+      const { fileName, box, startSeq, endSeq } = wanted;
+      const named = box === undefined ? fileName : `${fileName} of ${box}`;
+      this.#find(`clip ${cameraId} ${named} ${startSeq} ${endSeq}`, fileName);
     } else this.#note(`clip ${cameraId} ${wanted.toMs - wanted.fromMs}`);
     this.openClips++;
     return {

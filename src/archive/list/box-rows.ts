@@ -25,6 +25,8 @@ import { type CopyChange, CopyTable, changesIn, FIELDS, isNow, ROW_BYTES } from 
 
 const DAY_MS = 86_400_000;
 const SIDECAR = 10;
+/** What names can say: of clocks that were never set, too. */
+const FIRST_MS = Date.parse('0000-01-01T00:00:00Z');
 const LAST_MS = Date.UTC(9999, 11, 31);
 /** What one answer has, but for a day that alone has more. */
 const MAX_TOLD_BYTES = 4 << 20;
@@ -142,7 +144,7 @@ const isSound = (row: Float64Array): boolean => {
     row as unknown as number[];
   const [sidecarBytes, epoch, box, state] = row.subarray(SIDECAR) as unknown as number[];
   return (
-    isWhole(startMs!, 0, LAST_MS) &&
+    isWhole(startMs!, FIRST_MS, LAST_MS) &&
     isWhole(endMs! - startMs!, 0, MAX_LENGTH_MS) &&
     [startMs!, endMs!].every((time) => time % 1_000 === 0) &&
     [sizeBytes, sidecarBytes].every((value) => isWhole(value!, 0, Number.MAX_SAFE_INTEGER)) &&
@@ -162,7 +164,7 @@ const rowsIn = (bytes: Uint8Array): Float64Array => {
 };
 
 /** Rows that another box sent, whatever it did: those that can be none are left out. */
-const soundRows = (bytes: Uint8Array, box: string): CopyTable => {
+export const soundRows = (bytes: Uint8Array, box: string): CopyTable => {
   const rows = rowsIn(bytes);
   const sound = changesIn(rows, [box]).filter((_, at) =>
     isSound(rows.subarray(at * FIELDS, (at + 1) * FIELDS)),

@@ -68,7 +68,7 @@ export class KeptLists {
     void this.#pullAll();
   }
 
-  /** Asks what is new; whoever asks again meanwhile needn't. */
+  /** Asks what is new, and for that; whoever asks again meanwhile needn't. */
   async poll(): Promise<void> {
     if (this.#isPolling) return;
     this.#isPolling = true;
@@ -80,7 +80,7 @@ export class KeptLists {
     } finally {
       this.#isPolling = false;
     }
-    void this.#pullAll();
+    await this.#pullAll();
   }
 
   /**

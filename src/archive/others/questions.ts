@@ -29,7 +29,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const MAX_BOOT_CHARS = 64;
 /** Ten years, and somewhat more. */
-export const MAX_DAYS = 4_000;
+const MAX_DAYS = 4_000;
 const MAX_DAY = 4_000_000;
 
 const refuse = (what: string): never => {
@@ -65,7 +65,9 @@ const daysOf = (value: unknown): readonly DayDigest[] => {
   if (!Array.isArray(value) || value.length > MAX_DAYS) return refuse('the days');
   return value.map((pair: unknown) => {
     if (!Array.isArray(pair)) return refuse('a day');
-    return [wholeOf(pair[0], 'a day', MAX_DAY), wholeOf(pair[1], 'a checksum', 2 ** 32 - 1)];
+    const day: unknown = pair[0];
+    if (!Number.isInteger(day) || Math.abs(day as number) > MAX_DAY) return refuse('a day');
+    return [day as number, wholeOf(pair[1], 'a checksum', 2 ** 32 - 1)];
   });
 };
 

@@ -1,13 +1,17 @@
+import { soundRows } from '../../../src/archive/list/box-rows.js';
+import { readQuestion } from '../../../src/archive/others/questions.js';
 import { FramesIn, nothingPulled } from '../../../src/relay/receive/frames-in.js';
 import { type WireHandler, WireReader } from '../../../src/relay/wire/reader.js';
 import {
   describedFields,
+  readAnswer,
+  readAsk,
   readDescribed,
   readEnd,
   readHello,
   readWelcome,
 } from '../../../src/relay/wire/texts.js';
-import { textMessage } from '../../../src/relay/wire/write.js';
+import { pieceHead, textMessage } from '../../../src/relay/wire/write.js';
 import { RingReader } from '../../../src/ring/reader.js';
 import { frameMessage } from '../../relay/wire-log.js';
 import { copyOf, makeRing, nalOf, prefixed, streamInfo } from '../../support/ring.js';
@@ -85,4 +89,79 @@ const asked: Target = {
   },
 };
 
-export const relayTargets: Readonly<Record<string, Target>> = { 'relay-pull': pull, 'relay-asked': asked };
+const question = { what: 'list', cameraId: 'door', days: [[20_000, 12_345]] };
+const stamp = { ino: 1, sizeBytes: 100, mtimeMs: 1, ctimeMs: 1 };
+
+/** All that a box may ask besides pictures. */
+const asks: Target = {
+  seeds: [
+    textMessage('ask', { box: 'a', question }),
+    textMessage('ask', { box: 'a', question: { what: 'news', boot: 'b', after: 3 } }),
+    textMessage('ask', {
+      box: 'a',
+      question: {
+        ...{ what: 'read', cameraId: 'door', fileName: '2026-11-21_08-30-00_to_09-30-00.mp4', stamp },
+        ...{ isSidecar: false, startByte: 0, endByte: 10 },
+      },
+    }),
+  ],
+  words: ['cameraId', 'fileName', 'startByte', '../', 'delete'],
+  run: (input) => {
+    const handler: WireHandler = {
+      onText: (_type, text) => {
+        const read = readQuestion(readAsk(text).question);
+        if (read.what !== 'news' && /[/\\]|^\./.test(read.cameraId)) throw new Error('a path of a camera');
+        if (read.what !== 'read') return;
+        if (/[/\\]/.test(read.fileName)) throw new Error('a path of a file');
+        if (read.endByte - read.startByte > 2 << 20) throw new Error('more than there is room for');
+      },
+      onSeen: () => {},
+      onFrame: () => {},
+      onBytes: () => {
+        throw new Error('bytes from who asks');
+      },
+      onFrameEnd: () => {},
+    };
+    orRefused(() => new WireReader('asker', handler).feed(input, 0, input.length));
+  },
+};
+
+const MAX_BYTES = 1_000;
+
+/** All that may come of a question: no more bytes than there is room for, and whatever they are they are rows, or none. */
+const answers: Target = {
+  seeds: [
+    Buffer.concat([
+      textMessage('answer', { bytes: 224, fault: null, content: { gone: [1], isMore: false } }),
+      pieceHead(224),
+      Buffer.alloc(224),
+    ]),
+    textMessage('answer', { bytes: 0, fault: { code: 'not_found', message: 'none' }, content: {} }),
+  ],
+  run: (input) => {
+    let [said, came] = [0, 0];
+    const handler: WireHandler = {
+      onText: (_type, text) => {
+        said += readAnswer(text, MAX_BYTES).bytes;
+      },
+      onSeen: () => {},
+      onFrame: () => {
+        throw new Error('frames from who answers');
+      },
+      onBytes: (source, start, end) => {
+        came += end - start;
+        for (const { sizeBytes, recording } of soundRows(source.subarray(start, end), 'a'))
+          if (!(sizeBytes >= 0) || !(recording.endMs! >= recording.startMs))
+            throw new Error('a row that is none');
+      },
+      onFrameEnd: () => {},
+    };
+    orRefused(() => new WireReader('answerer', handler).feed(input, 0, input.length));
+    if (said > MAX_BYTES * input.length || came > input.length) throw new Error('more than came');
+  },
+};
+
+export const relayTargets: Readonly<Record<string, Target>> = {
+  ...{ 'relay-pull': pull, 'relay-asked': asked },
+  ...{ 'box-asks': asks, 'box-answers': answers },
+};

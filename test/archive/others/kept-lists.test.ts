@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { until } from '../../support/until.js';
+import { writeClosed, writeOpen } from '../recording-file.js';
+import { CAMERA, OWNER, twoBoxes } from './two-boxes.js';
+
+const START_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 125);
+const HOUR_MS = 3_600_000;
+
+test('what another box has is known with its times, its size, its claim and its name; what is written, too', async (t) => {
+  const { folder, lists, known, recordings } = twoBoxes(t);
+  const fileName = writeClosed(folder, { startMs: START_MS });
+  writeOpen(folder, { startMs: START_MS + HOUR_MS });
+  writeFileSync(join(folder, '2026-11-21_08-30-00.detections'), 'seen');
+  await lists.poll();
+  const own = await recordings.list(CAMERA);
+  const others = await until('both are known', async () => {
+    const found = await known.of(CAMERA, true);
+    return found.length === 2 && found;
+  });
+  assert.deepEqual(
+    others.map(({ stored: _, ...one }) => one),
+    own,
+  );
+  assert.deepEqual(
+    others.map(({ box, epoch, isOpen, stored }) => [box, epoch, isOpen, stored?.ofBox, stored?.sidecarBytes]),
+    [
+      [OWNER, 7, false, OWNER, 4],
+      [OWNER, 7, true, OWNER, 0],
+    ],
+  );
+  assert.ok(others[0]!.stored!.object.endsWith(`/${CAMERA}/${fileName}`));
+  const away = await known.of(CAMERA, false);
+  assert.ok(away.every(({ isAway }) => isAway === true));
+  assert.equal((await known.of(CAMERA, false))[0], away[0], 'they are made once');
+});
+
+test('only cameras of which there is news are asked for; what goes is known, a folder that goes, too', async (t) => {
+  const { archiveDir, folder, clock, lists, known, asked } = twoBoxes(t);
+  const first = writeClosed(folder, { startMs: START_MS });
+  writeClosed(join(archiveDir, 'gate'), { startMs: START_MS });
+  const after = async (what: () => void): Promise<string[]> => {
+    what();
+    clock.advance(2_000);
+    asked.length = 0;
+    await lists.poll();
+    return asked.filter((one) => one !== 'news').sort();
+  };
+  assert.deepEqual(await after(() => {}), [`list ${CAMERA}`, 'list gate']);
+  assert.deepEqual(await after(() => {}), []);
+  assert.deepEqual(await after(() => writeClosed(folder, { startMs: START_MS + HOUR_MS })), [
+    `list ${CAMERA}`,
+  ]);
+  assert.equal((await known.of(CAMERA, true)).length, 2);
+  await after(() => rmSync(join(folder, first)));
+  assert.equal((await known.of(CAMERA, true)).length, 1);
+  assert.deepEqual(await after(() => rmSync(folder, { recursive: true })), [`list ${CAMERA}`]);
+  assert.equal((await known.of(CAMERA, true)).length, 0);
+  // What was added to late shows in no folder: each is looked at once more.
+  clock.advance(80_000);
+  assert.deepEqual(await after(() => {}), [`list ${CAMERA}`, 'list gate']);
+  assert.deepEqual(await after(() => {}), []);
+});
+
+test('a box that begins anew is asked for all; one that is away for nothing, and what is known stays', async (t) => {
+  const { folder, clock, lists, known, asked, lines, state, restart } = twoBoxes(t);
+  writeClosed(folder, { startMs: START_MS });
+  await lists.poll();
+  await until('it is known', async () => (await known.of(CAMERA, true)).length === 1);
+  state.isHere = false;
+  clock.advance(2_000);
+  await lists.poll();
+  assert.equal((await known.of(CAMERA, false)).length, 1);
+  state.isHere = true;
+  restart();
+  renameSync(
+    join(folder, '2026-11-21_08-30-00_to_08-30-05.mp4'),
+    join(folder, '2026-11-21_08-30-00_to_08-30-06.mp4'),
+  );
+  clock.advance(2_000);
+  asked.length = 0;
+  await lists.poll();
+  await until('all is asked for', () => asked.includes(`list ${CAMERA}`));
+  await until('and known', async () => {
+    const [one] = await known.of(CAMERA, true);
+    return one?.fileName.endsWith('08-30-06.mp4');
+  });
+  assert.deepEqual(
+    lines.filter(({ level }) => level === 'error'),
+    [],
+  );
+});
+
+test('nobody waits for a box that is silent, and after that nobody at all for a while', async (t) => {
+  const { clock, lists, asked, state } = twoBoxes(t);
+  state.isSilent = true;
+  const waiting = lists.refresh(CAMERA, 2_000, 1_000);
+  await until('it is asked', () => asked.length === 1);
+  clock.advance(1_000);
+  await waiting;
+  await lists.refresh(CAMERA, 2_000, 1_000);
+  assert.equal(asked.length, 1);
+  assert.equal(clock.pendingTimers, 0);
+});
