@@ -142,7 +142,7 @@ export class Archive {
       ...{ runner, live, copies },
       facts: this.facts,
       maker: { box, epochsOf: deps.epochsOf },
-      ...(deps.others && { others: { of: (cameraId) => this.others?.of(cameraId) ?? none } }),
+      ...(deps.others && { others: { of: (...what) => this.others?.of(...what) ?? none } }),
     });
     const timeline = new Timeline({ clock, recordings, whyNot });
     const locator = new RecordingLocator(options, { recordings, runner });

@@ -142,6 +142,20 @@ test('whoever says what it has no reason to say is left, and nobody else', async
   await startAsking(t).ask(to, {}, LIMITS);
 });
 
+test("what waits for those who don't read is bounded; who is gone holds nothing", async (t) => {
+  const { to } = await startRelay(t, async () => ({ content: {}, bytes: new Uint8Array(16 << 20) }));
+  const limits = { ...LIMITS, maxBytes: 16 << 20 };
+  const asking = startAsking(t);
+  const stubborn = await Promise.all(Array.from({ length: 12 }, () => openLink(to.port)));
+  for (const socket of stubborn) socket.pause().write(textMessage('ask', { box: 'asker', question: {} }));
+  await until('no more is taken', async () => {
+    const fault = await asking.ask(to, {}, limits).catch((thrown: AppError) => thrown);
+    return fault instanceof AppError && fault.code === 'relay_busy';
+  });
+  for (const socket of stubborn) socket.destroy();
+  await until('there is room again', () => asking.ask(to, {}, limits).catch(() => null));
+});
+
 /** A box that answers what it likes. */
 const startImpostor = async (t: TestContext, answer: (socket: TLSSocket) => void, knowsAsking = true) => {
   const { ALPNProtocols, ...tls } = serverTls(KEY);

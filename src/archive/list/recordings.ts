@@ -125,7 +125,7 @@ export class Recordings {
   async list(cameraId: string): Promise<readonly Recording[]> {
     const own = this.#listing(cameraId);
     if (this.#others === null) return (await own).shown;
-    const [{ shown }, others] = await Promise.all([own, this.#others.of(cameraId)]);
+    const [{ shown }, others] = await Promise.all([own, this.#others.of(cameraId, true)]);
     return withOthers(shown, others);
   }
 
@@ -159,11 +159,11 @@ export class Recordings {
    * was made by the latest claim of the camera, unless `box` says which.
    */
   async find(cameraId: string, fileName: string, box: string | null = null): Promise<Recording> {
-    readName(fileName);
+    const { endMs } = readName(fileName);
     const own = this.#findOwn(cameraId, fileName);
     const [stored, others] = await Promise.all([
       this.#stored?.ofOthers(cameraId) ?? [],
-      this.#others?.of(cameraId) ?? [],
+      this.#others?.of(cameraId, endMs === null) ?? [],
     ]);
     const found = await own;
     const isNamed = (one: Recording): boolean => one.fileName === fileName;

@@ -1,7 +1,7 @@
 import type { Recording } from './recording.js';
 
-/** What other boxes have. */
-export type OtherBoxes = { of(cameraId: string): Promise<readonly Recording[]> };
+/** What other boxes have; `isFresh`: those are asked that write one now, how far it is. */
+export type OtherBoxes = { of(cameraId: string, isFresh: boolean): Promise<readonly Recording[]> };
 
 const keyOf = ({ fileName, box }: Recording): string => `${fileName} ${box}`;
 

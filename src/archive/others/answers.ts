@@ -30,7 +30,7 @@ type Asked<What extends Question['what']> = Extract<Question, { what: What }>;
 /** Reading has threads of its own; whoever watches here shares no more than the disk with a crowd elsewhere. */
 const READ_TURNS: TurnsOptions = { atOnce: 4, maxWaiting: 256, maxInLane: 64, patienceMs: 8_000 };
 /** Lists are made by the threads that viewers here wait for: one at a time. */
-const LIST_TURNS: TurnsOptions = { atOnce: 1, maxWaiting: 64, maxInLane: 8, patienceMs: 15_000 };
+const LIST_TURNS: TurnsOptions = { atOnce: 1, maxWaiting: 256, maxInLane: 64, patienceMs: 15_000 };
 
 const busy = () => archiveError('archive_busy', 'the archive has too much to do; try again');
 

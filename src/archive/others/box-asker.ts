@@ -24,6 +24,7 @@ const ANSWERS: ReadonlySet<string> = new Set([
   'recording_changed',
   'archive_busy',
   'archive_unavailable',
+  'relay_busy',
   'bad_question',
   'bad_file_name',
 ]);

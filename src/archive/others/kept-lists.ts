@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import type { Clock, MonotonicMs, Timer } from '../../base/clock.js';
 import { AppError } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import { Turns, type TurnsOptions } from '../../base/turns.js';
+import { archiveError } from '../archive-error.js';
 import { isCameraId } from '../files/archive-path.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import { copiesPath } from '../offsite/copies-file.js';
@@ -18,6 +20,8 @@ export type KeptListsDeps = {
   readonly onTaken: (box: string, cameraId: string, count: number) => void;
 };
 
+/** A wall of cameras is asked for at the same time: each question has a connection. */
+const TURNS: TurnsOptions = { atOnce: 4, maxWaiting: 1_024, maxInLane: 1_024, patienceMs: 20_000 };
 const NEWS_LIMITS = { withinMs: 10_000, maxBytes: 0 };
 /** A day may have a recording a second. */
 const LIST_LIMITS = { withinMs: 20_000, maxBytes: 16 << 20 };
@@ -32,6 +36,8 @@ const MAX_LATELY = 10_000;
 const isAnswered = (fault: unknown): boolean =>
   fault instanceof AppError && !fault.code.startsWith('relay_') && fault.code !== 'archive_busy';
 
+const busy = () => archiveError('archive_busy', 'too many lists are asked for');
+
 const isBusy = (fault: unknown): boolean => fault instanceof AppError && fault.code === 'archive_busy';
 
 const numbersIn = (value: unknown): number[] =>
@@ -42,6 +48,7 @@ export class KeptLists {
   readonly #box: string;
   readonly #folder: string;
   readonly #deps: KeptListsDeps;
+  readonly #turns: Turns;
   /** Of its start, and how far its news is known. */
   #boot = '';
   #after = 0;
@@ -60,6 +67,7 @@ export class KeptLists {
     this.#box = box;
     this.#folder = join(boxesDir, box);
     this.#deps = deps;
+    this.#turns = new Turns(TURNS, { clock: deps.clock, busy });
   }
 
   /** What is known of it isn't so. */
@@ -169,7 +177,9 @@ export class KeptLists {
   #pull(cameraId: string): Promise<void> {
     const running = this.#pulls.get(cameraId);
     if (running !== undefined) return running;
-    const pull = this.#pullOnce(cameraId).finally(() => this.#pulls.delete(cameraId));
+    const pull = this.#turns
+      .run('', () => this.#pullOnce(cameraId))
+      .finally(() => this.#pulls.delete(cameraId));
     this.#pulls.set(cameraId, pull);
     return pull;
   }

@@ -111,17 +111,19 @@ export class Others {
   }
 
   /** All that other boxes have of a camera, those that are away included; in no order. */
-  async of(cameraId: string): Promise<readonly Recording[]> {
+  async of(cameraId: string, isFresh: boolean): Promise<readonly Recording[]> {
     await this.#load();
     this.#look();
     const having = [...this.#others].filter(([, { cameras }]) => cameras.has(cameraId));
-    const lists = await Promise.all(having.map(([box, other]) => this.#listOf(box, other, cameraId)));
+    const lists = await Promise.all(
+      having.map(([box, other]) => this.#listOf(box, other, cameraId, isFresh)),
+    );
     return lists.flat();
   }
 
   /** At all boxes that are here; what of those that aren't is known to lie within the time stays. */
   async deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<DeletedElsewhere> {
-    const known = await this.of(cameraId);
+    const known = await this.of(cameraId, false);
     const question = { what: 'delete', cameraId, fromMs, toMs };
     const holds = (box: string): boolean =>
       known.some((one) => one.box === box && !one.isOpen && one.startMs >= fromMs && one.endMs <= toMs);
@@ -147,10 +149,15 @@ export class Others {
     };
   }
 
-  async #listOf(box: string, { lists, recordings }: Other, cameraId: string): Promise<readonly Recording[]> {
+  async #listOf(
+    box: string,
+    { lists, recordings }: Other,
+    cameraId: string,
+    isFresh: boolean,
+  ): Promise<readonly Recording[]> {
     const isHere = this.#here.has(box);
     const found = await recordings.of(cameraId, isHere);
-    if (!isHere || !found.some(({ isOpen }) => isOpen)) return found;
+    if (!isHere || !isFresh || !found.some(({ isOpen }) => isOpen)) return found;
     await lists.refresh(cameraId, FRESH_MS, REFRESH_PATIENCE_MS);
     return recordings.of(cameraId, isHere);
   }

@@ -47,6 +47,11 @@ export class Asked implements WireHandler {
     socket.on('close', () => this.end());
   }
 
+  /** Bytes of an answer that are yet to be written. */
+  get waitingBytes(): number {
+    return this.#bytes.length - this.#sentBytes;
+  }
+
   onText(type: TextType, text: string): void {
     if (type !== 'ask' || this.#isBusy)
       throw relayError('relay_protocol', 'it says what it has no reason to say');
@@ -89,6 +94,7 @@ export class Asked implements WireHandler {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#bytes = nothing;
+    this.#sentBytes = 0;
     this.#socket.destroy();
     this.#deps.onEnded(this);
   }
@@ -101,6 +107,7 @@ export class Asked implements WireHandler {
       this.#isWriting = false;
       this.#isBusy = false;
       this.#bytes = nothing;
+      this.#sentBytes = 0;
       return;
     }
     const pieceBytes = Math.min(leftBytes, MAX_PIECE_BYTES);

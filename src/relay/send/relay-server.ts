@@ -2,7 +2,7 @@ import { createServer, type Server, type TLSSocket } from 'node:tls';
 import type { Clock, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { Bells } from '../../ring/bells.js';
-import type { FromRelayThread, RelayThreadOptions, ToRelayThread } from '../messages.js';
+import type { AskAnswer, FromRelayThread, RelayThreadOptions, ToRelayThread } from '../messages.js';
 import { ASKING, serverTls } from '../shared-key-tls.js';
 import type { Ask } from '../wire/texts.js';
 import { Asked } from './asked.js';
@@ -25,8 +25,14 @@ const HANDSHAKE_TIMEOUT_MS = 5_000;
 const MAX_LINKS = 20_000;
 /** A host that vanished sends no end. */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelay: 10_000 } as const;
-/** Of these those that ask: each may have an answer on its way. */
-const MAX_ASKING = 256;
+/** Of these those that ask; and what of answers waits for slow ones. */
+const MAX_ASKING = 512;
+const MAX_WAITING_BYTES = 64 << 20;
+
+const tooMuch: AskAnswer = {
+  fault: { code: 'relay_busy', message: 'too much is on its way to other boxes' },
+  ...{ content: {}, bytes: null },
+};
 
 /** What sends this box's frames to others: a plain class; the thread around it is workers/relay.ts. */
 export class RelayServer {
@@ -78,7 +84,7 @@ export class RelayServer {
 
   handle(message: Exclude<ToRelayThread, { type: 'stop' }>): void {
     if (message.type === 'answer') {
-      this.#questions.get(message.id)?.answer(message.answer);
+      this.#questions.get(message.id)?.answer(this.#hasRoomFor(message.answer) ? message.answer : tooMuch);
       this.#questions.delete(message.id);
       return;
     }
@@ -122,6 +128,13 @@ export class RelayServer {
       onEnded: (outgoing) => this.#onEnded(outgoing),
     });
     this.#links.add(link);
+  }
+
+  #hasRoomFor({ bytes }: AskAnswer): boolean {
+    if (bytes === null) return true;
+    let waitingBytes = bytes.length;
+    for (const asked of this.#asking) waitingBytes += asked.waitingBytes;
+    return waitingBytes <= MAX_WAITING_BYTES;
   }
 
   #onAsking(socket: TLSSocket): void {
