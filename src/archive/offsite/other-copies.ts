@@ -1,5 +1,5 @@
 import { MAX_COPIES, otherBoxes, otherDir } from './copies-file.js';
-import { type Copy, copyKey, keyOf } from './copy.js';
+import { type Copy, copyKey, keyOf, timesOfKey } from './copy.js';
 import { type CopyChange, type CopyTable, isNow } from './copy-table.js';
 import { Notes } from './notes.js';
 
@@ -39,6 +39,18 @@ export class OtherCopies {
     let count = 0;
     for (const notes of this.#byBox.values()) count += notes.kept.get(cameraId) ?? 0;
     return count;
+  }
+
+  /** How far the box is that is least far, of those that put something there that began since then. */
+  lastMs(cameraId: string, sinceMs: number): number {
+    let lastMs = Number.POSITIVE_INFINITY;
+    for (const notes of this.#byBox.values()) {
+      const table = notes.read(cameraId);
+      const { startMs } =
+        table === null || table.count === 0 ? { startMs: 0 } : timesOfKey(table.keyAt(table.count - 1));
+      if (startMs >= sinceMs) lastMs = Math.min(lastMs, startMs);
+    }
+    return lastMs;
   }
 
   /** Takes over what the store has of a camera from some time on; what somebody wants gone is to go. */

@@ -17,9 +17,11 @@ export type OtherListsDeps = {
 /** All cameras are asked for within this; but a store gets five such questions a second at most. */
 const ROUND_MS = 120_000;
 const LEAST_GAP_MS = 200;
-/** What is new is of these days; what went, or came late, is found once a day. */
-const NEW_MS = 2 * 86_400_000;
-const ALL_AGAIN_MS = 86_400_000;
+const DAY_MS = 86_400_000;
+/** What is new is of these days, or of those that a box is at which is late, but not by more than that; all is looked for once a day. */
+const NEW_MS = 2 * DAY_MS;
+const LATE_MS = 14 * DAY_MS;
+const ALL_AGAIN_MS = DAY_MS;
 
 /** Asks the store again and again for what other boxes put there, one camera after another. */
 export class OtherLists {
@@ -69,8 +71,8 @@ export class OtherLists {
   async #list(cameraId: string, signal: AbortSignal): Promise<void> {
     const { client, nowMs, wallMs, others, departures, isOwn } = this.#deps;
     const isWhole = nowMs() >= (this.#wholeMs.get(cameraId) ?? Number.NEGATIVE_INFINITY);
-    const dayMs = Math.floor((wallMs() - NEW_MS) / 86_400_000) * 86_400_000;
-    const fromMs = isWhole ? Number.NEGATIVE_INFINITY : dayMs;
+    const lastMs = Math.min(wallMs() - NEW_MS, others.lastMs(cameraId, wallMs() - LATE_MS));
+    const fromMs = isWhole ? Number.NEGATIVE_INFINITY : Math.floor(lastMs / DAY_MS) * DAY_MS;
     const found = await findCopies(client, cameraId, signal, {
       isOwn: (box) => isOwn(cameraId, box),
       fromMs,

@@ -49,17 +49,22 @@ export class CopierRig {
     box = 'box',
     via = null as BetweenStore | null,
     bucket = 'recordings',
+    epoch = null as number | null,
   } = {}): void {
     const url = this.store.url(bucket).replace(`:${this.store.port}/`, `:${via?.port ?? this.store.port}/`);
     this.state = null;
     this.#copier = new Copier(
-      { archiveDir: this.archiveDir, copiesDir: this.copiesDir, box, partBytes: PART_BYTES },
+      {
+        ...{ archiveDir: this.archiveDir, copiesDir: this.copiesDir, box, partBytes: PART_BYTES },
+        isShared: epoch !== null,
+      },
       {
         clock: new HurriedClock(100, 2 * DAY_MS),
         log: this.logged.log,
         client: new S3Client(s3AddressOf(url)!, { clock: systemClock }),
         pacer: new Pacer(mbit, systemClock),
         isThere: async () => this.isThere,
+        epochOf: async () => epoch ?? 0,
         onState: (state) => {
           this.state = state;
         },
