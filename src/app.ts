@@ -50,18 +50,15 @@ export class App {
   readonly metricsUrl: string;
   readonly rtspUrl: string | null;
   readonly rtspsUrl: string | null;
-  /** Where other boxes ask for pictures; null: there are none. */
-  readonly relayPort: number | null;
   readonly #log: Logger;
   readonly #stops: Stops;
   #stopping: Promise<void> | null = null;
 
-  private constructor(urls: Urls & { relayPort: number | null }, log: Logger, stops: Stops) {
+  private constructor(urls: Urls, log: Logger, stops: Stops) {
     this.url = urls.url;
     this.metricsUrl = urls.metricsUrl;
     this.rtspUrl = urls.rtspUrl;
     this.rtspsUrl = urls.rtspsUrl;
-    this.relayPort = urls.relayPort;
     this.#log = log;
     this.#stops = stops;
   }
@@ -97,11 +94,7 @@ const countThreads = (
   return { threads, mainStats: mainThread.shared };
 };
 
-const build = async (
-  config: Config,
-  deps: AppDeps,
-  stops: Stops,
-): Promise<Urls & { relayPort: number | null }> => {
+const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls> => {
   const { clock, hub, log, spawn, version } = deps;
   const storage = await openStorage(config, deps, stops);
   const { store, tokens, viewers } = storage;
@@ -179,5 +172,5 @@ const build = async (
   stops.push(() => media.hls.stop());
   stops.push(() => media.rtsp.stop());
   stops.push(() => storage.cluster?.handOver());
-  return { ...urls, relayPort: media.relay?.port ?? null };
+  return urls;
 };

@@ -22,7 +22,6 @@ export type TestApp = {
   readonly url: string;
   readonly metricsUrl: string;
   readonly rtspUrl: string | null;
-  readonly relayPort: number | null;
   readonly dataDir: string;
   readonly adminPassword: string;
   /** A token of a user of each role; the users are named like their roles. */
@@ -121,7 +120,6 @@ export const startTestApp = async (options: TestAppOptions = {}): Promise<TestAp
     url: app.url,
     metricsUrl: app.metricsUrl,
     rtspUrl: app.rtspUrl,
-    relayPort: app.relayPort,
     dataDir,
     adminPassword,
     tokens,
