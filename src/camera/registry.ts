@@ -13,10 +13,11 @@ import type { ThreadLosses } from './fleet/fleet.js';
 import type { RingFigures } from './fleet/ring-budget.js';
 import type { CameraOwners } from './owners.js';
 import { setQuirks } from './quirks.js';
+import { type Entry, entryOf } from './registry-entry.js';
 import type { CameraActivity, CameraCondition, CameraEvents, CameraFigures } from './registry-faces.js';
 import { type CameraView, pictureFields, type RuntimeFields, subFields } from './runtime-fields.js';
 import { sourcesOf } from './sources.js';
-import { StreamGauge } from './stream-gauge.js';
+import type { StreamGauge } from './stream-gauge.js';
 import { fieldsTold, toldFields } from './told-fields.js';
 import type { Totals } from './totals.js';
 import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
@@ -54,25 +55,6 @@ const SAMPLE_EVERY_MS = 1_000;
 const BYTES_PER_MB = 1_000_000;
 /** More of them that come or go at once are packed into threads together. */
 const FEW_CAMERAS = 8;
-
-type Entry = {
-  stored: StoredCamera;
-  /** The same for whoever may not read its passwords. */
-  masked: StoredCamera;
-  readonly subKey: string;
-  readonly gauge: StreamGauge;
-  readonly subGauge: StreamGauge;
-  receivedBytes: number;
-};
-
-const entryOf = (stored: StoredCamera): Entry => ({
-  stored,
-  masked: withoutPasswords(stored),
-  subKey: sourceKey(stored.id, 'sub'),
-  gauge: new StreamGauge(),
-  subGauge: new StreamGauge(),
-  receivedBytes: 0,
-});
 
 /**
  * All cameras as the interface knows them: stored settings joined with what supervisors and rings say now.
@@ -241,7 +223,7 @@ export class CameraRegistry {
   /** What the other boxes are told of a camera of this one. */
   told(id: string): readonly unknown[] {
     const entry = this.#entries.get(id);
-    return entry === undefined ? [] : toldFields(this.#runtimeOf(entry));
+    return entry === undefined ? [] : toldFields(this.#runtimeOf(entry), this.#meter.month);
   }
 
   /** The cameras whose HLS is cut whether somebody watches or not. */
@@ -391,13 +373,19 @@ export class CameraRegistry {
   #tick(): void {
     try {
       for (const entry of this.#entries.values()) this.#sample(entry);
-      this.#meter.tick();
+      this.#meter.tick(this.#toldElsewhere());
       for (const entry of this.#entries.values()) this.#holdLimit(entry.stored);
     } catch (fault) {
       this.#deps.log.error('cameras could not be sampled', { reason: messageOf(fault) });
     }
     this.#revision++;
     this.#deps.onSampled?.();
+  }
+
+  /** What other boxes tell of the cameras that they have. */
+  *#toldElsewhere(): Iterable<readonly [cameraId: string, told: unknown]> {
+    const { owners } = this.#deps;
+    for (const id of this.#entries.keys()) if (!owners.has(id)) yield [id, owners.figuresOf(id)];
   }
 
   #sample(entry: Entry): void {

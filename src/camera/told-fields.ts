@@ -34,9 +34,25 @@ const subOf = (value: unknown): SubFields | null => {
   return Object.fromEntries(entries) as SubFields;
 };
 
-/** What is told of a camera to the other boxes: the values alone, in the order of their names. */
-export const toldFields = (runtime: RuntimeFields): readonly unknown[] =>
-  toldNames.map((name) => runtime[name]);
+/**
+ * What is told of a camera to the other boxes: the values alone, in the order of their names, and the month of its traffic. What a
+ * version adds goes to the end.
+ */
+export const toldFields = (runtime: RuntimeFields, month: string): readonly unknown[] => [
+  ...toldNames.map((name) => runtime[name]),
+  month,
+];
+
+const TRAFFIC_AT = toldNames.indexOf('traffic_used_mb');
+const MONTH_AT = toldNames.length;
+
+/** What came of it in which month; null: that isn't told. */
+export const trafficTold = (told: unknown): { readonly month: string; readonly usedBytes: number } | null => {
+  if (!Array.isArray(told)) return null;
+  const [usedMb, month]: unknown[] = [told[TRAFFIC_AT], told[MONTH_AT]];
+  if (typeof month !== 'string' || typeof usedMb !== 'number' || !(usedMb >= 0 && usedMb < 1e12)) return null;
+  return { month, usedBytes: usedMb * 1_000_000 };
+};
 
 /** And back; whatever is missing there or is something else is as before the first picture. */
 export const fieldsTold = (told: unknown, owner: string): RuntimeFields => {

@@ -39,7 +39,12 @@ export const stored = (id: string, changes: Partial<StoredCamera> = {}): StoredC
 });
 
 /** A registry on a real store and a real supervisor, with the test in the place of the workers. */
-export const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFolder(t)}/registry.db`) => {
+export const setUp = (
+  t: TestContext,
+  clock = new FakeClock(),
+  path = `${tempFolder(t)}/registry.db`,
+  owners = allCameras('box'),
+) => {
   /** How long a worker's thread needs to start. */
   const threads = { startMs: 0 };
   const store = new Store(path);
@@ -86,7 +91,7 @@ export const setUp = (t: TestContext, clock = new FakeClock(), path = `${tempFol
       hasPtz: () => false,
       detectError: () => '',
     },
-    owners: allCameras('box'),
+    owners,
     events: {
       onRemoved: (id) => events.push(`removed ${id}`),
       onMoved: () => {},

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { allCameras } from '../../src/camera/owners.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { secondOf, setUp, stored } from './registry-rig.js';
 
@@ -246,4 +247,32 @@ test('the revision changes with whatever a view shows, and with nothing else', a
   assert.equal(await changes(() => clock.advance(1_000)), true);
   assert.equal(await changes(() => registry.remove('a', { isPurged: false })), true);
   assert.throws(() => registry.get('a', true), { code: 'not_found' });
+});
+
+test('a camera that comes from another box brings its count along, of this month alone', async (t) => {
+  let ownedHere = false;
+  let told: readonly unknown[] = [];
+  const owners = { ...allCameras('box'), has: () => ownedHere, boxOf: () => 'other', figuresOf: () => told };
+  const elsewhere = setUp(t);
+  await elsewhere.registry.create(stored('a'));
+  secondOf(elsewhere.stream('a'), elsewhere.clock, 1_500_000);
+  const { registry, clock, stream, path } = setUp(t, undefined, undefined, owners);
+  await registry.create(stored('a', { traffic_limit: 2 }));
+  told = elsewhere.registry.told('a');
+  const inLastMonth = told.map((value) => (value === '2026-11' ? '2026-10' : value));
+  assert.notDeepEqual(inLastMonth, told);
+  clock.advance(10_000);
+  told = inLastMonth.map((value) => (value === 1.5 ? 90 : value));
+  clock.advance(10_000);
+  ownedHere = true;
+  owners.changed.emit(['a']);
+  assert.equal(registry.get('a', true).traffic_used_mb, 1.5);
+  const ring = stream('a');
+  secondOf(ring, clock, 400_000);
+  assert.equal(registry.get('a', true).traffic_used_mb, 1.9);
+  secondOf(ring, clock, 200_000);
+  assert.equal(registry.get('a', true).state, 'traffic_limited');
+  registry.stop();
+  const again = setUp(t, undefined, path);
+  assert.equal(again.registry.get('a', true).traffic_used_mb, 2.1, 'it is written down as a whole');
 });
