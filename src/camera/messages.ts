@@ -2,6 +2,7 @@ import type { Notice, SceneObject } from '../analytics/metadata.js';
 import type { MonotonicMs } from '../base/clock.js';
 import type { LogFields, LogLevel } from '../base/log.js';
 import type { OtherBox } from '../relay/receive/pull.js';
+import type { SeenThere } from '../relay/wire/texts.js';
 import type { CameraQuirks, QuirkName } from '../store/cameras.js';
 
 /** How a camera is reached. The URL holds the credentials: it goes to the worker and nowhere else. */
@@ -117,6 +118,8 @@ export type FromCameraWorker =
   | { readonly type: 'metadata_held_off'; readonly cameraId: string; readonly attempt: number }
   /** The camera's own analytics: a few times a second at most. */
   | { readonly type: 'analytics'; readonly cameraId: string; readonly news: AnalyticsNews }
+  /** What the box that is asked for its frames says is seen in one. */
+  | { readonly type: 'seen'; readonly cameraId: string; readonly seen: SeenThere }
   /** A metadata document, while they are wanted. */
   | {
       readonly type: 'document';

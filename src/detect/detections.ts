@@ -24,6 +24,8 @@ const MAX_KEPT = 1_024;
 export class Detections {
   /** Something was seen, or nothing was. */
   readonly seen = new Signal<[cameraId: string, detection: Detection, keyframe: TakenKeyframe | null]>();
+  /** The same, and what other boxes see at their cameras, of which this one has pictures. */
+  readonly shown = new Signal<[cameraId: string, detection: Detection]>();
   /** Whether what is seen at a camera counts now; else it is as if nobody had looked. */
   counts: (cameraId: string) => boolean = () => true;
   /** Why nothing is found at a camera; "" where all is well. */
@@ -35,6 +37,22 @@ export class Detections {
   /** `keyframe`: where it was seen, in case somebody wants a picture of it. */
   add(cameraId: string, detection: Detection, keyframe: TakenKeyframe | null = null): void {
     if (!this.counts(cameraId)) return;
+    this.#keep(cameraId, detection);
+    this.seen.emit(cameraId, detection, keyframe);
+    this.shown.emit(cameraId, detection);
+  }
+
+  /** What another box says that it sees at a camera that it has: for whoever shows it, and nothing else comes of it. */
+  hear(cameraId: string, detection: Detection): void {
+    const isKnown = (this.#byCamera.get(cameraId) ?? []).some(
+      ({ wallMs, source }) => wallMs === detection.wallMs && source === detection.source,
+    );
+    if (isKnown) return;
+    this.#keep(cameraId, detection);
+    this.shown.emit(cameraId, detection);
+  }
+
+  #keep(cameraId: string, detection: Detection): void {
     const kept = this.#byCamera.get(cameraId) ?? [];
     this.#byCamera.set(cameraId, kept);
     // The host's clock was set back: what was seen by it before would keep out all that comes.
@@ -45,7 +63,6 @@ export class Detections {
     kept.splice(at, 0, detection);
     const newestMs = kept.at(-1)!.wallMs;
     while (kept.length > MAX_KEPT || kept[0]!.wallMs < newestMs - KEPT_MS) kept.shift();
-    this.seen.emit(cameraId, detection, keyframe);
   }
 
   /** Whether all that there is at a camera is seen: where it isn't, that nothing is seen means nothing. */

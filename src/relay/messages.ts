@@ -1,4 +1,5 @@
 import type { LogFields, LogLevel } from '../base/log.js';
+import type { SeenThere } from './wire/texts.js';
 
 /** What the sending thread is started with. */
 export type RelayThreadOptions = {
@@ -33,6 +34,8 @@ export type ToRelayThread =
   /** There is no such camera, or not any more. */
   | { readonly type: 'gone'; readonly source: string }
   | { readonly type: 'answer'; readonly id: number; readonly answer: AskAnswer }
+  /** What is seen in a picture of a source that some box asks for. */
+  | { readonly type: 'seen'; readonly source: string; readonly seen: SeenThere }
   /** Ends all pulls, then the thread. */
   | { readonly type: 'stop' };
 

@@ -5,6 +5,7 @@ import type { ThreadHandle } from '../base/thread-handle.js';
 import type { AskAnswer, FromRelayThread, RelayThreadOptions, ToRelayThread } from './messages.js';
 import { spawnRelayThread } from './send/relay-thread.js';
 import { MAX_REASON_CHARS } from './wire/format.js';
+import type { SeenThere } from './wire/texts.js';
 
 /** Where a source's frames are, and by which boxes they come here; null: that isn't known yet. */
 export type RelayedFeed = {
@@ -63,6 +64,11 @@ export class Relay {
 
   get port(): number {
     return this.#options.port;
+  }
+
+  /** Tells the boxes that ask for the source what is seen in a picture of it. */
+  tell(source: string, seen: SeenThere): void {
+    if (this.#followed.has(source)) this.#thread?.send({ type: 'seen', source, seen });
   }
 
   async stop(): Promise<void> {

@@ -33,3 +33,21 @@ test('a camera is watched while objects can be found on it, as far as its own an
   detections.errorOf = (cameraId) => (cameraId === 'a' ? 'no model' : '');
   assert.deepEqual([detections.watched('a'), detections.watched('b')], ['nothing', 'unknown']);
 });
+
+test('what another box sees is shown once, and nothing else comes of it', () => {
+  const detections = new Detections();
+  const [seen, shown]: [number[], number[]] = [[], []];
+  detections.seen.on((_, { wallMs }) => seen.push(wallMs));
+  detections.shown.on((_, { wallMs }) => shown.push(wallMs));
+  const at = (wallMs: number, source: 'model' | 'onvif' = 'onvif') => ({ wallMs, source, objects: [] });
+  detections.add('a', at(NOW_MS));
+  // By both of its streams, as they are asked for.
+  for (const time of [1_000, 1_000, 2_000, 1_000]) detections.hear('a', at(NOW_MS + time));
+  detections.hear('a', at(NOW_MS + 1_000, 'model'));
+  assert.deepEqual(seen, [NOW_MS]);
+  assert.deepEqual(
+    shown.map((wallMs) => wallMs - NOW_MS),
+    [0, 1_000, 2_000, 1_000],
+  );
+  assert.equal(detections.between('a', NOW_MS, NOW_MS + 10_000).length, 4);
+});

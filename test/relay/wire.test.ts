@@ -4,7 +4,14 @@ import fc from 'fast-check';
 import { AppError } from '../../src/base/errors.js';
 import { MAX_FRAME_BYTES } from '../../src/relay/wire/format.js';
 import { WireReader } from '../../src/relay/wire/reader.js';
-import { describedFields, readDescribed, readHello, readWelcome } from '../../src/relay/wire/texts.js';
+import {
+  describedFields,
+  readDescribed,
+  readHello,
+  readSeen,
+  readWelcome,
+  seenFields,
+} from '../../src/relay/wire/texts.js';
 import { aliveMessage, SeenMessage, textMessage } from '../../src/relay/wire/write.js';
 import { streamInfo } from '../support/ring.js';
 import { frameMessage, WireLog } from './wire-log.js';
@@ -80,6 +87,27 @@ test('a description comes as it went', () => {
   }
 });
 
+test('what is seen in a picture comes as it went, within bounds', () => {
+  const part = fc.double({ min: 0, max: 1, noNaN: true }).map((value) => value + 0);
+  const object = fc
+    .record({ label: fc.string({ maxLength: 64 }), score: part, box: fc.tuple(part, part, part, part) })
+    .map((made) => ({ ...made }));
+  const seen = fc
+    .record({
+      wallMs: fc.integer({ min: 0, max: 4e12 }),
+      source: fc.constantFrom('model' as const, 'onvif' as const),
+      objects: fc.array(object, { maxLength: 64 }),
+    })
+    .map((made) => ({ ...made }));
+  fc.assert(fc.property(seen, (said) => assert.deepEqual(readSeen(JSON.stringify(seenFields(said))), said)));
+  const long = { label: '\u0000'.repeat(500), score: 1 / 3, box: [1 / 3, 1 / 3, 1 / 3, 1 / 3] as const };
+  const crowd = { wallMs: 1, source: 'onvif' as const, objects: Array(500).fill(long) };
+  const message = textMessage('detection', seenFields(crowd));
+  const log = new WireLog();
+  new WireReader('sender', log).feed(message, 0, message.length);
+  assert.equal(readSeen((log.said[0] as { text: string }).text).objects.length, 64);
+});
+
 const isRefused = (fault: unknown): boolean => fault instanceof AppError && fault.code === 'relay_protocol';
 
 test('what is too long, or makes no sense, is refused before it is kept', () => {
@@ -115,5 +143,12 @@ test('what is too long, or makes no sense, is refused before it is kept', () => 
     '{"versions":[1,1],"box":"a b","source":"x"}',
   ])
     assert.throws(() => readHello(text), isRefused, text);
+  const nowhere = { label: 'car', score: 1, box: [0, 0, 1, 9] };
+  for (const objects of [[nowhere], [{ ...nowhere, box: [] }], Array(65).fill(nowhere), 'car'])
+    assert.throws(
+      () => readSeen(JSON.stringify({ wallMs: 1, source: 'model', objects })),
+      isRefused,
+      JSON.stringify(objects).slice(0, 80),
+    );
   assert.throws(() => readWelcome(JSON.stringify({ version: 1, path: Array(99).fill('a') })), isRefused);
 });

@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
+import type { SeenThere } from '../../relay/wire/texts.js';
 import { closeLeftRing } from '../../ring/replacement.js';
-import { sourceFields } from '../../ring/source-key.js';
+import { cameraIdOf, sourceFields } from '../../ring/source-key.js';
 import type { AnalyticsNews, RecordingNews } from '../messages.js';
 import { Camera, type CameraSettings, type CameraSlot } from './camera.js';
 import { Departures } from './departures.js';
@@ -30,6 +31,8 @@ export type AnalyticsListener = {
   /** Whether the camera sends analytics at present. */
   onTrack(cameraId: string, isThere: boolean): void;
   onNews(cameraId: string, news: AnalyticsNews): void;
+  /** Another box, of which its frames come, says what is seen in one; of both sources it may say the same. */
+  onSeenThere(cameraId: string, seen: SeenThere): void;
 };
 
 /** The path of frames that come by no other box. */
@@ -450,6 +453,9 @@ export class Cameras {
         break;
       case 'analytics':
         if (seat.hasMetadata) this.#analytics?.onNews(message.cameraId, message.news);
+        break;
+      case 'seen':
+        this.#analytics?.onSeenThere(cameraIdOf(message.cameraId), message.seen);
         break;
       case 'document':
         this.documents.onDocument(message.cameraId, message);

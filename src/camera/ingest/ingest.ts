@@ -102,6 +102,7 @@ export class Ingest {
           send({ type: 'playing', cameraId, attempt });
           send({ type: 'path', cameraId, attempt, path });
         },
+        onSeen: (seen) => send({ type: 'seen', cameraId, seen }),
         onStreaming: () => send({ type: 'streaming', cameraId, attempt }),
         onEnded: (fault) => send({ type: 'ended', cameraId, attempt, fault }),
       },

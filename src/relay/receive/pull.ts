@@ -8,7 +8,7 @@ import { relayError } from '../relay-error.js';
 import { clientTls } from '../shared-key-tls.js';
 import { MAX_PATH, MIN_VERSION, type TextType, VERSION } from '../wire/format.js';
 import { type FrameHead, type WireHandler, WireReader } from '../wire/reader.js';
-import { type Hello, readDescribed, readEnd, readWelcome } from '../wire/texts.js';
+import { type Hello, readDescribed, readEnd, readSeen, readWelcome, type SeenThere } from '../wire/texts.js';
 import { SeenMessage, textMessage } from '../wire/write.js';
 import { FramesIn, type Pulled } from './frames-in.js';
 
@@ -33,6 +33,8 @@ export type PullDeps = {
   readonly onRead: () => MonotonicMs;
   /** The box has answered: the boxes that the frames come by, itself last. */
   readonly onPath: (path: readonly string[]) => void;
+  /** That box, or one before it, saw this in a picture of it. */
+  readonly onSeen: (seen: SeenThere) => void;
   /** The first frame that can be shown is in the ring. */
   readonly onStreaming: () => void;
   /** Once; no frame is written to the ring after it. */
@@ -49,6 +51,8 @@ const STALL_AFTER_MS = 5_000;
 const WELCOME_WITHIN_MS = 10_000;
 /** So often the sender is told how far it was read: by that it sees that the link is slow. */
 const SEEN_EVERY_MS = 500;
+/** Cameras tell five times a second what they see; of more in a second nothing is taken. */
+const MAX_SEEN = 64;
 
 /**
  * One source of a camera as another box has it, from the connection to its end, and the error boundary around it: whatever that
@@ -70,6 +74,7 @@ export class Pull implements WireHandler {
   #isStreaming = false;
   #isEnded = false;
   #readBytes = 0;
+  #seenThisSecond = 0;
   #heardMs: MonotonicMs;
   #seenMs: MonotonicMs;
   #connectedMs: MonotonicMs;
@@ -125,6 +130,7 @@ export class Pull implements WireHandler {
   /** Every second. */
   tick(): void {
     const nowMs = this.#deps.clock.monotonicMs();
+    this.#seenThisSecond = 0;
     if (this.#socket === null || this.#isEnded || this.#deadline !== null) return;
     if (nowMs - this.#heardMs > STALL_AFTER_MS)
       this.#end(relayError('relay_stalled', `${this.#where} says nothing any more`));
@@ -140,6 +146,7 @@ export class Pull implements WireHandler {
 
   onText(type: TextType, text: string): void {
     if (type === 'welcome') this.#onWelcome(text);
+    else if (type === 'detection') this.#onSeen(text);
     else if (type === 'description') this.#frames.onDescribed(readDescribed(text));
     else if (type === 'end')
       throw relayError('relay_ended', `${this.#where} ended it: ${readEnd(text).reason}`);
@@ -185,6 +192,11 @@ export class Pull implements WireHandler {
       throw relayError('relay_loop', `${this.#where} has it by too many boxes: ${path.join(', ')}`);
     this.#isWelcome = true;
     this.#deps.onPath(path);
+  }
+
+  #onSeen(text: string): void {
+    this.#seenThisSecond += 1;
+    if (this.#seenThisSecond <= MAX_SEEN) this.#deps.onSeen(readSeen(text));
   }
 
   #onRead(buffer: Buffer, length: number): void {

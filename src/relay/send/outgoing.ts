@@ -47,6 +47,8 @@ const ALIVE_EVERY_MS = 1_000;
 const SILENT_AFTER_MS = 10_000;
 const HELLO_WITHIN_MS = 5_000;
 const END_WITHIN_MS = 2_000;
+/** What is seen in pictures waits for the link as they do; of more the oldest is left out. */
+const MAX_TEXTS = 8;
 
 const alive = aliveMessage();
 
@@ -70,6 +72,8 @@ export class Outgoing implements WireHandler {
   #toldAwaitsSound = false;
   /** What the socket hasn't taken yet. */
   #writes = 0;
+  /** What is to be said with the next frames. */
+  readonly #texts: Buffer[] = [];
   #isEnded = false;
   #sentMs: MonotonicMs;
   #heardMs: MonotonicMs;
@@ -152,6 +156,12 @@ export class Outgoing implements WireHandler {
     this.#pump();
   }
 
+  /** Says it when the link has room for it. */
+  tell(text: Buffer): void {
+    if (this.#texts.push(text) > MAX_TEXTS) this.#texts.shift();
+    this.#pump();
+  }
+
   end(reason: string): void {
     if (this.#isEnded) return;
     const socket = this.#socket;
@@ -183,6 +193,7 @@ export class Outgoing implements WireHandler {
     const { staging } = this.#deps;
     staging.clear();
     while (staging.usedBytes < FLUSH_BYTES && reader.next()) this.#stage(reader, staging, nowMs);
+    for (const text of this.#texts.splice(0)) staging.add(text);
     if (staging.usedBytes > 0) this.#write(staging.filled);
   };
 

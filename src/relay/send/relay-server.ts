@@ -4,7 +4,8 @@ import type { Logger } from '../../base/log.js';
 import { Bells } from '../../ring/bells.js';
 import type { AskAnswer, FromRelayThread, RelayThreadOptions, ToRelayThread } from '../messages.js';
 import { ASKING, serverTls } from '../shared-key-tls.js';
-import type { Ask } from '../wire/texts.js';
+import { type Ask, seenFields } from '../wire/texts.js';
+import { textMessage } from '../wire/write.js';
 import { Asked } from './asked.js';
 import { Outgoing, type SentFeed } from './outgoing.js';
 import { Rest } from './rest.js';
@@ -92,6 +93,11 @@ export class RelayServer {
     if (sent === undefined) return;
     if (message.type === 'gone') {
       for (const pull of [...sent.pulls]) pull.end('there is no such camera');
+      return;
+    }
+    if (message.type === 'seen') {
+      const text = textMessage('detection', seenFields(message.seen));
+      for (const pull of sent.pulls) pull.tell(text);
       return;
     }
     const { ring, path, bellId } = message;

@@ -18,9 +18,10 @@ export const messageType = {
   ask: 9,
   answer: 10,
   piece: 11,
+  detection: 12,
 } as const;
 
-export type TextType = 'hello' | 'welcome' | 'description' | 'end' | 'ask' | 'answer';
+export type TextType = 'hello' | 'welcome' | 'description' | 'end' | 'ask' | 'answer' | 'detection';
 
 /** Length of what follows (u32), type (u8). */
 export const HEAD_BYTES = 5;
@@ -31,7 +32,7 @@ export const BEFORE_FRAME_BYTES = HEAD_BYTES + FRAME_HEAD_BYTES;
 
 /** Of a frame's head, that of a later version included. */
 export const MAX_FRAME_HEAD_BYTES = 255;
-/** A description has 8 KB in a ring. */
+/** A description has 8 KB in a ring, and what is seen in a picture is as large at most. */
 export const MAX_TEXT_BYTES = 32_768;
 /** Of a question, and of what is said in an answer beside its bytes. */
 export const MAX_ASKED_BYTES = 131_072;

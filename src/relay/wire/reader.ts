@@ -38,7 +38,9 @@ export interface WireHandler {
 /** Who is listened to: a sender has frames, and whoever answers has pieces of what was asked for. */
 export type WireSide = 'sender' | 'puller' | 'asker' | 'answerer';
 
-const textTypes: readonly TextType[] = ['hello', 'welcome', 'description', 'end', 'ask', 'answer'];
+const textTypes: readonly TextType[] = [
+  ...(['hello', 'welcome', 'description', 'end', 'ask', 'answer', 'detection'] as const),
+];
 const textTypeOf = new Map<number, TextType>(textTypes.map((name) => [messageType[name], name]));
 const SEEN_BODY_BYTES = 8;
 const maxBytesOf = (type: number): number =>

@@ -33,6 +33,18 @@ export type Described = {
   readonly info: StreamInfo;
 };
 
+/** What is seen in a picture of the source; nothing, too. */
+export type SeenThere = {
+  /** When that was taken. */
+  readonly wallMs: number;
+  readonly source: 'model' | 'onvif';
+  readonly objects: readonly {
+    readonly label: string;
+    readonly score: number;
+    readonly box: readonly [x: number, y: number, width: number, height: number];
+  }[];
+};
+
 export type End = { readonly reason: string };
 
 /** A question of another box; what it asks for is for those to read whom it is passed to. */
@@ -51,6 +63,9 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 const MAX_NAME_CHARS = 200;
 const MAX_SETS = 64;
+/** More in one picture nobody tells apart. */
+const MAX_OBJECTS = 64;
+const MAX_LABEL_CHARS = 64;
 const MAX_SIDE = 65_535;
 const MAX_RATE_HZ = 1_000_000;
 const MAX_CHANNELS = 64;
@@ -81,6 +96,9 @@ const wholeOf = (value: unknown, what: string, min: number, max: number): number
   Number.isInteger(value) && (value as number) >= min && (value as number) <= max
     ? (value as number)
     : refuse(what);
+
+const numberOf = (value: unknown, what: string, min: number, max: number): number =>
+  typeof value === 'number' && value >= min && value <= max ? value : refuse(what);
 
 const oneOf = <T extends string>(value: unknown, known: readonly T[], what: string): T =>
   known.find((name) => name === value) ?? refuse(what);
@@ -191,3 +209,34 @@ const audioOf = (fields: Fields): AudioTrackInfo => ({
   config: bytesOf(fields['config'], "the sound's configuration"),
   codecString: textOf(fields['codecString'], "the sound's string"),
 });
+
+/** As JSON has it: the first objects, and of labels, which foreign models make, so much. */
+export const seenFields = ({ wallMs, source, objects }: SeenThere): unknown => ({
+  ...{ wallMs, source },
+  objects: objects
+    .slice(0, MAX_OBJECTS)
+    .map(({ label, score, box }) => ({ label: label.slice(0, MAX_LABEL_CHARS), score, box })),
+});
+
+export const readSeen = (text: string): SeenThere => {
+  const { wallMs, source, objects } = parsed(text);
+  if (!Array.isArray(objects) || objects.length > MAX_OBJECTS) return refuse('what is seen');
+  return {
+    wallMs: numberOf(wallMs, 'when it was seen', 0, Number.MAX_SAFE_INTEGER),
+    source: oneOf(source, ['model', 'onvif'], 'who saw it'),
+    objects: objects.map((object) => {
+      const { label, score, box } = fieldsOf(object, 'an object');
+      return {
+        label: textOf(label, 'a label', MAX_LABEL_CHARS),
+        score: numberOf(score, 'a score', 0, 1),
+        box: boxPartsOf(box),
+      };
+    }),
+  };
+};
+
+const boxPartsOf = (value: unknown): SeenThere['objects'][number]['box'] => {
+  if (!Array.isArray(value) || value.length !== 4) return refuse('where it is');
+  const [x, y, width, height] = value.map((part) => numberOf(part, 'where it is', -1, 2));
+  return [x!, y!, width!, height!];
+};

@@ -126,6 +126,7 @@ export const setUp = () => {
       analytics: {
         onTrack: (id, isThere) => void heard.push(`${id} ${isThere ? 'there' : 'gone'}`),
         onNews: (id) => void heard.push(`${id} news`),
+        onSeenThere: (id) => void heard.push(`${id} seen there`),
       },
     },
   );
