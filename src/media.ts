@@ -10,7 +10,7 @@ import type { Logger } from './base/log.js';
 import { machineMemoryBytes } from './base/machine-memory.js';
 import { Signal } from './base/signal.js';
 import { credentialsOf } from './camera/camera-url.js';
-import { Cameras, type CamerasOptions } from './camera/fleet/cameras.js';
+import { type AnalyticsListener, Cameras, type CamerasOptions } from './camera/fleet/cameras.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
 import type { AnalyticsNews } from './camera/messages.js';
 import { allCameras } from './camera/owners.js';
@@ -31,6 +31,7 @@ import { openUdpDoor } from './live/whep/door/udp-door.js';
 import { WhepService } from './live/whep/service.js';
 import { spawnWhepWorker } from './live/whep/worker-thread.js';
 import { EventCameras } from './onvif/events/event-cameras.js';
+import { answerPtz, FarPtz, type MovableCamera } from './onvif/ptz/far-ptz.js';
 import { type OnvifCamera, PtzCameras } from './onvif/ptz/ptz-cameras.js';
 import type { Threads } from './ops/threads.js';
 import { clusterNow, othersOf } from './other-boxes.js';
@@ -60,8 +61,8 @@ export type Media = Recording & {
   /** Sends pictures to other boxes; null: there are none. */
   readonly relay: Relay | null;
   readonly trials: Trials;
-  /** Those that can be moved. */
-  readonly ptz: PtzCameras;
+  /** Those that can be moved, by whichever box has them; throws `no_ptz`. */
+  readonly ptz: { get(cameraId: string): MovableCamera };
   readonly eventCameras: EventCameras;
   /** Once a second, when the cameras were looked at. */
   readonly beat: Signal;
@@ -252,7 +253,7 @@ function* onvifCamerasOf(registry: CameraRegistry): Iterable<OnvifCamera> {
   }
 }
 
-type AskedCameras = Pick<Media, 'ptz' | 'eventCameras'>;
+type AskedCameras = { readonly ptz: PtzCameras; readonly eventCameras: EventCameras };
 
 /** Cameras that are asked by ONVIF what RTSP can't tell or do: to move, and what they notice. */
 const askByOnvif = (
@@ -281,6 +282,25 @@ const askByOnvif = (
   return { ptz, eventCameras };
 };
 
+/** The box that has a camera moves it; any is asked. */
+const movedByOwners = (
+  ptz: PtzCameras,
+  registry: CameraRegistry,
+  { cluster }: Storage,
+  clock: Clock,
+): Media['ptz'] => {
+  if (cluster === null) return ptz;
+  const { questions, owners } = cluster;
+  questions.answer('ptz', (content) => answerPtz(content, (id) => ptz.get(id)));
+  const far = new FarPtz({ clock, ask: (box, question) => questions.ask(box, 'ptz', question) });
+  return {
+    get: (id) => {
+      const box = registry.isHere(id) ? null : owners.boxOf(id);
+      return box === null || !registry.get(id, false).ptz ? ptz.get(id) : far.camera(id, box);
+    },
+  };
+};
+
 /** Pictures of the cameras; ffmpeg is started when the first one is wanted. */
 const buildPictures = (
   decoder: DecoderProcess,
@@ -305,16 +325,28 @@ const startRelay = async (
   { boxName, host, cluster }: Config,
   { clock, log, threads }: MediaDeps,
   { relayKey: key }: Storage,
-  cameras: Cameras,
+  { cameras, detections }: Pick<Media, 'cameras' | 'detections'>,
   { others }: Archive,
 ): Promise<Relay | null> => {
   if (cluster === null || key === null || others === null) return null;
   const { Relay } = await import('./relay/relay.js');
-  return await Relay.start(
+  const relay = await Relay.start(
     { box: boxName, host, port: cluster.relayPort, key },
     { clock, log, threads, feeds: cameras, answers: (box, question) => others.answer(box, question) },
   );
+  detections.shown.on((cameraId, detection) => {
+    for (const source of sourceKeysOf(cameraId)) relay.tell(source, detection);
+  });
+  return relay;
 };
+
+/** What cameras' own analytics tell; and what other boxes see at those that they have. */
+const listenerOf = (analytics: Media['analytics'], detections: Detections): AnalyticsListener => ({
+  onTrack: analytics.track.emit,
+  onNews: analytics.news.emit,
+  onSeenThere: (cameraId, { objects, ...seen }) =>
+    detections.hear(cameraId, { ...seen, objects: objects.map((object) => ({ ...object, zone: '' })) }),
+});
 
 /** Ends what was allowed of a camera until now. */
 const endingsOf = (
@@ -363,7 +395,7 @@ export const startMedia = async (
     spawn: counted(deps.spawn, threads),
     onChange: camerasChanged.emit,
     recordings: desk,
-    analytics: { onTrack: analytics.track.emit, onNews: analytics.news.emit },
+    analytics: listenerOf(analytics, detections),
     collectGarbage: () => threads.collectGarbage(),
   });
   const decoder = new DecoderProcess(config.ffmpegPath, { clock, log });
@@ -390,7 +422,7 @@ export const startMedia = async (
     problemOf: (thrown) => problemOf(thrown).problem,
     sourceOf: (cameraId, stream) => registry.sourceOf(cameraId, stream),
   });
-  detections.seen.on((cameraId, detection) => walls.seen(cameraId, detection));
+  detections.shown.on((cameraId, detection) => walls.seen(cameraId, detection));
   const hls = new LiveHls({
     ...{ clock, log, feeds: cameras, alwaysOn: () => registry.alwaysOnHls() },
     // As much as rings may take, unless somebody says otherwise of those.
@@ -415,7 +447,7 @@ export const startMedia = async (
   stops.push(() => desk.hasten());
   stops.push(() => registry.stop());
   stops.push(() => whep.stop());
-  const relay = await startRelay(config, deps, storage, cameras, recording.archive);
+  const relay = await startRelay(config, deps, storage, { cameras, detections }, recording.archive);
   stops.push(() => relay?.stop());
   registry.start();
   const trials = new Trials({ clock, log, spawn: counted(deps.spawn, threads), office: desk });
@@ -427,7 +459,7 @@ export const startMedia = async (
     analytics,
     beat,
     trials,
-    ptz,
+    ptz: movedByOwners(ptz, registry, storage, clock),
     eventCameras,
     webSockets,
     walls,

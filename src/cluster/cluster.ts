@@ -15,6 +15,7 @@ import { NatsLink, type NatsLinkOptions } from './nats-link.js';
 import { Claims } from './owners/claims.js';
 import { type OwnedCameras, Ownership } from './owners/ownership.js';
 import { ReportWire } from './owners/wire.js';
+import { Questions } from './questions.js';
 import { derivedKey, SealedText } from './sealed-text.js';
 import { SettingsLog } from './settings-log.js';
 import { SharedSettings } from './shared-settings.js';
@@ -69,6 +70,8 @@ const knownBoxesIn = (text: string | null): KnownBox[] =>
 export class Cluster {
   /** Which cameras this box has. */
   readonly owners: Ownership;
+  /** What boxes ask each other. */
+  readonly questions: Questions;
   readonly #options: ClusterOptions;
   readonly #boot = newId();
   readonly #deps: ClusterDeps;
@@ -107,6 +110,14 @@ export class Cluster {
         }),
     );
     this.owners = this.#buildOwners();
+    this.questions = new Questions(
+      clusterName,
+      { box: options.boxName, boot: this.#boot },
+      {
+        ...{ log, link: this.#link, boxes: () => this.boxes.boxes },
+        sealed: new SealedText(derivedKey(secret, clusterName, 'questions')),
+      },
+    );
   }
 
   /**
@@ -250,6 +261,7 @@ export class Cluster {
     if (!this.#listening.has(connection)) {
       this.#listening.add(connection);
       this.#changes.listen(connection, () => void this.#look());
+      this.questions.listen(connection);
     }
     let what: keyof Faults = 'read';
     try {

@@ -73,6 +73,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   too_many_attempts: 429,
   login_busy: 429,
   tests_busy: 429,
+  box_unreachable: 502,
   database_unavailable: 503,
   cluster_unavailable: 503,
   cluster_key_wrong: 503,

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { AppError } from '../../base/errors.js';
-import type { PtzCamera } from '../../onvif/ptz/ptz-camera.js';
+import type { MovableCamera } from '../../onvif/ptz/far-ptz.js';
 import { newPresetSchema, presetSchema, presetToken, ptzSchema } from '../onvif-schemas.js';
 import { type Route, route } from '../route.js';
 import { idParams, idSchema, messageSchema } from '../schemas.js';
 
 export type PtzRoutesDeps = {
   readonly cameras: { has(id: string): boolean };
-  /** Throws `no_ptz`. */
-  readonly ptz: { get(cameraId: string): PtzCamera };
+  /** By whichever box; throws `no_ptz`. */
+  readonly ptz: { get(cameraId: string): MovableCamera };
 };
 
 const presetParams = z.object({ id: idSchema, preset: presetToken });
 
 /** Cameras that can be moved. */
 export const ptzRoutes = ({ cameras, ptz }: PtzRoutesDeps): Route[] => {
-  const found = (id: string): PtzCamera => {
+  const found = (id: string): MovableCamera => {
     if (!cameras.has(id)) throw new AppError('not_found', `there is no camera ${id}`);
     return ptz.get(id);
   };
