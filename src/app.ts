@@ -6,7 +6,7 @@ import type { Clock } from './base/clock.js';
 import type { Logger } from './base/log.js';
 import { ThreadStats } from './base/thread-stats.js';
 import type { SpawnCameraWorker } from './camera/fleet/worker-thread.js';
-import { clusterFacts } from './cluster-facts.js';
+import { clusterDoor, storeQueueOf } from './cluster-facts.js';
 import type { Config } from './config.js';
 import { buildDetection } from './detection.js';
 import { buildHappenings } from './happenings.js';
@@ -108,6 +108,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const events = buildHappenings({ clock, log }, storage, media, stops);
   storage.cluster?.begin({
     ...{ version, mainStats, relayPort: media.relay?.port ?? null },
+    store: () => storeQueueOf(media.archive, clock),
     cameras: {
       list: () => media.registry.stored,
       isReady: (id) => media.registry.isReady(id),
@@ -135,7 +136,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const routes = buildRoutes({
     ...{ clock, version, storage, media, operations, models, streams, onvifDevice },
     ...{ log: hub, events, serverSent, service, trail, notices },
-    cluster: () => clusterFacts(config.boxName, storage.cluster, clock),
+    cluster: clusterDoor(config.boxName, storage.cluster, clock),
   });
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
     operations.metrics.requestDone(route, method, status, durationSec);

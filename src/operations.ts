@@ -1,6 +1,7 @@
 import { uptime } from 'node:os';
 import type { Clock } from './base/clock.js';
 import type { Signal } from './base/signal.js';
+import { storeQueueOf } from './cluster-facts.js';
 import type { Config } from './config.js';
 import type { Detecting } from './detect/detecting.js';
 import type { EventHub } from './events/event-hub.js';
@@ -102,15 +103,14 @@ export const buildOperations = (
         return { webhooks: { waiting, sending, ...counts }, mqtt: notices.mqtt?.figures ?? null };
       },
       store: () => {
-        const { offsite } = archive;
-        if (offsite === null) return null;
-        const { state, isUp } = offsite;
-        const oldestMs = state?.oldestMs ?? null;
-        return {
-          ...{ isUp, waiting: state?.waiting ?? 0, sentBytes: state?.copiedBytes ?? 0 },
-          ...{ copied: state?.copied ?? 0, deleted: state?.deleted ?? 0, failed: state?.failed ?? 0 },
-          oldestSec: oldestMs === null ? 0 : Math.max(0, (clock.wallMs() - oldestMs) / 1_000),
-        };
+        const queue = storeQueueOf(archive, clock);
+        const state = archive.offsite?.state ?? null;
+        return (
+          queue && {
+            ...{ ...queue, sentBytes: state?.copiedBytes ?? 0 },
+            ...{ copied: state?.copied ?? 0, deleted: state?.deleted ?? 0, failed: state?.failed ?? 0 },
+          }
+        );
       },
       cluster: () => {
         if (cluster === null) return null;

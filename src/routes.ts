@@ -77,7 +77,7 @@ export type RoutesDeps = {
   readonly notices: Notices;
   readonly serverSent: ServerSentStreams;
   readonly trail: AuditRoutesDeps['trail'];
-  readonly cluster: ClusterRoutesDeps['cluster'];
+  readonly cluster: ClusterRoutesDeps;
   readonly streams: StreamAccess;
   /** null: the service is no ONVIF device. */
   readonly onvifDevice: OnvifDeviceFacts | null;
@@ -92,11 +92,12 @@ const managementRoutes = (deps: RoutesDeps): Route[] => {
   const { change } = store;
   const onCamerasChanged = () => registry.reload();
   const ownEndpoint = onvifDevice && `urn:uuid:${onvifDevice.facts.uuid}`;
+  const box = storage.cluster === null ? null : deps.cluster.cluster().box;
   const timeZone = (): string => store.settings.all().time_zone || machineTimeZone();
   return [
     ...loginRoutes({ accounts, onLoginFailure: (reason) => operations.metrics.loginFailed(reason) }),
     ...sessionRoutes({ sessions }),
-    ...meRoutes({ accounts, sessions, preferences: store.preferences, change, timeZone }),
+    ...meRoutes({ accounts, sessions, preferences: store.preferences, change, timeZone, box }),
     ...layoutRoutes({ layouts: store.layouts, change }),
     ...settingRoutes({
       settings: store.settings,
@@ -124,7 +125,7 @@ const managementRoutes = (deps: RoutesDeps): Route[] => {
       },
     }),
     ...statsRoutes(operations),
-    ...clusterRoutes({ cluster }),
+    ...clusterRoutes(cluster),
   ];
 };
 

@@ -52,6 +52,8 @@ const table = {
   'audit.read': ['admin'],
   /** Which boxes there are, and whose cameras are whose. */
   'cluster.read': ['admin'],
+  /** To say that one of them is gone for good. */
+  'cluster.manage': ['admin'],
   'backup.manage': ['admin'],
 } as const satisfies Readonly<Record<string, readonly Role[]>>;
 
@@ -74,6 +76,7 @@ const ofTheWhole: ReadonlySet<Permission> = new Set([
     'settings.manage',
     'audit.read',
     'cluster.read',
+    'cluster.manage',
     'backup.manage',
   ] as const),
 ]);

@@ -1,7 +1,7 @@
 import { AppError } from '../base/errors.js';
 
-/** `cluster_unavailable` and `box_unreachable` may pass; `cluster_key_wrong` needs a person. */
-export type ClusterErrorCode = 'cluster_unavailable' | 'cluster_key_wrong' | 'box_unreachable';
+/** `cluster_unavailable` and `box_unreachable` may pass; `cluster_key_wrong` and `box_here` need a person. */
+export type ClusterErrorCode = 'cluster_unavailable' | 'cluster_key_wrong' | 'box_unreachable' | 'box_here';
 
 export const clusterError = (
   code: ClusterErrorCode,

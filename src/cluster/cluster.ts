@@ -6,6 +6,7 @@ import type { Logger } from '../base/log.js';
 import type { Signal } from '../base/signal.js';
 import { type SharedEffects, SharedRecords } from '../store/shared/shared-records.js';
 import type { Store } from '../store/store.js';
+import type { StoreQueue } from './boxes/beat.js';
 import type { BoxesView, KnownBox } from './boxes/box-table.js';
 import { Boxes } from './boxes/boxes.js';
 import { clusterError } from './cluster-error.js';
@@ -40,6 +41,8 @@ export type OwnStart = {
   readonly cameras: OwnedCameras;
   /** Where this box is asked for live pictures; null: nowhere. */
   readonly relayPort: number | null;
+  /** What waits to be copied; null: nothing ever does. */
+  readonly store: () => StoreQueue | null;
 };
 
 /** Why the settings can't be that now. */
@@ -157,7 +160,7 @@ export class Cluster {
   }
 
   /** Takes its share of the cameras from now on. */
-  begin({ version, mainStats, cameras, relayPort }: OwnStart): void {
+  begin({ version, mainStats, cameras, relayPort, store: queue }: OwnStart): void {
     const { address, ca, login, boxName, clusterName, secret, capacity, boxAddress, lostMs } = this.#options;
     const { clock, log, store } = this.#deps;
     this.#boxes = new Boxes(
@@ -175,10 +178,33 @@ export class Cluster {
       },
     );
     this.#boxes.changed.on((isNews) => {
-      this.#boxes?.tell(this.owners.count);
+      this.#boxes?.tell(this.owners.count, queue());
       if (isNews) this.owners.lookSoon();
     });
+    this.questions.answer('forget_box', async (box) => {
+      if (typeof box === 'string') this.#boxes?.forget(box);
+    });
     this.owners.begin(cameras);
+  }
+
+  /**
+   * A box is gone for good: no box waits for it or counts it any more. Returns those that couldn't be told, which count it for 10
+   * minutes more. Throws `not_found`, `box_here`.
+   */
+  async forget(name: string): Promise<readonly string[]> {
+    const { boxes, awaited } = this.boxes;
+    const known = boxes.find((box) => box.name === name);
+    if (known === undefined && !awaited.includes(name))
+      throw new AppError('not_found', `there is no box ${name}`);
+    if (known?.isHere === true)
+      throw clusterError('box_here', `the box ${name} is here: end it first, and it goes by itself`);
+    this.#boxes?.forget(name);
+    this.#deps.log.info('a box is gone for good', { box: name });
+    const others = boxes.filter(({ isHere, name: other }) => isHere && other !== this.#options.boxName);
+    const told = await Promise.allSettled(
+      others.map(({ name: other }) => this.questions.ask(other, 'forget_box', name)),
+    );
+    return others.filter((_, index) => told[index]?.status === 'rejected').map((other) => other.name);
   }
 
   /** Before the service ends: others take all cameras while this box still has them. */

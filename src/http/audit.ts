@@ -11,6 +11,7 @@ export const auditActions = [
   'create_camera',
   'update_camera',
   'delete_camera',
+  'forget_box',
   'change_cameras',
   'test_camera',
   'probe_device',

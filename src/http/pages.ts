@@ -39,7 +39,7 @@ const policyOf = (path: string): string =>
 
 /** Paths of the app's own pages, each of which gets the one document. */
 const PAGE_PATH =
-  /^\/(?:$|(?:login|setup|wall|camera|archive|events|cameras|users|keys|webhooks|system|logs|me)(?:\/[^/]{1,200}){0,2}$)/;
+  /^\/(?:$|(?:login|setup|wall|camera|archive|events|cameras|users|keys|webhooks|cluster|system|logs|me)(?:\/[^/]{1,200}){0,2}$)/;
 /** Pages of the guide; its first one as people type it, too. */
 const GUIDE_PATH = /^\/docs(?:\/([a-z-]{1,40})?)?$/;
 /** Files whose name has the hash of what is in them never change. */

@@ -60,6 +60,7 @@ const statusOfCode: Readonly<Record<string, number>> = {
   route_not_found: 404,
   method_not_allowed: 405,
   exists: 409,
+  box_here: 409,
   last_admin: 409,
   too_many_layouts: 409,
   too_many_webhooks: 409,

@@ -13,12 +13,14 @@ const own = {
   cameras: 0,
   address: null,
   relayPort: null,
+  store: null,
   version: '1',
 };
 
 const beatBy = (box: string, seq: number, more: Partial<Beat> = {}): Beat => ({
   ...{ box, boot: `${box}-boot`, seq, state: 'here', capacity: 1, load: 0.5, cameras: 3 },
-  ...{ address: null, relayPort: null, version: '1', hears: [{ box: 'own', boot: 'own-boot' }] },
+  ...{ address: null, relayPort: null, version: '1', store: null },
+  hears: [{ box: 'own', boot: 'own-boot' }],
   ...more,
 });
 
@@ -220,6 +222,29 @@ test('a box that does not hear itself knows that it hears nobody', () => {
   assert.equal(alone.view().isUnheard, false, 'it has no server: that is told otherwise');
 });
 
+test('a box that is gone for good is counted no more, nor is one that was never heard again, and one that is here stays', () => {
+  const { table, pass, here, view } = open([{ name: 'past', hasLeft: false }]);
+  const forget = (name: string): void => table.forget(name, 1_000 as MonotonicMs);
+  pass(2_000, ['a', 'b', 'c']);
+  pass(2_000, ['a']);
+  assert.deepEqual([here(), view().hasMajority, view().awaited], [['a', 'own'], false, ['past']]);
+  forget('a');
+  forget('nobody');
+  assert.deepEqual([here(), view().hasMajority], [['a', 'own'], false]);
+  forget('b');
+  assert.equal(view().hasMajority, false, 'two of four');
+  forget('past');
+  assert.deepEqual(
+    [view().hasMajority, view().awaited, view().boxes.map(({ name }) => name)],
+    [true, [], ['a', 'c', 'own']],
+    'two of three',
+  );
+  const left = table.known.filter(({ hasLeft }) => hasLeft).map(({ name }) => name);
+  assert.deepEqual(left, ['b', 'past'], 'nor does the next start wait for them');
+  pass(500, ['a', 'b']);
+  assert.deepEqual(here(), ['a', 'b', 'own'], 'it was not gone after all');
+});
+
 test('a beat comes back as it was sent, and nothing else is taken for one', () => {
   const name = fc.stringMatching(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,20}[A-Za-z0-9])?$/);
   const bootId = fc.stringMatching(/^[\w-]{1,64}$/);
@@ -233,6 +258,11 @@ test('a beat comes back as it was sent, and nothing else is taken for one', () =
     },
     address: fc.constantFrom(null, 'https://box:8443', 'http://127.0.0.1:8080'),
     relayPort: fc.option(fc.integer({ min: 1, max: 65_535 })),
+    store: fc.option(
+      fc
+        .record({ isUp: fc.boolean(), waiting: fc.nat(), oldestSec: fc.nat() })
+        .map((queue) => ({ ...queue })),
+    ),
     ...{
       version: fc.string({ maxLength: 20 }),
       hears: fc.array(fc.record({ box: name, boot: bootId }, { noNullPrototype: true }), { maxLength: 5 }),

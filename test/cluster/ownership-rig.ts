@@ -159,6 +159,7 @@ export class ModelBox {
       load: 0,
       address: `http://${this.name}:8080`,
       relayPort: 7440,
+      store: null,
       version: '1',
     };
     return { ...own, cameras: this.ownership?.count ?? 0 };

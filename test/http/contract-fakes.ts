@@ -5,6 +5,7 @@ import { AppError } from '../../src/base/errors.js';
 import { eventIdOf, type KeptEvent } from '../../src/events/kept/event.js';
 import { archiveRoutes } from '../../src/http/routes/archive.js';
 import { type CameraTestRoutesDeps, cameraTestRoutes } from '../../src/http/routes/camera-tests.js';
+import { clusterRoutes } from '../../src/http/routes/cluster.js';
 import { exportRoutes } from '../../src/http/routes/exports.js';
 import { hlsRoutes } from '../../src/http/routes/hls.js';
 import { type KeptEventRoutesDeps, keptEventRoutes } from '../../src/http/routes/kept-events.js';
@@ -20,6 +21,7 @@ import { FakeArchive } from '../support/fake-archive.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { fixtures } from '../support/fixtures.js';
 import { startWebServer, type WebServer } from '../support/web-server.js';
+import { fakeCluster } from './contract-cluster.js';
 
 const busy = (): never => {
   throw authError('login_busy', 'too many logins at once', { retryAfterSec: 2 });
@@ -164,10 +166,12 @@ export const startFakeOutputs = async (): Promise<{
       },
       viewers: { takePlace: () => ({ release: () => {} }) },
     }),
+    ...clusterRoutes(fakeCluster),
     ...meRoutes({
       accounts: { mustChangePassword: () => false, changePassword: busy },
       sessions: { of: () => [], endOf: () => false },
       timeZone: () => 'UTC',
+      box: null,
       preferences: { textOf: () => '{}', put: () => undefined },
       change: async (work) => work(),
     }),

@@ -68,6 +68,7 @@ export const stepsOf = (adminPassword: string): readonly Step[] => [
   ['POST', '/api/webhooks/unknown/secret', undefined, 404],
   ['POST', '/api/webhooks/unknown/test', undefined, 404],
   ['GET', '/api/cluster', undefined, 200],
+  ['DELETE', '/api/cluster/boxes/nobody', undefined, 404],
   ['GET', '/api/audit', undefined, 200],
   ['GET', '/api/audit?cursor=never', undefined, 400],
   ['GET', '/api/settings', undefined, 200],

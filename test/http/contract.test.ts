@@ -22,6 +22,7 @@ import { startTestApp, type TestApp, USER_PASSWORD } from '../support/test-app.j
 import { until } from '../support/until.js';
 import { callLayouts, callReplacements, callSessions } from './contract-accounts.js';
 import { checkAudit } from './contract-audit.js';
+import { callCluster } from './contract-cluster.js';
 import { callDetections, callSubtitles } from './contract-detections.js';
 import { callEvents } from './contract-events.js';
 import { callExports } from './contract-exports.js';
@@ -90,7 +91,7 @@ test('every route asks for its token, role and input', async () => {
         ...(body && { body }),
       });
       assert.equal(status, 400, `${method} ${path}`);
-      assert.match(problem.errors[0].path, /^(id|username|filename)$/);
+      assert.match(problem.errors[0].path, /^(id|name|username|filename)$/);
     }
   }
 });
@@ -401,7 +402,7 @@ test('a WebRTC session is opened, refused, and ended by the address that its ans
 });
 
 test('a snapshot is a picture, the one that the client has, or why there is none', () => callPictures(fakes));
-
+test('a box is said to be gone for good, or is here', () => callCluster(fakes));
 test('events are searched, seen, protected and shown, or it is said why not', () => callEvents(fakes));
 
 test('the archive is listed, played and exported, or says what is wrong', async () => {
@@ -487,7 +488,6 @@ test('streams of events answer with events', async () => {
 });
 
 test('ONVIF devices are asked a few at a time', () => callOnvif(app));
-
 test('cameras are moved, where they can be', () => callPtz(app));
 
 test('every answer is what the document says, every documented status was seen, and all of it audited', () => {

@@ -74,6 +74,7 @@ const table: readonly Row[] = [
   ['GET', '/api/settings', '401', '403', '403', 'ok', '403', ...bad],
   ['GET', '/api/models', '401', 'ok', 'ok', 'ok', '403', ...bad],
   ['GET', '/api/cluster', '401', '403', '403', 'ok', '403', ...bad],
+  ['DELETE', '/api/cluster/boxes/matrix', '401', '403', '403', 'ok', '403', ...bad],
   ['GET', '/api/audit', '401', '403', '403', 'ok', '403', ...bad],
   ['PUT', '/api/settings', '401', '403', '403', 'ok', '403', ...bad],
   ['GET', '/api/webhooks', '401', '403', '403', 'ok', '403', ...bad],

@@ -6,6 +6,15 @@ export type BoxState = 'here' | 'leaving' | 'gone';
 /** A box, and which start of it. */
 export type Boot = { readonly box: string; readonly boot: string };
 
+/** What waits there to be copied to the object store. */
+export type StoreQueue = {
+  /** The store answered last time. */
+  readonly isUp: boolean;
+  readonly waiting: number;
+  /** How long the first of them has waited. */
+  readonly oldestSec: number;
+};
+
 /** What a box tells of itself, over and over. */
 export type Beat = {
   readonly box: string;
@@ -24,6 +33,8 @@ export type Beat = {
   /** Where it is asked for live pictures, on the host of that address; null: nowhere. */
   readonly relayPort: number | null;
   readonly version: string;
+  /** Null: it copies nothing, or is of a version that doesn't say. */
+  readonly store: StoreQueue | null;
   /**
    * Whom it has heard lately, whether it believes that they live or not: who finds its own start here knows that this was said
    * just now, and isn't said again by somebody else.
@@ -53,6 +64,14 @@ const isAddress = (value: unknown): value is string | null =>
 const isPort = (value: unknown): value is number | null =>
   value === null || (Number.isInteger(value) && isWithin(value, 65_535) && value > 0);
 
+const storeOf = (value: unknown): StoreQueue | null => {
+  if (typeof value !== 'object' || value === null) return null;
+  const { isUp, waiting, oldestSec } = value as Readonly<Record<string, unknown>>;
+  const max = Number.MAX_SAFE_INTEGER;
+  if (typeof isUp !== 'boolean' || !isWithin(waiting, max) || !isWithin(oldestSec, max)) return null;
+  return { isUp, waiting, oldestSec };
+};
+
 const isName = (value: unknown): value is string => isText(value, 63) && isBoxName(value);
 
 const isBootId = (value: unknown): value is string => isText(value, 64) && value !== '';
@@ -76,7 +95,7 @@ const jsonOf = (text: string): Readonly<Record<string, unknown>> | null => {
 /** Null: it is none. What a newer version tells besides is left out. */
 export const beatOf = (text: string): Beat | null => {
   if (text.length > MAX_BYTES) return null;
-  const { box, boot, seq, state, capacity, load, cameras, address, relayPort, version, hears } =
+  const { box, boot, seq, state, capacity, load, cameras, address, relayPort, version, store, hears } =
     jsonOf(text) ?? {};
   const known = STATES.find((name) => name === state);
   if (!isName(box) || !isBootId(boot) || !isText(version, 64) || known === undefined) return null;
@@ -91,5 +110,6 @@ export const beatOf = (text: string): Beat | null => {
     ...{ box, boot, seq, state: known, capacity, load, cameras, address, version },
     hears: hears.map((heard) => ({ box: heard.box, boot: heard.boot })),
     relayPort: (relayPort as number | null | undefined) ?? null,
+    store: storeOf(store),
   };
 };

@@ -129,6 +129,15 @@ export class BoxTable {
     Object.assign(member, { beat, heardMs: nowMs, isHere: true, isCounted: true });
   }
 
+  /** It is gone for good: it isn't counted, waited for or shown any more, unless it is heard again. One that is here stays. */
+  forget(name: string, nowMs: MonotonicMs): void {
+    if (this.#others.get(name)?.isHere === true) return;
+    const wasKnown = this.#others.delete(name) || this.#awaited.delete(name);
+    if (!wasKnown) return;
+    this.#left.set(name, nowMs);
+    this.#hasNews = true;
+  }
+
   /** True: something is another than it was told last. */
   look(moment: Moment): boolean {
     const last = this.#last;

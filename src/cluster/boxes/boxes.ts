@@ -3,6 +3,7 @@ import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import { Signal } from '../../base/signal.js';
 import { startThread, type ThreadHandle } from '../../base/thread-handle.js';
+import type { StoreQueue } from './beat.js';
 import type { BoxesView, BoxView, KnownBox } from './box-table.js';
 import type { FromPulse, PulseSetup, ToPulse } from './messages.js';
 
@@ -53,9 +54,14 @@ export class Boxes {
     return this.#view;
   }
 
-  /** How many cameras this one has. */
-  tell(count: number): void {
-    this.#thread.send({ type: 'cameras', count });
+  /** What the others are told of this one: its cameras, and what waits to be copied. */
+  tell(cameras: number, store: StoreQueue | null): void {
+    this.#thread.send({ type: 'own', cameras, store });
+  }
+
+  /** Nobody is to wait for a box that is gone for good. */
+  forget(box: string): void {
+    this.#thread.send({ type: 'forget', box });
   }
 
   /** Says that this one hands its cameras over. */

@@ -1,5 +1,6 @@
 import type { LogFields, LogLevel } from '../../base/log.js';
 import type { NatsLinkOptions } from '../nats-link.js';
+import type { StoreQueue } from './beat.js';
 import type { BoxesView, KnownBox } from './box-table.js';
 
 /** What of a box stays as it is while it runs. */
@@ -29,7 +30,10 @@ export type PulseSetup = {
 };
 
 export type ToPulse =
-  | { readonly type: 'cameras'; readonly count: number }
+  /** How many cameras it has, and what waits to be copied. */
+  | { readonly type: 'own'; readonly cameras: number; readonly store: StoreQueue | null }
+  /** Nobody is to wait for this box any more. */
+  | { readonly type: 'forget'; readonly box: string }
   /** This box hands its cameras over. */
   | { readonly type: 'leave' }
   /** Says goodbye, and ends the thread. */

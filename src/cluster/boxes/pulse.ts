@@ -5,7 +5,7 @@ import type { Logger } from '../../base/log.js';
 import { readBeats } from '../../base/thread-stats.js';
 import { NatsLink } from '../nats-link.js';
 import { SealedText } from '../sealed-text.js';
-import { type Beat, beatOf, beatText } from './beat.js';
+import { type Beat, beatOf, beatText, type StoreQueue } from './beat.js';
 import { BoxTable } from './box-table.js';
 import type { FromPulse, PulseSetup, ToPulse } from './messages.js';
 
@@ -42,7 +42,7 @@ export class Pulse {
   readonly #timer: Timer;
   readonly #listening = new WeakSet<NatsConnection>();
   #seq: number;
-  #cameras = 0;
+  #told: { readonly cameras: number; readonly store: StoreQueue | null } = { cameras: 0, store: null };
   #isLeaving = false;
   #beatMs = Number.NEGATIVE_INFINITY;
   #toldMs = Number.NEGATIVE_INFINITY;
@@ -70,8 +70,12 @@ export class Pulse {
 
   /** All messages but the last. */
   handle(message: Exclude<ToPulse, { type: 'stop' }>): void {
-    if (message.type === 'cameras') {
-      this.#cameras = message.count;
+    if (message.type === 'own') {
+      this.#told = { cameras: message.cameras, store: message.store };
+      return;
+    }
+    if (message.type === 'forget') {
+      this.#table.forget(message.box, this.#deps.clock.monotonicMs());
       return;
     }
     this.#isLeaving = true;
@@ -122,16 +126,16 @@ export class Pulse {
 
   #publish(state: Beat['state']): void {
     const { name: box, ...own } = this.#setup.own;
-    const { load, cameras } = this.#own;
+    const { load, cameras, store } = this.#own;
     const hears = this.#table.hears;
-    const text = beatText({ ...own, box, seq: this.#seq++, state, load, cameras, hears });
+    const text = beatText({ ...own, box, seq: this.#seq++, state, load, cameras, store, hears });
     this.#link.connection?.publish(this.#subject, this.#sealed.seal(SEALED_NAME, text));
   }
 
   get #own() {
     const { name: _, ...own } = this.#setup.own;
     const load = Math.round(((loadavg()[0] ?? 0) / availableParallelism()) * 100) / 100;
-    return { ...own, load, cameras: this.#cameras, isLeaving: this.#isLeaving };
+    return { ...own, ...this.#told, load, isLeaving: this.#isLeaving };
   }
 
   #hear(data: Uint8Array): void {

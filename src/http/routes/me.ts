@@ -35,6 +35,8 @@ export type MeRoutesDeps = {
   };
   /** That of the site. */
   readonly timeZone: () => string;
+  /** Of a cluster; null: the box is alone. */
+  readonly box: string | null;
   readonly preferences: { textOf(username: string): string; put(username: string, text: string): void };
   readonly change: Change;
 };
@@ -50,6 +52,7 @@ const meSchema = z
     cameras: z.array(idSchema).optional().describe('and these; of keys alone'),
     permissions: z.array(z.enum(PERMISSIONS as [string, ...string[]])),
     time_zone: z.string().describe('the zone that times are shown in, a setting of the site'),
+    box: z.string().optional().describe('the box of a cluster that answers; absent: it is alone'),
     must_change_password: z
       .boolean()
       .describe('whether the password is still the one that was made at the first start'),
@@ -118,6 +121,7 @@ export const meRoutes = ({
   preferences: kept,
   change,
   timeZone,
+  box,
 }: MeRoutesDeps): Route[] => [
   ...browserRoutes({ sessions }),
   route({
@@ -135,6 +139,7 @@ export const meRoutes = ({
         ...(limits && limits.cameras.length > 0 && { cameras: limits.cameras }),
         permissions: permissionsOf(principal),
         time_zone: timeZone(),
+        ...(box !== null && { box }),
         must_change_password: accounts.mustChangePassword(username),
       },
     }),

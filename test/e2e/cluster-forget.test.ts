@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NatsServers, withoutNats } from '../support/nats-servers.js';
+import { until } from '../support/until.js';
+import { ClusterRig } from './cluster-rig.js';
+
+test('two boxes of three are lost: the last one takes all once one of them is said to be gone for good', {
+  skip: withoutNats,
+  timeout: 180_000,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const rig = await ClusterRig.start(t, servers, { cameras: 6 });
+  const [left, ...lost] = rig.boxes;
+  const seen = async () => (await left!.call('GET', '/api/cluster')).body;
+  const refused = await left!.call('DELETE', '/api/cluster/boxes/box-1');
+  assert.deepEqual([refused.status, refused.body.code], [409, 'box_here']);
+  for (const { service } of lost) service.process.kill('SIGKILL');
+  await until('both are lost', async () => {
+    const { boxes } = await seen();
+    return boxes.filter(({ state }: { state: string }) => state === 'lost').length === 2;
+  });
+  const before = await seen();
+  assert.equal(before.has_majority, false);
+  assert.ok(before.cameras_unowned > 0, 'it may not take them');
+  const done = await left!.call('DELETE', '/api/cluster/boxes/box-1');
+  assert.deepEqual([done.status, done.body.untold], [200, []]);
+  await until('it has all', () => rig.ids.every((id) => rig.writers(id, [left!]).length === 1), {
+    deadlineMs: 30_000,
+    describe: () => rig.logs(),
+  });
+  const after = await seen();
+  assert.deepEqual(
+    [after.has_majority, after.boxes.map(({ name }: { name: string }) => name)],
+    [true, ['box-0', 'box-2']],
+  );
+  assert.equal((await left!.call('DELETE', '/api/cluster/boxes/box-1')).status, 404);
+  const { body: audit } = await left!.call('GET', '/api/audit?action=forget_box');
+  assert.deepEqual(
+    audit.map(({ target }: { target: string }) => target),
+    ['box-1'],
+  );
+});
