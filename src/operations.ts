@@ -68,7 +68,7 @@ export const buildOperations = (
   config: Config,
   { clock, version, threads, events, detecting, notices }: OperationsDeps,
   { store, root, cluster }: Storage,
-  { registry, archive, desk, pictures, eventCameras, beat, storageFault }: Media,
+  { registry, archive, desk, pictures, eventCameras, relay, beat, storageFault }: Media,
 ): Operations => {
   const probe = new ArchiveProbe(config.archiveDir, { clock, root });
   // A disk that takes a small file may still have no room for a second of video.
@@ -113,10 +113,11 @@ export const buildOperations = (
         );
       },
       cluster: () => {
-        if (cluster === null) return null;
+        if (cluster === null || relay === null) return null;
         const { boxes, hasMajority } = cluster.boxes;
         return {
           ...{ hasMajority, own: cluster.owners.count, ...cluster.owners.counts },
+          relay: relay.figures,
           boxes: new Map(boxes.map(({ name, isHere }) => [name, isHere])),
         };
       },

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { CollectedGauge, line } from './collected.js';
+import { CollectedCounter, CollectedGauge, line } from './collected.js';
 import type { ClusterFigures } from './metrics-source.js';
 
 /** The boxes of a cluster as this one sees them; no series where it is alone. */
@@ -7,6 +7,10 @@ export class ClusterCollector {
   readonly #up: CollectedGauge;
   readonly #majority: CollectedGauge;
   readonly #cameras: CollectedGauge;
+  readonly #pulls: CollectedGauge;
+  readonly #bytes: CollectedCounter;
+  readonly #dropped: CollectedCounter;
+  readonly #lag: CollectedGauge;
 
   constructor(register: Registry) {
     this.#up = new CollectedGauge(register, {
@@ -23,6 +27,22 @@ export class ClusterCollector {
       help: 'Cameras that this box has; of all cameras, those that no box has, and those that more than one has.',
       labelNames: ['owner'],
     });
+    this.#pulls = new CollectedGauge(register, {
+      name: 'svc_relay_pulls',
+      help: 'Streams of cameras that other boxes pull of this one, each box for itself.',
+    });
+    this.#bytes = new CollectedCounter(register, {
+      name: 'svc_relay_bytes_total',
+      help: 'Bytes that were sent to other boxes.',
+    });
+    this.#dropped = new CollectedCounter(register, {
+      name: 'svc_relay_dropped_frames_total',
+      help: 'Video frames that links to other boxes had no room for.',
+    });
+    this.#lag = new CollectedGauge(register, {
+      name: 'svc_relay_lag_seconds',
+      help: 'For how long what the slowest of these links was sent has not been read.',
+    });
   }
 
   collect(figures: ClusterFigures | null): void {
@@ -36,5 +56,10 @@ export class ClusterCollector {
             line(figures.unowned, { owner: 'none' }),
             line(figures.doubled, { owner: 'several' }),
           ];
+    const relay = figures?.relay;
+    this.#pulls.lines = relay === undefined ? [] : [line(relay.pulls)];
+    this.#bytes.lines = relay === undefined ? [] : [line(relay.bytes)];
+    this.#dropped.lines = relay === undefined ? [] : [line(relay.droppedFrames)];
+    this.#lag.lines = relay === undefined ? [] : [line(relay.lagMs / 1_000)];
   }
 }

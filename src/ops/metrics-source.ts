@@ -157,6 +157,13 @@ export type ClusterFigures = {
   readonly own: number;
   readonly unowned: number;
   readonly doubled: number;
+  /** Live pictures that other boxes pull of this one. */
+  readonly relay: {
+    readonly pulls: number;
+    readonly bytes: number;
+    readonly droppedFrames: number;
+    readonly lagMs: number;
+  };
 };
 
 /** What the metrics need of the rest of the service. Called at a scrape, never between two. */

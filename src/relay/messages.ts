@@ -39,6 +39,17 @@ export type ToRelayThread =
   /** Ends all pulls, then the thread. */
   | { readonly type: 'stop' };
 
+/** What the thread sends, since its start where nothing else is said. */
+export type RelayFigures = {
+  /** Sources that other boxes pull now, each box for itself. */
+  readonly pulls: number;
+  readonly bytes: number;
+  /** Video frames that links had no room for. */
+  readonly droppedFrames: number;
+  /** For how long what the slowest link was sent has not been read, now. */
+  readonly lagMs: number;
+};
+
 /** What the sending thread tells the main thread. */
 export type FromRelayThread =
   /** Once, first of all: where the thread publishes its figures (base/thread-stats.ts). */
@@ -55,4 +66,6 @@ export type FromRelayThread =
       readonly box: string;
       readonly question: Readonly<Record<string, unknown>>;
     }
+  /** Once a second. */
+  | { readonly type: 'figures'; readonly figures: RelayFigures }
   | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: LogFields };

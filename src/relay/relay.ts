@@ -2,7 +2,13 @@ import type { Clock, Timer } from '../base/clock.js';
 import { AppError } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import type { ThreadHandle } from '../base/thread-handle.js';
-import type { AskAnswer, FromRelayThread, RelayThreadOptions, ToRelayThread } from './messages.js';
+import type {
+  AskAnswer,
+  FromRelayThread,
+  RelayFigures,
+  RelayThreadOptions,
+  ToRelayThread,
+} from './messages.js';
 import { spawnRelayThread } from './send/relay-thread.js';
 import { MAX_REASON_CHARS } from './wire/format.js';
 import type { SeenThere } from './wire/texts.js';
@@ -44,6 +50,7 @@ export class Relay {
   #thread: ThreadHandle<ToRelayThread> | null = null;
   #forgetThread: () => void = () => {};
   #restart: Timer | null = null;
+  #figures: RelayFigures = { pulls: 0, bytes: 0, droppedFrames: 0, lagMs: 0 };
   #isStopping = false;
   /** What ends the following of each source that some box asks for. */
   readonly #followed = new Map<string, () => void>();
@@ -64,6 +71,10 @@ export class Relay {
 
   get port(): number {
     return this.#options.port;
+  }
+
+  get figures(): RelayFigures {
+    return this.#figures;
   }
 
   /** Tells the boxes that ask for the source what is seen in a picture of it. */
@@ -101,6 +112,7 @@ export class Relay {
 
   #onMessage(message: Exclude<FromRelayThread, { type: 'listening' | 'failed' }>): void {
     if (message.type === 'thread') this.#forgetThread = this.#deps.threads.add('relay', message.stats);
+    else if (message.type === 'figures') this.#figures = message.figures;
     else if (message.type === 'log') this.#deps.log[message.level](message.message, message.fields);
     else if (message.type === 'asked') void this.#answer(message);
     else if (message.isWanted) this.#follow(message.source);

@@ -95,6 +95,7 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
         ['box-2', true],
       ]),
       ...{ hasMajority: true, own: 3, unowned: 0, doubled: 0 },
+      relay: { pulls: 2, bytes: 7_000, droppedFrames: 5, lagMs: 250 },
     }),
     store: () => ({
       ...{ isUp: true, waiting: 4, oldestSec: 7_200, copied: 30, deleted: 5, failed: 2, sentBytes: 6e9 },

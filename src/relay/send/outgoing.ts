@@ -96,6 +96,18 @@ export class Outgoing implements WireHandler {
     return this.#source;
   }
 
+  get sentBytes(): number {
+    return this.#lag.sentBytes;
+  }
+
+  get droppedFrames(): number {
+    return this.#reader?.droppedFrames ?? 0;
+  }
+
+  lagMs(nowMs: MonotonicMs): number {
+    return this.#lag.lagMs(nowMs);
+  }
+
   onText(type: TextType, text: string): void {
     if (type !== 'hello' || this.#source !== null)
       throw relayError('relay_protocol', 'it says what it has no reason to say');
@@ -258,8 +270,7 @@ export class Outgoing implements WireHandler {
     this.#reader?.unsubscribe();
     const { log, onEnded } = this.#deps;
     if (this.#source !== null) {
-      const droppedFrames = this.#reader?.droppedFrames ?? 0;
-      const facts = { to: this.#asker, reason, dropped_frames: droppedFrames };
+      const facts = { to: this.#asker, reason, dropped_frames: this.droppedFrames };
       log.info('another box pulls a camera no more', { ...sourceFields(this.#source), ...facts });
     }
     onEnded(this);

@@ -53,6 +53,8 @@ export class RelayServer {
   #nextQuestion = 1;
   readonly #sent = new Map<string, Sent>();
   readonly #ticker: Timer;
+  /** Of pulls that have ended. */
+  #past = { bytes: 0, droppedFrames: 0 };
 
   constructor(options: RelayThreadOptions, deps: RelayServerDeps) {
     this.#options = options;
@@ -119,6 +121,16 @@ export class RelayServer {
     this.#strangers.tick(nowMs);
     for (const link of [...this.#links]) link.tick(nowMs);
     for (const asked of [...this.#asking]) asked.tick(nowMs);
+    let { bytes, droppedFrames } = this.#past;
+    let pulls = 0;
+    let lagMs = 0;
+    for (const link of this.#links) {
+      if (link.source !== null) pulls += 1;
+      bytes += link.sentBytes;
+      droppedFrames += link.droppedFrames;
+      lagMs = Math.max(lagMs, link.lagMs(nowMs));
+    }
+    this.#deps.send({ type: 'figures', figures: { pulls, bytes, droppedFrames, lagMs } });
   }
 
   #onLink(socket: TLSSocket): void {
@@ -179,6 +191,8 @@ export class RelayServer {
 
   #onEnded(outgoing: Outgoing): void {
     this.#links.delete(outgoing);
+    this.#past.bytes += outgoing.sentBytes;
+    this.#past.droppedFrames += outgoing.droppedFrames;
     const { source } = outgoing;
     const sent = source === null ? undefined : this.#sent.get(source);
     if (source === null || sent === undefined) return;
