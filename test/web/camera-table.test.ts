@@ -27,13 +27,22 @@ const tags = [{ id: 'ptz', name: 'Turns' }];
 const camera = (id: string, set: Partial<Camera>): Camera =>
   ({
     ...{ id, comment: '', folder_id: '', tags: [], state: 'streaming', fps: 25, bitrate: 1_000 },
-    ...{ width: 640, height: 360, codec: 'h264', record: false, recording: false, viewers: 0, ...set },
+    ...{
+      width: 640,
+      height: 360,
+      codec: 'h264',
+      record: false,
+      recording: false,
+      viewers: 0,
+      owner: 'box',
+      ...set,
+    },
   }) as Camera;
 
 const all = [
-  camera('cam-10', { comment: 'Main gate\nsecond line', folder_id: 'gates', bitrate: 5_000 }),
+  camera('cam-10', { comment: 'Main gate\nsecond line', folder_id: 'gates', bitrate: 5_000, owner: 'south' }),
   camera('cam-2', { folder_id: 'north', tags: ['ptz'], state: 'error', bitrate: 0 }),
-  camera('yard', { state: 'disabled', recording: false, width: 1_920, height: 1_080 }),
+  camera('yard', { owner: '', state: 'disabled', recording: false, width: 1_920, height: 1_080 }),
 ];
 const nameOf = ({ comment, id }: Camera): string => comment.split('\n')[0] || id;
 const shown = (query: string): string =>
@@ -52,6 +61,8 @@ test('a view filters by words, state, folder with what is below it, and tag; and
   assert.equal(shown('folder=gates'), 'cam-10');
   assert.equal(shown('folder=-'), 'yard');
   assert.equal(shown('tag=ptz'), 'cam-2');
+  assert.equal(shown('box=south'), 'cam-10');
+  assert.equal(shown('box=-'), 'yard', 'nobody has it');
   assert.equal(shown('sort=-bitrate'), 'cam-10 yard cam-2');
   assert.equal(shown('sort=state'), 'cam-2 cam-10 yard');
   assert.equal(shown('sort=folder'), 'yard cam-10 cam-2');

@@ -9,6 +9,8 @@ export type Me = {
   readonly role: 'viewer' | 'operator' | 'admin' | 'service';
   readonly permissions: readonly Permission[];
   readonly time_zone: string;
+  /** That of a cluster that answers; absent: it is alone. */
+  readonly box?: string;
   readonly must_change_password: boolean;
 };
 

@@ -4,6 +4,7 @@ import type { Layout as StoredLayout } from '../../http/layout-schemas.js';
 import type { modelSchema } from '../../http/model-schema.js';
 import type { discoverySchema, onvifProbeResultSchema, presetSchema } from '../../http/onvif-schemas.js';
 
+import type { clusterSchema } from '../../http/routes/cluster.js';
 import type { keySchema, madeKeySchema } from '../../http/routes/keys.js';
 import type { settingsSchema } from '../../http/routes/settings.js';
 import type { historySchema, statsSchema } from '../../http/routes/stats.js';
@@ -18,6 +19,7 @@ export type CameraTestResult = z.infer<typeof cameraTestResultSchema>;
 export type OnvifDiscovery = z.infer<typeof discoverySchema>;
 export type OnvifProbeResult = z.infer<typeof onvifProbeResultSchema>;
 export type Preset = z.infer<typeof presetSchema>;
+export type Cluster = z.infer<typeof clusterSchema>;
 export type Folder = z.infer<typeof folderSchema>;
 export type Tag = z.infer<typeof tagSchema>;
 export type ApiKey = z.infer<typeof keySchema>;

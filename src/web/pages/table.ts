@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact';
 import type { Permission } from '../../auth/permissions.js';
+import { me } from '../data/session.js';
 import type { IconName } from '../parts/icons.js';
 import { shellText } from '../text/shell.js';
 
@@ -12,6 +13,8 @@ export type Page = {
   readonly icon: IconName;
   /** Who lacks it neither sees the page nor a way to it; null: everybody who is signed in. */
   readonly needs: Permission | null;
+  /** Whether there is something to be seen in it here; always, where nothing is said. */
+  readonly isOffered?: () => boolean;
   /** In the rail, and in the bar of phones; the others are reached from a page. */
   readonly place: 'bar' | 'rail' | 'none';
   readonly load: () => Promise<{ readonly page: FunctionComponent<PageProps> }>;
@@ -90,6 +93,15 @@ export const pages: readonly Page[] = [
     needs: 'stats.read',
     place: 'rail',
     load: () => import('./system/system.js'),
+  },
+  {
+    name: 'cluster',
+    title: () => shellText('cluster'),
+    icon: 'server',
+    needs: 'cluster.read',
+    isOffered: () => me.value?.box !== undefined,
+    place: 'rail',
+    load: () => import('./cluster/cluster.js'),
   },
   {
     name: 'logs',

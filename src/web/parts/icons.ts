@@ -48,6 +48,7 @@ import scan from 'lucide-static/icons/scan-eye.svg?raw';
 import cut from 'lucide-static/icons/scissors.svg?raw';
 import logs from 'lucide-static/icons/scroll-text.svg?raw';
 import search from 'lucide-static/icons/search.svg?raw';
+import server from 'lucide-static/icons/server.svg?raw';
 import settings from 'lucide-static/icons/settings.svg?raw';
 import share from 'lucide-static/icons/share-2.svg?raw';
 import previous from 'lucide-static/icons/skip-back.svg?raw';
@@ -74,7 +75,21 @@ const drawings = {
   ...{ edit, fault, filter, folder, grid, help, info, key, keyboard, left, list, lock, logs, maximize },
   ...{ minimize, minus, moon, more, move, mute, next, offline, ok, pause, person, play, plus, previous },
   ...{ scan, tour },
-  ...{ record, refresh, remove, right, save, search, settings, share, signOut, snapshot, sound, stepBack },
+  ...{
+    record,
+    refresh,
+    remove,
+    right,
+    save,
+    search,
+    server,
+    settings,
+    share,
+    signOut,
+    snapshot,
+    sound,
+    stepBack,
+  },
   ...{ stepForward, sun, system, tag, undo, up, upload, user, users, warning, zoomIn, zoomOut },
 } as const;
 

@@ -17,7 +17,8 @@ import { Offline } from './offline.js';
 import { PageFrame } from './page-frame.js';
 import styles from './shell.module.css';
 
-const mayOpen = ({ needs }: Page): boolean => needs === null || may(needs);
+const mayOpen = ({ needs, isOffered = () => true }: Page): boolean =>
+  (needs === null || may(needs)) && isOffered();
 
 /** An address that somebody typed or cut off may be no encoding of anything: it is taken as it is. */
 const decoded = (part: string): string => {

@@ -13,6 +13,7 @@ export const shellText = catalogue({
   apiKeys: 'API keys',
   webhooks: 'Webhooks',
   system: 'System',
+  cluster: 'Cluster',
   logs: 'Logs',
   me: 'Me',
   setup: 'First steps',

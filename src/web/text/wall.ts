@@ -145,6 +145,8 @@ export const cameraText = catalogue({
   keySiblings: 'Previous, next camera',
   keyBack: 'Back to the wall',
   statPath: 'Path',
+  statBox: 'Box',
+  noBox: 'none',
   statCodec: 'Codec',
   statSize: 'Size',
   statFps: 'Frames a second',

@@ -1,3 +1,4 @@
+import { isCluster } from '../../data/boxes.js';
 import type { Camera } from '../../data/types.js';
 import { reasonText } from '../../player/live-picture.js';
 import type { LiveTile } from '../../player/live-tile.js';
@@ -11,7 +12,11 @@ const rowsOf = (tile: LiveTile, camera: Camera | null): readonly (readonly [stri
   const report = tile.report.value;
   const lag = view.lagMs === null ? cameraText('unknown') : `${(view.lagMs / 1_000).toFixed(1)} s`;
   const path = cameraText(view.rung) + (view.reason === null ? '' : ` (${reasonText(view.reason)})`);
-  const common = [[cameraText('statPath'), `${path}, ${view.stream}`]] as const;
+  const owner = camera?.owner ?? '';
+  const common: readonly (readonly [string, string])[] = [
+    [cameraText('statPath'), `${path}, ${view.stream}`],
+    ...(isCluster.value ? [[cameraText('statBox'), owner || cameraText('noBox')] as const] : []),
+  ];
   if (report === null || !tile.isBySocket)
     return [
       ...common,

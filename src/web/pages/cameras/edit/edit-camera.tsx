@@ -8,6 +8,7 @@ import { editText } from '../../../text/edit-camera.js';
 import { shellText } from '../../../text/shell.js';
 import { TestResult } from '../many/test-result.js';
 import { useAskBeforeLeaving } from '../use-ask-before-leaving.js';
+import { BoxField } from './box-field.js';
 import { DetectionFields } from './detection/detection-fields.js';
 import styles from './edit.module.css';
 import { changedNames, type SettingName } from './form.js';
@@ -122,6 +123,7 @@ const OtherSections = ({ edit }: { readonly edit: Edit }) => (
       />
       <TagChoice edit={edit} />
       <FlagSetting edit={edit} name="token_auth" hint={editText('token_authHint')} />
+      <BoxField edit={edit} />
     </Section>
     <Section title={editText('recording')}>
       <FlagSetting edit={edit} name="record" hint={editText('recordHint')} />

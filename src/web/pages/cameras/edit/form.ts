@@ -25,7 +25,7 @@ export const settingNames = [
     'sim_phone',
     'sim_iccid',
   ] as const),
-  ...(['onvif', 'quirks'] as const),
+  ...(['box', 'onvif', 'quirks'] as const),
 ] as const;
 export type SettingName = (typeof settingNames)[number];
 export type Settings = Pick<Camera, SettingName>;
@@ -43,7 +43,7 @@ export const newSettings = (folderId: string): Settings => ({
     retention_days: 7,
   },
   ...{ record_mode: 'continuous', event_retention_days: 0 },
-  ...{ token_auth: false, traffic_limit: 0, sim_phone: '', sim_iccid: '', onvif: {}, quirks: {} },
+  ...{ token_auth: false, traffic_limit: 0, sim_phone: '', sim_iccid: '', box: null, onvif: {}, quirks: {} },
 });
 
 export const settingsOf = (camera: Camera): Settings =>

@@ -1,3 +1,4 @@
+import { isCluster } from '../../../data/boxes.js';
 import { nameOf } from '../../../data/cameras.js';
 import type { Camera, Folder, Tag } from '../../../data/types.js';
 import { Button } from '../../../parts/button.js';
@@ -74,6 +75,15 @@ const Figures = ({ camera, isCard }: Pick<RowProps, 'camera' | 'isCard'>) => {
   );
 };
 
+/** Its id, where it is called otherwise; and whose it is, of several boxes. */
+const Beside = ({ camera: { id, owner }, name }: Pick<RowProps, 'camera'> & { readonly name: string }) => {
+  const parts = [
+    ...(name === id ? [] : [id]),
+    ...(isCluster.value ? [owner === '' ? camerasText('noBox') : owner] : []),
+  ];
+  return parts.length === 0 ? null : <small>{parts.join(' · ')}</small>;
+};
+
 /** One camera: a line of the table, or a card where there is no room for one. */
 export const CameraRow = (props: RowProps) => {
   const { camera, isSelected, isActive, isCard, onSelect, onEdit, onActivate } = props;
@@ -115,7 +125,7 @@ export const CameraRow = (props: RowProps) => {
         <a href={`/camera/${encodeURIComponent(camera.id)}`} tabIndex={-1} draggable={false}>
           {name}
         </a>
-        {name === camera.id ? null : <small>{camera.id}</small>}
+        <Beside camera={camera} name={name} />
       </div>
       <div class={styles.stateCell} {...cell}>
         <StateCell camera={camera} />

@@ -1,3 +1,4 @@
+import { boxNames, isCluster } from '../../../data/boxes.js';
 import { cameraList, folders, tags } from '../../../data/cameras.js';
 import { setQuery } from '../../../data/route.js';
 import { may } from '../../../data/session.js';
@@ -8,7 +9,7 @@ import { camerasText, stateText } from '../../../text/cameras.js';
 import { folderText } from '../../../text/folders.js';
 import styles from '../cameras.module.css';
 import { branchesOf } from '../folders/tree.js';
-import { NO_FOLDER, sortColumns, type View } from './view.js';
+import { NO_BOX, NO_FOLDER, sortColumns, type View } from './view.js';
 
 const states: readonly Camera['state'][] = [
   ...(['streaming', 'connecting', 'reconnecting', 'error'] as const),
@@ -51,6 +52,21 @@ export const FilterBar = ({ view, onFolders }: { readonly view: View; readonly o
         onChange={(tag) => set('tag', tag)}
       />
     )}
+    {isCluster.value || view.box !== '' ? (
+      <Select
+        label={camerasText('boxLabel')}
+        isLabelHidden
+        value={view.box}
+        options={[
+          { value: '', label: camerasText('anyBox') },
+          ...[
+            ...new Set([...boxNames.value, ...(view.box === '' || view.box === NO_BOX ? [] : [view.box])]),
+          ].map((name) => ({ value: name, label: name })),
+          { value: NO_BOX, label: camerasText('noBox') },
+        ]}
+        onChange={(box) => set('box', box)}
+      />
+    ) : null}
     <div class={styles.folders}>
       <Select
         label={folderText('folder')}

@@ -19,12 +19,17 @@ export type View = {
   /** "": all; `NO_FOLDER`: those in none. */
   readonly folder: string;
   readonly tag: string;
+  /** "": any; `NO_BOX`: those that no box of the cluster has. */
+  readonly box: string;
   readonly sort: SortColumn;
   readonly isDescending: boolean;
 };
 
 /** Stands for those in no folder; no folder has such an id. */
 export const NO_FOLDER = '-';
+
+/** Stands for those of no box; no box is called so. */
+export const NO_BOX = '-';
 
 export const sortColumns: readonly SortColumn[] = [
   ...(['name', 'state', 'codec', 'size', 'fps', 'bitrate', 'recording', 'viewers', 'folder'] as const),
@@ -39,6 +44,7 @@ export const viewOf = (query: URLSearchParams): View => {
     state: query.get('state') ?? '',
     folder: query.get('folder') ?? '',
     tag: query.get('tag') ?? '',
+    box: query.get('box') ?? '',
     sort: sortColumns.find((column) => column === sort) ?? 'name',
     isDescending: query.get('sort')?.startsWith('-') === true,
   };
@@ -50,8 +56,8 @@ export const sortAfterClick = ({ sort, isDescending }: View, column: SortColumn)
   return column === 'name' ? null : column;
 };
 
-export const isFiltered = ({ text, state, folder, tag }: View): boolean =>
-  text !== '' || state !== '' || folder !== '' || tag !== '';
+export const isFiltered = ({ text, state, folder, tag, box }: View): boolean =>
+  [text, state, folder, tag, box].some((choice) => choice !== '');
 
 /** What looks bad comes first. */
 const severity: Readonly<Record<Camera['state'], number>> = {
@@ -129,11 +135,12 @@ const matcher = (view: View, names: Names): ((camera: Camera) => boolean) => {
     return words.every((word) => text.includes(word));
   };
   return (camera) => {
-    const { state, folder_id, tags } = camera;
+    const { state, folder_id, tags, owner } = camera;
     if (view.state !== '' && (view.state === 'trouble' ? !isTrouble(state) : state !== view.state))
       return false;
     if (view.folder === NO_FOLDER ? folder_id !== '' : within !== null && !within.has(folder_id))
       return false;
+    if (view.box !== '' && owner !== (view.box === NO_BOX ? '' : view.box)) return false;
     if (view.tag !== '' && !tags.includes(view.tag)) return false;
     return words.length === 0 || isFound(camera);
   };
