@@ -1,11 +1,13 @@
-import { mkdirSync } from 'node:fs';
 import { until } from '../support/until.js';
 import type { Direction, NetworkName } from './network.js';
 import { type Box, FRAME_MS, pause, type Rig } from './rig.js';
 import type { Fault } from './scenario.js';
+import { storeAway } from './store-away.js';
 
 const FROZEN_MS = 10_000;
 const CUT_MS = 15_000;
+/** Where nothing is to be missed: frames of another session of the camera come between those of the first. */
+const MOST_HAND_OVER_MS = 2 * FRAME_MS;
 
 /** The box beside the server that leads what is set. */
 const besideLeader = async (rig: Rig): Promise<Box> => {
@@ -44,7 +46,7 @@ const clockStep = (box: number, aheadMs: number): Fault => ({
     victim.stepClock(0);
     await pause(5_000);
   },
-  mostUnrecordedMs: 2 * FRAME_MS,
+  mostUnrecordedMs: MOST_HAND_OVER_MS,
 });
 
 export const FAULTS: readonly Fault[] = [
@@ -71,7 +73,7 @@ export const FAULTS: readonly Fault[] = [
     },
     mend: startAgain,
     // From one frame to the next one, of another session of the camera.
-    mostUnrecordedMs: 2 * FRAME_MS,
+    mostUnrecordedMs: MOST_HAND_OVER_MS,
     mostViewerGapMs: 2_000,
   },
   {
@@ -97,7 +99,7 @@ export const FAULTS: readonly Fault[] = [
       await pause(FROZEN_MS);
     },
     mend: startAgain,
-    mostUnrecordedMs: 2 * FRAME_MS,
+    mostUnrecordedMs: MOST_HAND_OVER_MS,
     mostViewerGapMs: 2_000,
   },
   {
@@ -110,7 +112,7 @@ export const FAULTS: readonly Fault[] = [
       await pause(FROZEN_MS);
       rig.servers.thaw(at);
     },
-    mostUnrecordedMs: 2 * FRAME_MS,
+    mostUnrecordedMs: MOST_HAND_OVER_MS,
     mostViewerGapMs: 2_000,
   },
   {
@@ -126,11 +128,27 @@ export const FAULTS: readonly Fault[] = [
     mostUnrecordedMs: null,
     mostViewerGapMs: null,
   },
+  storeAway(),
   ...[3_600_000, -3_600_000, 8_000, -8_000].map((aheadMs) => clockStep(0, aheadMs)),
+  {
+    name: 'clock-kill',
+    what: 'kill -9 of a box whose clock was 8 s ahead',
+    happen: async (_, victim) => {
+      victim.stepClock(8_000);
+      await pause(5_000);
+      await victim.kill();
+    },
+    mend: startAgain,
+  },
+  {
+    name: 'clock-cut',
+    what: `the clock of box 0 is set back by 1 h while that is cut from the cluster, ${CUT_MS / 1_000} s`,
+    happen: async ({ network }, victim) => {
+      network.cut(0, ['cluster'], 'both');
+      await pause(CUT_MS / 2);
+      victim.stepClock(-3_600_000);
+      await pause(CUT_MS / 2);
+      network.mend(0);
+    },
+  },
 ];
-
-/** Where it keeps what it is given must be there before. */
-export const madeFolder = (path: string): string => {
-  mkdirSync(path, { recursive: true });
-  return path;
-};

@@ -8,9 +8,12 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { withoutNats } from '../support/nats-servers.js';
+import { tableOf } from '../web-budgets/figures.js';
 import { FAULTS } from './faults.js';
+import { measureMany } from './many-cameras.js';
 import { Network, withoutNetworks } from './network.js';
-import { type Cost, suffer } from './scenario.js';
+import { measureRelayed } from './relayed.js';
+import { type Cost, type Fault, type SufferOptions, suffer } from './scenario.js';
 
 const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, cameras: { type: 'string', default: '60' } },
@@ -18,7 +21,10 @@ const { values } = parseArgs({
 const cameras = Number(values.cameras);
 if (!(cameras > 0)) throw new Error('--cameras wants a number');
 const wanted = values.only.split(',').filter((name) => name !== '');
-const chosen = FAULTS.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+const isWanted = (name: string): boolean =>
+  wanted.length === 0 || wanted.some((part) => name.startsWith(part));
+const chosen = FAULTS.filter(({ name }) => isWanted(name));
+const MANY = 10_000;
 
 const sec = (ms: number): string => (ms / 1_000).toFixed(1);
 
@@ -40,6 +46,17 @@ const compileShim = (folder: string): string | null => {
   return status === 0 ? shim : null;
 };
 
+/** What isn't held is tried once more: the machine may have had other things to do. Both are told. */
+const insist = async (fault: Fault, options: SufferOptions): Promise<boolean> => {
+  for (const isLast of [false, true]) {
+    const cost = await suffer(fault, options);
+    console.log(lineOf(cost));
+    if (cost.faults.length === 0) return true;
+    if (isLast) return false;
+  }
+  return false;
+};
+
 const missing = withoutNats || withoutNetworks();
 if (missing !== false) {
   console.log(`skipped: ${missing}`);
@@ -58,9 +75,8 @@ if (missing !== false) {
         continue;
       }
       try {
-        const cost = await suffer(fault, { network, options: { cameras, clockShim } });
-        isHeld &&= cost.faults.length === 0;
-        console.log(lineOf(cost));
+        const held = await insist(fault, { network, options: { cameras, clockShim } });
+        isHeld &&= held;
       } catch (thrown) {
         isHeld = false;
         console.log(`| ${fault.what} | NOT HELD: ${(thrown as Error).stack} |`);
@@ -68,7 +84,12 @@ if (missing !== false) {
         for (const box of [0, 1, 2]) network.mend(box);
       }
     }
-    process.exitCode = isHeld ? 0 : 1;
+    const rows = [
+      ...(isWanted('relayed') ? await measureRelayed(network, { cameras, clockShim: null }) : []),
+      ...(isWanted('many') ? await measureMany(MANY) : []),
+    ];
+    if (rows.length > 0) console.log(`\n${tableOf(rows)}`);
+    process.exitCode = isHeld && rows.every((row) => row.isHeld) ? 0 : 1;
   } finally {
     network.remove();
     rmSync(folder, { recursive: true, force: true });

@@ -18,9 +18,10 @@ const run = (...command: string[]): string => {
 const addressIn = (network: NetworkName, host: number): string =>
   `10.213.${1 + NETWORKS.indexOf(network)}.${host}`;
 
-const bridgeOf = (network: NetworkName): string => `frf-${network}`;
+const DEVICES = 'frf-';
+const bridgeOf = (network: NetworkName): string => `${DEVICES}${network}`;
 /** The end that is at the bridge. */
-const deviceOf = (network: NetworkName, host: number): string => `frf-${network.slice(0, 2)}${host}`;
+const deviceOf = (network: NetworkName, host: number): string => `${DEVICES}${network.slice(0, 2)}${host}`;
 
 /** What takes all of it away, whoever is in there; also what a run left that crashed. */
 const removal = (namespaces: readonly string[]): string =>
@@ -29,7 +30,8 @@ const removal = (namespaces: readonly string[]): string =>
       `for pid in $(ip netns pids ${name} 2>/dev/null); do kill -9 $pid; done`,
       `ip netns del ${name} 2>/dev/null`,
     ]),
-    ...NETWORKS.map((network) => `ip link del ${bridgeOf(network)} 2>/dev/null`),
+    // A namespace is gone only when all who were in there are: the devices of it go before.
+    `for device in $(ls /sys/class/net | grep '^${DEVICES}'); do ip link del $device 2>/dev/null; done`,
     'true',
   ].join('\n');
 

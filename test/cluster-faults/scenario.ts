@@ -9,7 +9,7 @@ export type Fault = {
   readonly name: string;
   /** As the table says it. */
   readonly what: string;
-  readonly env?: (ends: Ends) => Promise<Readonly<Record<string, string>>>;
+  readonly env?: (ends: Ends, network: Network) => Promise<Readonly<Record<string, string>>>;
   /** Whose cameras count as hit; the first box where none is named. */
   readonly victim?: (rig: Rig) => Promise<Box>;
   /** The fault from its beginning to its end. */
@@ -102,15 +102,14 @@ const watch = (rig: Rig, victim: Box, ends: Ends): WebSocketViewer[] => {
   return viewers;
 };
 
+export type SufferOptions = { readonly network: Network; readonly options: RigOptions };
+
 /** Lets it happen to a cluster of its own, and looks what that cost by what is on the disks. */
-export const suffer = async (
-  fault: Fault,
-  { network, options }: { readonly network: Network; readonly options: RigOptions },
-): Promise<Cost> => {
+export const suffer = async (fault: Fault, { network, options }: SufferOptions): Promise<Cost> => {
   const ends = new Ends();
   const faults: string[] = [];
   try {
-    const env = { ...options.env, ...(await fault.env?.(ends)) };
+    const env = { ...options.env, ...(await fault.env?.(ends, network)) };
     const rig = await Rig.start(network, ends, { ...options, env });
     const victim = (await fault.victim?.(rig)) ?? rig.boxes[0]!;
     const hit = rig.of(victim).length;
@@ -144,6 +143,15 @@ export const suffer = async (
     if (mostMs !== null && unrecordedMs > mostMs) {
       const worst = rig.ids[covered.findIndex(({ longestGapMs }) => longestGapMs === unrecordedMs)];
       const skipped = (await rig.source.report()).skippedFrames - skippedBefore;
+      if (process.env['FAULTS_LOGS'] !== undefined && worst !== undefined)
+        for (const box of rig.boxes)
+          console.error(
+            `${fault.name} ${worst} ${box.name}`,
+            spansOf(box.frames(worst), FRAME_MS).map(({ fromMs: a, toMs: b }) => [
+              Math.round(a - beganMs),
+              Math.round(b - beganMs),
+            ]),
+          );
       faults.push(
         `${worst} was unrecorded for too long (${skipped} frames were not sent, for want of speed)`,
       );
