@@ -216,8 +216,10 @@ export class CameraRegistry {
     const status = this.#deps.cameras.get(id)?.status();
     if (status === undefined) return false;
     if (isAtRest(status.state)) return true;
+    // What another box sent of it until now may be recorded already, while this one still connects.
+    if (status.state !== 'streaming') return false;
     const isRecorded = this.#entries.get(id)?.stored.record === true;
-    return isRecorded ? this.#deps.activity.isOnDisk(id) : status.state === 'streaming';
+    return !isRecorded || this.#deps.activity.isOnDisk(id);
   }
 
   /** What the other boxes are told of a camera of this one. */

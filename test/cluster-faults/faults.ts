@@ -6,6 +6,8 @@ import { storeAway } from './store-away.js';
 
 const FROZEN_MS = 10_000;
 const CUT_MS = 15_000;
+/** A camera that sends nothing counts as lost after 10 s. */
+const LONG_CUT_MS = 40_000;
 /** Where nothing is to be missed: frames of another session of the camera come between those of the first. */
 const MOST_HAND_OVER_MS = 2 * FRAME_MS;
 
@@ -21,16 +23,21 @@ const startAgain = async (rig: Rig, victim: Box): Promise<void> => {
   if (!victim.isRunning) await victim.start();
 };
 
-const cut = (box: number, networks: readonly NetworkName[], direction: Direction): Fault => {
+const cut = (
+  box: number,
+  networks: readonly NetworkName[],
+  direction: Direction,
+  durationMs = CUT_MS,
+): Fault => {
   const from = networks.length > 1 ? 'everything' : `the network of the ${networks[0]}`;
   const way = { both: '', out: ', nothing goes out', in: ', nothing comes in' }[direction];
   return {
     name: `cut-${box}-${networks.length > 1 ? 'all' : networks[0]}-${direction}`,
-    what: `box ${box} cut from ${from}${way}, ${CUT_MS / 1_000} s`,
+    what: `box ${box} cut from ${from}${way}, ${durationMs / 1_000} s`,
     victim: async (rig) => rig.boxes[box]!,
     happen: async ({ network }) => {
       network.cut(box, networks, direction);
-      await pause(CUT_MS);
+      await pause(durationMs);
       network.mend(box);
     },
   };
@@ -89,7 +96,7 @@ export const FAULTS: readonly Fault[] = [
     (['both', 'out', 'in'] as const).map((direction) => cut(box, ['cluster', 'cameras'], direction)),
   ),
   ...(['both', 'out', 'in'] as const).map((direction) => cut(0, ['cluster'], direction)),
-  cut(0, ['cameras'], 'both'),
+  cut(0, ['cameras'], 'both', LONG_CUT_MS),
   {
     name: 'server-kill',
     what: 'kill -9 of the server that leads the settings',

@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { withoutNats } from '../support/nats-servers.js';
 import { tableOf } from '../web-budgets/figures.js';
@@ -16,7 +16,11 @@ import { measureRelayed } from './relayed.js';
 import { type Cost, type Fault, type SufferOptions, suffer } from './scenario.js';
 
 const { values } = parseArgs({
-  options: { only: { type: 'string', default: '' }, cameras: { type: 'string', default: '60' } },
+  options: {
+    only: { type: 'string', default: '' },
+    cameras: { type: 'string', default: '60' },
+    logs: { type: 'string' },
+  },
 });
 const cameras = Number(values.cameras);
 if (!(cameras > 0)) throw new Error('--cameras wants a number');
@@ -75,7 +79,10 @@ if (missing !== false) {
         continue;
       }
       try {
-        const held = await insist(fault, { network, options: { cameras, clockShim } });
+        const held = await insist(fault, {
+          ...{ network, options: { cameras, clockShim } },
+          logsDir: values.logs === undefined ? null : resolve(values.logs),
+        });
         isHeld &&= held;
       } catch (thrown) {
         isHeld = false;

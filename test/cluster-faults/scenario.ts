@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { systemClock } from '../../src/base/clock.js';
 import { sendTimeMs } from '../support/frame-generator.js';
 import { WebSocketViewer } from '../support/websocket-viewer.js';
@@ -102,10 +103,27 @@ const watch = (rig: Rig, victim: Box, ends: Ends): WebSocketViewer[] => {
   return viewers;
 };
 
-export type SufferOptions = { readonly network: Network; readonly options: RigOptions };
+export type SufferOptions = {
+  readonly network: Network;
+  readonly options: RigOptions;
+  /** Where logs of the boxes are left, and what each had of a camera that was missed; null: nowhere. */
+  readonly logsDir: string | null;
+};
+
+/** When each box has the camera, from the fault on. */
+const keepSpans = (rig: Rig, cameraId: string, beganMs: number, path: string): void => {
+  const sinceMs = (ms: number): number => Math.round(ms - beganMs);
+  const lines = rig.boxes.map((box) => {
+    const spans = spansOf(box.frames(cameraId), FRAME_MS).map(
+      ({ fromMs, toMs }) => `${sinceMs(fromMs)} to ${sinceMs(toMs)} ms`,
+    );
+    return `${box.name}: ${spans.join(', ')}`;
+  });
+  writeFileSync(`${path}-${cameraId}.txt`, `${lines.join('\n')}\n`);
+};
 
 /** Lets it happen to a cluster of its own, and looks what that cost by what is on the disks. */
-export const suffer = async (fault: Fault, { network, options }: SufferOptions): Promise<Cost> => {
+export const suffer = async (fault: Fault, { network, options, logsDir }: SufferOptions): Promise<Cost> => {
   const ends = new Ends();
   const faults: string[] = [];
   try {
@@ -143,15 +161,7 @@ export const suffer = async (fault: Fault, { network, options }: SufferOptions):
     if (mostMs !== null && unrecordedMs > mostMs) {
       const worst = rig.ids[covered.findIndex(({ longestGapMs }) => longestGapMs === unrecordedMs)];
       const skipped = (await rig.source.report()).skippedFrames - skippedBefore;
-      if (process.env['FAULTS_LOGS'] !== undefined && worst !== undefined)
-        for (const box of rig.boxes)
-          console.error(
-            `${fault.name} ${worst} ${box.name}`,
-            spansOf(box.frames(worst), FRAME_MS).map(({ fromMs: a, toMs: b }) => [
-              Math.round(a - beganMs),
-              Math.round(b - beganMs),
-            ]),
-          );
+      if (logsDir !== null && worst !== undefined) keepSpans(rig, worst, beganMs, `${logsDir}/${fault.name}`);
       faults.push(
         `${worst} was unrecorded for too long (${skipped} frames were not sent, for want of speed)`,
       );
@@ -171,11 +181,9 @@ export const suffer = async (fault: Fault, { network, options }: SufferOptions):
     }
     const more = await fault.check?.(rig);
     if (more != null) faults.push(more);
-    const logs = process.env['FAULTS_LOGS'];
-    if (logs !== undefined) {
-      const { writeFileSync } = await import('node:fs');
-      for (const box of rig.boxes) writeFileSync(`${logs}/${fault.name}-${box.name}.log`, box.service.out());
-    }
+    if (logsDir !== null)
+      for (const box of rig.boxes)
+        writeFileSync(`${logsDir}/${fault.name}-${box.name}.log`, box.service.out());
     return {
       ...{ what: fault.what, hit, unrecordedMs, doubledMs, viewerGapMs: gapMs, faults },
       wellAfterMs: wellMs - endedMs,
