@@ -177,9 +177,9 @@ export class Cluster {
         },
       },
     );
-    this.#boxes.changed.on((isNews) => {
+    this.#boxes.changed.on((hasNews) => {
       this.#boxes?.tell(this.owners.count, queue());
-      if (isNews) this.owners.lookSoon();
+      if (hasNews) this.owners.lookSoon();
     });
     this.questions.answer('forget_box', async (box) => {
       if (typeof box === 'string') this.#boxes?.forget(box);
@@ -234,7 +234,7 @@ export class Cluster {
         ...{ clock, log, holdings: store.holdings, boxes: () => this.boxes },
         claims: new Claims(clusterName, { link, sealed: sealedFor('owners') }),
         wire: new ReportWire(clusterName, own, {
-          ...{ link, sealed: sealedFor('cameras') },
+          ...{ link, log, sealed: sealedFor('cameras') },
           onReport: (report) => owners.hear(report),
         }),
       },

@@ -66,13 +66,11 @@ export class ModelBox {
     return this.ownership !== null;
   }
 
-  start(): void {
+  /** The service has other things to do before it takes cameras. */
+  start(forMs = 0): void {
     const { clock, claims } = this.#model;
     this.#boot = `${this.name}-${++this.#boots}`;
-    this.#startedMs = clock.monotonicMs();
     this.#isLeaving = false;
-    this.#table = new BoxTable({ name: this.name, lostMs: LOST_MS, known: this.#known }, this.#startedMs);
-    this.#view = this.#viewOf(this.#table);
     const own = { box: this.name, boot: this.#boot };
     let seq = 0;
     const send = (report: Omit<Report, 'box' | 'boot' | 'seq'>) =>
@@ -107,6 +105,14 @@ export class ModelBox {
           this.sinceMs.set(id, this.sinceMs.get(id) ?? clock.monotonicMs());
         } else this.sinceMs.delete(id);
     });
+    if (forMs === 0) this.#begin(ownership);
+    else clock.after(forMs, () => this.#begin(ownership));
+  }
+
+  #begin(ownership: Ownership): void {
+    this.#startedMs = this.#model.clock.monotonicMs();
+    this.#table = new BoxTable({ name: this.name, lostMs: LOST_MS, known: this.#known }, this.#startedMs);
+    this.#view = this.#viewOf(this.#table);
     this.ownership = ownership;
     ownership.begin({
       list: () => this.#model.cameras.filter(({ id }) => !this.unaware.has(id)),

@@ -57,6 +57,18 @@ test('a box that is back gets its cameras one by one after a minute, and none is
   assert.equal(longestGap(model), 0);
 });
 
+test('a new box gets its share at once, however long it took to start', async () => {
+  const model = new ClusterModel(3, CAMERAS);
+  const [one, two, late] = model.boxes;
+  one!.start();
+  two!.start();
+  await model.pass(20_000);
+  late!.start(20_000);
+  await model.pass(40_000);
+  assert.ok(late!.ownership!.count > 0);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+});
+
 test('a box that hands over is left when all that it had works elsewhere', async () => {
   const model = await settled();
   const leaving = model.boxes[1]!.leave();

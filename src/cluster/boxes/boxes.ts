@@ -30,8 +30,8 @@ const nobodyYet: BoxesView = {
 
 /** The boxes of the cluster, this one among them, as its pulse tells of them (workers/pulse.ts). */
 export class Boxes {
-  /** Who is here, or what one of them is, is another than before; or merely their loads, which is no news. */
-  readonly changed = new Signal<[isNews: boolean]>();
+  /** Who is here, or what one of them is, is another than before; or merely their loads (not `hasNews`). */
+  readonly changed = new Signal<[hasNews: boolean]>();
   readonly #options: BoxesOptions;
   readonly #deps: BoxesDeps;
   #thread: ThreadHandle<ToPulse>;
@@ -106,7 +106,7 @@ export class Boxes {
     this.#report(this.#view, message.view);
     this.#view = message.view;
     this.#remember(message.known);
-    this.changed.emit(message.isNews);
+    this.changed.emit(message.hasNews);
   }
 
   /** A disk that takes nothing now is asked again with the next word of the pulse. */

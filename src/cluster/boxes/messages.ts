@@ -44,7 +44,7 @@ export type FromPulse =
       readonly type: 'boxes';
       readonly view: BoxesView;
       readonly known: readonly KnownBox[];
-      /** More than loads is another than before. */
-      readonly isNews: boolean;
+      /** There is more that is new than how much they have to do. */
+      readonly hasNews: boolean;
     }
   | { readonly type: 'log'; readonly level: LogLevel; readonly message: string; readonly fields: LogFields };

@@ -95,7 +95,12 @@ export class Pulse {
     const { connection } = this.#link;
     if (connection !== null && !this.#listening.has(connection)) {
       this.#listening.add(connection);
-      connection.subscribe(this.#subject, { callback: (_, { data }) => this.#hear(data) });
+      connection.subscribe(this.#subject, {
+        // What is refused comes as an error: `BoxesView.isUnheard` tells of it.
+        callback: (fault, message) => {
+          if (fault === null) this.#hear(message.data);
+        },
+      });
     }
     const hasNews = this.#table.look({
       nowMs,
@@ -105,7 +110,7 @@ export class Pulse {
     if (hasNews || nowMs - this.#toldMs >= TELL_EVERY_MS) {
       this.#toldMs = nowMs;
       const view = this.#table.view(this.#own, this.#startedMs);
-      send({ type: 'boxes', view, known: this.#table.known, isNews: hasNews });
+      send({ type: 'boxes', view, known: this.#table.known, hasNews });
     }
     if (this.#isMainStill()) return;
     if (nowMs - this.#beatMs >= BEAT_EVERY_MS) this.#beat(nowMs);

@@ -92,7 +92,7 @@ export class Ownership {
   readonly #had: ReadonlyMap<string, number>;
   /** Of these those that nobody else was heard to have since. */
   readonly #mayBeBack: Set<string>;
-  readonly #startedMs: MonotonicMs;
+  #startedMs: MonotonicMs;
   #cameras: OwnedCameras | null = null;
   #timer: Timer | null = null;
   #soon: Timer | null = null;
@@ -120,7 +120,7 @@ export class Ownership {
     this.#book = new HeldBook(deps);
     this.#mayBeBack = new Set(this.#had.keys());
     this.#second = new SecondChoice(deps.clock);
-    this.#turn = new Turn(this.#had.size > 0, deps.clock);
+    this.#turn = new Turn(deps.clock);
     this.#claiming = new Claiming({
       ...{ clock: deps.clock, log: deps.log, claims: deps.claims, by: options },
       isWanted: (cameraId) => {
@@ -135,6 +135,10 @@ export class Ownership {
   /** Begins to take cameras. */
   begin(cameras: OwnedCameras): void {
     this.#cameras = cameras;
+    // The service may have taken long to start.
+    this.#startedMs = this.#deps.clock.monotonicMs();
+    this.#awakeMs = this.#startedMs;
+    this.#turn.begin(this.#had.size > 0);
     this.#timer = this.#deps.clock.every(TICK_MS, () => this.#tick());
   }
 
@@ -251,7 +255,7 @@ export class Ownership {
     const nowMs = this.#deps.clock.monotonicMs();
     const view = this.#see();
     this.#findCandidates(view);
-    this.#turn.look(view, this.#startedMs);
+    this.#turn.look(view);
     const [mayTake, mayTakeBack] = this.#permissions(view, nowMs);
     if (nowMs - this.#startedMs >= BACK_WITHIN_MS) this.#mayBeBack.clear();
     const taken: string[] = [];

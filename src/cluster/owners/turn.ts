@@ -4,6 +4,8 @@ import type { BoxesView } from '../boxes/box-table.js';
 /** A box that was away gets nothing back before it was well for so long; a new one needs no such proof. */
 const WELL_AFTER_MS = 60_000;
 const NEW_AFTER_MS = 5_000;
+/** So long it may take to find them. */
+const STARTING_MS = 30_000;
 /** So long nobody came or went. */
 const QUIET_MS = 3_000;
 /** A camera that didn't come over is left where it is for so long. */
@@ -12,16 +14,22 @@ const REFUSED_MS = 10 * 60_000;
 /** Takes cameras over from boxes that have them, one at a time: the next one when the last one is there no more. */
 export class Turn {
   readonly #clock: Clock;
-  #wellFromMs: number;
-  #quietFromMs: number;
+  #startedMs = 0;
+  /** Until then it finds the others. */
+  #wasWell = false;
+  #wellFromMs = 0;
+  #quietFromMs = 0;
   #current: string | null = null;
   readonly #refused = new Map<string, MonotonicMs>();
 
-  /** `isBack`: this box had cameras before. */
-  constructor(isBack: boolean, clock: Clock) {
+  constructor(clock: Clock) {
     this.#clock = clock;
-    this.#wellFromMs = clock.monotonicMs() + (isBack ? WELL_AFTER_MS : NEW_AFTER_MS);
-    this.#quietFromMs = 0;
+  }
+
+  /** `isBack`: this box had cameras before. */
+  begin(isBack: boolean): void {
+    this.#startedMs = this.#clock.monotonicMs();
+    this.#wellFromMs = this.#startedMs + (isBack ? WELL_AFTER_MS : NEW_AFTER_MS);
   }
 
   /** This box was away, or is not well. */
@@ -34,9 +42,10 @@ export class Turn {
     this.#quietFromMs = this.#clock.monotonicMs() + QUIET_MS;
   }
 
-  look({ isSettled, hasMajority }: BoxesView, startedMs: MonotonicMs): void {
-    const isStarting = this.#clock.monotonicMs() - startedMs < NEW_AFTER_MS;
-    if ((!isSettled || !hasMajority) && !isStarting) this.unsettle();
+  look({ isSettled, hasMajority }: BoxesView): void {
+    const isWell = isSettled && hasMajority;
+    this.#wasWell ||= isWell || this.#clock.monotonicMs() - this.#startedMs >= STARTING_MS;
+    if (!isWell && this.#wasWell) this.unsettle();
   }
 
   /** It didn't work here. */

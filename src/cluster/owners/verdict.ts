@@ -79,7 +79,7 @@ const whereTried = (isWinner: boolean, mine: Mine, theirs: readonly Theirs[]): V
  */
 export const verdictOf = ({ isWinner, isLeaving, mine, theirs }: Situation): Verdict => {
   if (mine === null) return isLeaving ? 'stay' : whereNotMine(isWinner, theirs);
-  if (mine.isTrial) return isLeaving ? 'drop' : whereTried(isWinner, mine, theirs);
+  if (mine.isTrial) return isLeaving && !mine.isReady ? 'drop' : whereTried(isWinner, mine, theirs);
   for (const other of theirs) {
     if (other.isLeaving || isTrying(other)) continue;
     const { row } = other;

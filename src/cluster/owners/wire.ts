@@ -1,4 +1,6 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import { messageOf } from '../../base/errors.js';
+import type { Logger } from '../../base/log.js';
 import type { NatsLink } from '../nats-link.js';
 import type { SealedText } from '../sealed-text.js';
 import { type HeldRow, type Report, ROWS_PER_PART, reportBytes, reportOf } from './report.js';
@@ -14,13 +16,16 @@ export class ReportWire {
   readonly #own: { readonly box: string; readonly boot: string };
   readonly #onReport: (report: Report) => void;
   readonly #listening = new WeakSet<NatsConnection>();
+  readonly #log: Logger;
   #seq = 0;
+  #isRefused = false;
 
   constructor(
     clusterName: string,
     own: { readonly box: string; readonly boot: string },
     deps: {
       readonly link: NatsLink;
+      readonly log: Logger;
       readonly sealed: SealedText;
       readonly onReport: (report: Report) => void;
     },
@@ -28,6 +33,7 @@ export class ReportWire {
     this.#subject = `framering.${clusterName}.cameras`;
     this.#own = own;
     this.#link = deps.link;
+    this.#log = deps.log;
     this.#sealed = deps.sealed;
     this.#onReport = deps.onReport;
   }
@@ -58,12 +64,26 @@ export class ReportWire {
     const { connection } = this.#link;
     if (connection === null || this.#listening.has(connection)) return;
     this.#listening.add(connection);
-    connection.subscribe(this.#subject, { callback: (_, { data }) => this.#hear(data) });
+    connection.subscribe(this.#subject, {
+      callback: (fault, message) => {
+        if (fault === null) this.#hear(message.data);
+      },
+    });
   }
 
+  /** Servers that take no message of such a length, or a connection that ends, end nothing else: it is told again in a second. */
   #send(report: Report): void {
     const bytes = reportBytes(report).toString('base64');
-    this.#link.connection?.publish(this.#subject, this.#sealed.seal(SEALED_NAME, bytes));
+    try {
+      this.#link.connection?.publish(this.#subject, this.#sealed.seal(SEALED_NAME, bytes));
+      this.#isRefused = false;
+    } catch (thrown) {
+      if (!this.#isRefused)
+        this.#log.warn("which cameras this box has can't be told to the others", {
+          reason: messageOf(thrown),
+        });
+      this.#isRefused = true;
+    }
   }
 
   #hear(data: Uint8Array): void {
