@@ -25,6 +25,7 @@ import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
 /** Where settings last; a write has reached the disk when it returns. */
 export type CameraSettingsStore = {
   list(): readonly StoredCamera[];
+  find(id: string): StoredCamera | null;
   /** Throws `not_found`. */
   get(id: string): StoredCamera;
   create(camera: StoredCamera): StoredCamera;
@@ -259,9 +260,7 @@ export class CameraRegistry {
   async update(id: string, changes: CameraChanges): Promise<void> {
     const { change, settings } = this.#deps;
     const stored = await change(() => settings.update(id, keepPasswords(changes, settings.get(id))));
-    this.#replace(stored);
-    for (const settings of this.#sourcesOf(stored)) this.#deps.cameras.set(settings);
-    if (stored.sub_url === '') this.#deps.cameras.remove(sourceKey(id, 'sub'));
+    this.#connect(stored);
     this.#deps.owners.lookSoon();
   }
 
@@ -269,7 +268,7 @@ export class CameraRegistry {
   async remove(id: string, removal: CameraRemoval): Promise<void> {
     const { change, settings } = this.#deps;
     await change(() => settings.remove(id, removal));
-    if (this.#entries.delete(id)) this.#forget(id);
+    this.#forget(id);
     this.#deps.owners.lookSoon();
   }
 
@@ -303,6 +302,23 @@ export class CameraRegistry {
     this.#adopt(this.#deps.settings.list());
   }
 
+  /** The same of some cameras alone: of thousands reading all takes long. */
+  reloadSome(ids: readonly string[]): void {
+    if (ids.length > FEW_CAMERAS) {
+      this.reload();
+      return;
+    }
+    const added: StoredCamera[] = [];
+    for (const id of ids) {
+      const stored = this.#deps.settings.find(id);
+      if (stored === null) this.#forget(id);
+      else if (this.#entries.has(id)) this.#connect(stored);
+      else added.push(stored);
+    }
+    if (added.length > 0) this.#adopt([...this.stored, ...added]);
+    else this.#deps.owners.lookSoon();
+  }
+
   #adopt(wanted: readonly StoredCamera[]): void {
     const sorted = wanted.toSorted((a, b) => (a.id < b.id ? -1 : 1));
     const before = this.#entries;
@@ -313,7 +329,7 @@ export class CameraRegistry {
       this.#entries.set(stored.id, known ?? entryOf(stored));
       this.#replace(stored);
     }
-    for (const id of before.keys()) this.#forget(id);
+    for (const id of before.keys()) this.#end(id);
     this.#connectOwn();
     this.#deps.owners.lookSoon();
   }
@@ -347,7 +363,18 @@ export class CameraRegistry {
     if (stored.folder_id !== before.folder_id) this.#deps.events.onMoved();
   }
 
+  /** Of one that is there already. */
+  #connect(stored: StoredCamera): void {
+    this.#replace(stored);
+    for (const settings of this.#sourcesOf(stored)) this.#deps.cameras.set(settings);
+    if (stored.sub_url === '') this.#deps.cameras.remove(sourceKey(stored.id, 'sub'));
+  }
+
   #forget(id: string): void {
+    if (this.#entries.delete(id)) this.#end(id);
+  }
+
+  #end(id: string): void {
     this.#deps.cameras.remove(id);
     this.#deps.cameras.remove(sourceKey(id, 'sub'));
     this.#meter.forget(id);

@@ -233,6 +233,35 @@ test('an import restarts only cameras whose source is another, and ends what vie
   for (const [id, attempt] of before) assert.ok(attempt > 0, id);
 });
 
+test('some cameras that were changed past the registry are taken over, and no others are looked at', async (t) => {
+  const { registry, cameras, store, told, events } = setUp(t);
+  for (const id of ['a', 'gone', 'moved', 'same'])
+    await registry.create(stored(id, { sub_url: 'rtsp://sub/1' }));
+  told.length = 0;
+  store.cameras.replaceAll([
+    stored('a', { comment: 'not told of' }),
+    stored('between'),
+    stored('moved', { url: 'rtsp://elsewhere/1', token_auth: true }),
+    stored('same', { comment: 'another', sub_url: 'rtsp://sub/1' }),
+  ]);
+  registry.reloadSome(['moved', 'gone', 'same', 'between', 'never']);
+  assert.deepEqual(
+    registry.list(true).map(({ id, comment }) => [id, comment]),
+    [
+      ['a', ''],
+      ['between', ''],
+      ['moved', ''],
+      ['same', 'another'],
+    ],
+  );
+  const touched = new Set(told.flatMap((message) => ('cameraId' in message ? [message.cameraId] : [])));
+  assert.deepEqual([...touched].sort(), ['between', 'gone', 'moved']);
+  for (const key of ['gone', 'gone/sub', 'moved/sub']) assert.equal(cameras.get(key), undefined, key);
+  assert.deepEqual(events, ['locked moved', 'removed gone']);
+  registry.reloadSome(Array.from({ length: 20 }, (_, index) => `none-${index}`));
+  assert.equal(registry.get('a', true).comment, 'not told of', 'where they are many, all are looked at');
+});
+
 test('the revision changes with whatever a view shows, and with nothing else', async (t) => {
   const { clock, registry, stream } = setUp(t);
   await registry.create(stored('a'));

@@ -142,6 +142,7 @@ test('what viewers lose is told: cameras that are gone, or locked', (t) => {
     store.cameras.update('same', { comment: 'x' });
   });
   const effects = records.apply(changed);
+  assert.deepEqual([...effects.cameraIds].sort(), ['gone', 'locked', 'same']);
   assert.deepEqual(effects.removedCameraIds, ['gone']);
   assert.deepEqual(effects.lockedCameraIds, ['locked']);
   assert.equal(

@@ -19,6 +19,8 @@ export type Rehearsal<T> = {
 /** What became of records that were taken over, for whoever holds something of them in memory. */
 export type SharedEffects = {
   readonly kinds: ReadonlySet<string>;
+  /** Cameras that are another than before, new, or gone. */
+  readonly cameraIds: readonly string[];
   readonly removedCameraIds: readonly string[];
   /** Cameras whose `token_auth` was switched on. */
   readonly lockedCameraIds: readonly string[];
@@ -137,6 +139,7 @@ export class SharedRecords {
   ): SharedEffects {
     const effects = {
       kinds: new Set<string>(),
+      cameraIds: [] as string[],
       removedCameraIds: [] as string[],
       lockedCameraIds: [] as string[],
       revokedUsernames: [] as string[],
@@ -162,6 +165,7 @@ export class SharedRecords {
           continue;
         }
         const after = rows.find(id);
+        if (kind === 'cam') effects.cameraIds.push(id);
         if (kind === 'cam' && before !== null && after === null) effects.removedCameraIds.push(id);
         if (kind === 'cam' && before?.['token_auth'] === 0 && after?.['token_auth'] === 1)
           effects.lockedCameraIds.push(id);
