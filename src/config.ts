@@ -80,6 +80,7 @@ export type ClusterConfig = {
   readonly lostMs: number;
   /** Where other boxes ask for this one's pictures. */
   readonly relayPort: number;
+  readonly relayHost: string;
 };
 
 export type ArchiveS3Config = {
@@ -396,7 +397,7 @@ const boxAddressOf = (env: Environment): string | null => {
 
 const MAX_CAPACITY = 1_000;
 
-const clusterOf = (env: Environment): ClusterConfig | null => {
+const clusterOf = (env: Environment, host: string): ClusterConfig | null => {
   const text = textOf(env, 'CLUSTER_URL');
   const caPath = textOf(env, 'CLUSTER_CA');
   const clusterName = textOf(env, 'CLUSTER_NAME') ?? 'framering';
@@ -406,6 +407,7 @@ const clusterOf = (env: Environment): ClusterConfig | null => {
   const boxAddress = boxAddressOf(env);
   const lostMs = integerOf(env, 'CLUSTER_LOST_MS', 1_500, 900, 60_000);
   const relayPort = integerOf(env, 'RELAY_PORT', DEFAULT_RELAY_PORT, 0, 65_535);
+  const relayHost = hostOf(env, 'RELAY_HOST', host);
   if (text === null) return null;
   const address = clusterAddressOf(text);
   // The value itself is never repeated: somebody may have put a password into it.
@@ -420,7 +422,7 @@ const clusterOf = (env: Environment): ClusterConfig | null => {
   const login = clusterLoginOf(env);
   return {
     ...{ address, ca, login, clusterName, secret: clusterSecretOf(env) },
-    ...{ capacity, boxAddress, lostMs, relayPort },
+    ...{ capacity, boxAddress, lostMs, relayPort, relayHost },
   };
 };
 
@@ -476,7 +478,7 @@ export const readConfig = (env: Environment): Config => {
     mqtt: mqttOf(env),
     boxName: boxNameOf(env),
     archiveS3: archiveS3Of(env),
-    cluster: clusterOf(env),
+    cluster: clusterOf(env, host),
   };
   checkPorts(config);
   if (config.rtspsPort !== null && config.tls === null && !config.tlsSelfSigned)

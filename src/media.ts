@@ -322,16 +322,22 @@ const fleetOptionsOf = (
 
 /** Sends this box's pictures to the others; what a box alone never loads. */
 const startRelay = async (
-  { boxName, host, cluster }: Config,
+  { boxName, cluster }: Config,
   { clock, log, threads }: MediaDeps,
   { relayKey: key }: Storage,
   { cameras, detections }: Pick<Media, 'cameras' | 'detections'>,
   { others }: Archive,
 ): Promise<Relay | null> => {
   if (cluster === null || key === null || others === null) return null;
-  const { Relay } = await import('./relay/relay.js');
+  const { relayHost: host, relayPort: port } = cluster;
+  const [{ Relay }, { whyOutOfReach }] = await Promise.all([
+    import('./relay/relay.js'),
+    import('./relay/out-of-reach.js'),
+  ]);
+  const reason = whyOutOfReach(cluster);
+  if (reason !== null) log.warn("other boxes can't show the cameras of this one", { reason });
   const relay = await Relay.start(
-    { box: boxName, host, port: cluster.relayPort, key },
+    { box: boxName, host, port, key },
     { clock, log, threads, feeds: cameras, answers: (box, question) => others.answer(box, question) },
   );
   detections.shown.on((cameraId, detection) => {

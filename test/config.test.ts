@@ -270,7 +270,7 @@ test('a cluster is named by its servers; what is wrong with it is said without i
   assert.deepEqual(clusterOf('nats://a,b.example:4333, [::1]:4222'), {
     address: { isTls: false, servers: ['a:4222', 'b.example:4333', '[::1]:4222'] },
     ...{ ca: null, login: null, clusterName: 'framering', secret },
-    ...{ capacity: 1, boxAddress: null, lostMs: 1_500, relayPort: 7440 },
+    ...{ capacity: 1, boxAddress: null, lostMs: 1_500, relayPort: 7440, relayHost: '0.0.0.0' },
   });
   assert.deepEqual(clusterOf('tls://a,tls://b/')?.address, { isTls: true, servers: ['a:4222', 'b:4222'] });
   for (const url of [
@@ -337,6 +337,13 @@ test('a box says how much it takes and where it is; what is wrong with that is s
   const { capacity, boxAddress, lostMs } = own(set)!;
   assert.deepEqual([capacity, boxAddress, lostMs], [0, 'https://box-1.site:8443', 3_000]);
   assert.equal(own({ BOX_ADDRESS: 'http://[fd00::1]:8080' })?.boxAddress, 'http://[fd00::1]:8080');
+  assert.equal(
+    own({ HOST: '127.0.0.1' })?.relayHost,
+    '127.0.0.1',
+    'where the service is, unless it is put elsewhere',
+  );
+  assert.equal(own({ HOST: '127.0.0.1', RELAY_HOST: '10.0.0.7' })?.relayHost, '10.0.0.7');
+  assert.throws(() => own({ RELAY_HOST: 'a b' }), /RELAY_HOST="a b" can't be used/);
   for (const text of ['-1', '1.5', '1001', 'all'])
     assert.throws(() => readConfig({ BOX_CAPACITY: text }), /BOX_CAPACITY=.* can't be used/, text);
   for (const text of ['0', '899', '60001'])

@@ -17,6 +17,15 @@ export type CameraOwners = {
   lookSoon(): void;
 };
 
+/** Why its live pictures can't be had at this box; null: they can, as far as is known. */
+export const whyUnseen = (owners: CameraOwners, cameraId: string): string | null => {
+  if (owners.has(cameraId) || owners.relayOf(cameraId) !== null) return null;
+  const box = owners.boxOf(cameraId);
+  return box === null
+    ? 'no box has the camera yet'
+    : `box ${box} has the camera, and tells no BOX_ADDRESS: its pictures can't be had at other boxes`;
+};
+
 /** A box alone has all of them. */
 export const allCameras = (boxName: string): CameraOwners => ({
   has: () => true,

@@ -2,7 +2,6 @@ import type { Change } from '../base/change.js';
 import type { Clock, Timer } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
-import { readCounters } from '../ring/counters.js';
 import { type StreamName, sourceKey, sourceKeysOf } from '../ring/source-key.js';
 import type { CameraBatch, CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
 import { type BatchFault, faultsOfBatch, type KnownCameras } from './batch.js';
@@ -11,14 +10,14 @@ import { isAtRest } from './fleet/camera.js';
 import type { Cameras } from './fleet/cameras.js';
 import type { ThreadLosses } from './fleet/fleet.js';
 import type { RingFigures } from './fleet/ring-budget.js';
-import type { CameraOwners } from './owners.js';
-import { setQuirks } from './quirks.js';
+import { type CameraOwners, whyUnseen } from './owners.js';
 import { type Entry, entryOf } from './registry-entry.js';
 import type { CameraActivity, CameraCondition, CameraEvents, CameraFigures } from './registry-faces.js';
-import { type CameraView, pictureFields, type RuntimeFields, subFields } from './runtime-fields.js';
+import type { CameraView, RuntimeFields } from './runtime-fields.js';
+import { conditionOf, figuresOf, oversizedOf, runtimeOf } from './shown.js';
 import { sourcesOf } from './sources.js';
 import type { StreamGauge } from './stream-gauge.js';
-import { fieldsTold, toldFields } from './told-fields.js';
+import { toldFields } from './told-fields.js';
 import type { Totals } from './totals.js';
 import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
 
@@ -140,7 +139,7 @@ export class CameraRegistry {
 
   /** What each camera is meant to do, and does: cheap enough for each second. */
   *conditions(): Iterable<CameraCondition> {
-    for (const { stored } of this.#entries.values()) yield this.#conditionOf(stored);
+    for (const { stored } of this.#entries.values()) yield conditionOf(stored, this.#deps);
   }
 
   /** Whether this box connects the camera: others do all that is done with it but show it. */
@@ -169,7 +168,7 @@ export class CameraRegistry {
   *figures(): Iterable<CameraFigures> {
     for (const entry of [...this.#entries.values()])
       if (this.#entries.get(entry.stored.id) === entry && this.isHere(entry.stored.id))
-        yield this.#figuresOf(entry);
+        yield figuresOf(entry, this.#deps);
   }
 
   /** Adds all cameras up, as of the last sample: cheap enough for each second. */
@@ -247,6 +246,11 @@ export class CameraRegistry {
   watched(id: string): { readonly tokenAuth: boolean; readonly isDisabled: boolean } | null {
     const stored = this.#entries.get(id)?.stored;
     return stored === undefined ? null : { tokenAuth: stored.token_auth, isDisabled: stored.disabled };
+  }
+
+  /** Why it isn't shown live at this box, though it is there and enabled; null: it is, as far as is known. */
+  whyUnseen(id: string): string | null {
+    return whyUnseen(this.#deps.owners, id);
   }
 
   /** Throws `exists`. */
@@ -446,71 +450,7 @@ export class CameraRegistry {
     return { ...(showsPasswords ? entry.stored : entry.masked), ...this.#runtimeOf(entry) };
   }
 
-  #conditionOf({ id, record }: StoredCamera): CameraCondition {
-    const status = this.#deps.cameras.get(id)?.status();
-    return {
-      cameraId: id,
-      isStreaming: status?.state === 'streaming',
-      isAtRest: status === undefined || isAtRest(status.state) || !this.isHere(id),
-      isRecorded: record && this.isHere(id),
-      isRecording: this.#deps.activity.isRecording(id),
-      fault: status?.lastError ?? '',
-    };
-  }
-
-  #figuresOf({ stored: { id }, subKey, gauge, receivedBytes }: Entry): CameraFigures {
-    const { activity, cameras } = this.#deps;
-    const ring = cameras.ring(id);
-    const status = cameras.get(id)?.status();
-    const state = status?.state ?? 'disabled';
-    return {
-      cameraId: id,
-      state,
-      isStreaming: state === 'streaming',
-      counters: ring === null ? null : readCounters(ring),
-      receivedBytes,
-      ringBytes: (ring?.byteLength ?? 0) + (cameras.ring(subKey)?.byteLength ?? 0),
-      fps: gauge.fps,
-      bitrateKbps: gauge.bitrateKbps,
-      viewers: activity.viewers(id),
-      isRecording: activity.isRecording(id),
-      unrecordedFrames: activity.unrecordedFrames(id),
-      reconnects: status?.reconnects ?? 0,
-      bufferDrops: activity.droppedFrames(id),
-    };
-  }
-
   #runtimeOf(entry: Entry): RuntimeFields {
-    const { activity, cameras, clock, owners } = this.#deps;
-    const { gauge, subGauge } = entry;
-    const { id, quirks, record } = entry.stored;
-    const owner = owners.boxOf(id) ?? '';
-    if (!owners.has(id)) return fieldsTold(owners.figuresOf(id), owner);
-    const status = cameras.get(id)?.status();
-    const state = status?.state ?? 'disabled';
-    const subStatus = cameras.get(entry.subKey)?.status();
-    const since = status?.streamingSinceMs ?? null;
-    const viewers = activity.viewers(id);
-    return {
-      state,
-      ...pictureFields(gauge),
-      uptime_sec: since === null ? 0 : Math.floor((clock.monotonicMs() - since) / 1000),
-      traffic_used_mb: Math.round(this.#meter.usedBytes(id) / 1000) / 1000,
-      last_error: status?.lastError ?? '',
-      audio_codec: gauge.info?.audio?.codec ?? '',
-      viewers: viewers.websocket + viewers.wall + viewers.hls + viewers.whep + viewers.rtsp,
-      recording: activity.isRecording(id),
-      record_error: record && !isAtRest(state) && this.isHere(id) ? activity.recordError(id) : '',
-      dropped_frames: oversizedOf(gauge) + oversizedOf(subGauge) + activity.droppedFrames(id),
-      quirks_active: [
-        ...new Set([...setQuirks(quirks), ...(status?.quirks ?? []), ...(subStatus?.quirks ?? [])]),
-      ].sort(),
-      detect_error: activity.detectError(id),
-      ptz: activity.hasPtz(id),
-      sub: subStatus === undefined ? null : subFields(subStatus, subGauge),
-      owner,
-    };
+    return runtimeOf(entry, this.#meter.usedBytes(entry.stored.id), this.#deps);
   }
 }
-
-const oversizedOf = ({ counters }: StreamGauge): number => counters?.oversizedFrames ?? 0;

@@ -14,7 +14,11 @@ export type WatchedCamera = { readonly tokenAuth: boolean; readonly isDisabled: 
 
 export type StreamAccessDeps = {
   /** Null where there is no such camera. */
-  readonly cameras: { watched(cameraId: string): WatchedCamera | null };
+  readonly cameras: {
+    watched(cameraId: string): WatchedCamera | null;
+    /** Why it can't be shown live at this box, of several; null: it can, as far as is known. */
+    whyUnseen(cameraId: string): string | null;
+  };
   readonly gate: Pick<
     ViewingGate,
     'viewingFor' | 'placeFor' | 'wallOpener' | 'wallFor' | 'tileFor' | 'sightOf'
@@ -57,7 +61,7 @@ export class StreamAccess {
     const camera = this.#find(cameraId);
     const { tokenAuth } = camera;
     const viewing = this.#deps.gate.viewingFor({ cameraId, tokenAuth, permission, ...shown });
-    this.#requirePicture(camera, permission);
+    this.#requirePicture(cameraId, camera, permission);
     return viewing;
   }
 
@@ -74,7 +78,7 @@ export class StreamAccess {
     const place = new HeldPlace((onEnd) =>
       this.#deps.gate.placeFor({ cameraId, tokenAuth, permission, token, address }, onEnd),
     );
-    return this.#withPicture(place, camera, permission);
+    return this.#withPicture(place, cameraId, camera, permission);
   }
 
   /** Lets in a page that shows walls, which must be released. Throws `token_*` or `forbidden`. */
@@ -94,12 +98,17 @@ export class StreamAccess {
     const place = new HeldPlace((onEnd) =>
       this.#deps.gate.tileFor(opener, { cameraId, tokenAuth, permission }, onEnd),
     );
-    return this.#withPicture(place, camera, permission);
+    return this.#withPicture(place, cameraId, camera, permission);
   }
 
-  #withPicture(place: HeldPlace, camera: WatchedCamera, permission: ViewingPermission): HeldPlace {
+  #withPicture(
+    place: HeldPlace,
+    cameraId: string,
+    camera: WatchedCamera,
+    permission: ViewingPermission,
+  ): HeldPlace {
     try {
-      this.#requirePicture(camera, permission);
+      this.#requirePicture(cameraId, camera, permission);
     } catch (thrown) {
       place.release();
       throw thrown;
@@ -118,8 +127,11 @@ export class StreamAccess {
     return camera;
   }
 
-  #requirePicture({ isDisabled }: WatchedCamera, permission: ViewingPermission): void {
-    if (isDisabled && permission === 'live.watch')
+  #requirePicture(cameraId: string, { isDisabled }: WatchedCamera, permission: ViewingPermission): void {
+    if (permission !== 'live.watch') return;
+    if (isDisabled)
       throw httpError('no_picture', 'the camera is disabled', { retryAfterSec: DISABLED_RETRY_SEC });
+    const reason = this.#deps.cameras.whyUnseen(cameraId);
+    if (reason !== null) throw httpError('no_picture', reason);
   }
 }

@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test';
 import { createLogger } from '../../src/base/log.js';
 import { Cameras } from '../../src/camera/fleet/cameras.js';
 import type { FromCameraWorker, ToCameraWorker } from '../../src/camera/messages.js';
-import { allCameras } from '../../src/camera/owners.js';
+import { allCameras, type CameraOwners } from '../../src/camera/owners.js';
 import { CameraRegistry } from '../../src/camera/registry.js';
 import type { Camera as StoredCamera } from '../../src/store/cameras.js';
 import { Store } from '../../src/store/store.js';
@@ -43,7 +43,7 @@ export const setUp = (
   t: TestContext,
   clock = new FakeClock(),
   path = `${tempFolder(t)}/registry.db`,
-  owners = allCameras('box'),
+  owners: CameraOwners = allCameras('box'),
 ) => {
   /** How long a worker's thread needs to start. */
   const threads = { startMs: 0 };

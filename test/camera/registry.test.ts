@@ -262,6 +262,36 @@ test('some cameras that were changed past the registry are taken over, and no ot
   assert.equal(registry.get('a', true).comment, 'not told of', 'where they are many, all are looked at');
 });
 
+test('of a camera that another box has it is said why its pictures are not to be had here', async (t) => {
+  const relay = { box: 'b', host: '10.0.0.2', port: 7440 };
+  const where = { relay: null as typeof relay | null, box: null as string | null };
+  const owners = {
+    ...allCameras('box'),
+    has: () => false,
+    boxOf: () => where.box,
+    relayOf: () => where.relay,
+    figuresOf: () => (where.box === null ? null : ['streaming']),
+  };
+  const { registry, say, attemptOf, cameras } = setUp(t, undefined, undefined, owners);
+  await registry.create(stored('door'));
+  const shown = () => {
+    const { state, last_error } = registry.get('door', true);
+    return { state, last_error, why: registry.whyUnseen('door') };
+  };
+  assert.match(shown().why ?? '', /no box has the camera/);
+  where.box = 'b';
+  assert.match(shown().why ?? '', /box b has the camera.*BOX_ADDRESS/);
+  assert.deepEqual(shown(), { state: 'streaming', last_error: shown().why, why: shown().why });
+  where.relay = relay;
+  registry.reload();
+  assert.deepEqual(shown(), { state: 'streaming', last_error: '', why: null });
+  const unfollow = cameras.follow('door', () => {});
+  const fault = { code: 'relay_unreachable', message: "b at 10.0.0.2:7440 can't be reached: ECONNREFUSED" };
+  say({ type: 'ended', cameraId: 'door', attempt: attemptOf('door'), fault });
+  assert.deepEqual(shown(), { state: 'streaming', last_error: fault.message, why: null });
+  unfollow();
+});
+
 test('the revision changes with whatever a view shows, and with nothing else', async (t) => {
   const { clock, registry, stream } = setUp(t);
   await registry.create(stored('a'));

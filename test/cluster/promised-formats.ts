@@ -15,14 +15,31 @@ import { streamInfo } from '../support/ring.js';
 
 export const BEAT: Beat = {
   ...{ box: 'box-1', boot: 'b00t', seq: 7, state: 'leaving', capacity: 2, load: 0.5, cameras: 3 },
-  ...{ address: 'https://box-1.site:8080', relayPort: 7440, version: '0.1.0', hears: ['box-2'] },
+  ...{ address: 'https://box-1.site:8080', relayPort: 7440, version: '0.1.0' },
+  ...{ store: null, hears: [{ box: 'box-2', boot: 'b00t-2' }] },
 };
 
 export const REPORT: Report = {
   ...{ box: 'box-1', boot: 'b00t', seq: 9, part: [0, 1], dropped: ['gone'] },
   rows: [
-    { cameraId: 'gate.1', epoch: 4, isClaimed: true, isReady: true, figures: ['streaming', 25] },
-    { cameraId: 'yard', epoch: 5, isClaimed: false, isReady: false, figures: null },
+    {
+      cameraId: 'gate.1',
+      epoch: 4,
+      isClaimed: true,
+      isReady: true,
+      isFailing: false,
+      isTrial: false,
+      figures: ['streaming', 25],
+    },
+    {
+      cameraId: 'yard',
+      epoch: 5,
+      isClaimed: false,
+      isReady: false,
+      isFailing: true,
+      isTrial: true,
+      figures: null,
+    },
   ],
 };
 

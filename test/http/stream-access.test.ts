@@ -145,6 +145,20 @@ test('an unknown camera is a 404, a bad id a 400; a disabled one has recordings 
   assert.doesNotMatch(server.logText(), /request failed/, 'no fault of ours');
 });
 
+test('of a camera that another box has and nobody can be asked for, it is said why there is no picture', async () => {
+  const reason = "box b has the camera, and its pictures can't be had here";
+  server.unseen.set('open', reason);
+  const refused = await server.call('GET', '/stream/open/playlist');
+  assert.deepEqual([refused.status, refused.body?.code, refused.body?.detail], [503, 'no_picture', reason]);
+  assert.equal(refused.headers.get('retry-after'), '5');
+  assert.equal((await offer('/stream/open/offer')).status, 503);
+  assert.equal((await poll('/hls/open/archive')).status, 200);
+  server.unseen.set('locked', reason);
+  assert.equal((await poll('/stream/locked/playlist')).status, 401, 'strangers learn nothing of it');
+  server.unseen.clear();
+  assert.equal((await poll('/stream/open/playlist')).status, 200);
+});
+
 test('a place is held until it is released, told of its end, and given back when the handler throws', async () => {
   const placesTaken = () => {
     ends.length = 0;

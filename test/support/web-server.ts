@@ -25,6 +25,8 @@ export type WebServer = {
   readonly viewers: Viewers;
   /** Those that may be watched: `open`, `locked` (asks for tokens), `off` (disabled) and what a test adds. */
   readonly cameras: Map<string, WatchedCamera>;
+  /** Cameras that this box can't show live, and why. */
+  readonly unseen: Map<string, string>;
   readonly users: Map<string, StoredUser>;
   /** Routes and statuses of the requests that were answered. */
   readonly reported: string[];
@@ -84,8 +86,9 @@ export const startWebServer = async (
     ['locked', { tokenAuth: true, isDisabled: false }],
     ['off', { tokenAuth: false, isDisabled: true }],
   ]);
+  const unseen = new Map<string, string>();
   const streams = new StreamAccess({
-    cameras: { watched: (id) => cameras.get(id) ?? null },
+    cameras: { watched: (id) => cameras.get(id) ?? null, whyUnseen: (id) => unseen.get(id) ?? null },
     gate: new ViewingGate({ tokens, viewers, sights }),
   });
   const reported: string[] = [];
@@ -114,6 +117,7 @@ export const startWebServer = async (
     tokens,
     viewers,
     cameras,
+    unseen,
     users,
     reported,
     seen,
