@@ -8,12 +8,13 @@ type Seen = { readonly sinceMs: number; readonly isSure: boolean };
 export class ForeignKeys {
   readonly #seen = new Map<string, Seen>();
 
-  /** `isSure`: this box has what stood there before. Answers those that are news. */
-  see(keys: readonly string[], isSure: boolean, nowMs: number): string[] {
+  /** `isSureOf`: this box has what stood there before. Answers those that are news. */
+  see(keys: readonly string[], isSureOf: (key: string) => boolean, nowMs: number): string[] {
     const news = keys.filter((key) => !this.#seen.has(key));
     for (const key of keys) {
       const before = this.#seen.get(key);
-      this.#seen.set(key, { sinceMs: before?.sinceMs ?? nowMs, isSure: isSure && before?.isSure !== false });
+      const isSure = isSureOf(key) && before?.isSure !== false;
+      this.#seen.set(key, { sinceMs: before?.sinceMs ?? nowMs, isSure });
     }
     return news;
   }

@@ -106,7 +106,7 @@ export class Joining {
     const known = isOurs ? remembered : null;
     const isDoubtful = sifted.isInDoubt && !copy.foreign.isOld(MARK_KEY, clock.monotonicMs());
     if (sifted.mark === null && entries.length > 0 && (known === null || isDoubtful)) {
-      copy.seeForeign([MARK_KEY], false);
+      copy.seeForeign([MARK_KEY], () => false);
       throw doubt();
     }
     return {
@@ -123,11 +123,7 @@ export class Joining {
     const relation = known === null || mark === null ? null : relationOf(known.mark, mark);
     const isSure = (key: string): boolean =>
       relation === 'same' && !sifted.isInDoubt && !known?.unsure.includes(key);
-    copy.seeForeign(sifted.foreignKeys.filter(isSure), true);
-    copy.seeForeign(
-      sifted.foreignKeys.filter((key) => !isSure(key)),
-      false,
-    );
+    copy.seeForeign(sifted.foreignKeys, isSure);
     if (mark === null ? own.size > 0 : relation === 'behind') return this.#putBack(reading);
     const isTheirsEmpty = isUntouched(theirs) && sifted.foreignKeys.length === 0;
     if (known === null && isTheirsEmpty && !isUntouched(own)) return this.#putBack(reading);

@@ -71,7 +71,7 @@ export class SettingsCopy {
   }
 
   /** `isSure`: this box has what stood there before. */
-  seeForeign(keys: readonly string[], isSure: boolean): void {
+  seeForeign(keys: readonly string[], isSure: (key: string) => boolean): void {
     const { clock, log } = this.#deps;
     const news = this.foreign.see(keys, isSure, clock.monotonicMs());
     if (news.length > 0)

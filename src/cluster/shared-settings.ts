@@ -110,14 +110,21 @@ export class SharedSettings {
     const untilMs = clock.monotonicMs() + CHANGE_MS;
     /** Each may have been made, also if there was no answer: then the mark says so. */
     const attempts: Attempt<T>[] = [];
-    /** Where it was refused last though nothing newer could be read. */
+    /** Where it was refused last, and nothing newer could be read since. */
     let staleAt = -1;
+    /** Perhaps it is another log now. */
     let isStuck = false;
     for (;;) {
       try {
-        if (isStuck) await this.#compare();
-        if (!this.isJoined || attempts.length > 0)
+        if (isStuck) {
+          isStuck = false;
+          await this.#compare();
+        }
+        if (!this.isJoined || attempts.length > 0) {
+          isStuck = true;
           await this.#catchUp(attempts.at(-1)?.rehearsal.keptSessionIds);
+          isStuck = false;
+        }
         const made = attempts.find(({ changeId }) => this.#copy.mark?.changes.includes(changeId));
         if (made !== undefined) return made.rehearsal.result;
         const attempt = { changeId: newId(), rehearsal: records.rehearse(work) };
@@ -129,8 +136,10 @@ export class SharedSettings {
         const isStale = thrown instanceof StaleError;
         if (!isStale && !isUnavailable(thrown)) throw thrown;
         if (clock.monotonicMs() >= untilMs) throw lateError(thrown, attempts.length > 0);
-        isStuck = isStale && this.#copy.sequence === staleAt;
-        staleAt = isStale ? this.#copy.sequence : -1;
+        if (isStale) {
+          isStuck = this.#copy.sequence === staleAt;
+          staleAt = this.#copy.sequence;
+        }
         if (!isStale || isStuck) await this.#pause();
       }
     }
@@ -141,6 +150,7 @@ export class SharedSettings {
     const mark = nextMark(before, changeId);
     const all = [...rehearsal.records, markRecord(mark)];
     const sequence = await this.#deps.changes.append(all, expected, changeId);
+    this.#copy.foreign.heal(all.map(({ key }) => key));
     try {
       // Where the disk doesn't take it, it is read again from the log, as what others changed.
       this.#copy.apply(rehearsal.records, { sequence, mark }, rehearsal.keptSessionIds);
@@ -168,15 +178,17 @@ export class SharedSettings {
     const entries = await this.#deps.changes.readAfter(copy.sequence);
     const last = entries.at(-1);
     if (last === undefined) return;
-    const { mark, records, foreignKeys, isInDoubt } = sift(entries, copy.position);
+    const sifted = sift(entries, copy.position);
+    const { mark, records, foreignKeys, isInDoubt } = sifted;
     const relation = mark === null || copy.mark === null ? null : relationOf(copy.mark, mark);
     if (mark !== null && relation !== 'same' && relation !== 'ahead') return this.#join();
     if (isInDoubt && !copy.foreign.isOld(MARK_KEY, this.#deps.clock.monotonicMs())) {
-      copy.seeForeign([MARK_KEY], false);
+      copy.seeForeign([MARK_KEY], () => false);
       throw doubt();
     }
     copy.foreign.heal([...records.map(({ key }) => key), ...(mark === null ? [] : [MARK_KEY])]);
-    copy.seeForeign(foreignKeys, relation === 'same' || (mark === null && !isInDoubt));
+    const isUnchanged = relation === 'same' || (mark === null && !isInDoubt);
+    copy.seeForeign(foreignKeys, (key) => isUnchanged || sifted.unchangedKeys.has(key));
     if (mark === null) copy.passOver(last.sequence);
     else copy.announce(copy.apply(records, { sequence: last.sequence, mark }, keptSessionIds));
   }

@@ -12,6 +12,8 @@ export type Sifted = {
   readonly records: readonly (SharedRecord & { readonly sequence: number })[];
   /** What is kept under these was not written by a box, or not as part of a change that was made. */
   readonly foreignKeys: readonly string[];
+  /** Those of them that nobody has changed since what is known. */
+  readonly unchangedKeys: ReadonlySet<string>;
   /** Something may have been changed that nothing tells of any more: the mark was written over. */
   readonly isInDoubt: boolean;
 };
@@ -33,14 +35,18 @@ export const sift = (entries: readonly LogEntry[], known: LogPosition | null): S
       sequence <= known.sequence ||
       (teller !== null && (teller.changes.includes(changeId) || sinceCount > teller.changes.length)));
   const isOurs = (entry: LogEntry): boolean => (entry.key === MARK_KEY ? entry.text !== null : isMade(entry));
-  const later = entries.filter(({ sequence }) => sequence > (known?.sequence ?? 0));
-  const laterCount = Math.max(0, (entries.at(-1)?.sequence ?? 0) - (known?.sequence ?? 0));
-  const isUntold =
-    later.length < laterCount || later.some((entry) => entry.changeId !== null && !isMade(entry));
+  const sinceSequence = known?.sequence ?? 0;
+  const later = entries.filter(({ sequence }) => sequence > sinceSequence);
+  // Where a number is missing, something was written over since that is not known.
+  const gapAt = later.findIndex(({ sequence }, index) => sequence !== sinceSequence + index + 1);
+  const isUntold = gapAt >= 0 || later.some((entry) => entry.changeId !== null && !isMade(entry));
+  const foreign = [...newest.values()].filter((entry) => !isOurs(entry));
+  const beforeGap = new Set(later.slice(0, gapAt < 0 ? later.length : gapAt));
   return {
     mark,
     records: entries.filter(({ key }) => key !== MARK_KEY && key !== '').filter(isMade),
-    foreignKeys: [...newest.values()].filter((entry) => !isOurs(entry)).map(({ key }) => key),
+    foreignKeys: foreign.map(({ key }) => key),
+    unchangedKeys: new Set(foreign.filter((entry) => beforeGap.has(entry)).map(({ key }) => key)),
     isInDoubt: mark === null && newest.has(MARK_KEY) && isUntold,
   };
 };

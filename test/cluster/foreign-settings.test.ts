@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Store } from '../../src/store/store.js';
+import { sampleCamera } from '../store/samples.js';
+import { admin, box, ModelLog, openBox, tag } from './model-log.js';
+
+const idsOf = (store: Store): string[] => store.tags.list().map(({ id }) => id);
+
+test('changes that the servers lost while others were made are kept, and that is told', async (t) => {
+  const log = new ModelLog();
+  const [one, other] = [box(t, log), box(t, log)];
+  one.store.users.create(admin);
+  await one.settings.follow();
+  await other.settings.follow();
+  const before = log.snapshot();
+  await one.settings.change(() => one.store.tags.create(tag('lost')));
+  log.restore(before);
+  await other.settings.change(() => other.store.tags.create(tag('new')));
+  // It has the same number of entries as before.
+  await one.settings.check();
+  assert.deepEqual(idsOf(one.store), ['new']);
+  assert.match(one.lines.join(), /has lost changes that this box had/);
+  assert.match(one.settings.fault ?? '', /has lost changes/);
+  const kept = new Store(join(one.folder, 'before.db'));
+  assert.deepEqual(idsOf(kept), ['lost']);
+  kept.close();
+  await other.settings.check();
+  assert.equal(other.settings.fault, null);
+});
+
+test('whichever box puts its copy back first, the newest one is what all have in the end', async (t) => {
+  const log = new ModelLog();
+  const [one, other] = [box(t, log), box(t, log)];
+  one.store.users.create(admin);
+  await one.settings.follow();
+  const before = log.snapshot();
+  await one.settings.change(() => one.store.tags.create(tag('a')));
+  await other.settings.follow();
+  await one.settings.change(() => one.store.tags.create(tag('b')));
+  await one.settings.change(() => one.store.users.update('root', { password_hash: 'newest' }));
+  log.restore(before);
+  await other.settings.check();
+  assert.match(other.lines.join(), /had lost its last changes/);
+  one.store.close();
+  const again = openBox(one.folder, log);
+  t.after(() => again.store.close());
+  await again.settings.follow();
+  assert.match(again.lines.join(), /had lost its last changes/);
+  await other.settings.check();
+  await again.settings.check();
+  assert.deepEqual(idsOf(again.store), ['a', 'b']);
+  assert.deepEqual(other.store.exportAll(), again.store.exportAll());
+  assert.deepEqual([again.settings.fault, other.settings.fault], [null, null]);
+  assert.ok(!existsSync(join(one.folder, 'before.db')));
+});
+
+test('a record that was not written as part of a change that was made is none', async (t) => {
+  const log = new ModelLog();
+  const [one, other] = [box(t, log), box(t, log)];
+  one.store.users.create(admin);
+  await one.settings.follow();
+  await other.settings.follow();
+  const evil = JSON.stringify({ username: 'root', password_hash: 'evil', role: 'admin', token_epoch: 'x', folders: 'null' });
+  log.append([{ key: 'user/root', text: evil }], log.lastSequence, 'never made');
+  await one.settings.check();
+  await other.settings.change(() => other.store.tags.create(tag('a')));
+  for (const { settings, store } of [one, other]) {
+    await settings.check();
+    assert.equal(store.users.find('root')?.password_hash, 'h');
+    assert.equal(settings.fault, null);
+  }
+  const late = box(t, log);
+  await late.settings.follow();
+  assert.equal(late.store.users.find('root')?.password_hash, 'h');
+});
+
+test('what was written over just after it was changed is put right by who surely has it, and by others only in the end', async (t) => {
+  const log = new ModelLog();
+  const [one, other] = [box(t, log), box(t, log)];
+  one.store.users.create(admin);
+  one.store.tags.create(tag('a', 'old'));
+  await one.settings.follow();
+  await other.settings.follow();
+  const rename = (name: string) => one.settings.change(() => void one.store.tags.update('a', { name }));
+  await rename('new');
+  log.vandalize('tag/a');
+  const late = box(t, log);
+  await late.settings.follow();
+  await other.settings.check();
+  assert.match(other.settings.fault ?? '', /written over .* tag\/a/);
+  assert.deepEqual(other.store.tags.list(), [tag('a', 'old')]);
+  await one.settings.check();
+  for (const { store, settings } of [one, other, late]) {
+    await settings.check();
+    assert.deepEqual(store.tags.list(), [tag('a', 'new')]);
+    assert.equal(settings.fault, null);
+  }
+  await rename('newest');
+  log.vandalize('tag/a');
+  one.store.close();
+  const latest = box(t, log);
+  await latest.settings.follow();
+  for (const { settings, time } of [latest, other]) {
+    await settings.check();
+    time.laterMs += 61_000;
+    await settings.check();
+  }
+  await latest.settings.check();
+  for (const { store, settings } of [other, latest]) {
+    assert.deepEqual(store.tags.list(), [tag('a', 'new')], 'what a box has is better than nothing');
+    assert.equal(settings.fault, null);
+  }
+});
+
+test('who made the last change puts right what was written over it, also after others changed something else', async (t) => {
+  const log = new ModelLog();
+  const [one, other] = [box(t, log), box(t, log)];
+  one.store.users.create(admin);
+  await one.settings.follow();
+  await other.settings.follow();
+  await one.settings.change(() => one.store.tags.create(tag('a')));
+  log.vandalize('tag/a');
+  await other.settings.change(() => other.store.tags.create(tag('b')));
+  log.vandalize('mark');
+  await assert.rejects(one.settings.check(), { code: 'cluster_unavailable', message: /last changes/ });
+  await other.settings.check();
+  await one.settings.check();
+  for (const { store, settings } of [one, other]) {
+    await settings.check();
+    assert.deepEqual(idsOf(store), ['a', 'b']);
+    assert.equal(settings.fault, null);
+  }
+});
+
+test('what was ordered before a box was a member, or what it did long ago, is not about its recordings', async (t) => {
+  const log = new ModelLog();
+  const [one, joining] = [box(t, log), box(t, log)];
+  const makeCamera = ({ store }: typeof one) => store.cameras.create(sampleCamera('door'));
+  one.store.users.create(admin);
+  makeCamera(one);
+  await one.settings.follow();
+  await one.settings.change(() => one.store.cameras.remove('door', { isPurged: true }));
+  joining.store.users.create(admin);
+  makeCamera(joining);
+  await joining.settings.follow();
+  assert.deepEqual(joining.store.cameras.list(), []);
+  assert.equal(joining.store.cameras.deleted.find('door'), null);
+  joining.store.close();
+  const again = openBox(joining.folder, log);
+  t.after(() => again.store.close());
+  await again.settings.follow();
+  assert.equal(again.store.cameras.deleted.find('door'), null);
+  one.store.cameras.deleted.forget('door');
+  await one.settings.change(() => void makeCamera(one));
+  await again.settings.follow();
+  again.store.close();
+  await one.settings.change(() => one.store.cameras.remove('door', { isPurged: true }));
+  const member = openBox(joining.folder, log);
+  t.after(() => member.store.close());
+  await member.settings.follow();
+  assert.equal(member.store.cameras.deleted.find('door')?.isPurged, true, 'this one is');
+});
+
+test('a change finds out that the log is another one, and does not try it over and over', async (t) => {
+  const log = new ModelLog();
+  const one = box(t, log);
+  one.store.users.create(admin);
+  await one.settings.follow();
+  await one.settings.change(() => one.store.tags.create(tag('a')));
+  Object.assign(log, { entries: [], lastSequence: 0, created: 'second', appendCount: 0 });
+  await one.settings.change(() => one.store.tags.create(tag('b')));
+  assert.deepEqual(idsOf(one.store), ['a', 'b']);
+  assert.ok(log.appendCount < 10, `it was tried ${log.appendCount} times`);
+  const other = box(t, log);
+  await other.settings.follow();
+  assert.deepEqual(idsOf(other.store), ['a', 'b']);
+});
