@@ -266,7 +266,18 @@ test('a cluster is named by its servers; what is wrong with it is said without i
   const secret = 'canary canary canary canary canary';
   const clusterOf = (url: string, more: Record<string, string> = {}) =>
     readConfig({ CLUSTER_URL: url, CLUSTER_KEY: secret, ...more }).cluster;
-  assert.equal(readConfig({ CLUSTER_KEY: 'short' }).cluster, null);
+  assert.equal(readConfig({ CLUSTER_NAME: 'site', CLUSTER_KEY: '' }).cluster, null);
+  for (const name of ['CLUSTER_KEY', 'CLUSTER_CREDS', 'CLUSTER_NKEY', 'CLUSTER_CA'])
+    assert.throws(
+      () => readConfig({ CLUSTER_URL: '', [name]: 'canary' }),
+      (fault) =>
+        fault instanceof AppError &&
+        fault.code === 'bad_config' &&
+        fault.message.includes(name) &&
+        /CLUSTER_URL is missing/.test(fault.message) &&
+        !/canary/.test(fault.message),
+      name,
+    );
   assert.deepEqual(clusterOf('nats://a,b.example:4333, [::1]:4222'), {
     address: { isTls: false, servers: ['a:4222', 'b.example:4333', '[::1]:4222'] },
     ...{ ca: null, login: null, clusterName: 'framering', secret },

@@ -289,16 +289,17 @@ export class Cluster {
       this.#changes.listen(connection, () => void this.#look());
       this.questions.listen(connection);
     }
-    let what: keyof Faults = 'read';
+    const nowMs = this.#deps.clock.monotonicMs();
+    // By turns: a log that is gone can't be read, and is asked for all the same.
+    const isCheck = nowMs >= this.#nextCheckMs;
+    const what: keyof Faults = isCheck ? 'changed' : 'read';
     try {
-      await this.#settings.follow();
+      if (isCheck) {
+        this.#nextCheckMs = nowMs + CHECK_EVERY_MS;
+        await this.#settings.check();
+        this.#see('changed', null);
+      } else await this.#settings.follow();
       this.#see('read', null);
-      const nowMs = this.#deps.clock.monotonicMs();
-      if (nowMs < this.#nextCheckMs) return;
-      this.#nextCheckMs = nowMs + CHECK_EVERY_MS;
-      what = 'changed';
-      await this.#settings.check();
-      this.#see('changed', null);
     } catch (thrown) {
       const isKeyWrong = thrown instanceof AppError && thrown.code === 'cluster_key_wrong';
       // Where the key was right before, somebody has done something to the log.

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js';
-import type { AppError } from '../base/errors.js';
+import { type AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import type { SharedRecord, SharedRecords } from '../store/shared/shared-records.js';
 import { clusterError } from './cluster-error.js';
@@ -58,6 +58,9 @@ export const doubt = (): AppError =>
 const mapOf = (records: readonly SharedRecord[]): Map<string, string> =>
   new Map(records.flatMap(({ key, text }) => (text === null ? [] : [[key, text]])));
 
+const NOT_KEPT = "what this box had before can't be kept, and so the cluster's settings don't take its place";
+const KEEP_RETRY_MS = 60_000;
+
 const isOrder = (key: string): boolean => key.startsWith('gone/');
 
 const isAlike = (one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean =>
@@ -69,6 +72,7 @@ export class Joining {
   #loss: string | null = null;
   /** Where this box's own are kept, until something has taken their place. */
   #keptPath: string | null = null;
+  #nextKeepMs = 0;
 
   constructor(deps: JoiningDeps) {
     this.#deps = deps;
@@ -174,8 +178,17 @@ export class Joining {
       });
   }
 
+  /** What can't be kept is not replaced; and a full disk is not filled more each second. */
   #keep(): string {
-    this.#keptPath ??= this.#deps.keepCopy();
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (nowMs < this.#nextKeepMs) throw clusterError('cluster_unavailable', NOT_KEPT);
+    this.#nextKeepMs = nowMs + KEEP_RETRY_MS;
+    try {
+      this.#keptPath ??= this.#deps.keepCopy();
+    } catch (thrown) {
+      throw clusterError('cluster_unavailable', `${NOT_KEPT}: ${messageOf(thrown)}`, thrown);
+    }
+    this.#nextKeepMs = 0;
     return this.#keptPath;
   }
 }

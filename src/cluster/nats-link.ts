@@ -2,6 +2,7 @@ import {
   type ConnectionOptions,
   connect,
   credsAuthenticator,
+  errors,
   type NatsConnection,
   nkeyAuthenticator,
 } from '@nats-io/transport-node';
@@ -23,6 +24,7 @@ export type NatsLinkOptions = {
 export type NatsLinkDeps = { readonly clock: Clock; readonly log: Logger };
 
 const RETRY_MS = 1_000;
+const CONNECT_MS = 1_000;
 /** The client looks for another server by itself, as of the wall clock: where that was set back it waits for it to come round. */
 const ANEW_AFTER_MS = 2_000;
 
@@ -36,7 +38,7 @@ const connectionOptions = ({ address, ca, login, boxName }: NatsLinkOptions): Co
   // A server that is frozen is left within 1.2 s.
   pingInterval: 300,
   maxPingOut: 2,
-  timeout: 1_000,
+  timeout: CONNECT_MS,
   // Where each request was made from, at some microseconds each.
   noAsyncTraces: true,
   ...(address.isTls && { tls: ca === null ? {} : { ca: ca.toString() } }),
@@ -45,6 +47,9 @@ const connectionOptions = ({ address, ca, login, boxName }: NatsLinkOptions): Co
       login.kind === 'creds' ? credsAuthenticator(login.secret) : nkeyAuthenticator(login.secret),
   }),
 });
+
+const reasonOf = (fault: unknown): string =>
+  fault instanceof errors.TimeoutError ? `no answer within ${CONNECT_MS / 1_000} s` : messageOf(fault);
 
 /** The connection to whichever of the servers answers, for as long as the service runs. */
 export class NatsLink {
@@ -91,7 +96,7 @@ export class NatsLink {
       void this.#watch(connection);
       this.#begin(connection);
     } catch (fault) {
-      this.#lose(messageOf(fault));
+      this.#lose(reasonOf(fault));
       this.#again();
     }
   }

@@ -86,7 +86,7 @@ export class SettingsLog {
     return this.#asked('asked', async ({ manager, connection }) => {
       const found = await this.#find(manager, connection);
       if (found.config.allow_atomic !== true)
-        throw new Error('its servers are too old: NATS 2.12 or newer is needed');
+        throw new Error('its servers are older than NATS 2.12, or its bucket was made by something else');
       if (!hasMajority(found)) throw new Error('a majority of its servers is away');
       return { created: found.created, lastSequence: found.state.last_seq };
     });

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import type { Change } from '../base/change.js';
@@ -135,7 +135,12 @@ export class Store {
   copyTo(path: string): void {
     // It holds secrets: SQLite would make it with the rights of any file, but takes an empty one.
     closeSync(openSync(path, 'wx', 0o600));
-    this.#db.prepare('VACUUM INTO ?').run(path);
+    try {
+      this.#db.prepare('VACUUM INTO ?').run(path);
+    } catch (thrown) {
+      rmSync(path, { force: true });
+      throw thrown;
+    }
   }
 
   /** All that was configured, as of one moment. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Store } from '../../src/store/store.js';
@@ -62,7 +62,13 @@ test('a record that was not written as part of a change that was made is none', 
   one.store.users.create(admin);
   await one.settings.follow();
   await other.settings.follow();
-  const evil = JSON.stringify({ username: 'root', password_hash: 'evil', role: 'admin', token_epoch: 'x', folders: 'null' });
+  const evil = JSON.stringify({
+    username: 'root',
+    password_hash: 'evil',
+    role: 'admin',
+    token_epoch: 'x',
+    folders: 'null',
+  });
   log.append([{ key: 'user/root', text: evil }], log.lastSequence, 'never made');
   await one.settings.check();
   await other.settings.change(() => other.store.tags.create(tag('a')));
@@ -161,6 +167,25 @@ test('what was ordered before a box was a member, or what it did long ago, is no
   t.after(() => member.store.close());
   await member.settings.follow();
   assert.equal(member.store.cameras.deleted.find('door')?.isPurged, true, 'this one is');
+});
+
+test('where what a box had can not be kept nothing takes its place, and it is not tried all the time', async (t) => {
+  const log = new ModelLog();
+  const [one, joining] = [box(t, log), box(t, log)];
+  for (const { store } of [one, joining]) store.users.create(admin);
+  await one.settings.follow();
+  joining.store.tags.create(tag('own'));
+  const inTheWay = join(joining.folder, 'before.db');
+  writeFileSync(inTheWay, '');
+  const refused = { code: 'cluster_unavailable', message: /can't be kept/ };
+  await assert.rejects(joining.settings.follow(), refused);
+  rmSync(inTheWay);
+  await assert.rejects(joining.settings.follow(), refused);
+  assert.deepEqual(idsOf(joining.store), ['own']);
+  joining.time.laterMs += 61_000;
+  await joining.settings.follow();
+  assert.deepEqual(idsOf(joining.store), []);
+  assert.ok(existsSync(inTheWay));
 });
 
 test('a change finds out that the log is another one, and does not try it over and over', async (t) => {

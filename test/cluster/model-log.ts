@@ -130,4 +130,3 @@ export const box = (t: TestContext, log: ModelLog, faultOf?: () => Fault) => {
 
 export const admin = { username: 'root', password_hash: 'h', role: 'admin' } as const;
 export const tag = (id: string, name = id) => ({ id, name, color: '#000000' });
-

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { mock, test } from 'node:test';
 import { systemClock } from '../../src/base/clock.js';
 import { clusterAddressOf } from '../../src/base/cluster-address.js';
@@ -29,6 +31,21 @@ test('a clock that is set back by an hour while the servers are away keeps nobod
   t.after(() => back.mock.restore());
   await servers.startOne(0);
   await until('there is a connection again', () => link.connection);
+});
+
+test('a server that takes the connection and says nothing is told of as one that does not answer', async (t) => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  t.after(() => silent.close());
+  await once(silent, 'listening');
+  const address = clusterAddressOf(`nats://127.0.0.1:${(silent.address() as AddressInfo).port}`)!;
+  const link = new NatsLink(
+    { address, ca: null, login: null, boxName: 'box' },
+    { clock: systemClock, log: createLogger(() => {}) },
+  );
+  t.after(() => link.stop());
+  await until('it says so', () => link.fault === 'no answer within 1 s', {
+    describe: () => String(link.fault),
+  });
 });
 
 test('what is read when the connection ends is refused, and not waited for', {

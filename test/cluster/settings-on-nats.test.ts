@@ -290,6 +290,33 @@ test('what the servers have lost of the last changes is put back by the boxes th
   }
 });
 
+test('settings that the servers have lost altogether are put back by boxes that run', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const one = await startBox(t, servers.url, withAdmin);
+  const other = await startBox(t, servers.url);
+  const stranger = await connect({ servers: servers.url });
+  t.after(() => stranger.close());
+  await (await jetstreamManager(stranger)).streams.delete(STREAM);
+  await until('a change is made', () =>
+    one.store
+      .change(() => one.store.tags.create(tag('a')))
+      .then(
+        () => true,
+        ({ code }: { code: string }) => code === 'exists',
+      ),
+  );
+  await until('the other has it', () => idsOf(other.store).includes('a'));
+  for (const { cluster, folder } of [one, other]) {
+    await until('it is well', () => cluster.fault === null);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes('before-cluster')),
+      [],
+    );
+  }
+});
+
 test('what a member was set to while it ran alone is kept when the cluster takes its place', {
   skip: withoutNats,
 }, async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
@@ -132,6 +132,29 @@ test('a record that the tables refuse is told of, and the others come', (t) => {
   );
 });
 
+test('keys that take the names of each other come, and one that takes the name of a third is refused alone', (t) => {
+  const { store, records } = openShared(t);
+  const key = (id: string, name: string) => ({
+    ...{ id, name, secret_hash: id, role: 'viewer' as const, folders: null, cameras: null },
+    ...{ created_ms: 1, expires_ms: null },
+  });
+  for (const id of ['a', 'b', 'c']) store.keys.create(key(id, id));
+  records.replaceBy(records.all());
+  const { records: swapped } = records.rehearse(() =>
+    store.keys.replaceAll([key('a', 'b'), key('b', 'a'), key('c', 'c')]),
+  );
+  assert.deepEqual(records.apply(swapped).refused, []);
+  const namesOf = () => store.keys.list().map(({ id, name }) => `${id} is ${name}`);
+  assert.deepEqual(namesOf().toSorted(), ['a is b', 'b is a', 'c is c']);
+  const text = records.text('key/a')!;
+  const taken = records.apply([{ key: 'key/a', text: text.replace('"name":"b"', '"name":"c"') }]);
+  assert.deepEqual(
+    taken.refused.map(({ key: refused }) => refused),
+    ['key/a'],
+  );
+  assert.deepEqual(namesOf().toSorted(), ['a is b', 'b is a', 'c is c']);
+});
+
 test('what viewers lose is told: cameras that are gone, or locked', (t) => {
   const { store, records } = openShared(t);
   for (const id of ['gone', 'locked', 'same']) store.cameras.create(sampleCamera(id));
@@ -182,7 +205,7 @@ test('a camera that is made again keeps its recordings, also where it was forgot
   );
 });
 
-test('a copy of the database is for its owner alone, and takes no place of another file', (t) => {
+test('a copy of the database is for its owner alone, takes no place of another file, and is whole or not there', async (t) => {
   const { store } = openShared(t);
   store.tags.create(tag);
   const path = join(tempFolder(t), 'copy.db');
@@ -192,4 +215,10 @@ test('a copy of the database is for its owner alone, and takes no place of anoth
   assert.deepEqual(copy.tags.list(), [tag]);
   copy.close();
   assert.throws(() => store.copyTo(path));
+  const alone = new Store(join(tempFolder(t), 'framering.db'));
+  t.after(() => alone.close());
+  const failed = join(tempFolder(t), 'failed.db');
+  // SQLite makes none in a transaction.
+  await assert.rejects(alone.change(() => alone.copyTo(failed)));
+  assert.ok(!existsSync(failed));
 });

@@ -36,6 +36,15 @@ export type ApplyOptions = {
   readonly alongside?: () => void;
 };
 
+/** A record that wasn't taken, maybe since another has its name yet. */
+type NamedRefusal = {
+  readonly rows: RecordRows;
+  readonly id: string;
+  readonly key: string;
+  readonly text: string | null;
+  readonly before: RecordFields | null;
+};
+
 /** Undoes a transaction that went well. */
 class Undone extends Error {}
 
@@ -150,6 +159,7 @@ export class SharedRecords {
     // What is gone first: what comes may have its name.
     const sorted = [...newest].toSorted(([, a], [, b]) => Number(b === null) - Number(a === null));
     inTransaction(this.#db, () => {
+      const named: NamedRefusal[] = [];
       for (const [key, text] of sorted) {
         const [kind, id] = this.#partsOf(key);
         const rows = this.#rows.get(kind);
@@ -157,13 +167,10 @@ export class SharedRecords {
         if (rows === undefined) continue;
         effects.kinds.add(kind);
         const before = rows.find(id);
-        try {
-          this.#db.transaction(() => this.#write(rows, kind, id, text))();
-        } catch (thrown) {
-          if (isEnvironmental(thrown)) throw thrown;
-          effects.refused.push({ key, reason: messageOf(thrown) });
-          continue;
-        }
+        const reason = this.#refusal(rows, kind, id, text);
+        if (reason !== null && rows.table.isNamed === true) named.push({ rows, id, key, text, before });
+        else if (reason !== null) effects.refused.push({ key, reason });
+        if (reason !== null) continue;
         const after = rows.find(id);
         if (kind === 'cam') effects.cameraIds.push(id);
         if (kind === 'cam' && before !== null && after === null) effects.removedCameraIds.push(id);
@@ -174,6 +181,7 @@ export class SharedRecords {
           effects.revokedUsernames.push(id);
         }
       }
+      effects.refused.push(...this.#exchangeNames(named));
       this.#mendFolders.run();
       alongside();
     });
@@ -201,6 +209,29 @@ export class SharedRecords {
   #learn(known: ReadonlyMap<string, string>): void {
     this.#known.clear();
     for (const [key, text] of known) this.#known.set(key, text);
+  }
+
+  /** Writes those whose names others of them have: none has one while the first is written. */
+  #exchangeNames(named: readonly NamedRefusal[]): { key: string; reason: string }[] {
+    for (const { rows, id } of named) rows.remove(id);
+    return named.flatMap(({ rows, id, key, text, before }) => {
+      const [kind] = this.#partsOf(key);
+      const reason = this.#refusal(rows, kind, id, text);
+      if (reason === null) return [];
+      if (before !== null) this.#refusal(rows, kind, id, JSON.stringify(before));
+      return [{ key, reason }];
+    });
+  }
+
+  /** Writes one, and answers why the tables don't take it; null: they do. */
+  #refusal(rows: RecordRows, kind: string, id: string, text: string | null): string | null {
+    try {
+      this.#db.transaction(() => this.#write(rows, kind, id, text))();
+      return null;
+    } catch (thrown) {
+      if (isEnvironmental(thrown)) throw thrown;
+      return messageOf(thrown);
+    }
   }
 
   #write(rows: RecordRows, kind: string, id: string, text: string | null): void {

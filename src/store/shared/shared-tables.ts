@@ -9,6 +9,8 @@ export type SharedTable = {
   readonly id: string;
   /** Columns that are each box's own. */
   readonly own?: readonly string[];
+  /** No two have the same name, nothing hangs on them, and in one change they may take each other's names. */
+  readonly isNamed?: boolean;
   /** Of facts: the only ones that are shared. */
   readonly only?: readonly string[];
 };
@@ -18,7 +20,7 @@ export const sharedTables: readonly SharedTable[] = [
   { kind: 'folder', table: 'folders', id: 'id' },
   { kind: 'tag', table: 'tags', id: 'id' },
   { kind: 'user', table: 'users', id: 'username' },
-  { kind: 'key', table: 'api_keys', id: 'id', own: ['used_ms'] },
+  { kind: 'key', table: 'api_keys', id: 'id', own: ['used_ms'], isNamed: true },
   { kind: 'cam', table: 'cameras', id: 'id' },
   { kind: 'gone', table: 'deleted_cameras', id: 'camera_id' },
   { kind: 'wall', table: 'layouts', id: 'id' },
