@@ -1,5 +1,6 @@
 import type { OtherBox } from '../../relay/receive/pull.js';
 import type { BoxView } from '../boxes/box-table.js';
+import { isRather } from './reports.js';
 import type { Theirs } from './verdict.js';
 
 /** IPv6 addresses stand in brackets there. */
@@ -13,8 +14,8 @@ const isSame = (a: OtherBox | undefined, b: OtherBox): boolean =>
   a !== undefined && a.box === b.box && a.host === b.host && a.port === b.port;
 
 /**
- * Which other box is asked for a camera's pictures: whoever has it by the latest claim, and in between whoever had it, so that
- * viewers wait where they are.
+ * Which other box is asked for a camera's pictures: whoever has it working, by the latest claim, and in between whoever had
+ * it, so that viewers wait where they are.
  */
 export class AskedRelays {
   readonly #byCamera = new Map<string, OtherBox>();
@@ -32,12 +33,13 @@ export class AskedRelays {
   /** True: it is another one than before. */
   look(cameraId: string, theirs: readonly Theirs[]): boolean {
     let found: OtherBox | null = null;
-    let highest = Number.NEGATIVE_INFINITY;
+    let best: Theirs['row'] | null = null;
     for (const { box, row } of theirs) {
       const relay = this.#byBox.get(box) ?? null;
-      if (relay === null || row.epoch <= highest || (row.isTrial && !row.isReady)) continue;
+      if (relay === null || (row.isTrial && !row.isReady) || (best !== null && !isRather(row, best)))
+        continue;
       found = relay;
-      highest = row.epoch;
+      best = row;
     }
     if (found === null || isSame(this.#byCamera.get(cameraId), found)) return false;
     this.#byCamera.set(cameraId, found);

@@ -9,7 +9,7 @@ import { Claiming } from './claiming.js';
 import type { Claims } from './claims.js';
 import { HeldBook } from './held-book.js';
 import type { HeldRow, Report } from './report.js';
-import { type HeldElsewhere, Reports } from './reports.js';
+import { type HeldElsewhere, isRather, Reports } from './reports.js';
 import { SecondChoice } from './second-choice.js';
 import { Shares } from './shares.js';
 import { Turn } from './turn.js';
@@ -162,13 +162,12 @@ export class Ownership {
     return this.#held.has(cameraId);
   }
 
-  /** The box that has it, as far as is known: of two the one whose claim is the later one; null: none. */
+  /** The box that has it, as far as is known: of two the one where it works, or whose claim is the later one; null: none. */
   boxOf(cameraId: string): string | null {
     const held = this.#held.get(cameraId);
-    let found = held === undefined ? null : { box: this.#options.box, epoch: held.epoch };
-    for (const { box, row } of this.#elsewhere(cameraId))
-      if (found === null || row.epoch > found.epoch) found = { box, epoch: row.epoch };
-    return found?.box ?? null;
+    const found = this.#bestElsewhere(cameraId);
+    if (found === null) return held === undefined ? null : this.#options.box;
+    return held === undefined || isRather(found.row, held) ? found.box : this.#options.box;
   }
 
   /** Where another box that has it is asked for its pictures; null: it is this box's, or none can be asked. */
@@ -178,10 +177,7 @@ export class Ownership {
 
   /** What the box tells of it that has it; null: nothing. */
   figuresOf(cameraId: string): unknown {
-    let found: HeldRow | null = null;
-    for (const { row } of this.#elsewhere(cameraId))
-      if (row.figures !== null && (found === null || row.epoch > found.epoch)) found = row;
-    return found?.figures ?? null;
+    return this.#bestElsewhere(cameraId)?.row.figures ?? null;
   }
 
   /** Of all cameras: those that no box has, and those that more than one has. */
@@ -436,6 +432,13 @@ export class Ownership {
     return this.#reports
       .of(cameraId)
       .filter(({ box, boot, row }) => this.#here.get(box)?.boot === boot && (row.isReady || !row.isTrial));
+  }
+
+  #bestElsewhere(cameraId: string): HeldElsewhere | null {
+    let best: HeldElsewhere | null = null;
+    for (const held of this.#elsewhere(cameraId))
+      if (best === null || isRather(held.row, best.row)) best = held;
+    return best;
   }
 
   #theirs(cameraId: string): Theirs[] {

@@ -27,6 +27,12 @@ const isOther = (before: HeldRow | undefined, after: HeldRow): boolean =>
   before.isFailing !== after.isFailing ||
   before.isTrial !== after.isTrial;
 
+/** Of two that have a camera, whether pictures and figures are rather those of `a`: where it works, or by the later claim. */
+export const isRather = (
+  a: Pick<HeldRow, 'isReady' | 'epoch'>,
+  b: Pick<HeldRow, 'isReady' | 'epoch'>,
+): boolean => (a.isReady === b.isReady ? a.epoch > b.epoch : a.isReady);
+
 const none: readonly HeldElsewhere[] = [];
 
 /** Which cameras the other boxes say that they have. */

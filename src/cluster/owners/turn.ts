@@ -1,4 +1,4 @@
-import type { Clock, MonotonicMs } from '../../base/clock.js';
+import type { Clock } from '../../base/clock.js';
 import type { BoxesView } from '../boxes/box-table.js';
 
 /** A box that was away gets nothing back before it was well for so long; a new one needs no such proof. */
@@ -8,8 +8,9 @@ const NEW_AFTER_MS = 5_000;
 const STARTING_MS = 30_000;
 /** So long nobody came or went. */
 const QUIET_MS = 3_000;
-/** A camera that didn't come over is left where it is for so long. */
+/** A camera that didn't come over is left where it is for so long; twice as long after each time. */
 const REFUSED_MS = 10 * 60_000;
+const LONGEST_REFUSED_MS = 60 * 60_000;
 
 /** Takes cameras over from boxes that have them, one at a time: the next one when the last one is there no more. */
 export class Turn {
@@ -20,7 +21,7 @@ export class Turn {
   #wellFromMs = 0;
   #quietFromMs = 0;
   #current: string | null = null;
-  readonly #refused = new Map<string, MonotonicMs>();
+  readonly #refused = new Map<string, { readonly untilMs: number; readonly forMs: number }>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -50,7 +51,9 @@ export class Turn {
 
   /** It didn't work here. */
   refuse(cameraId: string): void {
-    this.#refused.set(cameraId, this.#clock.monotonicMs());
+    const before = this.#refused.get(cameraId);
+    const forMs = before === undefined ? REFUSED_MS : Math.min(2 * before.forMs, LONGEST_REFUSED_MS);
+    this.#refused.set(cameraId, { untilMs: this.#clock.monotonicMs() + forMs, forMs });
   }
 
   /** The one to take now, of those that are this box's by the hash; null: none. */
@@ -59,8 +62,9 @@ export class Turn {
     this.#current = null;
     const nowMs = this.#clock.monotonicMs();
     if (nowMs < this.#wellFromMs || nowMs < this.#quietFromMs) return null;
-    for (const [id, sinceMs] of this.#refused) if (nowMs - sinceMs >= REFUSED_MS) this.#refused.delete(id);
-    this.#current = cameraIds.find((id) => !this.#refused.has(id)) ?? null;
+    for (const [id, { untilMs }] of this.#refused)
+      if (nowMs - untilMs >= LONGEST_REFUSED_MS) this.#refused.delete(id);
+    this.#current = cameraIds.find((id) => nowMs >= (this.#refused.get(id)?.untilMs ?? 0)) ?? null;
     return this.#current;
   }
 }

@@ -63,12 +63,16 @@ export class ReportWire {
   listen(): void {
     const { connection } = this.#link;
     if (connection === null || this.#listening.has(connection)) return;
-    this.#listening.add(connection);
-    connection.subscribe(this.#subject, {
-      callback: (fault, message) => {
-        if (fault === null) this.#hear(message.data);
-      },
-    });
+    try {
+      connection.subscribe(this.#subject, {
+        callback: (fault, message) => {
+          if (fault === null) this.#hear(message.data);
+        },
+      });
+      this.#listening.add(connection);
+    } catch {
+      // It ends just now: the next one is listened at.
+    }
   }
 
   /** Servers that take no message of such a length, or a connection that ends, end nothing else: it is told again in a second. */
