@@ -10,8 +10,8 @@ const hostIn = (origin: string): string => new URL(origin).hostname.replace(/^\[
 const relayOf = ({ name, address, relayPort }: BoxView): OtherBox | null =>
   address === null || relayPort === null ? null : { box: name, host: hostIn(address), port: relayPort };
 
-const isSame = (a: OtherBox | undefined, b: OtherBox): boolean =>
-  a !== undefined && a.box === b.box && a.host === b.host && a.port === b.port;
+const isSame = (a: OtherBox, b: OtherBox): boolean =>
+  a === b || (a.box === b.box && a.host === b.host && a.port === b.port);
 
 /**
  * Which other box is asked for a camera's pictures: whoever has it working, by the latest claim, and in between whoever had
@@ -27,26 +27,36 @@ export class AskedRelays {
 
   /** The other boxes that live. */
   see(here: Iterable<BoxView>): void {
-    this.#byBox = new Map([...here].map((box): [string, OtherBox | null] => [box.name, relayOf(box)]));
+    const before = this.#byBox;
+    this.#byBox = new Map(
+      [...here].map((box): [string, OtherBox | null] => {
+        const relay = relayOf(box);
+        const known = before.get(box.name) ?? null;
+        return [box.name, relay !== null && known !== null && isSame(known, relay) ? known : relay];
+      }),
+    );
   }
 
   /** True: it is another one than before. */
   look(cameraId: string, theirs: readonly Theirs[]): boolean {
     let found: OtherBox | null = null;
     let best: Theirs['row'] | null = null;
-    for (const { box, row } of theirs) {
-      const relay = this.#byBox.get(box) ?? null;
+    for (const { by, row } of theirs) {
+      const relay = this.#byBox.get(by.box) ?? null;
       if (relay === null || (row.isTrial && !row.isReady) || (best !== null && !isRather(row, best)))
         continue;
       found = relay;
       best = row;
     }
-    if (found === null || isSame(this.#byCamera.get(cameraId), found)) return false;
+    if (found === null) return false;
+    const before = this.#byCamera.get(cameraId);
+    if (before !== undefined && isSame(before, found)) return false;
     this.#byCamera.set(cameraId, found);
     return true;
   }
 
   keepOnly(cameraIds: ReadonlySet<string>): void {
+    if (this.#byCamera.size <= cameraIds.size) return;
     for (const id of this.#byCamera.keys()) if (!cameraIds.has(id)) this.#byCamera.delete(id);
   }
 }

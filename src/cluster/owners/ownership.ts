@@ -13,7 +13,7 @@ import { type HeldElsewhere, isRather, Reports } from './reports.js';
 import { SecondChoice } from './second-choice.js';
 import { Shares } from './shares.js';
 import { Turn } from './turn.js';
-import { GIVE_UP_MS, type Theirs, verdictOf } from './verdict.js';
+import { GIVE_UP_MS, isTrying, type Theirs, verdictOf } from './verdict.js';
 
 /** The cameras of this box's configuration, and what becomes of those that it has. */
 export type OwnedCameras = {
@@ -167,7 +167,7 @@ export class Ownership {
     const held = this.#held.get(cameraId);
     const found = this.#bestElsewhere(cameraId);
     if (found === null) return held === undefined ? null : this.#options.box;
-    return held === undefined || isRather(found.row, held) ? found.box : this.#options.box;
+    return held === undefined || isRather(found.row, held) ? found.by.box : this.#options.box;
   }
 
   /** Where another box that has it is asked for its pictures; null: it is this box's, or none can be asked. */
@@ -194,7 +194,7 @@ export class Ownership {
 
   hear(report: Report): void {
     // Of a start that isn't heard to live it is said again by somebody else; or all of it is told in a second.
-    const { boxes } = this.#deps.boxes();
+    const { boxes } = this.#see();
     if (!boxes.some(({ name, boot }) => name === report.box && boot === report.boot)) return;
     if (this.#reports.hear(report)) this.lookSoon();
   }
@@ -264,12 +264,11 @@ export class Ownership {
     for (const { id, box } of this.#cameras!.list()) {
       known.add(id);
       const held = this.#held.get(id);
-      const theirs = this.#theirs(id);
+      const theirs = this.#reports.of(id);
       const isWinner = this.#shares.winnerOf(id, box) === this.#options.box;
-      const verdict = verdictOf({
-        ...{ isWinner, isLeaving: this.#isLeaving, theirs },
-        mine: held === undefined ? null : { ...held, box: this.#options.box, heldMs: nowMs - held.sinceMs },
-      });
+      const mine =
+        held === undefined ? null : { ...held, box: this.#options.box, heldMs: nowMs - held.sinceMs };
+      const verdict = verdictOf({ isWinner, isLeaving: this.#isLeaving, mine, theirs });
       const isBack = this.#mayBeBack.has(id);
       const mayTakeIt = mayTake || (mayTakeBack && isBack);
       if (verdict === 'take' && mayTakeIt) taken.push(id);
@@ -287,7 +286,8 @@ export class Ownership {
         else this.#turn.refuse(id);
         dropped.push(id);
       }
-      if (held?.isReady === true || theirs.some(({ row }) => row.isReady)) this.#second.recorded(id);
+      if (this.#second.isNeeded && (held?.isReady === true || theirs.some(({ row }) => row.isReady)))
+        this.#second.recorded(id);
       if (theirs.length > 0 && isBack) this.#mayBeBack.delete(id);
       if (this.#relays.look(id, theirs) && held === undefined) moved.push(id);
     }
@@ -316,6 +316,7 @@ export class Ownership {
         box.isHere && box.name !== this.#options.box ? [[box.name, box]] : [],
       ),
     );
+    this.#reports.see(this.#here, new Set(view.boxes.map(({ name }) => name)));
     this.#relays.see(this.#here.values());
     return view;
   }
@@ -427,11 +428,10 @@ export class Ownership {
   }
 
   /** Where others have it, and don't merely try to. */
-  #elsewhere(cameraId: string): HeldElsewhere[] {
+  #elsewhere(cameraId: string): readonly HeldElsewhere[] {
     this.#see();
-    return this.#reports
-      .of(cameraId)
-      .filter(({ box, boot, row }) => this.#here.get(box)?.boot === boot && (row.isReady || !row.isTrial));
+    const all = this.#reports.of(cameraId);
+    return all.some(isTrying) ? all.filter((held) => !isTrying(held)) : all;
   }
 
   #bestElsewhere(cameraId: string): HeldElsewhere | null {
@@ -439,15 +439,6 @@ export class Ownership {
     for (const held of this.#elsewhere(cameraId))
       if (best === null || isRather(held.row, best.row)) best = held;
     return best;
-  }
-
-  #theirs(cameraId: string): Theirs[] {
-    const theirs: Theirs[] = [];
-    for (const { box, boot, row } of this.#reports.of(cameraId)) {
-      const view = this.#here.get(box);
-      if (view?.boot === boot) theirs.push({ box, row, isLeaving: view.isLeaving });
-    }
-    return theirs;
   }
 
   /**
@@ -473,7 +464,6 @@ export class Ownership {
       ({ name, isHere, isLeaving }) =>
         isHere && !isLeaving && !(this.#isLeaving && name === this.#options.box),
     );
-    this.#reports.keepOnly(new Set(boxes.map(({ name }) => name)));
     if (this.#shares.see(staying)) this.#turn.changed();
   }
 }

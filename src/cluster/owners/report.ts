@@ -64,7 +64,9 @@ const rowOf = (value: unknown): HeldRow | null => {
   if (!isCameraId(cameraId) || !isCount(epoch) || !isCount(flags)) return null;
   if (figures !== null && !(Array.isArray(figures) && figures.length <= MAX_FIGURES)) return null;
   return {
-    ...{ cameraId, epoch, figures },
+    cameraId,
+    epoch,
+    figures,
     isClaimed: (flags & CLAIMED) !== 0,
     isReady: (flags & READY) !== 0,
     isFailing: (flags & FAILING) !== 0,

@@ -1,12 +1,27 @@
 import { MAX_BOXES } from '../boxes/beat.js';
+import type { BoxView } from '../boxes/box-table.js';
 import type { HeldRow, Report } from './report.js';
 
-/** A camera as another box, by this start of it, says that it has it. */
-export type HeldElsewhere = { readonly box: string; readonly boot: string; row: HeldRow };
+/** Whoever says what it has. */
+type Teller = {
+  readonly box: string;
+  readonly boot: string;
+  /** Whether this start of it lives; and hands its cameras over. */
+  isHere: boolean;
+  isLeaving: boolean;
+};
+
+/** A camera as another box says that it has it. */
+export type HeldElsewhere = {
+  readonly by: Readonly<Teller>;
+  row: HeldRow;
+  /** The report that it was in last. */
+  seq: number;
+};
 
 type Told = {
-  readonly boot: string;
-  rows: Map<string, HeldElsewhere>;
+  readonly by: Teller;
+  readonly rows: Map<string, HeldElsewhere>;
   /** All of them were told once. */
   isWhole: boolean;
   /** The newest thing that was heard. */
@@ -19,8 +34,9 @@ type Told = {
   } | null;
 };
 
-const isOther = (before: HeldRow | undefined, after: HeldRow): boolean =>
-  before === undefined ||
+const isHere = ({ by }: HeldElsewhere): boolean => by.isHere;
+
+const isOther = (before: HeldRow, after: HeldRow): boolean =>
   before.epoch !== after.epoch ||
   before.isClaimed !== after.isClaimed ||
   before.isReady !== after.isReady ||
@@ -40,63 +56,63 @@ export class Reports {
   readonly #byBox = new Map<string, Told>();
   /** The same, so that whoever looks at 10,000 cameras asks no box for each. */
   readonly #byCamera = new Map<string, HeldElsewhere[]>();
+  #here: ReadonlyMap<string, BoxView> = new Map();
+
+  /** The other boxes that live; nobody counts any more on those that are not `known`. */
+  see(here: ReadonlyMap<string, BoxView>, known: ReadonlySet<string>): void {
+    this.#here = here;
+    for (const [box, { by }] of this.#byBox)
+      if (known.has(box)) this.#lookAt(by);
+      else this.#forget(box);
+  }
 
   /** True: somebody has another camera than before, or has it otherwise; figures alone are no such news. */
   hear(report: Report): boolean {
     const { box, boot, seq, part, rows, dropped } = report;
     let told = this.#byBox.get(box);
-    if (told?.boot !== boot) {
+    if (told?.by.boot !== boot) {
       if (told === undefined && this.#byBox.size >= MAX_BOXES) return false;
       this.#forget(box);
-      told = { boot, rows: new Map(), isWhole: false, seq: -1, coming: null };
+      const by = { box, boot, isHere: false, isLeaving: false };
+      this.#lookAt(by);
+      told = { by, rows: new Map(), isWhole: false, seq: -1, coming: null };
       this.#byBox.set(box, told);
     }
     if (seq < told.seq) return false;
     told.seq = seq;
-    if (part !== null) return this.#addPart(box, told, seq, part, rows);
+    if (part !== null) return this.#addPart(told, seq, part, rows);
     let hasNews = false;
-    for (const row of rows) {
-      const before = told.rows.get(row.cameraId);
-      hasNews ||= isOther(before?.row, row);
-      const withFigures = { ...row, figures: row.figures ?? before?.row.figures ?? null };
-      if (before === undefined) told.rows.set(row.cameraId, this.#add(box, boot, withFigures));
-      else before.row = withFigures;
-    }
-    for (const cameraId of dropped) {
-      const held = told.rows.get(cameraId);
-      if (held === undefined) continue;
-      told.rows.delete(cameraId);
-      this.#remove(held);
-      hasNews = true;
-    }
+    for (const row of rows) hasNews = this.#put(told, row, seq) || hasNews;
+    for (const cameraId of dropped) hasNews = this.#remove(told, cameraId) || hasNews;
     return hasNews;
   }
 
-  /** All that say that they have it, those that are lost included. */
+  /** All that are here and say that they have it. */
   of(cameraId: string): readonly HeldElsewhere[] {
-    return this.#byCamera.get(cameraId) ?? none;
+    const all = this.#byCamera.get(cameraId) ?? none;
+    return all.every(isHere) ? all : all.filter(isHere);
   }
 
   /** Whether this start of the box has told of all its cameras. */
   isKnown(box: string, boot: string): boolean {
     const told = this.#byBox.get(box);
-    return told?.boot === boot && told.isWhole;
+    return told?.by.boot === boot && told.isWhole;
   }
 
   /** The highest epoch by which anybody was heard to have it, be it one that is lost. */
   highestEpoch(cameraId: string): number {
     let highest = 0;
-    for (const { row } of this.of(cameraId)) highest = Math.max(highest, row.epoch);
+    for (const { row } of this.#byCamera.get(cameraId) ?? none) highest = Math.max(highest, row.epoch);
     return highest;
   }
 
-  /** Nobody counts on the others any more. */
-  keepOnly(boxes: ReadonlySet<string>): void {
-    for (const box of this.#byBox.keys()) if (!boxes.has(box)) this.#forget(box);
+  #lookAt(by: Teller): void {
+    const view = this.#here.get(by.box);
+    by.isHere = view?.boot === by.boot;
+    by.isLeaving = view?.isLeaving === true;
   }
 
   #addPart(
-    box: string,
     told: Told,
     seq: number,
     [index, count]: readonly [number, number],
@@ -106,41 +122,51 @@ export class Reports {
       told.coming = { seq, parts: new Map(), count };
     told.coming.parts.set(index, rows);
     if (told.coming.parts.size < count) return false;
-    const after = new Map<string, HeldElsewhere>();
     let hasNews = !told.isWhole;
-    for (const part of told.coming.parts.values())
-      for (const row of part) {
-        const held = after.get(row.cameraId) ?? told.rows.get(row.cameraId);
-        hasNews ||= isOther(held?.row, row);
-        if (held !== undefined) held.row = row;
-        after.set(row.cameraId, held ?? this.#add(box, told.boot, row));
-      }
-    for (const [cameraId, held] of told.rows)
-      if (!after.has(cameraId)) {
-        this.#remove(held);
-        hasNews = true;
-      }
-    Object.assign(told, { rows: after, isWhole: true, coming: null });
+    let rowCount = 0;
+    for (const part of told.coming.parts.values()) {
+      rowCount += part.length;
+      for (const row of part) hasNews = this.#put(told, row, seq) || hasNews;
+    }
+    if (told.rows.size !== rowCount)
+      for (const [cameraId, held] of told.rows)
+        if (held.seq !== seq) hasNews = this.#remove(told, cameraId) || hasNews;
+    told.isWhole = true;
+    told.coming = null;
     return hasNews;
   }
 
-  #add(box: string, boot: string, row: HeldRow): HeldElsewhere {
-    const held: HeldElsewhere = { box, boot, row };
+  /** True: it is other than before. */
+  #put(told: Told, row: HeldRow, seq: number): boolean {
+    const before = told.rows.get(row.cameraId);
+    if (before !== undefined) {
+      const hasNews = isOther(before.row, row);
+      before.row = row.figures === null ? { ...row, figures: before.row.figures } : row;
+      before.seq = seq;
+      return hasNews;
+    }
+    const held: HeldElsewhere = { by: told.by, row, seq };
+    told.rows.set(row.cameraId, held);
     const all = this.#byCamera.get(row.cameraId);
     if (all === undefined) this.#byCamera.set(row.cameraId, [held]);
     else all.push(held);
-    return held;
+    return true;
   }
 
-  #remove(held: HeldElsewhere): void {
-    const { cameraId } = held.row;
-    const rest = this.of(cameraId).filter((other) => other !== held);
+  #remove(told: Told, cameraId: string): boolean {
+    const held = told.rows.get(cameraId);
+    if (held === undefined) return false;
+    told.rows.delete(cameraId);
+    const rest = (this.#byCamera.get(cameraId) ?? none).filter((other) => other !== held);
     if (rest.length === 0) this.#byCamera.delete(cameraId);
     else this.#byCamera.set(cameraId, rest);
+    return true;
   }
 
   #forget(box: string): void {
-    for (const held of this.#byBox.get(box)?.rows.values() ?? []) this.#remove(held);
+    const told = this.#byBox.get(box);
+    if (told === undefined) return;
+    for (const cameraId of told.rows.keys()) this.#remove(told, cameraId);
     this.#byBox.delete(box);
   }
 }

@@ -29,6 +29,11 @@ export class SecondChoice {
     this.#clock = clock;
   }
 
+  /** Whether any camera is recorded by nobody. */
+  get isNeeded(): boolean {
+    return this.#lacks.size > 0;
+  }
+
   /** Of cameras that nobody has. `place`: how many are before this box. */
   mayTake(cameraId: string, place: number): boolean {
     return this.#clock.monotonicMs() - this.#lackOf(cameraId).sinceMs >= place * UNTAKEN_MS;

@@ -35,11 +35,11 @@ export class Shares {
     box: string,
     cameraId: string,
     pinnedTo: string | null,
-    holders: readonly { readonly box: string }[],
+    holders: readonly { readonly by: { readonly box: string } }[],
   ): number | null {
     const order = this.#rendezvous.orderOf(cameraId).filter((name) => name !== pinnedTo);
     if (pinnedTo !== null && this.#present.has(pinnedTo)) order.unshift(pinnedTo);
-    const place = order.filter((name) => holders.every((holder) => holder.box !== name)).indexOf(box);
+    const place = order.filter((name) => holders.every(({ by }) => by.box !== name)).indexOf(box);
     return place < 0 ? null : place;
   }
 }

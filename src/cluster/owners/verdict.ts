@@ -13,10 +13,9 @@ export type Mine = {
 
 /** The camera as another box that lives has it. */
 export type Theirs = {
-  readonly box: string;
+  /** `isLeaving`: that box hands its cameras over. */
+  readonly by: { readonly box: string; readonly isLeaving: boolean };
   readonly row: Pick<HeldRow, 'epoch' | 'isClaimed' | 'isReady' | 'isFailing' | 'isTrial'>;
-  /** That box hands its cameras over. */
-  readonly isLeaving: boolean;
 };
 
 export type Situation = {
@@ -42,18 +41,18 @@ export type Verdict = 'stay' | 'take' | 'turn' | 'drop' | 'give_up' | 'wait' | '
 export const GIVE_UP_MS = 30_000;
 
 /** Servers that lost what they had may have given an epoch twice. */
-const isAbove = ({ box, row }: Theirs, mine: Mine): boolean =>
-  row.epoch > mine.epoch || (row.epoch === mine.epoch && box < mine.box);
+const isAbove = ({ by, row }: Theirs, mine: Mine): boolean =>
+  row.epoch > mine.epoch || (row.epoch === mine.epoch && by.box < mine.box);
 
 /** A box that only tries whether it works there is none that has it, until it does. */
-const isTrying = ({ row }: Theirs): boolean => row.isTrial && !row.isReady;
+export const isTrying = ({ row }: Theirs): boolean => row.isTrial && !row.isReady;
 
 const whereNotMine = (isWinner: boolean, theirs: readonly Theirs[]): Verdict => {
   let isHeld = false;
   let isFailing = true;
   let isTried = false;
   for (const other of theirs) {
-    if (other.isLeaving) continue;
+    if (other.by.isLeaving) continue;
     if (isTrying(other)) isTried = true;
     else {
       isHeld = true;
@@ -66,7 +65,7 @@ const whereNotMine = (isWinner: boolean, theirs: readonly Theirs[]): Verdict => 
 };
 
 const whereTried = (isWinner: boolean, mine: Mine, theirs: readonly Theirs[]): Verdict => {
-  const others = theirs.filter((other) => !other.isLeaving && !isTrying(other));
+  const others = theirs.filter((other) => !other.by.isLeaving && !isTrying(other));
   if (others.some(({ row }) => row.isReady)) return 'drop';
   if (mine.isReady || (isWinner && others.length === 0)) return 'keep';
   return mine.heldMs >= GIVE_UP_MS ? 'give_up' : 'stay';
@@ -81,7 +80,7 @@ export const verdictOf = ({ isWinner, isLeaving, mine, theirs }: Situation): Ver
   if (mine === null) return isLeaving ? 'stay' : whereNotMine(isWinner, theirs);
   if (mine.isTrial) return isLeaving && !mine.isReady ? 'drop' : whereTried(isWinner, mine, theirs);
   for (const other of theirs) {
-    if (other.isLeaving || isTrying(other)) continue;
+    if (other.by.isLeaving || isTrying(other)) continue;
     const { row } = other;
     const isLater = mine.isClaimed && row.isClaimed && isAbove(other, mine);
     if ((isLeaving || isLater) && (row.isReady || !mine.isReady)) return 'drop';
