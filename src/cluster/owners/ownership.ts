@@ -61,6 +61,7 @@ const MAX_TRIALS = 100;
 /** So much of its time this thread has for other things than looks. */
 const REST_PER_LOOK = 4;
 const LOOK_SOON_MS = 20;
+const MAX_REST_MS = 500;
 
 type Held = {
   epoch: number;
@@ -202,7 +203,7 @@ export class Ownership {
   /** Something that counts may be another. */
   lookSoon(): void {
     if (this.#cameras === null) return;
-    const restMs = Math.max(LOOK_SOON_MS, REST_PER_LOOK * this.#lookedForMs);
+    const restMs = Math.min(Math.max(LOOK_SOON_MS, REST_PER_LOOK * this.#lookedForMs), MAX_REST_MS);
     this.#soon ??= this.#deps.clock.after(restMs, () => {
       this.#soon = null;
       this.#tellReady();
@@ -291,6 +292,7 @@ export class Ownership {
       if (theirs.length > 0 && isBack) this.#mayBeBack.delete(id);
       if (this.#relays.look(id, theirs) && held === undefined) moved.push(id);
     }
+    this.#lookedForMs = this.#deps.clock.monotonicMs() - nowMs;
     for (const id of this.#held.keys()) if (!known.has(id)) dropped.push(id);
     this.#second.keepOnly(known);
     this.#relays.keepOnly(known);
@@ -303,7 +305,6 @@ export class Ownership {
     if (moved.length > 0) this.changed.emit(moved);
     this.#tellClaimed();
     if (this.#isLeaving && (this.#held.size === 0 || !this.#hasHeirs)) this.#whenEmpty?.();
-    this.#lookedForMs = this.#deps.clock.monotonicMs() - nowMs;
   }
 
   /** Who is here. */

@@ -22,10 +22,10 @@ type Sent = { readonly pulls: Set<Outgoing>; feed: SentFeed | null };
 
 const TICK_MS = 1_000;
 const HANDSHAKE_TIMEOUT_MS = 5_000;
-/** Of all boxes together, those included that have not said yet who they are. */
-const MAX_LINKS = 20_000;
 /** A host that vanished sends no end. */
 const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelay: 10_000 } as const;
+/** Of all boxes together, those included that have not said yet who they are. */
+const MAX_LINKS = 20_000;
 /** Of these those that ask; and what of answers waits for slow ones. */
 const MAX_ASKING = 512;
 const MAX_WAITING_BYTES = 64 << 20;
