@@ -1,7 +1,14 @@
-import { type RuntimeFields, runtimeFieldNames, type SubFields } from './runtime-fields.js';
+import type { RuntimeFields, SubFields } from './runtime-fields.js';
 
-/** Who has it, each box finds out by itself. */
-const toldNames = runtimeFieldNames.filter((name) => name !== 'owner');
+/**
+ * Of each the place at which it is told, to boxes of other versions as well: what is new goes to the end, and none ever leaves its
+ * place. Who has the camera, each box finds out by itself.
+ */
+const toldNames = [
+  ...['state', 'fps', 'bitrate', 'codec', 'resolution', 'width', 'height', 'uptime_sec', 'traffic_used_mb'],
+  ...['last_error', 'audio_codec', 'viewers', 'recording', 'record_error', 'dropped_frames'],
+  ...['quirks_active', 'detect_error', 'ptz', 'sub', 'traffic_month'],
+] as const satisfies readonly (Exclude<keyof RuntimeFields, 'owner'> | 'traffic_month')[];
 
 const streamBefore = {
   ...{ state: 'connecting', last_error: '', codec: '', resolution: '' },
@@ -34,22 +41,15 @@ const subOf = (value: unknown): SubFields | null => {
   return Object.fromEntries(entries) as SubFields;
 };
 
-/**
- * What is told of a camera to the other boxes: the values alone, in the order of their names, and the month of its traffic. What a
- * version adds goes to the end.
- */
-export const toldFields = (runtime: RuntimeFields, month: string): readonly unknown[] => [
-  ...toldNames.map((name) => runtime[name]),
-  month,
-];
-
-const TRAFFIC_AT = toldNames.indexOf('traffic_used_mb');
-const MONTH_AT = toldNames.length;
+/** What is told of a camera to the other boxes: the values alone. */
+export const toldFields = (runtime: RuntimeFields, month: string): readonly unknown[] =>
+  toldNames.map((name) => (name === 'traffic_month' ? month : runtime[name]));
 
 /** What came of it in which month; null: that isn't told. */
 export const trafficTold = (told: unknown): { readonly month: string; readonly usedBytes: number } | null => {
   if (!Array.isArray(told)) return null;
-  const [usedMb, month]: unknown[] = [told[TRAFFIC_AT], told[MONTH_AT]];
+  const usedMb: unknown = told[toldNames.indexOf('traffic_used_mb')];
+  const month: unknown = told[toldNames.indexOf('traffic_month')];
   if (typeof month !== 'string' || typeof usedMb !== 'number' || !(usedMb >= 0 && usedMb < 1e12)) return null;
   return { month, usedBytes: usedMb * 1_000_000 };
 };
@@ -59,6 +59,7 @@ export const fieldsTold = (told: unknown, owner: string): RuntimeFields => {
   const fields: Record<string, unknown> = { ...nothingTold, owner };
   if (!Array.isArray(told)) return fields as RuntimeFields;
   for (const [index, name] of toldNames.entries()) {
+    if (name === 'traffic_month') continue;
     const value: unknown = told[index];
     if (name === 'sub') fields[name] = subOf(value);
     else if (name === 'quirks_active')
