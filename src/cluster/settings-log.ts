@@ -4,6 +4,7 @@ import { AppError, messageOf } from '../base/errors.js';
 import { clusterError } from './cluster-error.js';
 import { keyName, keyOfName } from './key-names.js';
 import type { NatsLink } from './nats-link.js';
+import { replicasAt, withReplicas } from './replicas.js';
 import type { SealedText } from './sealed-text.js';
 
 /** One record as it was written; null: it is gone. */
@@ -20,7 +21,6 @@ export type SettingsLogDeps = { readonly link: NatsLink; readonly sealed: Sealed
 /** Those of a call; a leader that is lost is missing for 4 to 9 s, and nobody waits for that. */
 const CALL_MS = 1_000;
 const PAGE = 500;
-const REPLICAS = 3;
 /** A follower that said nothing for so long is away: it answers each second. */
 const SILENT_NS = 5e9;
 
@@ -208,14 +208,14 @@ export class SettingsLog {
 
   async #find(manager: JetStreamManager, connection: NatsConnection) {
     try {
-      return await manager.streams.info(this.#stream);
+      return await withReplicas({ manager, connection }, await manager.streams.info(this.#stream));
     } catch (fault) {
       if ((fault as { code?: unknown }).code !== ERROR.streamNotFound) throw fault;
     }
     return manager.streams.add({
       name: this.#stream,
       subjects: [`${this.#prefix}>`],
-      num_replicas: connection.info?.cluster === undefined ? 1 : REPLICAS,
+      num_replicas: replicasAt(connection),
       max_msgs_per_subject: 1,
       allow_direct: true,
       allow_atomic: true,

@@ -2,6 +2,7 @@ import { type JetStreamManager, jetstreamManager } from '@nats-io/jetstream';
 import { headers, type NatsConnection } from '@nats-io/transport-node';
 import { keyName } from '../key-names.js';
 import type { NatsLink } from '../nats-link.js';
+import { replicasAt, withReplicas } from '../replicas.js';
 import type { SealedText } from '../sealed-text.js';
 
 export type Claim = { readonly box: string; readonly boot: string; readonly epoch: number };
@@ -9,7 +10,6 @@ export type Claim = { readonly box: string; readonly boot: string; readonly epoc
 export type ClaimsDeps = { readonly link: NatsLink; readonly sealed: SealedText };
 
 const CALL_MS = 1_000;
-const REPLICAS = 3;
 
 const ERROR = { messageNotFound: 10_037, streamNotFound: 10_059 } as const;
 /** By what the leader has, and by what it is about to. */
@@ -98,13 +98,13 @@ export class Claims {
     if (this.#clients?.connection === connection) return this.#clients;
     const manager = await jetstreamManager(connection, { timeout: CALL_MS, checkAPI: false });
     try {
-      await manager.streams.info(this.#stream);
+      await withReplicas({ manager, connection }, await manager.streams.info(this.#stream));
     } catch (thrown) {
       if (codeOf(thrown) !== ERROR.streamNotFound) throw thrown;
       await manager.streams.add({
         name: this.#stream,
         subjects: [`${this.#prefix}>`],
-        num_replicas: connection.info?.cluster === undefined ? 1 : REPLICAS,
+        num_replicas: replicasAt(connection),
         max_msgs_per_subject: 1,
         allow_direct: true,
       });

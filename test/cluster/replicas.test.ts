@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { systemClock } from '../../src/base/clock.js';
+import { clusterAddressOf } from '../../src/base/cluster-address.js';
+import { createLogger } from '../../src/base/log.js';
+import { NatsLink } from '../../src/cluster/nats-link.js';
+import { Claims } from '../../src/cluster/owners/claims.js';
+import { derivedKey, SealedText } from '../../src/cluster/sealed-text.js';
+import { SettingsLog } from '../../src/cluster/settings-log.js';
+import { NatsServers, withoutNats } from '../support/nats-servers.js';
+import { until } from '../support/until.js';
+import { SECRET } from './boxes.js';
+
+test('buckets that one of three servers has alone are soon at all of them, with what is in them', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 3 });
+  const log = createLogger(() => {});
+  const address = clusterAddressOf(servers.url)!;
+  const link = new NatsLink({ address, ca: null, login: null, boxName: 'one' }, { clock: systemClock, log });
+  t.after(() => link.stop());
+  const connection = await until('it is connected', () => link.connection);
+  const manager = await jetstreamManager(connection, { checkAPI: false });
+  const open = () => {
+    const sealed = (purpose: string) => new SealedText(derivedKey(SECRET, 'test', purpose));
+    return {
+      settings: new SettingsLog('test', { link, sealed: sealed('settings') }),
+      claims: new Claims('test', { link, sealed: sealed('owners') }),
+    };
+  };
+  const before = open();
+  const made = await until('there are buckets', () => before.settings.state().catch(() => null));
+  const claim = ({ claims }: typeof before) =>
+    until('it is claimed', () => claims.claim('cam', { box: 'one', boot: 'first' }).catch(() => null));
+  assert.equal(await claim(before), 1);
+  const streams = ['KV_framering-test-settings', 'KV_framering-test-owners'];
+  const replicas = () =>
+    Promise.all(streams.map(async (name) => (await manager.streams.info(name)).config.num_replicas));
+  for (const name of streams)
+    await until('one has it alone', async () => {
+      const { config } = await manager.streams.info(name);
+      const { config: after } = await manager.streams.update(name, { ...config, num_replicas: 1 });
+      return after.num_replicas === 1;
+    });
+  assert.deepEqual(await replicas(), [1, 1]);
+  const after = open();
+  const { created } = await until('there is a majority', () => after.settings.state().catch(() => null));
+  assert.equal(created, made.created, 'it is the same log');
+  assert.equal(await claim(after), 2);
+  assert.deepEqual(await replicas(), [3, 3]);
+});
