@@ -14,18 +14,18 @@ const startBox = async (
   t: TestContext,
   url: string,
   name: string,
-  { isFirst }: { readonly isFirst: boolean },
+  {
+    isFirst,
+    address = 'http://127.0.0.1:8080',
+  }: {
+    readonly isFirst: boolean;
+    /** The others take the host of it alone; "": it tells none. */
+    readonly address?: string;
+  },
 ): Promise<TestApp> => {
   const app = await startTestApp({
     ...{ spawn: spawnCameraWorker, withUsers: isFirst },
-    // The others take the host of it alone.
-    env: {
-      CLUSTER_URL: url,
-      CLUSTER_KEY,
-      BOX_NAME: name,
-      RTSP_PORT: '0',
-      BOX_ADDRESS: 'http://127.0.0.1:8080',
-    },
+    env: { CLUSTER_URL: url, CLUSTER_KEY, BOX_NAME: name, RTSP_PORT: '0', BOX_ADDRESS: address },
   });
   t.after(() => app.stop());
   return app;
@@ -79,4 +79,48 @@ test('a box shows the camera of another by each output, under the same rights, a
   const { body } = await other.call('GET', '/api/cameras/gate', { token: admin });
   assert.deepEqual([body.state, body.record_error], ['streaming', '']);
   assert.doesNotMatch(owner.logText() + other.logText(), new RegExp(CLUSTER_KEY));
+});
+
+test('where a box can not be asked for the pictures of its camera, others say so, and why', {
+  skip: withoutNats,
+  timeout: 180_000,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const camera = await FakeCamera.start({ mounts: { '/main': { video: fixtures.h264High() } } });
+  t.after(() => camera[Symbol.asyncDispose]());
+  const untold = await startBox(t, servers.url, 'untold', { isFirst: true, address: '' });
+  const other = await startBox(t, servers.url, 'other', { isFirst: false });
+  // Its relay is at 127.0.0.1.
+  const elsewhere = await startBox(t, servers.url, 'elsewhere', {
+    isFirst: false,
+    address: 'http://127.0.0.2:8080',
+  });
+  assert.match(untold.logText(), /BOX_ADDRESS is not set.*other boxes can't show the cameras of this one/);
+  assert.doesNotMatch(other.logText() + elsewhere.logText(), /other boxes can't show/);
+  const { admin } = untold.tokens;
+  for (const box of ['untold', 'elsewhere']) {
+    const made = { id: `at-${box}`, box, url: camera.url('/main') };
+    assert.equal((await untold.asAdmin('POST', '/api/cameras', made)).status, 201);
+  }
+  const shown = async (id: string) => (await other.call('GET', `/api/cameras/${id}`, { token: admin })).body;
+  const hls = (id: string) => fetch(`${other.url}/stream/hls/${id}/index.m3u8`);
+  for (const box of ['untold', 'elsewhere'])
+    await until(`${box} has its camera`, async () => {
+      const { owner, state } = await shown(`at-${box}`);
+      return owner === box && state === 'streaming';
+    });
+  const refused = await until('it is refused', async () => {
+    const answer = await hls('at-untold');
+    return answer.status === 503 ? answer : null;
+  });
+  assert.match(await refused.text(), /box untold has the camera, and tells no BOX_ADDRESS/);
+  assert.match((await shown('at-untold')).last_error, /box untold has the camera/);
+  const viewer = hls('at-elsewhere');
+  await until('it is told why', async () =>
+    /elsewhere at 127\.0\.0\.2:\d+ can't be reached: ECONNREFUSED/.test(
+      (await shown('at-elsewhere')).last_error,
+    ),
+  );
+  assert.equal((await shown('at-elsewhere')).state, 'streaming', 'it is recorded, or shown there');
+  assert.equal((await viewer).status, 503);
 });
