@@ -90,6 +90,8 @@ export class ClusterBox {
 export type RigOptions = {
   readonly cameras: number;
   readonly boxes?: number;
+  /** All boxes get the same pictures at the same moment, each with its number. */
+  readonly isLive?: boolean;
   /** Of all boxes. */
   readonly env?: Readonly<Record<string, string>>;
   /** Where a box finds the servers. */
@@ -110,7 +112,7 @@ export class ClusterRig {
   static async start(
     t: TestContext,
     servers: NatsServers,
-    { cameras, boxes: count = 3, urlOf = () => servers.url, env: more = {} }: RigOptions,
+    { cameras, boxes: count = 3, isLive = false, urlOf = () => servers.url, env: more = {} }: RigOptions,
   ): Promise<ClusterRig> {
     const source = await CameraProcess.start({
       ...{
@@ -118,6 +120,7 @@ export class ClusterRig {
         pattern: 'burst',
         kbps: 200,
         stampSendTime: true,
+        isLive,
         frameRateHz: FRAME_RATE_HZ,
         framesPerGop: FRAME_RATE_HZ,
       },

@@ -14,6 +14,8 @@ export type PumpOptions = {
   readonly packetGapMs?: number;
   /** The end of each frame tells its number and when its last packet was sent; see `writeStamp`. */
   readonly stampSendTime?: boolean;
+  /** Whoever comes gets what others get at that moment, as of a real camera; else each session is one of its own. */
+  readonly isLive?: boolean;
 };
 
 export type PumpCounters = {
@@ -86,6 +88,7 @@ export class Pump {
   readonly #sleeper = new Int32Array(new SharedArrayBuffer(4));
   #turn: NodeJS.Immediate | null = null;
   #joined = 0;
+  readonly #beganMs = systemClock.monotonicMs();
 
   constructor(stream: VideoStream, options: PumpOptions) {
     this.stream = stream;
@@ -107,11 +110,24 @@ export class Pump {
     const track = player.trackOf('video');
     if (track === null) return;
     // Cameras begin anywhere in their GOP, and don't send their frames at the same moment.
+    if (this.#options.isLive === true) {
+      this.#join(player, track);
+      return;
+    }
     const count = this.#joined;
     this.#joined += 1;
     const frame = (count * 37) % this.#templates.length;
     const startMs = systemClock.monotonicMs() + ((count * GOLDEN) % 1) * this.#frameMs;
     this.#places.push(new PumpPlace(player, track, frame, startMs));
+    this.#turn ??= setImmediate(this.#run);
+  }
+
+  #join(player: Player, track: PlayerTrack): void {
+    const number = Math.ceil((systemClock.monotonicMs() - this.#beganMs) / this.#frameMs);
+    const startMs = this.#beganMs + number * this.#frameMs;
+    const place = new PumpPlace(player, track, number % this.#templates.length, startMs);
+    place.number = number;
+    this.#places.push(place);
     this.#turn ??= setImmediate(this.#run);
   }
 

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { frameNumber } from '../support/frame-generator.js';
+import { NatsServers, withoutNats } from '../support/nats-servers.js';
+import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
+import { type ClusterBox, ClusterRig } from './cluster-rig.js';
+
+const CAMERA = 'camera-0';
+const FRAME_MS = 200;
+/** What is recorded before something happens, and behind it. */
+const LEAST_MS = 5_000;
+
+type Listed = {
+  readonly start: string;
+  readonly end: string;
+  readonly box: string;
+  readonly is_away?: true;
+};
+type Timeline = { readonly gaps: readonly { readonly start: string; readonly end: string }[] };
+
+const lengthOf = (box: ClusterBox): number => {
+  const [name] = box.openFiles(CAMERA);
+  if (name === undefined) return 0;
+  const { startMs, endMs } = box.inspect(CAMERA, name);
+  return startMs === null || endMs === null ? 0 : endMs - startMs;
+};
+
+/** The one that records, once it has recorded for a while. */
+const recorder = (rig: ClusterRig, boxes: readonly ClusterBox[]): Promise<ClusterBox> =>
+  until('one of them records', () => boxes.find((box) => lengthOf(box) > LEAST_MS), {
+    deadlineMs: 90_000,
+    describe: () => rig.logs(),
+  });
+
+/** A clip of all from a moment on, as a box exports it: the numbers of its frames. */
+const exported = async (t: TestContext, box: ClusterBox, from: string, to: string): Promise<number[]> => {
+  const answer = await box.get(`/api/cameras/${CAMERA}/export?from=${from}&to=${to}`);
+  assert.equal(answer.status, 200, await (answer.status === 200 ? '' : answer.text()));
+  const path = join(tempFolder(t), 'clip.mp4');
+  writeFileSync(path, new Uint8Array(await answer.arrayBuffer()));
+  const bytes = readFileSync(path);
+  // Its pictures are none that a decoder could show.
+  const args = [
+    '-v',
+    'quiet',
+    '-select_streams',
+    'v:0',
+    '-show_entries',
+    'packet=pos,size',
+    '-of',
+    'json',
+    path,
+  ];
+  const { packets } = JSON.parse(execFileSync('ffprobe', args, { encoding: 'utf8' })) as {
+    packets: { readonly pos: string; readonly size: string }[];
+  };
+  return packets.map(({ pos, size }) => frameNumber(bytes, Number(pos) + Number(size)));
+};
+
+const listed = async (box: ClusterBox): Promise<Listed[]> =>
+  (await box.call('GET', `/api/cameras/${CAMERA}/archive`)).body;
+
+/** What `of` has can be read at the box again. */
+const untilThere = (rig: ClusterRig, box: ClusterBox, of: ClusterBox): Promise<Listed> =>
+  until(
+    `${box.name} reads what ${of.name} has`,
+    async () => {
+      const last = (await listed(box)).findLast((one) => one.box === of.name);
+      return last !== undefined && last.is_away !== true ? last : null;
+    },
+    { deadlineMs: 60_000, describe: () => rig.logs() },
+  );
+
+/** Where numbers don't follow each other: how many are missing there. */
+const breaksOf = (numbers: readonly number[]): number[] =>
+  numbers.flatMap((number, at) => {
+    const missing = at === 0 ? 0 : number - numbers[at - 1]! - 1;
+    return missing === 0 ? [] : [missing];
+  });
+
+test('a clip over a hand-over has each frame that the camera sent once, over a box that was killed all but the gap', {
+  skip: withoutNats,
+  timeout: 600_000,
+}, async (t) => {
+  const servers = await NatsServers.start(t);
+  const rig = await ClusterRig.start(t, servers, { cameras: 1, isLive: true });
+  const ending = await recorder(rig, rig.boxes);
+  assert.equal(await ending.service.stop(), 0, rig.logs());
+  const heir = await recorder(
+    rig,
+    rig.boxes.filter((box) => box !== ending),
+  );
+  await ending.start(t, rig.password);
+  for (const box of rig.boxes) for (const of of [ending, heir]) await untilThere(rig, box, of);
+  const third = rig.boxes.find((box) => box !== ending && box !== heir)!;
+  const before = await untilThere(rig, third, ending);
+  const after = await untilThere(rig, third, heir);
+  assert.ok(Date.parse(after.start) < Date.parse(before.end), 'both recorded for a while');
+  const [from, to] = [before.start, new Date(Date.parse(after.start) + LEAST_MS).toISOString()];
+  for (const box of rig.boxes) {
+    const numbers = await exported(t, box, from, to);
+    assert.deepEqual(breaksOf(numbers), [], `${box.name}: ${numbers}`);
+    const leastFrames = (Date.parse(to) - Date.parse(from)) / FRAME_MS - 1;
+    assert.ok(numbers.length >= leastFrames, `${numbers.length} of ${leastFrames}`);
+    t.diagnostic(`${box.name}: ${numbers.length} frames, none twice and none missing`);
+  }
+
+  heir.service.process.kill('SIGKILL');
+  const next = await recorder(
+    rig,
+    rig.boxes.filter((box) => box !== heir),
+  );
+  await heir.start(t, rig.password);
+  for (const box of rig.boxes) for (const of of [heir, next]) await untilThere(rig, box, of);
+  const newest = await untilThere(rig, next, next);
+  const end = new Date(Date.parse(newest.start) + LEAST_MS).toISOString();
+  const { gaps } = (await next.call('GET', `/api/cameras/${CAMERA}/recordings?from=${after.start}&to=${end}`))
+    .body as Timeline;
+  assert.equal(gaps.length, 1, JSON.stringify(gaps));
+  const gapMs = Date.parse(gaps[0]!.end) - Date.parse(gaps[0]!.start);
+  for (const box of rig.boxes) {
+    const [missing, ...more] = breaksOf(await exported(t, box, after.start, end));
+    assert.deepEqual(more, []);
+    assert.ok(Math.abs(missing! * FRAME_MS - gapMs) <= FRAME_MS, `${missing} frames in ${gapMs} ms`);
+    t.diagnostic(`${box.name}: ${missing} frames missing in a gap of ${gapMs} ms`);
+  }
+});
