@@ -211,15 +211,13 @@ export class CameraRegistry {
     return this.#entries.has(id);
   }
 
-  /** Whether a camera of this box is what it is to be: recorded onto the disk, or there, or at rest. */
+  /** Whether a camera of this box is what it is to be, by its own source: on the disk, or there, or at rest. */
   isReady(id: string): boolean {
     const status = this.#deps.cameras.get(id)?.status();
     if (status === undefined) return false;
     if (isAtRest(status.state)) return true;
-    // What another box sent of it until now may be recorded already, while this one still connects.
     if (status.state !== 'streaming') return false;
-    const isRecorded = this.#entries.get(id)?.stored.record === true;
-    return !isRecorded || this.#deps.activity.isOnDisk(id);
+    return this.#entries.get(id)?.stored.record !== true || this.#deps.activity.isOnDisk(id);
   }
 
   /** What the other boxes are told of a camera of this one. */

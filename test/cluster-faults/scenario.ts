@@ -131,6 +131,8 @@ export const suffer = async (fault: Fault, { network, options, logsDir }: Suffer
     const rig = await Rig.start(network, ends, { ...options, env });
     const victim = (await fault.victim?.(rig)) ?? rig.boxes[0]!;
     const hit = rig.of(victim).length;
+    // Each box knows by then where it can ask for pictures.
+    await pause(QUIET_MS);
     const viewers = watch(rig, victim, ends);
     await Promise.all(viewers.map((viewer) => viewer.untilFrames(10)));
     await pause(QUIET_MS + WRITTEN_AFTER_MS);

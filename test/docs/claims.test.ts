@@ -106,6 +106,9 @@ const ELSEWHERE: Readonly<Record<string, { readonly proof: string } | { readonly
   'npm run archive-budgets': {
     why: 'it makes 360,000 files, and takes a quiet machine for a quarter of an hour',
   },
+  'npm run test:cluster': {
+    why: 'it takes root and half an hour; test/e2e/cluster-faults.test.ts is its short form',
+  },
   'npm run web-budgets': { why: 'it takes a quiet machine for three quarters of an hour' },
   'node --env-file=…': { why: "an option of Node's own" },
 };
