@@ -93,9 +93,7 @@ test('a restore of 10,000 cameras comes whole to the other boxes, and quickly', 
   const other = await startBox(t, servers.url);
   const cameras = Array.from({ length: 10_000 }, (_, index) => sampleCamera(`camera-${index}`));
   const users = one.store.exportAll().users;
-  await insist(() =>
-    one.store.change(() => one.store.importAll({ cameras, tags: [], folders: [], users })),
-  );
+  await insist(() => one.store.change(() => one.store.importAll({ cameras, tags: [], folders: [], users })));
   const counts = new Set<number>();
   await until('the other has all', () => {
     const { length } = other.store.cameras.list();
