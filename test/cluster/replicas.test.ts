@@ -32,7 +32,7 @@ test('buckets that one of three servers has alone are soon at all of them, with 
   const before = open();
   const made = await until('there are buckets', () => before.settings.state().catch(() => null));
   const claim = ({ claims }: typeof before) =>
-    until('it is claimed', () => claims.claim('cam', { box: 'one', boot: 'first' }).catch(() => null));
+    until('it is claimed', () => claims.claim('cam', { box: 'one', boot: 'first' }, 0).catch(() => null));
   assert.equal(await claim(before), 1);
   const streams = ['KV_framering-test-settings', 'KV_framering-test-owners'];
   const replicas = () =>
