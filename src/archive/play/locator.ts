@@ -133,8 +133,7 @@ export class RecordingLocator {
     const sorted = spans.toSorted((a, b) => a.fromMs - b.fromMs);
     for (const { recording, fault } of missing) {
       const isOther = recording.box !== this.#box;
-      // It was deleted meanwhile.
-      if (isOther && (isPartial || isGone(fault))) continue;
+      if (isOther && isPartial) continue;
       const span = { fromMs: Math.max(recording.startMs, fromMs), toMs: Math.min(recording.endMs, toMs) };
       if (longestHoleMs(span, sorted) > LEAST_HOLE_MS) throw fault;
     }
