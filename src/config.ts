@@ -396,7 +396,6 @@ const boxAddressOf = (env: Environment): string | null => {
 };
 
 const MAX_CAPACITY = 1_000;
-/** What is of no use to a box alone. */
 const OF_A_CLUSTER = ['CLUSTER_KEY', 'CLUSTER_CREDS', 'CLUSTER_NKEY', 'CLUSTER_CA'];
 
 const clusterOf = (env: Environment, host: string): ClusterConfig | null => {
@@ -410,12 +409,10 @@ const clusterOf = (env: Environment, host: string): ClusterConfig | null => {
   const lostMs = integerOf(env, 'CLUSTER_LOST_MS', 1_500, 900, 60_000);
   const relayPort = integerOf(env, 'RELAY_PORT', DEFAULT_RELAY_PORT, 0, 65_535);
   const relayHost = hostOf(env, 'RELAY_HOST', host);
-  if (text === null) {
-    // A box that is to be one of a cluster, and is alone by a slip of a pen, would record what the others do.
-    const set = OF_A_CLUSTER.find((name) => textOf(env, name) !== null);
-    if (set === undefined) return null;
-    throw new AppError('bad_config', `CLUSTER_URL is missing: without it ${set} can't be used`);
-  }
+  // One that is alone by a slip of a pen would record what the others do.
+  const set = OF_A_CLUSTER.find((name) => text === null && textOf(env, name) !== null);
+  if (set !== undefined) throw new AppError('bad_config', `${set} can't be used: CLUSTER_URL is missing`);
+  if (text === null) return null;
   const address = clusterAddressOf(text);
   // The value itself is never repeated: somebody may have put a password into it.
   if (address === null)

@@ -34,7 +34,7 @@ test('a clock that is set back by an hour while the servers are away keeps nobod
 });
 
 test('a server that takes the connection and says nothing is told of as one that does not answer', async (t) => {
-  const silent = createServer().listen(0, '127.0.0.1');
+  const silent = createServer((socket) => void t.after(() => socket.destroy())).listen(0, '127.0.0.1');
   t.after(() => silent.close());
   await once(silent, 'listening');
   const address = clusterAddressOf(`nats://127.0.0.1:${(silent.address() as AddressInfo).port}`)!;
