@@ -15,6 +15,8 @@ test('three boxes share the cameras; what one of them had when it was killed, th
   const rig = await ClusterRig.start(t, servers, { cameras: 24 });
   for (const id of rig.ids) assert.equal(rig.writers(id).length, 1, `${id} is recorded by one`);
   const [lost, ...others] = rig.boxes;
+  // Each hears of the others' once a second.
+  for (const box of rig.boxes) await rig.untilAllRecorded(box);
   const seen = await Promise.all(rig.boxes.map((box) => box.cameras()));
   for (const shown of seen)
     for (const { id, owner, recording } of shown)
