@@ -4,6 +4,16 @@ import { join, resolve } from 'node:path';
 import { isBoxName, ownBoxName } from './base/box-name.js';
 import { type BrokerAddress, brokerAddressOf } from './base/broker-address.js';
 import { type ClusterAddress, clusterAddressOf } from './base/cluster-address.js';
+import {
+  bad,
+  booleanOf,
+  type Environment,
+  hostOf,
+  integerOf,
+  listOf,
+  optionalPortOf,
+  textOf,
+} from './base/environment.js';
 import { AppError } from './base/errors.js';
 import { machineMemoryBytes } from './base/machine-memory.js';
 import { type S3Address, s3AddressOf } from './base/s3-address.js';
@@ -103,41 +113,6 @@ export type MqttConfig = {
   readonly discoveryPrefix: string | null;
 };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The fault of one variable; the message names it and says what it may be. */
-const bad = (name: string, text: string, wanted: string): AppError<'bad_config'> =>
-  new AppError('bad_config', `${name}=${JSON.stringify(text)} can't be used: ${wanted}`);
-
-/** An empty value is an unset one, as in most env files. */
-const textOf = (env: Environment, name: string): string | null => env[name]?.trim() || null;
-
-const integerOf = (env: Environment, name: string, fallback: number, min: number, max: number): number => {
-  const text = textOf(env, name);
-  if (text === null) return fallback;
-  const value = Number(text);
-  if (!/^\d{1,10}$/.test(text) || value < min || value > max) {
-    throw bad(name, text, `it must be a whole number from ${min} to ${max}`);
-  }
-  return value;
-};
-
-const optionalPortOf = (env: Environment, name: string): number | null =>
-  textOf(env, name) === null ? null : integerOf(env, name, 0, 0, 65_535);
-
-const listOf = (env: Environment, name: string): string[] =>
-  (textOf(env, name) ?? '')
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-
-const hostOf = (env: Environment, name: string, fallback: string): string => {
-  const text = textOf(env, name) ?? fallback;
-  if (isIP(text) === 0 && !/^[A-Za-z0-9.-]{1,253}$/.test(text))
-    throw bad(name, text, 'it must be an address or a host name');
-  return text;
-};
-
 const modelsOriginOf = (env: Environment): URL | null => {
   const text = textOf(env, 'MODELS_ORIGIN');
   if (text === null) return null;
@@ -215,12 +190,6 @@ const tlsOf = (env: Environment): Config['tls'] => {
   if (keyPath === null)
     throw new AppError('bad_config', 'TLS_KEY is missing: TLS_CERT and TLS_KEY go together');
   return { cert: pemOf('TLS_CERT', certPath), key: pemOf('TLS_KEY', keyPath), certPath, keyPath };
-};
-
-const booleanOf = (env: Environment, name: string): boolean => {
-  const text = textOf(env, name) ?? 'false';
-  if (text !== 'true' && text !== 'false') throw bad(name, text, 'it must be true or false');
-  return text === 'true';
 };
 
 const tlsSelfSignedOf = (env: Environment): boolean => {
