@@ -29,6 +29,7 @@ const matrix: readonly (readonly [what: string, permission: Permission, cells: s
   ['web: /api/settings', 'settings.manage', 'no no yes no'],
   ['web: /api/audit', 'audit.read', 'no no yes no'],
   ['decided: GET /api/cluster', 'cluster.read', 'no no yes no'],
+  ['decided: DELETE /api/cluster/boxes/:name', 'cluster.manage', 'no no yes no'],
   ['web: /api/webhooks', 'webhooks.manage', 'no no yes no'],
   ['decided: DELETE /api/cameras/:id/archive', 'archive.delete', 'no yes yes yes'],
   ['decided: POST /api/cameras/test', 'cameras.test', 'no yes yes yes'],

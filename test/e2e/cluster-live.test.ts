@@ -10,6 +10,8 @@ test('whoever watches a camera of another box goes on when that is killed: each 
 }, async (t) => {
   const servers = await NatsServers.start(t);
   const rig = await ClusterRig.start(t, servers, { cameras: 9 });
+  // Each hears of the others' once a second.
+  for (const box of rig.boxes) await rig.untilAllRecorded(box);
   const [lost, ...others] = rig.boxes;
   const had = rig.ids.filter((id) => rig.writers(id)[0] === lost);
   assert.ok(had.length > 0);
