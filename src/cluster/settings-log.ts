@@ -25,6 +25,7 @@ const PAGE = 500;
 const SILENT_NS = 5e9;
 
 const ERROR = {
+  tooFewServers: 10_005,
   streamNotFound: 10_059,
   wrongLastSequence: 10_071,
   wrongLastSequenceConstant: 10_164,
@@ -49,7 +50,9 @@ const hasMajority = ({ config, cluster }: StreamInfo): boolean => {
   return 2 * (1 + near.length) > config.num_replicas;
 };
 
-const isNothingThere = (fault: unknown): boolean => (fault as { code?: unknown }).code === 404;
+const codeOf = (fault: unknown): unknown => (fault as { code?: unknown }).code;
+
+const isNothingThere = (fault: unknown): boolean => codeOf(fault) === 404;
 
 /** Of a batch that is still coming only whoever waits sees the end. */
 type Read = LogEntry & { readonly batchId: string; readonly isEnd: boolean };
@@ -210,8 +213,17 @@ export class SettingsLog {
     try {
       return await withReplicas({ manager, connection }, await manager.streams.info(this.#stream));
     } catch (fault) {
-      if ((fault as { code?: unknown }).code !== ERROR.streamNotFound) throw fault;
+      if (codeOf(fault) !== ERROR.streamNotFound) throw fault;
     }
+    try {
+      return await this.#make(manager, connection);
+    } catch (fault) {
+      if (codeOf(fault) !== ERROR.tooFewServers) throw fault;
+      throw new Error('three of its servers must be there to make the bucket: it is kept in three copies');
+    }
+  }
+
+  #make(manager: JetStreamManager, connection: NatsConnection) {
     return manager.streams.add({
       name: this.#stream,
       subjects: [`${this.#prefix}>`],

@@ -48,6 +48,26 @@ test('a server that takes the connection and says nothing is told of as one that
   });
 });
 
+test('two servers are too few to keep what three copies are made of, and that is said', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 2 });
+  const link = openLink(servers);
+  t.after(() => link.stop());
+  await until('there is a connection', () => link.connection);
+  const log = new SettingsLog('test', { link, sealed: new SealedText(Buffer.alloc(32)) });
+  let message = '';
+  const hasSaid = (): Promise<boolean> =>
+    log.state().then(
+      () => false,
+      (fault: Error) => {
+        ({ message } = fault);
+        return /three of its servers/.test(message);
+      },
+    );
+  await until('it says so', hasSaid, { describe: () => message });
+});
+
 test('what is read when the connection ends is refused, and not waited for', {
   skip: withoutNats,
 }, async (t) => {
