@@ -20,6 +20,7 @@ type Listed = {
   readonly box: string;
   readonly is_away?: true;
 };
+type Timeline = { readonly gaps: readonly { readonly start: string; readonly end: string }[] };
 
 const lengthOf = (box: ClusterBox): number => {
   const [name] = box.openFiles(CAMERA);
@@ -81,7 +82,7 @@ const breaksOf = (numbers: readonly number[]): number[] =>
     return missing === 0 ? [] : [missing];
   });
 
-test('a clip over a hand-over has each frame that the camera sent, and once', {
+test('a clip over a hand-over has each frame that the camera sent once, over a box that was killed all but the gap', {
   skip: withoutNats,
   timeout: 600_000,
 }, async (t) => {
@@ -106,5 +107,26 @@ test('a clip over a hand-over has each frame that the camera sent, and once', {
     const leastFrames = (Date.parse(to) - Date.parse(from)) / FRAME_MS - 1;
     assert.ok(numbers.length >= leastFrames, `${numbers.length} of ${leastFrames}`);
     t.diagnostic(`${box.name}: ${numbers.length} frames, none twice and none missing`);
+  }
+
+  heir.service.process.kill('SIGKILL');
+  const next = await recorder(
+    rig,
+    rig.boxes.filter((box) => box !== heir),
+  );
+  await heir.start(t, rig.password);
+  for (const box of rig.boxes) for (const of of [heir, next]) await untilThere(rig, box, of);
+  const newest = await untilThere(rig, next, next);
+  const end = new Date(Date.parse(newest.start) + LEAST_MS).toISOString();
+  const { gaps } = (await next.call('GET', `/api/cameras/${CAMERA}/recordings?from=${after.start}&to=${end}`))
+    .body as Timeline;
+  assert.equal(gaps.length, 1, JSON.stringify(gaps));
+  const gapMs = Date.parse(gaps[0]!.end) - Date.parse(gaps[0]!.start);
+  for (const box of rig.boxes) {
+    const [missing, ...more] = breaksOf(await exported(t, box, after.start, end));
+    assert.deepEqual(more, []);
+    // How long the last picture lasts isn't known of a recording that broke off.
+    assert.ok(Math.abs(missing! * FRAME_MS - gapMs) <= 1.5 * FRAME_MS, `${missing} frames in ${gapMs} ms`);
+    t.diagnostic(`${box.name}: ${missing} frames missing in a gap of ${gapMs} ms`);
   }
 });

@@ -92,7 +92,7 @@ export class KeptLists {
   }
 
   /**
-   * Has the list of a camera as it is now, unless it was asked for that lately; waits for no more than `patienceMs`, and not at
+   * Has the list of a camera as it is now, unless the box was asked for that lately, since it last started; waits for no more than `patienceMs`, and not at
    * all for a box that didn't answer lately. Never rejects.
    */
   async refresh(cameraId: string, notWithinMs: number, patienceMs: number): Promise<void> {
@@ -132,6 +132,7 @@ export class KeptLists {
     const isFirst = boot !== this.#boot || this.#isHearingAll;
     this.#isHearingAll = isFirst && isMore === true;
     const isFurther = boot !== this.#boot || (upTo as number) > this.#after;
+    if (boot !== this.#boot) this.#pulledMs.clear();
     this.#boot = boot;
     this.#after = upTo as number;
     const target = isFirst ? this.#all : this.#news;

@@ -62,6 +62,7 @@ const POLL_MS = 2_000;
 /** Of a camera that another box writes now what is listed is no older than this, where that answers as soon as this. */
 const FRESH_MS = 2_000;
 const REFRESH_PATIENCE_MS = 1_000;
+const EVER = Number.POSITIVE_INFINITY;
 /** Whoever deleted something is to see it gone. */
 const DELETED_PATIENCE_MS = 5_000;
 const DELETE_LIMITS = { withinMs: 60_000, maxBytes: 0 };
@@ -114,6 +115,10 @@ export class Others {
   async of(cameraId: string, isFresh: boolean): Promise<readonly Recording[]> {
     await this.#load();
     this.#look();
+    // What is written of a box that wasn't asked since it or this one started is what it had before.
+    await Promise.all(
+      [...this.#here].map((box) => this.#otherOf(box).lists.refresh(cameraId, EVER, REFRESH_PATIENCE_MS)),
+    );
     const having = [...this.#others].filter(([, { cameras }]) => cameras.has(cameraId));
     const lists = await Promise.all(
       having.map(([box, other]) => this.#listOf(box, other, cameraId, isFresh)),
