@@ -120,13 +120,16 @@ test('a clip over a hand-over has each frame that the camera sent once, over a b
   const end = new Date(Date.parse(newest.start) + LEAST_MS).toISOString();
   const { gaps } = (await next.call('GET', `/api/cameras/${CAMERA}/recordings?from=${after.start}&to=${end}`))
     .body as Timeline;
-  assert.equal(gaps.length, 1, JSON.stringify(gaps));
-  const gapMs = Date.parse(gaps[0]!.end) - Date.parse(gaps[0]!.start);
+  assert.ok(gaps.length <= 1, JSON.stringify(gaps));
+  const [gap] = gaps;
+  const gapMs = gap === undefined ? null : Date.parse(gap.end) - Date.parse(gap.start);
   for (const box of rig.boxes) {
     const [missing, ...more] = breaksOf(await exported(t, box, after.start, end));
     assert.deepEqual(more, []);
-    // How long the last picture lasts isn't known of a recording that broke off.
-    assert.ok(Math.abs(missing! * FRAME_MS - gapMs) <= 1.5 * FRAME_MS, `${missing} frames in ${gapMs} ms`);
-    t.diagnostic(`${box.name}: ${missing} frames missing in a gap of ${gapMs} ms`);
+    const missingMs = missing! * FRAME_MS;
+    // The timeline shows gaps of 2 s and more. How long the last picture lasts isn't known of a recording that broke off.
+    if (gapMs === null) assert.ok(missingMs < 2_000, `${missing} frames, and no gap is shown`);
+    else assert.ok(Math.abs(missingMs - gapMs) <= 1.5 * FRAME_MS, `${missing} frames in ${gapMs} ms`);
+    t.diagnostic(`${box.name}: ${missing} frames missing, a gap of ${gapMs ?? 'less than 2000'} ms`);
   }
 });
