@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -36,6 +37,15 @@ export class ClusterBox {
     const known = this.service.adminPassword || password;
     this.#token = await this.service.login('admin', known);
     return known;
+  }
+
+  /** As a power cut does. */
+  async end(): Promise<void> {
+    const child = (this.service as RunningService | undefined)?.process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
   }
 
   get pid(): number {
@@ -114,6 +124,9 @@ export class ClusterRig {
     servers: NatsServers,
     { cameras, boxes: count = 3, isLive = false, urlOf = () => servers.url, env: more = {} }: RigOptions,
   ): Promise<ClusterRig> {
+    const running: ClusterBox[] = [];
+    // Before their folders go.
+    t.after(() => Promise.all(running.map((box) => box.end())));
     const source = await CameraProcess.start({
       ...{
         cameras,
@@ -138,6 +151,7 @@ export class ClusterRig {
       return new ClusterBox(`box-${index}`, env, archiveDir);
     });
     const ids = source.urls.map((_, index) => `camera-${index}`);
+    running.push(...boxes);
     const rig = new ClusterRig(boxes, ids);
     for (const box of boxes) rig.password = await box.start(t, rig.password);
     const create = source.urls.map((url, index) => ({ id: ids[index]!, url, record: true }));
