@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { recordedFrames } from '../cluster-faults/recorded-frames.js';
 import { frameNumber } from '../support/frame-generator.js';
 import { NatsServers, withoutNats } from '../support/nats-servers.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -125,7 +126,16 @@ test('a clip over a hand-over has each frame that the camera sent once, over a b
   const [gap] = gaps;
   const gapMs = gap === undefined ? null : Date.parse(gap.end) - Date.parse(gap.start);
   for (const box of rig.boxes) {
-    const [missing, ...more] = breaksOf(await exported(t, box, after.start, end));
+    const numbers = await exported(t, box, after.start, end);
+    const [first, last] = [numbers[0]!, numbers.at(-1)!];
+    const kept = rig.boxes.flatMap((one) => recordedFrames(join(one.archiveDir, CAMERA)));
+    const wanted = new Set(kept.map(({ number }) => number).filter((one) => one >= first && one <= last));
+    assert.deepEqual(
+      numbers,
+      [...wanted].sort((one, other) => one - other),
+      'all that any disk has, once',
+    );
+    const [missing, ...more] = breaksOf(numbers);
     assert.deepEqual(more, []);
     const missingMs = missing! * FRAME_MS;
     // The timeline shows gaps of 2 s and more, by when pictures came, which is later where machines are busy.
