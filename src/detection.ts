@@ -48,7 +48,11 @@ const followObjects = ({ clock }: Base, storage: Storage, media: Media, stops: S
 /** What cameras see by themselves is among what is seen; what they notice becomes events. */
 const hearCameras = ({ clock }: Base, { events }: Storage, media: Media, stops: Stops): void => {
   const { registry, cameras, eventCameras, analytics, detections, beat } = media;
-  const seen = new CameraAnalytics(detections, (cameraId) => cameras.ring(cameraId));
+  const seen = new CameraAnalytics(
+    detections,
+    (cameraId) => cameras.ring(cameraId),
+    (cameraId) => registry.detectionOf(cameraId),
+  );
   const notices = new CameraNotices({ clock, log: events });
   detections.heard = (cameraId) =>
     cameras.isMetadataHeldOff(cameraId) ? 'nothing' : (eventCameras.heard(cameraId) ?? HEARD_ALWAYS);
@@ -60,7 +64,7 @@ const hearCameras = ({ clock }: Base, { events }: Storage, media: Media, stops: 
     if (!isThere) notices.onSilent(cameraId);
   });
   beat.on(() => {
-    seen.setRules(registry.maskedSettings());
+    seen.tick();
     notices.tick();
   });
   stops.push(() => notices.stop());
@@ -94,10 +98,10 @@ export const buildDetection = (
   detections.counts = (cameraId) => !resting.has(cameraId);
   beat.on(() => {
     const local = siteClock.at(clock.wallMs(), storage.store.settings.all().time_zone);
-    const off = [...registry.maskedSettings()].filter(
-      ([, { detection }]) => !isScheduled(detection.schedule, local),
-    );
-    resting = new Set(off.map(([cameraId]) => cameraId));
+    const off = new Set<string>();
+    for (const [cameraId, { detection }] of registry.maskedSettings())
+      if (!isScheduled(detection.schedule, local)) off.add(cameraId);
+    resting = off;
     detecting.set([...registry.detected()].filter(({ cameraId }) => !resting.has(cameraId)));
   });
   return detecting;

@@ -1,6 +1,7 @@
-import { sourceKey } from '../ring/source-key.js';
-import type { Camera as StoredCamera } from '../store/cameras.js';
+import { sourceKeysOf } from '../ring/source-key.js';
+import type { QuirkName, Camera as StoredCamera } from '../store/cameras.js';
 import { withoutPasswords } from './camera-url.js';
+import { setQuirks } from './quirks.js';
 import { StreamGauge } from './stream-gauge.js';
 
 /** What the registry keeps of a camera. */
@@ -8,17 +9,30 @@ export type Entry = {
   stored: StoredCamera;
   /** The same for whoever may not read its passwords. */
   masked: StoredCamera;
+  /** Those of its settings that ask for something else than the default. */
+  quirks: readonly QuirkName[];
+  /** The keys of both streams that it may have. */
+  readonly sources: readonly string[];
   readonly subKey: string;
   readonly gauge: StreamGauge;
   readonly subGauge: StreamGauge;
   receivedBytes: number;
 };
 
-export const entryOf = (stored: StoredCamera): Entry => ({
+/** What follows from the settings alone, made where these change. */
+export const ofSettings = (stored: StoredCamera): Pick<Entry, 'stored' | 'masked' | 'quirks'> => ({
   stored,
   masked: withoutPasswords(stored),
-  subKey: sourceKey(stored.id, 'sub'),
-  gauge: new StreamGauge(),
-  subGauge: new StreamGauge(),
-  receivedBytes: 0,
+  quirks: setQuirks(stored.quirks),
 });
+
+export const entryOf = (stored: StoredCamera): Entry => {
+  const sources = sourceKeysOf(stored.id);
+  return {
+    ...ofSettings(stored),
+    ...{ sources, subKey: sources[1]! },
+    gauge: new StreamGauge(),
+    subGauge: new StreamGauge(),
+    receivedBytes: 0,
+  };
+};

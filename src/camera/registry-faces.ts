@@ -34,9 +34,9 @@ export type CameraFigures = {
   readonly bufferDrops: number;
 };
 
-/** What the readers of a camera's rings tell of themselves, those of both streams together. */
+/** What the readers of a camera's rings tell of themselves; `sources`: the keys of both streams, which are added up. */
 export type CameraActivity = {
-  viewers(cameraId: string): ViewerCounts;
+  viewers(sources: readonly string[]): ViewerCounts;
   isRecording(cameraId: string): boolean;
   /** Pictures of it are on the disk, and more are to follow. */
   isOnDisk(cameraId: string): boolean;
@@ -44,7 +44,7 @@ export type CameraActivity = {
   /** Frames that came while the camera was recorded, and could not be. */
   unrecordedFrames(cameraId: string): number;
   /** For viewers that were too slow. */
-  droppedFrames(cameraId: string): number;
+  droppedFrames(sources: readonly string[]): number;
   /** Why no objects are found, though they are looked for; "" where all is well. */
   detectError(cameraId: string): string;
   /** Whether it can be moved. */

@@ -5,13 +5,13 @@ import type { Logger } from '../base/log.js';
 import { type StreamName, sourceKey, sourceKeysOf } from '../ring/source-key.js';
 import type { CameraBatch, CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
 import { type BatchFault, faultsOfBatch, type KnownCameras } from './batch.js';
-import { keepPasswords, withoutPasswords } from './camera-url.js';
+import { keepPasswords } from './camera-url.js';
 import { isAtRest } from './fleet/camera.js';
 import type { Cameras } from './fleet/cameras.js';
 import type { ThreadLosses } from './fleet/fleet.js';
 import type { RingFigures } from './fleet/ring-budget.js';
 import { type CameraOwners, whyUnseen } from './owners.js';
-import { type Entry, entryOf } from './registry-entry.js';
+import { type Entry, entryOf, ofSettings } from './registry-entry.js';
 import type { CameraActivity, CameraCondition, CameraEvents, CameraFigures } from './registry-faces.js';
 import type { CameraView, RuntimeFields } from './runtime-fields.js';
 import { conditionOf, figuresOf, oversizedOf, runtimeOf } from './shown.js';
@@ -154,6 +154,11 @@ export class CameraRegistry {
         yield { cameraId: stored.id, rules: stored.detection };
   }
 
+  /** What counts of what is seen on it; null: there is no such camera. */
+  detectionOf(id: string): StoredCamera['detection'] | null {
+    return this.#entries.get(id)?.stored.detection ?? null;
+  }
+
   /** All that is stored, with passwords: never log it. */
   get stored(): StoredCamera[] {
     return [...this.#entries.values()].map(({ stored }) => stored);
@@ -184,10 +189,10 @@ export class CameraRegistry {
       into.unrecordedFrames =
         0;
     viewers.websocket = viewers.wall = viewers.hls = viewers.whep = viewers.rtsp = 0;
-    for (const [id, { gauge, subGauge }] of this.#entries) {
+    for (const [id, { gauge, subGauge, sources }] of this.#entries) {
       if (!this.isHere(id)) continue;
       into.cameras++;
-      const { websocket, wall, hls, whep, rtsp } = activity.viewers(id);
+      const { websocket, wall, hls, whep, rtsp } = activity.viewers(sources);
       viewers.websocket += websocket;
       viewers.wall += wall;
       viewers.hls += hls;
@@ -196,7 +201,7 @@ export class CameraRegistry {
       if (cameras.get(id)?.status().state === 'streaming') into.streaming++;
       if (activity.isRecording(id)) into.recording++;
       into.fps += gauge.fps;
-      into.droppedFrames += oversizedOf(gauge) + oversizedOf(subGauge) + activity.droppedFrames(id);
+      into.droppedFrames += oversizedOf(gauge) + oversizedOf(subGauge) + activity.droppedFrames(sources);
       into.unrecordedFrames += activity.unrecordedFrames(id);
     }
   }
@@ -358,7 +363,7 @@ export class CameraRegistry {
   #replace(stored: StoredCamera): void {
     const entry = this.#entry(stored.id);
     const before = entry.stored;
-    if (before !== stored) Object.assign(entry, { stored, masked: withoutPasswords(stored) });
+    if (before !== stored) Object.assign(entry, ofSettings(stored));
     this.#revision++;
     if (stored.token_auth && !before.token_auth) this.#deps.events.onLocked(stored.id);
     if (stored.disabled && !before.disabled) this.#deps.events.onDisabled(stored.id);

@@ -1,10 +1,9 @@
 import type { Clock } from '../base/clock.js';
 import { readCounters } from '../ring/counters.js';
-import type { Camera as StoredCamera } from '../store/cameras.js';
-import { isAtRest } from './fleet/camera.js';
+import type { QuirkName, Camera as StoredCamera } from '../store/cameras.js';
+import { type CameraStatus, isAtRest } from './fleet/camera.js';
 import type { Cameras } from './fleet/cameras.js';
 import { type CameraOwners, whyUnseen } from './owners.js';
-import { setQuirks } from './quirks.js';
 import type { Entry } from './registry-entry.js';
 import type { CameraActivity, CameraCondition, CameraFigures } from './registry-faces.js';
 import { pictureFields, type RuntimeFields, subFields } from './runtime-fields.js';
@@ -38,7 +37,7 @@ export const conditionOf = (
 };
 
 export const figuresOf = (
-  { stored: { id }, subKey, gauge, receivedBytes }: Entry,
+  { stored: { id }, sources, subKey, gauge, receivedBytes }: Entry,
   { cameras, activity }: ShownDeps,
 ): CameraFigures => {
   const ring = cameras.ring(id);
@@ -53,19 +52,29 @@ export const figuresOf = (
     ringBytes: (ring?.byteLength ?? 0) + (cameras.ring(subKey)?.byteLength ?? 0),
     fps: gauge.fps,
     bitrateKbps: gauge.bitrateKbps,
-    viewers: activity.viewers(id),
+    viewers: activity.viewers(sources),
     isRecording: activity.isRecording(id),
     unrecordedFrames: activity.unrecordedFrames(id),
     reconnects: status?.reconnects ?? 0,
-    bufferDrops: activity.droppedFrames(id),
+    bufferDrops: activity.droppedFrames(sources),
   };
 };
+
+/** Nearly no camera has any. */
+const quirksOf = (
+  { quirks }: Entry,
+  main: CameraStatus | undefined,
+  sub: CameraStatus | undefined,
+): readonly QuirkName[] =>
+  (main?.quirks.length ?? 0) + (sub?.quirks.length ?? 0) === 0
+    ? quirks
+    : [...new Set([...quirks, ...(main?.quirks ?? []), ...(sub?.quirks ?? [])])].sort();
 
 /** `usedBytes`: of its month's traffic. */
 export const runtimeOf = (entry: Entry, usedBytes: number, deps: ShownDeps): RuntimeFields => {
   const { activity, cameras, clock, owners } = deps;
-  const { gauge, subGauge } = entry;
-  const { id, quirks, record } = entry.stored;
+  const { gauge, subGauge, sources } = entry;
+  const { id, record } = entry.stored;
   const owner = owners.boxOf(id) ?? '';
   const status = cameras.get(id)?.status();
   if (!owners.has(id)) {
@@ -77,7 +86,7 @@ export const runtimeOf = (entry: Entry, usedBytes: number, deps: ShownDeps): Run
   const state = status?.state ?? 'disabled';
   const subStatus = cameras.get(entry.subKey)?.status();
   const since = status?.streamingSinceMs ?? null;
-  const viewers = activity.viewers(id);
+  const viewers = activity.viewers(sources);
   return {
     state,
     ...pictureFields(gauge),
@@ -88,10 +97,8 @@ export const runtimeOf = (entry: Entry, usedBytes: number, deps: ShownDeps): Run
     viewers: viewers.websocket + viewers.wall + viewers.hls + viewers.whep + viewers.rtsp,
     recording: activity.isRecording(id),
     record_error: record && !isAtRest(state) ? activity.recordError(id) : '',
-    dropped_frames: oversizedOf(gauge) + oversizedOf(subGauge) + activity.droppedFrames(id),
-    quirks_active: [
-      ...new Set([...setQuirks(quirks), ...(status?.quirks ?? []), ...(subStatus?.quirks ?? [])]),
-    ].sort(),
+    dropped_frames: oversizedOf(gauge) + oversizedOf(subGauge) + activity.droppedFrames(sources),
+    quirks_active: quirksOf(entry, status, subStatus),
     detect_error: activity.detectError(id),
     ptz: activity.hasPtz(id),
     sub: subStatus === undefined ? null : subFields(subStatus, subGauge),

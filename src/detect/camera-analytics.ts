@@ -11,28 +11,31 @@ const SAME_PICTURE_MS = 150;
 export class CameraAnalytics {
   readonly #detections: Detections;
   readonly #ringOf: (cameraId: string) => SharedArrayBuffer | null;
-  #rules: ReadonlyMap<string, DetectionRules> = new Map();
+  readonly #rulesOf: (cameraId: string) => DetectionRules | null;
   /** Of each camera, when the keyframe was taken that was looked at last. */
   readonly #keyframeMs = new Map<string, number>();
 
-  constructor(detections: Detections, ringOf: (cameraId: string) => SharedArrayBuffer | null) {
+  /** `rulesOf`: what counts at a camera; null: there is no such camera. */
+  constructor(
+    detections: Detections,
+    ringOf: (cameraId: string) => SharedArrayBuffer | null,
+    rulesOf: (cameraId: string) => DetectionRules | null,
+  ) {
     this.#detections = detections;
     this.#ringOf = ringOf;
+    this.#rulesOf = rulesOf;
   }
 
-  /** Makes these the cameras that there are, and what counts at each. */
-  setRules(
-    cameras: Iterable<readonly [cameraId: string, settings: { readonly detection: DetectionRules }]>,
-  ): void {
-    this.#rules = new Map([...cameras].map(([cameraId, { detection }]) => [cameraId, detection]));
+  /** Forgets cameras that are no more. */
+  tick(): void {
     for (const cameraId of this.#keyframeMs.keys())
-      if (!this.#rules.has(cameraId)) this.#keyframeMs.delete(cameraId);
+      if (this.#rulesOf(cameraId) === null) this.#keyframeMs.delete(cameraId);
   }
 
   /** The camera saw this in the picture of that time; nothing, too. */
   onScene(cameraId: string, wallMs: number, objects: readonly SceneObject[]): void {
-    const rules = this.#rules.get(cameraId);
-    if (rules === undefined) return;
+    const rules = this.#rulesOf(cameraId);
+    if (rules === null) return;
     const counted = whatCounts(objects, rules);
     const keyframe = counted.length === 0 ? null : this.#keyframeAt(cameraId, wallMs);
     this.#detections.add(cameraId, { wallMs, source: 'onvif', objects: counted }, keyframe);

@@ -17,8 +17,8 @@ const setUp = (detection: DetectionRules = {}) => {
   detections.seen.on((_, detection, keyframe) => {
     seen.push({ detection, keyframeMs: keyframe?.wallMs ?? null });
   });
-  const analytics = new CameraAnalytics(detections, () => camera.writer.ring);
-  analytics.setRules([['gate', { detection }]]);
+  const rulesOf = (cameraId: string) => (cameraId === 'gate' ? detection : null);
+  const analytics = new CameraAnalytics(detections, () => camera.writer.ring, rulesOf);
   /** Frames are shown a second after they came. */
   const write = (isKey: boolean, wallMs: number): void => {
     arrivalMs = wallMs - 1_000;

@@ -41,22 +41,26 @@ type Trouble = {
 };
 
 type WatchedType = Extract<EventType, 'camera_lost' | 'recording_gap' | 'storage'>;
-const watchedTypes: readonly string[] = ['camera_lost', 'recording_gap', 'storage'] satisfies WatchedType[];
-
-const keyOf = (type: string, cameraId: string): string => `${type} ${cameraId}`;
+const watchedTypes: readonly WatchedType[] = ['camera_lost', 'recording_gap', 'storage'];
 
 /** Makes events of what is not as it should be, one for as long as that lasts: also over restarts of the service. */
 export class CameraWatch {
   readonly #deps: CameraWatchDeps;
-  readonly #troubles = new Map<string, Trouble>();
+  /** By camera. */
+  readonly #troubles = {
+    camera_lost: new Map<string, Trouble>(),
+    recording_gap: new Map<string, Trouble>(),
+    storage: new Map<string, Trouble>(),
+  } as const satisfies Record<WatchedType, Map<string, Trouble>>;
   #isStopped = false;
 
   constructor(deps: CameraWatchDeps) {
     this.#deps = deps;
     const since = { sinceMs: deps.clock.monotonicMs() - HOLD_MS, wellMs: null, wellWallMs: 0 };
     for (const event of deps.log.open()) {
-      if (!watchedTypes.includes(event.type)) continue;
-      this.#troubles.set(keyOf(event.type, event.cameraId), { ...since, event, sinceWallMs: event.fromMs });
+      const type = watchedTypes.find((watched) => watched === event.type);
+      if (type === undefined) continue;
+      this.#troubles[type].set(event.cameraId, { ...since, event, sinceWallMs: event.fromMs });
     }
   }
 
@@ -64,11 +68,12 @@ export class CameraWatch {
   look(conditions: Iterable<CameraCondition>): void {
     if (this.#isStopped) return;
     const { storageFault, whyNotRecorded } = this.#deps;
-    const isLookedAt = new Set<string>([keyOf('storage', '')]);
+    const { camera_lost: lost, recording_gap: gaps } = this.#troubles;
+    const unseen = new Set([...lost.keys(), ...gaps.keys()]);
     const fault = storageFault();
     this.#see('storage', '', fault === '' ? 'well' : 'ill', () => fault);
     for (const { cameraId, isStreaming, isAtRest, isRecorded, isRecording, fault } of conditions) {
-      isLookedAt.add(keyOf('camera_lost', cameraId)).add(keyOf('recording_gap', cameraId));
+      unseen.delete(cameraId);
       const stream = isAtRest ? 'none' : isStreaming ? 'well' : 'ill';
       this.#see('camera_lost', cameraId, stream, () => fault);
       const recording = isAtRest || !isRecorded ? 'none' : isRecording ? 'well' : 'ill';
@@ -76,7 +81,10 @@ export class CameraWatch {
       this.#see('recording_gap', cameraId, recording, why);
     }
     // Of cameras that are deleted, with their events.
-    for (const key of this.#troubles.keys()) if (!isLookedAt.has(key)) this.#troubles.delete(key);
+    for (const cameraId of unseen) {
+      lost.delete(cameraId);
+      gaps.delete(cameraId);
+    }
   }
 
   /** What breaks off while the service stops is no trouble, and nobody would be told of it. */
@@ -86,18 +94,18 @@ export class CameraWatch {
 
   /** `none`: it is not asked of the camera, so that nothing can be missing. */
   #see(type: WatchedType, cameraId: string, how: 'well' | 'ill' | 'none', why: () => string): void {
-    const key = keyOf(type, cameraId);
-    const trouble = this.#troubles.get(key);
+    const troubles = this.#troubles[type];
+    const trouble = troubles.get(cameraId);
     const { clock, log } = this.#deps;
     const nowMs = clock.monotonicMs();
     if (how === 'none') {
       if (trouble === undefined) return;
-      this.#troubles.delete(key);
+      troubles.delete(cameraId);
       if (trouble.event !== null) log.change(trouble.event.id, { toMs: clock.wallMs() });
     } else if (how === 'ill') {
       const since = { sinceMs: nowMs, sinceWallMs: clock.wallMs(), event: null, wellWallMs: 0 };
       const known: Trouble = trouble ?? { ...since, wellMs: null };
-      this.#troubles.set(key, known);
+      troubles.set(cameraId, known);
       known.wellMs = null;
       if (known.event === null && nowMs - known.sinceMs >= beginHoldMs[type])
         known.event = log.add({ type, cameraId, fromMs: known.sinceWallMs, detail: why() });
@@ -105,13 +113,13 @@ export class CameraWatch {
         known.event = { ...known.event, detail: why() };
         log.change(known.event.id, { detail: why() });
       }
-    } else if (trouble !== undefined) this.#recover(key, trouble, nowMs);
+    } else if (trouble !== undefined) this.#recover(type, cameraId, trouble, nowMs);
   }
 
-  #recover(key: string, trouble: Trouble, nowMs: number): void {
+  #recover(type: WatchedType, cameraId: string, trouble: Trouble, nowMs: number): void {
     const { clock, log } = this.#deps;
     if (trouble.event === null) {
-      this.#troubles.delete(key);
+      this.#troubles[type].delete(cameraId);
       return;
     }
     if (trouble.wellMs === null) {
@@ -119,7 +127,7 @@ export class CameraWatch {
       trouble.wellWallMs = clock.wallMs();
     }
     if (nowMs - trouble.wellMs < HOLD_MS) return;
-    this.#troubles.delete(key);
+    this.#troubles[type].delete(cameraId);
     log.change(trouble.event.id, { toMs: trouble.wellWallMs });
   }
 }

@@ -122,6 +122,7 @@ export class WhepService implements LiveOutput {
   }
 
   viewers(cameraId: string): number {
+    if (this.#sessions.size === 0) return 0;
     let viewers = 0;
     for (const { isConnected } of this.#hosts.sessionsOf(cameraId)) if (isConnected) viewers += 1;
     return viewers;
