@@ -54,7 +54,8 @@ const exchange = async ({ url }: WebServer, sent: string): Promise<string> => {
   const socket = connect({ host: hostname, port: Number(port) });
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  socket.write(sent.replace(/\r\n\r\n$/, '\r\nConnection: close\r\n\r\n'), 'latin1');
+  // Of the last one, which may have a body.
+  socket.write(sent.replace(/\r\n\r\n(?=[^\r]*$)/, '\r\nConnection: close\r\n\r\n'), 'latin1');
   await once(socket, 'close');
   return Buffer.concat(chunks).toString('latin1');
 };

@@ -74,7 +74,9 @@ test('a flood of one sender is not read to its end, and ends with the search', a
   }
 });
 
-test('a search ends when nobody waits for it, and says where it could not ask', async () => {
+test('a search ends when nobody waits for it, and says where it could not ask', {
+  timeout: 30_000,
+}, async () => {
   const gone = new AbortController();
   const search = discover(loopback, 60_000, { clock: systemClock, signal: gone.signal });
   gone.abort();

@@ -119,6 +119,8 @@ const searchOne = async (
     await new Promise<void>((resolve) => {
       timers.push(clock.after(durationMs, resolve));
       signal?.addEventListener('abort', () => resolve(), { once: true });
+      // It may have been so before the socket was there.
+      if (signal?.aborted === true) resolve();
     });
     for (const timer of timers) timer.cancel();
   } catch (fault) {
