@@ -2,7 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { bounded, pinched, timeAt, type View, xOf, zoomed } from '../../src/web/archive/tape/axis.js';
-import { EMPTY_LANE, joinLanes, type Lane, skipTo, stateAt } from '../../src/web/archive/tape/lane.js';
+import {
+  boxAway,
+  EMPTY_LANE,
+  joinLanes,
+  type Lane,
+  skipTo,
+  stateAt,
+  withAway,
+} from '../../src/web/archive/tape/lane.js';
 import { between, isEmpty, spanOf, withEnd, withStart } from '../../src/web/archive/tape/selection.js';
 import { stepOf, ticksOf, tickTimes } from '../../src/web/archive/tape/ticks.js';
 import { Zone } from '../../src/web/archive/tape/zone.js';
@@ -191,4 +199,41 @@ test('nothing was recorded only of a time that is known to be gaps from end to e
     [true, false, false, false],
   );
   assert.equal(isEmpty(EMPTY_LANE, [0, 10]), false, 'not known yet');
+});
+
+test('what a box has that is away is passed by like a gap, and says whose it is', () => {
+  const told = { recorded: [[0, 100] as const, [120, 200] as const], gaps: [[100, 120, 'disk'] as const] };
+  const away = [[30, 60, 'north'] as const, [90, 130, 'south'] as const];
+  const lane: Lane = { ...EMPTY_LANE, ...withAway(told, away) };
+  assert.deepEqual(lane.recorded, [
+    [0, 30],
+    [60, 90],
+    [130, 200],
+  ]);
+  assert.equal(skipTo([lane], 40), 60);
+  assert.equal(skipTo([lane], 95), 130);
+  assert.equal(skipTo([lane], 125), 130, 'where nothing was recorded by the others');
+  const state = stateAt(lane, 40);
+  assert.equal(state.kind === 'gap' ? boxAway(state.reason) : '', 'north');
+  assert.equal(boxAway('disk'), null);
+  assert.deepEqual(withAway(told, []), told);
+});
+
+test('what is away is taken out of what is recorded, whatever lies over what', () => {
+  const spans = fc
+    .uniqueArray(fc.integer({ min: 0, max: 60 }), { maxLength: 12 })
+    .map((times) => times.sort((a, b) => a - b))
+    .map((times) =>
+      Array.from({ length: times.length >> 1 }, (_, n) => [times[2 * n]!, times[2 * n + 1]!] as const),
+    );
+  fc.assert(
+    fc.property(spans, spans, (recorded, gone) => {
+      const away = gone.map(([fromMs, toMs]) => [fromMs, toMs, 'north'] as const);
+      const lane: Lane = { ...EMPTY_LANE, ...withAway({ recorded, gaps: [] }, away) };
+      const isIn = (all: readonly (readonly [number, number, ...unknown[]])[], at: number): boolean =>
+        all.some(([fromMs, toMs]) => at >= fromMs && at < toMs);
+      for (let at = 0; at < 60; at += 1)
+        assert.equal(isIn(lane.recorded, at), isIn(recorded, at) && !isIn(gone, at), String(at));
+    }),
+  );
 });

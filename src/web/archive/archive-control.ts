@@ -9,12 +9,12 @@ import { query } from '../data/route.js';
 import { serviceNowMs } from '../data/service-clock.js';
 import { zone as siteZone } from '../data/time.js';
 import { announce, toast } from '../parts/toasts.js';
-import { archiveText, reasonText } from '../text/archive.js';
+import { archiveText, gapText } from '../text/archive.js';
 import { newPlayer } from './player/new-player.js';
 import { type ArchivePlayer, laneFacts } from './player/player-api.js';
 import { NOTHING_SEEN, RecordedSeen, type Seen } from './seen/recorded-seen.js';
 import { bounded, endOf, following, type View } from './tape/axis.js';
-import { EMPTY_LANE, labelsAt, stateAt } from './tape/lane.js';
+import { boxAway, EMPTY_LANE, labelsAt, stateAt } from './tape/lane.js';
 import { durationText, type Selection, spanOf, withEnd, withStart } from './tape/selection.js';
 import { newSelection, type TapeModel } from './tape/tape-state.js';
 import { TimelineStore } from './tape/timeline-store.js';
@@ -151,7 +151,7 @@ export class ArchiveControl implements TapeModel {
     if (state.kind === 'unknown') return archiveText('unknown');
     if (state.kind === 'recorded') return [archiveText('recorded'), ...labelsAt(lane, timeMs)].join(', ');
     const until = archiveText('gapUntil', { time: this.zone.value.clock(state.toMs) });
-    return `${archiveText('gap', { reason: reasonText(state.reason) })}, ${until}`;
+    return `${gapText(state.reason, boxAway(state.reason))}, ${until}`;
   };
 
   seek(timeMs: number): void {

@@ -2,10 +2,10 @@ import { useComputed } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button } from '../parts/button.js';
 import { SeenBoxes } from '../player/seen-boxes.js';
-import { archiveText, reasonText } from '../text/archive.js';
+import { archiveText, gapText } from '../text/archive.js';
 import styles from './archive.module.css';
 import type { ArchiveControl } from './archive-control.js';
-import { EMPTY_LANE, gapAt } from './tape/lane.js';
+import { boxAway, EMPTY_LANE, gapAt } from './tape/lane.js';
 
 type TileProps = {
   readonly control: ArchiveControl;
@@ -24,7 +24,7 @@ const GapNote = ({ control, camera }: Pick<TileProps, 'control' | 'camera'>) => 
   const zone = control.zone.value;
   return (
     <p class={styles.gap} data-gap={reason}>
-      <strong>{archiveText('gap', { reason: reasonText(reason) })}</strong>
+      <strong>{gapText(reason, boxAway(reason))}</strong>
       <span>{archiveText('gapFrom', { from: zone.clock(fromMs), to: zone.clock(toMs) })}</span>
     </p>
   );

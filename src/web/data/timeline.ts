@@ -4,6 +4,8 @@ import { call } from './session.js';
 export type TimelineLane = {
   readonly recorded: readonly (readonly [number, number])[];
   readonly gaps: readonly (readonly [number, number, string])[];
+  /** What only boxes have that are away, with their names; it is in `recorded` as well. */
+  readonly away?: readonly (readonly [number, number, string])[];
   readonly motion: readonly number[];
   readonly labels: Readonly<Record<string, readonly number[]>>;
 };

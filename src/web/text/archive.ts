@@ -64,6 +64,7 @@ export const archiveText = catalogue({
   enlarge: 'Make {camera} large',
   remove: 'Take {camera} away',
   gap: 'No recording: {reason}',
+  boxAway: 'Recorded by box {box}, which is away',
   gapUntil: 'until {time}',
   gapFrom: '{from} to {to}',
   skipped: 'Nothing was recorded for {duration}: went on at {time}.',
@@ -122,3 +123,9 @@ export const reasonText = (reason: string): string => {
       return reason.replaceAll('_', ' ');
   }
 };
+
+/** What is said of a gap: `awayBox` has what would be there. */
+export const gapText = (reason: string, awayBox: string | null): string =>
+  awayBox === null
+    ? archiveText('gap', { reason: reasonText(reason) })
+    : archiveText('boxAway', { box: awayBox });

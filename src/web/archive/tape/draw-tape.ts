@@ -1,6 +1,6 @@
 import { endOf, type View, xOf } from './axis.js';
 import { eachBar, eachMark } from './bars.js';
-import type { Lane } from './lane.js';
+import { boxAway, type Lane } from './lane.js';
 import type { Selection } from './selection.js';
 import type { Tick } from './ticks.js';
 
@@ -159,6 +159,13 @@ const drawLane = (context: Context, scene: TapeScene, index: number): void => {
   context.fillRect(0, barTop, widthPx, BAR_PX);
   context.fillStyle = hatchOf(context, colours.gap);
   drawSpans(context, lane.gaps, scene, barTop);
+  context.fillStyle = hatchOf(context, colours.warn);
+  drawSpans(
+    context,
+    lane.gaps.filter(([, , reason]) => boxAway(reason) !== null),
+    scene,
+    barTop,
+  );
   context.fillStyle = isLarge
     ? colours.accent
     : `color-mix(in srgb, ${colours.accent}, ${colours.raised} 45%)`;

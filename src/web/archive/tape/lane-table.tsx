@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import { archiveText, reasonText } from '../../text/archive.js';
+import { archiveText, gapText } from '../../text/archive.js';
 import { endOf, type View } from './axis.js';
+import { boxAway } from './lane.js';
 import type { TapeModel } from './tape-state.js';
 
 const SETTLED_MS = 600;
@@ -25,7 +26,7 @@ const rowsOf = (model: TapeModel, view: View): Row[] => {
       })),
       ...gaps.map(([fromMs, toMs, reason]) => ({
         ...{ camera: name, fromMs, toMs },
-        state: archiveText('gap', { reason: reasonText(reason) }),
+        state: gapText(reason, boxAway(reason)),
       })),
     ]
       .filter(({ fromMs, toMs }) => toMs > view.fromMs && fromMs < endOf(view))

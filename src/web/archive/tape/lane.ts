@@ -2,6 +2,13 @@
 export type Span = readonly [fromMs: number, toMs: number];
 export type GapSpan = readonly [fromMs: number, toMs: number, reason: string];
 
+/** The reason of a gap that is none: the box that has it is away. */
+const AWAY = 'box_away ';
+
+/** That box; null: the gap has another reason. */
+export const boxAway = (reason: string): string | null =>
+  reason.startsWith(AWAY) ? reason.slice(AWAY.length) : null;
+
 /** How much there was of something, by bucket. */
 export type Buckets = {
   readonly fromMs: number;
@@ -30,6 +37,40 @@ const joined = <Piece extends Span | GapSpan>(pieces: readonly Piece[]): Piece[]
     } else whole.push(piece);
   }
   return whole;
+};
+
+/** What is left of spans without those; all are in order. */
+const without = <Piece extends Span | GapSpan>(
+  spans: readonly Piece[],
+  gone: readonly GapSpan[],
+): Piece[] => {
+  const left: Piece[] = [];
+  for (const [startMs, toMs, ...rest] of spans) {
+    let fromMs = startMs;
+    const keep = (untilMs: number): void => {
+      if (fromMs < untilMs) left.push([fromMs, untilMs, ...rest] as unknown as Piece);
+    };
+    for (const [goneFromMs, goneToMs] of gone) {
+      if (goneToMs <= fromMs || goneFromMs >= toMs) continue;
+      keep(goneFromMs);
+      fromMs = goneToMs;
+    }
+    keep(toMs);
+  }
+  return left;
+};
+
+/** Where nothing can be shown for now: play passes that by as it does any gap. */
+export const withAway = (
+  { recorded, gaps }: Pick<Lane, 'recorded' | 'gaps'>,
+  away: readonly GapSpan[],
+): Pick<Lane, 'recorded' | 'gaps'> => {
+  if (away.length === 0) return { recorded, gaps };
+  const named = away.map(([fromMs, toMs, box]): GapSpan => [fromMs, toMs, AWAY + box]);
+  return {
+    recorded: without(recorded, away),
+    gaps: [...without(gaps, away), ...named].sort(([a], [b]) => a - b),
+  };
 };
 
 /** One lane of several that follow one another. */

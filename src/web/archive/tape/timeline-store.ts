@@ -3,7 +3,7 @@ import { asProblem, type Problem } from '../../data/problem.js';
 import { serviceNowMs } from '../../data/service-clock.js';
 import { loadTimeline, type TimelineLane } from '../../data/timeline.js';
 import { monotonicMs } from '../../player/monotonic.js';
-import { type Buckets, joinLanes, type Lane } from './lane.js';
+import { type Buckets, joinLanes, type Lane, withAway } from './lane.js';
 
 const HOUR_MS = 3_600_000;
 /** Asked for at once. */
@@ -24,11 +24,10 @@ type Chunk = {
   readonly lanes: ReadonlyMap<string, Lane>;
 };
 
-const laneOf = ({ recorded, gaps, motion, labels }: TimelineLane, fromMs: number): Lane => {
+const laneOf = ({ recorded, gaps, away = [], motion, labels }: TimelineLane, fromMs: number): Lane => {
   const buckets = (values: readonly number[]): Buckets => ({ fromMs, bucketMs: BUCKET_MS, values });
   return {
-    recorded,
-    gaps,
+    ...withAway({ recorded, gaps }, away),
     motion: motion.length === 0 ? [] : [buckets(motion)],
     labels: new Map(Object.entries(labels).map(([label, values]) => [label, [buckets(values)]])),
   };

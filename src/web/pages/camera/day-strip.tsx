@@ -1,7 +1,7 @@
 import { computed, type Signal, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { endOf, type View } from '../../archive/tape/axis.js';
-import { EMPTY_LANE, labelsAt, stateAt } from '../../archive/tape/lane.js';
+import { boxAway, EMPTY_LANE, labelsAt, stateAt } from '../../archive/tape/lane.js';
 import { Tape } from '../../archive/tape/tape.js';
 import { newSelection, type TapeModel } from '../../archive/tape/tape-state.js';
 import { TimelineStore } from '../../archive/tape/timeline-store.js';
@@ -9,7 +9,7 @@ import { zoneOf } from '../../archive/tape/zone.js';
 import { navigate } from '../../data/route.js';
 import { serviceNowMs } from '../../data/service-clock.js';
 import { zone } from '../../data/time.js';
-import { archiveText, reasonText } from '../../text/archive.js';
+import { archiveText, gapText } from '../../text/archive.js';
 
 const DAY_MS = 86_400_000;
 const LOOK_EVERY_MS = 2_000;
@@ -56,7 +56,7 @@ class DayModel implements TapeModel {
     const state = stateAt(lane, timeMs);
     if (state.kind === 'unknown') return archiveText('unknown');
     if (state.kind === 'recorded') return [archiveText('recorded'), ...labelsAt(lane, timeMs)].join(', ');
-    return archiveText('gap', { reason: reasonText(state.reason) });
+    return gapText(state.reason, boxAway(state.reason));
   };
 
   readonly onScrub = (timeMs: number): void => {
