@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
+import { AppBrowser } from '../support/browser/app-page.js';
 import { NatsServers, withoutNats } from '../support/nats-servers.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
@@ -67,6 +68,27 @@ const segmentsOf = async (box: ClusterBox, file: string): Promise<string[]> => {
 const durationOf = async (address: string): Promise<number> => {
   const args = ['-v', 'error', '-show_entries', 'format=duration', '-of', 'csv=p=0', address];
   return Number((await run('ffprobe', args)).stdout);
+};
+
+const listedAway = (listed: readonly Listed[]): Listed => listed.find(({ is_away }) => is_away === true)!;
+
+/** The tape says of a time whose recording is away whose it is, instead of trying to play it. */
+const seenInBrowser = async (
+  t: TestContext,
+  url: string,
+  password: string,
+  box: string,
+  { start }: Listed,
+): Promise<void> => {
+  const browser = await AppBrowser.launch();
+  t.after(() => browser.close());
+  const visitor = await browser.signedIn(url, { username: 'admin', password });
+  const at = new Date(Date.parse(start) + 1_000).toISOString();
+  await visitor.go(`/archive?cameras=${CAMERA}&t=${at}&span=60`);
+  await visitor.page.locator('[data-gap]').getByText(`Recorded by box ${box}, which is away`).waitFor();
+  assert.deepEqual(await visitor.axe(), []);
+  assert.deepEqual(visitor.faults, []);
+  await browser.close();
 };
 
 test('any box lists, plays and exports what all have recorded; of one that is lost it is said whose it is', {
@@ -145,6 +167,7 @@ test('any box lists, plays and exports what all have recorded; of one that is lo
     const rest = await box.get(`/hls/${CAMERA}/range.m3u8?from=${from}&to=${to}`);
     assert.equal(rest.status, 200, 'what is there is played');
   }
+  await seenInBrowser(t, third.service.url, rig.password, first.name, listedAway(await listOf(third)));
   const range = `from=2026-01-01T00:00:00Z&to=${to}`;
   const partly = await third.call('DELETE', `/api/cameras/${CAMERA}/archive?${range}`);
   assert.deepEqual([partly.status, partly.body.code], [503, 'partly_deleted']);
