@@ -43,6 +43,8 @@ export class OwnService implements Subject {
       LOG_LEVEL: 'warn',
       // As `npm start` has it.
       UV_THREADPOOL_SIZE: '16',
+      GLIBC_TUNABLES:
+        'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=131072:glibc.malloc.trim_threshold=262144',
       ...(options.withRtsp ? { RTSP_PORT: '0' } : {}),
     });
     return new OwnService(service, forget, await service.login('admin', service.adminPassword));
