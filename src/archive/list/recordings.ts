@@ -160,12 +160,11 @@ export class Recordings {
    */
   async find(cameraId: string, fileName: string, box: string | null = null): Promise<Recording> {
     const { endMs } = readName(fileName);
-    const own = this.#findOwn(cameraId, fileName);
-    const [stored, others] = await Promise.all([
+    const [found, stored, others] = await Promise.all([
+      this.#findOwn(cameraId, fileName),
       this.#stored?.ofOthers(cameraId) ?? [],
       this.#others?.of(cameraId, endMs === null) ?? [],
     ]);
-    const found = await own;
     const isNamed = (one: Recording): boolean => one.fileName === fileName;
     const known = [...(found === null ? [] : [found]), ...stored.filter(isNamed)];
     const meant = meantOf(withOthers(known, others.filter(isNamed)), box);
