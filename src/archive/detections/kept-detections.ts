@@ -1,6 +1,7 @@
 import { folderOf } from '../files/archive-path.js';
 import { sidecarOf } from '../files/sidecar-name.js';
 import type { JobRunner } from '../jobs/jobs.js';
+import { placeOf } from '../list/recording.js';
 import type { Recordings } from '../list/recordings.js';
 import { sidecarObject } from '../offsite/object-name.js';
 import type { KeptDetection } from './detection-record.js';
@@ -73,10 +74,11 @@ export class KeptDetections {
       const name = sidecarOf(fileName);
       if (name === null) continue;
       if (stored?.isAlone === true) {
-        const { object, mailbox, ofBox, sidecarBytes: bytes } = stored;
-        const place = { object: sidecarObject(object), mailbox, isAlone: true, ofBox };
+        const { sidecarBytes: bytes } = stored;
+        const at = placeOf(stored);
+        const place = { ...at, object: sidecarObject(at.object) };
         const toMs = isOpen ? Number.POSITIVE_INFINITY : endMs;
-        if (bytes > 0) byName.set(object, { name, startMs, endMs: toMs, stored: { place, bytes } });
+        if (bytes > 0) byName.set(at.object, { name, startMs, endMs: toMs, stored: { place, bytes } });
         continue;
       }
       // Two recordings that begin in one second share it; of one that is open nobody knows when it ends.

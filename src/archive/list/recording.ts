@@ -34,6 +34,14 @@ export type EpochAt = (startMs: number) => number;
 /** What of a recording is in a store. */
 export type StoredRecording = StoredPlace & { readonly sidecarBytes: number };
 
+/** The place as jobs are told it: plain data. */
+export const placeOf = ({ object, mailbox, isAlone, ofBox }: StoredPlace): StoredPlace => ({
+  object,
+  mailbox,
+  isAlone,
+  ...(ofBox !== undefined && { ofBox }),
+});
+
 /**
  * Whether it is what a cut left of another one. What was recorded again at the same time, since the clock was set back, is none: it
  * says that it began for that reason.

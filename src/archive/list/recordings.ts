@@ -41,8 +41,6 @@ const withEpoch = (known: Known, epochAt: EpochAt): Known => {
   return epoch === known.recording.epoch ? known : { ...known, recording: { ...known.recording, epoch } };
 };
 
-type Listing = { readonly all: readonly Recording[]; readonly shown: readonly Recording[] };
-
 const isClosed = ({ fileName }: Stale): boolean => parseRecordingName(fileName)?.endMs != null;
 
 /** An open file that grew is walked on from where the last walk ended, or from where its recorder is. */
@@ -86,7 +84,7 @@ export class Recordings {
   readonly #others: OtherBoxes | null;
   /** The camera asked for last is the last one. */
   readonly #known = new Map<string, KnownCamera>();
-  readonly #listings = new Map<string, Promise<Listing>>();
+  readonly #listings = new Map<string, Promise<readonly Recording[]>>();
 
   constructor(
     options: { readonly archiveDir: string; readonly maxFiles?: number },
@@ -123,30 +121,32 @@ export class Recordings {
    * share the work.
    */
   async list(cameraId: string): Promise<readonly Recording[]> {
-    const own = this.#listing(cameraId);
-    if (this.#others === null) return (await own).shown;
-    const [{ shown }, others] = await Promise.all([own, this.#others.of(cameraId, true)]);
-    return withOthers(shown, others);
+    const [own, stored, others] = await Promise.all([
+      this.all(cameraId),
+      this.#stored?.ofOthers(cameraId) ?? [],
+      this.#others?.of(cameraId, true) ?? [],
+    ]);
+    return withOthers(this.#shownOf(stored.length === 0 ? own : [...own, ...stored].sort(byStart)), others);
   }
 
-  /** Those that this box's own disk has. */
+  /** Those that this box's own disk has; nobody else is asked for that. */
   async here(cameraId: string): Promise<readonly Recording[]> {
-    const { shown } = await this.#listing(cameraId);
+    const shown = this.#shownOf(await this.all(cameraId));
     return shown.filter(({ stored }) => stored?.isAlone !== true);
   }
 
   /** Of this box, on its disk and in the store: those, too, that are pieces of others: the disk cut them, and the store has them as a whole. */
   async all(cameraId: string): Promise<readonly Recording[]> {
-    return (await this.#listing(cameraId)).all;
-  }
-
-  async #listing(cameraId: string): Promise<Listing> {
     const folder = folderOf(this.#archiveDir, cameraId);
     const running = this.#listings.get(cameraId);
     if (running !== undefined) return running;
     const listing = this.#list(cameraId, folder).finally(() => this.#listings.delete(cameraId));
     this.#listings.set(cameraId, listing);
     return listing;
+  }
+
+  #shownOf(sorted: readonly Recording[]): readonly Recording[] {
+    return this.#stored?.shownOf(sorted) ?? sorted;
   }
 
   /** What of a camera was moved aside, sorted by start. */
@@ -203,13 +203,10 @@ export class Recordings {
     return found.recording;
   }
 
-  async #list(cameraId: string, folder: string): Promise<Listing> {
+  async #list(cameraId: string, folder: string): Promise<readonly Recording[]> {
     const files: KnownFiles = new Map();
     // Before the folder is read: what leaves it meanwhile is in the store.
-    const [stored, ofOthers = []] = await Promise.all([
-      this.#stored?.of(cameraId),
-      this.#stored?.ofOthers(cameraId),
-    ]);
+    const stored = await this.#stored?.of(cameraId);
     const scan = await this.#scan(cameraId, folder);
     const epochAt = this.#maker.epochsOf(cameraId);
     const stale = this.#compare(cameraId, scan, epochAt, files);
@@ -219,11 +216,8 @@ export class Recordings {
     }
     this.#remember(cameraId, { files, isListed: true });
     const here = [...files.values()].map(({ recording }) => recording);
-    const isHere = stored === undefined || stored.size === 0;
-    const all = isHere ? here : withAllStored(here, stored);
-    all.sort(byStart);
-    const ofAll = ofOthers.length === 0 ? all : [...all, ...ofOthers].sort(byStart);
-    return { all, shown: isHere && ofAll === all ? all : (this.#stored?.shownOf(ofAll) ?? ofAll) };
+    const all = stored === undefined || stored.size === 0 ? here : withAllStored(here, stored);
+    return all.sort(byStart);
   }
 
   /** Of a camera that nothing is in mind of, with what was kept of it. */

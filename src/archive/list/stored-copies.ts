@@ -18,23 +18,28 @@ export type StoredCopies = {
 
 const nothing = { upTo: null, isAdded: false, rows: new Float64Array(), boxes: [] };
 
-const moved = (copies: StoredCopies): Moved<StoredCopies> =>
-  new Moved(copies, [copies.rows.buffer as ArrayBuffer]);
+/** Where it is written what one box has of a camera, and what of that is known already. */
+export type AskedCopies = { readonly path: string; readonly known: KnownCopies | null };
 
-/** Job: what of a camera is in the store, as it is written; null: it is as it was. */
-export const storedCopies = (input: {
-  readonly path: string;
-  readonly known: KnownCopies | null;
-}): Moved<StoredCopies> | StoredCopies | null => {
-  const { path, known } = input;
+const copiesIn = ({ path, known }: AskedCopies): StoredCopies | null => {
   const stamp = regularStamp(path);
   if (stamp === null) return { ...nothing, stamp };
   if (known !== null && isSameStamp(stamp, known.stamp)) return null;
   const added = known?.upTo == null ? null : readAdded(path, known.upTo);
-  if (added !== null) return moved({ stamp, upTo: added.upTo, isAdded: true, rows: added.rows, boxes: [] });
+  if (added !== null) return { stamp, upTo: added.upTo, isAdded: true, rows: added.rows, boxes: [] };
   const written = readCopies(path);
   // It is looked at anew: the disk may give it the next time.
   if (written === null) return { ...nothing, stamp: null };
   const { rows, boxes } = written.table;
-  return moved({ stamp, upTo: written.upTo, isAdded: false, rows, boxes });
+  return { stamp, upTo: written.upTo, isAdded: false, rows, boxes };
+};
+
+/** Job: what of a camera is elsewhere, as it is written of each box that has some; null: it is as it was. */
+export const storedCopies = (input: {
+  readonly asked: readonly AskedCopies[];
+}): Moved<(StoredCopies | null)[]> => {
+  const found = input.asked.map(copiesIn);
+  const rows = found.flatMap((one) => (one === null || one.rows.length === 0 ? [] : [one.rows]));
+  const memory = new Set(rows.map(({ buffer }) => buffer as ArrayBuffer));
+  return new Moved(found, [...memory]);
 };

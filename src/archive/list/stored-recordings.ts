@@ -1,12 +1,9 @@
-import { closedName, openName } from '../files/file-name.js';
-import { type FileStamp, isSameStamp } from '../files/scan-folder.js';
-import { forgetOldest } from '../forget-oldest.js';
+import { parseRecordingName } from '../files/file-name.js';
+import { isSameStamp } from '../files/scan-folder.js';
 import type { JobRunner } from '../jobs/jobs.js';
-import { type Copy, timesOfKey } from '../offsite/copy.js';
-import { type CopyChange, changesIn } from '../offsite/copy-table.js';
 import { objectName } from '../offsite/object-name.js';
-import { isPieceOf, type Recording, recordingOf } from './recording.js';
-import type { KnownCopies } from './stored-copies.js';
+import { isPieceOf, placeOf, type Recording } from './recording.js';
+import { type ByName, type WrittenPlace, WrittenRecordings } from './written-recordings.js';
 
 /** Where it is written what is in the store, and by which the thread is asked that reads there; whether it can't be reached now. */
 export type CopiesPlace = {
@@ -18,30 +15,9 @@ export type CopiesPlace = {
   otherPathOf?(box: string, cameraId: string): string;
 };
 
-/** As the file looked that was put there, so that whoever has begun to read that goes on. */
-const stampOf = ({ stamp, mark, sizeBytes, recording }: Copy): FileStamp =>
-  stamp ?? { ino: mark, sizeBytes, mtimeMs: recording.endMs ?? recording.startMs, ctimeMs: 0 };
-
-/** Of what is written of a camera one recording. */
-export type WrittenAs = (cameraId: string, copy: Copy, fileName: string) => Recording;
-
 /** What this box put there it made itself, also by a name that it had before. */
-const storedAs =
-  (mailbox: SharedArrayBuffer, madeBy: string): WrittenAs =>
-  (cameraId, copy, fileName) => {
-    const { recording, inspection, sidecarBytes, epoch, box } = copy;
-    const object = objectName({ cameraId, recording, epoch, box });
-    return {
-      ...recordingOf(fileName, recording, stampOf(copy), inspection, madeBy, () => epoch),
-      stored: { object, mailbox, sidecarBytes, isAlone: true },
-    };
-  };
-
-type ByName = ReadonlyMap<string, Recording>;
-
-type Known = KnownCopies & { readonly boxes: readonly string[]; readonly byName: Map<string, Recording> };
-
-const none: ByName = new Map();
+const objectOf: WrittenPlace['objectOf'] = (cameraId, { fileName, epoch }, putBy) =>
+  objectName({ cameraId, recording: parseRecordingName(fileName)!, epoch, box: putBy });
 
 /** Of those that the disk has what was made of them: lists are asked for again and again, and each would be copied anew. */
 const joined = new WeakMap<Recording, { readonly of: Recording; readonly both: Recording }>();
@@ -51,7 +27,8 @@ export const withStored = (here: Recording, stored: Recording | undefined): Reco
   if (stored?.stored === undefined || !isSameStamp(here, stored)) return here;
   const known = joined.get(here);
   if (known?.of === stored) return known.both;
-  const both = { ...here, stored: { ...stored.stored, isAlone: false } };
+  const { sidecarBytes } = stored.stored;
+  const both = { ...here, stored: { ...placeOf(stored.stored), sidecarBytes, isAlone: false } };
   joined.set(here, { of: stored, both });
   return both;
 };
@@ -101,68 +78,35 @@ const withoutAbsent = (sorted: readonly Recording[]): readonly Recording[] => {
   return withoutPieces(without(sorted, absent));
 };
 
-/** Recordings of each camera that are elsewhere, by what is written of them here: nobody is asked. */
-export class WrittenRecordings {
-  readonly #pathOf: (cameraId: string) => string;
-  readonly #as: WrittenAs;
-  readonly #maxFiles: number;
-  readonly #runner: JobRunner;
-  /** The camera asked for last is the last one. */
-  readonly #known = new Map<string, Known>();
-
-  constructor(pathOf: (cameraId: string) => string, as: WrittenAs, maxFiles: number, runner: JobRunner) {
-    this.#pathOf = pathOf;
-    this.#as = as;
-    this.#maxFiles = maxFiles;
-    this.#runner = runner;
-  }
-
-  async of(cameraId: string): Promise<ByName> {
-    const known = this.#known.get(cameraId) ?? null;
-    const path = this.#pathOf(cameraId);
-    const asked = known && { stamp: known.stamp, upTo: known.upTo };
-    const found = await this.#runner.run('storedCopies', { path, known: asked });
-    if (found === null) return known?.byName ?? none;
-    const { stamp, upTo, isAdded, rows } = found;
-    // Somebody else asked, too, and what was added is added to something else by now.
-    if (isAdded && this.#known.get(cameraId) !== known) return this.of(cameraId);
-    this.#known.delete(cameraId);
-    if (stamp === null) return none;
-    const isMore = isAdded && known !== null;
-    const { boxes, byName } = isMore ? known : { boxes: found.boxes, byName: new Map<string, Recording>() };
-    for (const change of changesIn(rows, boxes)) this.#apply(cameraId, change, byName);
-    this.#known.set(cameraId, { stamp, upTo, boxes, byName });
-    forgetOldest(this.#known, (camera) => camera.byName.size, this.#maxFiles, cameraId);
-    return byName;
-  }
-
-  #apply(cameraId: string, { key, copy }: CopyChange, byName: Map<string, Recording>): void {
-    const { startMs, endMs } = timesOfKey(key);
-    const fileName = endMs === startMs ? openName(startMs) : closedName(startMs, endMs);
-    if (copy === null || copy.isLeaving) byName.delete(fileName);
-    else byName.set(fileName, this.#as(cameraId, copy, fileName));
-  }
-}
-
 /** What of each camera is in the store. */
-export class StoredRecordings extends WrittenRecordings {
+export class StoredRecordings {
   readonly #place: CopiesPlace;
-  readonly #maxFiles: number;
-  readonly #runner: JobRunner;
-  readonly #others = new Map<string, WrittenRecordings>();
+  readonly #own: WrittenPlace;
+  readonly #written: WrittenRecordings;
+  readonly #others = new Map<string, WrittenPlace>();
 
   constructor(place: CopiesPlace, box: string, maxFiles: number, runner: JobRunner) {
-    super((cameraId) => place.pathOf(cameraId), storedAs(place.mailbox, box), maxFiles, runner);
     this.#place = place;
-    this.#maxFiles = maxFiles;
-    this.#runner = runner;
+    this.#own = {
+      ...{ box, mailbox: place.mailbox, objectOf },
+      pathOf: (cameraId) => place.pathOf(cameraId),
+    };
+    this.#written = new WrittenRecordings(maxFiles, runner);
+  }
+
+  /** What this box put there. */
+  async of(cameraId: string): Promise<ByName> {
+    const [own] = await this.#written.of(cameraId, [this.#own]);
+    return own!;
   }
 
   /** What other boxes put there. */
   async ofOthers(cameraId: string): Promise<readonly Recording[]> {
     const boxes = this.#place.otherBoxes ?? [];
-    if (boxes.length === 0) return [];
-    const found = await Promise.all(boxes.map((box) => this.#otherOf(box).of(cameraId)));
+    const found = await this.#written.of(
+      cameraId,
+      boxes.map((box) => this.#otherOf(box)),
+    );
     return found.flatMap((byName) => [...byName.values()]);
   }
 
@@ -171,12 +115,9 @@ export class StoredRecordings extends WrittenRecordings {
     return this.#place.isAway ? withoutAbsent(sorted) : withoutPieces(sorted);
   }
 
-  #otherOf(box: string): WrittenRecordings {
-    const { mailbox } = this.#place;
+  #otherOf(box: string): WrittenPlace {
     const pathOf = (cameraId: string): string => this.#place.otherPathOf!(box, cameraId);
-    const known =
-      this.#others.get(box) ??
-      new WrittenRecordings(pathOf, storedAs(mailbox, box), this.#maxFiles, this.#runner);
+    const known = this.#others.get(box) ?? { ...this.#own, box, pathOf };
     this.#others.set(box, known);
     return known;
   }

@@ -1,12 +1,12 @@
+import { join } from 'node:path';
 import type { JobRunner } from '../jobs/jobs.js';
-import { type Recording, recordingOf } from '../list/recording.js';
-import { WrittenRecordings } from '../list/stored-recordings.js';
+import type { Recording } from '../list/recording.js';
+import { type WrittenPlace, WrittenRecordings } from '../list/written-recordings.js';
 import { copiesPath } from '../offsite/copies-file.js';
-import type { Copy } from '../offsite/copy.js';
 import { boxObject } from './box-object.js';
 
-/** Of each box; as much as is known of those that are here is in `Recordings`. */
-const MAX_FILES_KNOWN = 50_000;
+/** Of all boxes together, some 50 MB in mind; what is kept on the disk is read anew. */
+const MAX_FILES_KNOWN = 100_000;
 
 const awayOf = new WeakMap<Recording, Recording>();
 
@@ -19,36 +19,49 @@ const away = (recording: Recording): Recording => {
   return marked;
 };
 
-/** What of each camera lies at one other box, by what that told last. */
+/** A box that has some of a camera. */
+export type HavingBox = { readonly box: string; readonly isHere: boolean };
+
+/** What of each camera lies at other boxes, by what these told last. */
 export class OtherRecordings {
-  readonly #folder: string;
+  readonly #boxesDir: string;
+  readonly #mailbox: SharedArrayBuffer;
   readonly #written: WrittenRecordings;
+  readonly #places = new Map<string, WrittenPlace>();
 
   constructor(
-    { box, folder }: { readonly box: string; readonly folder: string },
+    { boxesDir }: { readonly boxesDir: string },
     { runner, mailbox }: { readonly runner: JobRunner; readonly mailbox: SharedArrayBuffer },
   ) {
-    this.#folder = folder;
-    const as = (cameraId: string, copy: Copy, fileName: string): Recording => {
-      const { recording, inspection, sizeBytes, sidecarBytes, epoch } = copy;
-      const { startMs, endMs } = recording;
-      const stamp = copy.stamp ?? { ino: 0, sizeBytes, mtimeMs: 0, ctimeMs: 0 };
-      const name = { startMs, endMs: endMs === startMs ? null : endMs };
-      const object = `${box}/${boxObject(cameraId, fileName, stamp)}`;
-      return {
-        ...recordingOf(fileName, name, stamp, inspection, box, () => epoch),
-        stored: { object, mailbox, sidecarBytes, isAlone: true, ofBox: box },
-      };
+    this.#boxesDir = boxesDir;
+    this.#mailbox = mailbox;
+    this.#written = new WrittenRecordings(MAX_FILES_KNOWN, runner);
+  }
+
+  /** How many are in mind. */
+  get count(): number {
+    return this.#written.count;
+  }
+
+  /** By one job, of however many boxes; in no order. */
+  async of(cameraId: string, boxes: readonly HavingBox[]): Promise<readonly Recording[]> {
+    const places = boxes.map(({ box }) => this.#placeOf(box));
+    const found = await this.#written.of(cameraId, places);
+    return found.flatMap((byName, at) => {
+      const all = [...byName.values()];
+      return boxes[at]!.isHere ? all : all.map(away);
+    });
+  }
+
+  #placeOf(box: string): WrittenPlace {
+    const folder = join(this.#boxesDir, box);
+    const known = this.#places.get(box) ?? {
+      ...{ box, ofBox: box, mailbox: this.#mailbox },
+      pathOf: (cameraId: string) => copiesPath(folder, cameraId),
+      objectOf: (cameraId: string, recording: Recording) =>
+        `${box}/${boxObject(cameraId, recording.fileName, recording)}`,
     };
-    this.#written = new WrittenRecordings((cameraId) => this.pathOf(cameraId), as, MAX_FILES_KNOWN, runner);
-  }
-
-  pathOf(cameraId: string): string {
-    return copiesPath(this.#folder, cameraId);
-  }
-
-  async of(cameraId: string, isHere: boolean): Promise<readonly Recording[]> {
-    const all = [...(await this.#written.of(cameraId)).values()];
-    return isHere ? all : all.map(away);
+    this.#places.set(box, known);
+    return known;
   }
 }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Clock, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import type { ThreadRegister } from '../jobs/job-pool.js';
@@ -9,7 +8,7 @@ import { Answers, type BoxAnswer, type OwnArchive } from './answers.js';
 import { AskerThread } from './asker-thread.js';
 import { KeptLists } from './kept-lists.js';
 import type { BoxAddress } from './messages.js';
-import { OtherRecordings } from './other-recordings.js';
+import { type HavingBox, OtherRecordings } from './other-recordings.js';
 
 /** A box of the cluster, as far as recordings are concerned. */
 export type NearBox = {
@@ -52,11 +51,7 @@ export type DeletedElsewhere = {
   readonly left: readonly string[];
 };
 
-type Other = {
-  readonly lists: KeptLists;
-  readonly recordings: OtherRecordings;
-  readonly cameras: Set<string>;
-};
+type Other = { readonly lists: KeptLists; readonly cameras: Set<string> };
 
 const POLL_MS = 2_000;
 /** Of a camera that another box writes now what is listed is no older than this, where that answers as soon as this. */
@@ -76,6 +71,7 @@ export class Others {
   readonly #tools: OthersTools;
   readonly #answers: Answers;
   readonly #asker: AskerThread;
+  readonly #recordings: OtherRecordings;
   readonly #others = new Map<string, Other>();
   #loading: Promise<void> | null = null;
   #here: ReadonlySet<string> = new Set();
@@ -86,8 +82,9 @@ export class Others {
     this.#options = options;
     this.#deps = deps;
     this.#tools = tools;
-    const { own, asked: runner, background } = tools;
-    this.#answers = new Answers(options, { own, runner, background, clock: deps.clock });
+    const { own, asked, background, runner } = tools;
+    this.#answers = new Answers(options, { own, runner: asked, background, clock: deps.clock });
+    this.#recordings = new OtherRecordings(options, { runner, mailbox: this.#mailbox });
     const { box, key } = options;
     this.#asker = new AskerThread(
       { box, key, mailbox: this.#mailbox },
@@ -119,11 +116,17 @@ export class Others {
     await Promise.all(
       [...this.#here].map((box) => this.#otherOf(box).lists.refresh(cameraId, EVER, REFRESH_PATIENCE_MS)),
     );
-    const having = [...this.#others].filter(([, { cameras }]) => cameras.has(cameraId));
-    const lists = await Promise.all(
-      having.map(([box, other]) => this.#listOf(box, other, cameraId, isFresh)),
+    const having = (): HavingBox[] =>
+      [...this.#others].flatMap(([box, { cameras }]) =>
+        cameras.has(cameraId) ? [{ box, isHere: this.#here.has(box) }] : [],
+      );
+    const found = await this.#recordings.of(cameraId, having());
+    const writing = new Set(found.flatMap(({ box, isOpen, isAway }) => (isOpen && !isAway ? [box] : [])));
+    if (!isFresh || writing.size === 0) return found;
+    await Promise.all(
+      [...writing].map((box) => this.#otherOf(box).lists.refresh(cameraId, FRESH_MS, REFRESH_PATIENCE_MS)),
     );
-    return lists.flat();
+    return this.#recordings.of(cameraId, having());
   }
 
   /** At all boxes that are here; what of those that aren't is known to lie within the time stays. */
@@ -152,19 +155,6 @@ export class Others {
       deletedCount: outcomes.reduce((sum, { deleted }) => sum + deleted, 0),
       left: outcomes.filter(({ isLeft }) => isLeft).map(({ box }) => box),
     };
-  }
-
-  async #listOf(
-    box: string,
-    { lists, recordings }: Other,
-    cameraId: string,
-    isFresh: boolean,
-  ): Promise<readonly Recording[]> {
-    const isHere = this.#here.has(box);
-    const found = await recordings.of(cameraId, isHere);
-    if (!isHere || !isFresh || !found.some(({ isOpen }) => isOpen)) return found;
-    await lists.refresh(cameraId, FRESH_MS, REFRESH_PATIENCE_MS);
-    return recordings.of(cameraId, isHere);
   }
 
   /** What was written before. */
@@ -204,14 +194,10 @@ export class Others {
     const known = this.#others.get(box);
     if (known !== undefined) return known;
     const { boxesDir } = this.#options;
-    const { background, runner } = this.#tools;
+    const { background } = this.#tools;
     const cameras = new Set<string>();
     const other: Other = {
       cameras,
-      recordings: new OtherRecordings(
-        { box, folder: join(boxesDir, box) },
-        { runner, mailbox: this.#mailbox },
-      ),
       lists: new KeptLists(
         { box, boxesDir },
         {

@@ -7,7 +7,7 @@ import { parseRecordingName } from '../files/file-name.js';
 import type { RecordingSource } from '../files/recording-source.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import { longestHoleMs, type TimeSpan } from '../keep/kept-spans.js';
-import type { Recording } from '../list/recording.js';
+import { placeOf, type Recording } from '../list/recording.js';
 import { meantOf } from '../list/with-others.js';
 import { boxAway } from '../offsite/stored-bytes.js';
 import { byRank, type Candidate, chooseParts } from '../parts/choose-parts.js';
@@ -217,7 +217,12 @@ export class RecordingLocator {
   #sourceOf(cameraId: string, recording: Recording): RecordingSource {
     const { isOpen, ino, sizeBytes, mtimeMs, ctimeMs, stored } = recording;
     const path = this.#pathOf(cameraId, recording);
-    return { path, stamp: { ino, sizeBytes, mtimeMs, ctimeMs }, isOpen, ...(stored && { stored }) };
+    return {
+      path,
+      stamp: { ino, sizeBytes, mtimeMs, ctimeMs },
+      isOpen,
+      ...(stored && { stored: placeOf(stored) }),
+    };
   }
 }
 

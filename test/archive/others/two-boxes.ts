@@ -51,10 +51,10 @@ export const twoBoxes = (t: TestContext) => {
       },
     },
   );
-  const known = new OtherRecordings(
-    { box: OWNER, folder: join(boxesDir, OWNER) },
-    { runner, mailbox: makeMailbox() },
-  );
+  const written = new OtherRecordings({ boxesDir }, { runner, mailbox: makeMailbox() });
+  const known = {
+    of: (cameraId: string, isHere: boolean) => written.of(cameraId, [{ box: OWNER, isHere }]),
+  };
   return {
     ...{ archiveDir, folder, clock, runner, recordings, lists, known, asked, lines, state, restart },
     answer: (question: Record<string, unknown>) => answers.answer('other', question),
