@@ -23,7 +23,8 @@ import {
   oldestRecordings,
 } from '../keep/delete-files.js';
 import { repairFile } from '../keep/repair-file.js';
-import { knownDays, listsOfBoxes, takeRows, tellRows } from '../list/box-rows.js';
+import { keepHeard, listsOfBoxes } from '../list/box-lists.js';
+import { knownDays, takeRows, tellRows } from '../list/box-rows.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
 import { scanWithFacts } from '../list/scan-with-facts.js';
@@ -50,6 +51,7 @@ export const jobs = {
   storedCopies,
   changedFolders,
   listsOfBoxes,
+  keepHeard,
   tellRows,
   knownDays,
   takeRows,

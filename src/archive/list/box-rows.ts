@@ -1,20 +1,11 @@
-import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { isBoxName } from '../../base/box-name.js';
 import { startReasons } from '../../fmp4/start-reason.js';
 import { MAX_LENGTH_MS } from '../files/file-name.js';
 import { Moved } from '../files/job-result.js';
 import { listFolder, regularStamp } from '../files/scan-folder.js';
 import { parseSidecarName } from '../files/sidecar-name.js';
-import {
-  addCopies,
-  camerasWithCopies,
-  mayAdd,
-  readCopies,
-  removeCopies,
-  writeCopies,
-} from '../offsite/copies-file.js';
+import { addCopies, mayAdd, readCopies, removeCopies, writeCopies } from '../offsite/copies-file.js';
 import { copyKey, keyOf } from '../offsite/copy.js';
 import { type CopyChange, CopyTable, changesIn, FIELDS, isNow, ROW_BYTES } from '../offsite/copy-table.js';
 
@@ -113,17 +104,6 @@ export const tellRows = (input: {
     at += piece.length;
   }
   return new Moved({ gone: [...known.keys()], isMore, bytes: target }, [target.buffer]);
-};
-
-/** Job: which boxes something is known of, and of which cameras. */
-export const listsOfBoxes = (input: {
-  readonly boxesDir: string;
-}): { readonly box: string; readonly cameraIds: readonly string[] }[] => {
-  const { boxesDir } = input;
-  mkdirSync(boxesDir, { recursive: true });
-  return readdirSync(boxesDir, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && isBoxName(entry.name))
-    .map(({ name }) => ({ box: name, cameraIds: camerasWithCopies(join(boxesDir, name)) }));
 };
 
 /** Job: what is known of a camera's recordings at another box, by days; null: it can't be read, or only some of it. */

@@ -29,6 +29,8 @@ const LIST_LIMITS = { withinMs: 20_000, maxBytes: 16 << 20 };
 const MAX_ROUNDS = 64;
 /** Viewers don't wait for a box that didn't answer, for so long. */
 const SILENT_MS = 5_000;
+/** When it was heard last is written down so often. */
+const HEARD_EVERY_MS = 10_000;
 const MAX_PENDING = 100_000;
 const MAX_LATELY = 10_000;
 
@@ -57,6 +59,9 @@ export class KeptLists {
   #againMs = 0;
   #isHearingAll = false;
   #fault: string | null = null;
+  /** By the wall clock: when it told last what is new, and what of that is written. */
+  #heardMs: number | null = null;
+  #keptMs = Number.NEGATIVE_INFINITY;
   /** Cameras of which there is news; all that the box has, when it is heard first, come behind those. */
   readonly #news = new Set<string>();
   readonly #all = new Set<string>();
@@ -68,6 +73,26 @@ export class KeptLists {
     this.#folder = join(boxesDir, box);
     this.#deps = deps;
     this.#turns = new Turns(TURNS, { clock: deps.clock, busy });
+  }
+
+  /** When it told last what is new; null: it isn't known. */
+  get heardMs(): number | null {
+    return this.#heardMs;
+  }
+
+  /** As it was written down. */
+  recall(heardMs: number | null): void {
+    this.#heardMs ??= heardMs;
+  }
+
+  /** Writes down when it was heard last, so that it is known after a restart how far what it recorded goes. */
+  async keepHeard(): Promise<void> {
+    const heardMs = this.#heardMs;
+    if (heardMs === null || heardMs === this.#keptMs) return;
+    this.#keptMs = heardMs;
+    await this.#deps.runner
+      .run('keepHeard', { folder: this.#folder, heardMs })
+      .catch((fault: unknown) => this.#see(fault));
   }
 
   /** What is known of it isn't so. */
@@ -82,6 +107,8 @@ export class KeptLists {
     this.#isPolling = true;
     try {
       while (await this.#pollOnce());
+      this.#heardMs = this.#deps.clock.wallMs();
+      if (Math.abs(this.#heardMs - this.#keptMs) >= HEARD_EVERY_MS) void this.keepHeard();
       this.#see(null);
     } catch (fault) {
       this.#see(fault);

@@ -117,8 +117,8 @@ export class Others {
       [...this.#here].map((box) => this.#otherOf(box).lists.refresh(cameraId, EVER, REFRESH_PATIENCE_MS)),
     );
     const having = (): HavingBox[] =>
-      [...this.#others].flatMap(([box, { cameras }]) =>
-        cameras.has(cameraId) ? [{ box, isHere: this.#here.has(box) }] : [],
+      [...this.#others].flatMap(([box, { cameras, lists }]) =>
+        cameras.has(cameraId) ? [{ box, isHere: this.#here.has(box), heardMs: lists.heardMs }] : [],
       );
     const found = await this.#recordings.of(cameraId, having());
     const writing = new Set(found.flatMap(({ box, isOpen, isAway }) => (isOpen && !isAway ? [box] : [])));
@@ -168,9 +168,12 @@ export class Others {
 
   async #loadOnce(): Promise<void> {
     const { boxesDir, box: own } = this.#options;
-    for (const { box, cameraIds } of await this.#tools.background.run('listsOfBoxes', { boxesDir })) {
+    for (const { box, cameraIds, heardMs } of await this.#tools.background.run('listsOfBoxes', {
+      boxesDir,
+    })) {
       if (box === own) continue;
-      const { cameras } = this.#otherOf(box);
+      const { cameras, lists } = this.#otherOf(box);
+      lists.recall(heardMs);
       for (const cameraId of cameraIds) cameras.add(cameraId);
     }
   }
@@ -186,7 +189,9 @@ export class Others {
     const told = JSON.stringify(here);
     if (told === this.#told) return;
     this.#told = told;
+    const before = this.#here;
     this.#here = new Set(here.map(({ box }) => box));
+    for (const box of before) if (!this.#here.has(box)) void this.#otherOf(box).lists.keepHeard();
     this.#asker.tell(here);
   }
 

@@ -90,7 +90,7 @@ test('however many boxes have some of a camera, a request has a few jobs at a ti
     of: (id: string) =>
       elsewhere.of(
         id,
-        boxes.map((box) => ({ box, isHere: true })),
+        boxes.map((box) => ({ box, isHere: true, heardMs: null })),
       ),
   };
   const copies = {
@@ -116,7 +116,7 @@ test('however many boxes have some of a camera, a request has a few jobs at a ti
 });
 
 test('of all boxes together so much is in mind as of one', async () => {
-  const boxes = Array.from({ length: 9 }, (_, at) => ({ box: `box-${at}`, isHere: true }));
+  const boxes = Array.from({ length: 9 }, (_, at) => ({ box: `box-${at}`, isHere: true, heardMs: null }));
   const hours = Array.from({ length: 720 }, (_, hour) => copyOf('box-0', START_MS + hour * 3_600_000));
   const { rows } = CopyTable.of(hours);
   const told = { stamp: { ino: 1, sizeBytes: 2, mtimeMs: 3, ctimeMs: 4 }, upTo: null, isAdded: false, rows };

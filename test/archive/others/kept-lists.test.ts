@@ -137,3 +137,30 @@ test('whatever a box tells, nothing is written but lists of cameras', async (t) 
     ['warn', 'info'],
   );
 });
+
+test('what a box wrote when it was lost lasts until it was heard last, also after a restart', async (t) => {
+  const { boxesDir, folder, clock, runner, lists, known } = twoBoxes(t);
+  const startMs = clock.wallMs();
+  writeOpen(folder, { startMs: startMs - HOUR_MS });
+  writeOpen(folder, { startMs });
+  await lists.poll();
+  const [, told] = await known.of(CAMERA, true);
+  assert.ok(told!.endMs < startMs + 60_000);
+  // It grows, of which no folder tells.
+  for (let passed = 0; passed < 600; passed += 2) {
+    clock.advance(2_000);
+    await lists.poll();
+  }
+  const heardMs = clock.wallMs();
+  clock.advance(60_000);
+  const [earlier, last] = await known.of(CAMERA, false);
+  assert.deepEqual([last!.isAway, last!.endMs], [true, heardMs]);
+  assert.ok(earlier!.endMs < startMs, 'but only what it began last');
+  assert.equal((await known.of(CAMERA, false))[1], last, 'it is made once');
+  await lists.keepHeard();
+  const kept = await runner.run('listsOfBoxes', { boxesDir });
+  assert.deepEqual(kept, [{ box: OWNER, cameraIds: [CAMERA], heardMs }]);
+  clock.advance(25 * HOUR_MS);
+  await lists.poll();
+  assert.equal((await known.of(CAMERA, false))[1]!.endMs, startMs + 25 * HOUR_MS, 'none is longer');
+});

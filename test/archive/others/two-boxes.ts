@@ -53,10 +53,24 @@ export const twoBoxes = (t: TestContext) => {
   );
   const written = new OtherRecordings({ boxesDir }, { runner, mailbox: makeMailbox() });
   const known = {
-    of: (cameraId: string, isHere: boolean) => written.of(cameraId, [{ box: OWNER, isHere }]),
+    of: (cameraId: string, isHere: boolean) =>
+      written.of(cameraId, [{ box: OWNER, isHere, heardMs: lists.heardMs }]),
   };
   return {
-    ...{ archiveDir, folder, clock, runner, recordings, lists, known, asked, lines, state, restart },
+    ...{
+      archiveDir,
+      boxesDir,
+      folder,
+      clock,
+      runner,
+      recordings,
+      lists,
+      known,
+      asked,
+      lines,
+      state,
+      restart,
+    },
     answer: (question: Record<string, unknown>) => answers.answer('other', question),
   };
 };
