@@ -23,9 +23,10 @@ export const othersOf = async (
 ): Promise<ArchiveDeps['others']> => {
   if (cluster === null || key === null) return null;
   const { Others } = await import('./archive/others/others.js');
+  const { spawnAsker } = await import('./archive/others/asker-thread.js');
   const boxes = () => cluster.boxes.boxes.filter(({ name }) => name !== box).map(nearBox);
   const options = { box, archiveDir, boxesDir: join(dataDir, 'archive-boxes'), key };
-  return (tools) => new Others(options, { ...deps, boxes }, tools);
+  return (tools) => new Others(options, { ...deps, boxes, spawnAsker }, tools);
 };
 
 /** Who is here, and which cameras are this box's; nothing: it is alone. */

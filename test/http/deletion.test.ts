@@ -3,6 +3,8 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { openName } from '../../src/archive/files/file-name.js';
+import { AppError } from '../../src/base/errors.js';
+import { deletionRoute } from '../../src/http/routes/archive/deletion.js';
 import { writeClosed } from '../archive/recording-file.js';
 import { startTestApp } from '../support/test-app.js';
 import { until } from '../support/until.js';
@@ -62,4 +64,22 @@ test('recordings within a time are deleted, of deleted cameras as well, and a ca
     .filter((line) => line.includes('"action":"delete_'));
   assert.equal(actions.filter((line) => line.includes('"delete_recordings"')).length, 2);
   assert.equal(actions.filter((line) => line.includes('"recordings":"deleted"')).length, 1);
+});
+
+test('where another box keeps some, the audit log says how many were deleted all the same', async () => {
+  const cameras = { has: () => true };
+  const deletions = {
+    deleteWithin: () =>
+      Promise.reject(new AppError('partly_deleted', '3 were deleted', { details: { deleted: 3 } })),
+  };
+  const noted: unknown[] = [];
+  const asked = {
+    ...{ params: { id: 'door' }, query: { from: 0, to: 1 } },
+    note: (details: unknown) => noted.push(details),
+  };
+  const { handle } = deletionRoute({ cameras, deleted: cameras, deletions });
+  await assert.rejects(async () => handle(asked as unknown as Parameters<typeof handle>[0]), {
+    code: 'partly_deleted',
+  });
+  assert.deepEqual(noted.at(-1), { deleted: 3 });
 });

@@ -7,7 +7,7 @@ import { isPieceOf, type Recording } from '../list/recording.js';
 import type { Recordings } from '../list/recordings.js';
 import type { Unwanted } from '../offsite/messages.js';
 import type { Offsite } from '../offsite/offsite.js';
-import type { Others } from '../others/others.js';
+import type { DeletedElsewhere, Others } from '../others/others.js';
 import { logDeletions } from './log-deletions.js';
 import type { RetentionOptions } from './retention.js';
 
@@ -30,6 +30,15 @@ const areOfMore = (going: readonly Recording[], all: readonly Recording[]): bool
   const gone = new Set(going);
   const wholes = all.filter((recording) => recording.stored?.isAlone === true && !gone.has(recording));
   return going.some((piece) => wholes.some((whole) => isPieceOf(piece, whole)));
+};
+
+const partlyDeleted = (deleted: number, left: DeletedElsewhere['left']): Error => {
+  const boxes = left.map(({ box, code }) => `${box} (${code ?? 'it can not be reached now'})`).join(', ');
+  return archiveError(
+    'partly_deleted',
+    `${deleted} recordings were deleted; what these boxes have, or may have, stays: ${boxes}`,
+    { deleted },
+  );
 };
 
 /** Deletes recordings that somebody wants gone. */
@@ -57,12 +66,9 @@ export class Deleting {
     if (here.status === 'rejected') throw here.reason;
     if (elsewhere.status === 'rejected') throw elsewhere.reason;
     const { deletedCount, left } = elsewhere.value;
-    if (left.length > 0)
-      throw archiveError(
-        'partly_deleted',
-        `${deletedCount + here.value} recordings were deleted; what the box ${left.join(', ')} has stays, since it can not be reached now`,
-      );
-    return deletedCount + here.value;
+    const deleted = deletedCount + here.value;
+    if (left.length > 0) throw partlyDeleted(deleted, left);
+    return deleted;
   }
 
   /**

@@ -14,6 +14,10 @@ export type AskerThreadDeps = {
   readonly onStale: (box: string, cameraId: string) => void;
 };
 
+/** Whoever asks other boxes. */
+export type Asker = Pick<AskerThread, 'start' | 'stop' | 'tell' | 'ask'>;
+export type SpawnAsker = (setup: AskerSetup, deps: AskerThreadDeps) => Asker;
+
 type Question = { readonly resolve: (answer: BoxAnswer) => void; readonly reject: (fault: Error) => void };
 
 const NAME = 'archive-boxes';
@@ -99,3 +103,6 @@ export class AskerThread {
     this.#questions.clear();
   }
 }
+
+/** Nothing is started yet. */
+export const spawnAsker: SpawnAsker = (setup, deps) => new AskerThread(setup, deps);

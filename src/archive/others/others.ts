@@ -1,11 +1,12 @@
 import type { Clock, Timer } from '../../base/clock.js';
+import { AppError, messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import type { ThreadRegister } from '../jobs/job-pool.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { Recording } from '../list/recording.js';
 import { makeMailbox } from '../offsite/mailbox.js';
 import { Answers, type BoxAnswer, type OwnArchive } from './answers.js';
-import { AskerThread } from './asker-thread.js';
+import type { Asker, SpawnAsker } from './asker-thread.js';
 import { KeptLists } from './kept-lists.js';
 import type { BoxAddress } from './messages.js';
 import { type HavingBox, OtherRecordings } from './other-recordings.js';
@@ -33,6 +34,7 @@ export type OthersDeps = {
   readonly threads: ThreadRegister;
   /** All but this one. */
   readonly boxes: () => readonly NearBox[];
+  readonly spawnAsker: SpawnAsker;
 };
 
 /** What the archive gives. */
@@ -47,8 +49,8 @@ export type OthersTools = {
 /** What became of a deletion at other boxes. */
 export type DeletedElsewhere = {
   readonly deletedCount: number;
-  /** Those that still hold some. */
-  readonly left: readonly string[];
+  /** Those that still hold some, or may, and why; null: they can't be reached now. */
+  readonly left: readonly { readonly box: string; readonly code: string | null }[];
 };
 
 type Other = { readonly lists: KeptLists; readonly cameras: Set<string> };
@@ -70,10 +72,12 @@ export class Others {
   readonly #deps: OthersDeps;
   readonly #tools: OthersTools;
   readonly #answers: Answers;
-  readonly #asker: AskerThread;
+  readonly #asker: Asker;
   readonly #recordings: OtherRecordings;
   readonly #others = new Map<string, Other>();
   #loading: Promise<void> | null = null;
+  /** Those that live, and of them those that can be asked. */
+  #living: readonly string[] = [];
   #here: ReadonlySet<string> = new Set();
   #told = '';
   #timer: Timer | null = null;
@@ -86,7 +90,7 @@ export class Others {
     this.#answers = new Answers(options, { own, runner: asked, background, clock: deps.clock });
     this.#recordings = new OtherRecordings(options, { runner, mailbox: this.#mailbox });
     const { box, key } = options;
-    this.#asker = new AskerThread(
+    this.#asker = deps.spawnAsker(
       { box, key, mailbox: this.#mailbox },
       { ...deps, onStale: (name, cameraId) => this.#others.get(name)?.lists.doubt(cameraId) },
     );
@@ -129,32 +133,43 @@ export class Others {
     return this.#recordings.of(cameraId, having());
   }
 
-  /** At all boxes that are here; what of those that aren't is known to lie within the time stays. */
+  /** At all boxes that can be asked; what of the others is known to lie within the time, or may, stays. */
   async deleteWithin(cameraId: string, fromMs: number, toMs: number): Promise<DeletedElsewhere> {
     const known = await this.of(cameraId, false);
-    const question = { what: 'delete', cameraId, fromMs, toMs };
+    const living = new Set(this.#living);
+    // Where what is open at a box that is away ends is not known.
+    const isWithin = ({ startMs, endMs, isOpen }: Recording): boolean =>
+      startMs >= fromMs && (isOpen ? startMs < toMs : endMs <= toMs);
     const holds = (box: string): boolean =>
-      known.some((one) => one.box === box && !one.isOpen && one.startMs >= fromMs && one.endMs <= toMs);
-    const boxes = new Set([...this.#here, ...this.#others.keys()]);
-    const outcomes = await Promise.all(
-      [...boxes].map(async (box) => {
-        if (!this.#here.has(box)) return { box, deleted: 0, isLeft: holds(box) };
-        try {
-          const { content } = await this.#asker.ask(box, question, DELETE_LIMITS);
-          this.#others.get(box)?.lists.doubt(cameraId);
-          return { box, deleted: Number(content['deleted']) || 0, isLeft: false };
-        } catch {
-          return { box, deleted: 0, isLeft: true };
-        }
-      }),
-    );
-    await Promise.all(
-      [...this.#here].map((box) => this.#others.get(box)?.lists.refresh(cameraId, 0, DELETED_PATIENCE_MS)),
-    );
+      living.has(box) || known.some((one) => one.box === box && isWithin(one));
+    const boxes = [...new Set([...living, ...this.#others.keys()])];
+    const asked = boxes.filter((box) => this.#here.has(box));
+    const outcomes = await Promise.all(asked.map((box) => this.#deleteAt(box, cameraId, fromMs, toMs)));
+    await Promise.all(asked.map((box) => this.#otherOf(box).lists.refresh(cameraId, 0, DELETED_PATIENCE_MS)));
+    const unasked = boxes.filter((box) => !asked.includes(box) && holds(box));
     return {
       deletedCount: outcomes.reduce((sum, { deleted }) => sum + deleted, 0),
-      left: outcomes.filter(({ isLeft }) => isLeft).map(({ box }) => box),
+      left: [...outcomes.flatMap(({ left }) => left ?? []), ...unasked.map((box) => ({ box, code: null }))],
     };
+  }
+
+  async #deleteAt(
+    box: string,
+    cameraId: string,
+    fromMs: number,
+    toMs: number,
+  ): Promise<{ readonly deleted: number; readonly left: DeletedElsewhere['left'][number] | null }> {
+    try {
+      const question = { what: 'delete', cameraId, fromMs, toMs };
+      const { content } = await this.#asker.ask(box, question, DELETE_LIMITS);
+      this.#otherOf(box).lists.doubt(cameraId);
+      return { deleted: Number(content['deleted']) || 0, left: null };
+    } catch (fault) {
+      const code = fault instanceof AppError ? fault.code : 'internal_error';
+      const reason = messageOf(fault);
+      this.#deps.log.warn('another box does not delete recordings', { box, camera: cameraId, code, reason });
+      return { deleted: 0, left: { box, code: code.startsWith('relay_') ? null : code } };
+    }
   }
 
   /** What was written before. */
@@ -183,9 +198,11 @@ export class Others {
     for (const box of this.#here) void this.#otherOf(box).lists.poll();
   }
 
-  /** Who is here now. */
+  /** Who is here now; one without an address can't be asked. */
   #look(): void {
-    const here = this.#deps.boxes().flatMap(({ isHere, address }) => (isHere && address ? [address] : []));
+    const living = this.#deps.boxes().filter(({ isHere }) => isHere);
+    this.#living = living.map(({ name }) => name);
+    const here = living.flatMap(({ address }) => (address === null ? [] : [address]));
     const told = JSON.stringify(here);
     if (told === this.#told) return;
     this.#told = told;

@@ -32,8 +32,18 @@ test('what is deleted is deleted at all boxes, and it is said which of them keep
   assert.equal(await within(), 3);
   assert.deepEqual(asked, [['door', START_MS - 1_000, START_MS + 60_000]]);
   write();
-  elsewhere = { deletedCount: 2, left: ['box-1', 'box-2'] };
-  await assert.rejects(within(), { code: 'partly_deleted', message: /^3 recordings .* box-1, box-2 / });
+  elsewhere = {
+    deletedCount: 2,
+    left: [
+      { box: 'box-1', code: null },
+      { box: 'box-2', code: 'archive_busy' },
+    ],
+  };
+  await assert.rejects(within(), {
+    code: 'partly_deleted',
+    details: { deleted: 3 },
+    message: /^3 recordings .* box-1 .*, box-2 .archive_busy/,
+  });
   assert.deepEqual(readdirSync(join(archiveDir, 'door')), [], 'the rest is gone');
   write();
   assert.equal(await deleting.deleteHere('door', START_MS - 1_000, START_MS + 60_000), 1);

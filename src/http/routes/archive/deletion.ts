@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AppError } from '../../../base/errors.js';
 import { invalidInput } from '../../problem.js';
 import { type Route, route } from '../../route.js';
 import { idParams } from '../../schemas.js';
@@ -20,6 +21,10 @@ export type DeletionRouteDeps = {
 
 const deletedSchema = z.strictObject({ message: z.string(), deleted: z.int().nonnegative() });
 
+/** Another box keeps some, and the rest is gone. */
+const isPartly = (fault: unknown): fault is AppError =>
+  fault instanceof AppError && fault.code === 'partly_deleted';
+
 /** Recordings of a camera that was deleted can be deleted, too. */
 export const deletionRoute = ({ cameras, deleted, deletions }: DeletionRouteDeps): Route =>
   route({
@@ -36,7 +41,10 @@ export const deletionRoute = ({ cameras, deleted, deletions }: DeletionRouteDeps
       note({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
       const id = knownCamera(params.id, cameras, deleted);
       if (from >= to) throw invalidInput([{ path: 'from', message: 'must be before "to"' }]);
-      const count = await deletions.deleteWithin(id, from, to);
+      const count = await deletions.deleteWithin(id, from, to).catch((fault: unknown) => {
+        if (isPartly(fault)) note({ deleted: Number(fault.details['deleted']) });
+        throw fault;
+      });
       note({ deleted: count });
       return { status: 200, body: { message: 'recordings deleted', deleted: count } };
     },

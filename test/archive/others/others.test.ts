@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AppError } from '../../../src/base/errors.js';
+import { CAMERA, near, othersRig, rowOf } from './others-rig.js';
+
+const START_MS = Date.UTC(2026, 10, 21, 8, 0);
+const HOUR_MS = 3_600_000;
+
+test('what a lost box wrote last may lie within a time that is deleted: it is said that it stays', async (t) => {
+  const { others, write } = othersRig(t, [near('north', false), near('south', false)]);
+  write('north', [rowOf('north', START_MS, null)]);
+  write('south', [rowOf('south', START_MS, START_MS + HOUR_MS)]);
+  const left = async (fromMs: number, toMs: number): Promise<string[]> =>
+    (await others.deleteWithin(CAMERA, fromMs, toMs)).left.map(({ box }) => box).sort();
+  assert.deepEqual(await left(START_MS, START_MS + HOUR_MS), ['north', 'south']);
+  assert.deepEqual(await left(START_MS - 1, START_MS + 1), ['north'], 'where it ends is not known');
+  assert.deepEqual(await left(START_MS + 1, START_MS + HOUR_MS), [], 'what begins before stays anyhow');
+  assert.deepEqual(await left(START_MS - HOUR_MS, START_MS), []);
+});
+
+test('of a box that does not delete it is said why, and the log has it', async (t) => {
+  const { others, asks, nothing, lines } = othersRig(t, [near('north'), near('south'), near('west')]);
+  asks.ask = async (box, question) => {
+    if (question['what'] !== 'delete') return nothing(box, question);
+    if (box === 'north') return { deleted: 3 };
+    throw new AppError(box === 'south' ? 'archive_unavailable' : 'relay_stalled', 'it does not');
+  };
+  const { deletedCount, left } = await others.deleteWithin(CAMERA, START_MS, START_MS + HOUR_MS);
+  assert.equal(deletedCount, 3);
+  assert.deepEqual(left, [
+    { box: 'south', code: 'archive_unavailable' },
+    { box: 'west', code: null },
+  ]);
+  const told = lines.filter(({ message }) => message === 'another box does not delete recordings');
+  assert.deepEqual(
+    told.map(({ fields }) => [fields['box'], fields['code']]),
+    [
+      ['south', 'archive_unavailable'],
+      ['west', 'relay_stalled'],
+    ],
+  );
+});
+
+test('a box without an address can not be asked: what it has stays, and that is said', async (t) => {
+  const boxes = [{ ...near('north'), address: null }, near('south')];
+  const { others, asked } = othersRig(t, boxes);
+  const { left } = await others.deleteWithin(CAMERA, START_MS, START_MS + HOUR_MS);
+  assert.deepEqual(left, [{ box: 'north', code: null }]);
+  assert.ok(asked.length > 0 && asked.every((one) => one.startsWith('south')), asked.join());
+});
