@@ -142,7 +142,12 @@ export class Archive {
       ...{ runner, live, copies },
       facts: this.facts,
       maker: { box, epochsOf: deps.epochsOf },
-      ...(deps.others && { others: { of: (...what) => this.others?.of(...what) ?? none } }),
+      ...(deps.others && {
+        others: {
+          of: (...what) => this.others?.of(...what) ?? none,
+          unheard: (cameraId) => this.others?.unheard(cameraId) ?? [],
+        },
+      }),
     });
     const timeline = new Timeline({ clock, recordings, whyNot });
     const locator = new RecordingLocator(options, { recordings, runner });

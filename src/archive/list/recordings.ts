@@ -129,6 +129,11 @@ export class Recordings {
     return withOthers(this.#shownOf(stored.length === 0 ? own : [...own, ...stored].sort(byStart)), others);
   }
 
+  /** Other boxes of which isn't known now what they have of a camera, by when it was listed last. */
+  unheard(cameraId: string): readonly string[] {
+    return this.#others?.unheard(cameraId) ?? [];
+  }
+
   /** Those that this box's own disk has; nobody else is asked for that. */
   async here(cameraId: string): Promise<readonly Recording[]> {
     const shown = this.#shownOf(await this.all(cameraId));

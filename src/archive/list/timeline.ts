@@ -8,6 +8,8 @@ export type TimelineDeps = {
   readonly recordings: {
     list(cameraId: string): Promise<readonly Recording[]>;
     broken(cameraId: string): Promise<readonly BrokenFile[]>;
+    /** Boxes that may have more than is listed. */
+    unheard(cameraId: string): readonly string[];
   };
   /** Why a camera is not being recorded now; null: it is. */
   readonly whyNot: (cameraId: string) => GapReason | null;
@@ -16,7 +18,7 @@ export type TimelineDeps = {
 /** What was recorded, why not, and what was but can't be played. */
 export type TimelineSpan = Coverage & {
   readonly broken: readonly BrokenFile[];
-  /** What of it boxes have that are away, by box; nothing: there is none. */
+  /** What of it boxes have that are away, by box, and all of it of boxes that may have some; nothing: there is none. */
   readonly away?: readonly (Span & { readonly box: string })[];
 };
 
@@ -36,7 +38,7 @@ const awayIn = (
       last.endMs = Math.min(Math.max(last.endMs, endMs), toMs);
     else ofBox.push({ box, startMs: Math.max(startMs, fromMs), endMs: Math.min(endMs, toMs) });
   }
-  return [...spans.values()].flat().sort((a, b) => a.startMs - b.startMs);
+  return [...spans.values()].flat();
 };
 
 /** When a camera was recorded. */
@@ -52,8 +54,13 @@ export class Timeline {
     const { clock, recordings, whyNot } = this.#deps;
     const list = await recordings.list(cameraId);
     const broken = await recordings.broken(cameraId);
-    const coverage = coverageOf(list, { fromMs, toMs, nowMs: clock.wallMs() }, whyNot(cameraId));
-    const away = awayIn(list, fromMs, toMs);
+    const nowMs = clock.wallMs();
+    const coverage = coverageOf(list, { fromMs, toMs, nowMs }, whyNot(cameraId));
+    const unheard = new Set(fromMs < nowMs ? recordings.unheard(cameraId) : []);
+    const away = [
+      ...awayIn(list, fromMs, toMs).filter(({ box }) => !unheard.has(box)),
+      ...[...unheard].map((box) => ({ box, startMs: fromMs, endMs: Math.min(toMs, nowMs) })),
+    ].sort((a, b) => a.startMs - b.startMs);
     return {
       ...coverage,
       ...(away.length > 0 && { away }),

@@ -1,7 +1,19 @@
+import { archiveError } from '../archive-error.js';
 import type { Recording } from './recording.js';
 
-/** What other boxes have; `isFresh`: those are asked that write one now, how far it is. */
-export type OtherBoxes = { of(cameraId: string, isFresh: boolean): Promise<readonly Recording[]> };
+export type OtherBoxes = {
+  /** What other boxes have; `isFresh`: those are asked that write one now, how far it is. */
+  of(cameraId: string, isFresh: boolean): Promise<readonly Recording[]>;
+  /** Boxes that live and don't tell now what they have of a camera, or can't be asked: there may be more. */
+  unheard(cameraId: string): readonly string[];
+};
+
+/** That a box may have recorded some of a time. */
+export const boxUnheard = (box: string): Error =>
+  archiveError('box_unavailable', `what the box ${box} has recorded of this time is not known now`, {
+    box,
+    retryAfterSec: 5,
+  });
 
 const keyOf = ({ fileName, box }: Recording): string => `${fileName} ${box}`;
 

@@ -5,14 +5,16 @@ import type { Logger } from '../../base/log.js';
 import { Turns, type TurnsOptions } from '../../base/turns.js';
 import { archiveError } from '../archive-error.js';
 import { isCameraId } from '../files/archive-path.js';
-import type { JobRunner } from '../jobs/jobs.js';
+import type { JobInput, JobOutput, JobRunner } from '../jobs/jobs.js';
 import { copiesPath } from '../offsite/copies-file.js';
-import type { AskerThread } from './asker-thread.js';
+import type { Asker, BoxAnswer } from './asker-thread.js';
+import { Later } from './later.js';
+import type { AskLimits } from './messages.js';
 
 export type KeptListsDeps = {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly asker: Pick<AskerThread, 'ask'>;
+  readonly asker: Pick<Asker, 'ask'>;
   /** For what nobody waits for. */
   readonly runner: JobRunner;
   readonly isHere: (box: string) => boolean;
@@ -31,6 +33,12 @@ const MAX_ROUNDS = 64;
 const SILENT_MS = 5_000;
 /** When it was heard last is written down so often. */
 const HEARD_EVERY_MS = 10_000;
+/** One that told nothing for so long may have recorded since. */
+const CURRENT_MS = 15_000;
+/** Of a camera that the box refuses to tell of, and where nothing can be written here. */
+const REFUSED = { firstMs: 4_000, mostMs: 600_000 };
+const UNWRITTEN = { firstMs: 4_000, mostMs: 60_000 };
+const WRITING = 'writing';
 const MAX_PENDING = 100_000;
 const MAX_LATELY = 10_000;
 
@@ -45,6 +53,13 @@ const isBusy = (fault: unknown): boolean => fault instanceof AppError && fault.c
 const numbersIn = (value: unknown): number[] =>
   Array.isArray(value) ? value.filter((one): one is number => Number.isInteger(one)) : [];
 
+/** Those that were asked for lately alone are of interest. */
+const keepLatest = <Value>(known: Map<string, Value>, cameraId: string, value: Value): void => {
+  known.delete(cameraId);
+  known.set(cameraId, value);
+  if (known.size > MAX_LATELY) known.delete(known.keys().next().value ?? '');
+};
+
 /** What is written here of one other box's recordings: kept in step with what that has. */
 export class KeptLists {
   readonly #box: string;
@@ -56,7 +71,12 @@ export class KeptLists {
   #after = 0;
   #isPolling = false;
   #isPulling = false;
+  /** By the monotonic clock: from when on viewers wait for it again, and for its list of a camera. */
   #againMs = 0;
+  readonly #lateMs = new Map<string, number>();
+  /** When it answered anything last, and told what is new. */
+  #answeredMs = Number.NEGATIVE_INFINITY;
+  #toldMs = Number.NEGATIVE_INFINITY;
   #isHearingAll = false;
   #fault: string | null = null;
   /** By the wall clock: when it told last what is new, and what of that is written. */
@@ -67,12 +87,16 @@ export class KeptLists {
   readonly #all = new Set<string>();
   readonly #pulls = new Map<string, Promise<void>>();
   readonly #pulledMs = new Map<string, MonotonicMs>();
+  readonly #refused: Later;
+  readonly #unwritten: Later;
 
   constructor({ box, boxesDir }: { readonly box: string; readonly boxesDir: string }, deps: KeptListsDeps) {
     this.#box = box;
     this.#folder = join(boxesDir, box);
     this.#deps = deps;
     this.#turns = new Turns(TURNS, { clock: deps.clock, busy });
+    this.#refused = new Later(REFUSED, deps.clock);
+    this.#unwritten = new Later(UNWRITTEN, deps.clock);
   }
 
   /** When it told last what is new; null: it isn't known. */
@@ -95,6 +119,14 @@ export class KeptLists {
       .catch((fault: unknown) => this.#see(fault));
   }
 
+  /** Whether what is written of a camera is what the box has now, as far as that has told; and it was asked for within that time. */
+  isCurrent(cameraId: string, withinMs: number): boolean {
+    const pulledMs = this.#pulledMs.get(cameraId);
+    if (pulledMs === undefined || this.#news.has(cameraId)) return false;
+    const nowMs = this.#deps.clock.monotonicMs();
+    return nowMs - pulledMs < withinMs && nowMs - Math.max(pulledMs, this.#toldMs) < CURRENT_MS;
+  }
+
   /** What is known of it isn't so. */
   doubt(cameraId: string): void {
     this.#news.add(cameraId);
@@ -107,14 +139,16 @@ export class KeptLists {
     this.#isPolling = true;
     try {
       while (await this.#pollOnce());
+      this.#toldMs = this.#deps.clock.monotonicMs();
       this.#heardMs = this.#deps.clock.wallMs();
       if (Math.abs(this.#heardMs - this.#keptMs) >= HEARD_EVERY_MS) void this.keepHeard();
-      this.#see(null);
+      if (this.#refused.size + this.#unwritten.size === 0) this.#see(null);
     } catch (fault) {
       this.#see(fault);
     } finally {
       this.#isPolling = false;
     }
+    for (const cameraId of this.#refused.due()) this.#all.add(cameraId);
     await this.#pullAll();
   }
 
@@ -125,34 +159,41 @@ export class KeptLists {
   async refresh(cameraId: string, notWithinMs: number, patienceMs: number): Promise<void> {
     const { clock } = this.#deps;
     const nowMs = clock.monotonicMs();
-    const pulledMs = this.#pulledMs.get(cameraId);
-    const isFresh = pulledMs !== undefined && nowMs - pulledMs < notWithinMs;
-    if (isFresh || nowMs < this.#againMs) return;
+    if (this.isCurrent(cameraId, notWithinMs)) return;
+    if (nowMs < Math.max(this.#againMs, this.#lateMs.get(cameraId) ?? 0)) return;
+    if (this.#refused.isResting(cameraId) || this.#unwritten.isResting(WRITING)) return;
     let timer: Timer | null = null;
     const late = new Promise<void>((resolve) => {
       timer = clock.after(patienceMs, () => {
-        this.#againMs = clock.monotonicMs() + SILENT_MS;
+        this.#beLate(cameraId);
         resolve();
       });
     });
-    await Promise.race([this.#pullNow(cameraId, notWithinMs), late]);
+    await Promise.race([this.#pullNow(cameraId, notWithinMs === 0), late]);
     (timer as Timer | null)?.cancel();
   }
 
-  async #pullNow(cameraId: string, notWithinMs: number): Promise<void> {
+  /** One that answers others merely has much to do, or much of this camera. */
+  #beLate(cameraId: string): void {
+    const nowMs = this.#deps.clock.monotonicMs();
+    if (nowMs - this.#answeredMs >= SILENT_MS) this.#againMs = nowMs + SILENT_MS;
+    else keepLatest(this.#lateMs, cameraId, nowMs + SILENT_MS);
+  }
+
+  async #pullNow(cameraId: string, isAnew: boolean): Promise<void> {
     try {
-      // One that is under way may have been asked for too soon.
-      if (notWithinMs === 0) await this.#pulls.get(cameraId);
-      await this.#pull(cameraId);
+      if (isAnew || this.#news.has(cameraId)) await this.#pullAnew(cameraId);
+      else await this.#pull(cameraId);
     } catch (fault) {
-      if (!isAnswered(fault)) this.#againMs = this.#deps.clock.monotonicMs() + SILENT_MS;
+      if (isBusy(fault)) this.#beLate(cameraId);
+      else if (!isAnswered(fault)) this.#againMs = this.#deps.clock.monotonicMs() + SILENT_MS;
       this.#see(fault);
     }
   }
 
   async #pollOnce(): Promise<boolean> {
     const question = { what: 'news', boot: this.#boot, after: this.#after };
-    const { content } = await this.#deps.asker.ask(this.#box, question, NEWS_LIMITS);
+    const { content } = await this.#ask(question, NEWS_LIMITS);
     const { boot, upTo, cameraIds, isMore } = content;
     if (typeof boot !== 'string' || !Number.isInteger(upTo) || !Array.isArray(cameraIds))
       throw new AppError('bad_answer', 'what it tells of its recordings can not be read');
@@ -174,32 +215,41 @@ export class KeptLists {
     if (this.#isPulling) return;
     this.#isPulling = true;
     try {
-      const refused = new Set<string>();
-      for (let next = this.#next(refused); next !== null; next = this.#next(refused)) {
-        if (!this.#deps.isHere(this.#box)) return;
+      for (let next = this.#next(); next !== null; next = this.#next()) {
+        if (!this.#deps.isHere(this.#box) || this.#unwritten.isResting(WRITING)) return;
         try {
-          // What is news while it is asked for is asked for again.
-          this.#news.delete(next);
-          this.#all.delete(next);
-          await this.#pull(next);
+          await this.#pullAnew(next);
         } catch (fault) {
-          this.#all.add(next);
-          if (!isAnswered(fault)) throw fault;
-          refused.add(next);
+          // The others are tried when there was time for another question.
+          if (!this.#refused.isResting(next)) throw fault;
+          this.#see(fault);
         }
       }
     } catch (fault) {
-      // It is tried again when there was time for another question.
       this.#see(fault);
     } finally {
       this.#isPulling = false;
     }
   }
 
-  #next(refused: ReadonlySet<string>): string | null {
-    for (const wanted of [this.#news, this.#all])
-      for (const cameraId of wanted) if (!refused.has(cameraId)) return cameraId;
+  #next(): string | null {
+    for (const wanted of [this.#news, this.#all]) for (const cameraId of wanted) return cameraId;
     return null;
+  }
+
+  /** As it is from now on: what is asked for already may have been answered before there was news. */
+  async #pullAnew(cameraId: string): Promise<void> {
+    await this.#pulls.get(cameraId)?.catch(() => {});
+    // What is news while it is asked for is asked for again.
+    this.#news.delete(cameraId);
+    this.#all.delete(cameraId);
+    try {
+      await this.#pull(cameraId);
+    } catch (fault) {
+      this.#pulledMs.delete(cameraId);
+      if (!this.#refused.isResting(cameraId)) this.#all.add(cameraId);
+      throw fault;
+    }
   }
 
   #pull(cameraId: string): Promise<void> {
@@ -213,27 +263,53 @@ export class KeptLists {
   }
 
   async #pullOnce(cameraId: string): Promise<void> {
-    const { asker, clock, runner, onTaken } = this.#deps;
+    const { clock, onTaken } = this.#deps;
     const path = copiesPath(this.#folder, cameraId);
     for (let round = 0, isMore = true; isMore && round < MAX_ROUNDS; round += 1) {
-      const known = await runner.run('knownDays', { path });
+      const known = await this.#run('knownDays', { path });
       const question = { what: 'list', cameraId, days: known ?? [] };
-      const { content, bytes } = await asker.ask(this.#box, question, LIST_LIMITS);
+      const { content, bytes } = await this.#ask(question, LIST_LIMITS);
       isMore = content['isMore'] === true;
       const gone = numbersIn(content['gone']);
       if (known === null || bytes.length > 0 || gone.length > 0) {
         const rows = { path, box: this.#box, bytes, gone, isAnew: known === null };
-        onTaken(this.#box, cameraId, await runner.run('takeRows', rows, [bytes.buffer]));
+        onTaken(this.#box, cameraId, await this.#run('takeRows', rows, [bytes.buffer]));
       }
     }
-    this.#remember(cameraId, clock.monotonicMs());
+    this.#unwritten.done(WRITING);
+    this.#refused.done(cameraId);
+    this.#lateMs.delete(cameraId);
+    keepLatest(this.#pulledMs, cameraId, clock.monotonicMs());
   }
 
-  /** Those that were asked for lately alone are of interest. */
-  #remember(cameraId: string, nowMs: MonotonicMs): void {
-    this.#pulledMs.delete(cameraId);
-    this.#pulledMs.set(cameraId, nowMs);
-    if (this.#pulledMs.size > MAX_LATELY) this.#pulledMs.delete(this.#pulledMs.keys().next().value ?? '');
+  async #ask(question: Readonly<Record<string, unknown>>, limits: AskLimits): Promise<BoxAnswer> {
+    const heard = (): void => {
+      this.#answeredMs = this.#deps.clock.monotonicMs();
+    };
+    try {
+      const answer = await this.#deps.asker.ask(this.#box, question, limits);
+      heard();
+      return answer;
+    } catch (fault) {
+      if (isAnswered(fault) || isBusy(fault)) heard();
+      if (isAnswered(fault) && typeof question['cameraId'] === 'string')
+        this.#refused.refused(question['cameraId']);
+      throw fault;
+    }
+  }
+
+  /** What can't be written here of one camera can't be of another one. */
+  async #run<Name extends 'knownDays' | 'takeRows'>(
+    name: Name,
+    input: JobInput<Name>,
+    memory: readonly ArrayBuffer[] = [],
+  ): Promise<JobOutput<Name>> {
+    try {
+      return await this.#deps.runner.run(name, input, memory);
+    } catch (fault) {
+      if (!this.#unwritten.isResting(WRITING)) this.#unwritten.refused(WRITING);
+      throw fault;
+    }
   }
 
   #see(fault: unknown): void {

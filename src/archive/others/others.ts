@@ -59,7 +59,11 @@ const POLL_MS = 2_000;
 /** Of a camera that another box writes now what is listed is no older than this, where that answers as soon as this. */
 const FRESH_MS = 2_000;
 const REFRESH_PATIENCE_MS = 1_000;
+/** And where it doesn't, what it has of it is known for so long: recorders have as much that isn't on the disk yet. */
+const GROWN_MS = 10_000;
 const EVER = Number.POSITIVE_INFINITY;
+/** Cameras that were listed just now: whoever asks of which boxes nothing is known has listed one. */
+const MAX_UNHEARD = 1_000;
 /** Whoever deleted something is to see it gone. */
 const DELETED_PATIENCE_MS = 5_000;
 const DELETE_LIMITS = { withinMs: 60_000, maxBytes: 0 };
@@ -75,6 +79,8 @@ export class Others {
   readonly #asker: Asker;
   readonly #recordings: OtherRecordings;
   readonly #others = new Map<string, Other>();
+  /** By camera; whoever was listed last is the last one. */
+  readonly #unheard = new Map<string, readonly string[]>();
   #loading: Promise<void> | null = null;
   /** Those that live, and of them those that can be asked. */
   #living: readonly string[] = [];
@@ -120,17 +126,35 @@ export class Others {
     await Promise.all(
       [...this.#here].map((box) => this.#otherOf(box).lists.refresh(cameraId, EVER, REFRESH_PATIENCE_MS)),
     );
-    const having = (): HavingBox[] =>
-      [...this.#others].flatMap(([box, { cameras, lists }]) =>
-        cameras.has(cameraId) ? [{ box, isHere: this.#here.has(box), heardMs: lists.heardMs }] : [],
-      );
-    const found = await this.#recordings.of(cameraId, having());
+    const found = await this.#recordings.of(cameraId, this.#having(cameraId));
     const writing = new Set(found.flatMap(({ box, isOpen, isAway }) => (isOpen && !isAway ? [box] : [])));
-    if (!isFresh || writing.size === 0) return found;
+    if (!isFresh) return found;
     await Promise.all(
       [...writing].map((box) => this.#otherOf(box).lists.refresh(cameraId, FRESH_MS, REFRESH_PATIENCE_MS)),
     );
-    return this.#recordings.of(cameraId, having());
+    this.#note(cameraId, writing);
+    return writing.size === 0 ? found : this.#recordings.of(cameraId, this.#having(cameraId));
+  }
+
+  /** Boxes that lived when it was listed last what there is of a camera, and of which it isn't known what they have. */
+  unheard(cameraId: string): readonly string[] {
+    return this.#unheard.get(cameraId) ?? [];
+  }
+
+  #note(cameraId: string, writing: ReadonlySet<string>): void {
+    const unheard = this.#living.filter((box) => {
+      const withinMs = writing.has(box) ? GROWN_MS : EVER;
+      return !this.#here.has(box) || !this.#otherOf(box).lists.isCurrent(cameraId, withinMs);
+    });
+    this.#unheard.delete(cameraId);
+    if (unheard.length > 0) this.#unheard.set(cameraId, unheard);
+    if (this.#unheard.size > MAX_UNHEARD) this.#unheard.delete(this.#unheard.keys().next().value ?? '');
+  }
+
+  #having(cameraId: string): HavingBox[] {
+    return [...this.#others].flatMap(([box, { cameras, lists }]) =>
+      cameras.has(cameraId) ? [{ box, isHere: this.#here.has(box), heardMs: lists.heardMs }] : [],
+    );
   }
 
   /** At all boxes that can be asked; what of the others is known to lie within the time, or may, stays. */

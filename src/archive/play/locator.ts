@@ -8,7 +8,7 @@ import type { RecordingSource } from '../files/recording-source.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import { longestHoleMs, type TimeSpan } from '../keep/kept-spans.js';
 import { placeOf, type Recording } from '../list/recording.js';
-import { meantOf } from '../list/with-others.js';
+import { boxUnheard, meantOf } from '../list/with-others.js';
 import { boxAway } from '../offsite/stored-bytes.js';
 import { byRank, type Candidate, chooseParts } from '../parts/choose-parts.js';
 import { PartIndexes } from '../parts/part-indexes.js';
@@ -20,6 +20,8 @@ export type RecordingFinder = {
   find(cameraId: string, fileName: string, box?: string | null): Promise<Recording>;
   /** Other boxes may have recordings of the same names. */
   readonly isShared?: boolean;
+  /** Boxes that may have more than is listed. */
+  unheard?(cameraId: string): readonly string[];
 };
 
 /** A recording, where it is, and its parts. */
@@ -31,8 +33,11 @@ export type Located = {
   readonly box: string | null;
 };
 
-/** One that can't be read now, or ever. */
-export type Missing = { readonly recording: Recording; readonly fault: unknown };
+/** One that can't be read now, or ever; or what a box may have. */
+export type Missing = {
+  readonly recording: Pick<Recording, 'box' | 'startMs' | 'endMs'>;
+  readonly fault: unknown;
+};
 
 /** `missing`: they may be shown by others of the same time. */
 export type LocatedWithin = {
@@ -85,6 +90,7 @@ export class RecordingLocator {
       throw archiveError('range_too_large', 'this time has too many recordings; ask for less at a time');
     }
     const areSeveral = !areOfOneBox(wanted);
+    const unheard = this.#recordings.unheard?.(cameraId) ?? [];
     const [located, missing]: [Located[], Missing[]] = [[], []];
     for (const recording of wanted) {
       try {
@@ -95,6 +101,8 @@ export class RecordingLocator {
         missing.push({ recording, fault });
       }
     }
+    for (const box of unheard)
+      missing.push({ recording: { box, startMs: fromMs, endMs: toMs }, fault: boxUnheard(box) });
     return { all, located, missing };
   }
 

@@ -40,14 +40,17 @@ test('a disk that refuses while other boxes are asked refuses the request, and n
   const asked = new Promise<[]>((resolve) => {
     answer = () => resolve([]);
   });
-  const others = { of: () => asked };
+  const others = { of: () => asked, unheard: () => [] };
   const recordings = new Recordings({ archiveDir: '/nowhere' }, { runner: lost, live: nobodyWrites, others });
   const refused = assert.rejects(recordings.find('door', NAME), { code: 'archive_unavailable' });
   await turn();
   await turn();
   answer();
   await refused;
-  const failing = { of: async () => Promise.reject(archiveError('archive_busy', 'too much to do')) };
+  const failing = {
+    unheard: () => [],
+    of: async () => Promise.reject(archiveError('archive_busy', 'too much to do')),
+  };
   const neither = new Recordings(
     { archiveDir: '/nowhere' },
     { runner: lost, live: nobodyWrites, others: failing },
@@ -87,6 +90,7 @@ test('however many boxes have some of a camera, a request has a few jobs at a ti
   writeClosed(join(archiveDir, 'door'), { startMs: START_MS });
   const elsewhere = new OtherRecordings({ boxesDir }, { runner, mailbox });
   const others = {
+    unheard: () => [],
     of: (id: string) =>
       elsewhere.of(
         id,

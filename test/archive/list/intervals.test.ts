@@ -111,6 +111,7 @@ test('the timeline asks for the list and for now', async () => {
     recordings: {
       list: async (cameraId) => (cameraId === 'door' ? recordingsOf([[100, 120]]) : []),
       broken: async () => [],
+      unheard: () => [],
     },
     whyNot: () => 'camera_away',
   });
@@ -119,4 +120,29 @@ test('the timeline asks for the list and for now', async () => {
     gaps: [{ startMs: 120_000, endMs: 150_000, reason: 'camera_away' }],
     broken: [],
   });
+});
+
+test('of a box that may have more the timeline says so, for all that is past', async () => {
+  const [own, away] = recordingsOf([
+    [100, 120],
+    [130, 140],
+  ]);
+  const timeline = new Timeline({
+    clock: new FakeClock(150_000),
+    recordings: {
+      list: async () => [
+        own!,
+        { ...away!, box: 'south', isAway: true },
+        { ...away!, box: 'west', isAway: true },
+      ],
+      broken: async () => [],
+      unheard: () => ['south'],
+    },
+    whyNot: () => null,
+  });
+  assert.deepEqual((await timeline.intervals('door', 110_000, 200_000)).away, [
+    { box: 'south', startMs: 110_000, endMs: 150_000 },
+    { box: 'west', startMs: 130_000, endMs: 140_000 },
+  ]);
+  assert.deepEqual((await timeline.intervals('door', 160_000, 200_000)).away, undefined);
 });

@@ -57,7 +57,7 @@ const list = (rig: CopierRig, box: string) =>
         pathOf: (cameraId) => copiesPath(rig.copiesDir, cameraId),
         otherPathOf: (other, cameraId) => copiesPath(otherDir(rig.copiesDir, other), cameraId),
       },
-      others: { of: async () => [] },
+      others: { of: async () => [], unheard: () => [] },
     },
   );
 

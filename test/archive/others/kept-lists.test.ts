@@ -164,3 +164,98 @@ test('what a box wrote when it was lost lasts until it was heard last, also afte
   await lists.poll();
   assert.equal((await known.of(CAMERA, false))[1]!.endMs, startMs + 25 * HOUR_MS, 'none is longer');
 });
+
+test('where a box is merely late with one camera, the others are not made to wait for it', async (t) => {
+  const { clock, folder, lists, asked, state } = twoBoxes(t);
+  writeClosed(folder, { startMs: START_MS });
+  await lists.poll();
+  state.silentOf = CAMERA;
+  const waiting = lists.refresh(CAMERA, 0, 1_000);
+  await until('it is asked', () => asked.at(-1) === `list ${CAMERA}`);
+  clock.advance(1_000);
+  await waiting;
+  asked.length = 0;
+  await lists.refresh(CAMERA, 0, 1_000);
+  assert.deepEqual(asked, [], 'not even asked, for a while');
+  await lists.refresh('gate', 0, 1_000);
+  assert.deepEqual(asked, ['list gate']);
+  assert.equal(lists.isCurrent('gate', 1_000), true);
+});
+
+test('what becomes news while a list is on its way is asked for when that is here', async (t) => {
+  const { clock, folder, lists, known, asked, state } = twoBoxes(t);
+  writeClosed(folder, { startMs: START_MS });
+  await lists.poll();
+  const held = state.hold();
+  const first = lists.refresh(CAMERA, 0, 60_000);
+  await until('it was answered', () => held.isAnswered);
+  writeClosed(folder, { startMs: START_MS + HOUR_MS });
+  clock.advance(2_000);
+  const polled = lists.poll();
+  await until('the news is known', () => !lists.isCurrent(CAMERA, HOUR_MS));
+  held.release();
+  await Promise.all([first, polled]);
+  assert.equal((await known.of(CAMERA, true)).length, 2);
+  assert.equal(asked.filter((one) => one === `list ${CAMERA}`).length, 3);
+});
+
+test('a camera that is refused is asked for ever less often, and holds up no other one', async (t) => {
+  const { archiveDir, clock, folder, lists, known, asked, lines, state } = twoBoxes(t);
+  writeClosed(folder, { startMs: START_MS });
+  writeClosed(join(archiveDir, 'gate'), { startMs: START_MS });
+  state.refused = CAMERA;
+  const minutes = async (count: number): Promise<number> => {
+    asked.length = 0;
+    for (let passed = 0; passed < count * 60; passed += 2) {
+      clock.advance(2_000);
+      await lists.poll();
+    }
+    return asked.filter((one) => one === `list ${CAMERA}`).length;
+  };
+  await minutes(20);
+  assert.equal((await known.of('gate', true)).length, 1);
+  assert.ok((await minutes(60)) <= 7);
+  assert.equal(lines.filter(({ level }) => level === 'warn').length, 1, 'it is told once');
+  state.refused = null;
+  assert.ok((await minutes(20)) <= 2);
+  assert.equal((await known.of(CAMERA, true)).length, 1);
+  assert.equal(lines.filter(({ level }) => level === 'info').length, 1);
+});
+
+test('where nothing can be written here, boxes make lists for nothing once a minute at most', async (t) => {
+  const { archiveDir, clock, lists, runner, asked } = twoBoxes(t);
+  for (const cameraId of ['a', 'b', 'c']) writeClosed(join(archiveDir, cameraId), { startMs: START_MS });
+  runner.failing = 'takeRows';
+  const minutes = async (count: number): Promise<number> => {
+    asked.length = 0;
+    for (let passed = 0; passed < count * 60; passed += 2) {
+      clock.advance(2_000);
+      await lists.poll();
+      await lists.refresh('b', 0, 1_000);
+    }
+    return asked.filter((one) => one !== 'news').length;
+  };
+  await minutes(5);
+  assert.ok((await minutes(10)) <= 11);
+  runner.failing = null;
+  await minutes(2);
+  assert.equal(lists.isCurrent('a', HOUR_MS) && lists.isCurrent('c', HOUR_MS), true);
+});
+
+test('what a box has is not known any more where it tells no news for a while, until it does', async (t) => {
+  const { clock, folder, lists, state } = twoBoxes(t);
+  writeClosed(folder, { startMs: START_MS });
+  const isCurrentAfter = async (seconds: number): Promise<boolean> => {
+    for (let passed = 0; passed < seconds; passed += 2) {
+      clock.advance(2_000);
+      await lists.poll();
+    }
+    return lists.isCurrent(CAMERA, HOUR_MS);
+  };
+  assert.equal(await isCurrentAfter(60), true);
+  state.isHere = false;
+  assert.equal(await isCurrentAfter(10), true);
+  assert.equal(await isCurrentAfter(10), false);
+  state.isHere = true;
+  assert.equal(await isCurrentAfter(2), true);
+});

@@ -48,3 +48,36 @@ test('a box without an address can not be asked: what it has stays, and that is 
   assert.deepEqual(left, [{ box: 'north', code: null }]);
   assert.ok(asked.length > 0 && asked.every((one) => one.startsWith('south')), asked.join());
 });
+
+test('boxes that live and do not tell what they have of a camera are known, until they do', async (t) => {
+  const boxes = [near('north'), { ...near('south'), address: null }, near('west', false)];
+  const { others, asks, nothing, clock } = othersRig(t, boxes);
+  const hanging: ((fault: Error) => void)[] = [];
+  asks.ask = () => new Promise((_, reject) => hanging.push(reject));
+  const listed = async (): Promise<readonly string[]> => {
+    const list = others.of(CAMERA, true);
+    const passing = setInterval(() => clock.advance(500), 1);
+    await list;
+    clearInterval(passing);
+    return others.unheard(CAMERA);
+  };
+  assert.deepEqual(others.unheard(CAMERA), [], 'nobody has asked');
+  assert.deepEqual(await listed(), ['north', 'south']);
+  boxes[1] = near('south');
+  asks.ask = nothing;
+  for (const reject of hanging) reject(new AppError('relay_stalled', 'it does not answer in time'));
+  await new Promise((resolve) => setImmediate(resolve));
+  clock.advance(30_000);
+  assert.deepEqual(await listed(), []);
+  // What is being written there is asked for again and again.
+  const restarted = othersRig(t, [near('south')]);
+  restarted.write('south', [rowOf('south', clock.wallMs() - HOUR_MS, null)]);
+  await restarted.others.of(CAMERA, true);
+  assert.deepEqual(restarted.others.unheard(CAMERA), []);
+  restarted.asks.ask = async () => {
+    throw new AppError('relay_unreachable', 'it does not listen');
+  };
+  restarted.clock.advance(12_000);
+  assert.equal((await restarted.others.of(CAMERA, true)).length, 1);
+  assert.deepEqual(restarted.others.unheard(CAMERA), ['south']);
+});

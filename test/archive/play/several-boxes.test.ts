@@ -47,8 +47,10 @@ const twoBoxes = (t: TestContext) => {
     );
   const folder = join(archiveDir, CAMERA_ID);
   const [own, other] = [listed(archiveDir, 'north'), listed(folder, 'south')];
+  const unheard: string[] = [];
   const recordings = {
     isShared: true,
+    unheard: () => unheard,
     list: async () =>
       [...(await own.list(CAMERA_ID)), ...(await other.list('south'))].sort((a, b) => a.startMs - b.startMs),
     find: (_: string, fileName: string, box: string | null = null) =>
@@ -68,8 +70,8 @@ const twoBoxes = (t: TestContext) => {
     if (box !== 'north') linkSync(path, `${join(folder, basename(path))} ${box}`);
     return path;
   };
-  const clip = async (): Promise<string[]> => {
-    const made = await playback.clip(CAMERA_ID, { fromMs: FROM_MS, toMs: TO_MS });
+  const clip = async (fromMs = FROM_MS, toMs = TO_MS): Promise<string[]> => {
+    const made = await playback.clip(CAMERA_ID, { fromMs, toMs });
     const pieces: Buffer[] = [];
     for await (const piece of made.read()) pieces.push(piece);
     made.close();
@@ -89,7 +91,7 @@ const twoBoxes = (t: TestContext) => {
         ),
       ),
     ).length;
-  return { archiveDir, epochs, put, clip, playlist, read, playback, frames };
+  return { archiveDir, epochs, unheard, put, clip, playlist, read, playback, frames };
 };
 
 test('over a hand-over each frame that the camera sent is exported, played and handed out once', async (t) => {
@@ -160,4 +162,16 @@ test('of a moment the picture is that of the later claim, of one that it has not
   assert.deepEqual([await wallOf(20), await wallOf(50)], [keyMs(15) + 7, keyMs(45)]);
   epochs['south'] = 0;
   assert.equal(await wallOf(20), keyMs(15));
+});
+
+test('where it is not known what a box has, a clip is refused unless all of its time is shown; players get the rest', async (t) => {
+  const { put, clip, playlist, read, unheard } = twoBoxes(t);
+  put('north', 0, 60);
+  unheard.push('south');
+  await assert.rejects(clip(), { code: 'box_unavailable', message: /the box south/ });
+  assert.match(await playlist(), /segment\.ts/);
+  assert.equal(await read(), 60);
+  assert.ok((await clip(START_MS + 1, START_MS + 59 * FRAME_MS)).length > 0);
+  unheard.pop();
+  assert.deepEqual(await clip(), source);
 });
