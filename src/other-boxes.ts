@@ -35,8 +35,12 @@ export const clusterNow = ({
   store,
 }: Pick<Storage, 'cluster' | 'store'>): ArchiveDeps['cluster'] => {
   if (cluster === null) return undefined;
-  return () => ({
-    boxes: cluster.boxes.boxes.filter(({ isHere }) => isHere).map(({ name }) => name),
-    cameraIds: store.cameras.list().flatMap(({ id }) => (cluster.owners.has(id) ? [id] : [])),
-  });
+  return () => {
+    const { boxes, hasMajority, isSettled } = cluster.boxes;
+    return {
+      boxes: boxes.filter(({ isHere }) => isHere).map(({ name }) => name),
+      isSure: hasMajority && isSettled,
+      cameraIds: store.cameras.list().flatMap(({ id }) => (cluster.owners.has(id) ? [id] : [])),
+    };
+  };
 };

@@ -6,6 +6,7 @@ import type { S3Client } from '../../s3/s3-client.js';
 import { closedName } from '../files/file-name.js';
 import { KnownNames } from '../files/known-names.js';
 import { EraOrder } from '../keep/clock-eras.js';
+import { Absences } from './absences.js';
 import { Backlog, type Due, dueKey } from './backlog.js';
 import { RecordingCopier } from './copy-recording.js';
 import { CopyTable } from './copy-table.js';
@@ -113,6 +114,7 @@ export class Copier {
     });
     this.#departures = new Departures(options, {
       ...{ client, log, nowMs, notes, outbox, others },
+      absences: new Absences(join(copiesDir, 'absences.json'), nowMs),
       wallMs: () => clock.wallMs(),
       onChange: (cameraId) => this.#backlog.forget(cameraId),
     });

@@ -10,6 +10,7 @@ import { EraOrder } from '../keep/clock-eras.js';
 import { protectionBy } from '../keep/delete-files.js';
 import { longestHoleMs, type TimeSpan } from '../keep/kept-spans.js';
 import { isPieceOf, type Recording } from '../list/recording.js';
+import type { Absences } from './absences.js';
 import { type Copy, copyKey, keyOf, timesOfKey } from './copy.js';
 import type { CopyTable } from './copy-table.js';
 import { faultWords } from './fault-words.js';
@@ -31,6 +32,7 @@ export type DeparturesDeps = {
   readonly outbox: Outbox;
   /** What other boxes put there; nothing: this one is alone. */
   readonly others?: OtherCopies | undefined;
+  readonly absences?: Absences | undefined;
   /** What is in the store of a camera is otherwise now. */
   readonly onChange: (cameraId: string) => void;
 };
@@ -223,6 +225,12 @@ export class Departures {
         faults.push(fault);
       }
     }
+    const { others, absences } = this.#deps;
+    try {
+      if (cluster !== undefined && others !== undefined) absences?.look(cluster, others.boxes);
+    } catch (fault) {
+      faults.push(fault);
+    }
     try {
       this.#expireOfOthers(cluster);
     } catch (fault) {
@@ -232,22 +240,25 @@ export class Departures {
   }
 
   /**
-   * What a box put there that is away is deleted by whoever has its camera now, a month later than by itself; of a purged
-   * camera all of it by anybody.
+   * What a box put there that has been away for a month is deleted by whoever has its camera now, a month later than by itself;
+   * of a purged camera all of it by anybody.
    */
   #expireOfOthers(cluster: ClusterNow | undefined): void {
-    if (cluster === undefined) return;
-    const [here, owned] = [new Set(cluster.boxes), new Set(cluster.cameraIds)];
-    for (const [box, notes] of this.#deps.others ?? [])
+    const { others, absences } = this.#deps;
+    if (cluster === undefined || others === undefined) return;
+    const owned = new Set(cluster.cameraIds);
+    for (const [box, notes] of others) {
+      const isGone = absences?.isAwayFor(box, AWAY_MS) === true;
       for (const [cameraId, count] of [...notes.kept]) {
         const isPurged = this.#beforeMs.get(cameraId) === Number.POSITIVE_INFINITY;
-        if (count === 0 || !(isPurged || (owned.has(cameraId) && !here.has(box)))) continue;
+        if (count === 0 || !(isPurged || (owned.has(cameraId) && isGone))) continue;
         notes.leave(cameraId, (copies, index) => {
           const { startMs, endMs } = timesOfKey(copies.keyAt(index));
           return this.isDue(cameraId, startMs, endMs, AWAY_MS);
         });
       }
-    this.#deps.others?.removeBare();
+    }
+    others.removeBare();
   }
 
   /**

@@ -46,7 +46,12 @@ export type CopyExpiry = {
 };
 
 /** Who is here, and what this box has. */
-export type ClusterNow = { readonly boxes: readonly string[]; readonly cameraIds: readonly string[] };
+export type ClusterNow = {
+  readonly boxes: readonly string[];
+  /** Whoever isn't among them is away: a majority is heard. */
+  readonly isSure: boolean;
+  readonly cameraIds: readonly string[];
+};
 
 /** How copying goes. */
 export type CopyState = {

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { Absences } from '../../../src/archive/offsite/absences.js';
 import { Departures, type DeparturesDeps } from '../../../src/archive/offsite/departures.js';
 import { Notes } from '../../../src/archive/offsite/notes.js';
+import { OtherCopies } from '../../../src/archive/offsite/other-copies.js';
 import { Outbox } from '../../../src/archive/offsite/outbox.js';
 import type { S3Object } from '../../../src/s3/s3-client.js';
 import { tempFolder } from '../../support/temp-folder.js';
@@ -31,6 +33,8 @@ export class Departing {
   };
   notes!: Notes;
   outbox!: Outbox;
+  /** What other boxes put there. */
+  others!: OtherCopies;
   departures!: Departures;
 
   constructor(t: TestContext) {
@@ -45,11 +49,14 @@ export class Departing {
     const nowMs = (): number => this.nowMs;
     this.notes = new Notes(copiesDir, { nowMs, leaveMs: 60_000 });
     this.outbox = new Outbox(join(copiesDir, 'outbox.json'), () => this.notes.doubtAll());
-    const { notes, outbox } = this;
+    this.others = new OtherCopies(copiesDir, { nowMs, leaveMs: 60_000 });
+    const absences = new Absences(join(copiesDir, 'absences.json'), nowMs);
+    const { notes, outbox, others } = this;
     this.departures = new Departures(
       { archiveDir, box: 'box' },
       {
         ...{ client, log: this.logged.log, nowMs, wallMs: () => this.wallMs, notes, outbox },
+        ...{ others, absences },
         onChange: () => {},
       },
     );
