@@ -161,16 +161,21 @@ const readFile = (path: string, recordedToMs: number, reading: Reading): void =>
   }
 };
 
+/** `silent`: boxes that didn't answer; what was seen there is left out, as that of boxes is that are away. */
 const readStored = (
   { place, bytes }: NonNullable<SidecarPlace['stored']>,
   recordedToMs: number,
   reading: Reading,
+  silent: Set<string>,
 ): void => {
+  const { ofBox } = place;
+  if (ofBox !== undefined && silent.has(ofBox)) return;
   try {
     reading.readFile(new StoredBytes(place, bytes), bytes, recordedToMs);
   } catch (fault) {
+    if (ofBox !== undefined && codeOf(fault) === 'box_unavailable') silent.add(ofBox);
     // The store has lost it, or the recording was deleted meanwhile.
-    if (codeOf(fault) !== 'not_found') throw fault;
+    else if (codeOf(fault) !== 'not_found') throw fault;
   }
 };
 
@@ -197,12 +202,13 @@ export const readDetections = (input: ReadDetectionsInput): ReadDetections => {
   const { folder, sidecars, limit, behind } = input;
   const fromMs = Math.max(input.fromMs, (behind?.timeUs ?? 0) / 1_000);
   const reading = new Reading({ ...input, fromMs });
+  const silent = new Set<string>();
   for (const [index, { name, startMs, endMs, stored }] of sidecars.entries()) {
     if (index >= MAX_FILES || reading.isSpent) reading.end(startMs);
     if (reading.isOver) break;
     if (reading.isSpent) continue;
     if (stored === undefined) readFile(join(folder, name), endMs, reading);
-    else readStored(stored, endMs, reading);
+    else readStored(stored, endMs, reading, silent);
   }
   const { horizonMs } = reading;
   const whole = reading.found.filter(({ wallMs }) => wallMs < horizonMs).sort((a, b) => a.wallMs - b.wallMs);

@@ -27,7 +27,7 @@ export class RangeReader {
   readonly #clock: Pick<Clock, 'after' | 'monotonicMs'>;
   readonly #onAway: () => void;
   readonly #maxCachedBytes: number;
-  /** Blocks by object and number; the one asked for last is the last one. */
+  /** Blocks by object, its length and number, as what was seen grows; the one asked for last is the last one. */
   readonly #blocks = new Map<string, Promise<Buffer>>();
   /** When the store is tried again; null: it answered last time. */
   #againMs: number | null = null;
@@ -75,7 +75,7 @@ export class RangeReader {
   }
 
   #block(object: string, objectBytes: number, number: number): Promise<Buffer> {
-    const key = `${number} ${object}`;
+    const key = `${number} ${objectBytes} ${object}`;
     const known = this.#blocks.get(key);
     this.#blocks.delete(key);
     const startByte = number * BLOCK_BYTES;

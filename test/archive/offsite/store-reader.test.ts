@@ -30,7 +30,7 @@ const setUp = () => {
   });
   const ask = async (startByte: number, endByte: number) =>
     reader.answer({ object: 'a', objectBytes: OBJECT.length, startByte, endByte });
-  return { store, clock, ask, told };
+  return { store, clock, ask, told, reader };
 };
 
 test('small pieces are read in blocks, and once; large ones as they are', async () => {
@@ -102,4 +102,18 @@ test('a clock that is wrong is so for all objects', async () => {
   assert.equal((await ask(0, 8)).outcome, 'away');
   assert.equal((await ask(BLOCK_BYTES, BLOCK_BYTES + 8)).outcome, 'away');
   assert.equal(store.asked.length, 1);
+});
+
+test('of an object that has grown what is new is read, too', async () => {
+  const { reader } = setUp();
+  for (const objectBytes of [1_000, 1_500]) {
+    const { outcome, bytes } = await reader.answer({
+      object: 'b',
+      objectBytes,
+      startByte: 0,
+      endByte: objectBytes,
+    });
+    assert.equal(outcome, 'read');
+    assert.ok(bytes?.equals(OBJECT.subarray(0, objectBytes)), `${objectBytes}`);
+  }
 });
