@@ -12,8 +12,11 @@ const stats = new ThreadStats(systemClock);
 stats.start();
 port.postMessage({ type: 'thread', stats: stats.shared } satisfies FromReader);
 const setup = workerData as ReaderSetup;
-const tellAway = (): void => port.postMessage({ type: 'away' } satisfies FromReader);
-const reader = openStoreReader(setup, systemClock, tellAway);
+const tell = (message: FromReader): void => port.postMessage(message);
+const reader = openStoreReader(setup, systemClock, {
+  onAway: () => tell({ type: 'away' }),
+  onGone: (cameraId) => tell({ type: 'gone', cameraId }),
+});
 serveMailbox(setup.mailbox, (question) => reader.answer(question));
 
 // Whoever waits for an answer has its own patience.

@@ -126,7 +126,9 @@ export class Recordings {
       this.#stored?.ofOthers(cameraId) ?? [],
       this.#others?.of(cameraId, true) ?? [],
     ]);
-    return withOthers(this.#shownOf(stored.length === 0 ? own : [...own, ...stored].sort(byStart)), others);
+    const known = stored.length === 0 ? own : [...own, ...stored].sort(byStart);
+    // What is a piece at another box may be in the store as a whole: so all are looked at together.
+    return this.#shownOf(withOthers(known, others));
   }
 
   /** Other boxes of which isn't known now what they have of a camera, by when it was listed last. */

@@ -42,12 +42,14 @@ export const withAllStored = (here: readonly Recording[], stored: ByName): Recor
   ];
 };
 
+const isOfStore = ({ stored }: Recording): boolean => stored?.isAlone === true && stored.ofBox === undefined;
+
 /** Of recordings in their order each that is a piece of what the store has as a whole. */
 const eachPiece = (
   sorted: readonly Recording[],
   onPiece: (piece: Recording, whole: Recording) => void,
 ): void => {
-  const wholes = sorted.filter(({ stored }) => stored?.isAlone === true);
+  const wholes = sorted.filter(isOfStore);
   if (wholes.length === 0) return;
   let [first, next] = [0, 0];
   for (const recording of sorted) {
@@ -69,11 +71,11 @@ const withoutPieces = (sorted: readonly Recording[]): readonly Recording[] => {
   return without(sorted, pieces);
 };
 
-/** While the store can't be reached nobody can read a whole: then it is hidden where the disk has pieces of it. */
+/** While the store can't be reached nobody can read a whole: then it is hidden where a disk has pieces of it, be it another box's that is here. */
 const withoutAbsent = (sorted: readonly Recording[]): readonly Recording[] => {
   const absent = new Set<Recording>();
   eachPiece(sorted, (piece, whole) => {
-    if (piece.stored?.isAlone !== true) absent.add(whole);
+    if (!isOfStore(piece) && piece.isAway !== true) absent.add(whole);
   });
   return withoutPieces(without(sorted, absent));
 };

@@ -42,6 +42,7 @@ export class CopierThread {
     if (message.type === 'held') this.#copier.hold(message.held);
     else if (message.type === 'look') this.#copier.look();
     else if (message.type === 'doubt') this.#copier.doubt();
+    else if (message.type === 'relist') this.#copier.relist(message.cameraId);
     else if (message.type === 'expire') this.#try(() => this.#copier.expire(message.expiry));
     else if (message.type === 'epoch') {
       this.#asked.get(message.id)?.(message.epoch);

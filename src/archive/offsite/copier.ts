@@ -187,6 +187,12 @@ export class Copier {
     this.look();
   }
 
+  /** What other boxes are known to have put there of a camera isn't so. */
+  relist(cameraId: string): void {
+    this.#otherLists?.again(cameraId);
+    this.look();
+  }
+
   /** They are no recordings any more, and will be deleted in the store; how many of them are known. */
   forget(cameraId: string, unwanted: Unwanted): number {
     this.#isDirty = true;

@@ -84,6 +84,8 @@ export type ToCopier =
   | { readonly type: 'look' }
   /** It was away for whoever reads there. */
   | { readonly type: 'doubt' }
+  /** Something that is known to be there of a camera isn't. */
+  | { readonly type: 'relist'; readonly cameraId: string }
   | { readonly type: 'expire'; readonly expiry: CopyExpiry }
   | {
       readonly type: 'forget';

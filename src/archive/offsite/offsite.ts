@@ -84,7 +84,9 @@ export class Offsite {
     this.#otherBoxes = otherBoxes(setup.copiesDir);
     const { address, ca } = setup;
     const onAway = (): void => this.#thread?.send({ type: 'doubt' });
-    this.#reading = new ReadingThread({ address, ca, mailbox: this.mailbox }, { ...deps, onAway });
+    const onGone = (cameraId: string): void => this.#thread?.send({ type: 'relist', cameraId });
+    const setUp = { address, ca, mailbox: this.mailbox };
+    this.#reading = new ReadingThread(setUp, { ...deps, onAway, onGone });
   }
 
   /** As far as it was heard; null: nothing was yet. */

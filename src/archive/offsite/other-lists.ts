@@ -22,6 +22,8 @@ const DAY_MS = 86_400_000;
 const NEW_MS = 2 * DAY_MS;
 const LATE_MS = 14 * DAY_MS;
 const ALL_AGAIN_MS = DAY_MS;
+/** Where the store goes on to list what it doesn't give. */
+const LEAST_AGAIN_MS = 60_000;
 
 /** Asks the store again and again for what other boxes put there, one camera after another. */
 export class OtherLists {
@@ -30,6 +32,8 @@ export class OtherLists {
   readonly #cameras = new Set<string>();
   /** From when on each is listed whole. */
   readonly #wholeMs = new Map<string, number>();
+  /** When each was listed last. */
+  readonly #listedMs = new Map<string, number>();
   #nextMs = Number.NEGATIVE_INFINITY;
 
   constructor(deps: OtherListsDeps) {
@@ -41,7 +45,20 @@ export class OtherLists {
     const all = new Set(cameraIds);
     for (const cameraId of this.#cameras) if (!all.has(cameraId)) this.#cameras.delete(cameraId);
     for (const cameraId of all) this.#cameras.add(cameraId);
-    for (const cameraId of this.#wholeMs.keys()) if (!all.has(cameraId)) this.#wholeMs.delete(cameraId);
+    for (const times of [this.#wholeMs, this.#listedMs])
+      for (const cameraId of times.keys()) if (!all.has(cameraId)) times.delete(cameraId);
+  }
+
+  /** All of this one is asked for next. */
+  again(cameraId: string): void {
+    const nowMs = this.#deps.nowMs();
+    const isJustListed = nowMs < (this.#listedMs.get(cameraId) ?? Number.NEGATIVE_INFINITY) + LEAST_AGAIN_MS;
+    if (isJustListed || !this.#cameras.has(cameraId)) return;
+    this.#wholeMs.delete(cameraId);
+    const others = [...this.#cameras].filter((other) => other !== cameraId);
+    this.#cameras.clear();
+    for (const next of [cameraId, ...others]) this.#cameras.add(next);
+    this.#nextMs = Math.min(this.#nextMs, nowMs);
   }
 
   /** How long there is nothing to ask. */
@@ -79,6 +96,8 @@ export class OtherLists {
     });
     if (!found.isListed) return;
     others.take(cameraId, found.ofOthers, fromMs, departures.wishedOf(cameraId));
-    if (isWhole) this.#wholeMs.set(cameraId, nowMs() + ALL_AGAIN_MS);
+    if (!isWhole) return;
+    this.#wholeMs.set(cameraId, nowMs() + ALL_AGAIN_MS);
+    this.#listedMs.set(cameraId, nowMs());
   }
 }

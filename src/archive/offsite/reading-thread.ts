@@ -16,12 +16,15 @@ export type ReadingThreadDeps = {
   readonly log: Logger;
   readonly threads: ThreadRegister;
   readonly onAway: () => void;
+  readonly onGone: (cameraId: string) => void;
 };
 
 export type FromReader =
   | { readonly type: 'thread'; readonly stats: SharedArrayBuffer }
   /** The store didn't answer: every few seconds at most. */
-  | { readonly type: 'away' };
+  | { readonly type: 'away' }
+  /** It hasn't what is known to be there of a camera. */
+  | { readonly type: 'gone'; readonly cameraId: string };
 
 const NAME = 'archive-store-reader';
 const STOP_TIMEOUT_MS = 2_000;
@@ -48,6 +51,7 @@ export class ReadingThread {
       {
         onMessage: (message: FromReader) => {
           if (message.type === 'away') this.#deps.onAway();
+          else if (message.type === 'gone') this.#deps.onGone(message.cameraId);
           else this.#forget = this.#deps.threads.add(NAME, message.stats);
         },
         onLost: (reason) => {

@@ -143,7 +143,8 @@ export class RecordingLocator {
       const isOther = recording.box !== this.#box;
       if (isOther && isPartial) continue;
       const span = { fromMs: Math.max(recording.startMs, fromMs), toMs: Math.min(recording.endMs, toMs) };
-      if (longestHoleMs(span, sorted) > LEAST_HOLE_MS) throw fault;
+      // What is elsewhere is known by what was told: pieces of it may be there that aren't known yet.
+      if (longestHoleMs(span, sorted) > LEAST_HOLE_MS) throw isOther && isGone(fault) ? listedAnew() : fault;
     }
   }
 
@@ -274,6 +275,11 @@ const partsBetween = (
   while (end > first && toMs - parts.wallMs[end - 1]! < LEAST_OVERLAP_MS) end -= 1;
   return first < end ? { first, end } : null;
 };
+
+const listedAnew = (): AppError =>
+  archiveError('recording_changed', 'a recording of another box is not there any more: all are listed anew', {
+    retryAfterSec: 2,
+  });
 
 const nothingRecorded = (): AppError => archiveError('not_found', 'nothing was recorded in this time');
 

@@ -95,6 +95,22 @@ test('boxes of a cluster leave each other what they copied, by the claims in its
   await until('the other one knows that it is gone', () => knownOf(south, 'north').length === 0);
 });
 
+test('what turns out to be gone of another box is asked for anew, though all was asked for just before', {
+  skip,
+}, async (t) => {
+  const { north, south, objects } = await twoBoxes(t);
+  // The days that it asks for again and again are younger.
+  const limits = [{ cameraId: 'door', beforeMs: START_MS + DAY_MS }];
+  north.copier.expire(
+    expiry({ limits, cluster: { boxes: ['north', 'south'], isSure: true, cameraIds: ['door'] } }),
+  );
+  await until('it is gone', () => !existsSync(objects[0]));
+  await until('it is known no more', () => {
+    south.copier.relist('door');
+    return knownOf(south, 'north').length === 0;
+  });
+});
+
 test('what somebody deletes on request goes whichever box put it there', { skip }, async (t) => {
   const { north, objects } = await twoBoxes(t);
   north.copier.forget('door', { fromMs: START_MS, toMs: START_MS + DAY_MS, fileNames: [] });

@@ -24,9 +24,12 @@ class Store {
 
 const setUp = () => {
   const [store, clock] = [new Store(), new FakeClock()];
-  const told = { away: 0 };
-  const reader = new StoreReader(store, clock, () => {
-    told.away += 1;
+  const told = { away: 0, gone: [] as string[] };
+  const reader = new StoreReader(store, clock, {
+    onAway: () => {
+      told.away += 1;
+    },
+    onGone: (cameraId) => told.gone.push(cameraId),
   });
   const ask = async (startByte: number, endByte: number) =>
     reader.answer({ object: 'a', objectBytes: OBJECT.length, startByte, endByte });
@@ -78,9 +81,12 @@ test('while the store is away one tries every few seconds, and nobody waits for 
 });
 
 test('what is not there any more is no reason to call the store away', async () => {
-  const { store, ask } = setUp();
+  const { store, ask, reader, told } = setUp();
   store.fault = s3Error('s3_not_found', 'gone');
   assert.equal((await ask(0, 8)).outcome, 'gone');
+  const object = 'door/2026-11-21/2026-11-21_08-30-00_to_09-30-00_0_box.mp4';
+  await reader.answer({ object, objectBytes: 8, startByte: 0, endByte: 8 });
+  assert.deepEqual(told, { away: 0, gone: ['door'] }, 'its camera is to be listed anew');
   store.fault = null;
   assert.equal((await ask(0, 8)).outcome, 'read');
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { linkSync, mkdirSync, truncateSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { linkSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { closedName } from '../../../src/archive/files/file-name.js';
 import { Frames } from '../../../src/archive/frames/frames.js';
@@ -147,6 +147,17 @@ test('a recording that can not be played hides none', async (t) => {
   await assert.rejects(playback.clip(CAMERA_ID, { fromMs: FROM_MS, toMs: TO_MS }), {
     code: 'recording_unreadable',
   });
+});
+
+test('what another box has no more makes no clip shorter: all is listed anew', async (t) => {
+  const { put, clip, playlist } = twoBoxes(t);
+  put('north', 0, 30);
+  const path = put('south', 0, 60, 5_000);
+  rmSync(`${join(dirname(dirname(path)), basename(path))} south`);
+  await assert.rejects(clip(), { code: 'recording_changed' });
+  assert.ok(!(await playlist()).includes('box=south'));
+  rmSync(path);
+  assert.deepEqual(await clip(), source.slice(0, 30));
 });
 
 test('of a moment the picture is that of the later claim, of one that it has not that of the other box', async (t) => {
