@@ -1,14 +1,15 @@
 import type { Clock } from '../../base/clock.js';
+import { AppError } from '../../base/errors.js';
 import { Turns, type TurnsOptions } from '../../base/turns.js';
-import { archiveError } from '../archive-error.js';
+import { archiveError, isGone } from '../archive-error.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import { coverageOf, type Gap, type GapReason } from '../list/intervals.js';
 import type { Recording } from '../list/recording.js';
 import { chooseParts } from '../parts/choose-parts.js';
-import { type RecordingLocator, twice } from '../play/locator.js';
+import { type RecordingLocator, twice, type Unshown, unshownOf } from '../play/locator.js';
 import { FrameReading } from './frame-reading.js';
 import { Gops } from './gops.js';
-import { type FramesWanted, type Step, stepsOf } from './selection.js';
+import { type FrameGap, type FramesWanted, type Step, stepsOf } from './selection.js';
 
 /** A wall of nine that is scrubbed has two readings a tile, and some that are about to end. */
 const MAX_READINGS_A_VIEWER = 24;
@@ -77,13 +78,16 @@ export class Frames {
   async #stepsWithin(cameraId: string, wanted: FramesWanted): Promise<readonly Step[]> {
     const { locator } = this.#deps;
     const { all, located, missing } = await locator.locateWithin(cameraId, wanted.fromMs, wanted.toMs);
-    const gaps = this.#gaps(cameraId, all, wanted.fromMs, wanted.toMs);
     const runs = chooseParts(located.map((one) => new Gops(one)));
     const spans = runs.map(({ of, first, end }) => ({
       fromMs: of.wallMs(first),
       toMs: of.wallEndMs(end - 1),
     }));
     locator.assertShown(missing, wanted, spans, true);
+    const gaps = [
+      ...this.#gaps(cameraId, all, wanted.fromMs, wanted.toMs),
+      ...unshownOf(missing, wanted, spans).map(gapOf),
+    ].sort((a, b) => a.startMs - b.startMs);
     const steps = stepsOf(runs, gaps, wanted);
     if (steps.length === 0)
       throw missing[0]?.fault ?? archiveError('not_found', 'nothing was recorded in this time');
@@ -118,5 +122,11 @@ export class Frames {
     };
   }
 }
+
+/** The reason is the code that a clip of it would be refused with. */
+const gapOf = ({ span, fault }: Unshown): FrameGap => ({
+  ...{ startMs: span.fromMs, endMs: span.toMs },
+  reason: isGone(fault) ? 'deleted' : fault instanceof AppError ? fault.code : 'unknown',
+});
 
 const busy = () => archiveError('archive_busy', 'too many frames are read at once; try again');

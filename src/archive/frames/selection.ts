@@ -1,4 +1,4 @@
-import type { Gap } from '../list/intervals.js';
+import type { Span } from '../list/intervals.js';
 import type { Run } from '../parts/choose-parts.js';
 import type { Gops } from './gops.js';
 
@@ -14,8 +14,11 @@ export type FramesWanted = {
   readonly isBackwards: boolean;
 };
 
-/** A step of an answer: some GOPs of one file, by their numbers, or that nothing was recorded. */
-export type Step = { readonly gops: Gops; readonly numbers: readonly number[] } | { readonly gap: Gap };
+/** That nothing is there, since nothing was recorded (`GapReason`), or it can't be read. */
+export type FrameGap = Span & { readonly reason: string };
+
+/** A step of an answer: some GOPs of one file, by their numbers, or that there is nothing. */
+export type Step = { readonly gops: Gops; readonly numbers: readonly number[] } | { readonly gap: FrameGap };
 
 type Chosen = Extract<Step, { gops: Gops }> & { readonly startMs: number };
 
@@ -40,7 +43,7 @@ const spaced = (files: readonly Chosen[], { fromMs, toMs }: FramesWanted, everyM
 /** The steps of an answer: gaps stand where they were, between the files. Empty: nothing was recorded. */
 export const stepsOf = (
   runs: readonly Run<Gops>[],
-  gaps: readonly Gap[],
+  gaps: readonly FrameGap[],
   wanted: FramesWanted,
 ): readonly Step[] => {
   const { fromMs, toMs, everyMs, isBackwards } = wanted;

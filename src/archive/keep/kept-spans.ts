@@ -38,14 +38,19 @@ export const spansOf = (events: EventTimes['events']): TimeSpan[] =>
     })),
   );
 
-/** The longest stretch of a time that none of the spans has; they are in order. */
-export const longestHoleMs = ({ fromMs, toMs }: TimeSpan, spans: readonly TimeSpan[]): number => {
-  let longestMs = 0;
+/** Stretches of a time that none of the spans has; they are in order. */
+export const holesIn = ({ fromMs, toMs }: TimeSpan, spans: readonly TimeSpan[]): TimeSpan[] => {
+  const holes: TimeSpan[] = [];
   let atMs = fromMs;
   for (const span of spans) {
     if (span.toMs < atMs) continue;
-    longestMs = Math.max(longestMs, Math.min(span.fromMs, toMs) - atMs);
+    if (Math.min(span.fromMs, toMs) > atMs) holes.push({ fromMs: atMs, toMs: Math.min(span.fromMs, toMs) });
     atMs = span.toMs;
   }
-  return Math.max(longestMs, toMs - atMs);
+  if (toMs > atMs) holes.push({ fromMs: atMs, toMs });
+  return holes;
 };
+
+/** The longest of these. */
+export const longestHoleMs = (time: TimeSpan, spans: readonly TimeSpan[]): number =>
+  holesIn(time, spans).reduce((longestMs, { fromMs, toMs }) => Math.max(longestMs, toMs - fromMs), 0);

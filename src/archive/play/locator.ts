@@ -6,7 +6,7 @@ import { folderOf, readName } from '../files/archive-path.js';
 import { parseRecordingName } from '../files/file-name.js';
 import type { RecordingSource } from '../files/recording-source.js';
 import type { JobRunner } from '../jobs/jobs.js';
-import { longestHoleMs, type TimeSpan } from '../keep/kept-spans.js';
+import { holesIn, type TimeSpan } from '../keep/kept-spans.js';
 import { placeOf, type Recording } from '../list/recording.js';
 import { boxUnheard, meantOf } from '../list/with-others.js';
 import { boxAway } from '../offsite/stored-bytes.js';
@@ -49,6 +49,9 @@ export type LocatedWithin = {
 
 /** What of it overlaps a time. */
 export type LocatedRange = PartRange & Located;
+
+/** A stretch of one that nothing else shows. */
+export type Unshown = Missing & { readonly span: TimeSpan };
 
 /** What overlaps a range by less only touches it. */
 const LEAST_OVERLAP_MS = 1;
@@ -138,17 +141,16 @@ export class RecordingLocator {
     spans: readonly TimeSpan[],
     isPartial: boolean,
   ): void {
-    const sorted = spans.toSorted((a, b) => a.fromMs - b.fromMs);
-    for (const { recording, fault } of missing) {
-      const isOther = recording.box !== this.#box;
-      if (isOther && isPartial) continue;
-      const span = { fromMs: Math.max(recording.startMs, fromMs), toMs: Math.min(recording.endMs, toMs) };
-      // What is elsewhere is known by what was told: pieces of it may be there that aren't known yet.
-      if (longestHoleMs(span, sorted) > LEAST_HOLE_MS) throw isOther && isGone(fault) ? listedAnew() : fault;
+    for (const hole of unshownOf(missing, { fromMs, toMs }, spans)) {
+      if (hole.recording.box === this.#box) throw hole.fault;
+      if (!isPartial) throw ofOther(hole.fault);
     }
   }
 
-  /** All recordings of a camera, sorted by start, and the parts of the last one that has a picture by `atMs`. */
+  /**
+   * All recordings of a camera, sorted by start, and the parts of the last one that has a picture by `atMs`. Throws what is wrong with
+   * one that has a later picture by then.
+   */
   async locateBefore(
     cameraId: string,
     atMs: number,
@@ -158,7 +160,7 @@ export class RecordingLocator {
     const isOfOne = areOfOneBox(all);
     const at = isOfOne ? [] : begun.filter(({ endMs }) => endMs > atMs);
     const known = new Map<Recording, Located>();
-    let missed: unknown = null;
+    const missing: Missing[] = [];
     const look = async (recording: Recording): Promise<Located | null> => {
       try {
         const located = known.get(recording) ?? (await this.#partsOf(cameraId, recording));
@@ -166,7 +168,7 @@ export class RecordingLocator {
         return located;
       } catch (fault) {
         if (isOfOne && recording.box === this.#box) throw fault;
-        missed ??= fault;
+        if (!missing.some((one) => one.recording === recording)) missing.push({ recording, fault });
         return null;
       }
     };
@@ -176,9 +178,13 @@ export class RecordingLocator {
     }
     for (const recording of begun) {
       const located = await look(recording);
-      if (located !== null && hasBefore(located, atMs)) return { all, located };
+      if (located === null || !hasBefore(located, atMs)) continue;
+      const endMs = endBefore(located, atMs);
+      const later = missing.find((one) => Math.min(one.recording.endMs, atMs) - endMs > LEAST_HOLE_MS);
+      if (later !== undefined) throw ofOther(later.fault);
+      return { all, located };
     }
-    throw missed ?? nothingRecorded();
+    throw missing[0]?.fault ?? nothingRecorded();
   }
 
   /** A file that was open when its address was handed out may be closed by now, and have another name. */
@@ -235,6 +241,30 @@ export class RecordingLocator {
   }
 }
 
+/** Of a time what nothing shows since it can't be read, each stretch once. */
+export const unshownOf = (
+  missing: readonly Missing[],
+  { fromMs, toMs }: TimeSpan,
+  spans: readonly TimeSpan[],
+): Unshown[] => {
+  const unshown: Unshown[] = [];
+  const known = [...spans];
+  for (const one of missing) {
+    const { startMs, endMs } = one.recording;
+    const time = { fromMs: Math.max(startMs, fromMs), toMs: Math.min(endMs, toMs) };
+    known.sort((a, b) => a.fromMs - b.fromMs);
+    for (const span of holesIn(time, known)) {
+      if (span.toMs - span.fromMs <= LEAST_HOLE_MS) continue;
+      unshown.push({ ...one, span });
+      known.push(span);
+    }
+  }
+  return unshown;
+};
+
+/** What is elsewhere is known by what was told: where it isn't there any more pieces of it may be that aren't known yet. */
+const ofOther = (fault: unknown): unknown => (isGone(fault) ? listedAnew() : fault);
+
 const areOfOneBox = (recordings: readonly Recording[]): boolean =>
   recordings.every(({ box }) => box === recordings[0]!.box);
 
@@ -253,6 +283,13 @@ const asCandidate = (located: Located): Candidate & { readonly located: Located 
 /** Whether it has a picture by then, be it long before. */
 const hasBefore = ({ parts, recording }: Located, atMs: number): boolean =>
   parts.count > 0 ? parts.wallMs[0]! <= atMs : recording.isOpen;
+
+/** Where its last picture by then ends. */
+const endBefore = ({ parts }: Located, atMs: number): number => {
+  let part = parts.count - 1;
+  while (part > 0 && parts.wallMs[part]! > atMs) part -= 1;
+  return part < 0 ? atMs : Math.min(parts.wallEndMs(part), atMs);
+};
 
 /** Whether it shows that very moment; what is being written goes on behind its last part. */
 const hasMoment = (located: Located, atMs: number): boolean => {

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { closedName } from '../../../src/archive/files/file-name.js';
 import { Frames } from '../../../src/archive/frames/frames.js';
+import type { Recording } from '../../../src/archive/list/recording.js';
 import { Recordings } from '../../../src/archive/list/recordings.js';
 import { RecordingLocator } from '../../../src/archive/play/locator.js';
 import { Playback } from '../../../src/archive/play/playback.js';
@@ -13,7 +14,7 @@ import type { VideoStream } from '../../support/elementary-stream.js';
 import { fixturePath, fixtures } from '../../support/fixtures.js';
 import { tempFolder } from '../../support/temp-folder.js';
 import { CAMERA_ID, film, START_MS, textOf } from '../filmed.js';
-import { framesOf, readAll } from '../frames/read-all.js';
+import { framesOf, gapsOf, readAll } from '../frames/read-all.js';
 import { InlineRunner } from '../inline-runner.js';
 import { nobodyWrites } from '../nobody-writes.js';
 
@@ -46,13 +47,18 @@ const twoBoxes = (t: TestContext) => {
       { runner, live: nobodyWrites, maker: { box, epochsOf: () => () => epochs[box]! } },
     );
   const folder = join(archiveDir, CAMERA_ID);
+  const state = { isSouthAway: false };
   const [own, other] = [listed(archiveDir, 'north'), listed(folder, 'south')];
   const unheard: string[] = [];
   const recordings = {
     isShared: true,
     unheard: () => unheard,
-    list: async () =>
-      [...(await own.list(CAMERA_ID)), ...(await other.list('south'))].sort((a, b) => a.startMs - b.startMs),
+    list: async () => {
+      const ofSouth = (await other.list('south')).map(
+        (one): Recording => (state.isSouthAway ? { ...one, isAway: true } : one),
+      );
+      return [...(await own.list(CAMERA_ID)), ...ofSouth].sort((a, b) => a.startMs - b.startMs);
+    },
     find: (_: string, fileName: string, box: string | null = null) =>
       box === null || box === 'north' ? own.find(CAMERA_ID, fileName) : other.find(box, fileName),
   };
@@ -81,17 +87,16 @@ const twoBoxes = (t: TestContext) => {
   };
   const playlist = async (): Promise<string> =>
     textOf(await playback.rangePlaylist(CAMERA_ID, { fromMs: FROM_MS, toMs: TO_MS, session: null }));
-  const read = async (): Promise<number> =>
-    framesOf(
-      await readAll(
-        await frames.read(
-          CAMERA_ID,
-          { fromMs: FROM_MS, toMs: TO_MS, keysOnly: false, everyMs: null, isBackwards: false },
-          'eve',
-        ),
+  const messages = async () =>
+    readAll(
+      await frames.read(
+        CAMERA_ID,
+        { fromMs: FROM_MS, toMs: TO_MS, keysOnly: false, everyMs: null, isBackwards: false },
+        'eve',
       ),
-    ).length;
-  return { archiveDir, epochs, unheard, put, clip, playlist, read, playback, frames };
+    );
+  const read = async (): Promise<number> => framesOf(await messages()).length;
+  return { archiveDir, epochs, unheard, state, put, clip, playlist, messages, read, playback, frames };
 };
 
 test('over a hand-over each frame that the camera sent is exported, played and handed out once', async (t) => {
@@ -185,4 +190,35 @@ test('where it is not known what a box has, a clip is refused unless all of its 
   assert.ok((await clip(START_MS + 1, START_MS + 59 * FRAME_MS)).length > 0);
   unheard.pop();
   assert.deepEqual(await clip(), source);
+});
+
+test('where the box is away that has a moment no earlier picture is taken for it, and frames of a time say so', async (t) => {
+  const { put, frames, messages, playlist, read, state } = twoBoxes(t);
+  put('north', 0, 15);
+  put('south', 0, 60, 5_000);
+  put('north', 0, 15, 9_000);
+  const pictureMs = async (atMs: number): Promise<number> => {
+    const wanted = { atMs: START_MS + atMs, keysOnly: true };
+    const [picture] = framesOf(await readAll(await frames.read(CAMERA_ID, wanted, 'eve')));
+    return Math.round(picture!.wallUs / 1000 - START_MS);
+  };
+  const gaps = async () =>
+    gapsOf(await messages())
+      .filter(({ fromUs }) => fromUs > START_MS * 1000)
+      .map(({ reason, fromUs }) => [reason, Math.round(fromUs / 1000 - START_MS) >= 4_990]);
+  assert.equal(await pictureMs(6_000), 5_000 + Math.round(15 * FRAME_MS));
+  assert.equal((await gaps()).filter(([reason]) => reason === 'box_unavailable').length, 0);
+  state.isSouthAway = true;
+  const refused = { code: 'box_unavailable', details: { box: 'south', retryAfterSec: 5 } };
+  await assert.rejects(pictureMs(6_000), refused);
+  // Its last picture may be that of the gap behind it.
+  await assert.rejects(pictureMs(8_500), refused);
+  assert.equal(await pictureMs(3_000), 0, 'before it there is nothing of that box');
+  assert.equal(await pictureMs(9_100), 9_000);
+  assert.equal(await read(), 30);
+  assert.deepEqual(
+    (await gaps()).filter(([reason]) => reason === 'box_unavailable'),
+    [['box_unavailable', true]],
+  );
+  assert.ok(!(await playlist()).includes('box=south'));
 });
