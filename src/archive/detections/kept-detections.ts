@@ -4,6 +4,7 @@ import type { JobRunner } from '../jobs/jobs.js';
 import { placeOf } from '../list/recording.js';
 import type { Recordings } from '../list/recordings.js';
 import { sidecarObject } from '../offsite/object-name.js';
+import type { StoredPlace } from '../offsite/stored-bytes.js';
 import type { KeptDetection } from './detection-record.js';
 import type {
   DetectionPlace,
@@ -74,9 +75,14 @@ export class KeptDetections {
       const name = sidecarOf(fileName);
       if (name === null) continue;
       if (stored?.isAlone === true) {
-        const { sidecarBytes: bytes } = stored;
+        const { inStore, sidecarBytes: bytes } = stored;
         const at = placeOf(stored);
-        const place = { ...at, object: sidecarObject(at.object) };
+        // What the store has may have been copied before it was all there.
+        const same = inStore?.sidecarBytes === bytes ? inStore : undefined;
+        const place: StoredPlace = {
+          ...{ ...at, object: sidecarObject(at.object) },
+          inStore: same && { object: sidecarObject(same.object), mailbox: same.mailbox },
+        };
         const toMs = isOpen ? Number.POSITIVE_INFINITY : endMs;
         if (bytes > 0) byName.set(at.object, { name, startMs, endMs: toMs, stored: { place, bytes } });
         continue;

@@ -168,8 +168,8 @@ const readStored = (
   reading: Reading,
   silent: Set<string>,
 ): void => {
-  const { ofBox } = place;
-  if (ofBox !== undefined && silent.has(ofBox)) return;
+  const { ofBox, inStore } = place;
+  if (ofBox !== undefined && inStore === undefined && silent.has(ofBox)) return;
   try {
     reading.readFile(new StoredBytes(place, bytes), bytes, recordedToMs);
   } catch (fault) {

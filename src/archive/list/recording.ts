@@ -32,14 +32,19 @@ export type Maker = {
 export type EpochAt = (startMs: number) => number;
 
 /** What of a recording is in a store. */
-export type StoredRecording = StoredPlace & { readonly sidecarBytes: number };
+export type StoredRecording = StoredPlace & {
+  readonly sidecarBytes: number;
+  /** Of one that a box has, too. */
+  readonly inStore?: Pick<StoredRecording, 'mailbox' | 'object' | 'sidecarBytes'> | undefined;
+};
 
 /** The place as jobs are told it: plain data. */
-export const placeOf = ({ object, mailbox, isAlone, ofBox }: StoredPlace): StoredPlace => ({
+export const placeOf = ({ object, mailbox, isAlone, ofBox, inStore }: StoredPlace): StoredPlace => ({
   object,
   mailbox,
   isAlone,
   ...(ofBox !== undefined && { ofBox }),
+  ...(inStore !== undefined && { inStore: { object: inStore.object, mailbox: inStore.mailbox } }),
 });
 
 /**

@@ -1,3 +1,4 @@
+import { AppError } from '../../base/errors.js';
 import { archiveError } from '../archive-error.js';
 import { askStore, MAX_ANSWER_BYTES } from './mailbox.js';
 
@@ -10,6 +11,8 @@ export type StoredPlace = {
   readonly isAlone: boolean;
   /** The box that has it; nothing: a store does. */
   readonly ofBox?: string | undefined;
+  /** Where a store has the same of that box: it is read there where the box can't give it. */
+  readonly inStore?: Pick<StoredPlace, 'mailbox' | 'object'> | undefined;
 };
 
 /** That a box has a recording, and can't be asked for it. */
@@ -21,7 +24,7 @@ export const boxAway = (box: string): Error =>
 
 /** Bytes of an object, read as those of a file are, while the thread waits. */
 export class StoredBytes {
-  readonly #place: StoredPlace;
+  #place: StoredPlace;
   readonly #objectBytes: number;
 
   constructor(place: StoredPlace, objectBytes: number) {
@@ -31,17 +34,32 @@ export class StoredBytes {
 
   /** Reads up to `target.length` bytes from `offset`; fewer mean that the object ends there. */
   readUpTo(target: Buffer, offset: number): Buffer {
-    const { object, mailbox, ofBox } = this.#place;
-    const away = ofBox === undefined ? undefined : () => boxAway(ofBox);
     const endByte = Math.min(offset + target.length, this.#objectBytes);
     for (let startByte = offset; startByte < endByte; startByte += MAX_ANSWER_BYTES) {
       const piece = target.subarray(
         startByte - offset,
         Math.min(startByte + MAX_ANSWER_BYTES, endByte) - offset,
       );
-      const range = { startByte, endByte: startByte + piece.length };
-      askStore(mailbox, { object, objectBytes: this.#objectBytes, ...range }, piece, away);
+      this.#readPiece(piece, startByte);
     }
     return target.subarray(0, Math.max(endByte - offset, 0));
+  }
+
+  #readPiece(piece: Buffer, startByte: number): void {
+    const { object, mailbox, ofBox, inStore } = this.#place;
+    const question = {
+      ...{ objectBytes: this.#objectBytes, startByte },
+      endByte: startByte + piece.length,
+    };
+    const away = ofBox === undefined ? undefined : () => boxAway(ofBox);
+    try {
+      askStore(mailbox, { object, ...question }, piece, away);
+    } catch (fault) {
+      const isAway = fault instanceof AppError && fault.code === 'box_unavailable';
+      if (!isAway || inStore === undefined) throw fault;
+      askStore(inStore.mailbox, { object: inStore.object, ...question }, piece, away);
+      // What follows isn't asked of the box once more.
+      this.#place = { ...inStore, isAlone: true };
+    }
   }
 }

@@ -45,7 +45,7 @@ const setUp = (t: TestContext) => {
           pathOf: (cameraId) => copiesPath(copiesDir, cameraId),
           otherPathOf: (box, cameraId) => copiesPath(otherDir(copiesDir, box), cameraId),
         },
-        others: { of: async () => of },
+        others: { of: async () => of, unheard: () => [] },
       },
     );
     return (await recordings.list('door')).map(({ startMs, endMs }) => `${(endMs - startMs) / 60_000} min`);

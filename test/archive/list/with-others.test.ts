@@ -32,7 +32,11 @@ test('what several have is in the order of its time, each time once', () => {
 test('what a store has of another box is read there while that is away, and else at the box', () => {
   const inStore = made(1, 'b', stored());
   const there = made(1, 'b', stored('b'));
-  assert.deepEqual(withOthers([inStore], [there]), [there]);
+  const both = { ...there, stored: { ...there.stored!, inStore: { object: 'o', mailbox, sidecarBytes: 0 } } };
+  assert.deepEqual(withOthers([inStore], [there]), [both], 'or in the store, if the box can not give it');
+  assert.equal(withOthers([inStore], [there])[0], withOthers([inStore], [there])[0]);
+  const longer = { ...inStore, sizeBytes: 3 };
+  assert.deepEqual(withOthers([longer], [there]), [there], 'that is not the same');
   assert.deepEqual(withOthers([inStore], [{ ...there, isAway: true }]), [inStore]);
   const other = made(1, 'c', { ...stored('c'), isAway: true });
   assert.deepEqual(withOthers([inStore], [other]), [inStore, other]);
