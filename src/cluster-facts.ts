@@ -18,11 +18,12 @@ const clusterFacts = (box: string, cluster: Cluster | null, clock: Clock): Clust
   return {
     ...{ box, is_alone: false, fault: cluster.fault ?? '', has_majority: hasMajority },
     ...{ cameras_unowned: unowned, cameras_doubled: doubled, awaited: [...awaited] },
-    boxes: boxes.map(({ name, isHere, isLeaving, sinceMs, address, version, capacity, load, ...more }) => ({
+    boxes: boxes.map(({ name, isLeaving, sinceMs, address, version, capacity, load, ...more }) => ({
       ...{ name, version, capacity, load, cameras: more.cameras, hears: [...more.hears] },
-      state: !isHere ? 'lost' : isLeaving ? 'leaving' : 'here',
+      state: !more.isHere ? 'lost' : isLeaving ? 'leaving' : 'here',
       since_sec: Math.max(0, Math.floor((nowMs - sinceMs) / 1_000)),
       address: address ?? '',
+      clock_ahead_sec: more.isHere && more.aheadMs !== null ? Math.round(more.aheadMs) / 1_000 : null,
       s3: more.store && {
         ...{ up: more.store.isUp, waiting: more.store.waiting },
         oldest_sec: Math.floor(more.store.oldestSec),

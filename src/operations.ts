@@ -119,6 +119,11 @@ export const buildOperations = (
           ...{ hasMajority, own: cluster.owners.count, ...cluster.owners.counts },
           relay: relay.figures,
           boxes: new Map(boxes.map(({ name, isHere }) => [name, isHere])),
+          clocksAheadMs: new Map(
+            boxes.flatMap(({ name, isHere, aheadMs }): [string, number][] =>
+              isHere && aheadMs !== null && name !== config.boxName ? [[name, aheadMs]] : [],
+            ),
+          ),
         };
       },
       onvifEvents: () => eventCameras.counts,

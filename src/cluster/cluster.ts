@@ -143,7 +143,7 @@ export class Cluster {
     return this.#settings.changed;
   }
 
-  /** Why nothing can be changed now, or what others change isn't seen; null: all is well. */
+  /** Why nothing can be changed now, or what others change isn't seen, or whose clocks are apart; null: all is well. */
   get fault(): string | null {
     const namesake = this.boxes.hasNamesake ? `another box is called ${this.#options.boxName}, too` : null;
     const unheard = this.boxes.isUnheard
@@ -151,7 +151,7 @@ export class Cluster {
       : null;
     const { read, changed } = this.#faults;
     const ofOthers = read ?? changed ?? this.#settings.fault ?? this.owners.fault;
-    return namesake ?? unheard ?? this.#link.fault ?? ofOthers;
+    return namesake ?? unheard ?? this.#link.fault ?? ofOthers ?? this.#boxes?.clockFault ?? null;
   }
 
   /** Who is here. */

@@ -6,6 +6,7 @@ import type { ClusterFigures } from './metrics-source.js';
 export class ClusterCollector {
   readonly #up: CollectedGauge;
   readonly #majority: CollectedGauge;
+  readonly #clock: CollectedGauge;
   readonly #cameras: CollectedGauge;
   readonly #pulls: CollectedGauge;
   readonly #bytes: CollectedCounter;
@@ -21,6 +22,11 @@ export class ClusterCollector {
     this.#majority = new CollectedGauge(register, {
       name: 'svc_cluster_majority',
       help: '1 if this box hears a majority, and may take what others lose.',
+    });
+    this.#clock = new CollectedGauge(register, {
+      name: 'svc_cluster_clock_ahead_seconds',
+      help: 'How far the clock of that box is ahead of that of this one; less than 0: behind.',
+      labelNames: ['box'],
     });
     this.#cameras = new CollectedGauge(register, {
       name: 'svc_cluster_cameras',
@@ -47,6 +53,7 @@ export class ClusterCollector {
 
   collect(figures: ClusterFigures | null): void {
     this.#up.lines = [...(figures?.boxes ?? [])].map(([box, isUp]) => line(Number(isUp), { box }));
+    this.#clock.lines = [...(figures?.clocksAheadMs ?? [])].map(([box, ms]) => line(ms / 1_000, { box }));
     this.#majority.lines = figures === null ? [] : [line(Number(figures.hasMajority))];
     this.#cameras.lines =
       figures === null

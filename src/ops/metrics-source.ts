@@ -152,6 +152,8 @@ export type StoreFigures = {
 export type ClusterFigures = {
   /** By name: whether it is here. */
   readonly boxes: ReadonlyMap<string, boolean>;
+  /** How far the clocks of those that are here are ahead of this one's. */
+  readonly clocksAheadMs: ReadonlyMap<string, number>;
   readonly hasMajority: boolean;
   /** Cameras of this box. */
   readonly own: number;

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { MonotonicMs, WallMs } from '../../src/base/clock.js';
 import { type Beat, beatOf, beatText } from '../../src/cluster/boxes/beat.js';
 import { BoxTable, type KnownBox } from '../../src/cluster/boxes/box-table.js';
+import { ClocksApart } from '../../src/cluster/boxes/clocks.js';
 
 const LOST_MS = 1_500;
 const own = {
@@ -19,7 +20,7 @@ const own = {
 
 const beatBy = (box: string, seq: number, more: Partial<Beat> = {}): Beat => ({
   ...{ box, boot: `${box}-boot`, seq, state: 'here', capacity: 1, load: 0.5, cameras: 3 },
-  ...{ address: null, relayPort: null, version: '1', store: null },
+  ...{ address: null, relayPort: null, version: '1', store: null, wallMs: null },
   hears: [{ box: 'own', boot: 'own-boot' }],
   ...more,
 });
@@ -46,6 +47,7 @@ const open = (known: readonly KnownBox[] = [], hasEcho = true) => {
   const view = () => table.view({ ...own, isLeaving: false }, 1_000 as MonotonicMs);
   return {
     ...{ table, hear, look, pass, view },
+    wall: () => wallMs,
     sleep: (monotonic: number, wall: number) => {
       nowMs += monotonic;
       wallMs += wall;
@@ -245,6 +247,43 @@ test('a box that is gone for good is counted no more, nor is one that was never 
   assert.deepEqual(here(), ['a', 'b', 'own'], 'it was not gone after all');
 });
 
+test('of each box it is known how far its clock is ahead, be some of what it says late', () => {
+  const { hear, look, sleep, view, wall } = open();
+  look();
+  const clocks = new ClocksApart();
+  const ahead = (name: string): number | null =>
+    view().boxes.find((box) => box.name === name)?.aheadMs ?? null;
+  const beat = (seq: number, behindMs: number, lateMs = 0): void => {
+    sleep(300, 300);
+    look();
+    hear(beatBy('a', seq, { wallMs: wall() - behindMs - lateMs }));
+    hear(beatBy('b', seq));
+  };
+  for (const [at, lateMs] of [2_500, 2_600].entries()) beat(at, 0, lateMs);
+  assert.equal(ahead('a'), null, 'both may have been late');
+  for (let seq = 2; seq < 20; seq += 1) beat(seq, 0, seq % 3 === 0 ? 5 : 2_900);
+  assert.equal(ahead('a'), -5);
+  assert.equal(ahead('b'), null, 'it does not say');
+  assert.deepEqual(clocks.look(view().boxes), { parted: [], joined: [] });
+  assert.equal(clocks.fault, null);
+  for (let seq = 20; seq < 40; seq += 1) beat(seq, 3_600_000, 20);
+  assert.deepEqual(clocks.look(view().boxes).parted, ['a']);
+  assert.deepEqual(clocks.look(view().boxes).parted, [], 'once');
+  assert.match(clocks.fault!, /that of a is 3600\.0 s behind this one's/);
+  for (let seq = 40; seq < 60; seq += 1) beat(seq, 1_500);
+  assert.notEqual(clocks.fault, null);
+  assert.deepEqual(clocks.look(view().boxes).joined, []);
+  for (let seq = 60; seq < 80; seq += 1) beat(seq, 900);
+  assert.deepEqual(clocks.look(view().boxes).joined, ['a']);
+  assert.equal(clocks.fault, null);
+  for (let seq = 80; seq < 100; seq += 1) beat(seq, -7_000);
+  clocks.look(view().boxes);
+  assert.match(clocks.fault!, /7\.0 s ahead of/);
+  hear(beatBy('a', 100, { state: 'gone' }));
+  clocks.look(view().boxes);
+  assert.equal(clocks.fault, null, 'nobody is told of one that is not here');
+});
+
 test('a beat comes back as it was sent, and nothing else is taken for one', () => {
   const name = fc.stringMatching(/^[A-Za-z0-9]([A-Za-z0-9.-]{0,20}[A-Za-z0-9])?$/);
   const bootId = fc.stringMatching(/^[\w-]{1,64}$/);
@@ -258,6 +297,7 @@ test('a beat comes back as it was sent, and nothing else is taken for one', () =
     },
     address: fc.constantFrom(null, 'https://box:8443', 'http://127.0.0.1:8080'),
     relayPort: fc.option(fc.integer({ min: 1, max: 65_535 })),
+    wallMs: fc.option(fc.integer({ min: -1e12, max: 1e13 })),
     store: fc.option(
       fc
         .record({ isUp: fc.boolean(), waiting: fc.nat(), oldestSec: fc.nat() })

@@ -187,7 +187,7 @@ export class ModelBox {
 
   #say(state: Beat['state']): void {
     const hears = this.#table!.hears;
-    const beat: Beat = { ...this.#own, box: this.name, seq: this.#seq++, state, hears };
+    const beat: Beat = { ...this.#own, box: this.name, seq: this.#seq++, state, wallMs: null, hears };
     this.#table!.hear({ boot: this.#boot }, beat, this.#model.clock.monotonicMs());
     this.#model.carry(this, (to) =>
       to.#table?.hear({ boot: to.#boot }, beat, this.#model.clock.monotonicMs()),

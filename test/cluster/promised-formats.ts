@@ -16,7 +16,7 @@ import { streamInfo } from '../support/ring.js';
 export const BEAT: Beat = {
   ...{ box: 'box-1', boot: 'b00t', seq: 7, state: 'leaving', capacity: 2, load: 0.5, cameras: 3 },
   ...{ address: 'https://box-1.site:8080', relayPort: 7440, version: '0.1.0' },
-  ...{ store: null, hears: [{ box: 'box-2', boot: 'b00t-2' }] },
+  ...{ store: null, wallMs: null, hears: [{ box: 'box-2', boot: 'b00t-2' }] },
 };
 
 export const REPORT: Report = {

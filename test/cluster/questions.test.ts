@@ -23,6 +23,7 @@ const viewOf = (name: string, isHere = true): BoxView => ({
     version: '1',
     store: null,
     hears: [],
+    aheadMs: 0,
   },
 });
 

@@ -18,7 +18,7 @@ export const fakeCluster: ClusterRoutesDeps = {
     boxes: [
       {
         ...{ name: 'here', state: 'here', since_sec: 1, address: '', version: '1', capacity: 1, load: 0.5 },
-        ...{ cameras: 2, s3: { up: true, waiting: 1, oldest_sec: 60 }, hears: [] },
+        ...{ cameras: 2, clock_ahead_sec: 0, s3: { up: true, waiting: 1, oldest_sec: 60 }, hears: [] },
       },
     ],
   }),

@@ -25,6 +25,7 @@ test('the four metrics of the interface are there, with their labels', async () 
   assert.equal(seriesValue(text, 'svc_broken_recordings_bytes'), 5e6);
   assert.equal(seriesValue(text, 'svc_cluster_box_up{box="box-2"}'), 1);
   assert.equal(seriesValue(text, 'svc_cluster_cameras{owner="this"}'), 3);
+  assert.equal(seriesValue(text, 'svc_cluster_clock_ahead_seconds{box="box-2"}'), -1.5);
   assert.equal(seriesValue(text, 'svc_relay_pulls'), 2);
   assert.equal(seriesValue(text, 'svc_relay_bytes_total'), 7_000);
   assert.equal(seriesValue(text, 'svc_relay_dropped_frames_total'), 5);

@@ -95,6 +95,7 @@ export const sampleSource = (): MetricsSource & { list: CameraFigures[] } => {
         ['box-2', true],
       ]),
       ...{ hasMajority: true, own: 3, unowned: 0, doubled: 0 },
+      clocksAheadMs: new Map([['box-2', -1_500]]),
       relay: { pulls: 2, bytes: 7_000, droppedFrames: 5, lagMs: 250 },
     }),
     store: () => ({

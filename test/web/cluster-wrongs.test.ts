@@ -7,7 +7,7 @@ type Box = Cluster['boxes'][number];
 
 const box = (name: string, set: Partial<Box> = {}): Box => ({
   ...{ name, state: 'here', since_sec: 900, address: '', version: '1', capacity: 1, load: 0.2, cameras: 3 },
-  ...{ s3: null, hears: ['a', 'b', 'c'].filter((other) => other !== name), ...set },
+  ...{ clock_ahead_sec: 0, s3: null, hears: ['a', 'b', 'c'].filter((other) => other !== name), ...set },
 });
 
 const cluster = (boxes: Box[], set: Partial<Cluster> = {}): Cluster => ({

@@ -35,6 +35,8 @@ export type Beat = {
   readonly version: string;
   /** Null: it copies nothing, or is of a version that doesn't say. */
   readonly store: StoreQueue | null;
+  /** What its clock showed as it said that; null: it is of a version that doesn't say. */
+  readonly wallMs: number | null;
   /**
    * Whom it has heard lately, whether it believes that they live or not: who finds its own start here knows that this was said
    * just now, and isn't said again by somebody else.
@@ -95,8 +97,21 @@ const jsonOf = (text: string): Readonly<Record<string, unknown>> | null => {
 /** Null: it is none. What a newer version tells besides is left out. */
 export const beatOf = (text: string): Beat | null => {
   if (text.length > MAX_BYTES) return null;
-  const { box, boot, seq, state, capacity, load, cameras, address, relayPort, version, store, hears } =
-    jsonOf(text) ?? {};
+  const {
+    box,
+    boot,
+    seq,
+    state,
+    capacity,
+    load,
+    cameras,
+    address,
+    relayPort,
+    version,
+    store,
+    wallMs,
+    hears,
+  } = jsonOf(text) ?? {};
   const known = STATES.find((name) => name === state);
   if (!isName(box) || !isBootId(boot) || !isText(version, 64) || known === undefined) return null;
   if (!Number.isSafeInteger(seq) || !isWithin(seq, Number.MAX_SAFE_INTEGER)) return null;
@@ -111,5 +126,6 @@ export const beatOf = (text: string): Beat | null => {
     hears: hears.map((heard) => ({ box: heard.box, boot: heard.boot })),
     relayPort: (relayPort as number | null | undefined) ?? null,
     store: storeOf(store),
+    wallMs: Number.isFinite(wallMs) ? (wallMs as number) : null,
   };
 };

@@ -1,9 +1,10 @@
 import type { MonotonicMs, WallMs } from '../../base/clock.js';
 import { type Beat, type Boot, MAX_BOXES } from './beat.js';
 import { Boots } from './boots.js';
+import { ClockDifference } from './clocks.js';
 
 /** A box as another one sees it. */
-export type BoxView = Omit<Beat, 'seq' | 'state' | 'box' | 'hears'> & {
+export type BoxView = Omit<Beat, 'seq' | 'state' | 'box' | 'hears' | 'wallMs'> & {
   readonly name: string;
   /** The other boxes that it hears. */
   readonly hears: readonly string[];
@@ -13,6 +14,8 @@ export type BoxView = Omit<Beat, 'seq' | 'state' | 'box' | 'hears'> & {
   readonly isLeaving: boolean;
   /** Since when it has been here, or away: monotonic. */
   readonly sinceMs: MonotonicMs;
+  /** How far its clock is ahead of that of the box that sees it; null: it isn't known. */
+  readonly aheadMs: number | null;
 };
 
 /** All boxes as this one sees them. */
@@ -63,6 +66,7 @@ const UNHEARD_MS = 5_000;
 
 type Member = {
   beat: Beat;
+  clock: ClockDifference;
   heardMs: MonotonicMs;
   sinceMs: MonotonicMs;
   isHere: boolean;
@@ -126,7 +130,14 @@ export class BoxTable {
     if (!isSameBoot || !member.isHere) member.sinceMs = nowMs;
     this.#hasNews ||=
       !isSameBoot || !member.isHere || member.beat.state !== state || member.beat.capacity !== beat.capacity;
+    if (!isSameBoot) member.clock = new ClockDifference();
     Object.assign(member, { beat, heardMs: nowMs, isHere: true, isCounted: true });
+    this.#compare(member, nowMs);
+  }
+
+  #compare({ beat: { wallMs }, clock }: Member, nowMs: MonotonicMs): void {
+    const last = this.#last;
+    if (wallMs !== null && last !== null) clock.add(wallMs, last.wallMs + nowMs - last.nowMs);
   }
 
   /** It is gone for good: it isn't counted, waited for or shown any more, unless it is heard again. One that is here stays. */
@@ -162,11 +173,14 @@ export class BoxTable {
     return hadNews;
   }
 
-  view(own: Omit<BoxView, 'isHere' | 'sinceMs' | 'hears' | 'name'>, startedMs: MonotonicMs): BoxesView {
+  view(
+    own: Omit<BoxView, 'isHere' | 'sinceMs' | 'hears' | 'name' | 'aheadMs'>,
+    startedMs: MonotonicMs,
+  ): BoxesView {
     const { name, lostMs } = this.#options;
     const nowMs = this.#last?.nowMs ?? startedMs;
     const boxes = [...this.#others.values()].map(viewOf);
-    boxes.push({ ...own, name, isHere: true, sinceMs: startedMs, hears: this.#living });
+    boxes.push({ ...own, name, isHere: true, sinceMs: startedMs, hears: this.#living, aheadMs: 0 });
     return {
       boxes: boxes.sort((a, b) => (a.name < b.name ? -1 : 1)),
       hasMajority: this.#hasMajority,
@@ -216,7 +230,9 @@ export class BoxTable {
 
   #meet(beat: Beat, nowMs: MonotonicMs): void {
     const since = { heardMs: nowMs, sinceMs: nowMs };
-    this.#others.set(beat.box, { beat, ...since, isHere: true, isCounted: true });
+    const member = { beat, clock: new ClockDifference(), ...since, isHere: true, isCounted: true };
+    this.#others.set(beat.box, member);
+    this.#compare(member, nowMs);
     this.#awaited.delete(beat.box);
     this.#left.delete(beat.box);
     this.#hasNews = true;
@@ -248,8 +264,8 @@ export class BoxTable {
   }
 }
 
-const viewOf = ({ beat, isHere, sinceMs }: Member): BoxView => {
-  const { box, seq: _, state, hears, ...told } = beat;
+const viewOf = ({ beat, clock: { aheadMs }, isHere, sinceMs }: Member): BoxView => {
+  const { box, seq: _, wallMs: __, state, hears, ...told } = beat;
   const names = hears.map((heard) => heard.box);
-  return { ...told, name: box, hears: names, isHere, isLeaving: state === 'leaving', sinceMs };
+  return { ...told, name: box, hears: names, isHere, isLeaving: state === 'leaving', sinceMs, aheadMs };
 };

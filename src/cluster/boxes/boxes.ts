@@ -5,6 +5,7 @@ import { Signal } from '../../base/signal.js';
 import { startThread, type ThreadHandle } from '../../base/thread-handle.js';
 import type { StoreQueue } from './beat.js';
 import type { BoxesView, BoxView, KnownBox } from './box-table.js';
+import { ClocksApart } from './clocks.js';
 import type { FromPulse, PulseSetup, ToPulse } from './messages.js';
 
 export type BoxesOptions = Omit<PulseSetup, 'known'>;
@@ -36,6 +37,7 @@ export class Boxes {
   readonly #deps: BoxesDeps;
   #thread: ThreadHandle<ToPulse>;
   #view = nobodyYet;
+  readonly #clocks = new ClocksApart();
   #known: readonly KnownBox[];
   #remembered: string;
   #isForgetful = false;
@@ -52,6 +54,11 @@ export class Boxes {
 
   get view(): BoxesView {
     return this.#view;
+  }
+
+  /** Whose clocks are apart from this box's, in words; null: nobody's. */
+  get clockFault(): string | null {
+    return this.#clocks.fault;
   }
 
   /** What the others are told of this one: its cameras, and what waits to be copied. */
@@ -141,6 +148,13 @@ export class Boxes {
       else if (isLeaving && !was.isLeaving) log.info('a box hands its cameras over', { box: name });
     }
     for (const name of known.keys()) if (name !== own) log.info('a box has gone', { box: name });
+    const { parted, joined } = this.#clocks.look(after.boxes);
+    for (const name of parted)
+      log.error('the clock of a box is apart from that of this one: set both by NTP', {
+        box: name,
+        ahead_sec: (after.boxes.find((box) => box.name === name)?.aheadMs ?? 0) / 1_000,
+      });
+    for (const name of joined) log.info('the clock of a box is that of this one again', { box: name });
     if (after.hasNamesake && !before.hasNamesake)
       log.error('another box is called as this one: each needs a BOX_NAME of its own', { box: own });
   }

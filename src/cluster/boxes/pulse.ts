@@ -132,8 +132,9 @@ export class Pulse {
   #publish(state: Beat['state']): void {
     const { name: box, ...own } = this.#setup.own;
     const { load, cameras, store } = this.#own;
-    const hears = this.#table.hears;
-    const text = beatText({ ...own, box, seq: this.#seq++, state, load, cameras, store, hears });
+    const { hears } = this.#table;
+    const wallMs = this.#deps.clock.wallMs();
+    const text = beatText({ ...own, box, seq: this.#seq++, state, load, cameras, store, wallMs, hears });
     this.#link.connection?.publish(this.#subject, this.#sealed.seal(SEALED_NAME, text));
   }
 

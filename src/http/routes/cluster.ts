@@ -25,6 +25,10 @@ export const clusterSchema = z
         capacity: z.int(),
         load: z.number().meta({ description: 'of all its cores: 1 is as much as they can do' }),
         cameras: z.int(),
+        clock_ahead_sec: z.number().nullable().meta({
+          description:
+            'how far its clock is ahead of that of the box that answers (less than 0: behind); null: not known',
+        }),
         s3: z
           .object({
             up: z.boolean().meta({ description: 'whether the store answered last time' }),
