@@ -272,10 +272,11 @@ export class Ownership {
       const verdict = verdictOf({ isWinner, isLeaving: this.#isLeaving, mine, theirs });
       const isBack = this.#mayBeBack.has(id);
       const mayTakeIt = mayTake || (mayTakeBack && isBack);
+      if (verdict !== 'wait' || !mayTakeIt) this.#second.notToTake(id);
       if (verdict === 'take' && mayTakeIt) taken.push(id);
-      else if (verdict === 'wait') {
+      else if (verdict === 'wait' && mayTakeIt) {
         const place = this.#shares.placeOf(this.#options.box, id, box, theirs);
-        if (place !== null && this.#second.mayTake(id, isBack ? 1 : place) && mayTakeIt) taken.push(id);
+        if (place !== null && this.#second.mayTake(id, isBack ? 1 : place)) taken.push(id);
       } else if (verdict === 'turn' && mayTake) turns.push(id);
       else if (verdict === 'try') {
         if (isWinner && mayTake) turns.push(id);

@@ -10,7 +10,8 @@ const ROUND_MS = 10 * 60_000;
 const LONGEST_ROUND_MS = 60 * 60_000;
 
 type Lack = {
-  readonly sinceMs: number;
+  /** Since when nobody has it though this box may take it; null: it isn't so. */
+  untakenMs: number | null;
   /** Since when, or from when on, the boxes try one after the other. */
   roundMs: number;
   rounds: number;
@@ -34,9 +35,20 @@ export class SecondChoice {
     return this.#lacks.size > 0;
   }
 
-  /** Of cameras that nobody has. `place`: how many are before this box. */
+  /** Of cameras that nobody has, and that this box may take. `place`: how many are before it. */
   mayTake(cameraId: string, place: number): boolean {
-    return this.#clock.monotonicMs() - this.#lackOf(cameraId).sinceMs >= place * UNTAKEN_MS;
+    const lack = this.#lackOf(cameraId);
+    lack.untakenMs ??= this.#clock.monotonicMs();
+    return this.#clock.monotonicMs() - lack.untakenMs >= place * UNTAKEN_MS;
+  }
+
+  /**
+   * Somebody has it, or this box may take none: until it may, the others were left no time. When a majority is back all of them
+   * would take it at once.
+   */
+  notToTake(cameraId: string): void {
+    const lack = this.#lacks.get(cameraId);
+    if (lack !== undefined) lack.untakenMs = null;
   }
 
   /** Of cameras that don't work where they are. `placeOf` is only asked where it matters; null: this box takes none. */
@@ -72,7 +84,7 @@ export class SecondChoice {
     const known = this.#lacks.get(cameraId);
     if (known !== undefined) return known;
     const nowMs = this.#clock.monotonicMs();
-    const lack: Lack = { sinceMs: nowMs, roundMs: nowMs, rounds: 0 };
+    const lack: Lack = { untakenMs: null, roundMs: nowMs, rounds: 0 };
     this.#lacks.set(cameraId, lack);
     return lack;
   }
