@@ -111,7 +111,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
     store: () => storeQueueOf(media.archive, clock),
     cameras: {
       list: () => media.registry.stored,
-      isReady: (id) => media.registry.isReady(id),
+      worksUntilMs: (id) => media.registry.worksUntilMs(id),
       figures: (id) => media.registry.told(id),
     },
   });

@@ -226,7 +226,7 @@ const activityOf = (
       return viewers;
     },
     isRecording: (cameraId) => desk.isRecording(cameraId),
-    isOnDisk: (cameraId) => desk.isOnDisk(cameraId),
+    writtenMs: (cameraId) => desk.writtenMs(cameraId),
     recordError: (cameraId) => desk.errorOf(cameraId),
     detectError: (cameraId) => detections.errorOf(cameraId),
     hasPtz: (cameraId) => ptz.isOffered(cameraId),

@@ -38,8 +38,8 @@ export type CameraFigures = {
 export type CameraActivity = {
   viewers(sources: readonly string[]): ViewerCounts;
   isRecording(cameraId: string): boolean;
-  /** Pictures of it are on the disk, and more are to follow. */
-  isOnDisk(cameraId: string): boolean;
+  /** When its recording was last seen to go on, on the disk; null: nothing of it is there. To be asked some times a second. */
+  writtenMs(cameraId: string): number | null;
   recordError(cameraId: string): string;
   /** Frames that came while the camera was recorded, and could not be. */
   unrecordedFrames(cameraId: string): number;

@@ -6,7 +6,6 @@ import { type StreamName, sourceKey, sourceKeysOf } from '../ring/source-key.js'
 import type { CameraBatch, CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
 import { type BatchFault, faultsOfBatch, type KnownCameras } from './batch.js';
 import { keepPasswords } from './camera-url.js';
-import { isAtRest } from './fleet/camera.js';
 import type { Cameras } from './fleet/cameras.js';
 import type { ThreadLosses } from './fleet/fleet.js';
 import type { RingFigures } from './fleet/ring-budget.js';
@@ -20,6 +19,7 @@ import type { StreamGauge } from './stream-gauge.js';
 import { toldFields } from './told-fields.js';
 import type { Totals } from './totals.js';
 import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
+import { WorkingCameras } from './working.js';
 
 /** Where settings last; a write has reached the disk when it returns. */
 export type CameraSettingsStore = {
@@ -63,6 +63,7 @@ const FEW_CAMERAS = 8;
 export class CameraRegistry {
   readonly #deps: RegistryDeps;
   readonly #meter: TrafficMeter;
+  readonly #working: WorkingCameras;
   /** In order of id. */
   #entries = new Map<string, Entry>();
   #revision = 0;
@@ -72,6 +73,7 @@ export class CameraRegistry {
   constructor(deps: RegistryDeps) {
     this.#deps = deps;
     this.#meter = new TrafficMeter(deps);
+    this.#working = new WorkingCameras(deps);
     deps.owners.changed.on((cameraIds) => this.#onOwners(cameraIds));
   }
 
@@ -216,13 +218,13 @@ export class CameraRegistry {
     return this.#entries.has(id);
   }
 
-  /** Whether a camera of this box is what it is to be, by its own source: on the disk, or there, or at rest. */
-  isReady(id: string): boolean {
-    const status = this.#deps.cameras.get(id)?.status();
-    if (status === undefined) return false;
-    if (isAtRest(status.state)) return true;
-    if (status.state !== 'streaming') return false;
-    return this.#entries.get(id)?.stored.record !== true || this.#deps.activity.isOnDisk(id);
+  /**
+   * Until when a camera of this box counts as what it is to be, by its own source: on the disk, or there, or at rest, if nothing
+   * more comes. Null: it isn't now.
+   */
+  worksUntilMs(id: string): number | null {
+    const stored = this.#entries.get(id)?.stored;
+    return stored === undefined ? null : this.#working.untilMs(stored);
   }
 
   /** What the other boxes are told of a camera of this one. */
@@ -385,6 +387,7 @@ export class CameraRegistry {
     this.#deps.cameras.remove(id);
     this.#deps.cameras.remove(sourceKey(id, 'sub'));
     this.#meter.forget(id);
+    this.#working.forget(id);
     this.#revision++;
     this.#deps.events.onRemoved(id);
   }

@@ -58,6 +58,9 @@ export const lastVideoFrameOf = (
   return videoFrames === 0 ? null : { ptsTicks: lastVideoPtsTicks, arrivalMs: lastVideoArrivalMs };
 };
 
+/** All counters of a ring where they lie, for whoever looks at one of them often. */
+export const countersIn = (ring: SharedArrayBuffer): Float64Array => new RingMemory(ring).counters;
+
 /** All counters of a ring as they are now, from any thread, without a message. */
 export const readCounters = (ring: SharedArrayBuffer): RingCounters => {
   const { counters } = new RingMemory(ring);

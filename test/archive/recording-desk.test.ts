@@ -81,21 +81,21 @@ test('what is recorded stays on the disk while one file follows the other', () =
   const first = new FileProgress();
   desk.onFile('worker-1', 'door', '1', 'made', first.memory);
   desk.onNews('door', { fileName: '1', fault: null });
-  assert.equal(desk.isOnDisk('door'), false, 'not a picture is there yet');
+  assert.equal(desk.writtenMs('door'), null, 'not a picture is there yet');
   first.set(4_000, 1_000_000);
-  assert.ok(desk.isOnDisk('door'));
+  assert.notEqual(desk.writtenMs('door'), null);
   // The old one is closed before the new one is begun, or after it; each begins without a picture.
   desk.onFile('worker-1', 'door', '1', 'closed');
-  assert.ok(desk.isOnDisk('door'));
+  assert.notEqual(desk.writtenMs('door'), null);
   const second = new FileProgress();
   desk.onFile('worker-1', 'door', '2', 'made', second.memory);
   desk.onNews('door', { fileName: '2', fault: null });
-  assert.ok(desk.isOnDisk('door'));
+  assert.notEqual(desk.writtenMs('door'), null);
   second.set(900, 1_000_500);
   desk.onFile('worker-1', 'door', '3', 'made', new FileProgress().memory);
   desk.onNews('door', { fileName: '3', fault: null });
   desk.onFile('worker-1', 'door', '2', 'closed');
-  assert.ok(desk.isOnDisk('door'));
+  assert.notEqual(desk.writtenMs('door'), null);
 });
 
 for (const [what, end] of [
@@ -110,12 +110,12 @@ for (const [what, end] of [
     desk.onFile('worker-1', 'door', '1', 'made', progress.memory);
     desk.onNews('door', { fileName: '1', fault: null });
     desk.onFile('worker-1', 'door', '1', 'closed');
-    assert.ok(desk.isOnDisk('door'));
+    assert.notEqual(desk.writtenMs('door'), null);
     end(desk);
-    assert.equal(desk.isOnDisk('door'), false);
+    assert.equal(desk.writtenMs('door'), null);
     desk.onFile('worker-2', 'door', '2', 'made', new FileProgress().memory);
     desk.onNews('door', { fileName: '2', fault: null });
-    assert.equal(desk.isOnDisk('door'), false);
+    assert.equal(desk.writtenMs('door'), null);
   });
 
 test('where the disk took no more of a file, what follows is on it when it is', () => {
@@ -129,14 +129,14 @@ test('where the disk took no more of a file, what follows is on it when it is', 
     desk.onNews('door', { fileName: name, fault: null });
     progress.set(4_000, 1_000_000);
     desk.onFile('worker-1', 'door', name, state);
-    assert.equal(desk.isOnDisk('door'), state === 'closed');
+    assert.equal(desk.writtenMs('door') !== null, state === 'closed');
   }
   const after = new FileProgress();
   desk.onFile('worker-1', 'door', '3', 'made', after.memory);
   desk.onNews('door', { fileName: '3', fault: null });
-  assert.equal(desk.isOnDisk('door'), false);
+  assert.equal(desk.writtenMs('door'), null);
   after.set(900, 1_000_500);
-  assert.ok(desk.isOnDisk('door'));
+  assert.notEqual(desk.writtenMs('door'), null);
 });
 
 test('lost frames never grow fewer while the camera is known', () => {
@@ -172,4 +172,25 @@ test('why the disk refused is told until it took all for a minute, of the camera
   desk.onNews('door', { fileName: null, fault });
   desk.forget('door');
   assert.deepEqual([desk.errorOf('door'), desk.recentFault], ['', null]);
+});
+
+test('a disk that hangs, and so tells nothing, takes nothing from then on', () => {
+  const { clock, desk } = makeDesk();
+  const progress = new FileProgress();
+  desk.onFile('worker-1', 'door', '1', 'made', progress.memory);
+  desk.onNews('door', { fileName: '1', fault: null });
+  progress.set(4_000, 1_000_000);
+  const writtenMs = clock.monotonicMs();
+  assert.equal(desk.writtenMs('door'), writtenMs);
+  clock.advance(3_000);
+  assert.equal(desk.writtenMs('door'), writtenMs);
+  progress.set(5_000, 1_001_000);
+  assert.equal(desk.writtenMs('door'), writtenMs + 3_000);
+  clock.advance(1_000);
+  // The next file is begun, and nothing is in it yet.
+  desk.onFile('worker-1', 'door', '2', 'made', new FileProgress().memory);
+  desk.onNews('door', { fileName: '2', fault: null });
+  desk.onFile('worker-1', 'door', '1', 'closed');
+  clock.advance(60_000);
+  assert.equal(desk.writtenMs('door'), writtenMs + 3_000);
 });

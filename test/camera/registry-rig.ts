@@ -47,6 +47,7 @@ export const setUp = (
 ) => {
   /** How long a worker's thread needs to start. */
   const threads = { startMs: 0 };
+  const disk = { hungSinceMs: null as number | null };
   const store = new Store(path);
   t.after(() => store.close());
   const told: ToCameraWorker[] = [];
@@ -84,7 +85,7 @@ export const setUp = (
     activity: {
       viewers: () => ({ websocket: 1, wall: 4, hls: 2, whep: 3, rtsp: 5 }),
       isRecording: () => true,
-      isOnDisk: () => true,
+      writtenMs: () => disk.hungSinceMs ?? clock.monotonicMs(),
       recordError: () => '',
       unrecordedFrames: () => 0,
       droppedFrames: () => 5,
@@ -131,6 +132,7 @@ export const setUp = (
     cameras,
     registry,
     threads,
+    disk,
     told,
     events,
     stream,

@@ -335,17 +335,3 @@ test('a camera that comes from another box brings its count along, of this month
   const again = setUp(t, undefined, path);
   assert.equal(again.registry.get('a', true).traffic_used_mb, 2.1, 'it is written down as a whole');
 });
-
-test('a camera is ready only while its own source is there, whatever is recorded of another one', async (t) => {
-  const { registry, stream, lose } = setUp(t);
-  await registry.create(stored('cam', { record: true }));
-  assert.equal(registry.isReady('cam'), false);
-  const ring = stream('cam');
-  assert.equal(registry.isReady('cam'), true);
-  await registry.update('cam', { url: 'rtsp://another/one' });
-  assert.equal(registry.isReady('cam'), false);
-  stream('cam', ring.rings[0]);
-  assert.equal(registry.isReady('cam'), true);
-  lose('cam');
-  assert.equal(registry.isReady('cam'), false);
-});

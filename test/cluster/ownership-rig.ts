@@ -1,5 +1,6 @@
 import type { MonotonicMs } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
+import { SILENT_AFTER_MS } from '../../src/camera/frame-pace.js';
 import type { Beat } from '../../src/cluster/boxes/beat.js';
 import { type BoxesView, BoxTable, type KnownBox } from '../../src/cluster/boxes/box-table.js';
 import { Ownership } from '../../src/cluster/owners/ownership.js';
@@ -116,7 +117,10 @@ export class ModelBox {
     this.ownership = ownership;
     ownership.begin({
       list: () => this.#model.cameras.filter(({ id }) => !this.unaware.has(id)),
-      isReady: (id) => this.isReady(id) && !this.betweenFiles.has(id),
+      worksUntilMs: (id) =>
+        this.isReady(id) && !this.betweenFiles.has(id)
+          ? this.#model.clock.monotonicMs() + SILENT_AFTER_MS
+          : null,
       figures: () => [this.name],
     });
   }

@@ -2,7 +2,7 @@ import { parseRecordingName } from '../files/file-name.js';
 import { isSameStamp } from '../files/scan-folder.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import { objectName } from '../offsite/object-name.js';
-import { isPieceOf, placeOf, type Recording } from './recording.js';
+import { isPieceOf, type Recording } from './recording.js';
 import { type ByName, type WrittenPlace, WrittenRecordings } from './written-recordings.js';
 
 /** Where it is written what is in the store, and by which the thread is asked that reads there; whether it can't be reached now. */
@@ -27,8 +27,8 @@ export const withStored = (here: Recording, stored: Recording | undefined): Reco
   if (stored?.stored === undefined || !isSameStamp(here, stored)) return here;
   const known = joined.get(here);
   if (known?.of === stored) return known.both;
-  const { sidecarBytes } = stored.stored;
-  const both = { ...here, stored: { ...placeOf(stored.stored), sidecarBytes, isAlone: false } };
+  const { object, mailbox, sidecarBytes } = stored.stored;
+  const both = { ...here, stored: { object, mailbox, sidecarBytes, isAlone: false } };
   joined.set(here, { of: stored, both });
   return both;
 };

@@ -1,4 +1,4 @@
-import type { Clock } from '../../base/clock.js';
+import type { Clock, MonotonicMs } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { placeKey } from '../files/archive-folders.js';
 import { FileProgress, type FilesInProgress } from '../files/file-progress.js';
@@ -31,6 +31,9 @@ type Desk = {
   readonly fault: string | null;
   /** Pictures of a file before this one are, and it goes on from there. */
   wasOnDisk: boolean;
+  /** What was on the disk when it was asked for that, and since when. */
+  seenBytes: number;
+  seenMs: MonotonicMs;
 };
 
 /** The files that a worker has open, and how many times: a name is free again a moment before we are told. */
@@ -94,8 +97,13 @@ export class RecordingDesk implements FilesInProgress {
     const before = this.#cameras.get(cameraId)?.fault ?? null;
     const told = fault ?? before;
     if (told !== null) this.#refusals.set(cameraId, { fault: told, atMs: this.#deps.clock.monotonicMs() });
-    const wasOnDisk = fileName !== null && this.isOnDisk(cameraId);
-    this.#cameras.set(cameraId, { fileName, fault, wasOnDisk });
+    const writtenMs = fileName === null ? null : this.writtenMs(cameraId);
+    const { seenBytes = 0 } = this.#cameras.get(cameraId) ?? {};
+    const seen =
+      writtenMs === null
+        ? { seenBytes: 0, seenMs: this.#deps.clock.monotonicMs() }
+        : { seenBytes, seenMs: writtenMs };
+    this.#cameras.set(cameraId, { fileName, fault, wasOnDisk: writtenMs !== null, ...seen });
   }
 
   onLost(cameraId: string, frames: number): void {
@@ -151,11 +159,20 @@ export class RecordingDesk implements FilesInProgress {
     return this.openFile(cameraId) !== null;
   }
 
-  /** Whether a whole fragment of what is recorded now is on the disk, be it in a file that another one follows. */
-  isOnDisk(cameraId: string): boolean {
+  /**
+   * When what is recorded now was last seen to go on, on the disk; null: no whole fragment of it is there, also not in a file that
+   * this one follows. As exact as it is asked for often: a disk that hangs tells nobody.
+   */
+  writtenMs(cameraId: string): MonotonicMs | null {
     const desk = this.#cameras.get(cameraId);
-    if (desk === undefined || desk.fileName === null) return false;
-    return desk.wasOnDisk || (this.progressOf(cameraId, desk.fileName)?.wholeBytes ?? 0) > 0;
+    if (desk === undefined || desk.fileName === null) return null;
+    const wholeBytes = this.progressOf(cameraId, desk.fileName)?.wholeBytes ?? 0;
+    if (wholeBytes === 0 && !desk.wasOnDisk) return null;
+    if (wholeBytes > 0 && wholeBytes !== desk.seenBytes) {
+      desk.seenBytes = wholeBytes;
+      desk.seenMs = this.#deps.clock.monotonicMs();
+    }
+    return desk.seenMs;
   }
 
   /** What keeps some camera's recording paused; null: the disk takes all of them. */
@@ -204,7 +221,7 @@ export class RecordingDesk implements FilesInProgress {
     const desk = this.#cameras.get(cameraId);
     if (desk === undefined) return;
     if (state === 'left') desk.wasOnDisk = false;
-    else if (desk.fileName === fileName) desk.wasOnDisk = this.isOnDisk(cameraId);
+    else if (desk.fileName === fileName) desk.wasOnDisk = this.writtenMs(cameraId) !== null;
   }
 
   /** A camera that moves may have its old file closed by one worker while another writes the next. */

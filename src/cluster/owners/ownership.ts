@@ -18,8 +18,11 @@ import { GIVE_UP_MS, isTrying, type Theirs, verdictOf } from './verdict.js';
 /** The cameras of this box's configuration, and what becomes of those that it has. */
 export type OwnedCameras = {
   list(): Iterable<{ readonly id: string; readonly box: string | null }>;
-  /** Whether its pictures are on the disk or, where none are to be, there; or it is not to be connected. */
-  isReady(cameraId: string): boolean;
+  /**
+   * Until when its pictures count as being on the disk or, where none are to be, there, if no more come; or it is not to be
+   * connected. Null: that isn't so now.
+   */
+  worksUntilMs(cameraId: string): number | null;
   /** What is shown of it. */
   figures(cameraId: string): readonly unknown[];
 };
@@ -54,8 +57,6 @@ const OTHERS_START_MS = 10_000;
 
 /** What it had is another's, perhaps, after so long. */
 const BACK_WITHIN_MS = 30_000;
-/** A camera that was recorded so lately is: a file ends, and the first of the next is not on the disk yet. */
-const STILL_READY_MS = 10_000;
 /** So many cameras are tried at the same time that work nowhere yet. */
 const MAX_TRIALS = 100;
 /** So much of its time this thread has for other things than looks. */
@@ -68,8 +69,9 @@ type Held = {
   isClaimed: boolean;
   isTrial: boolean;
   readonly sinceMs: MonotonicMs;
-  /** When it was last seen working here. */
+  /** When it was last seen working here; and until when it counts as that, whatever comes. */
   workedMs: MonotonicMs | null;
+  worksUntilMs: number;
   isReady: boolean;
   isFailing: boolean;
 };
@@ -362,7 +364,7 @@ export class Ownership {
     for (const id of ids) {
       const epoch = Math.max(this.#reports.highestEpoch(id), this.#had.get(id) ?? 0) + 1;
       const sinceMs = nowMs;
-      const isNew = { isClaimed: false, isReady: false, isFailing: false, workedMs: null };
+      const isNew = { isClaimed: false, isReady: false, isFailing: false, workedMs: null, worksUntilMs: 0 };
       this.#held.set(id, { epoch, sinceMs, isTrial, ...isNew });
       this.#mayBeBack.delete(id);
     }
@@ -407,8 +409,10 @@ export class Ownership {
     const news: string[] = [];
     for (const [id, held] of this.#held) {
       const { isReady, isFailing } = held;
-      if (this.#cameras!.isReady(id)) held.workedMs = nowMs;
-      held.isReady = held.workedMs !== null && nowMs - held.workedMs < STILL_READY_MS;
+      // A file ends, and the first of the next one is not on the disk yet: that is no end of it.
+      held.worksUntilMs = this.#cameras!.worksUntilMs(id) ?? held.worksUntilMs;
+      held.isReady = nowMs < held.worksUntilMs;
+      if (held.isReady) held.workedMs = nowMs;
       held.isFailing = nowMs - (held.workedMs ?? held.sinceMs) >= GIVE_UP_MS;
       if (isReady !== held.isReady || isFailing !== held.isFailing) news.push(id);
     }
