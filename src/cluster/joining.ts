@@ -15,7 +15,7 @@ import {
 import type { CopyMemory, CopyState } from './copy-memory.js';
 import type { SettingsCopy } from './settings-copy.js';
 import { type LogEntry, type LogRecord, type LogState, StaleError } from './settings-log.js';
-import { type Sifted, sift } from './sift.js';
+import { markIn, type Sifted, sift } from './sift.js';
 
 /** What of the log is needed here. */
 export type ChangeLog = {
@@ -100,23 +100,24 @@ export class Joining {
     const { changes, records, memory, copy, clock } = this.#deps;
     const entries = await changes.readAfter(0);
     const remembered = memory.read();
-    const sifted = sift(entries, remembered);
     if (entries.length > 0 && entries.every(({ changeId }) => changeId === null))
       throw clusterError(
         'cluster_key_wrong',
         `nothing of what the cluster keeps can be opened (${entries[0]?.key}): CLUSTER_KEY is another than that of the cluster`,
       );
-    const isOurs = sifted.mark === null || sifted.mark.cluster === remembered?.mark.cluster;
-    const known = isOurs ? remembered : null;
+    const mark = markIn(entries);
+    // Sequences and counts of another cluster tell nothing of this one's.
+    const known = mark === null || mark.cluster === remembered?.mark.cluster ? remembered : null;
+    const sifted = sift(entries, known);
     const isDoubtful = sifted.isInDoubt && !copy.foreign.isOld(MARK_KEY, clock.monotonicMs());
-    if (sifted.mark === null && entries.length > 0 && (known === null || isDoubtful)) {
+    if (mark === null && entries.length > 0 && (known === null || isDoubtful)) {
       copy.seeForeign([MARK_KEY], () => false);
       throw doubt();
     }
     return {
       ...{ sifted, known, own: records.all(), theirs: mapOf(sifted.records) },
       sequence: entries.at(-1)?.sequence ?? 0,
-      mark: sifted.mark ?? (entries.length > 0 ? (known?.mark ?? null) : null),
+      mark: mark ?? (entries.length > 0 ? (known?.mark ?? null) : null),
     };
   }
 

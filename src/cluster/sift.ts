@@ -18,6 +18,12 @@ export type Sifted = {
   readonly isInDoubt: boolean;
 };
 
+/** The last mark among them that a box of the cluster wrote; null: there is none. */
+export const markIn = (entries: readonly LogEntry[]): ClusterMark | null => {
+  const marks = entries.filter(({ key, text }) => key === MARK_KEY && text !== null);
+  return markOf(JSON.parse(marks.at(-1)?.text ?? 'null'));
+};
+
 /**
  * Sifts what was read since `known` (null: nothing is known). The key and the place of an entry are right where it could be
  * opened; that its change was made whole is told by the mark, as far back as it remembers.
@@ -25,8 +31,7 @@ export type Sifted = {
 export const sift = (entries: readonly LogEntry[], known: LogPosition | null): Sifted => {
   const newest = new Map(entries.map((entry) => [entry.key, entry]));
   newest.delete('');
-  const marks = entries.filter(({ key, text }) => key === MARK_KEY && text !== null);
-  const mark = markOf(JSON.parse(marks.at(-1)?.text ?? 'null'));
+  const mark = markIn(entries);
   const teller = mark ?? known?.mark ?? null;
   const sinceCount = (teller?.count ?? 0) - (known?.mark?.count ?? 0);
   const isMade = ({ sequence, changeId }: LogEntry): boolean =>

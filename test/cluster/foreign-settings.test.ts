@@ -188,6 +188,26 @@ test('where what a box had can not be kept nothing takes its place, and it is no
   assert.ok(existsSync(inTheWay));
 });
 
+test('who was a member of another cluster before has all of the one that it joins now', async (t) => {
+  const [before, now] = [new ModelLog(), new ModelLog()];
+  const [moving, member] = [box(t, before), box(t, now)];
+  moving.store.users.create(admin);
+  await moving.settings.follow();
+  await moving.settings.change(() => moving.store.tags.create(tag('own')));
+  moving.store.close();
+  member.store.users.create({ ...admin, username: 'boss' });
+  for (let index = 0; index < 60; index++) member.store.tags.create(tag(`old ${index}`));
+  await member.settings.follow();
+  // More than a mark remembers, and fewer than that since as many as there were in the other cluster.
+  for (let index = 0; index < 33; index++)
+    await member.settings.change(() => member.store.tags.create(tag(`new ${index}`)));
+  const moved = openBox(moving.folder, now, { keyCheck: 'another' });
+  t.after(() => moved.store.close());
+  await moved.settings.follow();
+  assert.deepEqual(moved.store.exportAll(), member.store.exportAll());
+  assert.equal(moved.settings.fault, null);
+});
+
 test('a change finds out that the log is another one, and does not try it over and over', async (t) => {
   const log = new ModelLog();
   const one = box(t, log);

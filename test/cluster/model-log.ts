@@ -95,7 +95,12 @@ export class ModelLog {
   }
 }
 
-export const openBox = (folder: string, log: ModelLog, faultOf: () => Fault = () => 'none') => {
+/** `keyCheck` is another one where the box has another CLUSTER_NAME or CLUSTER_KEY than before. */
+export const openBox = (
+  folder: string,
+  log: ModelLog,
+  { faultOf = () => 'none', keyCheck = 'key' }: { faultOf?: () => Fault; keyCheck?: string } = {},
+) => {
   const lines: string[] = [];
   /** By how much it is later here than it is. */
   const time = { laterMs: 0 };
@@ -110,7 +115,7 @@ export const openBox = (folder: string, log: ModelLog, faultOf: () => Fault = ()
       ...{ clock, log: createLogger((_level, message) => lines.push(message)) },
       records: new SharedRecords(db),
       changes: log.as(faultOf, setDisk),
-      memory: new CopyMemory(store.facts, 'key'),
+      memory: new CopyMemory(store.facts, keyCheck),
       keepCopy: () => {
         const path = join(folder, 'before.db');
         store.copyTo(path);
@@ -123,7 +128,7 @@ export const openBox = (folder: string, log: ModelLog, faultOf: () => Fault = ()
 
 export const box = (t: TestContext, log: ModelLog, faultOf?: () => Fault) => {
   const folder = tempFolder(t);
-  const opened = openBox(folder, log, faultOf);
+  const opened = openBox(folder, log, faultOf && { faultOf });
   t.after(() => opened.store.close());
   return { ...opened, folder };
 };

@@ -135,7 +135,9 @@ test('through any faults all boxes end alike, and whatever was answered well is 
     fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 12 }), async (steps) => {
       const log = new ModelLog();
       const faults: Fault[] = [];
-      const boxes = [0, 1, 2].map(() => openBox(tempFolder(t), log, () => faults.shift() ?? 'none'));
+      const boxes = [0, 1, 2].map(() =>
+        openBox(tempFolder(t), log, { faultOf: () => faults.shift() ?? 'none' }),
+      );
       boxes[0]!.store.users.create(admin);
       for (const { settings } of boxes) await settings.follow();
       const running: Promise<unknown>[] = [];
