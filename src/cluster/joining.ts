@@ -44,6 +44,8 @@ type Reading = {
   readonly own: ReadonlyMap<string, string>;
   /** What the own is a copy of; null: of nothing that this cluster had. */
   readonly known: CopyState | null;
+  /** This box had settings of a cluster of this name and key, which is another one now. */
+  readonly isBegunAnew: boolean;
 };
 
 export const markRecord = (mark: ClusterMark): LogRecord => ({ key: MARK_KEY, text: JSON.stringify(mark) });
@@ -57,6 +59,13 @@ export const doubt = (): AppError =>
 
 const mapOf = (records: readonly SharedRecord[]): Map<string, string> =>
   new Map(records.flatMap(({ key, text }) => (text === null ? [] : [[key, text]])));
+
+/** Nobody has said that what the others have set is to go, and with it the recording of their cameras. */
+const poorer = (theirs: number, own: number): AppError =>
+  clusterError(
+    'cluster_unavailable',
+    `its settings were lost, and begun anew at another box: ${theirs} records, where this box has ${own} of before, which it goes on by; the guide tells how to say which count (“Many boxes”)`,
+  );
 
 const NOT_KEPT = "what this box had before can't be kept, and so the cluster's settings don't take its place";
 const KEEP_RETRY_MS = 60_000;
@@ -116,6 +125,7 @@ export class Joining {
     }
     return {
       ...{ sifted, known, own: records.all(), theirs: mapOf(sifted.records) },
+      isBegunAnew: known === null && remembered !== null && memory.isOfThisKey,
       sequence: entries.at(-1)?.sequence ?? 0,
       mark: mark ?? (entries.length > 0 ? (known?.mark ?? null) : null),
     };
@@ -123,7 +133,7 @@ export class Joining {
 
   async #decide(reading: Reading): Promise<void> {
     const { log, copy } = this.#deps;
-    const { sifted, known, mark, own, theirs } = reading;
+    const { sifted, known, mark, own, theirs, isBegunAnew } = reading;
     copy.foreign.keepOnly(sifted.foreignKeys);
     const relation = known === null || mark === null ? null : relationOf(known.mark, mark);
     const isSure = (key: string): boolean =>
@@ -132,7 +142,8 @@ export class Joining {
     if (mark === null ? own.size > 0 : relation === 'behind') return this.#putBack(reading);
     const isTheirsEmpty = isUntouched(theirs) && sifted.foreignKeys.length === 0;
     if (known === null && isTheirsEmpty && !isUntouched(own)) return this.#putBack(reading);
-    if (relation === 'forked') {
+    if (isBegunAnew && theirs.size < own.size) throw poorer(theirs.size, own.size);
+    if (relation === 'forked' || (isBegunAnew && !isAlike(own, theirs))) {
       const path = this.#keep();
       this.#loss = 'the cluster has lost changes that this box had: it has kept them in a file';
       log.error('the cluster has lost changes that this box had, and made others since: its own are kept', {

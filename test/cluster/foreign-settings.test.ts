@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { Store } from '../../src/store/store.js';
 import { sampleCamera } from '../store/samples.js';
 import { admin, box, ModelLog, openBox, tag } from './model-log.js';
@@ -206,6 +206,59 @@ test('who was a member of another cluster before has all of the one that it join
   await moved.settings.follow();
   assert.deepEqual(moved.store.exportAll(), member.store.exportAll());
   assert.equal(moved.settings.fault, null);
+});
+
+/** A member of three tags and a user, whose servers were lost; a new box was there first, and something was set at it. */
+const replaced = async (t: TestContext, newTags: readonly string[]) => {
+  const log = new ModelLog();
+  const [member, fresh] = [box(t, log), box(t, log)];
+  member.store.users.create(admin);
+  await member.settings.follow();
+  for (const id of ['a', 'b', 'c']) await member.settings.change(() => member.store.tags.create(tag(id)));
+  const wipe = (created: string): void => void Object.assign(log, { entries: [], lastSequence: 0, created });
+  wipe('second');
+  await fresh.settings.change(() => void fresh.store.users.create({ ...admin, username: 'boss' }));
+  for (const id of newTags) await fresh.settings.change(() => fresh.store.tags.create(tag(id)));
+  return { log, member, fresh, wipe };
+};
+
+test('a box that had more keeps that where another one began the cluster anew, until somebody says what counts', async (t) => {
+  const { member, fresh, wipe } = await replaced(t, ['new']);
+  const before = member.store.exportAll();
+  const refused = { code: 'cluster_unavailable', message: /begun anew.*: 2 records, where this box has 4/ };
+  await assert.rejects(member.settings.check(), refused);
+  await assert.rejects(member.settings.follow(), refused);
+  member.time.laterMs += 61_000;
+  await assert.rejects(member.settings.follow(), refused);
+  assert.deepEqual(member.store.exportAll(), before);
+  // The bucket is deleted: this box's count.
+  wipe('third');
+  await member.settings.check();
+  await fresh.settings.check();
+  assert.deepEqual(fresh.store.exportAll(), before);
+  assert.deepEqual([member.settings.fault === null, fresh.settings.fault === null], [true, false]);
+});
+
+test('what it had can be given up by running without the cluster', async (t) => {
+  const { log, member, fresh } = await replaced(t, ['new']);
+  member.store.close();
+  const alone = new Store(join(member.folder, 'framering.db'));
+  await alone.change(() => alone.tags.create(tag('d')));
+  alone.close();
+  const again = openBox(member.folder, log);
+  t.after(() => again.store.close());
+  await again.settings.follow();
+  assert.deepEqual(again.store.exportAll(), fresh.store.exportAll());
+});
+
+test('a cluster that was begun anew and has more by now takes the place of what a member had, which is told', async (t) => {
+  const { member, fresh } = await replaced(t, ['x', 'y', 'z']);
+  await member.settings.check();
+  assert.deepEqual(member.store.exportAll(), fresh.store.exportAll());
+  assert.match(member.settings.fault ?? '', /has lost changes that this box had/);
+  const kept = new Store(join(member.folder, 'before.db'));
+  assert.deepEqual(idsOf(kept), ['a', 'b', 'c']);
+  kept.close();
 });
 
 test('a change finds out that the log is another one, and does not try it over and over', async (t) => {
