@@ -1,3 +1,4 @@
+import type { Signal } from './base/signal.js';
 import type { Media } from './media.js';
 import type { Notices } from './notices.js';
 import type { Storage } from './storage.js';
@@ -27,7 +28,7 @@ export const adoptStored = ({ storage, media, notices }: Holders): void => {
  * What other boxes changed takes effect here as what is changed here does. Only who holds something of it looks anew: pages
  * keep how somebody likes them, and there may be ten thousand cameras.
  */
-export const adoptShared = (
+const adoptShared = (
   { storage, media, notices }: Holders,
   { kinds, cameraIds, ...ended }: SharedEffects,
 ): void => {
@@ -42,4 +43,10 @@ export const adoptShared = (
   if (kinds.has('hook')) notices.webhooks.reload();
   // What cameras are moved out of sight by, the registry tells itself.
   if (kinds.has('folder')) sights.moved();
+};
+
+/** From now on; and whoever read the store at the start has what was changed since. */
+export const followShared = (changed: Signal<[effects: SharedEffects]>, holders: Holders): void => {
+  changed.on((effects) => adoptShared(holders, effects));
+  adoptStored(holders);
 };

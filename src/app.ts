@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { adoptShared } from './adopted-settings.js';
+import { followShared } from './adopted-settings.js';
 import { poolThreads } from './archive/write/disk-gate.js';
 import { ViewingGate } from './auth/viewing-gate.js';
 import type { Clock } from './base/clock.js';
@@ -104,7 +104,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const { threads, mainStats } = countThreads(clock, stops);
   const media = await startMedia(config, { clock, log, spawn, threads }, storage, stops);
   const notices = buildNotices(config, { clock, log, version }, storage, media, stops);
-  storage.cluster?.changed.on((effects) => adoptShared({ storage, media, notices }, effects));
+  if (storage.cluster !== null) followShared(storage.cluster.changed, { storage, media, notices });
   const events = buildHappenings({ clock, log }, storage, media, stops);
   storage.cluster?.begin({
     ...{ version, mainStats, relayPort: media.relay?.port ?? null },

@@ -6,7 +6,15 @@ export class Signal<Args extends readonly unknown[] = []> {
     this.#listeners.push(listener);
   }
 
+  /** Tells all of them, and throws what the first threw that failed. */
   readonly emit = (...args: Args): void => {
-    for (const listener of this.#listeners) listener(...args);
+    const faults: unknown[] = [];
+    for (const listener of this.#listeners)
+      try {
+        listener(...args);
+      } catch (fault) {
+        faults.push(fault);
+      }
+    if (faults.length > 0) throw faults[0];
   };
 }

@@ -16,6 +16,22 @@ export type SettingsCopyDeps = {
 
 const MAX_NAMED = 10;
 
+const nothing: SharedEffects = {
+  ...{ kinds: new Set(), cameraIds: [], removedCameraIds: [], lockedCameraIds: [] },
+  ...{ revokedUsernames: [], refused: [] },
+};
+
+const both = <T>(one: Iterable<T>, other: Iterable<T>): T[] => [...new Set([...one, ...other])];
+
+const together = (one: SharedEffects, other: SharedEffects): SharedEffects => ({
+  kinds: new Set(both(one.kinds, other.kinds)),
+  cameraIds: both(one.cameraIds, other.cameraIds),
+  removedCameraIds: both(one.removedCameraIds, other.removedCameraIds),
+  lockedCameraIds: both(one.lockedCameraIds, other.lockedCameraIds),
+  revokedUsernames: both(one.revokedUsernames, other.revokedUsernames),
+  refused: other.refused,
+});
+
 /** What this box has of the log: its records, and up to where that is. */
 export class SettingsCopy {
   /** Other boxes changed something. */
@@ -23,6 +39,8 @@ export class SettingsCopy {
   readonly foreign = new ForeignKeys();
   readonly #deps: SettingsCopyDeps;
   #position: LogPosition = { sequence: 0, mark: null };
+  /** What somebody who listens couldn't take to heart yet. */
+  #untold = nothing;
 
   constructor(deps: SettingsCopyDeps) {
     this.#deps = deps;
@@ -66,8 +84,12 @@ export class SettingsCopy {
     this.#position = { sequence, mark: this.mark };
   }
 
-  announce(effects: SharedEffects): void {
-    if (effects.kinds.size > 0) this.changed.emit(effects);
+  /** With what wasn't heard before; throws what they throw who listen, and tells them again the next time. */
+  announce(effects: SharedEffects = nothing): void {
+    this.#untold = together(this.#untold, effects);
+    if (this.#untold.kinds.size === 0) return;
+    this.changed.emit(this.#untold);
+    this.#untold = nothing;
   }
 
   /** `isSure`: this box has what stood there before. */

@@ -177,7 +177,7 @@ export class SharedSettings {
     const copy = this.#copy;
     const entries = await this.#deps.changes.readAfter(copy.sequence);
     const last = entries.at(-1);
-    if (last === undefined) return;
+    if (last === undefined) return copy.announce();
     const sifted = sift(entries, copy.position);
     const { mark, records, foreignKeys, isInDoubt } = sifted;
     const relation = mark === null || copy.mark === null ? null : relationOf(copy.mark, mark);

@@ -101,6 +101,28 @@ test('a change without an answer that was made all the same answers what it did'
   assert.equal(log.written.filter(({ key }) => key === 'user/root').length, 2, 'it was made once');
 });
 
+test('what a box could not take to heart at once it is told again, with what came since', async (t) => {
+  const log = new ModelLog();
+  const [one, other] = [box(t, log), box(t, log)];
+  one.store.users.create(admin);
+  await one.settings.follow();
+  await other.settings.follow();
+  const heard: string[][] = [];
+  let isFailing = true;
+  other.settings.changed.on(({ kinds, cameraIds, revokedUsernames }) => {
+    if (isFailing) throw new Error('the disk reads nothing');
+    heard.push([...kinds, ...cameraIds, ...revokedUsernames].sort());
+  });
+  await one.settings.change(() => void one.store.users.update('root', { password_hash: 'new' }));
+  await assert.rejects(other.settings.follow(), { message: 'the disk reads nothing' });
+  await one.settings.change(() => one.store.cameras.create(sampleCamera('door')));
+  await assert.rejects(other.settings.follow(), { message: 'the disk reads nothing' });
+  isFailing = false;
+  await other.settings.follow();
+  await other.settings.follow();
+  assert.deepEqual(heard, [['cam', 'door', 'root', 'user']]);
+});
+
 test('what the disk of a box does not take of its own change is written there when it does, and nothing is lost', async (t) => {
   const log = new ModelLog();
   const faults: Fault[] = ['none', 'disk'];
