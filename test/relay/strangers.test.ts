@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { systemClock } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import { RelayServer } from '../../src/relay/send/relay-server.js';
+import { Strangers } from '../../src/relay/send/strangers.js';
 import { clientTls } from '../../src/relay/shared-key-tls.js';
 import { until } from '../support/until.js';
 import { keyOf } from './boxes.js';
@@ -41,6 +42,52 @@ const silent = async (t: TestContext, port: number): Promise<Socket> => {
   socket.resume();
   return socket;
 };
+
+/** A connection as the server is told of it: one that was reset by then has no address any more. */
+class Peer extends EventEmitter {
+  readonly remoteAddress: string | undefined;
+  readonly remotePort: number | undefined;
+  isDestroyed = false;
+
+  constructor(address?: string, port?: number) {
+    super();
+    this.remoteAddress = address;
+    this.remotePort = port;
+  }
+
+  destroy(): this {
+    this.isDestroyed = true;
+    return this;
+  }
+}
+
+const strangersOf = () => new Strangers({ clock: systemClock, log: createLogger(() => {}) });
+const add = (strangers: Strangers, peer: Peer): Peer => {
+  strangers.add(peer as unknown as Socket);
+  return peer;
+};
+
+test('connections that were reset before anybody looked, however many, take nobody his place', () => {
+  const strangers = strangersOf();
+  for (let count = 0; count < 2_000; count++) {
+    const pair = [add(strangers, new Peer()), add(strangers, new Peer())];
+    for (const peer of pair) {
+      assert.ok(peer.isDestroyed);
+      peer.emit('close');
+    }
+  }
+  assert.equal(add(strangers, new Peer('10.0.0.1', 5_000)).isDestroyed, false);
+});
+
+test('nor do those that come from a port again before the last one from there is over', () => {
+  const strangers = strangersOf();
+  for (let count = 0; count < 2_000; count++) {
+    const [last, next] = [add(strangers, new Peer('10.0.0.1', 1)), add(strangers, new Peer('10.0.0.1', 1))];
+    last.emit('close');
+    next.emit('close');
+  }
+  assert.equal(add(strangers, new Peer('10.0.0.2', 5_000)).isDestroyed, false);
+});
 
 test('who connects and says nothing, or has another key, is sent away, and the log says so once', async (t) => {
   const { port, lines } = await listen(t);

@@ -30,12 +30,20 @@ export class Strangers {
   }
 
   add(socket: Socket): void {
-    const { remoteAddress = '', remotePort = 0 } = socket;
+    const { remoteAddress, remotePort } = socket;
+    if (remoteAddress === undefined || remotePort === undefined) {
+      // It was reset before anybody looked.
+      socket.destroy();
+      return;
+    }
     const ofIt = this.#waiting.get(remoteAddress) ?? new Map<number, Socket>();
     this.#waiting.set(remoteAddress, ofIt);
+    // The last one from there is over, and its end is still to come.
+    if (!ofIt.has(remotePort)) this.#count += 1;
     ofIt.set(remotePort, socket);
-    this.#count += 1;
-    socket.once('close', () => this.#forget(remoteAddress, remotePort));
+    socket.once('close', () => {
+      if (ofIt.get(remotePort) === socket) this.#forget(remoteAddress, remotePort);
+    });
     if (ofIt.size > MAX_PER_ADDRESS) this.#refuseOldest(ofIt);
     else if (this.#count > MAX_WAITING)
       this.#refuseOldest(
@@ -50,10 +58,10 @@ export class Strangers {
 
   /** It doesn't have it, or says nothing. */
   refuse(peer: Peer, reason: string): void {
-    const client = peer.remoteAddress ?? '';
+    const client = peer.remoteAddress;
     this.remove(peer);
     peer.destroy();
-    if (this.#told.has(client) || this.#told.size >= MAX_TOLD) {
+    if (client === undefined || this.#told.has(client) || this.#told.size >= MAX_TOLD) {
       this.#untold += 1;
       return;
     }
