@@ -1,12 +1,12 @@
 import type { FactTable } from '../store/facts.js';
 import { type ClusterMark, markOf } from './cluster-mark.js';
+import type { UnsureKeys } from './foreign-keys.js';
 
 /** What this box's settings are a copy of. */
 export type CopyState = {
   readonly sequence: number;
   readonly mark: ClusterMark;
-  /** Keys of which the log had something foreign instead, so that the copy may lack what stood there. */
-  readonly unsure: readonly string[];
+  readonly unsure: UnsureKeys;
 };
 
 /** Remembers it beside the settings; it is forgotten by a box that is alone, and changes them (`Store.change`). */
@@ -24,7 +24,8 @@ export class CopyMemory {
   read(): CopyState | null {
     const { sequence, mark, unsure } = this.#stored();
     const known = markOf(mark);
-    if (known === null || typeof sequence !== 'number' || !Array.isArray(unsure)) return null;
+    if (known === null || typeof sequence !== 'number') return null;
+    if (unsure !== 'many' && !Array.isArray(unsure)) return null;
     return { sequence, mark: known, unsure };
   }
 

@@ -1,8 +1,18 @@
 /** How long it is left to a box that surely has what stood there. */
 const PATIENCE_MS = 60_000;
 const MAX_NAMED = 3;
+/** It is written down with each change. */
+const MAX_UNSURE = 1_000;
 
-type Seen = { readonly sinceMs: number; readonly isSure: boolean };
+type Seen = {
+  readonly sinceMs: number;
+  readonly isSure: boolean;
+  /** After a while this box has nothing to write over it by, and that stays so until it heals. */
+  isHopeless: boolean;
+};
+
+/** Keys of which the log had something foreign instead, so that the copy may lack what stood there; `many`: of any. */
+export type UnsureKeys = readonly string[] | 'many';
 
 /** Which settings somebody without the cluster's key has written over in the log. */
 export class ForeignKeys {
@@ -14,7 +24,8 @@ export class ForeignKeys {
     for (const key of keys) {
       const before = this.#seen.get(key);
       const isSure = isSureOf(key) && before?.isSure !== false;
-      this.#seen.set(key, { sinceMs: before?.sinceMs ?? nowMs, isSure });
+      const isHopeless = before?.isHopeless ?? false;
+      this.#seen.set(key, { sinceMs: before?.sinceMs ?? nowMs, isSure, isHopeless });
     }
     return news;
   }
@@ -26,7 +37,8 @@ export class ForeignKeys {
 
   /** Nothing else is foreign any more. */
   keepOnly(keys: readonly string[]): void {
-    this.heal([...this.#seen.keys()].filter((key) => !keys.includes(key)));
+    const kept = new Set(keys);
+    this.heal([...this.#seen.keys()].filter((key) => !kept.has(key)));
   }
 
   isOld(key: string, nowMs: number): boolean {
@@ -34,21 +46,33 @@ export class ForeignKeys {
   }
 
   /** Those that this box is to write over by what it has; what it isn't sure of only after a while, and never by nothing. */
-  due(nowMs: number, isHere: (key: string) => boolean): string[] {
-    return [...this.#seen]
-      .filter(([key, { isSure }]) => isSure || (this.isOld(key, nowMs) && isHere(key)))
-      .map(([key]) => key);
+  due(nowMs: number, max: number, isHere: (key: string) => boolean): string[] {
+    const due: string[] = [];
+    for (const [key, seen] of this.#seen) {
+      if (due.length >= max) break;
+      if (seen.isSure) due.push(key);
+      else if (!seen.isHopeless && this.isOld(key, nowMs)) {
+        seen.isHopeless = !isHere(key);
+        if (!seen.isHopeless) due.push(key);
+      }
+    }
+    return due;
   }
 
-  get unsure(): string[] {
-    return [...this.#seen].filter(([, { isSure }]) => !isSure).map(([key]) => key);
+  get unsure(): UnsureKeys {
+    const unsure: string[] = [];
+    for (const [key, { isSure }] of this.#seen) {
+      if (!isSure) unsure.push(key);
+      if (unsure.length > MAX_UNSURE) return 'many';
+    }
+    return unsure;
   }
 
   get fault(): string | null {
-    const keys = [...this.#seen.keys()];
-    if (keys.length === 0) return null;
-    const more = keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} more` : '';
-    const named = keys.slice(0, MAX_NAMED).join(', ');
+    const { size } = this.#seen;
+    if (size === 0) return null;
+    const more = size > MAX_NAMED ? ` and ${size - MAX_NAMED} more` : '';
+    const named = [...this.#seen.keys()].slice(0, MAX_NAMED).join(', ');
     return `somebody without CLUSTER_KEY has written over what the cluster keeps as ${named}${more}`;
   }
 }

@@ -70,6 +70,12 @@ const poorer = (theirs: number, own: number): AppError =>
 const NOT_KEPT = "what this box had before can't be kept, and so the cluster's settings don't take its place";
 const KEEP_RETRY_MS = 60_000;
 
+const unsureOf = (known: CopyState | null): ((key: string) => boolean) => {
+  if (known?.unsure === 'many') return () => true;
+  const keys = new Set(known?.unsure);
+  return (key) => keys.has(key);
+};
+
 const isOrder = (key: string): boolean => key.startsWith('gone/');
 
 const isAlike = (one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean =>
@@ -136,8 +142,8 @@ export class Joining {
     const { sifted, known, mark, own, theirs, isBegunAnew } = reading;
     copy.foreign.keepOnly(sifted.foreignKeys);
     const relation = known === null || mark === null ? null : relationOf(known.mark, mark);
-    const isSure = (key: string): boolean =>
-      relation === 'same' && !sifted.isInDoubt && !known?.unsure.includes(key);
+    const isUnsure = unsureOf(known);
+    const isSure = (key: string): boolean => relation === 'same' && !sifted.isInDoubt && !isUnsure(key);
     copy.seeForeign(sifted.foreignKeys, isSure);
     if (mark === null ? own.size > 0 : relation === 'behind') return this.#putBack(reading);
     const isTheirsEmpty = isUntouched(theirs) && sifted.foreignKeys.length === 0;
@@ -170,8 +176,8 @@ export class Joining {
     const { changes, records, copy, log } = this.#deps;
     const missing = records.missingIn(theirs);
     const isMissing = new Set(missing.map(({ key }) => key));
-    const isNobodys = (key: string): boolean =>
-      key !== MARK_KEY && !isMissing.has(key) && !known?.unsure.includes(key);
+    const isUnsure = unsureOf(known);
+    const isNobodys = (key: string): boolean => key !== MARK_KEY && !isMissing.has(key) && !isUnsure(key);
     const nobodys = sifted.foreignKeys.filter(isNobodys);
     const changeId = known === null ? newId() : newUpkeepId();
     const mark = nextMark(known?.mark ?? before, changeId);

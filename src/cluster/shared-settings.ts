@@ -202,7 +202,7 @@ export class SharedSettings {
   async #putRight(): Promise<void> {
     const { changes, records, clock, log } = this.#deps;
     const isHere = (key: string): boolean => key === MARK_KEY || records.text(key) !== null;
-    const due = this.#copy.foreign.due(clock.monotonicMs(), isHere).slice(0, MAX_PUT_RIGHT);
+    const due = this.#copy.foreign.due(clock.monotonicMs(), MAX_PUT_RIGHT, isHere);
     if (due.length === 0) return;
     const ours = due.filter((key) => key !== MARK_KEY).map((key) => ({ key, text: records.text(key) }));
     const changeId = newUpkeepId();

@@ -208,6 +208,33 @@ test('who was a member of another cluster before has all of the one that it join
   assert.equal(moved.settings.fault, null);
 });
 
+test('however much somebody writes into the log, what a box remembers of that is little, and it stays unsure of it', async (t) => {
+  const log = new ModelLog();
+  const [one, other] = [box(t, log), box(t, log)];
+  one.store.users.create(admin);
+  one.store.tags.create(tag('a', 'old'));
+  await one.settings.follow();
+  await other.settings.follow();
+  const keys = Array.from({ length: 2_000 }, (_, index) => `x/${'long'.repeat(30)}${index}`);
+  log.vandalize(...keys);
+  await one.settings.change(() => void one.store.tags.update('a', { name: 'new' }));
+  // Over itself, so that nobody can tell what stood there, and over what the other one hasn't read.
+  log.vandalize(...keys, 'tag/a');
+  await one.settings.change(() => one.store.tags.create(tag('b')));
+  await other.settings.follow();
+  assert.ok((other.store.facts.text('cluster_copy')?.length ?? 0) < 150_000);
+  other.store.close();
+  const again = openBox(other.folder, log);
+  t.after(() => again.store.close());
+  const before = log.lastSequence;
+  await again.settings.check();
+  assert.equal(log.lastSequence, before, 'it writes nothing over what it may not know');
+  for (let count = 0; count < 6; count++) await one.settings.check();
+  await again.settings.check();
+  assert.deepEqual(again.store.tags.list(), [tag('a', 'new'), tag('b')]);
+  assert.deepEqual([one.settings.fault, again.settings.fault], [null, null]);
+});
+
 /** A member of three tags and a user, whose servers were lost; a new box was there first, and something was set at it. */
 const replaced = async (t: TestContext, newTags: readonly string[]) => {
   const log = new ModelLog();
