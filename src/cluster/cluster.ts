@@ -50,6 +50,8 @@ type Faults = { read: string | null; changed: string | null };
 
 /** A message of news may be lost: so often it is looked without. */
 const FOLLOW_EVERY_MS = 1_000;
+/** Anybody who reaches the servers may say that there is news. */
+const NEWS_EVERY_MS = 100;
 /** So often it is asked whether a majority of the servers is there, and whether it is still the same log. */
 const CHECK_EVERY_MS = 2_000;
 const START_RETRY_MS = 100;
@@ -85,6 +87,8 @@ export class Cluster {
   readonly #listening = new WeakSet<NatsConnection>();
   #boxes: Boxes | null = null;
   #timer: Timer | null = null;
+  #news: Timer | null = null;
+  #lookedMs = Number.NEGATIVE_INFINITY;
   #nextCheckMs = 0;
   #isLooking = false;
   #isWanted = false;
@@ -215,6 +219,7 @@ export class Cluster {
 
   async stop(): Promise<void> {
     this.#timer?.cancel();
+    this.#news?.cancel();
     this.owners.stop();
     await this.#boxes?.stop();
     await this.#link.stop();
@@ -281,15 +286,25 @@ export class Cluster {
     }
   }
 
+  #lookSoon(): void {
+    const { clock } = this.#deps;
+    const restMs = Math.max(0, this.#lookedMs + NEWS_EVERY_MS - clock.monotonicMs());
+    this.#news ??= clock.after(restMs, () => {
+      this.#news = null;
+      void this.#look();
+    });
+  }
+
   async #lookOnce(): Promise<void> {
     const { connection } = this.#link;
     if (connection === null) return;
     if (!this.#listening.has(connection)) {
       this.#listening.add(connection);
-      this.#changes.listen(connection, () => void this.#look());
+      this.#changes.listen(connection, () => this.#lookSoon());
       this.questions.listen(connection);
     }
     const nowMs = this.#deps.clock.monotonicMs();
+    this.#lookedMs = nowMs;
     // By turns: a log that is gone can't be read, and is asked for all the same.
     const isCheck = nowMs >= this.#nextCheckMs;
     const what: keyof Faults = isCheck ? 'changed' : 'read';

@@ -1,4 +1,4 @@
-import { type JetStreamManager, jetstreamManager, type StreamInfo } from '@nats-io/jetstream';
+import { type JetStreamManager, jetstreamManager, type StoredMsg, type StreamInfo } from '@nats-io/jetstream';
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
 import { AppError, messageOf } from '../base/errors.js';
 import { clusterError } from './cluster-error.js';
@@ -21,6 +21,10 @@ export type SettingsLogDeps = { readonly link: NatsLink; readonly sealed: Sealed
 /** Those of a call; a leader that is lost is missing for 4 to 9 s, and nobody waits for that. */
 const CALL_MS = 1_000;
 const PAGE = 500;
+/** Ten thousand cameras are a tenth of it, so the rest is somebody else's: who reads without a bound dies of that. */
+const MAX_ENTRIES = 100_000;
+/** Longer ones are no record's. */
+const MAX_SUBJECT = 1_024;
 /** A follower that said nothing for so long is away: it answers each second. */
 const SILENT_NS = 5e9;
 
@@ -60,6 +64,11 @@ type Read = LogEntry & { readonly batchId: string; readonly isEnd: boolean };
 /** What a value is sealed for: so nothing can be put into another's place, and nothing of old into a later one. */
 const placeOf = (key: string, sequence: number, changeId: string): string => `${sequence} ${changeId} ${key}`;
 
+const tooMany = (count: number): Error =>
+  new Error(
+    `its bucket has ${count} records, and more than ${MAX_ENTRIES} are not read: somebody else fills it. Delete it: a box fills it anew`,
+  );
+
 /** What is kept of a record that is gone. */
 const NOTHING = '';
 
@@ -91,6 +100,7 @@ export class SettingsLog {
       if (found.config.allow_atomic !== true)
         throw new Error('its servers are older than NATS 2.12, or its bucket was made by something else');
       if (!hasMajority(found)) throw new Error('a majority of its servers is away');
+      if (found.state.messages > MAX_ENTRIES) throw tooMany(found.state.messages);
       return { created: found.created, lastSequence: found.state.last_seq };
     });
   }
@@ -103,8 +113,9 @@ export class SettingsLog {
     const read = await this.#asked('read', async ({ manager }) => {
       const all: Read[] = [];
       for (let from = sequence + 1; ; from = all.at(-1)!.sequence + 1) {
-        const page = await this.#page(manager, from);
+        const { page, pending } = await this.#page(manager, from);
         all.push(...page);
+        if (all.length + pending > MAX_ENTRIES) throw tooMany(all.length + pending);
         if (page.length < PAGE) return all;
       }
     });
@@ -174,14 +185,22 @@ export class SettingsLog {
     return seq;
   }
 
-  async #page(manager: JetStreamManager, from: number): Promise<Read[]> {
+  /** And how many come after it. */
+  async #page(
+    manager: JetStreamManager,
+    from: number,
+  ): Promise<{ readonly page: Read[]; readonly pending: number }> {
     const page: Read[] = [];
+    let last: StoredMsg | null = null;
     const messages = await manager.direct.getBatch(this.#stream, { seq: from, batch: PAGE });
     // The library waits for 5 s and, where the connection ends meanwhile, for ever.
     const late = setTimeout(() => messages.stop(new Error('the servers say nothing')), CALL_MS);
     try {
-      for await (const { seq, subject, header, data } of messages) {
-        const key = subject.startsWith(this.#prefix) ? keyOfName(subject.slice(this.#prefix.length)) : null;
+      for await (const message of messages) {
+        last = message;
+        const { seq, subject, header, data } = message;
+        const isKey = subject.startsWith(this.#prefix) && subject.length <= MAX_SUBJECT;
+        const key = isKey ? keyOfName(subject.slice(this.#prefix.length)) : null;
         const batchId = header.get('Nats-Batch-Id');
         const isEnd = batchId === '' || header.get('Nats-Batch-Commit') !== '';
         const opened = key === null ? null : this.#opened(placeOf(key, seq, batchId), data);
@@ -196,7 +215,7 @@ export class SettingsLog {
     } finally {
       clearTimeout(late);
     }
-    return page;
+    return { page, pending: last?.pending ?? 0 };
   }
 
   /** Null: by another key, or for another place. */

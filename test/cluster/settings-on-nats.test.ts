@@ -178,6 +178,7 @@ test('what is written into the settings without the key is not taken over by any
   await one.store.change(() => one.store.users.create({ ...admin, username: 'mallory' }));
   await one.store.change(() => one.store.tags.create(tag('a')));
   const mallory = await recordOf(stranger, 'user/mallory');
+  await until('the other has the user', () => other.store.users.find('mallory'));
   await one.store.change(() => one.store.users.remove('mallory'));
   await until('the other has it', () => other.store.users.find('mallory') === null);
   stranger.publish(`${PREFIX}hello`, 'garbage');
@@ -223,6 +224,54 @@ test('what is written into the settings without the key is not taken over by any
     [...one.effects, ...other.effects].flatMap(({ revokedUsernames }) => revokedUsernames),
     ['mallory'],
   );
+});
+
+test('a bucket that somebody fills is not read any more; boxes go on, say so, and fill the next one', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const one = await startBox(t, servers.url, withAdmin);
+  const other = await startBox(t, servers.url);
+  await other.stop();
+  const stranger = await connect({ servers: servers.url });
+  t.after(() => stranger.close());
+  for (let index = 0; index <= 100_000; index++) {
+    stranger.publish(`${PREFIX}x/${index}`, 'y');
+    if (index % 5_000 === 0) await stranger.flush();
+  }
+  await stranger.flush();
+  await until('it is told', () => /more than 100000 are not read/.test(one.cluster.fault ?? ''), {
+    deadlineMs: 30_000,
+  });
+  const again = await other.again();
+  assert.match(again.cluster.fault ?? '', /more than 100000 are not read/);
+  assert.deepEqual(again.store.users.list(), one.store.users.list());
+  const manager = await jetstreamManager(stranger);
+  await manager.streams.delete(STREAM);
+  await until('all is well', () => [one, again].every(({ cluster }) => cluster.fault === null), {
+    deadlineMs: 30_000,
+  });
+  await insist(() => one.store.change(() => one.store.tags.create(tag('a'))));
+  await until('the other has it', () => idsOf(again.store).includes('a'));
+});
+
+test('however often somebody says that there is news, a box looks ten times a second at most', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  await startBox(t, servers.url, withAdmin);
+  const stranger = await connect({ servers: servers.url });
+  t.after(() => stranger.close());
+  let looks = 0;
+  stranger.subscribe('$JS.API.DIRECT.GET.>', { callback: () => void looks++ });
+  const beganMs = performance.now();
+  while (performance.now() - beganMs < 1_500) {
+    stranger.publish('framering.test.settings');
+    await stranger.flush();
+  }
+  const passedSec = (performance.now() - beganMs) / 1_000;
+  // Besides once a second, and twice for a check.
+  assert.ok(looks >= 5 && looks <= 10 * passedSec + 5, `${looks} looks`);
 });
 
 test('boxes that have a copy start by it whatever was done to the settings meanwhile, and put it right', {
