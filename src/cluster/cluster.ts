@@ -121,7 +121,7 @@ export class Cluster {
       clusterName,
       { box: options.boxName, boot: this.#boot },
       {
-        ...{ log, link: this.#link, boxes: () => this.boxes.boxes },
+        ...{ clock, log, link: this.#link, boxes: () => this.boxes.boxes },
         sealed: new SealedText(derivedKey(secret, clusterName, 'questions')),
       },
     );

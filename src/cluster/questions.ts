@@ -1,4 +1,5 @@
 import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { MAX_BOXES } from './boxes/beat.js';
@@ -6,12 +7,14 @@ import type { BoxView } from './boxes/box-table.js';
 import { clusterError } from './cluster-error.js';
 import { keyName } from './key-names.js';
 import type { NatsLink } from './nats-link.js';
+import { RisingNumbers } from './rising-numbers.js';
 import type { SealedText } from './sealed-text.js';
 
 /** Answers one kind of questions; throws AppErrors, which whoever asks is told. */
 export type Answerer = (content: unknown) => Promise<unknown>;
 
 export type QuestionsDeps = {
+  readonly clock: Clock;
   readonly log: Logger;
   readonly link: NatsLink;
   readonly sealed: SealedText;
@@ -46,7 +49,7 @@ export class Questions {
   readonly #answerers = new Map<string, Answerer>();
   /** Of each start of a box, the last number that it asked by. */
   readonly #heard = new Map<string, number>();
-  #seq = 0;
+  readonly #numbers: RisingNumbers;
   #answering = 0;
 
   constructor(
@@ -57,6 +60,7 @@ export class Questions {
     this.#own = own;
     this.#subject = `framering.${clusterName}.ask.`;
     this.#deps = deps;
+    this.#numbers = new RisingNumbers(deps.clock);
   }
 
   /** What is asked under this name is answered so from now on. */
@@ -78,7 +82,7 @@ export class Questions {
     const { connection } = link;
     if (asked === undefined || connection === null)
       throw clusterError('box_unreachable', `the box ${box} can't be asked: it isn't heard`);
-    const seq = this.#seq++;
+    const seq = this.#numbers.next();
     const question = { from, boot, seq, to: box, toBoot: asked.boot, kind, content };
     let said: Fields;
     try {

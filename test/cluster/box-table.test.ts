@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { MonotonicMs, WallMs } from '../../src/base/clock.js';
+import { type MonotonicMs, systemClock, type WallMs } from '../../src/base/clock.js';
 import { type Beat, beatOf, beatText } from '../../src/cluster/boxes/beat.js';
 import { BoxTable, type KnownBox } from '../../src/cluster/boxes/box-table.js';
 import { ClocksApart } from '../../src/cluster/boxes/clocks.js';
+import { RisingNumbers } from '../../src/cluster/rising-numbers.js';
 
 const LOST_MS = 1_500;
 const own = {
@@ -58,6 +59,39 @@ const open = (known: readonly KnownBox[] = [], hasEcho = true) => {
         .map(({ name }) => name),
   };
 };
+
+test('a box whose machine was put back to an earlier moment is heard again when its clock is right', () => {
+  let wallMs = 1_800_000_000_000;
+  const numbers = () => new RisingNumbers({ ...systemClock, wallMs: () => wallMs as WallMs });
+  const [before, putBack] = [numbers(), numbers()];
+  const { hear, look, pass, here } = open();
+  const speak = (by: RisingNumbers, durationMs: number): void => {
+    for (let passed = 0; passed < durationMs; passed += 300) {
+      wallMs += 300;
+      hear(beatBy('a', by.next()));
+      pass(300);
+    }
+  };
+  look();
+  speak(putBack, 3_000);
+  const snapshotMs = wallMs;
+  speak(before, 60_000);
+  assert.deepEqual(here(), ['a', 'own']);
+  wallMs = snapshotMs;
+  speak(putBack, 3_000);
+  assert.deepEqual(here(), ['own']);
+  wallMs = snapshotMs + 70_000;
+  speak(putBack, 3_000);
+  assert.deepEqual(here(), ['a', 'own']);
+});
+
+test('a clock that is set back takes no number back', () => {
+  let wallMs = 1_800_000_000_000;
+  const numbers = new RisingNumbers({ ...systemClock, wallMs: () => wallMs as WallMs });
+  const first = numbers.next();
+  wallMs -= 3_600_000;
+  assert.ok(numbers.next() > first);
+});
 
 test('a box that falls silent is lost after the interval, and back with its next word', () => {
   const { pass, here, view } = open();

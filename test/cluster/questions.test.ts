@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { connect } from '@nats-io/transport-node';
-import { systemClock } from '../../src/base/clock.js';
+import { type Clock, systemClock } from '../../src/base/clock.js';
 import { clusterAddressOf } from '../../src/base/cluster-address.js';
 import { AppError } from '../../src/base/errors.js';
 import { createLogger } from '../../src/base/log.js';
@@ -31,7 +31,12 @@ const viewOf = (name: string, isHere = true): BoxView => ({
 const startBox = async (
   t: TestContext,
   url: string,
-  { box, boot = `${box}-boot`, secret = 'what all have' }: { box: string; boot?: string; secret?: string },
+  {
+    box,
+    boot = `${box}-boot`,
+    secret = 'what all have',
+    clock = systemClock,
+  }: { box: string; boot?: string; secret?: string; clock?: Clock },
 ): Promise<Questions> => {
   const log = createLogger(() => {});
   const address = clusterAddressOf(url)!;
@@ -42,7 +47,7 @@ const startBox = async (
     'test',
     { box, boot },
     {
-      ...{ log, link, sealed: new SealedText(derivedKey(secret, 'test', 'questions')) },
+      ...{ clock, log, link, sealed: new SealedText(derivedKey(secret, 'test', 'questions')) },
       boxes: () => [viewOf('north.site'), viewOf('south'), viewOf('west', false)],
     },
   );
@@ -96,4 +101,25 @@ test('a box asks another, which answers or says why not; what was overheard is n
   await eve.flush();
   assert.equal(await south.ask('north.site', 'double', 4), 8);
   assert.deepEqual(asked, [21, 'x', -1, 4]);
+});
+
+test('a box whose machine was put back to an earlier moment is answered when its clock is right again', {
+  skip: withoutNats,
+  timeout: 90_000,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const north = await startBox(t, servers.url, { box: 'north.site' });
+  north.answer('double', async (content) => 2 * (content as number));
+  const time = { behindMs: 10_000 };
+  const clock: Clock = {
+    ...systemClock,
+    wallMs: () => (systemClock.wallMs() - time.behindMs) as ReturnType<Clock['wallMs']>,
+  };
+  const putBack = await startBox(t, servers.url, { box: 'south', clock });
+  const before = await startBox(t, servers.url, { box: 'south' });
+  // All the same until then.
+  assert.equal(await putBack.ask('north.site', 'double', 1), 2);
+  for (let count = 0; count < 5; count++) await before.ask('north.site', 'double', count);
+  time.behindMs = 0;
+  assert.equal(await putBack.ask('north.site', 'double', 4), 8);
 });

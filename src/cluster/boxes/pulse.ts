@@ -4,6 +4,7 @@ import type { Clock, MonotonicMs, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { readBeats } from '../../base/thread-stats.js';
 import { NatsLink } from '../nats-link.js';
+import { RisingNumbers } from '../rising-numbers.js';
 import { SealedText } from '../sealed-text.js';
 import { type Beat, beatOf, beatText, type StoreQueue } from './beat.js';
 import { BoxTable } from './box-table.js';
@@ -41,7 +42,7 @@ export class Pulse {
   readonly #startedMs: MonotonicMs;
   readonly #timer: Timer;
   readonly #listening = new WeakSet<NatsConnection>();
-  #seq: number;
+  readonly #numbers: RisingNumbers;
   #told: { readonly cameras: number; readonly store: StoreQueue | null } = { cameras: 0, store: null };
   #isLeaving = false;
   #beatMs = Number.NEGATIVE_INFINITY;
@@ -62,8 +63,8 @@ export class Pulse {
     this.#subject = `framering.${clusterName}.boxes`;
     this.#sealed = new SealedText(bufferOf(key));
     this.#startedMs = clock.monotonicMs();
-    // Above all that a pulse of this process said that died.
-    this.#seq = Math.floor(this.#startedMs);
+    // Also above all that a pulse of this process said that died.
+    this.#numbers = new RisingNumbers(clock);
     this.#table = new BoxTable({ name: own.name, lostMs, known }, this.#startedMs);
     this.#timer = clock.every(LOOK_EVERY_MS, () => this.#look());
   }
@@ -134,7 +135,8 @@ export class Pulse {
     const { load, cameras, store } = this.#own;
     const { hears } = this.#table;
     const wallMs = this.#deps.clock.wallMs();
-    const text = beatText({ ...own, box, seq: this.#seq++, state, load, cameras, store, wallMs, hears });
+    const seq = this.#numbers.next();
+    const text = beatText({ ...own, box, seq, state, load, cameras, store, wallMs, hears });
     this.#link.connection?.publish(this.#subject, this.#sealed.seal(SEALED_NAME, text));
   }
 
