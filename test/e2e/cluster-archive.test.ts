@@ -147,9 +147,10 @@ test('any box lists, plays and exports what all have recorded; of one that is lo
 
   first.service.process.kill('SIGKILL');
   const lost = onDisks.filter(({ box }) => box === first.name);
-  await until('it is away', async () =>
-    (await listOf(third)).filter(({ box }) => box === first.name).every(({ is_away }) => is_away === true),
-  );
+  for (const box of [second, third])
+    await until(`${box.name} knows that it is away`, async () =>
+      (await listOf(box)).filter((one) => one.box === first.name).every(({ is_away }) => is_away === true),
+    );
   for (const box of [second, third]) {
     const away = (await listOf(box)).filter(({ is_away }) => is_away === true);
     assert.deepEqual(
