@@ -7,6 +7,8 @@ export type ChangedFolders = {
   readonly look: number;
   readonly isAll: boolean;
   readonly cameraIds: readonly string[];
+  /** So long it took. */
+  readonly tookMs: number;
 };
 
 /** Of this thread; it has one archive. */
@@ -27,6 +29,7 @@ export const changedFolders = (input: {
   readonly since: number | null;
 }): ChangedFolders => {
   const { archiveDir, since } = input;
+  const startMs = performance.now();
   const before = last !== null && last.archiveDir === archiveDir && last.look === since ? last : null;
   const stamps = new Map<string, string>();
   eachCamera(archiveDir, (cameraId) => {
@@ -40,5 +43,5 @@ export const changedFolders = (input: {
   ].map(([cameraId]) => cameraId);
   const look = (last?.look ?? Math.floor(Math.random() * 2 ** 32)) + 1;
   last = { archiveDir, look, stamps };
-  return { look, isAll: before === null, cameraIds };
+  return { look, isAll: before === null, cameraIds, tookMs: performance.now() - startMs };
 };

@@ -5,7 +5,14 @@ import { MAX_LENGTH_MS } from '../files/file-name.js';
 import { Moved } from '../files/job-result.js';
 import { listFolder, regularStamp } from '../files/scan-folder.js';
 import { parseSidecarName } from '../files/sidecar-name.js';
-import { addCopies, mayAdd, readCopies, removeCopies, writeCopies } from '../offsite/copies-file.js';
+import {
+  addCopies,
+  MAX_COPIES,
+  mayAdd,
+  readCopies,
+  removeCopies,
+  writeCopies,
+} from '../offsite/copies-file.js';
 import { copyKey, keyOf } from '../offsite/copy.js';
 import { type CopyChange, CopyTable, changesIn, FIELDS, isNow, ROW_BYTES } from '../offsite/copy-table.js';
 
@@ -56,6 +63,9 @@ const sorted = (rows: Float64Array): Float64Array => {
   return target;
 };
 
+/** Whoever asks can keep no more of a camera. */
+const newestOf = (rows: Float64Array): Float64Array => rows.subarray(-MAX_COPIES * FIELDS);
+
 /** Of what was seen it shows in the folder alone how much that is. */
 const addSidecars = (folder: string, rows: Float64Array): void => {
   const bytesOf = new Map<number, number>();
@@ -83,7 +93,7 @@ export const tellRows = (input: {
   readonly days: DayDigests;
 }): Moved<ToldRows> => {
   addSidecars(input.folder, input.rows);
-  const rows = sorted(input.rows);
+  const rows = newestOf(sorted(input.rows));
   const known = new Map(input.days);
   const pieces: Uint8Array[] = [];
   let [bytes, isMore] = [0, false];
@@ -175,14 +185,20 @@ const changesTo = (before: CopyTable, after: CopyTable, days: ReadonlySet<number
   return changes;
 };
 
-/** Job: writes down what another box told; `isAnew`: of what was known before nothing counts. Returns how many it has now. */
+const isSameTable = (a: CopyTable, b: CopyTable): boolean =>
+  a.count === b.count && Buffer.compare(bytesIn(a.rows, 0, a.count), bytesIn(b.rows, 0, b.count)) === 0;
+
+/** How many are written now, and whether these are others than before. */
+export type TakenRows = { readonly count: number; readonly isOther: boolean };
+
+/** Job: writes down what another box told, the newest of it if that is too much; `isAnew`: of what was known before nothing counts. */
 export const takeRows = (input: {
   readonly path: string;
   readonly box: string;
   readonly bytes: Uint8Array;
   readonly gone: readonly number[];
   readonly isAnew: boolean;
-}): number => {
+}): TakenRows => {
   const { path, box, bytes, gone, isAnew } = input;
   const written = isAnew ? null : readCopies(path);
   const before = written?.table ?? CopyTable.empty;
@@ -190,10 +206,13 @@ export const takeRows = (input: {
   const days = new Set(gone);
   for (const { day } of daysOf(after.rows)) days.add(day);
   const changes = changesTo(before, after, days);
-  const table = before.with(changes);
+  const all = before.with(changes);
+  const isTooMuch = all.count > MAX_COPIES;
+  const table = isTooMuch ? new CopyTable(newestOf(all.rows), all.boxes) : all;
+  const isOther = isTooMuch ? !isSameTable(before, table) : changes.length > 0;
   if (table.count === 0) removeCopies(path);
-  else if (changes.length === 0 && written !== null) return table.count;
-  else if (written !== null && mayAdd(written, changes)) addCopies(path, written, changes);
+  else if (written !== null && !isOther) return { count: table.count, isOther };
+  else if (written !== null && !isTooMuch && mayAdd(written, changes)) addCopies(path, written, changes);
   else writeCopies(path, table);
-  return table.count;
+  return { count: table.count, isOther };
 };

@@ -273,7 +273,10 @@ export class KeptLists {
       const gone = numbersIn(content['gone']);
       if (known === null || bytes.length > 0 || gone.length > 0) {
         const rows = { path, box: this.#box, bytes, gone, isAnew: known === null };
-        onTaken(this.#box, cameraId, await this.#run('takeRows', rows, [bytes.buffer]));
+        const { count, isOther } = await this.#run('takeRows', rows, [bytes.buffer]);
+        onTaken(this.#box, cameraId, count);
+        // It tells more than can be written down.
+        isMore &&= isOther;
       }
     }
     this.#unwritten.done(WRITING);

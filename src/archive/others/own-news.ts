@@ -12,8 +12,9 @@ export type News = {
 
 /** Others ask every two seconds; however many they are, the folders are looked at once. */
 const LOOK_MS = 1_500;
-/** Of many cameras a look takes longer: no more than this share of a thread. */
+/** Of many cameras a look takes longer: no more than this share of a thread; but a disk that was slow once may be well again. */
 const REST = 25;
+const MAX_REST_MS = 30_000;
 /**
  * What was seen is added to for a minute, and file systems count time in steps: what came in the same step as the last
  * look shows in no stamp. So a camera is told of once more after that.
@@ -66,13 +67,12 @@ export class OwnNews {
 
   async #lookOnce(): Promise<void> {
     const archiveDir = this.#archiveDir;
-    const startMs = this.#clock.monotonicMs();
-    const { look, isAll, cameraIds } = await this.#runner.run('changedFolders', {
+    const { look, isAll, cameraIds, tookMs } = await this.#runner.run('changedFolders', {
       archiveDir,
       since: this.#look,
     });
     const nowMs = this.#clock.monotonicMs();
-    this.#nextMs = nowMs + Math.max(LOOK_MS, REST * (nowMs - startMs));
+    this.#nextMs = nowMs + Math.min(Math.max(LOOK_MS, REST * tookMs), MAX_REST_MS);
     this.#look = look;
     // What went while nobody looked is none of those that are there.
     const all = isAll ? [...new Set([...this.#counts.keys(), ...cameraIds])] : cameraIds;

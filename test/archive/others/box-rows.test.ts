@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { knownDays, takeRows, tellRows } from '../../../src/archive/list/box-rows.js';
-import { readCopies, writeCopies } from '../../../src/archive/offsite/copies-file.js';
+import { MAX_COPIES, readCopies, writeCopies } from '../../../src/archive/offsite/copies-file.js';
 import { type Copy, keyOf } from '../../../src/archive/offsite/copy.js';
 import { CopyTable, FIELDS, rowOf } from '../../../src/archive/offsite/copy-table.js';
 import { tempFolder } from '../../support/temp-folder.js';
@@ -93,8 +93,39 @@ test('rows that can be none are left out, and what was written by half is asked 
     { ...good!, recording: { startMs: 60_000, endMs: 61_000 }, sidecarBytes: Number.POSITIVE_INFINITY },
   ];
   const bytes = new Uint8Array(rowsOf([...bad, good!]).buffer);
-  assert.equal(takeRows({ path, box: BOX, bytes, gone: [], isAnew: true }), 1);
+  assert.equal(takeRows({ path, box: BOX, bytes, gone: [], isAnew: true }).count, 1);
   assert.deepEqual(knownIn(path), [good]);
   writeCopies(path, CopyTable.of([good!]), true);
   assert.equal(knownDays({ path }), null);
+});
+
+test('of more than can be written down the newest is known, and no more is asked for', (t) => {
+  const [path, folder] = [join(tempFolder(t), 'door.copies'), tempFolder(t)];
+  const [one] = manyCopies(1).map(onDisk);
+  // One every other second, and the first day too much by a hundred.
+  const count = MAX_COPIES + 100;
+  const rows = new Float64Array(count * FIELDS);
+  for (let at = 0; at < count; at += 1)
+    rows.set(
+      rowOf({ ...one!, recording: { startMs: at * 2_000, endMs: at * 2_000 + 1_000 } }, 0),
+      at * FIELDS,
+    );
+  writeCopies(path, new CopyTable(rows.slice(100 * FIELDS), [BOX]));
+  const days = knownDays({ path })!;
+  const told = tellRows({ folder, rows: rows.slice(), days }).value;
+  assert.deepEqual([told.bytes.length, told.gone, told.isMore], [0, [], false]);
+  const take = (some: Float64Array) => {
+    const bytes = new Uint8Array(some.slice().buffer);
+    return takeRows({ path, box: BOX, bytes, gone: [], isAnew: false });
+  };
+  // By a box that tells all that it has.
+  const firstDay = rows.subarray(0, 43_200 * FIELDS);
+  assert.deepEqual(take(firstDay), { count: MAX_COPIES, isOther: false });
+  const nextMs = (count / 43_200 + 2) * 86_400_000;
+  const startMs = nextMs - (nextMs % 86_400_000);
+  const newer = { ...one!, recording: { startMs, endMs: startMs + 1_000 } };
+  assert.deepEqual(take(rowsOf([newer])), { count: MAX_COPIES, isOther: true });
+  const { table } = readCopies(path)!;
+  assert.equal(table.at(0).recording.startMs, 101 * 2_000);
+  assert.equal(table.at(MAX_COPIES - 1).recording.startMs, startMs);
 });
