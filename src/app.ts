@@ -136,7 +136,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
   const routes = buildRoutes({
     ...{ clock, version, storage, media, operations, models, streams, onvifDevice },
     ...{ log: hub, events, serverSent, service, trail, notices },
-    cluster: clusterDoor(config.boxName, storage.cluster, clock),
+    cluster: clusterDoor(config.boxName, storage.cluster, media.archive, clock),
   });
   const onRequest: RequestObserver = ({ route, method, status, durationSec }) =>
     operations.metrics.requestDone(route, method, status, durationSec);

@@ -33,11 +33,16 @@ const clusterFacts = (box: string, cluster: Cluster | null, clock: Clock): Clust
 };
 
 /** What people see and do of the cluster. */
-export const clusterDoor = (box: string, cluster: Cluster | null, clock: Clock): ClusterRoutesDeps => ({
+export const clusterDoor = (
+  box: string,
+  cluster: Cluster | null,
+  { others }: Pick<Archive, 'others'>,
+  clock: Clock,
+): ClusterRoutesDeps => ({
   cluster: () => clusterFacts(box, cluster, clock),
   forget: async (name) => {
     if (cluster === null) throw new AppError('not_found', 'this box belongs to no cluster');
-    return await cluster.forget(name);
+    return await cluster.forget(name, others?.knows(name) === true);
   },
 });
 

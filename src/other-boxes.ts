@@ -26,7 +26,11 @@ export const othersOf = async (
   const { spawnAsker } = await import('./archive/others/asker-thread.js');
   const boxes = () => cluster.boxes.boxes.filter(({ name }) => name !== box).map(nearBox);
   const options = { box, archiveDir, boxesDir: join(dataDir, 'archive-boxes'), key };
-  return (tools) => new Others(options, { ...deps, boxes, spawnAsker }, tools);
+  return (tools) => {
+    const others = new Others(options, { ...deps, boxes, spawnAsker }, tools);
+    cluster.forgotten.on((name) => void others.forget(name));
+    return others;
+  };
 };
 
 /** Who is here, and which cameras are this box's; nothing: it is alone. */

@@ -3,7 +3,7 @@ import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock, Timer } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
-import type { Signal } from '../base/signal.js';
+import { Signal } from '../base/signal.js';
 import { type SharedEffects, SharedRecords } from '../store/shared/shared-records.js';
 import type { Store } from '../store/store.js';
 import type { StoreQueue } from './boxes/beat.js';
@@ -77,6 +77,8 @@ export class Cluster {
   readonly owners: Ownership;
   /** What boxes ask each other. */
   readonly questions: Questions;
+  /** Somebody said, here or elsewhere, that a box is gone for good. */
+  readonly forgotten = new Signal<[box: string]>();
   readonly #options: ClusterOptions;
   readonly #boot = newId();
   readonly #deps: ClusterDeps;
@@ -186,29 +188,37 @@ export class Cluster {
       if (hasNews) this.owners.lookSoon();
     });
     this.questions.answer('forget_box', async (box) => {
-      if (typeof box === 'string') this.#boxes?.forget(box);
+      if (typeof box === 'string' && !this.#isHere(box)) this.#forget(box);
     });
     this.owners.begin(cameras);
   }
 
   /**
    * A box is gone for good: no box waits for it or counts it any more. Returns those that couldn't be told, which count it for 10
-   * minutes more. Throws `not_found`, `box_here`.
+   * minutes more. `isKnown`: something is left of it, though nobody waits for it. Throws `not_found`, `box_here`.
    */
-  async forget(name: string): Promise<readonly string[]> {
+  async forget(name: string, isKnown: boolean): Promise<readonly string[]> {
     const { boxes, awaited } = this.boxes;
-    const known = boxes.find((box) => box.name === name);
-    if (known === undefined && !awaited.includes(name))
+    if (!boxes.some((box) => box.name === name) && !awaited.includes(name) && !isKnown)
       throw new AppError('not_found', `there is no box ${name}`);
-    if (known?.isHere === true)
+    if (this.#isHere(name))
       throw clusterError('box_here', `the box ${name} is here: end it first, and it goes by itself`);
-    this.#boxes?.forget(name);
+    this.#forget(name);
     this.#deps.log.info('a box is gone for good', { box: name });
     const others = boxes.filter(({ isHere, name: other }) => isHere && other !== this.#options.boxName);
     const told = await Promise.allSettled(
       others.map(({ name: other }) => this.questions.ask(other, 'forget_box', name)),
     );
     return others.filter((_, index) => told[index]?.status === 'rejected').map((other) => other.name);
+  }
+
+  #isHere(name: string): boolean {
+    return this.boxes.boxes.some((box) => box.name === name && box.isHere);
+  }
+
+  #forget(name: string): void {
+    this.#boxes?.forget(name);
+    this.forgotten.emit(name);
   }
 
   /** Before the service ends: others take all cameras while this box still has them. */

@@ -14,6 +14,13 @@ test('two boxes of three are lost: the last one takes all once one of them is sa
   const seen = async () => (await left!.call('GET', '/api/cluster')).body;
   const refused = await left!.call('DELETE', '/api/cluster/boxes/box-1');
   assert.deepEqual([refused.status, refused.body.code], [409, 'box_here']);
+  const boxesListed = async (): Promise<Set<string>> => {
+    const lists = await Promise.all(rig.ids.map((id) => left!.call('GET', `/api/cameras/${id}/archive`)));
+    return new Set(lists.flatMap(({ body }) => body.map(({ box }: { box: string }) => box)));
+  };
+  await until('it lists what all have recorded', async () => (await boxesListed()).size === 3, {
+    deadlineMs: 30_000,
+  });
   for (const { service } of lost) service.process.kill('SIGKILL');
   await until('both are lost', async () => {
     const { boxes } = await seen();
@@ -33,6 +40,10 @@ test('two boxes of three are lost: the last one takes all once one of them is sa
     [after.has_majority, after.boxes.map(({ name }: { name: string }) => name)],
     [true, ['box-0', 'box-2']],
   );
+  await until('what that had is listed no more', async () => {
+    const listed = [...(await boxesListed())].sort();
+    return listed.join() === 'box-0,box-2';
+  });
   assert.equal((await left!.call('DELETE', '/api/cluster/boxes/box-1')).status, 404);
   const { body: audit } = await left!.call('GET', '/api/audit?action=forget_box');
   assert.deepEqual(

@@ -23,7 +23,7 @@ import {
   oldestRecordings,
 } from '../keep/delete-files.js';
 import { repairFile } from '../keep/repair-file.js';
-import { keepHeard, listsOfBoxes } from '../list/box-lists.js';
+import { forgetBox, keepHeard, listsOfBoxes } from '../list/box-lists.js';
 import { knownDays, takeRows, tellRows } from '../list/box-rows.js';
 import { countBroken, listBroken } from '../list/broken-files.js';
 import { inspectFiles } from '../list/inspect-files.js';
@@ -52,6 +52,7 @@ export const jobs = {
   changedFolders,
   listsOfBoxes,
   keepHeard,
+  forgetBox,
   tellRows,
   knownDays,
   takeRows,

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBoxName } from '../../base/box-name.js';
 import { regularStamp } from '../files/scan-folder.js';
@@ -38,4 +38,9 @@ export const keepHeard = (input: { readonly folder: string; readonly heardMs: nu
   mkdirSync(input.folder, { recursive: true });
   if (regularStamp(path) === null) writeFileSync(path, '');
   utimesSync(path, input.heardMs / 1_000, input.heardMs / 1_000);
+};
+
+/** Job: nothing is known of a box any more. */
+export const forgetBox = ({ boxesDir, box }: { readonly boxesDir: string; readonly box: string }): void => {
+  if (isBoxName(box)) rmSync(join(boxesDir, box), { recursive: true, force: true });
 };

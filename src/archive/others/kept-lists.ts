@@ -127,6 +127,11 @@ export class KeptLists {
     return nowMs - pulledMs < withinMs && nowMs - Math.max(pulledMs, this.#toldMs) < CURRENT_MS;
   }
 
+  /** Nothing is under way any more. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#pulls.values());
+  }
+
   /** What is known of it isn't so. */
   doubt(cameraId: string): void {
     this.#news.add(cameraId);

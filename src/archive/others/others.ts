@@ -113,6 +113,28 @@ export class Others {
     await this.#asker.stop();
   }
 
+  /** Whether something is known of what it has. */
+  knows(box: string): boolean {
+    return this.#others.has(box);
+  }
+
+  /** A box is gone for good: what it had is listed no more. One that comes back is asked for all. */
+  async forget(box: string): Promise<void> {
+    await this.#load();
+    this.#look();
+    const other = this.#others.get(box);
+    if (other === undefined || this.#living.includes(box)) return;
+    this.#others.delete(box);
+    await other.lists.settled();
+    if (this.#others.has(box)) return;
+    const { boxesDir } = this.#options;
+    await this.#tools.background.run('forgetBox', { boxesDir, box }).catch((fault: unknown) => {
+      this.#deps.log.warn('what a box had that is gone for good stays known', {
+        ...{ box, reason: messageOf(fault) },
+      });
+    });
+  }
+
   /** What another box asks. */
   answer(box: string, question: Readonly<Record<string, unknown>>): Promise<BoxAnswer> {
     return this.#answers.answer(box, question);
@@ -232,7 +254,7 @@ export class Others {
     this.#told = told;
     const before = this.#here;
     this.#here = new Set(here.map(({ box }) => box));
-    for (const box of before) if (!this.#here.has(box)) void this.#otherOf(box).lists.keepHeard();
+    for (const box of before) if (!this.#here.has(box)) void this.#others.get(box)?.lists.keepHeard();
     this.#asker.tell(here);
   }
 

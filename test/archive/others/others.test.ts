@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { AppError } from '../../../src/base/errors.js';
 import { CAMERA, near, othersRig, rowOf } from './others-rig.js';
@@ -80,4 +81,27 @@ test('boxes that live and do not tell what they have of a camera are known, unti
   restarted.clock.advance(12_000);
   assert.equal((await restarted.others.of(CAMERA, true)).length, 1);
   assert.deepEqual(restarted.others.unheard(CAMERA), ['south']);
+});
+
+test('of a box that is gone for good nothing is known any more; one that is here stays, or comes back', async (t) => {
+  const boxes = [near('north', false), near('south')];
+  const { others, boxesDir, write } = othersRig(t, boxes);
+  const row = (box: string) => rowOf(box, START_MS, START_MS + HOUR_MS);
+  write('north', [row('north')]);
+  write('south', [row('south')]);
+  const listed = async (): Promise<string[]> =>
+    (await others.of(CAMERA, true)).map(({ box, isAway }) => `${box} ${isAway === true}`).sort();
+  assert.deepEqual(await listed(), ['north true', 'south false']);
+  assert.equal(others.knows('north'), true);
+  await others.forget('north');
+  await others.forget('south');
+  await others.forget('../north');
+  assert.deepEqual(await listed(), ['south false']);
+  assert.equal(others.knows('north'), false);
+  assert.deepEqual(readdirSync(boxesDir), ['south']);
+  assert.deepEqual((await others.deleteWithin(CAMERA, START_MS, START_MS + HOUR_MS)).left, []);
+  boxes[0] = near('north');
+  write('north', [row('north')]);
+  await listed();
+  assert.equal(others.knows('north'), true);
 });

@@ -66,7 +66,10 @@ const coverageSchema = z
     away: z
       .array(z.strictObject({ ...spanShape, box: z.string() }))
       .optional()
-      .meta({ description: 'what only boxes have that are away: it can not be played now' }),
+      .meta({
+        description:
+          'what only boxes have that are away, and where one that is here may have more and does not tell: it can not be played now',
+      }),
   })
   .meta({ id: 'Recordings' });
 

@@ -34,7 +34,7 @@ const laneSchema = z
     away: z
       .array(z.tuple([...spanShape, z.string()]))
       .optional()
-      .meta({ description: '[from, to, box]: what only boxes have that are away' }),
+      .meta({ description: '[from, to, box]: as in `recordings`' }),
     motion: z.array(z.int().min(0).max(255)).meta({
       description:
         'by bucket from `from` on, for how much of it there was motion; empty where there was none, or no `bucket_ms` is asked for',
