@@ -23,7 +23,7 @@ const hurriedRules = (t: TestContext): string => {
     replaced++;
     return duration.startsWith('[') ? RANGE : '1s';
   });
-  assert.equal(replaced, 8, 'seven rules wait, and one looks back');
+  assert.equal(replaced, 9, 'eight rules wait, and one looks back');
   const path = join(tempFolder(t), 'alerts.yml');
   writeFileSync(path, hurried);
   return path;

@@ -16,7 +16,7 @@ import { until } from '../support/until.js';
 import { keyOf } from './boxes.js';
 
 const KEY = keyOf('what all boxes of the test have');
-const LIMITS = { withinMs: 20_000, maxBytes: 4 << 20 };
+const LIMITS = { withinMs: 20_000, inAllMs: 20_000, maxBytes: 4 << 20 };
 
 const startRelay = async (t: TestContext, answers: RelayAnswers) => {
   const lines: string[] = [];
@@ -189,6 +189,32 @@ test('whatever a box answers, the question ends, and what it may send is bounded
   }
   const cut = await startImpostor(t, (socket) => socket.end(Buffer.concat([answer(10), piece(5)])));
   await assert.rejects(startAsking(t).ask(cut, {}, LIMITS), { code: 'relay_unreachable' });
+});
+
+test('a thin link gives an answer in its time, and says of one that comes too slowly that it is that', async (t) => {
+  const PIECE_BYTES = 1_000;
+  const piece = Buffer.concat([pieceHead(PIECE_BYTES), Buffer.alloc(PIECE_BYTES, 7)]);
+  /** So many pieces, one each 500 ms. */
+  const startSlow = (pieces: number, sent = pieces) =>
+    startImpostor(t, (socket) => {
+      socket.write(textMessage('answer', { bytes: pieces * PIECE_BYTES, fault: null, content: {} }));
+      let left = sent;
+      const timer = setInterval(() => {
+        left -= 1;
+        if (left >= 0) socket.write(piece);
+      }, 500);
+      socket.on('close', () => clearInterval(timer));
+    });
+  const limits = { withinMs: 3_000, inAllMs: 60_000, maxBytes: 1 << 20 };
+  const asking = startAsking(t);
+  const [whole, cut, endless] = await Promise.all([
+    startSlow(8).then((to) => asking.ask(to, {}, limits)),
+    startSlow(8, 1).then((to) => asking.ask(to, {}, { ...limits, withinMs: 1_500 }).catch((fault) => fault)),
+    startSlow(50).then((to) => asking.ask(to, {}, { ...limits, inAllMs: 2_000 }).catch((fault) => fault)),
+  ]);
+  assert.equal(whole.bytes.length, 8 * PIECE_BYTES);
+  assert.ok(whole.bytes.every((byte) => byte === 7));
+  assert.deepEqual([cut.code, endless.code], ['relay_slow', 'relay_slow']);
 });
 
 test('a box of an older version says so in the handshake', async (t) => {

@@ -2,6 +2,9 @@ import { AppError } from '../../base/errors.js';
 import { archiveError } from '../archive-error.js';
 import { askStore, MAX_ANSWER_BYTES } from './mailbox.js';
 
+/** Links between boxes may be thin: of one that gives a quarter of a megabit a second so much is here within the time for a question. */
+const MAX_BOX_BYTES = 256 * 1024;
+
 /** Where a recording, or what was seen in it, is, if that is no file here: in the store, or at another box. */
 export type StoredPlace = {
   readonly object: string;
@@ -35,12 +38,11 @@ export class StoredBytes {
   /** Reads up to `target.length` bytes from `offset`; fewer mean that the object ends there. */
   readUpTo(target: Buffer, offset: number): Buffer {
     const endByte = Math.min(offset + target.length, this.#objectBytes);
-    for (let startByte = offset; startByte < endByte; startByte += MAX_ANSWER_BYTES) {
-      const piece = target.subarray(
-        startByte - offset,
-        Math.min(startByte + MAX_ANSWER_BYTES, endByte) - offset,
-      );
-      this.#readPiece(piece, startByte);
+    for (let startByte = offset; startByte < endByte; ) {
+      const mostBytes = this.#place.ofBox === undefined ? MAX_ANSWER_BYTES : MAX_BOX_BYTES;
+      const pieceEnd = Math.min(startByte + mostBytes, endByte);
+      this.#readPiece(target.subarray(startByte - offset, pieceEnd - offset), startByte);
+      startByte = pieceEnd;
     }
     return target.subarray(0, Math.max(endByte - offset, 0));
   }

@@ -18,13 +18,14 @@ export type AskBox = {
 const READ_MS = 9_000;
 /** Of small pieces of each box's recordings. */
 const MAX_CACHED_BYTES = 16 << 20;
-/** What a box says of one recording; all else says that it can't be asked. */
+/** What a box says of one recording, or that its link is thin; all else says that it can't be asked. */
 const ANSWERS: ReadonlySet<string> = new Set([
   'not_found',
   'recording_changed',
   'archive_busy',
   'archive_unavailable',
   'relay_busy',
+  'relay_slow',
   'bad_question',
   'bad_file_name',
 ]);
@@ -104,7 +105,7 @@ export class BoxAsker {
     if (wanted === null) throw new AppError('not_found', 'there is no such recording');
     const question = { what: 'read', ...wanted, startByte, endByte };
     const maxBytes = endByte - startByte;
-    const { bytes } = await this.#asks.ask(to, question, { withinMs: READ_MS, maxBytes });
+    const { bytes } = await this.#asks.ask(to, question, { withinMs: READ_MS, inAllMs: READ_MS, maxBytes });
     if (bytes.length !== maxBytes) throw new AppError('recording_changed', 'it has less than it said');
     return bytes;
   }

@@ -24,9 +24,9 @@ export type KeptListsDeps = {
 
 /** A wall of cameras is asked for at the same time: each question has a connection. */
 const TURNS: TurnsOptions = { atOnce: 4, maxWaiting: 1_024, maxInLane: 1_024, patienceMs: 20_000 };
-const NEWS_LIMITS = { withinMs: 10_000, maxBytes: 0 };
+const NEWS_LIMITS = { withinMs: 10_000, inAllMs: 20_000, maxBytes: 0 };
 /** A day may have a recording a second. */
-const LIST_LIMITS = { withinMs: 20_000, maxBytes: 16 << 20 };
+const LIST_LIMITS = { withinMs: 20_000, inAllMs: 120_000, maxBytes: 16 << 20 };
 /** A list that doesn't end is somebody's joke. */
 const MAX_ROUNDS = 64;
 /** Viewers don't wait for a box that didn't answer, for so long. */

@@ -10,7 +10,8 @@ export type AskerSetup = {
   readonly mailbox: SharedArrayBuffer;
 };
 
-export type AskLimits = { readonly withinMs: number; readonly maxBytes: number };
+/** `withinMs`: until it says anything, and from one word to the next; `inAllMs`: until all is here. */
+export type AskLimits = { readonly withinMs: number; readonly inAllMs: number; readonly maxBytes: number };
 
 export type ToAsker =
   /** Those that are here. */

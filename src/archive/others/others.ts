@@ -66,7 +66,7 @@ const EVER = Number.POSITIVE_INFINITY;
 const MAX_UNHEARD = 1_000;
 /** Whoever deleted something is to see it gone. */
 const DELETED_PATIENCE_MS = 5_000;
-const DELETE_LIMITS = { withinMs: 60_000, maxBytes: 0 };
+const DELETE_LIMITS = { withinMs: 60_000, inAllMs: 60_000, maxBytes: 0 };
 
 /** The recordings of the other boxes of a cluster: kept known, read, and deleted there; and this box's own for them. */
 export class Others {

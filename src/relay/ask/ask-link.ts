@@ -11,8 +11,13 @@ import { textMessage } from '../wire/write.js';
 /** What another box answers. */
 export type BoxAnswer = { readonly content: Fields; readonly bytes: Buffer };
 
-type Waiting = {
+type Asking = {
   readonly maxBytes: number;
+  /** Some of the answer is here. */
+  readonly onMoved: () => void;
+};
+
+type Waiting = Asking & {
   readonly resolve: (answer: BoxAnswer) => void;
   readonly reject: (fault: Error) => void;
   answered: Answered | null;
@@ -50,11 +55,16 @@ export class AskLink implements WireHandler {
     return this.#fault === null;
   }
 
+  /** It has begun to answer, and isn't at the end. */
+  get isAnswering(): boolean {
+    return this.#waiting !== null && this.#waiting.answered !== null;
+  }
+
   /** Rejects with the code that the other side says, or one of the relay's. Only when the last one is answered. */
-  ask(box: string, question: Fields, maxBytes: number): Promise<BoxAnswer> {
+  ask(box: string, question: Fields, asking: Asking): Promise<BoxAnswer> {
     if (this.#fault !== null) return Promise.reject(this.#fault);
     return new Promise((resolve, reject) => {
-      this.#waiting = { maxBytes, resolve, reject, answered: null, bytes: nothing, filled: 0 };
+      this.#waiting = { ...asking, resolve, reject, answered: null, bytes: nothing, filled: 0 };
       this.#socket.write(textMessage('ask', { box, question }));
     });
   }
@@ -109,6 +119,7 @@ export class AskLink implements WireHandler {
     if (this.#fault !== null) return;
     try {
       this.#wire.feed(chunk, 0, chunk.length);
+      this.#waiting?.onMoved();
     } catch (fault) {
       this.end(fault instanceof Error ? fault : new Error(String(fault)));
     }

@@ -8,7 +8,10 @@ import type { Fields } from '../wire/texts.js';
 import { AskLink, type BoxAnswer } from './ask-link.js';
 
 export type AskLimits = {
+  /** Until it says anything, and from then on from one word to the next. */
   readonly withinMs: number;
+  /** Until all of the answer is here, however it comes. */
+  readonly inAllMs: number;
   /** Room for what comes beside the answer's JSON. */
   readonly maxBytes: number;
 };
@@ -58,15 +61,25 @@ export class Asking {
     link: AskLink,
     to: OtherBox,
     question: Fields,
-    { withinMs, maxBytes }: AskLimits,
+    { withinMs, inAllMs, maxBytes }: AskLimits,
   ): Promise<BoxAnswer> {
-    const timer = this.#clock.after(withinMs, () =>
-      link.end(relayError('relay_stalled', `${to.box} doesn't answer in time`)),
-    );
+    const onLate = (): void =>
+      link.end(
+        link.isAnswering
+          ? relayError('relay_slow', `${to.box} takes too long to answer`)
+          : relayError('relay_stalled', `${to.box} doesn't answer in time`),
+      );
+    const inAll = this.#clock.after(inAllMs, onLate);
+    let silence = this.#clock.after(withinMs, onLate);
+    const onMoved = (): void => {
+      silence.cancel();
+      silence = this.#clock.after(withinMs, onLate);
+    };
     try {
-      return await link.ask(this.#box, question, maxBytes);
+      return await link.ask(this.#box, question, { maxBytes, onMoved });
     } finally {
-      timer.cancel();
+      inAll.cancel();
+      silence.cancel();
       this.#keep(to, link);
     }
   }

@@ -63,6 +63,7 @@ test('what a box says of one recording says nothing of others; its silence does,
     ['not_found', 'gone'],
     ['recording_changed', 'changed'],
     ['archive_busy', 'away'],
+    ['relay_slow', 'away'],
   ] as const) {
     state.fault = new AppError(code, 'no');
     assert.equal((await read(0, 10)).outcome, outcome, code);
@@ -71,12 +72,12 @@ test('what a box says of one recording says nothing of others; its silence does,
     { type: 'stale', box: 'box-1', cameraId: 'door' },
     { type: 'stale', box: 'box-1', cameraId: 'door' },
   ]);
-  assert.equal(asked.length, 3);
+  assert.equal(asked.length, 4);
   state.fault = new AppError('relay_unreachable', 'no');
   assert.equal((await read(0, 10)).outcome, 'away');
   state.fault = null;
   assert.equal((await read(0, 10)).outcome, 'away');
-  assert.equal(asked.length, 4, 'nobody waits for it');
+  assert.equal(asked.length, 5, 'nobody waits for it');
   clock.advance(5_000);
   assert.equal((await read(0, 10)).outcome, 'read');
 });
@@ -84,7 +85,13 @@ test('what a box says of one recording says nothing of others; its silence does,
 test('the main thread is answered, too, or told why not', async () => {
   const { asker, state, told } = setUp();
   const ask = (id: number) =>
-    asker.handle({ type: 'ask', id, box: 'box-1', question: {}, limits: { withinMs: 1, maxBytes: 0 } });
+    asker.handle({
+      type: 'ask',
+      id,
+      box: 'box-1',
+      question: {},
+      limits: { withinMs: 1, inAllMs: 1, maxBytes: 0 },
+    });
   ask(1);
   asker.handle({ type: 'boxes', boxes: [address] });
   ask(2);
