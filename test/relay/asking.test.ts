@@ -74,6 +74,26 @@ test('what refuses says why by its code; what fails inside says nothing of that'
   assert.ok(lines.includes('error a box could not be answered'));
 });
 
+test('a box answers what it is meant to answer alone, and who does not say whom he means', async (t) => {
+  let asked = 0;
+  const { to } = await startRelay(t, async () => {
+    asked += 1;
+    return { content: { is: 'owner' }, bytes: null };
+  });
+  // Two were given one address.
+  await assert.rejects(startAsking(t).ask({ ...to, box: 'other' }, { what: 'delete' }, LIMITS), {
+    code: 'relay_wrong_box',
+    message: 'that is owner, and not other: each needs a BOX_ADDRESS of its own',
+  });
+  assert.equal(asked, 0);
+  assert.deepEqual((await startAsking(t).ask(to, {}, LIMITS)).content, { is: 'owner' });
+  const older = await openLink(to.port);
+  older.write(textMessage('ask', { box: 'asker', question: {} }));
+  await once(older, 'data');
+  assert.equal(asked, 2);
+  older.destroy();
+});
+
 test('an answer that is too large, or too late, is none; the next question has one', async (t) => {
   const { to } = await startRelay(t, async (_box, { isLate, bytes }) => {
     if (isLate === true) await new Promise(() => {});

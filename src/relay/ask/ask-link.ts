@@ -30,6 +30,7 @@ const nothing = Buffer.alloc(0);
 /** A connection by which one question after the other is asked. Whatever the other side sends ends this one, and nothing else. */
 export class AskLink implements WireHandler {
   readonly #socket: TLSSocket;
+  readonly #to: string;
   readonly #where: string;
   readonly #wire = new WireReader('answerer', this);
   readonly #onEnded: () => void;
@@ -37,6 +38,7 @@ export class AskLink implements WireHandler {
   #fault: Error | null = null;
 
   constructor(to: OtherBox, tls: ConnectionOptions, onEnded: () => void) {
+    this.#to = to.box;
     this.#where = `${to.box} at ${to.host}:${to.port}`;
     this.#onEnded = onEnded;
     const { host, port } = to;
@@ -65,7 +67,7 @@ export class AskLink implements WireHandler {
     if (this.#fault !== null) return Promise.reject(this.#fault);
     return new Promise((resolve, reject) => {
       this.#waiting = { ...asking, resolve, reject, answered: null, bytes: nothing, filled: 0 };
-      this.#socket.write(textMessage('ask', { box, question }));
+      this.#socket.write(textMessage('ask', { box, to: this.#to, question }));
     });
   }
 

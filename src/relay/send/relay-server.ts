@@ -35,6 +35,14 @@ const tooMuch: AskAnswer = {
   ...{ content: {}, bytes: null },
 };
 
+const notMeant = (box: string, to: string): AskAnswer => ({
+  fault: {
+    code: 'relay_wrong_box',
+    message: `that is ${box}, and not ${to}: each needs a BOX_ADDRESS of its own`,
+  },
+  ...{ content: {}, bytes: null },
+});
+
 /** What sends this box's frames to others: a plain class; the thread around it is workers/relay.ts. */
 export class RelayServer {
   readonly #options: RelayThreadOptions;
@@ -169,7 +177,11 @@ export class RelayServer {
     this.#asking.add(asked);
   }
 
-  #onAsk(asked: Asked, { box, question }: Ask): void {
+  #onAsk(asked: Asked, { box, to, question }: Ask): void {
+    if (to !== null && to !== this.#options.box) {
+      asked.answer(notMeant(this.#options.box, to));
+      return;
+    }
     const id = this.#nextQuestion++;
     this.#questions.set(id, asked);
     this.#deps.send({ type: 'asked', id, box, question });

@@ -48,7 +48,12 @@ export type SeenThere = {
 export type End = { readonly reason: string };
 
 /** A question of another box; what it asks for is for those to read whom it is passed to. */
-export type Ask = { readonly box: string; readonly question: Fields };
+export type Ask = {
+  readonly box: string;
+  /** Whom it is meant for; null: whoever asks is of a version that doesn't say. */
+  readonly to: string | null;
+  readonly question: Fields;
+};
 
 /** What comes of it. */
 export type Answered = {
@@ -147,8 +152,12 @@ export const readEnd = (text: string): End => ({
 const toText = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64');
 
 export const readAsk = (text: string): Ask => {
-  const { box, question } = parsed(text);
-  return { box: boxOf(box), question: fieldsOf(question, 'the question') };
+  const { box, to = null, question } = parsed(text);
+  return {
+    box: boxOf(box),
+    to: to === null ? null : boxOf(to),
+    question: fieldsOf(question, 'the question'),
+  };
 };
 
 /** `maxBytes`: what there is room for. */
