@@ -17,6 +17,7 @@ type Choice<Of> = {
   readonly of: Of;
   readonly isShown: Uint8Array;
   readonly startMs: number;
+  /** Behind it nothing is the same as anything of it. */
   readonly endMs: number;
 };
 
@@ -43,13 +44,39 @@ const partAt = (of: Candidate, atMs: number): number => {
 
 const lastingMs = (of: Candidate, part: number): number => of.wallEndMs(part) - of.wallMs(part);
 
+/** A part begins where the one before ends: by the wall clock, as exactly as frames come. */
+const FOLLOWS_WITHIN_MS = 30;
+
+const follows = (of: Candidate, part: number): boolean =>
+  part > 0 && Math.abs(of.wallMs(part) - of.wallEndMs(part - 1)) < FOLLOWS_WITHIN_MS;
+
+/**
+ * Whether two follow parts that are the same: as long as each other, and begun within half of that. Then they begin with the same
+ * keyframe, however short one of them is that broke off.
+ */
+const followSame = (a: Candidate, partA: number, b: Candidate, partB: number): boolean => {
+  if (!follows(a, partA) || !follows(b, partB)) return false;
+  const lengthMs = lastingMs(a, partA - 1);
+  const apartMs = Math.abs(a.wallMs(partA - 1) - b.wallMs(partB - 1));
+  return Math.abs(lengthMs - lastingMs(b, partB - 1)) <= INEXACT_MS && apartMs < lengthMs / 2;
+};
+
 /** The part of another recording that begins with the same keyframe, as far as both boxes' clocks tell; -1: it has none. */
 const sameIn = (other: Candidate, of: Candidate, part: number): number => {
   const startMs = of.wallMs(part);
   const before = partAt(other, startMs);
   if (before >= 0 && startMs - other.wallMs(before) < lastingMs(other, before) / 2) return before;
   const next = before + 1;
-  return next < other.count && other.wallMs(next) - startMs < lastingMs(of, part) / 2 ? next : -1;
+  if (next < other.count && other.wallMs(next) - startMs < lastingMs(of, part) / 2) return next;
+  if (before === other.count - 1 && before >= 0 && followSame(other, before, of, part)) return before;
+  return next < other.count && part === of.count - 1 && followSame(other, next, of, part) ? next : -1;
+};
+
+/** Up to where parts of others may be the same: had its last one lasted as long as the one before. */
+const reachMs = (of: Candidate): number => {
+  const last = of.count - 1;
+  const endMs = of.wallEndMs(last);
+  return last === 0 ? endMs : Math.max(endMs, of.wallMs(last) + lastingMs(of, last - 1));
 };
 
 /** What recordings that count more show of a time. */
@@ -115,7 +142,7 @@ export const chooseParts = <Of extends Candidate>(candidates: readonly Of[]): Ru
     return candidates.filter(({ count }) => count > 0).map((of) => ({ of, first: 0, end: of.count }));
   const choices: Choice<Of>[] = [];
   for (const of of candidates.filter(({ count }) => count > 0).sort(byRank)) {
-    const [startMs, endMs] = [of.wallMs(0), of.wallEndMs(of.count - 1)];
+    const [startMs, endMs] = [of.wallMs(0), reachMs(of)];
     const isShown = new Uint8Array(of.count).fill(1);
     const overlapping = choices.filter(
       (one) => one.of.recording.box !== of.recording.box && one.startMs < endMs && one.endMs > startMs,

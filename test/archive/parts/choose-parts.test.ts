@@ -62,6 +62,20 @@ test('where the later one breaks off within a part the whole of it is shown, if 
   assert.deepEqual(framesOf([whole, brief]), upTo(60));
 });
 
+test('where one breaks off just behind a keyframe the clocks of both may differ by more than is left of it', () => {
+  for (const lateMs of [-150, 150])
+    for (const frames of [1, 2, 3])
+      for (const [north, south] of [
+        [1, 2],
+        [2, 1],
+      ] as const) {
+        const whole = made({ box: 'north', epoch: north }, gops(0, 6));
+        const parts: Made['parts'] = [...gops(10, 2), [30, 30 + frames]];
+        const broken = made({ box: 'south', epoch: south }, parts, () => lateMs);
+        assert.deepEqual(framesOf([whole, broken]), upTo(60), `${lateMs} ${frames} ${north}`);
+      }
+});
+
 test('what one box has twice is shown twice', () => {
   const twice = [
     made({ box: 'a', epoch: 1 }, gops(0, 3)),
