@@ -112,6 +112,7 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
     cameras: {
       list: () => media.registry.stored,
       worksUntilMs: (id) => media.registry.worksUntilMs(id),
+      hasAnswered: (id) => media.registry.hasAnswered(id),
       figures: (id) => media.registry.told(id),
     },
   });

@@ -227,6 +227,11 @@ export class CameraRegistry {
     return stored === undefined ? null : this.#working.untilMs(stored);
   }
 
+  /** Whether it has said at this box that it sends. */
+  hasAnswered(id: string): boolean {
+    return this.#deps.cameras.get(id)?.hasAnswered === true;
+  }
+
   /** What the other boxes are told of a camera of this one. */
   told(id: string): readonly unknown[] {
     const entry = this.#entries.get(id);

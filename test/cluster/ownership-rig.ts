@@ -10,7 +10,8 @@ import { FakeClock } from '../support/fake-clock.js';
 
 const LOST_MS = 1_500;
 const STEP_MS = 50;
-/** To connect, and to the next keyframe. */
+/** To connect; and to the next keyframe. */
+const ANSWERED_AFTER_MS = 400;
 const READY_AFTER_MS = 1_200;
 
 type Camera = { readonly id: string; box: string | null };
@@ -121,14 +122,23 @@ export class ModelBox {
         this.isReady(id) && !this.betweenFiles.has(id)
           ? this.#model.clock.monotonicMs() + SILENT_AFTER_MS
           : null,
+      hasAnswered: (id) => this.hasAnswered(id),
       figures: () => [this.name],
     });
   }
 
   isReady(id: string): boolean {
+    return this.#reachedMs(id) >= READY_AFTER_MS;
+  }
+
+  hasAnswered(id: string): boolean {
+    return this.#reachedMs(id) >= ANSWERED_AFTER_MS;
+  }
+
+  #reachedMs(id: string): number {
     const sinceMs = this.sinceMs.get(id);
-    if (sinceMs === undefined || this.unreachable.has(id)) return false;
-    return this.#model.clock.monotonicMs() - sinceMs >= READY_AFTER_MS;
+    if (sinceMs === undefined || this.unreachable.has(id)) return 0;
+    return this.#model.clock.monotonicMs() - sinceMs;
   }
 
   kill(): void {

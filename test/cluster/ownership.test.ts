@@ -366,7 +366,7 @@ test('a camera that is off is tried elsewhere now and then, and is recorded as s
   assert.ok(most <= 2, `${most} have it at the same time`);
   for (const { name, takes } of others) {
     const tries = takes.get(id) ?? 0;
-    assert.equal(tries, 2, `${name}: now, and after ten minutes`);
+    assert.equal(tries, 3, `${name}: when it falls silent, when it fails, and after ten minutes`);
   }
   for (const { unreachable } of model.boxes) unreachable.clear();
   await model.pass(15_000);

@@ -29,6 +29,7 @@ export const REPORT: Report = {
       isReady: true,
       isFailing: false,
       isTrial: false,
+      isSilent: false,
       figures: ['streaming', 25],
     },
     {
@@ -38,6 +39,7 @@ export const REPORT: Report = {
       isReady: false,
       isFailing: true,
       isTrial: true,
+      isSilent: false,
       figures: null,
     },
   ],

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ClusterModel } from './ownership-rig.js';
+import { ClusterModel, type ModelBox } from './ownership-rig.js';
 
 const longestGapMs = (model: ClusterModel): number => Math.max(0, ...model.longestGapMs.values());
+
+const unrecorded = (model: ClusterModel): string[] =>
+  model.cameras
+    .filter(({ id }) => !model.boxes.some((box) => box.isHere && box.isReady(id)))
+    .map(({ id }) => id);
 
 /** A cluster whose boxes have their shares, and would be given some back. */
 const settled = async (boxes: number, cameras: number): Promise<ClusterModel> => {
@@ -30,4 +35,79 @@ test('nobody lets a camera go for a box where it worked for a moment, and does n
   await model.pass(60_000);
   assert.deepEqual(model.owners(id), [owner]);
   assert.equal(longestGapMs(model), 0);
+});
+
+const blind = (model: ClusterModel, box: ModelBox): void => {
+  for (const { id } of model.cameras) box.unreachable.add(id);
+};
+
+const tookOf = (model: ClusterModel): number =>
+  model.boxes.reduce((sum, { takes }) => sum + [...takes.values()].reduce((all, count) => all + count, 0), 0);
+
+const MOST_GAP_MS = 5_000;
+
+for (const [boxes, cameras] of [
+  [3, 60],
+  [2, 300],
+  [5, 120],
+] as const)
+  test(`the cameras of a box that loses them are recorded by others: ${boxes} boxes, ${cameras} cameras`, async () => {
+    const model = await settled(boxes, cameras);
+    const [cut] = model.boxes;
+    const had = cut!.ownership!.count;
+    blind(model, cut!);
+    await model.pass(40_000);
+    assert.ok(longestGapMs(model) <= MOST_GAP_MS, `${longestGapMs(model)} ms`);
+    assert.equal(cut!.ownership!.count, 0);
+    assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+    assert.equal(tookOf(model), had, 'each was taken once');
+    // It reaches them again.
+    cut!.unreachable.clear();
+    model.forgetGaps();
+    await model.pass(20 * 60_000);
+    assert.equal(cut!.ownership!.count, had);
+    assert.equal(longestGapMs(model), 0);
+    assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  });
+
+test('of what was silent for less than some seconds nothing moves', async () => {
+  const model = await settled(3, 60);
+  const [cut] = model.boxes;
+  const had = cut!.ownership!.count;
+  blind(model, cut!);
+  await model.pass(6_000);
+  assert.ok(longestGapMs(model) <= MOST_GAP_MS, `${longestGapMs(model)} ms`);
+  cut!.unreachable.clear();
+  await model.pass(2_000);
+  assert.equal(cut!.ownership!.count, had);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+});
+
+test('a camera that stops for a moment again and again stays where it is', async () => {
+  const model = await settled(3, 60);
+  const { id } = model.cameras[0]!;
+  const owner = model.owners(id)[0]!;
+  for (let time = 0; time < 30; time++) {
+    for (const { unreachable } of model.boxes) unreachable.add(id);
+    await model.pass(4_000);
+    for (const { unreachable } of model.boxes) unreachable.delete(id);
+    await model.pass(26_000);
+    assert.deepEqual(model.owners(id), [owner]);
+  }
+  assert.ok(tookOf(model) <= 8, `${tookOf(model)} trials`);
+});
+
+test('where all boxes lose all cameras nobody tries those of others', async () => {
+  const model = await settled(3, 60);
+  for (const box of model.boxes) blind(model, box);
+  await model.pass(25_000);
+  assert.equal(tookOf(model), 0);
+  const before = model.boxes.map(({ ownership }) => ownership!.count);
+  for (const { unreachable } of model.boxes) unreachable.clear();
+  await model.pass(20_000);
+  assert.deepEqual(unrecorded(model), []);
+  assert.deepEqual(
+    model.boxes.map(({ ownership }) => ownership!.count),
+    before,
+  );
 });

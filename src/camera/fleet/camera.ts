@@ -109,6 +109,7 @@ export class Camera {
   #attempt = 0;
   #reconnects = 0;
   #quirks: readonly QuirkName[] = [];
+  #hasAnswered = false;
 
   constructor(
     settings: CameraSettings,
@@ -155,6 +156,11 @@ export class Camera {
     };
   }
 
+  /** Whether it has said in this session that it sends: pictures may follow. */
+  get hasAnswered(): boolean {
+    return this.#hasAnswered;
+  }
+
   start(): void {
     if (this.restState === null) this.#begin();
   }
@@ -196,6 +202,7 @@ export class Camera {
 
   onPlaying(attempt: number): void {
     if (attempt !== this.#attempt || this.#phase.name !== 'handshake') return;
+    this.#hasAnswered = true;
     this.#phase.ticket.leave();
   }
 
@@ -229,6 +236,7 @@ export class Camera {
     const delayMs = this.#backoff.nextDelayMs(this.#clock.monotonicMs(), isRefused);
     this.#streamingSinceMs = null;
     this.#quirks = [];
+    this.#hasAnswered = false;
     this.#show(isRefused ? 'error' : 'reconnecting', fault.message);
     this.#log.warn('camera is away', {
       code: fault.code,
@@ -264,6 +272,7 @@ export class Camera {
     this.#slot?.disconnect();
     this.#streamingSinceMs = null;
     this.#quirks = [];
+    this.#hasAnswered = false;
   }
 
   #begin(): void {

@@ -1,4 +1,4 @@
-import type { Clock, MonotonicMs, Timer } from '../../base/clock.js';
+import type { Clock, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { Signal } from '../../base/signal.js';
 import type { OtherBox } from '../../relay/receive/pull.js';
@@ -7,13 +7,17 @@ import type { BoxesView, BoxView } from '../boxes/box-table.js';
 import { AskedRelays } from './asked-relays.js';
 import { Claiming } from './claiming.js';
 import type { Claims } from './claims.js';
+import { Health } from './health.js';
+import { type Held, heldSince, noteWork, rowOf } from './held.js';
 import { HeldBook } from './held-book.js';
 import type { HeldRow, Report } from './report.js';
 import { type HeldElsewhere, isRather, Reports } from './reports.js';
 import { SecondChoice } from './second-choice.js';
 import { Shares } from './shares.js';
+import { StandIns } from './stand-ins.js';
 import { Turn } from './turn.js';
-import { GIVE_UP_MS, isTrying, type Theirs, verdictOf } from './verdict.js';
+import { isTrying, type Own, type Theirs, verdictOf } from './verdict.js';
+import { Wakefulness } from './wakefulness.js';
 
 /** The cameras of this box's configuration, and what becomes of those that it has. */
 export type OwnedCameras = {
@@ -23,6 +27,8 @@ export type OwnedCameras = {
    * connected. Null: that isn't so now.
    */
   worksUntilMs(cameraId: string): number | null;
+  /** Whether it has said there that it sends. */
+  hasAnswered(cameraId: string): boolean;
   /** What is shown of it. */
   figures(cameraId: string): readonly unknown[];
 };
@@ -46,35 +52,13 @@ export type OwnershipDeps = {
 const TICK_MS = 250;
 /** At all cameras it is looked so often, and when there is news. */
 const TICKS_PER_LOOK = 4;
-/** Whoever stood still so long knows nothing of the others. */
-const STOOD_STILL_MS = 1_000;
-/** Boxes that say no more of their cameras than that they live have none. */
-const REPORT_WAIT_MS = 3_000;
-/** A box that starts without the others goes on with what it had after so long, whoever is there. */
-const ALONE_AFTER_MS = 5_000;
-/** What others had is left to those who may be starting, too, for so long. */
-const OTHERS_START_MS = 10_000;
-
-/** What it had is another's, perhaps, after so long. */
-const BACK_WITHIN_MS = 30_000;
-/** So many cameras are tried at the same time that work nowhere yet. */
+/** So many cameras are tried at the same time that work nowhere yet; and by a box where none does. */
 const MAX_TRIALS = 100;
+const FEW_TRIALS = 8;
 /** So much of its time this thread has for other things than looks. */
 const REST_PER_LOOK = 4;
 const LOOK_SOON_MS = 20;
 const MAX_REST_MS = 500;
-
-type Held = {
-  epoch: number;
-  isClaimed: boolean;
-  isTrial: boolean;
-  readonly sinceMs: MonotonicMs;
-  /** When it was last seen working here; and until when it counts as that, whatever comes. */
-  workedMs: MonotonicMs | null;
-  worksUntilMs: number;
-  isReady: boolean;
-  isFailing: boolean;
-};
 
 /**
  * Which cameras this box has. All boxes follow the same rules by what each hears (README.md): nothing is agreed on, and
@@ -91,23 +75,22 @@ export class Ownership {
   readonly #held = new Map<string, Held>();
   readonly #turn: Turn;
   readonly #second: SecondChoice;
+  readonly #standIns: StandIns;
+  /** How this box's own cameras are. */
+  #health = new Health();
   /** What it had when it ended, and by which epoch. */
   readonly #had: ReadonlyMap<string, number>;
   /** Of these those that nobody else was heard to have since. */
   readonly #mayBeBack: Set<string>;
-  #startedMs: MonotonicMs;
+  readonly #wakefulness: Wakefulness;
   #cameras: OwnedCameras | null = null;
   #timer: Timer | null = null;
   #soon: Timer | null = null;
-  #awakeMs: MonotonicMs;
   #ticks = 0;
-  #stillUntilMs = 0;
   #isLeaving = false;
   /** The other boxes that live, of the view that was seen last. */
   #here: ReadonlyMap<string, BoxView> = new Map();
   #seen: BoxesView | null = null;
-  /** Since when not all that are here have told what they have; null: they have. */
-  #untoldMs: MonotonicMs | null = null;
   #lookedForMs = 0;
   readonly #claimed = new Set<string>();
   readonly #shares = new Shares();
@@ -117,12 +100,12 @@ export class Ownership {
   constructor(options: OwnershipOptions, deps: OwnershipDeps) {
     this.#options = options;
     this.#deps = deps;
-    this.#startedMs = deps.clock.monotonicMs();
-    this.#awakeMs = this.#startedMs;
+    this.#wakefulness = new Wakefulness(deps.clock, options.lostMs);
     this.#had = new Map(deps.holdings.open().map(({ cameraId, epoch }) => [cameraId, epoch]));
     this.#book = new HeldBook(deps);
     this.#mayBeBack = new Set(this.#had.keys());
     this.#second = new SecondChoice(deps.clock);
+    this.#standIns = new StandIns(deps.clock);
     this.#turn = new Turn(deps.clock);
     this.#claiming = new Claiming({
       ...{ clock: deps.clock, log: deps.log, claims: deps.claims, by: options },
@@ -138,9 +121,7 @@ export class Ownership {
   /** Begins to take cameras. */
   begin(cameras: OwnedCameras): void {
     this.#cameras = cameras;
-    // The service may have taken long to start.
-    this.#startedMs = this.#deps.clock.monotonicMs();
-    this.#awakeMs = this.#startedMs;
+    this.#wakefulness.begin();
     this.#turn.begin(this.#had.size > 0);
     this.#timer = this.#deps.clock.every(TICK_MS, () => this.#tick());
   }
@@ -233,30 +214,21 @@ export class Ownership {
   #tick(): void {
     this.#deps.wire.listen();
     const isTime = this.#ticks++ % TICKS_PER_LOOK === 0;
-    if (this.#tellReady() || isTime) this.#look();
-    else this.#noticeStandstill();
+    if (this.#tellReady() || isTime || this.#second.takePressing()) this.#look();
+    else if (this.#wakefulness.notice()) this.#turn.unsettle();
     if (isTime) this.#book.write();
     if (isTime) this.#deps.wire.tellAll([...this.#held.keys()].map((id) => this.#rowOf(id, true)));
   }
 
-  #noticeStandstill(): void {
-    const nowMs = this.#deps.clock.monotonicMs();
-    // What came meanwhile isn't read yet.
-    if (nowMs - this.#awakeMs > STOOD_STILL_MS) {
-      this.#stillUntilMs = nowMs + this.#options.lostMs;
-      this.#turn.unsettle();
-    }
-    this.#awakeMs = nowMs;
-  }
-
   #look(): void {
-    this.#noticeStandstill();
+    if (this.#wakefulness.notice()) this.#turn.unsettle();
     const nowMs = this.#deps.clock.monotonicMs();
     const view = this.#see();
     this.#findCandidates(view);
     this.#turn.look(view);
-    const [mayTake, mayTakeBack] = this.#permissions(view, nowMs);
-    if (nowMs - this.#startedMs >= BACK_WITHIN_MS) this.#mayBeBack.clear();
+    const isTold = [...this.#here.values()].every(({ name, boot }) => this.#reports.isKnown(name, boot));
+    const [mayTake, mayTakeBack] = this.#wakefulness.permissions(view, isTold);
+    if (!this.#wakefulness.mayBeBack) this.#mayBeBack.clear();
     const taken: string[] = [];
     const tried: string[] = [];
     const kept: string[] = [];
@@ -264,30 +236,32 @@ export class Ownership {
     const turns: string[] = [];
     const moved: string[] = [];
     const known = new Set<string>();
+    const own: Own = { box: this.#options.box, isLeaving: this.#isLeaving, nowMs };
+    // Where others are at a loss it may be them; where this box is, too, it is it.
+    const mayTry = mayTake && !this.#health.isSuspect;
     for (const { id, box } of this.#cameras!.list()) {
       known.add(id);
       const held = this.#held.get(id);
       const theirs = this.#reports.of(id);
       const isWinner = this.#shares.winnerOf(id, box) === this.#options.box;
-      const mine =
-        held === undefined ? null : { ...held, box: this.#options.box, heldMs: nowMs - held.sinceMs };
-      const verdict = verdictOf({ isWinner, isLeaving: this.#isLeaving, mine, theirs });
+      const verdict = verdictOf(own, isWinner, held ?? null, theirs);
       const isBack = this.#mayBeBack.has(id);
       const mayTakeIt = mayTake || (mayTakeBack && isBack);
       if (verdict !== 'wait' || !mayTakeIt) this.#second.notToTake(id);
       if (verdict === 'take' && mayTakeIt) taken.push(id);
       else if (verdict === 'wait' && mayTakeIt) {
-        const place = this.#shares.placeOf(this.#options.box, id, box, theirs);
+        const place = this.#shares.placeOf(own.box, { id, pinnedTo: box, holders: theirs });
         if (place !== null && this.#second.mayTake(id, isBack ? 1 : place)) taken.push(id);
-      } else if (verdict === 'turn' && mayTake) turns.push(id);
-      else if (verdict === 'try') {
-        if (isWinner && mayTake) turns.push(id);
-        if (mayTake && this.#mayTry(id, box, theirs)) tried.push(id);
+      } else if (verdict === 'turn' && mayTry) turns.push(id);
+      else if (verdict === 'stand_in' && mayTry) {
+        if (this.#mayStandIn(id, box, theirs))
+          this.#standIns.ask(id, theirs.find(({ row }) => row.isSilent)!.by.box);
+      } else if (verdict === 'try' && mayTry) {
+        if (isWinner) turns.push(id);
+        if (this.#mayTry(id, box, theirs)) tried.push(id);
       } else if (verdict === 'keep') kept.push(id);
-      else if (verdict === 'drop') dropped.push(id);
-      else if (verdict === 'give_up') {
-        if (held?.isTrial === true) this.#second.failed(id);
-        else this.#turn.refuse(id);
+      else if (verdict === 'drop' || verdict === 'give_up') {
+        this.#noteEnd(id, held!, verdict);
         dropped.push(id);
       }
       if (this.#second.isNeeded && (held?.isReady === true || theirs.some(({ row }) => row.isReady)))
@@ -304,7 +278,10 @@ export class Ownership {
     this.#drop(dropped);
     this.#keep(kept);
     this.#take(taken, false);
-    this.#take(tried.filter((id) => id !== next).slice(0, Math.max(0, MAX_TRIALS - this.#trials)), true);
+    const most = this.#health.isWorking ? MAX_TRIALS : FEW_TRIALS;
+    this.#take(tried.filter((id) => id !== next).slice(0, Math.max(0, most - this.#trials)), true);
+    const standsInFor = this.#standIns.choose(this.#held.values());
+    this.#take([...standsInFor.keys()], true, standsInFor);
     if (moved.length > 0) this.changed.emit(moved);
     this.#tellClaimed();
     if (this.#isLeaving && (this.#held.size === 0 || !this.#hasHeirs)) this.#whenEmpty?.();
@@ -327,48 +304,63 @@ export class Ownership {
 
   #mayTry(cameraId: string, pinnedTo: string | null, theirs: readonly Theirs[]): boolean {
     return this.#second.mayTry(cameraId, () =>
-      this.#shares.placeOf(this.#options.box, cameraId, pinnedTo, theirs),
+      this.#shares.placeOf(this.#options.box, { id: cameraId, pinnedTo, holders: theirs }),
     );
   }
 
+  #mayStandIn(cameraId: string, pinnedTo: string | null, theirs: readonly Theirs[]): boolean {
+    const sought = { id: cameraId, pinnedTo, holders: theirs };
+    return this.#second.mayStandIn(cameraId, () =>
+      this.#standIns.isLeftAlone(cameraId)
+        ? null
+        : this.#shares.placeOf(this.#options.box, sought, (box) => this.#rankOf(box)),
+    );
+  }
+
+  /** Who stands in for others first: a box where nothing works may reach nothing. */
+  #rankOf(box: string): number | null {
+    const health = box === this.#options.box ? this.#health : this.#reports.healthOf(box);
+    if (health?.isSuspect === true) return null;
+    return health?.isWorking === true ? 0 : 1;
+  }
+
+  #noteEnd(cameraId: string, held: Held, verdict: 'drop' | 'give_up'): void {
+    if (held.standsInFor !== null && held.isTrial) {
+      if (verdict === 'give_up') this.#standIns.failed(cameraId);
+      else this.#standIns.needless(cameraId);
+    } else if (held.isTrial) {
+      if (verdict === 'give_up') this.#second.failed(cameraId);
+    } else if (verdict === 'give_up') this.#turn.refuse(cameraId);
+    else if (held.isSilent || held.isFailing) this.#turn.lost(cameraId);
+  }
+
+  /** Those that others have, and that work nowhere as yet. */
   get #trials(): number {
     let trials = 0;
-    for (const { isTrial } of this.#held.values()) if (isTrial) trials += 1;
+    for (const { isTrial, standsInFor } of this.#held.values())
+      if (isTrial && standsInFor === null) trials += 1;
     return trials;
   }
 
   /** It was tried, and works here. */
   #keep(ids: readonly string[]): void {
     if (ids.length === 0) return;
-    for (const id of ids) this.#held.get(id)!.isTrial = false;
+    for (const id of ids) Object.assign(this.#held.get(id)!, { isTrial: false, standsInFor: null });
     this.#deps.log.info('cameras that worked nowhere else work here', { cameras: ids.length, first: ids[0] });
     this.#tellSome(ids, []);
     this.#claiming.add(ids);
   }
 
-  #permissions(view: BoxesView, nowMs: MonotonicMs): readonly [any: boolean, had: boolean] {
-    const isTold = [...this.#here.values()].every(({ name, boot }) => this.#reports.isKnown(name, boot));
-    // One that starts again and again, and never says what it has, is not waited for each time.
-    this.#untoldMs = isTold ? null : (this.#untoldMs ?? nowMs);
-    const isKnown = this.#untoldMs === null || nowMs - this.#untoldMs >= REPORT_WAIT_MS;
-    const upMs = nowMs - this.#startedMs;
-    const isAwake = isKnown && nowMs >= this.#stillUntilMs;
-    const areAllHere = view.awaited.length === 0 || upMs >= OTHERS_START_MS;
-    const mayTake = isAwake && view.isSettled && view.hasMajority;
-    return [mayTake && areAllHere, mayTake || (isAwake && upMs >= ALONE_AFTER_MS)];
-  }
-
-  #take(ids: readonly string[], isTrial: boolean): void {
+  #take(ids: readonly string[], isTrial: boolean, standsInFor?: ReadonlyMap<string, string>): void {
     if (ids.length === 0) return;
     const nowMs = this.#deps.clock.monotonicMs();
     for (const id of ids) {
       const epoch = Math.max(this.#reports.highestEpoch(id), this.#had.get(id) ?? 0) + 1;
-      const sinceMs = nowMs;
-      const isNew = { isClaimed: false, isReady: false, isFailing: false, workedMs: null, worksUntilMs: 0 };
-      this.#held.set(id, { epoch, sinceMs, isTrial, ...isNew });
+      const standsIn = standsInFor?.get(id) ?? null;
+      this.#held.set(id, heldSince(nowMs, { epoch, isTrial, standsInFor: standsIn }));
       this.#mayBeBack.delete(id);
     }
-    const what = isTrial ? 'this box tries cameras that work nowhere' : 'this box takes cameras';
+    const what = isTrial ? 'this box tries cameras that work nowhere now' : 'this box takes cameras';
     this.#deps.log.info(what, { cameras: ids.length, first: ids[0] });
     // Recorded first, written down and claimed then.
     this.changed.emit(ids);
@@ -407,17 +399,23 @@ export class Ownership {
   #tellReady(): boolean {
     const nowMs = this.#deps.clock.monotonicMs();
     const news: string[] = [];
+    let hasAnswer = false;
+    this.#health = new Health();
     for (const [id, held] of this.#held) {
-      const { isReady, isFailing } = held;
-      // A file ends, and the first of the next one is not on the disk yet: that is no end of it.
-      held.worksUntilMs = this.#cameras!.worksUntilMs(id) ?? held.worksUntilMs;
-      held.isReady = nowMs < held.worksUntilMs;
-      if (held.isReady) held.workedMs = nowMs;
-      held.isFailing = nowMs - (held.workedMs ?? held.sinceMs) >= GIVE_UP_MS;
-      if (isReady !== held.isReady || isFailing !== held.isFailing) news.push(id);
+      if (noteWork(held, this.#cameras!.worksUntilMs(id), nowMs)) news.push(id);
+      if (held.isTrial && held.standsInFor !== null) hasAnswer = this.#noteAnswer(id, held) || hasAnswer;
+      this.#health.count(held, 1);
     }
     if (news.length > 0) this.#tellSome(news, []);
-    return news.length > 0;
+    return news.length > 0 || hasAnswer;
+  }
+
+  /** Whether a camera that is tried has answered just now: so may the others of that box. */
+  #noteAnswer(cameraId: string, held: Held): boolean {
+    if (held.hasAnswered || !(held.isReady || this.#cameras!.hasAnswered(cameraId))) return false;
+    held.hasAnswered = true;
+    this.#standIns.proven(held.standsInFor!);
+    return true;
   }
 
   #tellSome(ids: readonly string[], dropped: readonly string[]): void {
@@ -428,9 +426,8 @@ export class Ownership {
   }
 
   #rowOf(cameraId: string, withFigures: boolean): HeldRow {
-    const { epoch, isClaimed, isReady, isFailing, isTrial } = this.#held.get(cameraId)!;
     const figures = withFigures ? this.#cameras!.figures(cameraId) : null;
-    return { cameraId, epoch, isClaimed, isReady, isFailing, isTrial, figures };
+    return rowOf(cameraId, this.#held.get(cameraId)!, figures);
   }
 
   /** Where others have it, and don't merely try to. */

@@ -55,12 +55,23 @@ export class Rendezvous {
     return owner;
   }
 
-  /** Whose it is, whose it would be without that one, and so on. */
-  orderOf(cameraId: string): string[] {
+  /**
+   * How many would have it before this box, by rank and then by hash; null: this one takes none. `rankOf`: the lesser is before; null:
+   * that box takes no part.
+   */
+  placeOf(name: string, cameraId: string, rankOf: (name: string) => number | null): number | null {
+    const own = this.#boxes.find((box) => box.name === name);
+    const ownRank = rankOf(name);
+    if (own === undefined || ownRank === null) return null;
     const camera = seedOf(cameraId);
-    return this.#boxes
-      .map((box) => ({ name: box.name, score: scoreOf(camera, box) }))
-      .sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1))
-      .map(({ name }) => name);
+    const ownScore = scoreOf(camera, own);
+    let place = 0;
+    for (const box of this.#boxes) {
+      const rank = box === own ? null : rankOf(box.name);
+      if (rank === null || rank > ownRank) continue;
+      const score = rank < ownRank ? Number.POSITIVE_INFINITY : scoreOf(camera, box);
+      if (score > ownScore || (score === ownScore && box.name < name)) place += 1;
+    }
+    return place;
   }
 }

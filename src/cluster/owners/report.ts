@@ -14,6 +14,8 @@ export type HeldRow = {
   readonly isFailing: boolean;
   /** It only tries whether it works there, as it doesn't where it is. */
   readonly isTrial: boolean;
+  /** It worked, and nothing comes of it now. */
+  readonly isSilent: boolean;
   /** What it shows of the camera; null: not told with this. */
   readonly figures: unknown;
 };
@@ -41,9 +43,14 @@ const CLAIMED = 1;
 const READY = 2;
 const FAILING = 4;
 const TRIAL = 8;
+const SILENT = 16;
 
-const flagsOf = ({ isClaimed, isReady, isFailing, isTrial }: HeldRow): number =>
-  (isClaimed ? CLAIMED : 0) + (isReady ? READY : 0) + (isFailing ? FAILING : 0) + (isTrial ? TRIAL : 0);
+const flagsOf = ({ isClaimed, isReady, isFailing, isTrial, isSilent }: HeldRow): number =>
+  (isClaimed ? CLAIMED : 0) |
+  (isReady ? READY : 0) |
+  (isFailing ? FAILING : 0) |
+  (isTrial ? TRIAL : 0) |
+  (isSilent ? SILENT : 0);
 
 export const reportBytes = ({ box, boot, seq, part, rows, dropped }: Report): Buffer => {
   const told = rows.map((row) => [
@@ -71,6 +78,7 @@ const rowOf = (value: unknown): HeldRow | null => {
     isReady: (flags & READY) !== 0,
     isFailing: (flags & FAILING) !== 0,
     isTrial: (flags & TRIAL) !== 0,
+    isSilent: (flags & SILENT) !== 0,
   };
 };
 

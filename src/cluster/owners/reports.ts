@@ -1,5 +1,6 @@
 import { MAX_BOXES } from '../boxes/beat.js';
 import type { BoxView } from '../boxes/box-table.js';
+import { Health } from './health.js';
 import type { HeldRow, Report } from './report.js';
 
 /** Whoever says what it has. */
@@ -22,6 +23,7 @@ export type HeldElsewhere = {
 type Told = {
   readonly by: Teller;
   readonly rows: Map<string, HeldElsewhere>;
+  readonly health: Health;
   /** All of them were told once. */
   isWhole: boolean;
   /** The newest thing that was heard. */
@@ -41,7 +43,8 @@ const isOther = (before: HeldRow, after: HeldRow): boolean =>
   before.isClaimed !== after.isClaimed ||
   before.isReady !== after.isReady ||
   before.isFailing !== after.isFailing ||
-  before.isTrial !== after.isTrial;
+  before.isTrial !== after.isTrial ||
+  before.isSilent !== after.isSilent;
 
 /** Of two that have a camera, whether pictures and figures are rather those of `a`: where it works, or by the later claim. */
 export const isRather = (
@@ -75,7 +78,7 @@ export class Reports {
       this.#forget(box);
       const by = { box, boot, isHere: false, isLeaving: false };
       this.#lookAt(by);
-      told = { by, rows: new Map(), isWhole: false, seq: -1, coming: null };
+      told = { by, rows: new Map(), health: new Health(), isWhole: false, seq: -1, coming: null };
       this.#byBox.set(box, told);
     }
     if (seq < told.seq) return false;
@@ -91,6 +94,11 @@ export class Reports {
   of(cameraId: string): readonly HeldElsewhere[] {
     const all = this.#byCamera.get(cameraId) ?? none;
     return all.every(isHere) ? all : all.filter(isHere);
+  }
+
+  /** How its cameras are, all together; null: it has told nothing. */
+  healthOf(box: string): Health | null {
+    return this.#byBox.get(box)?.health ?? null;
   }
 
   /** Whether this start of the box has told of all its cameras. */
@@ -141,12 +149,17 @@ export class Reports {
     const before = told.rows.get(row.cameraId);
     if (before !== undefined) {
       const hasNews = isOther(before.row, row);
+      if (hasNews) {
+        told.health.count(before.row, -1);
+        told.health.count(row, 1);
+      }
       before.row = row.figures === null ? { ...row, figures: before.row.figures } : row;
       before.seq = seq;
       return hasNews;
     }
     const held: HeldElsewhere = { by: told.by, row, seq };
     told.rows.set(row.cameraId, held);
+    told.health.count(row, 1);
     const all = this.#byCamera.get(row.cameraId);
     if (all === undefined) this.#byCamera.set(row.cameraId, [held]);
     else all.push(held);
@@ -157,6 +170,7 @@ export class Reports {
     const held = told.rows.get(cameraId);
     if (held === undefined) return false;
     told.rows.delete(cameraId);
+    told.health.count(held.row, -1);
     const rest = (this.#byCamera.get(cameraId) ?? none).filter((other) => other !== held);
     if (rest.length === 0) this.#byCamera.delete(cameraId);
     else this.#byCamera.set(cameraId, rest);

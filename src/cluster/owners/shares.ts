@@ -1,6 +1,13 @@
 import type { BoxView } from '../boxes/box-table.js';
 import { Rendezvous } from './rendezvous.js';
 
+/** A camera that somebody else is to have than those that have it. */
+type Sought = {
+  readonly id: string;
+  readonly pinnedTo: string | null;
+  readonly holders: readonly { readonly by: { readonly box: string } }[];
+};
+
 /** Whose each camera is, among the boxes that are here and stay. */
 export class Shares {
   #text = '';
@@ -30,16 +37,26 @@ export class Shares {
     return winner;
   }
 
-  /** How many would have it before this box, of those that don't have it; null: this one takes none. */
+  /**
+   * How many would have it before this box, of those that don't have it; null: this one takes none. `rankOf` a box: who has a lesser
+   * one is before, whatever the hash says; null: it takes no part.
+   */
   placeOf(
     box: string,
-    cameraId: string,
-    pinnedTo: string | null,
-    holders: readonly { readonly by: { readonly box: string } }[],
+    { id, pinnedTo, holders }: Sought,
+    rankOf: (box: string) => number | null = () => 0,
   ): number | null {
-    const order = this.#rendezvous.orderOf(cameraId).filter((name) => name !== pinnedTo);
-    if (pinnedTo !== null && this.#present.has(pinnedTo)) order.unshift(pinnedTo);
-    const place = order.filter((name) => holders.every(({ by }) => by.box !== name)).indexOf(box);
-    return place < 0 ? null : place;
+    const rankHere = (name: string): number | null =>
+      holders.some(({ by }) => by.box === name) ? null : rankOf(name);
+    // Before all others of its rank.
+    const pinned = pinnedTo !== null && this.#present.has(pinnedTo) ? rankHere(pinnedTo) : null;
+    const rankBesides = (name: string): number | null => (name === pinnedTo ? null : rankHere(name));
+    if (box === pinnedTo)
+      return pinned === null
+        ? null
+        : [...this.#present].filter((name) => (rankBesides(name) ?? pinned) < pinned).length;
+    const place = this.#rendezvous.placeOf(box, id, rankBesides);
+    if (place === null || pinned === null) return place;
+    return place + (pinned <= rankHere(box)! ? 1 : 0);
   }
 }

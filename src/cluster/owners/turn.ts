@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.js';
 import type { BoxesView } from '../boxes/box-table.js';
+import { Refusals } from './refusals.js';
 
 /** A box that was away gets nothing back before it was well for so long; a new one needs no such proof. */
 const WELL_AFTER_MS = 60_000;
@@ -8,9 +9,8 @@ const NEW_AFTER_MS = 5_000;
 const STARTING_MS = 30_000;
 /** So long nobody came or went. */
 const QUIET_MS = 3_000;
-/** A camera that didn't come over is left where it is for so long; twice as long after each time. */
+/** A camera that didn't come over is left where it is for so long at first. */
 const REFUSED_MS = 10 * 60_000;
-const LONGEST_REFUSED_MS = 60 * 60_000;
 
 /** Takes cameras over from boxes that have them, one at a time: the next one when the last one is there no more. */
 export class Turn {
@@ -21,10 +21,11 @@ export class Turn {
   #wellFromMs = 0;
   #quietFromMs = 0;
   #current: string | null = null;
-  readonly #refused = new Map<string, { readonly untilMs: number; readonly forMs: number }>();
+  readonly #refused: Refusals;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#refused = new Refusals(clock);
   }
 
   /** `isBack`: this box had cameras before. */
@@ -51,9 +52,12 @@ export class Turn {
 
   /** It didn't work here. */
   refuse(cameraId: string): void {
-    const before = this.#refused.get(cameraId);
-    const forMs = before === undefined ? REFUSED_MS : Math.min(2 * before.forMs, LONGEST_REFUSED_MS);
-    this.#refused.set(cameraId, { untilMs: this.#clock.monotonicMs() + forMs, forMs });
+    this.#refused.add(cameraId, REFUSED_MS);
+  }
+
+  /** Another one has it now, as it worked here no more. A box that was away is well before it gets any back: that is no word of its cameras. */
+  lost(cameraId: string): void {
+    if (this.#clock.monotonicMs() >= this.#wellFromMs) this.refuse(cameraId);
   }
 
   /** The one to take now, of those that are this box's by the hash; null: none. */
@@ -62,9 +66,7 @@ export class Turn {
     this.#current = null;
     const nowMs = this.#clock.monotonicMs();
     if (nowMs < this.#wellFromMs || nowMs < this.#quietFromMs) return null;
-    for (const [id, { untilMs }] of this.#refused)
-      if (nowMs - untilMs >= LONGEST_REFUSED_MS) this.#refused.delete(id);
-    this.#current = cameraIds.find((id) => nowMs >= (this.#refused.get(id)?.untilMs ?? 0)) ?? null;
+    this.#current = cameraIds.find((id) => !this.#refused.has(id)) ?? null;
     return this.#current;
   }
 }

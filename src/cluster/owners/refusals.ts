@@ -1,0 +1,27 @@
+import type { Clock } from '../../base/clock.js';
+
+const LONGEST_MS = 60 * 60_000;
+
+/** Cameras that this box leaves alone for a while: twice as long after each time, an hour at most. */
+export class Refusals {
+  readonly #clock: Clock;
+  readonly #until = new Map<string, { readonly untilMs: number; readonly forMs: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** `firstMs`: for how long the first time. */
+  add(cameraId: string, firstMs: number): void {
+    const nowMs = this.#clock.monotonicMs();
+    // What is long over is forgotten.
+    for (const [id, { untilMs }] of this.#until) if (nowMs - untilMs >= LONGEST_MS) this.#until.delete(id);
+    const before = this.#until.get(cameraId);
+    const forMs = before === undefined ? firstMs : Math.min(2 * before.forMs, LONGEST_MS);
+    this.#until.set(cameraId, { untilMs: nowMs + forMs, forMs });
+  }
+
+  has(cameraId: string): boolean {
+    return this.#clock.monotonicMs() < (this.#until.get(cameraId)?.untilMs ?? 0);
+  }
+}
