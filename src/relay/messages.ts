@@ -55,7 +55,7 @@ export type FromRelayThread =
   /** Once, first of all: where the thread publishes its figures (base/thread-stats.ts). */
   | { readonly type: 'thread'; readonly stats: SharedArrayBuffer }
   | { readonly type: 'listening'; readonly port: number }
-  /** It can't listen; the thread ends. */
+  /** It can't listen, and is of no use. */
   | { readonly type: 'failed'; readonly code: string; readonly message: string }
   /** Some box asks for the source, from now on or no more. */
   | { readonly type: 'wanted'; readonly source: string; readonly isWanted: boolean }

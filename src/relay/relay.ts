@@ -52,6 +52,8 @@ export class Relay {
   #restart: Timer | null = null;
   #figures: RelayFigures = { pulls: 0, bytes: 0, droppedFrames: 0, lagMs: 0 };
   #isStopping = false;
+  /** It was told that nobody can be served now. */
+  #isDown = false;
   /** What ends the following of each source that some box asks for. */
   readonly #followed = new Map<string, () => void>();
   readonly #bellIds = new WeakMap<SharedArrayBuffer, number>();
@@ -65,7 +67,12 @@ export class Relay {
   /** Listens; throws `bad_config` where it can't. */
   static async start(options: RelayThreadOptions, deps: RelayDeps): Promise<Relay> {
     const relay = new Relay(options, deps);
-    await new Promise<void>((resolve, reject) => relay.#start(resolve, reject));
+    try {
+      await new Promise<void>((resolve, reject) => relay.#start(resolve, reject));
+    } catch (fault) {
+      await relay.stop();
+      throw fault;
+    }
     return relay;
   }
 
@@ -91,9 +98,11 @@ export class Relay {
   }
 
   #start(onListening: () => void, onFailed: (fault: AppError) => void): void {
+    let isListening = false;
     const onMessage = (message: FromRelayThread): void => {
       if (message.type === 'listening') {
         this.#options = { ...this.#options, port: message.port };
+        isListening = true;
         onListening();
       } else if (message.type === 'failed') {
         const { host, port } = this.#options;
@@ -104,8 +113,9 @@ export class Relay {
     this.#thread = spawnRelayThread(this.#options, {
       onMessage,
       onLost: (reason) => {
-        onFailed(new AppError('internal_error', `the relay's thread died: ${reason}`));
-        this.#onLost(reason);
+        if (isListening) this.#deps.log.error("the relay's thread died", { reason });
+        else onFailed(new AppError('internal_error', `the relay's thread died: ${reason}`));
+        this.#restartSoon();
       },
     });
   }
@@ -163,15 +173,24 @@ export class Relay {
     return this.#bells;
   }
 
-  #onLost(reason: string): void {
+  #restartSoon(): void {
     this.#forgetThread();
     this.#unfollowAll();
+    this.#restart?.cancel();
     if (this.#isStopping || this.#options.port === 0) return;
-    this.#deps.log.error("the relay's thread died", { reason });
-    this.#restart = this.#deps.clock.after(RESTART_AFTER_MS, () =>
+    const { clock, log } = this.#deps;
+    this.#restart = clock.after(RESTART_AFTER_MS, () =>
       this.#start(
-        () => {},
-        ({ message }) => this.#deps.log.error('the relay does not listen', { reason: message }),
+        () => {
+          this.#isDown = false;
+          log.info('the relay listens again');
+        },
+        ({ message }) => {
+          if (!this.#isDown) log.error('the relay does not listen: it goes on trying', { reason: message });
+          this.#isDown = true;
+          void this.#thread?.stop();
+          this.#restartSoon();
+        },
       ),
     );
   }

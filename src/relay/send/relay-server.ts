@@ -78,9 +78,10 @@ export class RelayServer {
     this.#server.on('connection', (socket) => this.#strangers.add(socket));
     // Of one that says nothing, too: nobody else ends it.
     this.#server.on('tlsClientError', (error, socket) => this.#strangers.refuse(socket, error.message));
-    this.#server.on('error', ({ message, code = '' }: NodeJS.ErrnoException) =>
-      deps.send({ type: 'failed', code, message }),
-    );
+    this.#server.on('error', ({ message, code = '' }: NodeJS.ErrnoException) => {
+      // One that couldn't be accepted later, for want of files, comes again.
+      if (!this.#server.listening) deps.send({ type: 'failed', code, message });
+    });
     this.#ticker = deps.clock.every(TICK_MS, () => this.#tick());
   }
 
