@@ -15,7 +15,7 @@ const isSame = (a: OtherBox, b: OtherBox): boolean =>
 
 /**
  * Which other box is asked for a camera's pictures: whoever has it working, by the latest claim, and in between whoever had
- * it, so that viewers wait where they are.
+ * it, so that viewers wait where they are; nobody, where that one can't be asked.
  */
 export class AskedRelays {
   readonly #byCamera = new Map<string, OtherBox>();
@@ -48,7 +48,11 @@ export class AskedRelays {
       found = relay;
       best = row;
     }
-    if (found === null) return false;
+    if (found === null) {
+      // Whoever had it shows nothing any more, and who has it can't be asked: viewers are told.
+      const isElsewhere = theirs.some(({ row }) => row.isReady && !row.isTrial);
+      return isElsewhere && this.#byCamera.delete(cameraId);
+    }
     const before = this.#byCamera.get(cameraId);
     if (before !== undefined && isSame(before, found)) return false;
     this.#byCamera.set(cameraId, found);
