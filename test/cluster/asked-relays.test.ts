@@ -15,12 +15,12 @@ const box = (name: string, address: string | null): BoxView => ({
     load: 0,
     cameras: 0,
   },
-  ...{ relayPort: 7440, version: '1', store: null, hears: [], sinceMs: 0 as BoxView['sinceMs'] },
+  ...{ relayPort: 7440, version: '1', store: null, hears: [], aheadMs: 0, sinceMs: 0 as BoxView['sinceMs'] },
 });
 
 const by = (name: string, epoch: number, more: Partial<Theirs['row']> = {}): Theirs => ({
   by: { box: name, isLeaving: false },
-  row: { epoch, isClaimed: true, isReady: true, isFailing: false, isTrial: false, ...more },
+  row: { epoch, isClaimed: true, isReady: true, isFailing: false, isTrial: false, isSilent: false, ...more },
 });
 
 const looking = () => {
