@@ -201,21 +201,27 @@ test('nothing was recorded only of a time that is known to be gaps from end to e
   assert.equal(isEmpty(EMPTY_LANE, [0, 10]), false, 'not known yet');
 });
 
-test('what a box has that is away is passed by like a gap, and says whose it is', () => {
+test('what a box has that is away, or may have, is passed by like a gap, and says whose it is', () => {
   const told = { recorded: [[0, 100] as const, [120, 200] as const], gaps: [[100, 120, 'disk'] as const] };
-  const away = [[30, 60, 'north'] as const, [90, 130, 'south'] as const];
+  const away = [[30, 60, 'north'] as const, [90, 110, 'south'] as const];
   const lane: Lane = { ...EMPTY_LANE, ...withAway(told, away) };
   assert.deepEqual(lane.recorded, [
     [0, 30],
     [60, 90],
-    [130, 200],
+    [120, 200],
   ]);
   assert.equal(skipTo([lane], 40), 60);
-  assert.equal(skipTo([lane], 95), 130);
-  assert.equal(skipTo([lane], 125), 130, 'where nothing was recorded by the others');
-  const state = stateAt(lane, 40);
-  assert.equal(state.kind === 'gap' ? boxAway(state.reason) : '', 'north');
-  assert.equal(boxAway('disk'), null);
+  assert.equal(skipTo([lane], 95), 120);
+  const at = (timeMs: number) => {
+    const state = stateAt(lane, timeMs);
+    return state.kind === 'gap' ? (boxAway(state.reason) ?? state.reason) : state.kind;
+  };
+  assert.deepEqual([40, 95, 105, 115].map(at), [
+    { box: 'north', isSure: true },
+    { box: 'south', isSure: true },
+    { box: 'south', isSure: false },
+    'disk',
+  ]);
   assert.deepEqual(withAway(told, []), told);
 });
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js';
+import { holesIn, joined } from '../keep/kept-spans.js';
 import type { BrokenFile } from './broken-files.js';
 import { type Coverage, coverageOf, type GapReason, JOIN_MS, type Span } from './intervals.js';
 import type { Recording } from './recording.js';
@@ -18,16 +19,14 @@ export type TimelineDeps = {
 /** What was recorded, why not, and what was but can't be played. */
 export type TimelineSpan = Coverage & {
   readonly broken: readonly BrokenFile[];
-  /** What of it boxes have that are away, by box, and all of it of boxes that may have some; nothing: there is none. */
-  readonly away?: readonly (Span & { readonly box: string })[];
+  /** What only boxes have that are away, or may have as nobody else has it; nothing: there is none. */
+  readonly away?: readonly AwaySpan[];
 };
 
+type AwaySpan = Span & { readonly box: string };
+
 /** Of each box that is away: times of its recordings, as one where they go on. */
-const awayIn = (
-  list: readonly Recording[],
-  fromMs: number,
-  toMs: number,
-): (Span & { readonly box: string })[] => {
+const awayIn = (list: readonly Recording[], fromMs: number, toMs: number): AwaySpan[] => {
   const spans = new Map<string, { box: string; startMs: number; endMs: number }[]>();
   for (const { isAway, box, startMs, endMs } of list) {
     if (isAway !== true || startMs >= toMs || endMs <= fromMs) continue;
@@ -39,6 +38,20 @@ const awayIn = (
     else ofBox.push({ box, startMs: Math.max(startMs, fromMs), endMs: Math.min(endMs, toMs) });
   }
   return [...spans.values()].flat();
+};
+
+/** What of these nothing shows that can be played, nor one before it: each stretch once. */
+const onlyThere = (list: readonly Recording[], away: readonly AwaySpan[]): AwaySpan[] => {
+  if (away.length === 0) return [];
+  const shown = list.filter(({ isAway }) => isAway !== true);
+  let known = joined(shown.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })));
+  const only: AwaySpan[] = [];
+  for (const { box, startMs, endMs } of away) {
+    for (const { fromMs, toMs } of holesIn({ fromMs: startMs, toMs: endMs }, known))
+      only.push({ box, startMs: fromMs, endMs: toMs });
+    known = joined([...known, { fromMs: startMs, toMs: endMs }]);
+  }
+  return only.sort((a, b) => a.startMs - b.startMs);
 };
 
 /** When a camera was recorded. */
@@ -56,11 +69,11 @@ export class Timeline {
     const broken = await recordings.broken(cameraId);
     const nowMs = clock.wallMs();
     const coverage = coverageOf(list, { fromMs, toMs, nowMs }, whyNot(cameraId));
-    const unheard = new Set(fromMs < nowMs ? recordings.unheard(cameraId) : []);
-    const away = [
-      ...awayIn(list, fromMs, toMs).filter(({ box }) => !unheard.has(box)),
-      ...[...unheard].map((box) => ({ box, startMs: fromMs, endMs: Math.min(toMs, nowMs) })),
-    ].sort((a, b) => a.startMs - b.startMs);
+    const unheard = fromMs < nowMs ? recordings.unheard(cameraId) : [];
+    const away = onlyThere(list, [
+      ...awayIn(list, fromMs, toMs),
+      ...unheard.map((box) => ({ box, startMs: fromMs, endMs: Math.min(toMs, nowMs) })),
+    ]);
     return {
       ...coverage,
       ...(away.length > 0 && { away }),

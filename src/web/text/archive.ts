@@ -65,6 +65,7 @@ export const archiveText = catalogue({
   remove: 'Take {camera} away',
   gap: 'No recording: {reason}',
   boxAway: 'Recorded by box {box}, which is away',
+  boxUnheard: 'No recording known; box {box} may have one, and can not be asked',
   gapUntil: 'until {time}',
   gapFrom: '{from} to {to}',
   skipped: 'Nothing was recorded for {duration}: went on at {time}.',
@@ -124,8 +125,11 @@ export const reasonText = (reason: string): string => {
   }
 };
 
-/** What is said of a gap: `awayBox` has what would be there. */
-export const gapText = (reason: string, awayBox: string | null): string =>
-  awayBox === null
-    ? archiveText('gap', { reason: reasonText(reason) })
-    : archiveText('boxAway', { box: awayBox });
+/** What is said of a gap; `there`: the box that has what would be there, or may have it. */
+export const gapText = (
+  reason: string,
+  there: { readonly box: string; readonly isSure: boolean } | null,
+): string => {
+  if (there === null) return archiveText('gap', { reason: reasonText(reason) });
+  return archiveText(there.isSure ? 'boxAway' : 'boxUnheard', { box: there.box });
+};

@@ -2,12 +2,18 @@
 export type Span = readonly [fromMs: number, toMs: number];
 export type GapSpan = readonly [fromMs: number, toMs: number, reason: string];
 
-/** The reason of a gap that is none: the box that has it is away. */
-const AWAY = 'box_away ';
+/** Reasons of gaps that are none, or need not be, with the name of the box: that has it and is away, or that may have it. */
+const [AWAY, UNHEARD] = ['box_away ', 'box_unheard '];
 
-/** That box; null: the gap has another reason. */
-export const boxAway = (reason: string): string | null =>
-  reason.startsWith(AWAY) ? reason.slice(AWAY.length) : null;
+/** That box, and whether it has it for sure; null: the gap has another reason. */
+export const boxAway = (reason: string): { readonly box: string; readonly isSure: boolean } | null => {
+  for (const [prefix, isSure] of [
+    [AWAY, true],
+    [UNHEARD, false],
+  ] as const)
+    if (reason.startsWith(prefix)) return { box: reason.slice(prefix.length), isSure };
+  return null;
+};
 
 /** How much there was of something, by bucket. */
 export type Buckets = {
@@ -42,7 +48,7 @@ const joined = <Piece extends Span | GapSpan>(pieces: readonly Piece[]): Piece[]
 /** What is left of spans without those; all are in order. */
 const without = <Piece extends Span | GapSpan>(
   spans: readonly Piece[],
-  gone: readonly GapSpan[],
+  gone: readonly (Span | GapSpan)[],
 ): Piece[] => {
   const left: Piece[] = [];
   for (const [startMs, toMs, ...rest] of spans) {
@@ -60,13 +66,20 @@ const without = <Piece extends Span | GapSpan>(
   return left;
 };
 
-/** Where nothing can be shown for now: play passes that by as it does any gap. */
+/**
+ * Where nothing can be shown for now: play passes that by as it does any gap. `away`: what only boxes have that are away, which is in
+ * `recorded`, too, or may have, which isn't.
+ */
 export const withAway = (
   { recorded, gaps }: Pick<Lane, 'recorded' | 'gaps'>,
   away: readonly GapSpan[],
 ): Pick<Lane, 'recorded' | 'gaps'> => {
   if (away.length === 0) return { recorded, gaps };
-  const named = away.map(([fromMs, toMs, box]): GapSpan => [fromMs, toMs, AWAY + box]);
+  const unsure = without(away, recorded);
+  const named = [
+    ...without(away, unsure).map(([fromMs, toMs, box]): GapSpan => [fromMs, toMs, AWAY + box]),
+    ...unsure.map(([fromMs, toMs, box]): GapSpan => [fromMs, toMs, UNHEARD + box]),
+  ];
   return {
     recorded: without(recorded, away),
     gaps: [...without(gaps, away), ...named].sort(([a], [b]) => a - b),
