@@ -59,8 +59,11 @@ export class AskedRelays {
     return true;
   }
 
+  get count(): number {
+    return this.#byCamera.size;
+  }
+
   keepOnly(cameraIds: ReadonlySet<string>): void {
-    if (this.#byCamera.size <= cameraIds.size) return;
     for (const id of this.#byCamera.keys()) if (!cameraIds.has(id)) this.#byCamera.delete(id);
   }
 }

@@ -235,19 +235,21 @@ export class Ownership {
     const dropped: string[] = [];
     const turns: string[] = [];
     const moved: string[] = [];
-    const known = new Set<string>();
+    let count = 0;
+    let heldCount = 0;
     const own: Own = { box: this.#options.box, isLeaving: this.#isLeaving, nowMs };
     // Where others are at a loss it may be them; where this box is, too, it is it.
     const mayTry = mayTake && !this.#health.isSuspect;
     for (const { id, box } of this.#cameras!.list()) {
-      known.add(id);
+      count += 1;
       const held = this.#held.get(id);
+      if (held !== undefined) heldCount += 1;
       const theirs = this.#reports.of(id);
       const isWinner = this.#shares.winnerOf(id, box) === this.#options.box;
       const verdict = verdictOf(own, isWinner, held ?? null, theirs);
       const isBack = this.#mayBeBack.has(id);
       const mayTakeIt = mayTake || (mayTakeBack && isBack);
-      if (verdict !== 'wait' || !mayTakeIt) this.#second.notToTake(id);
+      if (this.#second.isNeeded && (verdict !== 'wait' || !mayTakeIt)) this.#second.notToTake(id);
       if (verdict === 'take' && mayTakeIt) taken.push(id);
       else if (verdict === 'wait' && mayTakeIt) {
         const place = this.#shares.placeOf(own.box, { id, pinnedTo: box, holders: theirs });
@@ -270,9 +272,9 @@ export class Ownership {
       if (this.#relays.look(id, theirs) && held === undefined) moved.push(id);
     }
     this.#lookedForMs = this.#deps.clock.monotonicMs() - nowMs;
-    for (const id of this.#held.keys()) if (!known.has(id)) dropped.push(id);
-    this.#second.keepOnly(known);
-    this.#relays.keepOnly(known);
+    // A set of 10,000 takes longer than half of the rest.
+    if (heldCount < this.#held.size || this.#second.isNeeded || this.#relays.count > count)
+      dropped.push(...this.#forgetUnknown());
     const next = this.#isLeaving ? null : this.#turn.next(turns, (id) => this.#isTurnDone(id));
     if (next !== null) taken.push(next);
     this.#drop(dropped);
@@ -285,6 +287,15 @@ export class Ownership {
     if (moved.length > 0) this.changed.emit(moved);
     this.#tellClaimed();
     if (this.#isLeaving && (this.#held.size === 0 || !this.#hasHeirs)) this.#whenEmpty?.();
+  }
+
+  /** Of cameras that are no more: those that it has. */
+  #forgetUnknown(): string[] {
+    const known = new Set<string>();
+    for (const { id } of this.#cameras!.list()) known.add(id);
+    this.#second.keepOnly(known);
+    this.#relays.keepOnly(known);
+    return [...this.#held.keys()].filter((id) => !known.has(id));
   }
 
   /** Who is here. */

@@ -16,8 +16,8 @@ export type HeldRow = {
   readonly isTrial: boolean;
   /** It worked, and nothing comes of it now. */
   readonly isSilent: boolean;
-  /** What it shows of the camera; null: not told with this. */
-  readonly figures: unknown;
+  /** What it shows of the camera; null: not told with this. Others are put in their place each second. */
+  figures: unknown;
 };
 
 /** What a box tells of its cameras: all of them once a second, in parts; those that changed at once. */

@@ -46,6 +46,15 @@ const isOther = (before: HeldRow, after: HeldRow): boolean =>
   before.isTrial !== after.isTrial ||
   before.isSilent !== after.isSilent;
 
+const areAlike = (a: unknown, b: unknown): boolean =>
+  Array.isArray(a) &&
+  Array.isArray(b) &&
+  a.length === b.length &&
+  a.every((value, at) => isAlike(value, b[at]));
+
+const isAlike = (a: unknown, b: unknown): boolean =>
+  a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b));
+
 /** Of two that have a camera, whether pictures and figures are rather those of `a`: where it works, or by the later claim. */
 export const isRather = (
   a: Pick<HeldRow, 'isReady' | 'epoch'>,
@@ -93,7 +102,8 @@ export class Reports {
   /** All that are here and say that they have it. */
   of(cameraId: string): readonly HeldElsewhere[] {
     const all = this.#byCamera.get(cameraId) ?? none;
-    return all.every(isHere) ? all : all.filter(isHere);
+    for (const { by } of all) if (!by.isHere) return all.filter(isHere);
+    return all;
   }
 
   /** How its cameras are, all together; null: it has told nothing. */
@@ -153,8 +163,11 @@ export class Reports {
         told.health.count(before.row, -1);
         told.health.count(row, 1);
       }
-      before.row = row.figures === null ? { ...row, figures: before.row.figures } : row;
       before.seq = seq;
+      // Of 10,000 rows a second those that live on would all be moved by the collector, and then be garbage.
+      if (hasNews) before.row = row.figures === null ? { ...row, figures: before.row.figures } : row;
+      else if (row.figures !== null && !areAlike(before.row.figures, row.figures))
+        before.row.figures = row.figures;
       return hasNews;
     }
     const held: HeldElsewhere = { by: told.by, row, seq };

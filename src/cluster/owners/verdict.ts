@@ -9,6 +9,8 @@ export type Mine = {
   readonly isTrial: boolean;
   /** The box that gets nothing of it just now; null: it is tried for no such reason. */
   readonly standsInFor: string | null;
+  /** Of one that is tried: the camera has said that it sends. */
+  readonly hasAnswered: boolean;
   readonly sinceMs: number;
   /** When it was last seen working; null: never. */
   readonly workedMs: number | null;
@@ -40,8 +42,9 @@ export type Verdict = 'stay' | 'take' | 'turn' | 'drop' | 'give_up' | 'wait' | '
 
 /** A camera that doesn't work here, and may elsewhere, is left alone after so long. */
 export const GIVE_UP_MS = 30_000;
-/** One that was silent elsewhere only: there it may send again. */
+/** One that was silent elsewhere only: there it may send again. Where it has answered, a keyframe may come yet. */
 export const STAND_IN_MS = 8_000;
+const KEYFRAME_MS = 8_000;
 /** Where it was silent for less than that it stays. */
 const SETTLE_MS = 12_000;
 
@@ -87,7 +90,8 @@ const whereTried = (isWinner: boolean, mine: Mine, theirs: readonly Theirs[], ow
   }
   if (isWinner && others.length === 0) return 'keep';
   if (mine.standsInFor === null) return heldMs >= GIVE_UP_MS ? 'give_up' : 'stay';
-  return heldMs >= STAND_IN_MS || mine.workedMs !== null ? 'give_up' : 'stay';
+  const mostMs = STAND_IN_MS + (mine.hasAnswered ? KEYFRAME_MS : 0);
+  return heldMs >= mostMs || mine.workedMs !== null ? 'give_up' : 'stay';
 };
 
 /**
