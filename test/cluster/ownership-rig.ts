@@ -20,8 +20,13 @@ type Camera = { readonly id: string; box: string | null };
 class ModelClaims {
   readonly epochs = new Map<string, number>();
   isAway = false;
+  /** Whoever answers doesn't know the last claims yet. */
+  isBehind = false;
+  asked = 0;
 
-  async claim(cameraId: string, _by: object, atLeast: number): Promise<number> {
+  async claim(cameraId: string, _by: object, atLeast: number): Promise<number | null> {
+    this.asked += 1;
+    if (this.isBehind) return null;
     if (this.isAway) throw new Error('no leader');
     const epoch = Math.max((this.epochs.get(cameraId) ?? 0) + 1, atLeast);
     this.epochs.set(cameraId, epoch);
@@ -50,6 +55,8 @@ export class ModelBox {
   readonly #open = new Map<string, number>();
   readonly sinceMs = new Map<string, number>();
   readonly deaf = new Set<string>();
+  /** It is heard to live, and what it has isn't heard. */
+  isMute = false;
   /** What its copy of the settings doesn't have. */
   readonly unaware = new Set<string>();
   /** What it can't connect. */
@@ -78,7 +85,7 @@ export class ModelBox {
     const send = (report: Omit<Report, 'box' | 'boot' | 'seq'>) =>
       this.#model.carry(this, (to) => {
         const heard = reportOf(reportBytes({ ...own, seq: seq++, ...report }));
-        to.ownership?.hear(heard!);
+        if (!this.isMute) to.ownership?.hear(heard!);
       });
     const ownership = new Ownership(
       { ...own, lostMs: LOST_MS },

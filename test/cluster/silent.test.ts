@@ -111,3 +111,58 @@ test('where all boxes lose all cameras nobody tries those of others', async () =
     before,
   );
 });
+
+test('of a camera that is off no trial is written down, as it has no recording', async () => {
+  const model = await settled(3, 12);
+  const { id } = model.cameras[0]!;
+  const owner = model.owners(id)[0]!;
+  const others = model.boxes.filter((box) => box !== owner);
+  for (const { unreachable } of model.boxes) unreachable.add(id);
+  for (let seconds = 0; seconds < 120; seconds++) {
+    await model.pass(1_000);
+    for (const { written } of others) assert.equal(written.has(id), false);
+  }
+  assert.ok(tookOf(model) > 1);
+  owner.kill();
+  await model.pass(5_000);
+  for (const { unreachable } of model.boxes) unreachable.clear();
+  await model.pass(60_000);
+  const [now] = model.owners(id);
+  assert.equal(now!.written.get(id), model.claims.epochs.get(id));
+});
+
+test('a box that lives, and says no more what it has, is not believed what it said before', async () => {
+  const model = await settled(3, 12);
+  const [mute, ...others] = model.boxes;
+  mute!.isMute = true;
+  blind(model, mute!);
+  await model.pass(60_000);
+  for (const { id } of model.cameras)
+    assert.ok(
+      others.some((box) => box.isReady(id)),
+      id,
+    );
+  mute!.isMute = false;
+  await model.pass(3_000);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  assert.deepEqual(unrecorded(model), []);
+  // Who hears nobody is it that is cut off.
+  for (const { takes } of model.boxes) takes.clear();
+  for (const box of others) box.isMute = true;
+  await model.pass(60_000);
+  assert.equal(mute!.takes.size, 0);
+});
+
+test('a claim that somebody else was before is tried again, and not all the time', async () => {
+  const model = await settled(3, 12);
+  model.claims.isBehind = true;
+  const before = model.claims.asked;
+  model.boxes[0]!.kill();
+  await model.pass(10_000);
+  const cameras = 12;
+  assert.ok(model.claims.asked - before <= 20 * cameras, `${model.claims.asked - before} times`);
+  model.claims.isBehind = false;
+  await model.pass(1_000);
+  for (const { id } of model.cameras)
+    assert.equal(model.owners(id)[0]!.written.get(id), model.claims.epochs.get(id));
+});

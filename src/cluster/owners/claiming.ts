@@ -62,7 +62,8 @@ export class Claiming {
       const epoch = await claims.claim(cameraId, by, epochOf(cameraId));
       if (this.#fault !== null) log.info('cameras can be claimed again');
       this.#fault = null;
-      if (epoch === null) this.#waiting.add(cameraId);
+      // Whoever answered may be behind the others for a while.
+      if (epoch === null) this.#deps.clock.after(RETRY_MS, () => this.add([cameraId]));
       else if (isWanted(cameraId) && !this.#isStopped) onClaimed(cameraId, epoch);
     } catch (thrown) {
       const reason = messageOf(thrown) || (thrown as Error).name;

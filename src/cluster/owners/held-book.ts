@@ -34,9 +34,8 @@ export class HeldBook {
     return this.#fault === null ? null : `which cameras this box has can't be written down: ${this.#fault}`;
   }
 
-  begin(cameraId: string, epoch: number): void {
-    const line = this.#lineOf(cameraId);
-    line.begun = { sinceMs: this.#deps.clock.wallMs(), epoch };
+  begin(cameraId: string, epoch: number, sinceMs: number): void {
+    this.#lineOf(cameraId).begun = { sinceMs, epoch };
   }
 
   claim(cameraId: string, epoch: number): void {

@@ -1,4 +1,4 @@
-import type { MonotonicMs } from '../../base/clock.js';
+import type { MonotonicMs, WallMs } from '../../base/clock.js';
 import type { HeldRow } from './report.js';
 import { GIVE_UP_MS } from './verdict.js';
 
@@ -12,6 +12,7 @@ export type Held = {
   /** Of one that is tried: the camera has said that it sends. */
   hasAnswered: boolean;
   readonly sinceMs: MonotonicMs;
+  readonly sinceWallMs: WallMs;
   /** When it was last seen working here; and until when it counts as that, whatever comes. */
   workedMs: MonotonicMs | null;
   worksUntilMs: number;
@@ -21,12 +22,23 @@ export type Held = {
 };
 
 export const heldSince = (
-  sinceMs: MonotonicMs,
+  [sinceMs, sinceWallMs]: readonly [MonotonicMs, WallMs],
   { epoch, isTrial, standsInFor }: Pick<Held, 'epoch' | 'isTrial' | 'standsInFor'>,
 ): Held => ({
   ...{ epoch, isClaimed: false, isTrial, standsInFor, hasAnswered: false },
-  ...{ sinceMs, workedMs: null, worksUntilMs: 0, isReady: false, isFailing: false, isSilent: false },
+  ...{
+    sinceMs,
+    sinceWallMs,
+    workedMs: null,
+    worksUntilMs: 0,
+    isReady: false,
+    isFailing: false,
+    isSilent: false,
+  },
 });
+
+/** Of trials that never work nothing is recorded: written down, they would take the place of what was. */
+export const isWrittenDown = ({ isTrial, workedMs }: Held): boolean => !isTrial || workedMs !== null;
 
 /** `worksUntilMs`: as it says itself; null: not now. True: it is otherwise than before, which others are to hear. */
 export const noteWork = (held: Held, worksUntilMs: number | null, nowMs: MonotonicMs): boolean => {

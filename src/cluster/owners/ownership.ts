@@ -8,7 +8,7 @@ import { AskedRelays } from './asked-relays.js';
 import { Claiming } from './claiming.js';
 import type { Claims } from './claims.js';
 import { Health } from './health.js';
-import { type Held, heldSince, noteWork, rowOf } from './held.js';
+import { type Held, heldSince, isWrittenDown, noteWork, rowOf } from './held.js';
 import { HeldBook } from './held-book.js';
 import type { HeldRow, Report } from './report.js';
 import { type HeldElsewhere, isRather, Reports } from './reports.js';
@@ -180,7 +180,7 @@ export class Ownership {
     // Of a start that isn't heard to live it is said again by somebody else; or all of it is told in a second.
     const { boxes } = this.#see();
     if (!boxes.some(({ name, boot }) => name === report.box && boot === report.boot)) return;
-    if (this.#reports.hear(report)) this.lookSoon();
+    if (this.#reports.hear(report, this.#deps.clock.monotonicMs())) this.lookSoon();
   }
 
   /** Something that counts may be another. */
@@ -224,6 +224,7 @@ export class Ownership {
     if (this.#wakefulness.notice()) this.#turn.unsettle();
     const nowMs = this.#deps.clock.monotonicMs();
     const view = this.#see();
+    this.#reports.doubt(nowMs);
     this.#findCandidates(view);
     this.#turn.look(view);
     const isTold = [...this.#here.values()].every(({ name, boot }) => this.#reports.isKnown(name, boot));
@@ -364,11 +365,11 @@ export class Ownership {
 
   #take(ids: readonly string[], isTrial: boolean, standsInFor?: ReadonlyMap<string, string>): void {
     if (ids.length === 0) return;
-    const nowMs = this.#deps.clock.monotonicMs();
+    const now = [this.#deps.clock.monotonicMs(), this.#deps.clock.wallMs()] as const;
     for (const id of ids) {
       const epoch = Math.max(this.#reports.highestEpoch(id), this.#had.get(id) ?? 0) + 1;
       const standsIn = standsInFor?.get(id) ?? null;
-      this.#held.set(id, heldSince(nowMs, { epoch, isTrial, standsInFor: standsIn }));
+      this.#held.set(id, heldSince(now, { epoch, isTrial, standsInFor: standsIn }));
       this.#mayBeBack.delete(id);
     }
     const what = isTrial ? 'this box tries cameras that work nowhere now' : 'this box takes cameras';
@@ -376,18 +377,24 @@ export class Ownership {
     // Recorded first, written down and claimed then.
     this.changed.emit(ids);
     this.#tellSome(ids, []);
-    for (const id of ids) this.#book.begin(id, this.#held.get(id)!.epoch);
+    if (isTrial) return;
+    for (const id of ids) this.#writeDown(id, this.#held.get(id)!);
     this.#book.write();
-    if (!isTrial) this.#claiming.add(ids);
+    this.#claiming.add(ids);
   }
 
   #drop(ids: readonly string[]): void {
     if (ids.length === 0) return;
+    const held = ids.filter((id) => isWrittenDown(this.#held.get(id)!));
     for (const id of ids) this.#held.delete(id);
     this.#deps.log.info('cameras are no more of this box', { cameras: ids.length, first: ids[0] });
     this.changed.emit(ids);
     this.#tellSome([], ids);
-    for (const id of ids) this.#book.end(id);
+    for (const id of held) this.#book.end(id);
+  }
+
+  #writeDown(cameraId: string, { epoch, sinceWallMs }: Held): void {
+    this.#book.begin(cameraId, epoch, sinceWallMs);
   }
 
   #onClaimed(cameraId: string, epoch: number): void {
@@ -413,7 +420,9 @@ export class Ownership {
     let hasAnswer = false;
     this.#health = new Health();
     for (const [id, held] of this.#held) {
+      const wasWrittenDown = isWrittenDown(held);
       if (noteWork(held, this.#cameras!.worksUntilMs(id), nowMs)) news.push(id);
+      if (!wasWrittenDown && isWrittenDown(held)) this.#writeDown(id, held);
       if (held.isTrial && held.standsInFor !== null) hasAnswer = this.#noteAnswer(id, held) || hasAnswer;
       this.#health.count(held, 1);
     }

@@ -1,3 +1,4 @@
+import type { MonotonicMs } from '../../base/clock.js';
 import { MAX_BOXES } from '../boxes/beat.js';
 import type { BoxView } from '../boxes/box-table.js';
 import { Health } from './health.js';
@@ -26,6 +27,9 @@ type Told = {
   readonly health: Health;
   /** All of them were told once. */
   isWhole: boolean;
+  /** When that was last; and whether so long ago that nothing of it is believed. */
+  wholeMs: MonotonicMs;
+  isStale: boolean;
   /** The newest thing that was heard. */
   seq: number;
   /** Of a report that isn't there in all its parts yet. */
@@ -35,6 +39,9 @@ type Told = {
     readonly count: number;
   } | null;
 };
+
+/** Boxes tell of all their cameras once a second. */
+const STALE_MS = 5_000;
 
 const isHere = ({ by }: HeldElsewhere): boolean => by.isHere;
 
@@ -79,7 +86,7 @@ export class Reports {
   }
 
   /** True: somebody has another camera than before, or has it otherwise; figures alone are no such news. */
-  hear(report: Report): boolean {
+  hear(report: Report, nowMs: MonotonicMs): boolean {
     const { box, boot, seq, part, rows, dropped } = report;
     let told = this.#byBox.get(box);
     if (told?.by.boot !== boot) {
@@ -87,16 +94,50 @@ export class Reports {
       this.#forget(box);
       const by = { box, boot, isHere: false, isLeaving: false };
       this.#lookAt(by);
-      told = { by, rows: new Map(), health: new Health(), isWhole: false, seq: -1, coming: null };
+      told = {
+        by,
+        rows: new Map(),
+        health: new Health(),
+        isWhole: false,
+        wholeMs: nowMs,
+        isStale: false,
+        seq: -1,
+        coming: null,
+      };
       this.#byBox.set(box, told);
     }
     if (seq < told.seq) return false;
     told.seq = seq;
-    if (part !== null) return this.#addPart(told, seq, part, rows);
+    if (part !== null) {
+      const hasNews = this.#addPart(told, seq, part, rows);
+      if (told.coming === null) Object.assign(told, { wholeMs: nowMs, isStale: false });
+      return hasNews;
+    }
     let hasNews = false;
     for (const row of rows) hasNews = this.#put(told, row, seq) || hasNews;
     for (const cameraId of dropped) hasNews = this.#remove(told, cameraId) || hasNews;
     return hasNews;
+  }
+
+  /**
+   * A box that lives, and says no more what becomes of its cameras, records nothing of them as far as anybody knows. Where that is so
+   * of most boxes it rather is this one that hears nothing.
+   */
+  doubt(nowMs: MonotonicMs): void {
+    let here = 0;
+    const late: Told[] = [];
+    for (const told of this.#byBox.values()) {
+      if (!told.by.isHere) continue;
+      here += 1;
+      if (nowMs - told.wholeMs >= STALE_MS) late.push(told);
+    }
+    if (2 * late.length > here) return;
+    for (const told of late) {
+      if (told.isStale) continue;
+      told.isStale = true;
+      for (const { row } of told.rows.values())
+        this.#put(told, { ...row, isReady: false, isFailing: true, isSilent: false }, told.seq);
+    }
   }
 
   /** All that are here and say that they have it. */
