@@ -103,7 +103,7 @@ export class Cluster {
     this.#deps = deps;
     this.#link = new NatsLink(options, deps);
     const sealed = new SealedText(derivedKey(secret, clusterName, 'settings'));
-    this.#changes = new SettingsLog(clusterName, { link: this.#link, sealed });
+    this.#changes = new SettingsLog(clusterName, { clock, link: this.#link, sealed });
     const keyCheck = derivedKey(secret, clusterName, 'key check').toString('base64url');
     this.#memory = new CopyMemory(store.facts, keyCheck);
     this.#settings = store.share(
@@ -305,20 +305,24 @@ export class Cluster {
     });
   }
 
+  /** Throws where the connection was closed just now. */
+  #listen(connection: NatsConnection): void {
+    if (this.#listening.has(connection)) return;
+    this.#changes.listen(connection, () => this.#lookSoon());
+    this.questions.listen(connection);
+    this.#listening.add(connection);
+  }
+
   async #lookOnce(): Promise<void> {
     const { connection } = this.#link;
     if (connection === null) return;
-    if (!this.#listening.has(connection)) {
-      this.#listening.add(connection);
-      this.#changes.listen(connection, () => this.#lookSoon());
-      this.questions.listen(connection);
-    }
     const nowMs = this.#deps.clock.monotonicMs();
     this.#lookedMs = nowMs;
     // By turns: a log that is gone can't be read, and is asked for all the same.
     const isCheck = nowMs >= this.#nextCheckMs;
     const what: keyof Faults = isCheck ? 'changed' : 'read';
     try {
+      this.#listen(connection);
       if (isCheck) {
         this.#nextCheckMs = nowMs + CHECK_EVERY_MS;
         await this.#settings.check();

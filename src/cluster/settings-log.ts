@@ -1,5 +1,6 @@
 import { type JetStreamManager, jetstreamManager, type StoredMsg, type StreamInfo } from '@nats-io/jetstream';
 import { headers, type MsgHdrs, type NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import { clusterError } from './cluster-error.js';
 import { keyName, keyOfName } from './key-names.js';
@@ -16,7 +17,11 @@ export type LogEntry = LogRecord & { readonly sequence: number; readonly changeI
 /** The log as it is now: another `created` is another log. */
 export type LogState = { readonly created: string; readonly lastSequence: number };
 
-export type SettingsLogDeps = { readonly link: NatsLink; readonly sealed: SealedText };
+export type SettingsLogDeps = {
+  readonly clock: Clock;
+  readonly link: NatsLink;
+  readonly sealed: SealedText;
+};
 
 /** Those of a call; a leader that is lost is missing for 4 to 9 s, and nobody waits for that. */
 const CALL_MS = 1_000;
@@ -25,6 +30,8 @@ const PAGE = 500;
 const MAX_ENTRIES = 100_000;
 /** Longer ones are no record's. */
 const MAX_SUBJECT = 1_024;
+/** Where there are fewer servers than copies, more are wanted so often. */
+const REPLICAS_EVERY_MS = 60_000;
 /** A follower that said nothing for so long is away: it answers each second. */
 const SILENT_NS = 5e9;
 
@@ -84,6 +91,7 @@ export class SettingsLog {
   readonly #news: string;
   readonly #deps: SettingsLogDeps;
   #clients: Clients | null = null;
+  #nextReplicasMs = Number.NEGATIVE_INFINITY;
 
   constructor(clusterName: string, deps: SettingsLogDeps) {
     const bucket = `framering-${clusterName}-settings`;
@@ -230,7 +238,11 @@ export class SettingsLog {
 
   async #find(manager: JetStreamManager, connection: NatsConnection) {
     try {
-      return await withReplicas({ manager, connection }, await manager.streams.info(this.#stream));
+      const found = await manager.streams.info(this.#stream);
+      const nowMs = this.#deps.clock.monotonicMs();
+      if (nowMs < this.#nextReplicasMs) return found;
+      this.#nextReplicasMs = nowMs + REPLICAS_EVERY_MS;
+      return await withReplicas({ manager, connection }, found);
     } catch (fault) {
       if (codeOf(fault) !== ERROR.streamNotFound) throw fault;
     }

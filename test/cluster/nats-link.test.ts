@@ -55,7 +55,7 @@ test('two servers are too few to keep what three copies are made of, and that is
   const link = openLink(servers);
   t.after(() => link.stop());
   await until('there is a connection', () => link.connection);
-  const log = new SettingsLog('test', { link, sealed: new SealedText(Buffer.alloc(32)) });
+  const log = new SettingsLog('test', { clock: systemClock, link, sealed: new SealedText(Buffer.alloc(32)) });
   let message = '';
   const hasSaid = (): Promise<boolean> =>
     log.state().then(
@@ -75,7 +75,7 @@ test('what is read when the connection ends is refused, and not waited for', {
   const link = openLink(servers);
   t.after(() => link.stop());
   const connection = await until('there is a connection', () => link.connection);
-  const log = new SettingsLog('test', { link, sealed: new SealedText(Buffer.alloc(32)) });
+  const log = new SettingsLog('test', { clock: systemClock, link, sealed: new SealedText(Buffer.alloc(32)) });
   await log.state();
   servers.freeze(0);
   const read = log.readAfter(0);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { systemClock } from '../../src/base/clock.js';
 import { clusterAddressOf } from '../../src/base/cluster-address.js';
@@ -12,10 +12,9 @@ import { NatsServers, withoutNats } from '../support/nats-servers.js';
 import { until } from '../support/until.js';
 import { SECRET } from './boxes.js';
 
-test('buckets that one of three servers has alone are soon at all of them, with what is in them', {
-  skip: withoutNats,
-}, async (t) => {
-  const servers = await NatsServers.start(t, { count: 3 });
+/** As many servers, connected to, and what a box makes of them. */
+const start = async (t: TestContext, count: number) => {
+  const servers = await NatsServers.start(t, { count });
   const log = createLogger(() => {});
   const address = clusterAddressOf(servers.url)!;
   const link = new NatsLink({ address, ca: null, login: null, boxName: 'one' }, { clock: systemClock, log });
@@ -25,10 +24,17 @@ test('buckets that one of three servers has alone are soon at all of them, with 
   const open = () => {
     const sealed = (purpose: string) => new SealedText(derivedKey(SECRET, 'test', purpose));
     return {
-      settings: new SettingsLog('test', { link, sealed: sealed('settings') }),
+      settings: new SettingsLog('test', { clock: systemClock, link, sealed: sealed('settings') }),
       claims: new Claims('test', { link, sealed: sealed('owners') }),
     };
   };
+  return { connection, manager, open };
+};
+
+test('buckets that one of three servers has alone are soon at all of them, with what is in them', {
+  skip: withoutNats,
+}, async (t) => {
+  const { manager, open } = await start(t, 3);
   const before = open();
   const made = await until('there are buckets', () => before.settings.state().catch(() => null));
   const claim = ({ claims }: typeof before) =>
@@ -49,4 +55,26 @@ test('buckets that one of three servers has alone are soon at all of them, with 
   assert.equal(created, made.created, 'it is the same log');
   assert.equal(await claim(after), 2);
   assert.deepEqual(await replicas(), [3, 3]);
+});
+
+test('servers that are too few for three copies are not asked for them all the time', {
+  skip: withoutNats,
+}, async (t) => {
+  const { connection, manager, open } = await start(t, 2);
+  await until('there is a leader', () =>
+    manager.streams
+      .add({
+        ...{ name: 'KV_framering-test-settings', subjects: ['$KV.framering-test-settings.>'] },
+        ...{ num_replicas: 1, allow_direct: true, allow_atomic: true },
+      })
+      .catch(() => null),
+  );
+  let times = 0;
+  connection.subscribe('$JS.API.STREAM.UPDATE.>', { callback: () => void times++ });
+  await connection.flush();
+  const { settings } = open();
+  for (let count = 0; count < 5; count++)
+    await until('they answer', () => settings.state().catch(() => null));
+  await connection.flush();
+  assert.equal(times, 1);
 });

@@ -23,7 +23,7 @@ const insist = async (change: () => Promise<unknown>): Promise<void> => {
       () => true,
       (fault: { code: string }) => {
         // It was made, and the answer was lost.
-        if (fault.code === 'exists') return true;
+        if (['exists', 'not_found'].includes(fault.code)) return true;
         if (fault.code !== 'cluster_unavailable') throw fault;
         return false;
       },
