@@ -40,7 +40,7 @@ test('what is wrong is told, the worst first, of those that it is true of', () =
   assert.deepEqual(wrongsOf(told), [
     { kind: 'fault', why: 'no server answers' },
     { kind: 'majority' },
-    { kind: 'lost', name: 'c', sinceSec: 30 },
+    { kind: 'lost', name: 'c', sinceSec: 30, isTaken: false },
     { kind: 'unowned', count: 4 },
     { kind: 'doubled', count: 1 },
     { kind: 'deaf', name: 'a', others: ['d'] },
@@ -49,4 +49,14 @@ test('what is wrong is told, the worst first, of those that it is true of', () =
     { kind: 'versions', versions: ['1', '2'] },
     { kind: 'awaited', name: 'old' },
   ]);
+});
+
+test('that others record the cameras of a lost box is told only where they do', () => {
+  const isTaken = (set: Partial<Cluster>) =>
+    wrongsOf(cluster([box('a'), box('c', { state: 'lost' })], set)).map((wrong) =>
+      wrong.kind === 'lost' ? wrong.isTaken : null,
+    )[set.has_majority === false ? 1 : 0];
+  assert.equal(isTaken({}), true);
+  assert.equal(isTaken({ cameras_unowned: 1 }), false);
+  assert.equal(isTaken({ has_majority: false }), false);
 });

@@ -45,6 +45,7 @@ export const clusterText = catalogue({
   wrongFault: 'This box: {why}.',
   wrongLost:
     '{name} has been lost for {duration}: others record its cameras. What it recorded is there again when it is.',
+  wrongLostOnly: '{name} has been lost for {duration}. What it recorded is there again when it is.',
   wrongMajority:
     'This box hears no majority of the boxes: it keeps its cameras, and takes none that others lose. If a box is gone for good, say so below.',
   wrongUnowned:

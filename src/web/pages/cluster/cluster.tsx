@@ -36,7 +36,10 @@ const wrongText = (wrong: Wrong): string => {
     case 'majority':
       return clusterText('wrongMajority');
     case 'lost':
-      return clusterText('wrongLost', { name: wrong.name, duration: lasting(wrong.sinceSec) });
+      return clusterText(wrong.isTaken ? 'wrongLost' : 'wrongLostOnly', {
+        name: wrong.name,
+        duration: lasting(wrong.sinceSec),
+      });
     case 'unowned':
       return clusterText('wrongUnowned', { count: wrong.count });
     case 'doubled':

@@ -4,7 +4,13 @@ import type { Cluster } from '../../data/types.js';
 export type Wrong =
   | { readonly kind: 'fault'; readonly why: string }
   | { readonly kind: 'majority' }
-  | { readonly kind: 'lost'; readonly name: string; readonly sinceSec: number }
+  /** `isTaken`: others have its cameras. */
+  | {
+      readonly kind: 'lost';
+      readonly name: string;
+      readonly sinceSec: number;
+      readonly isTaken: boolean;
+    }
   | { readonly kind: 'unowned' | 'doubled'; readonly count: number }
   | { readonly kind: 'deaf'; readonly name: string; readonly others: readonly string[] }
   | { readonly kind: 'store' | 'queue'; readonly name: string; readonly count: number; readonly sec: number }
@@ -22,8 +28,9 @@ export const wrongsOf = (cluster: Cluster): Wrong[] => {
   const wrongs: Wrong[] = [];
   if (fault !== '') wrongs.push({ kind: 'fault', why: fault });
   if (!has_majority) wrongs.push({ kind: 'majority' });
+  const isTaken = has_majority && cameras_unowned === 0;
   for (const { name, state, since_sec } of boxes)
-    if (state === 'lost') wrongs.push({ kind: 'lost', name, sinceSec: since_sec });
+    if (state === 'lost') wrongs.push({ kind: 'lost', name, sinceSec: since_sec, isTaken });
   if (cameras_unowned > 0) wrongs.push({ kind: 'unowned', count: cameras_unowned });
   if (cameras_doubled > 0) wrongs.push({ kind: 'doubled', count: cameras_doubled });
   for (const { name, hears } of here) {
