@@ -408,6 +408,26 @@ test('a box starts by its copy where no server answers; one with another key is 
   assert.notEqual(again.cluster.fault, null);
 });
 
+test('with a new key and a new name boxes go on as the cluster that they were', {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const one = await startBox(t, servers.url, withAdmin);
+  const other = await startBox(t, servers.url);
+  await one.store.change(() => one.store.tags.create(tag('a')));
+  await until('the other has it', () => idsOf(other.store).length === 1);
+  const exported = one.store.exportAll();
+  await one.stop();
+  await other.stop();
+  const options = { secret: 'another secret that all boxes have', clusterName: 'next' };
+  for (const { folder } of [one, other]) {
+    const { store, cluster } = await startBox(t, servers.url, () => {}, options, folder);
+    assert.deepEqual(store.exportAll(), exported);
+    assert.equal(cluster.fault, null);
+    assert.ok(!readdirSync(folder).some((name) => name.includes('before-cluster')), 'nothing was replaced');
+  }
+});
+
 test('over TLS a box shows who it is; the servers refuse another, which says so and starts by its copy', {
   skip: withoutNats,
 }, async (t) => {
