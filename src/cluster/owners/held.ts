@@ -11,6 +11,8 @@ export type Held = {
   standsInFor: string | null;
   /** Of one that is tried: the camera has said that it sends. */
   hasAnswered: boolean;
+  /** Of trials that never work nothing is recorded: written down, they would take the place of what was. */
+  isWrittenDown: boolean;
   readonly sinceMs: MonotonicMs;
   readonly sinceWallMs: WallMs;
   /** When it was last seen working here; and until when it counts as that, whatever comes. */
@@ -25,20 +27,20 @@ export const heldSince = (
   [sinceMs, sinceWallMs]: readonly [MonotonicMs, WallMs],
   { epoch, isTrial, standsInFor }: Pick<Held, 'epoch' | 'isTrial' | 'standsInFor'>,
 ): Held => ({
-  ...{ epoch, isClaimed: false, isTrial, standsInFor, hasAnswered: false },
-  ...{
-    sinceMs,
-    sinceWallMs,
-    workedMs: null,
-    worksUntilMs: 0,
-    isReady: false,
-    isFailing: false,
-    isSilent: false,
-  },
+  epoch,
+  isClaimed: false,
+  isTrial,
+  standsInFor,
+  hasAnswered: false,
+  isWrittenDown: false,
+  sinceMs,
+  sinceWallMs,
+  workedMs: null,
+  worksUntilMs: Number.NEGATIVE_INFINITY,
+  isReady: false,
+  isFailing: false,
+  isSilent: false,
 });
-
-/** Of trials that never work nothing is recorded: written down, they would take the place of what was. */
-export const isWrittenDown = ({ isTrial, workedMs }: Held): boolean => !isTrial || workedMs !== null;
 
 /** `worksUntilMs`: as it says itself; null: not now. True: it is otherwise than before, which others are to hear. */
 export const noteWork = (held: Held, worksUntilMs: number | null, nowMs: MonotonicMs): boolean => {

@@ -8,7 +8,7 @@ import { AskedRelays } from './asked-relays.js';
 import { Claiming } from './claiming.js';
 import type { Claims } from './claims.js';
 import { Health } from './health.js';
-import { type Held, heldSince, isWrittenDown, noteWork, rowOf } from './held.js';
+import { type Held, heldSince, noteWork, rowOf } from './held.js';
 import { HeldBook } from './held-book.js';
 import type { HeldRow, Report } from './report.js';
 import { type HeldElsewhere, isRather, Reports } from './reports.js';
@@ -385,16 +385,17 @@ export class Ownership {
 
   #drop(ids: readonly string[]): void {
     if (ids.length === 0) return;
-    const held = ids.filter((id) => isWrittenDown(this.#held.get(id)!));
+    const written = ids.filter((id) => this.#held.get(id)!.isWrittenDown);
     for (const id of ids) this.#held.delete(id);
     this.#deps.log.info('cameras are no more of this box', { cameras: ids.length, first: ids[0] });
     this.changed.emit(ids);
     this.#tellSome([], ids);
-    for (const id of held) this.#book.end(id);
+    for (const id of written) this.#book.end(id);
   }
 
-  #writeDown(cameraId: string, { epoch, sinceWallMs }: Held): void {
-    this.#book.begin(cameraId, epoch, sinceWallMs);
+  #writeDown(cameraId: string, held: Held): void {
+    held.isWrittenDown = true;
+    this.#book.begin(cameraId, held.epoch, held.sinceWallMs);
   }
 
   #onClaimed(cameraId: string, epoch: number): void {
@@ -420,9 +421,8 @@ export class Ownership {
     let hasAnswer = false;
     this.#health = new Health();
     for (const [id, held] of this.#held) {
-      const wasWrittenDown = isWrittenDown(held);
       if (noteWork(held, this.#cameras!.worksUntilMs(id), nowMs)) news.push(id);
-      if (!wasWrittenDown && isWrittenDown(held)) this.#writeDown(id, held);
+      if (held.isReady && !held.isWrittenDown) this.#writeDown(id, held);
       if (held.isTrial && held.standsInFor !== null) hasAnswer = this.#noteAnswer(id, held) || hasAnswer;
       this.#health.count(held, 1);
     }
