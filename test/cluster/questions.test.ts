@@ -88,6 +88,8 @@ test('a box asks another, which answers or says why not; what was overheard is n
   for (const box of ['west', 'unknown'])
     await assert.rejects(south.ask(box, 'double', 1), hasCode('box_unreachable'), box);
   assert.deepEqual(asked, [21, 'x', -1]);
+  // Whoever is asked and who listens hear of it apart from each other.
+  await until('all of it was overheard', () => overheard.length >= 4);
   assert.equal(overheard.length, 4);
   assert.doesNotMatch(Buffer.concat(overheard.map(({ data }) => data)).toString('latin1'), /double/);
   for (const { subject, data } of overheard) eve.publish(subject, data, { reply: 'framering.test.eve' });
