@@ -306,6 +306,24 @@ test('a camera that is off everywhere holds up none that comes over after it', a
   for (const id of share.slice(1)) assert.deepEqual(model.owners(id), [box], id);
 });
 
+test('however many cameras do not come over, the others do', async () => {
+  const model = new ClusterModel(2, 80);
+  for (const box of model.boxes) box.start();
+  await model.pass(6_000);
+  const [box] = model.boxes;
+  const share = model.cameras.filter(({ id }) => box!.ownership!.has(id)).map(({ id }) => id);
+  assert.ok(share.length > 24, String(share.length));
+  for (const id of share.slice(0, 22)) box!.unreachable.add(id);
+  box!.kill();
+  await model.pass(5_000);
+  box!.start();
+  // Each is tried for half a minute, and after ten the first of them would be tried again.
+  await model.pass(60_000 + 22 * 35_000);
+  for (const id of share.slice(22)) assert.deepEqual(model.owners(id), [box], id);
+  for (const id of share.slice(0, 22))
+    assert.ok(!model.owners(id).includes(box!) || model.owners(id).length === 2, id);
+});
+
 test('cameras of a box that records nothing are recorded by those that can, and stay there', async () => {
   const model = await settled();
   const [lost, broken, healthy] = model.boxes;

@@ -21,6 +21,11 @@ export class Refusals {
     this.#until.set(cameraId, { untilMs: nowMs + forMs, forMs });
   }
 
+  /** It was left alone lately, and may be again. */
+  had(cameraId: string): boolean {
+    return this.#until.has(cameraId);
+  }
+
   has(cameraId: string): boolean {
     return this.#clock.monotonicMs() < (this.#until.get(cameraId)?.untilMs ?? 0);
   }

@@ -66,7 +66,11 @@ export class Turn {
     this.#current = null;
     const nowMs = this.#clock.monotonicMs();
     if (nowMs < this.#wellFromMs || nowMs < this.#quietFromMs) return null;
-    this.#current = cameraIds.find((id) => !this.#refused.has(id)) ?? null;
+    // Many that don't come over would have their turn again before the last others had theirs at all.
+    this.#current =
+      cameraIds.find((id) => !this.#refused.had(id)) ??
+      cameraIds.find((id) => !this.#refused.has(id)) ??
+      null;
     return this.#current;
   }
 }
