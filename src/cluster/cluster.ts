@@ -249,7 +249,7 @@ export class Cluster {
         ...{ clock, log, holdings: store.holdings, boxes: () => this.boxes },
         claims: new Claims(clusterName, { link, sealed: sealedFor('owners') }),
         wire: new ReportWire(clusterName, own, {
-          ...{ link, log, sealed: sealedFor('cameras') },
+          ...{ clock, link, log, sealed: sealedFor('cameras') },
           onReport: (report) => owners.hear(report),
         }),
       },

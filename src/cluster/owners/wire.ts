@@ -1,7 +1,9 @@
 import type { NatsConnection } from '@nats-io/transport-node';
+import type { Clock } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import type { NatsLink } from '../nats-link.js';
+import { RisingNumbers } from '../rising-numbers.js';
 import type { SealedText } from '../sealed-text.js';
 import { type HeldRow, type Report, ROWS_PER_PART, reportBytes, reportOf } from './report.js';
 
@@ -17,13 +19,14 @@ export class ReportWire {
   readonly #onReport: (report: Report) => void;
   readonly #listening = new WeakSet<NatsConnection>();
   readonly #log: Logger;
-  #seq = 0;
+  readonly #numbers: RisingNumbers;
   #isRefused = false;
 
   constructor(
     clusterName: string,
     own: { readonly box: string; readonly boot: string },
     deps: {
+      readonly clock: Clock;
       readonly link: NatsLink;
       readonly log: Logger;
       readonly sealed: SealedText;
@@ -32,6 +35,7 @@ export class ReportWire {
   ) {
     this.#subject = `framering.${clusterName}.cameras`;
     this.#own = own;
+    this.#numbers = new RisingNumbers(deps.clock);
     this.#link = deps.link;
     this.#log = deps.log;
     this.#sealed = deps.sealed;
@@ -41,7 +45,7 @@ export class ReportWire {
   /** Tells of all cameras. */
   tellAll(rows: readonly HeldRow[]): void {
     const count = Math.max(1, Math.ceil(rows.length / ROWS_PER_PART));
-    const seq = this.#seq++;
+    const seq = this.#numbers.next();
     for (let index = 0; index < count; index++)
       this.#send({
         ...{ ...this.#own, seq, part: [index, count], dropped: [] },
@@ -53,7 +57,7 @@ export class ReportWire {
   tellSome(rows: readonly HeldRow[], dropped: readonly string[]): void {
     for (let from = 0; from < Math.max(rows.length, dropped.length); from += ROWS_PER_PART)
       this.#send({
-        ...{ ...this.#own, seq: this.#seq++, part: null },
+        ...{ ...this.#own, seq: this.#numbers.next(), part: null },
         rows: rows.slice(from, from + ROWS_PER_PART),
         dropped: dropped.slice(from, from + ROWS_PER_PART),
       });
