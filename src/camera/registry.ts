@@ -232,6 +232,11 @@ export class CameraRegistry {
     return this.#deps.cameras.get(id)?.hasAnswered === true;
   }
 
+  /** Whether it refuses this box: by its password, say, which would be as wrong at any other. */
+  isRefused(id: string): boolean {
+    return this.#deps.cameras.get(id)?.isRefused === true;
+  }
+
   /** What the other boxes are told of a camera of this one. */
   told(id: string): readonly unknown[] {
     const entry = this.#entries.get(id);

@@ -130,6 +130,7 @@ export class ModelBox {
           ? this.#model.clock.monotonicMs() + SILENT_AFTER_MS
           : null,
       hasAnswered: (id) => this.hasAnswered(id),
+      isRefused: (id) => this.#model.refusing.has(id),
       figures: () => [this.name],
     });
   }
@@ -144,7 +145,7 @@ export class ModelBox {
 
   #reachedMs(id: string): number {
     const sinceMs = this.sinceMs.get(id);
-    if (sinceMs === undefined || this.unreachable.has(id)) return 0;
+    if (sinceMs === undefined || this.unreachable.has(id) || this.#model.refusing.has(id)) return 0;
     return this.#model.clock.monotonicMs() - sinceMs;
   }
 
@@ -221,6 +222,8 @@ export class ClusterModel {
   readonly clock = new FakeClock();
   readonly claims = new ModelClaims();
   readonly cameras: Camera[];
+  /** Cameras whose password is another one now. */
+  readonly refusing = new Set<string>();
   readonly boxes: ModelBox[];
   /** Since when nobody has it working; the longest that was. */
   readonly longestGapMs = new Map<string, number>();

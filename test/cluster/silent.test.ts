@@ -166,3 +166,16 @@ test('a claim that somebody else was before is tried again, and not all the time
   for (const { id } of model.cameras)
     assert.equal(model.owners(id)[0]!.written.get(id), model.claims.epochs.get(id));
 });
+
+test('a camera that refuses its box is left alone by all others, and goes on there when it is let in again', async () => {
+  const model = await settled(3, 12);
+  const { id } = model.cameras[0]!;
+  const owner = model.owners(id)[0]!;
+  model.refusing.add(id);
+  await model.pass(10 * 60_000);
+  assert.deepEqual(model.owners(id), [owner]);
+  assert.equal(tookOf(model), 0, 'nobody else tried its password');
+  model.refusing.delete(id);
+  await model.pass(5_000);
+  assert.deepEqual(unrecorded(model), []);
+});

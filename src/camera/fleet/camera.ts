@@ -161,6 +161,11 @@ export class Camera {
     return this.#hasAnswered;
   }
 
+  /** The camera itself says no, to whoever asks as this box does. */
+  get isRefused(): boolean {
+    return this.#state === 'error';
+  }
+
   start(): void {
     if (this.restState === null) this.#begin();
   }

@@ -43,14 +43,19 @@ export const heldSince = (
 });
 
 /** `worksUntilMs`: as it says itself; null: not now. True: it is otherwise than before, which others are to hear. */
-export const noteWork = (held: Held, worksUntilMs: number | null, nowMs: MonotonicMs): boolean => {
+export const noteWork = (
+  held: Held,
+  worksUntilMs: number | null,
+  isRefused: boolean,
+  nowMs: MonotonicMs,
+): boolean => {
   const { isReady, isFailing, isSilent } = held;
   // A file ends, and the first of the next one is not on the disk yet: that is no end of it.
   held.worksUntilMs = worksUntilMs ?? held.worksUntilMs;
   held.isReady = nowMs < held.worksUntilMs;
   if (held.isReady) held.workedMs = nowMs;
-  held.isFailing = nowMs - (held.workedMs ?? held.sinceMs) >= GIVE_UP_MS;
-  held.isSilent = !held.isReady && !held.isTrial && held.workedMs !== null;
+  held.isFailing = !isRefused && nowMs - (held.workedMs ?? held.sinceMs) >= GIVE_UP_MS;
+  held.isSilent = !isRefused && !held.isReady && !held.isTrial && held.workedMs !== null;
   return isReady !== held.isReady || isFailing !== held.isFailing || isSilent !== held.isSilent;
 };
 

@@ -29,6 +29,8 @@ export type OwnedCameras = {
   worksUntilMs(cameraId: string): number | null;
   /** Whether it has said there that it sends. */
   hasAnswered(cameraId: string): boolean;
+  /** It says no, which it would to any box: others are to leave it alone, as many wrong passwords lock an account. */
+  isRefused(cameraId: string): boolean;
   /** What is shown of it. */
   figures(cameraId: string): readonly unknown[];
 };
@@ -421,7 +423,8 @@ export class Ownership {
     let hasAnswer = false;
     this.#health = new Health();
     for (const [id, held] of this.#held) {
-      if (noteWork(held, this.#cameras!.worksUntilMs(id), nowMs)) news.push(id);
+      const isRefused = this.#cameras!.isRefused(id);
+      if (noteWork(held, this.#cameras!.worksUntilMs(id), isRefused, nowMs)) news.push(id);
       if (held.isReady && !held.isWrittenDown) this.#writeDown(id, held);
       if (held.isTrial && held.standsInFor !== null) hasAnswer = this.#noteAnswer(id, held) || hasAnswer;
       this.#health.count(held, 1);
