@@ -232,9 +232,9 @@ export class CameraRegistry {
     return this.#deps.cameras.get(id)?.hasAnswered === true;
   }
 
-  /** Whether it refuses this box: by its password, say, which would be as wrong at any other. */
-  isRefused(id: string): boolean {
-    return this.#deps.cameras.get(id)?.isRefused === true;
+  /** Whether it refuses the password, which is as wrong at any other box. */
+  isUnauthorized(id: string): boolean {
+    return this.#deps.cameras.get(id)?.isUnauthorized === true;
   }
 
   /** What the other boxes are told of a camera of this one. */

@@ -110,6 +110,7 @@ export class Camera {
   #reconnects = 0;
   #quirks: readonly QuirkName[] = [];
   #hasAnswered = false;
+  #isUnauthorized = false;
 
   constructor(
     settings: CameraSettings,
@@ -161,9 +162,9 @@ export class Camera {
     return this.#hasAnswered;
   }
 
-  /** The camera itself says no, to whoever asks as this box does. */
-  get isRefused(): boolean {
-    return this.#state === 'error';
+  /** It said no to the password when it was asked last. */
+  get isUnauthorized(): boolean {
+    return this.#isUnauthorized;
   }
 
   start(): void {
@@ -208,6 +209,7 @@ export class Camera {
   onPlaying(attempt: number): void {
     if (attempt !== this.#attempt || this.#phase.name !== 'handshake') return;
     this.#hasAnswered = true;
+    this.#isUnauthorized = false;
     this.#phase.ticket.leave();
   }
 
@@ -242,6 +244,7 @@ export class Camera {
     this.#streamingSinceMs = null;
     this.#quirks = [];
     this.#hasAnswered = false;
+    this.#isUnauthorized = fault.code === 'unauthorized';
     this.#show(isRefused ? 'error' : 'reconnecting', fault.message);
     this.#log.warn('camera is away', {
       code: fault.code,
@@ -278,6 +281,7 @@ export class Camera {
     this.#streamingSinceMs = null;
     this.#quirks = [];
     this.#hasAnswered = false;
+    this.#isUnauthorized = false;
   }
 
   #begin(): void {
@@ -310,6 +314,7 @@ export class Camera {
 
   #holdOff({ delayMs, reason }: HeldOff): void {
     if (this.#lastError !== reason) this.#log.error('camera is held off', { reason });
+    this.#isUnauthorized = false;
     this.#show('error', reason);
     this.#enter({ name: 'waiting', timer: this.#clock.after(delayMs, () => this.#connect()) });
   }

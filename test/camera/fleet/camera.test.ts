@@ -142,6 +142,19 @@ test('a camera that refuses us is in error, and asked slower', () => {
   assert.equal(camera.status().state, 'error', 'trying again is no news until it works');
 });
 
+test('only a password that is refused counts as that, and no longer than it is', () => {
+  const { camera, clock, placement } = setUp();
+  camera.start();
+  camera.onEnded(1, { code: 'not_found', message: 'no such stream' });
+  assert.deepEqual([camera.status().state, camera.isUnauthorized], ['error', false]);
+  clock.advance(60_000);
+  camera.onEnded(2, refused);
+  assert.equal(camera.isUnauthorized, true);
+  placement.heldOff = { delayMs: 5_000, reason: 'it ended its thread' };
+  clock.advance(600_000);
+  assert.deepEqual([camera.status().state, camera.isUnauthorized], ['error', false], 'it is held off here');
+});
+
 test('news of an attempt that is over changes nothing', () => {
   const { camera, clock } = setUp();
   camera.start();
