@@ -7,10 +7,17 @@ import type { Clock } from '../base/clock.js';
  */
 export class RisingNumbers {
   readonly #clock: Clock;
-  #last = -1;
+  #last: number;
 
-  constructor(clock: Clock) {
+  /** `last`: what may have been said before, where a thread goes on for one that died. */
+  constructor(clock: Clock, last = -1) {
     this.#clock = clock;
+    this.#last = last;
+  }
+
+  /** The highest that was said. */
+  get last(): number {
+    return this.#last;
   }
 
   next(): number {

@@ -85,6 +85,15 @@ test('a box whose machine was put back to an earlier moment is heard again when 
   assert.deepEqual(here(), ['a', 'own']);
 });
 
+test('a thread that goes on for one that died says no number again, though the clock was set back', () => {
+  let wallMs = 1_800_000_000_000;
+  const clock = { ...systemClock, wallMs: () => wallMs as WallMs };
+  const died = new RisingNumbers(clock);
+  for (let count = 0; count < 10; count += 1) died.next();
+  wallMs -= 3_600_000;
+  assert.ok(new RisingNumbers(clock, died.last).next() > died.last);
+});
+
 test('a clock that is set back takes no number back', () => {
   let wallMs = 1_800_000_000_000;
   const numbers = new RisingNumbers({ ...systemClock, wallMs: () => wallMs as WallMs });

@@ -8,7 +8,7 @@ import type { BoxesView, BoxView, KnownBox } from './box-table.js';
 import { ClocksApart } from './clocks.js';
 import type { FromPulse, PulseSetup, ToPulse } from './messages.js';
 
-export type BoxesOptions = Omit<PulseSetup, 'known'>;
+export type BoxesOptions = Omit<PulseSetup, 'known' | 'lastSeq'>;
 
 export type BoxesDeps = {
   readonly clock: Clock;
@@ -19,6 +19,8 @@ export type BoxesDeps = {
 
 const STOP_TIMEOUT_MS = 2_000;
 const RESTART_MS = 500;
+/** It says how far it is each second: more it hasn't said since. */
+const UNTOLD_BEATS = 1_000;
 
 const nobodyYet: BoxesView = {
   boxes: [],
@@ -39,6 +41,8 @@ export class Boxes {
   #view = nobodyYet;
   readonly #clocks = new ClocksApart();
   #known: readonly KnownBox[];
+  /** Above all that a pulse of this process has said. */
+  #lastSeq = -1;
   #remembered: string;
   #isForgetful = false;
   #isLeaving = false;
@@ -88,7 +92,7 @@ export class Boxes {
       {
         entry: new URL('../../../workers/pulse.js', import.meta.url),
         name: 'pulse',
-        workerData: { ...this.#options, known: this.#known } satisfies PulseSetup,
+        workerData: { ...this.#options, known: this.#known, lastSeq: this.#lastSeq } satisfies PulseSetup,
         stopTimeoutMs: STOP_TIMEOUT_MS,
       },
       {
@@ -112,6 +116,7 @@ export class Boxes {
     }
     this.#report(this.#view, message.view);
     this.#view = message.view;
+    this.#lastSeq = message.seq + UNTOLD_BEATS;
     this.#remember(message.known);
     this.changed.emit(message.hasNews);
   }

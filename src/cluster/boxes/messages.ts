@@ -25,6 +25,8 @@ export type PulseSetup = {
   readonly own: OwnBox;
   readonly lostMs: number;
   readonly known: readonly KnownBox[];
+  /** No number of a beat up to this one is said again: one that died may have said it, and the wall clock may be back behind it. */
+  readonly lastSeq: number;
   /** Where the main thread shows that it lives (base/thread-stats.ts). */
   readonly mainStats: SharedArrayBuffer;
 };
@@ -44,6 +46,8 @@ export type FromPulse =
       readonly type: 'boxes';
       readonly view: BoxesView;
       readonly known: readonly KnownBox[];
+      /** The number of its last beat. */
+      readonly seq: number;
       /** There is more that is new than how much they have to do. */
       readonly hasNews: boolean;
     }

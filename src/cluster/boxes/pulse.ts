@@ -63,8 +63,7 @@ export class Pulse {
     this.#subject = `framering.${clusterName}.boxes`;
     this.#sealed = new SealedText(bufferOf(key));
     this.#startedMs = clock.monotonicMs();
-    // Also above all that a pulse of this process said that died.
-    this.#numbers = new RisingNumbers(clock);
+    this.#numbers = new RisingNumbers(clock, setup.lastSeq);
     this.#table = new BoxTable({ name: own.name, lostMs, known }, this.#startedMs);
     this.#timer = clock.every(LOOK_EVERY_MS, () => this.#look());
   }
@@ -94,15 +93,7 @@ export class Pulse {
     const { clock, send } = this.#deps;
     const nowMs = clock.monotonicMs();
     const { connection } = this.#link;
-    if (connection !== null && !this.#listening.has(connection)) {
-      this.#listening.add(connection);
-      connection.subscribe(this.#subject, {
-        // What is refused comes as an error: `BoxesView.isUnheard` tells of it.
-        callback: (fault, message) => {
-          if (fault === null) this.#hear(message.data);
-        },
-      });
-    }
+    if (connection !== null && !this.#listening.has(connection)) this.#listen(connection);
     const hasNews = this.#table.look({
       nowMs,
       wallMs: clock.wallMs(),
@@ -111,10 +102,24 @@ export class Pulse {
     if (hasNews || nowMs - this.#toldMs >= TELL_EVERY_MS) {
       this.#toldMs = nowMs;
       const view = this.#table.view(this.#own, this.#startedMs);
-      send({ type: 'boxes', view, known: this.#table.known, hasNews });
+      send({ type: 'boxes', view, known: this.#table.known, seq: this.#numbers.last, hasNews });
     }
     if (this.#isMainStill()) return;
     if (nowMs - this.#beatMs >= BEAT_EVERY_MS) this.#beat(nowMs);
+  }
+
+  #listen(connection: NatsConnection): void {
+    try {
+      connection.subscribe(this.#subject, {
+        // What is refused comes as an error: `BoxesView.isUnheard` tells of it.
+        callback: (fault, message) => {
+          if (fault === null) this.#hear(message.data);
+        },
+      });
+      this.#listening.add(connection);
+    } catch {
+      // It ends just now: the next one is listened at.
+    }
   }
 
   /** Whether the main thread hasn't moved for twice as long as others wait for this box. */
@@ -137,7 +142,11 @@ export class Pulse {
     const wallMs = this.#deps.clock.wallMs();
     const seq = this.#numbers.next();
     const text = beatText({ ...own, box, seq, state, load, cameras, store, wallMs, hears });
-    this.#link.connection?.publish(this.#subject, this.#sealed.seal(SEALED_NAME, text));
+    try {
+      this.#link.connection?.publish(this.#subject, this.#sealed.seal(SEALED_NAME, text));
+    } catch {
+      // It ends just now: the next beat goes by another one.
+    }
   }
 
   get #own() {
