@@ -8,7 +8,15 @@ import { KeptDetections } from './detections/kept-detections.js';
 import { FactsKeeper } from './facts/facts-keeper.js';
 import type { FilesInProgress } from './files/file-progress.js';
 import { Frames } from './frames/frames.js';
-import { ASKED, BACKGROUND, FOREGROUND, JobPool, STORED, type ThreadRegister } from './jobs/job-pool.js';
+import {
+  ASKED,
+  BACKGROUND,
+  FOREGROUND,
+  JobPool,
+  LISTS,
+  STORED,
+  type ThreadRegister,
+} from './jobs/job-pool.js';
 import type { JobRunner } from './jobs/jobs.js';
 import { StoredRunner } from './jobs/stored-runner.js';
 import type { ProtectedSpan } from './keep/delete-files.js';
@@ -132,7 +140,7 @@ export class Archive {
         : {
             asking: new JobPool(STORED, pool),
             asked: new JobPool(ASKED, pool),
-            lists: new JobPool(BACKGROUND, pool),
+            lists: new JobPool(LISTS, pool),
           };
     const asking = { store: this.#stored, boxes: this.#ofBoxes?.asking ?? null };
     const runner = new StoredRunner(this.#foreground, asking);

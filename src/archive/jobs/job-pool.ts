@@ -34,6 +34,9 @@ export const BACKGROUND: JobPoolOptions = {
   deadlineMs: 600_000,
 };
 
+/** For lists of other boxes: each box's have turns of their own (others/kept-lists.ts), and there may be many boxes. */
+export const LISTS: JobPoolOptions = { ...BACKGROUND, maxWaiting: 4_096 };
+
 /** For what viewers wait for that the disk has no more: these threads wait for the network. */
 export const STORED: JobPoolOptions = { ...FOREGROUND, threads: 4, lastingThreads: 0 };
 

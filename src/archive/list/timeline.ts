@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.js';
-import { holesIn, joined } from '../keep/kept-spans.js';
+import { holesIn, joined, type TimeSpan } from '../keep/kept-spans.js';
 import type { BrokenFile } from './broken-files.js';
 import { type Coverage, coverageOf, type GapReason, JOIN_MS, type Span } from './intervals.js';
 import type { Recording } from './recording.js';
@@ -25,8 +25,8 @@ export type TimelineSpan = Coverage & {
 
 type AwaySpan = Span & { readonly box: string };
 
-/** Of each box that is away: times of its recordings, as one where they go on. */
-const awayIn = (list: readonly Recording[], fromMs: number, toMs: number): AwaySpan[] => {
+/** Of each box that is away: times of its recordings in their order, as one where they go on. */
+const awayIn = (list: readonly Recording[], fromMs: number, toMs: number): AwaySpan[][] => {
   const spans = new Map<string, { box: string; startMs: number; endMs: number }[]>();
   for (const { isAway, box, startMs, endMs } of list) {
     if (isAway !== true || startMs >= toMs || endMs <= fromMs) continue;
@@ -37,19 +37,29 @@ const awayIn = (list: readonly Recording[], fromMs: number, toMs: number): AwayS
       last.endMs = Math.min(Math.max(last.endMs, endMs), toMs);
     else ofBox.push({ box, startMs: Math.max(startMs, fromMs), endMs: Math.min(endMs, toMs) });
   }
-  return [...spans.values()].flat();
+  return [...spans.values()];
 };
 
-/** What of these nothing shows that can be played, nor one before it: each stretch once. */
-const onlyThere = (list: readonly Recording[], away: readonly AwaySpan[]): AwaySpan[] => {
-  if (away.length === 0) return [];
-  const shown = list.filter(({ isAway }) => isAway !== true);
-  let known = joined(shown.map(({ startMs, endMs }) => ({ fromMs: startMs, toMs: endMs })));
+const shownIn = (list: readonly Recording[], fromMs: number, toMs: number): readonly Recording[] =>
+  list.filter(({ isAway, startMs, endMs }) => isAway !== true && startMs < toMs && endMs > fromMs);
+
+const timeOf = ({ startMs, endMs }: Span): TimeSpan => ({ fromMs: startMs, toMs: endMs });
+
+/** What of these, box by box, nothing shows that can be played, nor a box before it: each stretch once. */
+const onlyThere = (shown: readonly Recording[], boxes: readonly (readonly AwaySpan[])[]): AwaySpan[] => {
+  let known = joined(shown.map(timeOf));
   const only: AwaySpan[] = [];
-  for (const { box, startMs, endMs } of away) {
-    for (const { fromMs, toMs } of holesIn({ fromMs: startMs, toMs: endMs }, known))
-      only.push({ box, startMs: fromMs, endMs: toMs });
-    known = joined([...known, { fromMs: startMs, toMs: endMs }]);
+  for (const spans of boxes) {
+    // Both are in order: a month of thousands is gone through once a box.
+    let [first, next] = [0, 0];
+    for (const { box, startMs, endMs } of spans) {
+      while (first < known.length && known[first]!.toMs <= startMs) first += 1;
+      next = Math.max(next, first);
+      while (next < known.length && known[next]!.fromMs < endMs) next += 1;
+      for (const { fromMs, toMs } of holesIn({ fromMs: startMs, toMs: endMs }, known.slice(first, next)))
+        only.push({ box, startMs: fromMs, endMs: toMs });
+    }
+    known = joined([...known, ...spans.map(timeOf)]);
   }
   return only.sort((a, b) => a.startMs - b.startMs);
 };
@@ -70,10 +80,11 @@ export class Timeline {
     const nowMs = clock.wallMs();
     const coverage = coverageOf(list, { fromMs, toMs, nowMs }, whyNot(cameraId));
     const unheard = fromMs < nowMs ? recordings.unheard(cameraId) : [];
-    const away = onlyThere(list, [
+    const boxes = [
       ...awayIn(list, fromMs, toMs),
-      ...unheard.map((box) => ({ box, startMs: fromMs, endMs: Math.min(toMs, nowMs) })),
-    ]);
+      ...unheard.map((box) => [{ box, startMs: fromMs, endMs: Math.min(toMs, nowMs) }]),
+    ];
+    const away = boxes.length === 0 ? [] : onlyThere(shownIn(list, fromMs, toMs), boxes);
     return {
       ...coverage,
       ...(away.length > 0 && { away }),

@@ -78,6 +78,8 @@ export class KeptLists {
   #answeredMs = Number.NEGATIVE_INFINITY;
   #toldMs = Number.NEGATIVE_INFINITY;
   #isHearingAll = false;
+  /** It answers, and can't say what is new. */
+  #isIll = false;
   #fault: string | null = null;
   /** By the wall clock: when it told last what is new, and what of that is written. */
   #heardMs: number | null = null;
@@ -144,11 +146,15 @@ export class KeptLists {
     this.#isPolling = true;
     try {
       while (await this.#pollOnce());
+      // Its disk is there again: that is what each camera was refused for.
+      if (this.#isIll) for (const cameraId of this.#refused.clear()) this.#all.add(cameraId);
+      this.#isIll = false;
       this.#toldMs = this.#deps.clock.monotonicMs();
       this.#heardMs = this.#deps.clock.wallMs();
       if (Math.abs(this.#heardMs - this.#keptMs) >= HEARD_EVERY_MS) void this.keepHeard();
       if (this.#refused.size + this.#unwritten.size === 0) this.#see(null);
     } catch (fault) {
+      this.#isIll ||= isAnswered(fault);
       this.#see(fault);
     } finally {
       this.#isPolling = false;
@@ -315,7 +321,7 @@ export class KeptLists {
     try {
       return await this.#deps.runner.run(name, input, memory);
     } catch (fault) {
-      if (!this.#unwritten.isResting(WRITING)) this.#unwritten.refused(WRITING);
+      if (!isBusy(fault) && !this.#unwritten.isResting(WRITING)) this.#unwritten.refused(WRITING);
       throw fault;
     }
   }

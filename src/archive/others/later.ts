@@ -39,6 +39,13 @@ export class Later {
     this.#refused.delete(what);
   }
 
+  /** Nothing is any more; answers what was. */
+  clear(): string[] {
+    const all = [...this.#refused.keys()];
+    this.#refused.clear();
+    return all;
+  }
+
   /** Those that may be asked for again. */
   due(): string[] {
     return [...this.#refused.keys()].filter((what) => !this.isResting(what));

@@ -147,3 +147,36 @@ test('of a box that may have more the timeline says so, for all that is past and
   ]);
   assert.deepEqual((await timeline.intervals('door', 160_000, 200_000)).away, undefined);
 });
+
+test('each moment that only a box has that is away is told once, and no other', async () => {
+  const spans = fc.array(
+    fc.tuple(
+      fc.integer({ min: 0, max: 40 }),
+      fc.integer({ min: 1, max: 12 }),
+      fc.constantFrom('own', 'south', 'west'),
+    ),
+    { maxLength: 12 },
+  );
+  await fc.assert(
+    fc.asyncProperty(spans, async (told) => {
+      const list = recordingsOf(told.map(([from, length]): Brief => [from * 10, (from + length) * 10]))
+        .map((one, at): Recording => {
+          const box = told[at]![2];
+          return { ...one, box, ...(box !== 'own' && { isAway: true as const }) };
+        })
+        .sort((a, b) => a.startMs - b.startMs);
+      const timeline = new Timeline({
+        clock: new FakeClock(1_000_000),
+        recordings: { list: async () => list, broken: async () => [], unheard: () => [] },
+        whyNot: () => null,
+      });
+      const { away = [] } = await timeline.intervals('door', 50_000, 400_000);
+      for (let atMs = 55_000; atMs < 400_000; atMs += 10_000) {
+        const isOf = (isAway: boolean): boolean =>
+          list.some((one) => (one.isAway === true) === isAway && one.startMs <= atMs && one.endMs > atMs);
+        const toldOf = away.filter(({ startMs, endMs }) => startMs <= atMs && endMs > atMs).length;
+        assert.equal(toldOf, isOf(true) && !isOf(false) ? 1 : 0, String(atMs));
+      }
+    }),
+  );
+});

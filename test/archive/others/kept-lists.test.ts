@@ -222,6 +222,24 @@ test('a camera that is refused is asked for ever less often, and holds up no oth
   assert.equal(lines.filter(({ level }) => level === 'info').length, 1);
 });
 
+test('a box whose disk is back is asked at once for all that it refused', async (t) => {
+  const { clock, folder, lists, runner, state } = twoBoxes(t);
+  writeClosed(folder, { startMs: START_MS });
+  await lists.poll();
+  assert.equal(lists.isCurrent(CAMERA, 60_000), true);
+  [runner.failing, state.refused] = ['changedFolders', CAMERA];
+  lists.doubt(CAMERA);
+  for (let passed = 0; passed < 3_600; passed += 2) {
+    clock.advance(2_000);
+    await lists.poll();
+  }
+  assert.equal(lists.isCurrent(CAMERA, 60_000), false);
+  [runner.failing, state.refused] = [null, null];
+  clock.advance(2_000);
+  await lists.poll();
+  assert.equal(lists.isCurrent(CAMERA, 60_000), true);
+});
+
 test('where nothing can be written here, boxes make lists for nothing once a minute at most', async (t) => {
   const { archiveDir, clock, lists, runner, asked } = twoBoxes(t);
   for (const cameraId of ['a', 'b', 'c']) writeClosed(join(archiveDir, cameraId), { startMs: START_MS });
