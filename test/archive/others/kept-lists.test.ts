@@ -226,6 +226,9 @@ test('a box whose disk is back is asked at once for all that it refused', async 
   const { clock, folder, lists, runner, state } = twoBoxes(t);
   writeClosed(folder, { startMs: START_MS });
   await lists.poll();
+  // What is told once more, as files are added to late, is told.
+  clock.advance(80_000);
+  await lists.poll();
   assert.equal(lists.isCurrent(CAMERA, 60_000), true);
   [runner.failing, state.refused] = ['changedFolders', CAMERA];
   lists.doubt(CAMERA);
