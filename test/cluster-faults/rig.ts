@@ -206,6 +206,12 @@ export class Rig {
     const rig = new Rig({ network, servers, source }, boxes, ids);
     const password = await boxes[0]!.start();
     await Promise.all(boxes.slice(1).map((box) => box.start(password)));
+    // A box that is alone would take all of them, and the others their share one by one.
+    await until('all boxes are here', async () => {
+      const { body } = await boxes[0]!.call('GET', '/api/cluster');
+      const here = body.boxes.filter(({ state }: { readonly state: string }) => state === 'here');
+      return here.length === boxes.length || pause(100);
+    });
     const create = source.urls.map((url, index) => ({ id: ids[index]!, url, record: true }));
     const { status } = await boxes[0]!.call('POST', '/api/cameras/bulk', { create });
     if (status !== 200) throw new Error(`cameras could not be made: ${status}`);
