@@ -232,9 +232,9 @@ export class CameraRegistry {
     return this.#deps.cameras.get(id)?.hasAnswered === true;
   }
 
-  /** Whether it refuses the password, which is as wrong at any other box. */
-  isUnauthorized(id: string): boolean {
-    return this.#deps.cameras.get(id)?.isUnauthorized === true;
+  /** Whether what ails it is the same at any other box. */
+  isToBlame(id: string): boolean {
+    return this.#deps.cameras.get(id)?.isToBlame === true;
   }
 
   /** What the other boxes are told of a camera of this one. */

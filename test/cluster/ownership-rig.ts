@@ -130,7 +130,7 @@ export class ModelBox {
           ? this.#model.clock.monotonicMs() + SILENT_AFTER_MS
           : null,
       hasAnswered: (id) => this.hasAnswered(id),
-      isUnauthorized: (id) => this.#model.refusing.has(id),
+      isToBlame: (id) => this.#model.refusing.has(id),
       figures: () => [this.name],
     });
   }

@@ -49,6 +49,8 @@ export interface CameraSlot {
 export interface CameraPlacement {
   /** Why there is no thread for the camera now, and when to ask again; null: there is one. Asked first. */
   heldOff(cameraId: string): HeldOff | null;
+  /** Whether it has ended threads that it had for itself. */
+  isFoundOut(cameraId: string): boolean;
   slotFor(cameraId: string): CameraSlot;
   /** The camera needs no worker and no ring any more. */
   vacate(cameraId: string): void;
@@ -110,7 +112,7 @@ export class Camera {
   #reconnects = 0;
   #quirks: readonly QuirkName[] = [];
   #hasAnswered = false;
-  #isUnauthorized = false;
+  #isToBlame = false;
 
   constructor(
     settings: CameraSettings,
@@ -162,9 +164,9 @@ export class Camera {
     return this.#hasAnswered;
   }
 
-  /** It said no to the password when it was asked last. */
-  get isUnauthorized(): boolean {
-    return this.#isUnauthorized;
+  /** What ails it is the same wherever it is asked: it refuses the password, or ends the threads that it is in. */
+  get isToBlame(): boolean {
+    return this.#isToBlame;
   }
 
   start(): void {
@@ -209,7 +211,7 @@ export class Camera {
   onPlaying(attempt: number): void {
     if (attempt !== this.#attempt || this.#phase.name !== 'handshake') return;
     this.#hasAnswered = true;
-    this.#isUnauthorized = false;
+    this.#isToBlame = false;
     this.#phase.ticket.leave();
   }
 
@@ -244,7 +246,8 @@ export class Camera {
     this.#streamingSinceMs = null;
     this.#quirks = [];
     this.#hasAnswered = false;
-    this.#isUnauthorized = fault.code === 'unauthorized';
+    this.#isToBlame =
+      fault.code === 'unauthorized' || (fault.code === 'worker_lost' && this.#placement.isFoundOut(this.id));
     this.#show(isRefused ? 'error' : 'reconnecting', fault.message);
     this.#log.warn('camera is away', {
       code: fault.code,
@@ -281,7 +284,7 @@ export class Camera {
     this.#streamingSinceMs = null;
     this.#quirks = [];
     this.#hasAnswered = false;
-    this.#isUnauthorized = false;
+    this.#isToBlame = false;
   }
 
   #begin(): void {
@@ -314,7 +317,8 @@ export class Camera {
 
   #holdOff({ delayMs, reason }: HeldOff): void {
     if (this.#lastError !== reason) this.#log.error('camera is held off', { reason });
-    this.#isUnauthorized = false;
+    // Who only waits for a thread may find one elsewhere.
+    this.#isToBlame = this.#placement.isFoundOut(this.id);
     this.#show('error', reason);
     this.#enter({ name: 'waiting', timer: this.#clock.after(delayMs, () => this.#connect()) });
   }

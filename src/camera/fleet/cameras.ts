@@ -264,6 +264,7 @@ export class Cameras {
       isWanted: this.#followers.isWanted(settings.id),
       placement: {
         heldOff: (cameraId) => this.#suspects.heldOff(cameraId),
+        isFoundOut: (cameraId) => this.#suspects.isFoundOut(cameraId),
         slotFor: (cameraId) => this.#slotFor(cameraId),
         vacate: (cameraId) => this.#vacate(cameraId),
       },

@@ -92,6 +92,11 @@ export class Suspects {
     };
   }
 
+  /** Whether it has ended threads that it had for itself. */
+  isFoundOut(cameraId: string): boolean {
+    return (this.#suspects.get(cameraId)?.ownDeaths ?? 0) > 0;
+  }
+
   /** Whether somebody is still suspected in there. */
   isCell(cell: Cell): boolean {
     return this.#cells.has(cell);

@@ -46,7 +46,7 @@ export const heldSince = (
 export const noteWork = (
   held: Held,
   worksUntilMs: number | null,
-  isUnauthorized: boolean,
+  isToBlame: boolean,
   nowMs: MonotonicMs,
 ): boolean => {
   const { isReady, isFailing, isSilent } = held;
@@ -54,8 +54,8 @@ export const noteWork = (
   held.worksUntilMs = worksUntilMs ?? held.worksUntilMs;
   held.isReady = nowMs < held.worksUntilMs;
   if (held.isReady) held.workedMs = nowMs;
-  held.isFailing = !isUnauthorized && nowMs - (held.workedMs ?? held.sinceMs) >= GIVE_UP_MS;
-  held.isSilent = !isUnauthorized && !held.isReady && !held.isTrial && held.workedMs !== null;
+  held.isFailing = !isToBlame && nowMs - (held.workedMs ?? held.sinceMs) >= GIVE_UP_MS;
+  held.isSilent = !isToBlame && !held.isReady && !held.isTrial && held.workedMs !== null;
   return isReady !== held.isReady || isFailing !== held.isFailing || isSilent !== held.isSilent;
 };
 

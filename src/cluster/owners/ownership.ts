@@ -29,8 +29,11 @@ export type OwnedCameras = {
   worksUntilMs(cameraId: string): number | null;
   /** Whether it has said there that it sends. */
   hasAnswered(cameraId: string): boolean;
-  /** It refuses the password, as it would at any box: others are to leave it alone, since many wrong ones lock an account. */
-  isUnauthorized(cameraId: string): boolean;
+  /**
+   * What ails it is the same at any box, and others are to leave it alone: it refuses the password, and many wrong ones lock an
+   * account; or it ends threads, which it would share there with others.
+   */
+  isToBlame(cameraId: string): boolean;
   /** What is shown of it. */
   figures(cameraId: string): readonly unknown[];
 };
@@ -423,8 +426,8 @@ export class Ownership {
     let hasAnswer = false;
     this.#health = new Health();
     for (const [id, held] of this.#held) {
-      const isUnauthorized = this.#cameras!.isUnauthorized(id);
-      if (noteWork(held, this.#cameras!.worksUntilMs(id), isUnauthorized, nowMs)) news.push(id);
+      const isToBlame = this.#cameras!.isToBlame(id);
+      if (noteWork(held, this.#cameras!.worksUntilMs(id), isToBlame, nowMs)) news.push(id);
       if (held.isReady && !held.isWrittenDown) this.#writeDown(id, held);
       if (held.isTrial && held.standsInFor !== null) hasAnswer = this.#noteAnswer(id, held) || hasAnswer;
       this.#health.count(held, 1);

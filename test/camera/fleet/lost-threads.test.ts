@@ -24,6 +24,12 @@ test('a camera that ends its thread again and again is found among 128 and held 
     /^this camera ended the thread that it had for itself; it is tried again in \d+ s$/,
   );
   assert.ok(deaths <= 9, `${deaths} deaths`);
+  const blamed = many(128).filter(({ id }) => cameras.get(id)!.isToBlame);
+  assert.deepEqual(
+    blamed.map(({ id }) => id),
+    [killer],
+    'other boxes are to leave alone this one only',
+  );
   assert.ok(mostThreads <= 9, `${mostThreads} threads`);
   const connected = (): number => running().reduce((sum, puppet) => sum + puppet.sessions().length, 0);
   assert.equal(connected(), 127, 'nobody else is kept from its thread');

@@ -50,6 +50,10 @@ test('one camera of 128 is found with the ninth death of a thread, and no other 
   for (let round = 0; round < 9; round += 1) threads.round();
   assert.equal(threads.deaths, 9);
   assert.deepEqual(threads.heldOff, ['camera-77']);
+  assert.deepEqual(
+    threads.ids.filter((id) => threads.suspects.isFoundOut(id)),
+    ['camera-77'],
+  );
   assert.ok(threads.mostCells <= 8);
 });
 
