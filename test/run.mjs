@@ -23,6 +23,15 @@ if (files.length === 0) {
   process.stderr.write(`no test file matches ${wanted.join(' ')}\n`);
   process.exit(1);
 }
+/** In a log, what failed is said again behind all others; on a terminal the default does that. */
+const reporters = process.stdout.isTTY
+  ? []
+  : [
+      '--test-reporter=tap',
+      '--test-reporter-destination=stdout',
+      '--test-reporter=./test/failures-last.mjs',
+      '--test-reporter-destination=stderr',
+    ];
 const run = spawnSync(
   process.execPath,
   // Two at a time: many of the long ones wait for time to go by, or for a browser. Three are a third quicker, and let
@@ -35,6 +44,7 @@ const run = spawnSync(
     '--test',
     `--test-concurrency=${process.env['TEST_FILES_AT_ONCE'] ?? 2}`,
     '--test-timeout=600000',
+    ...reporters,
     ...spread(files),
   ],
   { stdio: 'inherit' },
