@@ -288,8 +288,8 @@ export class Copier {
 
   /** Takes some from the disk; whether there may be more. Where the store doesn't tell of one, none leaves, and others are copied. */
   async #leave(signal: AbortSignal): Promise<boolean> {
-    const nowMs = this.#deps.clock.monotonicMs();
-    if (this.#patience.isWaiting(LEAVING, nowMs)) return false;
+    const { clock } = this.#deps;
+    if (this.#patience.isWaiting(LEAVING, clock.monotonicMs())) return false;
     try {
       const changed = await this.#leaver.step(signal);
       this.#patience.forget(LEAVING);
@@ -297,7 +297,8 @@ export class Copier {
       return changed !== null;
     } catch (fault) {
       if (signal.aborted || (isOfStore(fault) && !mayBeItsOwn(fault))) throw fault;
-      this.#patience.fail(LEAVING, nowMs);
+      // From now, however long the store took: before the one that failed may be tried again, nothing would be due.
+      this.#patience.fail(LEAVING, clock.monotonicMs());
       this.#deps.log.warn('recordings do not leave the disk now', { reason: messageOf(fault) });
       return false;
     }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { cutRecording } from '../../../src/archive/keep/cut-recording.js';
 import { copiesPath, readCopies, writeCopies } from '../../../src/archive/offsite/copies-file.js';
 import { CopyTable } from '../../../src/archive/offsite/copy-table.js';
@@ -435,8 +436,12 @@ test('one that the store does not tell of stays on the disk, and holds up no oth
   const first = rig.record('door', 0);
   rig.start({ via: between });
   await rig.untilIdle();
-  between.fate = (method, target) =>
-    method === 'HEAD' && target.includes(first.slice(0, 30)) ? refused : 'pass';
+  // A store that takes its time to say no.
+  between.fate = async (method, target) => {
+    if (method !== 'HEAD' || !target.includes(first.slice(0, 30))) return 'pass';
+    await setTimeout(400);
+    return refused;
+  };
   rig.copier.expire({ ...expiryOf(['door']), localBeforeMs: START_MS + 2 * MINUTE_MS });
   await until('it is told', () =>
     rig.logged.lines.some(({ message }) => /do not leave the disk/.test(message)),
