@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { ClusterModel } from './ownership-rig.js';
+import { type ClusterModel, settledModel } from './ownership-rig.js';
 
 const BOXES = 4;
 const CAMERAS = 16;
@@ -9,16 +9,6 @@ const CAMERAS = 16;
 const MOST_GAP_MS = 5_000;
 /** So long each box before tries what it can't reach, either. */
 const TRIED_MS = 9_000;
-
-const settled = async (): Promise<ClusterModel> => {
-  const model = new ClusterModel(BOXES, CAMERAS);
-  for (const box of model.boxes) box.start();
-  await model.pass(80_000);
-  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
-  model.forgetGaps();
-  for (const { takes } of model.boxes) takes.clear();
-  return model;
-};
 
 /** The longest time for which two recorded a camera, or more than one had it; and the most that had one. */
 const doubled = async (model: ClusterModel, durationMs: number): Promise<{ ms: number; most: number }> => {
@@ -45,7 +35,7 @@ const someBoxes = fc.uniqueArray(fc.nat(BOXES - 1), { minLength: 1, maxLength: B
 test('whichever boxes lose their cameras, and whichever after them: the others have these in time', async () => {
   await fc.assert(
     fc.asyncProperty(someBoxes, fc.integer({ min: 300, max: 900 }), async (lost, ticks) => {
-      const model = await settled();
+      const model = await settledModel(BOXES, CAMERAS);
       const ids = model.cameras.map(({ id }) => id);
       for (const at of lost) {
         for (const id of ids) model.boxes[at]!.unreachable.add(id);
@@ -66,7 +56,7 @@ test('boxes that lose all their cameras within the same moments are replaced, an
       someBoxes,
       fc.array(fc.nat(40), { minLength: BOXES, maxLength: BOXES }),
       async (lost, ticks) => {
-        const model = await settled();
+        const model = await settledModel(BOXES, CAMERAS);
         const ids = model.cameras.map(({ id }) => id);
         const before = ids.map((id) => model.owners(id)[0]!.name);
         for (const [turn, at] of lost.entries()) {
@@ -101,7 +91,7 @@ test('whatever cameras whichever box can reach no more, each is recorded by one 
   );
   await fc.assert(
     fc.asyncProperty(fc.array(losers, { minLength: CAMERAS, maxLength: CAMERAS }), async (lost) => {
-      const model = await settled();
+      const model = await settledModel(BOXES, CAMERAS);
       const silent = new Map<string, number>();
       for (const [camera, { id }] of model.cameras.entries()) {
         const owner = model.owners(id)[0]!;

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { MonotonicMs } from '../../src/base/clock.js';
 import { createLogger } from '../../src/base/log.js';
 import { SILENT_AFTER_MS } from '../../src/camera/frame-pace.js';
@@ -281,3 +282,14 @@ export class ClusterModel {
     }
   }
 }
+
+/** A cluster whose boxes have their shares, and would be given some back. */
+export const settledModel = async (boxes: number, cameras: number): Promise<ClusterModel> => {
+  const model = new ClusterModel(boxes, cameras);
+  for (const box of model.boxes) box.start();
+  await model.pass(80_000);
+  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
+  model.forgetGaps();
+  for (const { takes } of model.boxes) takes.clear();
+  return model;
+};

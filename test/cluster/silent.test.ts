@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ClusterModel, type ModelBox } from './ownership-rig.js';
+import { type ClusterModel, type ModelBox, settledModel } from './ownership-rig.js';
 
 const longestGapMs = (model: ClusterModel): number => Math.max(0, ...model.longestGapMs.values());
 
@@ -9,19 +9,8 @@ const unrecorded = (model: ClusterModel): string[] =>
     .filter(({ id }) => !model.boxes.some((box) => box.isHere && box.isReady(id)))
     .map(({ id }) => id);
 
-/** A cluster whose boxes have their shares, and would be given some back. */
-const settled = async (boxes: number, cameras: number): Promise<ClusterModel> => {
-  const model = new ClusterModel(boxes, cameras);
-  for (const box of model.boxes) box.start();
-  await model.pass(80_000);
-  assert.deepEqual(new Set(model.ownerCounts), new Set([1]));
-  model.forgetGaps();
-  for (const { takes } of model.boxes) takes.clear();
-  return model;
-};
-
 test('nobody lets a camera go for a box where it worked for a moment, and does no more', async () => {
-  const model = await settled(3, 12);
+  const model = await settledModel(3, 12);
   const { id } = model.cameras[0]!;
   const owner = model.owners(id)[0]!;
   const target = model.boxes.find((box) => box !== owner)!;
@@ -52,7 +41,7 @@ for (const [boxes, cameras] of [
   [5, 120],
 ] as const)
   test(`the cameras of a box that loses them are recorded by others: ${boxes} boxes, ${cameras} cameras`, async () => {
-    const model = await settled(boxes, cameras);
+    const model = await settledModel(boxes, cameras);
     const [cut] = model.boxes;
     const had = cut!.ownership!.count;
     blind(model, cut!);
@@ -71,7 +60,7 @@ for (const [boxes, cameras] of [
   });
 
 test('of what was silent for less than some seconds nothing moves', async () => {
-  const model = await settled(3, 60);
+  const model = await settledModel(3, 60);
   const [cut] = model.boxes;
   const had = cut!.ownership!.count;
   blind(model, cut!);
@@ -84,7 +73,7 @@ test('of what was silent for less than some seconds nothing moves', async () => 
 });
 
 test('a camera that stops for a moment again and again stays where it is', async () => {
-  const model = await settled(3, 60);
+  const model = await settledModel(3, 60);
   const { id } = model.cameras[0]!;
   const owner = model.owners(id)[0]!;
   for (let time = 0; time < 30; time++) {
@@ -98,7 +87,7 @@ test('a camera that stops for a moment again and again stays where it is', async
 });
 
 test('where all boxes lose all cameras nobody tries those of others', async () => {
-  const model = await settled(3, 60);
+  const model = await settledModel(3, 60);
   for (const box of model.boxes) blind(model, box);
   await model.pass(25_000);
   assert.equal(tookOf(model), 0);
@@ -113,7 +102,7 @@ test('where all boxes lose all cameras nobody tries those of others', async () =
 });
 
 test('of a camera that is off no trial is written down, as it has no recording', async () => {
-  const model = await settled(3, 12);
+  const model = await settledModel(3, 12);
   const { id } = model.cameras[0]!;
   const owner = model.owners(id)[0]!;
   const others = model.boxes.filter((box) => box !== owner);
@@ -132,7 +121,7 @@ test('of a camera that is off no trial is written down, as it has no recording',
 });
 
 test('a box that lives, and says no more what it has, is not believed what it said before', async () => {
-  const model = await settled(3, 12);
+  const model = await settledModel(3, 12);
   const [mute, ...others] = model.boxes;
   mute!.isMute = true;
   blind(model, mute!);
@@ -154,7 +143,7 @@ test('a box that lives, and says no more what it has, is not believed what it sa
 });
 
 test('a claim that somebody else was before is tried again, and not all the time', async () => {
-  const model = await settled(3, 12);
+  const model = await settledModel(3, 12);
   model.claims.isBehind = true;
   const before = model.claims.asked;
   model.boxes[0]!.kill();
@@ -168,7 +157,7 @@ test('a claim that somebody else was before is tried again, and not all the time
 });
 
 test('a camera that refuses its box is left alone by all others, and goes on there when it is let in again', async () => {
-  const model = await settled(3, 12);
+  const model = await settledModel(3, 12);
   const { id } = model.cameras[0]!;
   const owner = model.owners(id)[0]!;
   model.refusing.add(id);

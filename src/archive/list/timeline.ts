@@ -40,8 +40,11 @@ const awayIn = (list: readonly Recording[], fromMs: number, toMs: number): AwayS
   return [...spans.values()];
 };
 
+/** With those just before and after: what nearly follows on them is no gap. */
 const shownIn = (list: readonly Recording[], fromMs: number, toMs: number): readonly Recording[] =>
-  list.filter(({ isAway, startMs, endMs }) => isAway !== true && startMs < toMs && endMs > fromMs);
+  list.filter(
+    ({ isAway, startMs, endMs }) => isAway !== true && startMs < toMs + JOIN_MS && endMs > fromMs - JOIN_MS,
+  );
 
 const timeOf = ({ startMs, endMs }: Span): TimeSpan => ({ fromMs: startMs, toMs: endMs });
 

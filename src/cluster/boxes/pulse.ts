@@ -1,10 +1,10 @@
 import { availableParallelism, loadavg } from 'node:os';
-import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock, MonotonicMs, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { readBeats } from '../../base/thread-stats.js';
 import { NatsLink } from '../nats-link.js';
 import { RisingNumbers } from '../rising-numbers.js';
+import { SealedSubject } from '../sealed-subject.js';
 import { SealedText } from '../sealed-text.js';
 import { type Beat, beatOf, beatText, type StoreQueue } from './beat.js';
 import { BoxTable } from './box-table.js';
@@ -14,8 +14,7 @@ const LOOK_EVERY_MS = 100;
 const BEAT_EVERY_MS = 300;
 /** Loads are shown. */
 const TELL_EVERY_MS = 1_000;
-/** What beats are sealed as. */
-const SEALED_NAME = 'beat';
+const WARN_EVERY_MS = 60_000;
 
 /** The main thread connects again by itself, and says so in the log. */
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
@@ -36,12 +35,10 @@ export class Pulse {
   readonly #setup: PulseSetup;
   readonly #deps: PulseDeps;
   readonly #link: NatsLink;
-  readonly #subject: string;
-  readonly #sealed: SealedText;
+  readonly #subject: SealedSubject<Beat>;
   readonly #table: BoxTable;
   readonly #startedMs: MonotonicMs;
   readonly #timer: Timer;
-  readonly #listening = new WeakSet<NatsConnection>();
   readonly #numbers: RisingNumbers;
   #told: { readonly cameras: number; readonly store: StoreQueue | null } = { cameras: 0, store: null };
   #isLeaving = false;
@@ -54,14 +51,20 @@ export class Pulse {
 
   constructor(setup: PulseSetup, deps: PulseDeps) {
     const { clusterName, key, own, lostMs, known, link } = setup;
-    const { clock } = deps;
+    const { clock, log } = deps;
     this.#setup = setup;
     this.#deps = deps;
     const login = link.login && { ...link.login, secret: bufferOf(link.login.secret) };
     const ca = link.ca && bufferOf(link.ca);
     this.#link = new NatsLink({ ...link, ca, login }, { clock, log: silent });
-    this.#subject = `framering.${clusterName}.boxes`;
-    this.#sealed = new SealedText(bufferOf(key));
+    this.#subject = new SealedSubject(
+      { subject: `framering.${clusterName}.boxes`, sealedAs: 'beat' },
+      {
+        ...{ link: this.#link, log, sealed: new SealedText(bufferOf(key)), read: beatOf },
+        onMessage: (beat) => this.#table.hear(own, beat, clock.monotonicMs()),
+        onForeign: () => this.#tellOfForeign(clock.monotonicMs()),
+      },
+    );
     this.#startedMs = clock.monotonicMs();
     this.#numbers = new RisingNumbers(clock, setup.lastSeq);
     this.#table = new BoxTable({ name: own.name, lostMs, known }, this.#startedMs);
@@ -93,7 +96,7 @@ export class Pulse {
     const { clock, send } = this.#deps;
     const nowMs = clock.monotonicMs();
     const { connection } = this.#link;
-    if (connection !== null && !this.#listening.has(connection)) this.#listen(connection);
+    this.#subject.listen();
     const hasNews = this.#table.look({
       nowMs,
       wallMs: clock.wallMs(),
@@ -106,20 +109,6 @@ export class Pulse {
     }
     if (this.#isMainStill()) return;
     if (nowMs - this.#beatMs >= BEAT_EVERY_MS) this.#beat(nowMs);
-  }
-
-  #listen(connection: NatsConnection): void {
-    try {
-      connection.subscribe(this.#subject, {
-        // What is refused comes as an error: `BoxesView.isUnheard` tells of it.
-        callback: (fault, message) => {
-          if (fault === null) this.#hear(message.data);
-        },
-      });
-      this.#listening.add(connection);
-    } catch {
-      // It ends just now: the next one is listened at.
-    }
   }
 
   /** Whether the main thread hasn't moved for twice as long as others wait for this box. */
@@ -141,12 +130,7 @@ export class Pulse {
     const { hears } = this.#table;
     const wallMs = this.#deps.clock.wallMs();
     const seq = this.#numbers.next();
-    const text = beatText({ ...own, box, seq, state, load, cameras, store, wallMs, hears });
-    try {
-      this.#link.connection?.publish(this.#subject, this.#sealed.seal(SEALED_NAME, text));
-    } catch {
-      // It ends just now: the next beat goes by another one.
-    }
+    this.#subject.say(beatText({ ...own, box, seq, state, load, cameras, store, wallMs, hears }));
   }
 
   get #own() {
@@ -155,18 +139,9 @@ export class Pulse {
     return { ...own, ...this.#told, load, isLeaving: this.#isLeaving };
   }
 
-  #hear(data: Uint8Array): void {
-    const nowMs = this.#deps.clock.monotonicMs();
-    let beat: Beat | null = null;
-    try {
-      beat = beatOf(this.#sealed.open(SEALED_NAME, data));
-    } catch {
-      // Of another key: it is told of below.
-    }
-    if (beat !== null) this.#table.hear(this.#setup.own, beat, nowMs);
-    else if (nowMs - this.#warnedMs >= 60_000) {
-      this.#warnedMs = nowMs;
-      this.#deps.log.warn("something that is no box of this cluster speaks like one: it isn't heard");
-    }
+  #tellOfForeign(nowMs: MonotonicMs): void {
+    if (nowMs - this.#warnedMs < WARN_EVERY_MS) return;
+    this.#warnedMs = nowMs;
+    this.#deps.log.warn("something that is no box of this cluster speaks like one: it isn't heard");
   }
 }

@@ -1,26 +1,16 @@
-import type { NatsConnection } from '@nats-io/transport-node';
 import type { Clock } from '../../base/clock.js';
-import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
 import type { NatsLink } from '../nats-link.js';
 import { RisingNumbers } from '../rising-numbers.js';
+import { SealedSubject } from '../sealed-subject.js';
 import type { SealedText } from '../sealed-text.js';
 import { type HeldRow, type Report, ROWS_PER_PART, reportBytes, reportOf } from './report.js';
 
-/** What reports are sealed as. */
-const SEALED_NAME = 'report';
-
 /** Reports to the other boxes and from them, by plain messages: what is lost is said again a second later. */
 export class ReportWire {
-  readonly #link: NatsLink;
-  readonly #sealed: SealedText;
-  readonly #subject: string;
+  readonly #subject: SealedSubject<Report>;
   readonly #own: { readonly box: string; readonly boot: string };
-  readonly #onReport: (report: Report) => void;
-  readonly #listening = new WeakSet<NatsConnection>();
-  readonly #log: Logger;
   readonly #numbers: RisingNumbers;
-  #isRefused = false;
 
   constructor(
     clusterName: string,
@@ -33,13 +23,19 @@ export class ReportWire {
       readonly onReport: (report: Report) => void;
     },
   ) {
-    this.#subject = `framering.${clusterName}.cameras`;
+    const { clock, link, log, sealed, onReport } = deps;
     this.#own = own;
-    this.#numbers = new RisingNumbers(deps.clock);
-    this.#link = deps.link;
-    this.#log = deps.log;
-    this.#sealed = deps.sealed;
-    this.#onReport = deps.onReport;
+    this.#numbers = new RisingNumbers(clock);
+    this.#subject = new SealedSubject(
+      { subject: `framering.${clusterName}.cameras`, sealedAs: 'report' },
+      {
+        ...{ link, log, sealed },
+        read: (text) => reportOf(Buffer.from(text, 'base64')),
+        onMessage: (report) => {
+          if (report.box !== own.box) onReport(report);
+        },
+      },
+    );
   }
 
   /** Tells of all cameras. */
@@ -65,42 +61,10 @@ export class ReportWire {
 
   /** To be called now and then: each new connection is listened at once. */
   listen(): void {
-    const { connection } = this.#link;
-    if (connection === null || this.#listening.has(connection)) return;
-    try {
-      connection.subscribe(this.#subject, {
-        callback: (fault, message) => {
-          if (fault === null) this.#hear(message.data);
-        },
-      });
-      this.#listening.add(connection);
-    } catch {
-      // It ends just now: the next one is listened at.
-    }
+    this.#subject.listen();
   }
 
-  /** Servers that take no message of such a length, or a connection that ends, end nothing else: it is told again in a second. */
   #send(report: Report): void {
-    const bytes = reportBytes(report).toString('base64');
-    try {
-      this.#link.connection?.publish(this.#subject, this.#sealed.seal(SEALED_NAME, bytes));
-      this.#isRefused = false;
-    } catch (thrown) {
-      if (!this.#isRefused)
-        this.#log.warn("which cameras this box has can't be told to the others", {
-          reason: messageOf(thrown),
-        });
-      this.#isRefused = true;
-    }
-  }
-
-  #hear(data: Uint8Array): void {
-    let report: Report | null = null;
-    try {
-      report = reportOf(Buffer.from(this.#sealed.open(SEALED_NAME, data), 'base64'));
-    } catch {
-      // Of another key: the pulse tells of those.
-    }
-    if (report !== null && report.box !== this.#own.box) this.#onReport(report);
+    this.#subject.say(reportBytes(report).toString('base64'));
   }
 }

@@ -148,6 +148,28 @@ test('of a box that may have more the timeline says so, for all that is past and
   assert.deepEqual((await timeline.intervals('door', 160_000, 200_000)).away, undefined);
 });
 
+test('where files follow within two seconds nothing is only elsewhere, be it at an edge of what is asked for', async () => {
+  const files = recordingsOf([
+    [90, 99.5],
+    [101, 149],
+    [150.5, 160],
+  ]);
+  const [away] = recordingsOf([[80, 170]]);
+  const timeline = new Timeline({
+    clock: new FakeClock(1_000_000),
+    recordings: {
+      list: async () => [{ ...away!, box: 'south', isAway: true }, ...files],
+      broken: async () => [],
+      unheard: () => [],
+    },
+    whyNot: () => null,
+  });
+  assert.equal((await timeline.intervals('door', 100_000, 150_000)).away, undefined);
+  assert.deepEqual((await timeline.intervals('door', 100_000, 200_000)).away, [
+    { box: 'south', startMs: 160_000, endMs: 170_000 },
+  ]);
+});
+
 test('each moment that only a box has that is away is told once, and no other', async () => {
   const spans = fc.array(
     fc.tuple(
