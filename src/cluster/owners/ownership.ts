@@ -436,12 +436,13 @@ export class Ownership {
     return news.length > 0 || hasAnswer;
   }
 
-  /** Whether a camera that is tried has answered just now: so may the others of that box. */
+  /** Whether a camera that is tried has answered just now: so may the others of that box. One that is away again is no more awaited. */
   #noteAnswer(cameraId: string, held: Held): boolean {
-    if (held.hasAnswered || !(held.isReady || this.#cameras!.hasAnswered(cameraId))) return false;
-    held.hasAnswered = true;
-    this.#standIns.proven(held.standsInFor!);
-    return true;
+    const hasAnswered = held.isReady || this.#cameras!.hasAnswered(cameraId);
+    const isNews = hasAnswered && !held.hasAnswered;
+    held.hasAnswered = hasAnswered;
+    if (isNews) this.#standIns.proven(held.standsInFor!);
+    return isNews;
   }
 
   #tellSome(ids: readonly string[], dropped: readonly string[]): void {
