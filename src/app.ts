@@ -113,7 +113,8 @@ const build = async (config: Config, deps: AppDeps, stops: Stops): Promise<Urls>
       list: () => media.registry.stored,
       worksUntilMs: (id) => media.registry.worksUntilMs(id),
       hasAnswered: (id) => media.registry.hasAnswered(id),
-      isToBlame: (id) => media.registry.isToBlame(id),
+      isUnauthorized: (id) => media.registry.isUnauthorized(id),
+      suspicionOf: (id) => media.registry.suspicionOf(id),
       figures: (id) => media.registry.told(id),
     },
   });

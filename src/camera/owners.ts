@@ -11,6 +11,8 @@ export type CameraOwners = {
   relayOf(cameraId: string): OtherBox | null;
   /** What the box that has it tells of it (told-fields.ts); null: nothing yet. */
   figuresOf(cameraId: string): unknown;
+  /** It ended threads at a box that had it lately. */
+  endsThreads(cameraId: string): boolean;
   /** These are this box's from now on, or no more, or another one's than before. */
   readonly changed: Signal<[cameraIds: readonly string[]]>;
   /** Cameras came or went, or one is pinned to another box. */
@@ -32,6 +34,7 @@ export const allCameras = (boxName: string): CameraOwners => ({
   boxOf: () => boxName,
   relayOf: () => null,
   figuresOf: () => null,
+  endsThreads: () => false,
   changed: new Signal(),
   lookSoon: () => {},
 });

@@ -9,6 +9,7 @@ import { keepPasswords } from './camera-url.js';
 import type { Cameras } from './fleet/cameras.js';
 import type { ThreadLosses } from './fleet/fleet.js';
 import type { RingFigures } from './fleet/ring-budget.js';
+import type { Suspicion } from './fleet/suspects.js';
 import { type CameraOwners, whyUnseen } from './owners.js';
 import { type Entry, entryOf, ofSettings } from './registry-entry.js';
 import type { CameraActivity, CameraCondition, CameraEvents, CameraFigures } from './registry-faces.js';
@@ -232,9 +233,14 @@ export class CameraRegistry {
     return this.#deps.cameras.get(id)?.hasAnswered === true;
   }
 
-  /** Whether what ails it is the same at any other box. */
-  isToBlame(id: string): boolean {
-    return this.#deps.cameras.get(id)?.isToBlame === true;
+  /** Whether it refuses the password, which is as wrong at any other box. */
+  isUnauthorized(id: string): boolean {
+    return this.#deps.cameras.get(id)?.isUnauthorized === true;
+  }
+
+  /** Whether it is one that ends this box's threads. */
+  suspicionOf(id: string): Suspicion {
+    return this.#deps.cameras.suspicionOf(id);
   }
 
   /** What the other boxes are told of a camera of this one. */
@@ -409,10 +415,12 @@ export class CameraRegistry {
   }
 
   #sourcesOf(stored: StoredCamera): ReturnType<typeof sourcesOf> {
-    const from = this.#deps.owners.relayOf(stored.id);
+    const { owners } = this.#deps;
+    const from = owners.relayOf(stored.id);
     // What nobody can be asked for isn't shown.
     if (from === null && !this.isHere(stored.id)) return [];
-    return sourcesOf(stored, this.#isOverLimit(stored), from);
+    const sources = sourcesOf(stored, this.#isOverLimit(stored), from);
+    return owners.endsThreads(stored.id) ? sources.map((one) => ({ ...one, endsThreads: true })) : sources;
   }
 
   #isOverLimit({ id, traffic_limit }: StoredCamera): boolean {

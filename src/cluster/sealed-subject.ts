@@ -39,7 +39,7 @@ export class SealedSubject<T> {
     if (connection === null || this.#listening.has(connection)) return;
     try {
       connection.subscribe(this.#options.subject, {
-        // What is refused comes as an error: `BoxesView.isUnheard` tells of it.
+        // What is refused comes as an error: the connection tells of it (nats-link.ts).
         callback: (fault, message) => {
           if (fault === null) this.#hear(message.data);
         },
@@ -54,8 +54,10 @@ export class SealedSubject<T> {
   say(text: string): void {
     const { link, log, sealed } = this.#deps;
     const { subject, sealedAs } = this.#options;
+    const { connection } = link;
+    if (connection === null) return;
     try {
-      link.connection?.publish(subject, sealed.seal(sealedAs, text));
+      connection.publish(subject, sealed.seal(sealedAs, text));
       this.#isRefused = false;
     } catch (thrown) {
       if (!this.#isRefused)

@@ -62,6 +62,10 @@ export class ModelBox {
   readonly unaware = new Set<string>();
   /** What it can't connect. */
   readonly unreachable = new Set<string>();
+  /** Cameras that may end its threads. */
+  readonly suspicions = new Map<string, 'suspected' | 'found_out'>();
+  /** Those that it took knowing that they end threads. */
+  readonly takenAsEnders = new Set<string>();
   /** What it records, but nothing of the file that has just begun is on the disk yet. */
   readonly betweenFiles = new Set<string>();
   /** How often it took each camera. */
@@ -112,6 +116,7 @@ export class ModelBox {
       for (const id of ids)
         if (ownership.has(id)) {
           if (!this.sinceMs.has(id)) this.takes.set(id, (this.takes.get(id) ?? 0) + 1);
+          if (ownership.endsThreads(id)) this.takenAsEnders.add(id);
           this.sinceMs.set(id, this.sinceMs.get(id) ?? clock.monotonicMs());
         } else this.sinceMs.delete(id);
     });
@@ -131,7 +136,8 @@ export class ModelBox {
           ? this.#model.clock.monotonicMs() + SILENT_AFTER_MS
           : null,
       hasAnswered: (id) => this.hasAnswered(id),
-      isToBlame: (id) => this.#model.refusing.has(id),
+      isUnauthorized: (id) => this.#model.refusing.has(id),
+      suspicionOf: (id) => this.suspicions.get(id) ?? 'none',
       figures: () => [this.name],
     });
   }

@@ -30,6 +30,7 @@ export const REPORT: Report = {
       isFailing: false,
       isTrial: false,
       isSilent: false,
+      endsThreads: false,
       figures: ['streaming', 25],
     },
     {
@@ -40,6 +41,7 @@ export const REPORT: Report = {
       isFailing: true,
       isTrial: true,
       isSilent: false,
+      endsThreads: false,
       figures: null,
     },
   ],

@@ -168,3 +168,34 @@ test('a camera that refuses its box is left alone by all others, and goes on the
   await model.pass(5_000);
   assert.deepEqual(unrecorded(model), []);
 });
+
+test("a camera that ends its box's threads is taken by the others knowing that, be it when that box is gone", async () => {
+  const model = await settledModel(5, 12);
+  const { id } = model.cameras[0]!;
+  const owner = model.owners(id)[0]!;
+  owner.unreachable.add(id);
+  owner.suspicions.set(id, 'found_out');
+  await model.pass(20_000);
+  const [taker] = model.owners(id);
+  assert.ok(taker !== undefined && taker !== owner, 'it may be that box');
+  assert.deepEqual([...taker.takenAsEnders], [id]);
+  owner.kill();
+  taker.kill();
+  await model.pass(10_000);
+  const [last] = model.owners(id);
+  assert.deepEqual([...last!.takenAsEnders], [id]);
+});
+
+test('while a box finds out which camera ends its threads no other takes any of them, but for half a minute at most', async () => {
+  const model = await settledModel(3, 12);
+  const owner = model.boxes.find((box) => box.ownership!.count > 1)!;
+  const ids = model.cameras.map(({ id }) => id).filter((id) => owner.ownership!.has(id));
+  for (const id of ids) {
+    owner.unreachable.add(id);
+    owner.suspicions.set(id, 'suspected');
+  }
+  await model.pass(25_000);
+  assert.equal(tookOf(model), 0);
+  await model.pass(20_000);
+  assert.deepEqual(unrecorded(model), []);
+});

@@ -84,7 +84,11 @@ export class DiskLeaver {
         const fault = await judge(thrown, signal);
         if (signal.aborted || (isOfStore(fault) && !mayBeItsOwn(fault))) throw fault;
         this.#skip(place);
-        if (isOfStore(fault)) throw fault;
+        if (isOfStore(fault)) {
+          // It may tell of none of this camera's: those of others leave before these are tried again.
+          this.#cameras.delete(cameraId);
+          throw fault;
+        }
         this.#tellStuck(cameraId, copy, fault);
       }
       if (this.#stuck >= MOST_STUCK) this.#cameras.clear();

@@ -31,6 +31,8 @@ export type CameraSettings = {
   readonly isTrafficLimited?: boolean;
   /** It rests, too, while it is neither recorded nor wanted. */
   readonly isOnDemand?: boolean;
+  /** It ended threads elsewhere: at first it gets one of its own. */
+  readonly endsThreads?: boolean;
 };
 
 const restStateOf = (settings: CameraSettings, isWanted: boolean): RestState | null => {
@@ -49,8 +51,6 @@ export interface CameraSlot {
 export interface CameraPlacement {
   /** Why there is no thread for the camera now, and when to ask again; null: there is one. Asked first. */
   heldOff(cameraId: string): HeldOff | null;
-  /** Whether it has ended threads that it had for itself. */
-  isFoundOut(cameraId: string): boolean;
   slotFor(cameraId: string): CameraSlot;
   /** The camera needs no worker and no ring any more. */
   vacate(cameraId: string): void;
@@ -112,7 +112,7 @@ export class Camera {
   #reconnects = 0;
   #quirks: readonly QuirkName[] = [];
   #hasAnswered = false;
-  #isToBlame = false;
+  #isUnauthorized = false;
 
   constructor(
     settings: CameraSettings,
@@ -164,9 +164,9 @@ export class Camera {
     return this.#hasAnswered;
   }
 
-  /** What ails it is the same wherever it is asked: it refuses the password, or ends the threads that it is in. */
-  get isToBlame(): boolean {
-    return this.#isToBlame;
+  /** It said no to the password when it was asked last. */
+  get isUnauthorized(): boolean {
+    return this.#isUnauthorized;
   }
 
   start(): void {
@@ -211,7 +211,7 @@ export class Camera {
   onPlaying(attempt: number): void {
     if (attempt !== this.#attempt || this.#phase.name !== 'handshake') return;
     this.#hasAnswered = true;
-    this.#isToBlame = false;
+    this.#isUnauthorized = false;
     this.#phase.ticket.leave();
   }
 
@@ -246,8 +246,7 @@ export class Camera {
     this.#streamingSinceMs = null;
     this.#quirks = [];
     this.#hasAnswered = false;
-    this.#isToBlame =
-      fault.code === 'unauthorized' || (fault.code === 'worker_lost' && this.#placement.isFoundOut(this.id));
+    this.#isUnauthorized = fault.code === 'unauthorized';
     this.#show(isRefused ? 'error' : 'reconnecting', fault.message);
     this.#log.warn('camera is away', {
       code: fault.code,
@@ -284,7 +283,7 @@ export class Camera {
     this.#streamingSinceMs = null;
     this.#quirks = [];
     this.#hasAnswered = false;
-    this.#isToBlame = false;
+    this.#isUnauthorized = false;
   }
 
   #begin(): void {
@@ -317,8 +316,6 @@ export class Camera {
 
   #holdOff({ delayMs, reason }: HeldOff): void {
     if (this.#lastError !== reason) this.#log.error('camera is held off', { reason });
-    // Who only waits for a thread may find one elsewhere.
-    this.#isToBlame = this.#placement.isFoundOut(this.id);
     this.#show('error', reason);
     this.#enter({ name: 'waiting', timer: this.#clock.after(delayMs, () => this.#connect()) });
   }

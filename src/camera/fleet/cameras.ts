@@ -15,7 +15,7 @@ import type { CamerasPerWorker } from './packing.js';
 import type { RecordingOffice } from './recording-office.js';
 import { RingBudget, type RingFigures } from './ring-budget.js';
 import { StartGate } from './start-gate.js';
-import { Suspects } from './suspects.js';
+import { Suspects, type Suspicion } from './suspects.js';
 import type { CameraThreadSetup, CameraWorker, SpawnCameraWorker } from './worker-thread.js';
 
 export type CamerasOptions = {
@@ -159,6 +159,11 @@ export class Cameras {
     return this.#seats.get(cameraId)?.camera;
   }
 
+  /** Whether it is one that ends threads. */
+  suspicionOf(cameraId: string): Suspicion {
+    return this.#suspects.of(cameraId);
+  }
+
   /**
    * The camera's ring, where counters and stream facts are read without asking its worker: also while it has none,
    * since the next one takes the ring over.
@@ -236,7 +241,14 @@ export class Cameras {
     const seat = this.#seats.get(settings.id);
     if (seat === undefined) return;
     const { isRecorded: wasRecorded, recordMode: modeBefore, source } = seat.camera.settings;
-    if (source.url !== settings.source.url) this.#suspects.forget(settings.id);
+    if (source.url !== settings.source.url) {
+      this.#suspects.forget(settings.id);
+      if (settings.endsThreads === true) {
+        // Not even its next session may be in the thread that it is in.
+        seat.camera.stop();
+        this.#suspects.suspect(settings.id);
+      }
+    }
     seat.camera.update(settings);
     const isOtherMode = settings.isRecorded && settings.recordMode !== modeBefore;
     if (settings.isRecorded !== wasRecorded || isOtherMode) this.#sendRecord(seat);
@@ -256,6 +268,7 @@ export class Cameras {
   }
 
   #add(settings: CameraSettings): Camera {
+    if (settings.endsThreads === true) this.#suspects.suspect(settings.id);
     const camera = new Camera(settings, {
       clock: this.#clock,
       log: this.#log,
@@ -264,7 +277,6 @@ export class Cameras {
       isWanted: this.#followers.isWanted(settings.id),
       placement: {
         heldOff: (cameraId) => this.#suspects.heldOff(cameraId),
-        isFoundOut: (cameraId) => this.#suspects.isFoundOut(cameraId),
         slotFor: (cameraId) => this.#slotFor(cameraId),
         vacate: (cameraId) => this.#vacate(cameraId),
       },

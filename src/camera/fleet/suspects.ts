@@ -7,6 +7,9 @@ export type Cell = {
   openSinceMs: MonotonicMs | null;
 };
 
+/** `suspected`: it has a thread with few others, or alone, until it is known which one ends it; `found_out`: this one did. */
+export type Suspicion = 'none' | 'suspected' | 'found_out';
+
 /** A camera that gets no thread now. */
 export type HeldOff = { readonly delayMs: number; readonly reason: string };
 
@@ -14,6 +17,8 @@ type Suspect = {
   /** When a thread last died with it. */
   lastDeathMs: MonotonicMs;
   cell: Cell | null;
+  /** It ended threads elsewhere. */
+  readonly isToldOf: boolean;
   /** Threads of its own that it has ended: more than none, and it is found out. */
   ownDeaths: number;
   heldUntilMs: MonotonicMs;
@@ -55,7 +60,7 @@ export class Suspects {
     for (const id of cameraIds) {
       const known = this.#suspects.get(id);
       if (known === undefined) {
-        this.#suspects.set(id, { lastDeathMs: nowMs, cell: null, ownDeaths: 0, heldUntilMs: nowMs });
+        this.#suspects.set(id, unproven(nowMs, false));
         continue;
       }
       const isRecent = nowMs - known.lastDeathMs < WINDOW_MS;
@@ -70,11 +75,24 @@ export class Suspects {
     else this.#halve(again);
   }
 
+  /** It ended threads elsewhere: it gets one of its own, and is found out when that dies. */
+  suspect(cameraId: string): void {
+    if (!this.#suspects.has(cameraId))
+      this.#suspects.set(cameraId, unproven(this.#clock.monotonicMs(), true));
+  }
+
+  of(cameraId: string): Suspicion {
+    const suspect = this.#suspects.get(cameraId);
+    if (suspect === undefined) return 'none';
+    if (suspect.ownDeaths > 0) return 'found_out';
+    return suspect.cell === null ? 'none' : 'suspected';
+  }
+
   /** The thread that the camera has to be in; null: any that is nobody's cell. */
   cellOf(cameraId: string): Cell | null {
     const suspect = this.#suspects.get(cameraId);
     if (suspect === undefined) return null;
-    if (suspect.cell === null && suspect.ownDeaths > 0) this.#confine([cameraId]);
+    if (suspect.cell === null && (suspect.isToldOf || suspect.ownDeaths > 0)) this.#confine([cameraId]);
     return suspect.cell;
   }
 
@@ -90,11 +108,6 @@ export class Suspects {
       delayMs: QUEUE_POLL_MS,
       reason: 'it waits for a thread: this camera, or one beside it, ended theirs',
     };
-  }
-
-  /** Whether it has ended threads that it had for itself. */
-  isFoundOut(cameraId: string): boolean {
-    return (this.#suspects.get(cameraId)?.ownDeaths ?? 0) > 0;
   }
 
   /** Whether somebody is still suspected in there. */
@@ -113,11 +126,12 @@ export class Suspects {
     const nowMs = this.#clock.monotonicMs();
     const isHurried = this.#cells.size > MAX_CELLS;
     const cleared: string[] = [];
-    for (const [id, { lastDeathMs, cell, ownDeaths, heldUntilMs }] of this.#suspects) {
+    for (const [id, { lastDeathMs, cell, isToldOf, ownDeaths, heldUntilMs }] of this.#suspects) {
       const sinceMs = cell === null ? Math.max(lastDeathMs, heldUntilMs) : cell.openSinceMs;
       if (sinceMs === null) continue;
       const { suspectMs, foundMs } = cell !== null && isHurried ? hurried : calm;
-      if (nowMs - sinceMs < (ownDeaths > 0 ? foundMs : suspectMs)) continue;
+      const isKnown = ownDeaths > 0 || (isToldOf && cell === null);
+      if (nowMs - sinceMs < (isKnown ? foundMs : suspectMs)) continue;
       if (cell !== null) cleared.push(id);
       this.forget(id);
     }
@@ -169,6 +183,10 @@ export class Suspects {
     if (isEmpty) this.#cells.delete(cell);
   }
 }
+
+const unproven = (nowMs: MonotonicMs, isToldOf: boolean): Suspect => ({
+  ...{ lastDeathMs: nowMs, cell: null, isToldOf, ownDeaths: 0, heldUntilMs: nowMs },
+});
 
 const convictionOf = (ownDeaths: number, delayMs: number): string => {
   const threads = ownDeaths === 1 ? 'the thread' : `${ownDeaths} threads`;

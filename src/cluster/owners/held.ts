@@ -9,8 +9,8 @@ export type Held = {
   isTrial: boolean;
   /** The box that gets nothing of it just now; null: it is this one's, or is tried for another reason. */
   standsInFor: string | null;
-  /** Of one that is tried: the camera has said that it sends. */
-  hasAnswered: boolean;
+  /** Of one that is tried: when the camera had last said that it sends; null: it never did. */
+  answeredMs: MonotonicMs | null;
   /** Of trials that never work nothing is recorded: written down, they would take the place of what was. */
   isWrittenDown: boolean;
   readonly sinceMs: MonotonicMs;
@@ -21,6 +21,15 @@ export type Held = {
   isReady: boolean;
   isFailing: boolean;
   isSilent: boolean;
+  endsThreads: boolean;
+};
+
+/** What ails it. */
+export type Ailment = {
+  /** It refuses the password: at any box, and many wrong ones lock an account. */
+  readonly isUnauthorized: boolean;
+  /** Which camera ends this box's threads is being found out, or it is this one. */
+  readonly suspicion: 'none' | 'suspected' | 'found_out';
 };
 
 export const heldSince = (
@@ -31,7 +40,7 @@ export const heldSince = (
   isClaimed: false,
   isTrial,
   standsInFor,
-  hasAnswered: false,
+  answeredMs: null,
   isWrittenDown: false,
   sinceMs,
   sinceWallMs,
@@ -40,26 +49,31 @@ export const heldSince = (
   isReady: false,
   isFailing: false,
   isSilent: false,
+  endsThreads: false,
 });
 
 /** `worksUntilMs`: as it says itself; null: not now. True: it is otherwise than before, which others are to hear. */
 export const noteWork = (
   held: Held,
   worksUntilMs: number | null,
-  isToBlame: boolean,
+  { isUnauthorized, suspicion }: Ailment,
   nowMs: MonotonicMs,
 ): boolean => {
-  const { isReady, isFailing, isSilent } = held;
+  const { isReady, isFailing, isSilent, endsThreads } = held;
   // A file ends, and the first of the next one is not on the disk yet: that is no end of it.
   held.worksUntilMs = worksUntilMs ?? held.worksUntilMs;
   held.isReady = nowMs < held.worksUntilMs;
   if (held.isReady) held.workedMs = nowMs;
-  held.isFailing = !isToBlame && nowMs - (held.workedMs ?? held.sinceMs) >= GIVE_UP_MS;
-  held.isSilent = !isToBlame && !held.isReady && !held.isTrial && held.workedMs !== null;
-  return isReady !== held.isReady || isFailing !== held.isFailing || isSilent !== held.isSilent;
+  held.isFailing = !isUnauthorized && nowMs - (held.workedMs ?? held.sinceMs) >= GIVE_UP_MS;
+  const worksNoMore = !held.isReady && !held.isTrial && held.workedMs !== null;
+  // Others would lose threads to those that are innocent beside the one that isn't.
+  held.isSilent = worksNoMore && !isUnauthorized && suspicion !== 'suspected';
+  held.endsThreads = suspicion === 'found_out';
+  const isAlike = isReady === held.isReady && endsThreads === held.endsThreads;
+  return !isAlike || isFailing !== held.isFailing || isSilent !== held.isSilent;
 };
 
 export const rowOf = (cameraId: string, held: Held, figures: unknown): HeldRow => {
-  const { epoch, isClaimed, isReady, isFailing, isTrial, isSilent } = held;
-  return { cameraId, epoch, isClaimed, isReady, isFailing, isTrial, isSilent, figures };
+  const { epoch, isClaimed, isReady, isFailing, isTrial, isSilent, endsThreads } = held;
+  return { cameraId, epoch, isClaimed, isReady, isFailing, isTrial, isSilent, endsThreads, figures };
 };

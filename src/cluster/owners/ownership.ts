@@ -1,4 +1,4 @@
-import type { Clock, Timer } from '../../base/clock.js';
+import type { Clock, MonotonicMs, Timer } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import { Signal } from '../../base/signal.js';
 import type { OtherBox } from '../../relay/receive/pull.js';
@@ -10,33 +10,16 @@ import type { Claims } from './claims.js';
 import { Health } from './health.js';
 import { type Held, heldSince, noteWork, rowOf } from './held.js';
 import { HeldBook } from './held-book.js';
+import type { OwnedCameras } from './owned-cameras.js';
 import type { HeldRow, Report } from './report.js';
 import { type HeldElsewhere, isRather, Reports } from './reports.js';
 import { SecondChoice } from './second-choice.js';
 import { Shares } from './shares.js';
 import { StandIns } from './stand-ins.js';
+import { ThreadEnders } from './thread-enders.js';
 import { Turn } from './turn.js';
 import { isTrying, type Own, type Theirs, verdictOf } from './verdict.js';
 import { Wakefulness } from './wakefulness.js';
-
-/** The cameras of this box's configuration, and what becomes of those that it has. */
-export type OwnedCameras = {
-  list(): Iterable<{ readonly id: string; readonly box: string | null }>;
-  /**
-   * Until when its pictures count as being on the disk or, where none are to be, there, if no more come; or it is not to be
-   * connected. Null: that isn't so now.
-   */
-  worksUntilMs(cameraId: string): number | null;
-  /** Whether it has said there that it sends. */
-  hasAnswered(cameraId: string): boolean;
-  /**
-   * What ails it is the same at any box, and others are to leave it alone: it refuses the password, and many wrong ones lock an
-   * account; or it ends threads, which it would share there with others.
-   */
-  isToBlame(cameraId: string): boolean;
-  /** What is shown of it. */
-  figures(cameraId: string): readonly unknown[];
-};
 
 export type OwnershipOptions = { readonly box: string; readonly boot: string; readonly lostMs: number };
 
@@ -100,6 +83,7 @@ export class Ownership {
   readonly #claimed = new Set<string>();
   readonly #shares = new Shares();
   readonly #relays = new AskedRelays();
+  readonly #enders: ThreadEnders;
   #whenEmpty: (() => void) | null = null;
 
   constructor(options: OwnershipOptions, deps: OwnershipDeps) {
@@ -112,6 +96,7 @@ export class Ownership {
     this.#second = new SecondChoice(deps.clock);
     this.#standIns = new StandIns(deps.clock);
     this.#turn = new Turn(deps.clock);
+    this.#enders = new ThreadEnders(deps.clock);
     this.#claiming = new Claiming({
       ...{ clock: deps.clock, log: deps.log, claims: deps.claims, by: options },
       isWanted: (cameraId) => {
@@ -167,6 +152,11 @@ export class Ownership {
   /** What the box tells of it that has it; null: nothing. */
   figuresOf(cameraId: string): unknown {
     return this.#bestElsewhere(cameraId)?.row.figures ?? null;
+  }
+
+  /** It did at a box that had it lately: whoever takes it gives it a thread of its own. */
+  endsThreads(cameraId: string): boolean {
+    return this.#enders.has(cameraId);
   }
 
   /** Of all cameras: those that no box has, and those that more than one has. */
@@ -251,6 +241,7 @@ export class Ownership {
       const held = this.#held.get(id);
       if (held !== undefined) heldCount += 1;
       const theirs = this.#reports.of(id);
+      if (held?.endsThreads === true || theirs.some(({ row }) => row.endsThreads)) this.#enders.add(id);
       const isWinner = this.#shares.winnerOf(id, box) === this.#options.box;
       const verdict = verdictOf(own, isWinner, held ?? null, theirs);
       const isBack = this.#mayBeBack.has(id);
@@ -422,27 +413,29 @@ export class Ownership {
   /** Whoever waits for that hears of it at once. Whether there was any. */
   #tellReady(): boolean {
     const nowMs = this.#deps.clock.monotonicMs();
+    const cameras = this.#cameras!;
     const news: string[] = [];
     let hasAnswer = false;
     this.#health = new Health();
     for (const [id, held] of this.#held) {
-      const isToBlame = this.#cameras!.isToBlame(id);
-      if (noteWork(held, this.#cameras!.worksUntilMs(id), isToBlame, nowMs)) news.push(id);
+      const ailment = { isUnauthorized: cameras.isUnauthorized(id), suspicion: cameras.suspicionOf(id) };
+      if (noteWork(held, cameras.worksUntilMs(id), ailment, nowMs)) news.push(id);
       if (held.isReady && !held.isWrittenDown) this.#writeDown(id, held);
-      if (held.isTrial && held.standsInFor !== null) hasAnswer = this.#noteAnswer(id, held) || hasAnswer;
+      if (held.isTrial && held.standsInFor !== null)
+        hasAnswer = this.#noteAnswer(id, held, nowMs) || hasAnswer;
       this.#health.count(held, 1);
     }
     if (news.length > 0) this.#tellSome(news, []);
     return news.length > 0 || hasAnswer;
   }
 
-  /** Whether a camera that is tried has answered just now: so may the others of that box. One that is away again is no more awaited. */
-  #noteAnswer(cameraId: string, held: Held): boolean {
-    const hasAnswered = held.isReady || this.#cameras!.hasAnswered(cameraId);
-    const isNews = hasAnswered && !held.hasAnswered;
-    held.hasAnswered = hasAnswered;
-    if (isNews) this.#standIns.proven(held.standsInFor!);
-    return isNews;
+  /** Whether a camera that is tried has answered for the first time: so may the others of that box. */
+  #noteAnswer(cameraId: string, held: Held, nowMs: MonotonicMs): boolean {
+    if (!(held.isReady || this.#cameras!.hasAnswered(cameraId))) return false;
+    const isFirst = held.answeredMs === null;
+    held.answeredMs = nowMs;
+    if (isFirst) this.#standIns.proven(held.standsInFor!);
+    return isFirst;
   }
 
   #tellSome(ids: readonly string[], dropped: readonly string[]): void {

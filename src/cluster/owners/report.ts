@@ -16,6 +16,8 @@ export type HeldRow = {
   readonly isTrial: boolean;
   /** It worked, and nothing comes of it now. */
   readonly isSilent: boolean;
+  /** It ended threads that it had for itself: whoever takes it is to give it one. */
+  readonly endsThreads: boolean;
   /** What it shows of the camera; null: not told with this. Others are put in their place each second. */
   figures: unknown;
 };
@@ -44,13 +46,15 @@ const READY = 2;
 const FAILING = 4;
 const TRIAL = 8;
 const SILENT = 16;
+const ENDS_THREADS = 32;
 
-const flagsOf = ({ isClaimed, isReady, isFailing, isTrial, isSilent }: HeldRow): number =>
+const flagsOf = ({ isClaimed, isReady, isFailing, isTrial, isSilent, endsThreads }: HeldRow): number =>
   (isClaimed ? CLAIMED : 0) |
   (isReady ? READY : 0) |
   (isFailing ? FAILING : 0) |
   (isTrial ? TRIAL : 0) |
-  (isSilent ? SILENT : 0);
+  (isSilent ? SILENT : 0) |
+  (endsThreads ? ENDS_THREADS : 0);
 
 export const reportBytes = ({ box, boot, seq, part, rows, dropped }: Report): Buffer => {
   const told = rows.map((row) => [
@@ -79,6 +83,7 @@ const rowOf = (value: unknown): HeldRow | null => {
     isFailing: (flags & FAILING) !== 0,
     isTrial: (flags & TRIAL) !== 0,
     isSilent: (flags & SILENT) !== 0,
+    endsThreads: (flags & ENDS_THREADS) !== 0,
   };
 };
 

@@ -51,7 +51,8 @@ const isOther = (before: HeldRow, after: HeldRow): boolean =>
   before.isReady !== after.isReady ||
   before.isFailing !== after.isFailing ||
   before.isTrial !== after.isTrial ||
-  before.isSilent !== after.isSilent;
+  before.isSilent !== after.isSilent ||
+  before.endsThreads !== after.endsThreads;
 
 const areAlike = (a: unknown, b: unknown): boolean =>
   Array.isArray(a) &&

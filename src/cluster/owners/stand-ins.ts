@@ -14,8 +14,8 @@ const NEEDLESS_MS = 15_000;
 export type StandIn = {
   /** The box that has it. */
   readonly standsInFor: string | null;
-  /** The camera has said that it sends. */
-  readonly hasAnswered: boolean;
+  /** When the camera had last said that it sends; null: it never did. */
+  readonly answeredMs: number | null;
 };
 
 /**
@@ -65,8 +65,8 @@ export class StandIns {
     const nowMs = this.#clock.monotonicMs();
     const trying = new Map<string, number>();
     let canaries = 0;
-    for (const { standsInFor: box, hasAnswered } of under) {
-      if (box === null || hasAnswered) continue;
+    for (const { standsInFor: box, answeredMs } of under) {
+      if (box === null || answeredMs !== null) continue;
       trying.set(box, (trying.get(box) ?? 0) + 1);
       canaries += 1;
     }

@@ -9,8 +9,8 @@ export type Mine = {
   readonly isTrial: boolean;
   /** The box that gets nothing of it just now; null: it is tried for no such reason. */
   readonly standsInFor: string | null;
-  /** Of one that is tried: the camera has said that it sends. */
-  readonly hasAnswered: boolean;
+  /** Of one that is tried: when the camera had last said that it sends; null: it never did. */
+  readonly answeredMs: number | null;
   readonly sinceMs: number;
   /** When it was last seen working; null: never. */
   readonly workedMs: number | null;
@@ -45,6 +45,8 @@ export const GIVE_UP_MS = 30_000;
 /** One that was silent elsewhere only: there it may send again. Where it has answered, a keyframe may come yet. */
 export const STAND_IN_MS = 8_000;
 const KEYFRAME_MS = 8_000;
+/** Where it was lost since, it may be back so soon. */
+const BACK_MS = 2_000;
 /** Where it was silent for less than that it stays. */
 const SETTLE_MS = 12_000;
 
@@ -90,7 +92,8 @@ const whereTried = (isWinner: boolean, mine: Mine, theirs: readonly Theirs[], ow
   }
   if (isWinner && others.length === 0) return 'keep';
   if (mine.standsInFor === null) return heldMs >= GIVE_UP_MS ? 'give_up' : 'stay';
-  const mostMs = STAND_IN_MS + (mine.hasAnswered ? KEYFRAME_MS : 0);
+  const isAnswering = mine.answeredMs !== null && own.nowMs - mine.answeredMs < BACK_MS;
+  const mostMs = STAND_IN_MS + (isAnswering ? KEYFRAME_MS : 0);
   return heldMs >= mostMs || mine.workedMs !== null ? 'give_up' : 'stay';
 };
 

@@ -454,3 +454,18 @@ test('one that the store does not tell of stays on the disk, and holds up no oth
   rig.copier.expire({ ...expiryOf(['door']), localBeforeMs: START_MS + 2 * MINUTE_MS });
   await until('it has left the disk', () => !existsSync(rig.pathOf('door', first)));
 });
+
+test('a camera of which the store tells nothing holds up none of the others', { skip }, async (t) => {
+  const store = await Versitygw.start(t);
+  const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
+  const minutes = Array.from({ length: 40 }, (_, minute) => minute);
+  const [held, others] = [minutes.map((minute) => rig.record('door', minute)), [rig.record('yard', 0)]];
+  rig.start({ via: between });
+  await rig.untilIdle();
+  between.fate = (method, target) => (method === 'HEAD' && target.includes('/door/') ? refused : 'pass');
+  rig.copier.expire({ ...expiryOf(['door', 'yard']), localBeforeMs: START_MS + HOUR_MS });
+  await until('those of another camera have left the disk', () =>
+    others.every((name) => !existsSync(rig.pathOf('yard', name))),
+  );
+  assert.ok(held.every((name) => existsSync(rig.pathOf('door', name))));
+});

@@ -18,7 +18,7 @@ const setUp = (initial: CameraSettings = settings) => {
   const clock = new FakeClock();
   const calls: string[] = [];
   const records: string[] = [];
-  const placement: { heldOff: HeldOff | null; isFoundOut: boolean } = { heldOff: null, isFoundOut: false };
+  const placement: { heldOff: HeldOff | null } = { heldOff: null };
   const camera = new Camera(initial, {
     clock,
     log: createLogger((level, message, fields) =>
@@ -27,7 +27,6 @@ const setUp = (initial: CameraSettings = settings) => {
     gate: new StartGate(clock),
     placement: {
       heldOff: () => placement.heldOff,
-      isFoundOut: () => placement.isFoundOut,
       slotFor: () => ({
         connect: (attempt, source) => calls.push(`connect ${attempt} ${source.transport}`),
         disconnect: () => calls.push('disconnect'),
@@ -143,41 +142,21 @@ test('a camera that refuses us is in error, and asked slower', () => {
   assert.equal(camera.status().state, 'error', 'trying again is no news until it works');
 });
 
-test('a password that is refused is wrong everywhere, as long as it is refused; where a thread lacks, that is no word of the camera', () => {
-  const { camera, clock, placement } = setUp();
+test('only a password that is refused counts as that, and no longer than it is', () => {
+  const { camera, clock, calls, placement } = setUp();
   camera.start();
   camera.onEnded(1, { code: 'not_found', message: 'no such stream' });
-  assert.deepEqual([camera.status().state, camera.isToBlame], ['error', false]);
+  assert.deepEqual([camera.status().state, camera.isUnauthorized], ['error', false]);
   clock.advance(60_000);
   camera.onEnded(2, refused);
-  assert.equal(camera.isToBlame, true);
+  assert.equal(camera.isUnauthorized, true);
   placement.heldOff = { delayMs: 5_000, reason: 'it waits for a thread' };
   clock.advance(600_000);
-  assert.deepEqual([camera.status().state, camera.isToBlame], ['error', false]);
-});
-
-test('a camera that ends its threads is to blame until it plays, or is away for another reason', () => {
-  const { camera, clock, placement } = setUp();
-  camera.start();
-  camera.onWorkerLost();
-  assert.equal(camera.isToBlame, false, 'it may have been another one of that thread');
-  clock.advance(250);
-  placement.isFoundOut = true;
-  placement.heldOff = { delayMs: 60_000, reason: 'it ended its thread' };
-  camera.onWorkerLost();
-  assert.equal(camera.isToBlame, true, 'at once: others take it from a box within a second');
-  clock.advance(10_000);
-  assert.deepEqual([camera.status().state, camera.isToBlame], ['error', true]);
+  assert.deepEqual([camera.status().state, camera.isUnauthorized], ['error', true], 'nobody asked it since');
   placement.heldOff = null;
-  clock.advance(60_000);
-  assert.equal(camera.isToBlame, true, 'it is tried');
-  camera.onPlaying(4);
-  assert.equal(camera.isToBlame, false);
-  camera.onWorkerLost();
-  assert.equal(camera.isToBlame, true);
-  clock.advance(60_000);
-  camera.onEnded(5, lost);
-  assert.equal(camera.isToBlame, false, 'it is away: that may be another one elsewhere');
+  clock.advance(5_000);
+  camera.onPlaying(Number(calls.at(-1)?.split(' ')[1]));
+  assert.equal(camera.isUnauthorized, false);
 });
 
 test('news of an attempt that is over changes nothing', () => {

@@ -24,11 +24,10 @@ test('a camera that ends its thread again and again is found among 128 and held 
     /^this camera ended the thread that it had for itself; it is tried again in \d+ s$/,
   );
   assert.ok(deaths <= 9, `${deaths} deaths`);
-  const blamed = many(128).filter(({ id }) => cameras.get(id)!.isToBlame);
+  const foundOut = many(128).filter(({ id }) => cameras.suspicionOf(id) === 'found_out');
   assert.deepEqual(
-    blamed.map(({ id }) => id),
+    foundOut.map(({ id }) => id),
     [killer],
-    'other boxes are to leave alone this one only',
   );
   assert.ok(mostThreads <= 9, `${mostThreads} threads`);
   const connected = (): number => running().reduce((sum, puppet) => sum + puppet.sessions().length, 0);
@@ -40,6 +39,26 @@ test('a camera that ends its thread again and again is found among 128 and held 
   assert.ok(
     records.some(({ message, fields }) => message === 'camera is held off' && fields['camera_id'] === killer),
   );
+});
+
+test('a camera that ended threads elsewhere shares none here, and is found out with its first', () => {
+  const { cameras, puppetOf, pass } = setUp();
+  cameras.replaceAll(many(20));
+  cameras.set(
+    cameraSettings('camera-7', { source: { url: 'rtsp://camera-7/2', transport: 'tcp' }, endsThreads: true }),
+  );
+  cameras.set(cameraSettings('new', { endsThreads: true }));
+  pass(3);
+  for (const id of ['camera-7', 'new']) {
+    assert.deepEqual(puppetOf(id).camerasOpen(), [id]);
+    assert.equal(cameras.suspicionOf(id), 'suspected');
+  }
+  puppetOf('new').die();
+  pass(3);
+  assert.deepEqual([cameras.suspicionOf('new'), cameras.get('new')!.status().state], ['found_out', 'error']);
+  pass(6 * 60);
+  assert.equal(cameras.suspicionOf('camera-7'), 'none', 'its thread lives');
+  assert.ok(puppetOf('camera-7').camerasOpen().length > 1);
 });
 
 test('those of a second crash that were not in the first one are no suspects', () => {
