@@ -420,7 +420,9 @@ export class CameraRegistry {
     // What nobody can be asked for isn't shown.
     if (from === null && !this.isHere(stored.id)) return [];
     const sources = sourcesOf(stored, this.#isOverLimit(stored), from);
-    return owners.endsThreads(stored.id) ? sources.map((one) => ({ ...one, endsThreads: true })) : sources;
+    // What another box has read of it ends none.
+    const endsThreads = from === null && owners.endsThreads(stored.id);
+    return endsThreads ? sources.map((one) => ({ ...one, endsThreads })) : sources;
   }
 
   #isOverLimit({ id, traffic_limit }: StoredCamera): boolean {

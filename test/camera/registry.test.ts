@@ -292,6 +292,26 @@ test('of a camera that another box has it is said why its pictures are not to be
   unfollow();
 });
 
+test('a camera that ended threads elsewhere gets one of its own when it is this box that has it', async (t) => {
+  const relay = { box: 'b', host: '10.0.0.2', port: 7440 };
+  const where = { isHere: false };
+  const owners = {
+    ...allCameras('box'),
+    has: (id: string) => where.isHere || id !== 'door',
+    boxOf: () => 'b',
+    relayOf: () => (where.isHere ? null : relay),
+    endsThreads: (id: string) => id === 'door',
+  };
+  const { registry, cameras } = setUp(t, undefined, undefined, owners);
+  await registry.create(stored('door'));
+  const unfollow = cameras.follow('door', () => {});
+  assert.equal(registry.suspicionOf('door'), 'none', 'that box has read it');
+  where.isHere = true;
+  owners.changed.emit(['door']);
+  assert.equal(registry.suspicionOf('door'), 'suspected');
+  unfollow();
+});
+
 test('the revision changes with whatever a view shows, and with nothing else', async (t) => {
   const { clock, registry, stream } = setUp(t);
   await registry.create(stored('a'));
