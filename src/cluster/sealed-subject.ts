@@ -39,7 +39,7 @@ export class SealedSubject<T> {
     if (connection === null || this.#listening.has(connection)) return;
     try {
       connection.subscribe(this.#options.subject, {
-        // What is refused comes as an error: the connection tells of it (nats-link.ts).
+        // What is refused comes as an error: the connection's log, or `BoxesView.isUnheard`, tells of it.
         callback: (fault, message) => {
           if (fault === null) this.#hear(message.data);
         },

@@ -308,7 +308,7 @@ test('a camera that ended threads elsewhere gets one of its own when it is this 
   assert.equal(registry.suspicionOf('door'), 'none', 'that box has read it');
   where.isHere = true;
   owners.changed.emit(['door']);
-  assert.equal(registry.suspicionOf('door'), 'suspected');
+  assert.equal(registry.suspicionOf('door'), 'ends_threads');
   unfollow();
 });
 

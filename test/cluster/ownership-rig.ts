@@ -63,7 +63,7 @@ export class ModelBox {
   /** What it can't connect. */
   readonly unreachable = new Set<string>();
   /** Cameras that may end its threads. */
-  readonly suspicions = new Map<string, 'suspected' | 'found_out'>();
+  readonly suspicions = new Map<string, 'suspected' | 'ends_threads'>();
   /** Those that it took knowing that they end threads. */
   readonly takenAsEnders = new Set<string>();
   /** What it records, but nothing of the file that has just begun is on the disk yet. */

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { inflateRawSync } from 'node:zlib';
 import { beatOf } from '../../src/cluster/boxes/beat.js';
 import { keyName, keyOfName } from '../../src/cluster/key-names.js';
-import { reportOf } from '../../src/cluster/owners/report.js';
+import { reportBytes, reportOf } from '../../src/cluster/owners/report.js';
 import { WireReader } from '../../src/relay/wire/reader.js';
 import { readDescribed, readEnd, readHello, readWelcome } from '../../src/relay/wire/texts.js';
 import { SharedRecords } from '../../src/store/shared/shared-records.js';
@@ -105,3 +106,11 @@ for (const name of readdirSync(FOLDER)) {
     for (const kind of ['alive', 'seen'] as const) assert.equal(after.relay[kind], before.relay[kind]);
   });
 }
+
+test('that a camera ends threads is told by a bit that boxes of the version before pass over', () => {
+  const [row] = promised.REPORT.rows;
+  const bytes = reportBytes({ ...promised.REPORT, rows: [{ ...row!, endsThreads: true }] });
+  const { rows } = JSON.parse(inflateRawSync(bytes).toString()) as { rows: [[string, number, number]] };
+  assert.equal(rows[0][2], 1 | 2 | 32);
+  assert.equal(reportOf(bytes)?.rows[0]?.endsThreads, true);
+});

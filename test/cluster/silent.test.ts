@@ -174,7 +174,7 @@ test("a camera that ends its box's threads is taken by the others knowing that, 
   const { id } = model.cameras[0]!;
   const owner = model.owners(id)[0]!;
   owner.unreachable.add(id);
-  owner.suspicions.set(id, 'found_out');
+  owner.suspicions.set(id, 'ends_threads');
   await model.pass(20_000);
   const [taker] = model.owners(id);
   assert.ok(taker !== undefined && taker !== owner, 'it may be that box');
@@ -198,4 +198,41 @@ test('while a box finds out which camera ends its threads no other takes any of 
   assert.equal(tookOf(model), 0);
   await model.pass(20_000);
   assert.deepEqual(unrecorded(model), []);
+});
+
+test('a camera that comes under suspicion while another box stands in stays no less, and comes back no sooner', async () => {
+  const model = await settledModel(3, 12);
+  const { id } = model.cameras[0]!;
+  const owner = model.owners(id)[0]!;
+  owner.unreachable.add(id);
+  await model.pass(6_000);
+  assert.ok(model.owners(id).some((box) => box !== owner && box.isReady(id)));
+  owner.suspicions.set(id, 'suspected');
+  await model.pass(4_000);
+  assert.ok(model.owners(id).includes(owner), 'it may work there again');
+  await model.pass(10_000);
+  const [taker] = model.owners(id);
+  assert.notEqual(taker, owner);
+  owner.unreachable.clear();
+  owner.suspicions.clear();
+  await model.pass(5 * 60_000);
+  assert.deepEqual(model.owners(id), [taker]);
+  await model.pass(6 * 60_000);
+  assert.deepEqual(model.owners(id), [owner]);
+});
+
+test('a box whose threads die takes none from others meanwhile, though it is not known which camera it is', async () => {
+  const model = await settledModel(3, 24);
+  const [sick, other, third] = model.boxes;
+  for (const { id } of model.cameras)
+    if (sick!.ownership!.has(id)) {
+      sick!.unreachable.add(id);
+      sick!.suspicions.set(id, 'suspected');
+    }
+  await model.pass(3_000);
+  for (const { id } of model.cameras)
+    if (other!.ownership!.has(id)) for (const box of [other!, third!]) box.unreachable.add(id);
+  for (const { takes } of model.boxes) takes.clear();
+  await model.pass(15_000);
+  assert.equal(sick!.takes.size, 0);
 });

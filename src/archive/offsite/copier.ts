@@ -205,6 +205,8 @@ export class Copier {
     for (const cameraId of cameraIds) if (!this.#notes.kept.has(cameraId)) this.#lists.want(cameraId);
     this.#otherLists?.know(cameraIds);
     this.#leaver.begin(localBeforeMs, new EraOrder(eras), this.#notes.kept.keys());
+    // Those of which it didn't tell come last now.
+    this.#patience.forget(LEAVING);
     this.#isDirty = true;
     this.#departures.expire(expiry);
     this.#departures.removeBare(new Set(cameraIds));

@@ -44,6 +44,8 @@ export class DiskLeaver {
   readonly #deps: DiskLeaverDeps;
   /** Cameras that are yet to be looked at. */
   readonly #cameras = new Set<string>();
+  /** Those of which the store told nothing the last time. */
+  readonly #refused = new Set<string>();
   readonly #patience = new Patience(FIRST_SKIP_MS, LONGEST_SKIP_MS);
   #beforeMs: number | null = null;
   #order: EraOrder | null = null;
@@ -63,7 +65,10 @@ export class DiskLeaver {
     if (this.#stuck === 0) this.#isTold = false;
     this.#stuck = 0;
     this.#cameras.clear();
-    if (beforeMs !== null) for (const cameraId of cameraIds) this.#cameras.add(cameraId);
+    if (beforeMs === null) return;
+    const ids = [...cameraIds];
+    for (const cameraId of ids) if (!this.#refused.has(cameraId)) this.#cameras.add(cameraId);
+    for (const cameraId of ids) this.#cameras.add(cameraId);
   }
 
   /** Some of one camera's; the camera, null where there is none left. */
@@ -85,14 +90,17 @@ export class DiskLeaver {
         if (signal.aborted || (isOfStore(fault) && !mayBeItsOwn(fault))) throw fault;
         this.#skip(place);
         if (isOfStore(fault)) {
-          // It may tell of none of this camera's: those of others leave before these are tried again.
+          // It may tell of none of this camera's: those of others leave before.
+          this.#refused.add(cameraId);
           this.#cameras.delete(cameraId);
+          this.#cameras.add(cameraId);
           throw fault;
         }
         this.#tellStuck(cameraId, copy, fault);
       }
       if (this.#stuck >= MOST_STUCK) this.#cameras.clear();
     }
+    if (due.length > 0) this.#refused.delete(cameraId);
     if (due.length <= FILES_A_STEP) this.#cameras.delete(cameraId);
     return cameraId;
   }

@@ -207,6 +207,7 @@ export class Cameras {
     const seat = this.#seats.get(cameraId);
     if (seat === undefined) return;
     seat.camera.stop();
+    this.#suspects.forget(cameraId);
     this.#seats.delete(cameraId);
     this.#followers.onRemoved(cameraId);
   }
@@ -241,14 +242,11 @@ export class Cameras {
     const seat = this.#seats.get(settings.id);
     if (seat === undefined) return;
     const { isRecorded: wasRecorded, recordMode: modeBefore, source } = seat.camera.settings;
-    if (source.url !== settings.source.url) {
-      this.#suspects.forget(settings.id);
-      if (settings.endsThreads === true) {
-        // Not even its next session may be in the thread that it is in.
-        seat.camera.stop();
-        this.#suspects.suspect(settings.id);
-      }
-    }
+    const isAnother = source.url !== settings.source.url;
+    if (isAnother) this.#suspects.forget(settings.id);
+    // Not even its next session may be in the thread that it is in.
+    if (isAnother && settings.endsThreads === true && seat.host !== null) this.#moveOut(seat);
+    if (settings.endsThreads === true) this.#suspects.suspect(settings.id);
     seat.camera.update(settings);
     const isOtherMode = settings.isRecorded && settings.recordMode !== modeBefore;
     if (settings.isRecorded !== wasRecorded || isOtherMode) this.#sendRecord(seat);
@@ -356,10 +354,18 @@ export class Cameras {
     if (moving !== undefined) left.worker?.send({ type: 'disconnect', cameraId: moving });
   }
 
+  /** Its ring goes along, into the thread that it gets next. */
+  #moveOut(seat: Seat): void {
+    this.#leaveHost(seat, false);
+    this.#setMetadata(seat, false);
+    seat.openAttempt = null;
+  }
+
   #vacate(cameraId: string): void {
     const seat = this.#seats.get(cameraId)!;
     this.#leaveHost(seat, true);
     this.#suspects.forget(cameraId);
+    if (seat.camera.settings.endsThreads === true) this.#suspects.suspect(cameraId);
     this.#setMetadata(seat, false);
     seat.isMetadataHeldOff = false;
     seat.openAttempt = null;

@@ -3,12 +3,14 @@ import type { Clock, MonotonicMs } from '../../base/clock.js';
 /** Cameras that share a thread which no other camera may enter. */
 export type Cell = {
   readonly members: ReadonlySet<string>;
+  /** One that ended threads elsewhere is alone in it. */
+  readonly isToldOf: boolean;
   /** Since when its thread is tried out; null: there is no room for it yet. */
   openSinceMs: MonotonicMs | null;
 };
 
-/** `suspected`: it has a thread with few others, or alone, until it is known which one ends it; `found_out`: this one did. */
-export type Suspicion = 'none' | 'suspected' | 'found_out';
+/** `suspected`: threads died with it just now, and it is being found out which camera that was; `ends_threads`: this one, here or elsewhere. */
+export type Suspicion = 'none' | 'suspected' | 'ends_threads';
 
 /** A camera that gets no thread now. */
 export type HeldOff = { readonly delayMs: number; readonly reason: string };
@@ -18,7 +20,7 @@ type Suspect = {
   lastDeathMs: MonotonicMs;
   cell: Cell | null;
   /** It ended threads elsewhere. */
-  readonly isToldOf: boolean;
+  isToldOf: boolean;
   /** Threads of its own that it has ended: more than none, and it is found out. */
   ownDeaths: number;
   heldUntilMs: MonotonicMs;
@@ -32,6 +34,10 @@ const calm = { suspectMs: WINDOW_MS, foundMs: 60 * 60_000 };
 const hurried = { suspectMs: 60_000, foundMs: 5 * 60_000 };
 /** Threads for suspects at a time: each costs 5 to 8 MB. Enough to find one of 128 by halves, whom nobody waits for. */
 const MAX_CELLS = 8;
+/** The same for those that ended threads elsewhere: whoever is sought here waits for none of them. */
+const MAX_TOLD_CELLS = 32;
+/** Threads that die one after the other do so within this time. */
+const SEARCH_MS = 20_000;
 /** One that was found out waits this long for its next thread, then twice as long each time. */
 const FIRST_HOLD_MS = 60_000;
 const MAX_HOLD_MS = 15 * 60_000;
@@ -75,17 +81,22 @@ export class Suspects {
     else this.#halve(again);
   }
 
-  /** It ended threads elsewhere: it gets one of its own, and is found out when that dies. */
+  /** It ended threads elsewhere: the next one that it gets is its own. */
   suspect(cameraId: string): void {
-    if (!this.#suspects.has(cameraId))
-      this.#suspects.set(cameraId, unproven(this.#clock.monotonicMs(), true));
+    const known = this.#suspects.get(cameraId);
+    if (known === undefined) this.#suspects.set(cameraId, unproven(this.#clock.monotonicMs(), true));
+    else if (!known.isToldOf) {
+      this.#leaveCell(cameraId);
+      known.isToldOf = true;
+    }
   }
 
   of(cameraId: string): Suspicion {
     const suspect = this.#suspects.get(cameraId);
     if (suspect === undefined) return 'none';
-    if (suspect.ownDeaths > 0) return 'found_out';
-    return suspect.cell === null ? 'none' : 'suspected';
+    if (suspect.isToldOf || suspect.ownDeaths > 0) return 'ends_threads';
+    const isSought = suspect.cell !== null && this.#clock.monotonicMs() - suspect.lastDeathMs < SEARCH_MS;
+    return isSought ? 'suspected' : 'none';
   }
 
   /** The thread that the camera has to be in; null: any that is nobody's cell. */
@@ -124,14 +135,12 @@ export class Suspects {
   /** Clears those that have done nothing for long enough; answers who leaves a thread of suspects. */
   clear(): string[] {
     const nowMs = this.#clock.monotonicMs();
-    const isHurried = this.#cells.size > MAX_CELLS;
     const cleared: string[] = [];
     for (const [id, { lastDeathMs, cell, isToldOf, ownDeaths, heldUntilMs }] of this.#suspects) {
       const sinceMs = cell === null ? Math.max(lastDeathMs, heldUntilMs) : cell.openSinceMs;
       if (sinceMs === null) continue;
-      const { suspectMs, foundMs } = cell !== null && isHurried ? hurried : calm;
-      const isKnown = ownDeaths > 0 || (isToldOf && cell === null);
-      if (nowMs - sinceMs < (isKnown ? foundMs : suspectMs)) continue;
+      const { suspectMs, foundMs } = cell !== null && this.#isCrowded(cell.isToldOf) ? hurried : calm;
+      if (nowMs - sinceMs < (isToldOf || ownDeaths > 0 ? foundMs : suspectMs)) continue;
       if (cell !== null) cleared.push(id);
       this.forget(id);
     }
@@ -159,7 +168,8 @@ export class Suspects {
   }
 
   #confine(cameraIds: readonly string[]): void {
-    const cell: Cell = { members: new Set(cameraIds), openSinceMs: null };
+    const isToldOf = cameraIds.every((id) => this.#suspects.get(id)?.isToldOf === true);
+    const cell: Cell = { members: new Set(cameraIds), isToldOf, openSinceMs: null };
     this.#cells.add(cell);
     for (const id of cameraIds) {
       const suspect = this.#suspects.get(id);
@@ -169,9 +179,17 @@ export class Suspects {
 
   #open(cell: Cell): boolean {
     if (cell.openSinceMs !== null) return true;
-    if ([...this.#cells].indexOf(cell) >= MAX_CELLS) return false;
+    if (this.#cellsOf(cell.isToldOf).indexOf(cell) >= mostOf(cell.isToldOf)) return false;
     cell.openSinceMs = this.#clock.monotonicMs();
     return true;
+  }
+
+  #cellsOf(isToldOf: boolean): Cell[] {
+    return [...this.#cells].filter((cell) => cell.isToldOf === isToldOf);
+  }
+
+  #isCrowded(isToldOf: boolean): boolean {
+    return this.#cellsOf(isToldOf).length > mostOf(isToldOf);
   }
 
   #leaveCell(cameraId: string): void {
@@ -183,6 +201,8 @@ export class Suspects {
     if (isEmpty) this.#cells.delete(cell);
   }
 }
+
+const mostOf = (isToldOf: boolean): number => (isToldOf ? MAX_TOLD_CELLS : MAX_CELLS);
 
 const unproven = (nowMs: MonotonicMs, isToldOf: boolean): Suspect => ({
   ...{ lastDeathMs: nowMs, cell: null, isToldOf, ownDeaths: 0, heldUntilMs: nowMs },

@@ -11,8 +11,9 @@ export class Health {
   /** Those that work here, or did lately. */
   #known = 0;
 
-  /** `by`: 1, or -1 where it is so no more. */
-  count({ isReady, isSilent, isFailing, isTrial }: HeldHealth, by: 1 | -1): void {
+  /** `by`: 1, or -1 where it is so no more. `isSilent`: whatever others are told. */
+  count(held: HeldHealth, by: 1 | -1, isSilent = held.isSilent): void {
+    const { isReady, isFailing, isTrial } = held;
     if (isReady) this.#working += by;
     if (isTrial || isFailing) return;
     this.#known += by;

@@ -20,6 +20,8 @@ export type Held = {
   worksUntilMs: number;
   isReady: boolean;
   isFailing: boolean;
+  worksNoMore: boolean;
+  /** Others are to take care of that. */
   isSilent: boolean;
   endsThreads: boolean;
 };
@@ -28,8 +30,8 @@ export type Held = {
 export type Ailment = {
   /** It refuses the password: at any box, and many wrong ones lock an account. */
   readonly isUnauthorized: boolean;
-  /** Which camera ends this box's threads is being found out, or it is this one. */
-  readonly suspicion: 'none' | 'suspected' | 'found_out';
+  /** It is being found out whether it is this one that ends this box's threads; or it ends threads, here or elsewhere. */
+  readonly suspicion: 'none' | 'suspected' | 'ends_threads';
 };
 
 export const heldSince = (
@@ -48,6 +50,7 @@ export const heldSince = (
   worksUntilMs: Number.NEGATIVE_INFINITY,
   isReady: false,
   isFailing: false,
+  worksNoMore: false,
   isSilent: false,
   endsThreads: false,
 });
@@ -65,10 +68,10 @@ export const noteWork = (
   held.isReady = nowMs < held.worksUntilMs;
   if (held.isReady) held.workedMs = nowMs;
   held.isFailing = !isUnauthorized && nowMs - (held.workedMs ?? held.sinceMs) >= GIVE_UP_MS;
-  const worksNoMore = !held.isReady && !held.isTrial && held.workedMs !== null;
-  // Others would lose threads to those that are innocent beside the one that isn't.
-  held.isSilent = worksNoMore && !isUnauthorized && suspicion !== 'suspected';
-  held.endsThreads = suspicion === 'found_out';
+  held.worksNoMore = !isUnauthorized && !held.isReady && !held.isTrial && held.workedMs !== null;
+  // The one that it is would end others' threads, too.
+  held.isSilent = held.worksNoMore && suspicion !== 'suspected';
+  held.endsThreads = suspicion === 'ends_threads';
   const isAlike = isReady === held.isReady && endsThreads === held.endsThreads;
   return !isAlike || isFailing !== held.isFailing || isSilent !== held.isSilent;
 };

@@ -241,7 +241,8 @@ export class Ownership {
       const held = this.#held.get(id);
       if (held !== undefined) heldCount += 1;
       const theirs = this.#reports.of(id);
-      if (held?.endsThreads === true || theirs.some(({ row }) => row.endsThreads)) this.#enders.add(id);
+      const endsThreads = held?.endsThreads === true || theirs.some(({ row }) => row.endsThreads);
+      if (endsThreads && this.#enders.add(id) && held !== undefined) moved.push(id);
       const isWinner = this.#shares.winnerOf(id, box) === this.#options.box;
       const verdict = verdictOf(own, isWinner, held ?? null, theirs);
       const isBack = this.#mayBeBack.has(id);
@@ -339,7 +340,7 @@ export class Ownership {
     } else if (held.isTrial) {
       if (verdict === 'give_up') this.#second.failed(cameraId);
     } else if (verdict === 'give_up') this.#turn.refuse(cameraId);
-    else if (held.isSilent || held.isFailing) this.#turn.lost(cameraId);
+    else if (held.worksNoMore || held.isFailing) this.#turn.lost(cameraId);
   }
 
   /** Those that others have, and that work nowhere as yet. */
@@ -423,7 +424,7 @@ export class Ownership {
       if (held.isReady && !held.isWrittenDown) this.#writeDown(id, held);
       if (held.isTrial && held.standsInFor !== null)
         hasAnswer = this.#noteAnswer(id, held, nowMs) || hasAnswer;
-      this.#health.count(held, 1);
+      this.#health.count(held, 1, held.worksNoMore);
     }
     if (news.length > 0) this.#tellSome(news, []);
     return news.length > 0 || hasAnswer;

@@ -13,13 +13,16 @@ export class ThreadEnders {
     this.#clock = clock;
   }
 
-  add(cameraId: string): void {
+  /** Whether that is news. */
+  add(cameraId: string): boolean {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs - this.#sweptMs >= SWEEP_EVERY_MS) {
       this.#sweptMs = nowMs;
       for (const [id, untilMs] of this.#untilMs) if (nowMs >= untilMs) this.#untilMs.delete(id);
     }
+    const isNews = !this.has(cameraId);
     this.#untilMs.set(cameraId, nowMs + KNOWN_MS);
+    return isNews;
   }
 
   has(cameraId: string): boolean {

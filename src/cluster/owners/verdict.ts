@@ -88,7 +88,7 @@ const whereTried = (isWinner: boolean, mine: Mine, theirs: readonly Theirs[], ow
   const heldMs = own.nowMs - mine.sinceMs;
   if (mine.isReady) {
     const isSilence = mine.standsInFor !== null && heldMs < SETTLE_MS;
-    return isSilence && others.some(({ row }) => row.isSilent && !row.isFailing) ? 'stay' : 'keep';
+    return isSilence && others.some(({ row }) => !row.isReady && !row.isFailing) ? 'stay' : 'keep';
   }
   if (isWinner && others.length === 0) return 'keep';
   if (mine.standsInFor === null) return heldMs >= GIVE_UP_MS ? 'give_up' : 'stay';

@@ -24,7 +24,7 @@ test('a camera that ends its thread again and again is found among 128 and held 
     /^this camera ended the thread that it had for itself; it is tried again in \d+ s$/,
   );
   assert.ok(deaths <= 9, `${deaths} deaths`);
-  const foundOut = many(128).filter(({ id }) => cameras.suspicionOf(id) === 'found_out');
+  const foundOut = many(128).filter(({ id }) => cameras.suspicionOf(id) === 'ends_threads');
   assert.deepEqual(
     foundOut.map(({ id }) => id),
     [killer],
@@ -51,14 +51,46 @@ test('a camera that ended threads elsewhere shares none here, and is found out w
   pass(3);
   for (const id of ['camera-7', 'new']) {
     assert.deepEqual(puppetOf(id).camerasOpen(), [id]);
-    assert.equal(cameras.suspicionOf(id), 'suspected');
+    assert.equal(cameras.suspicionOf(id), 'ends_threads');
   }
   puppetOf('new').die();
   pass(3);
-  assert.deepEqual([cameras.suspicionOf('new'), cameras.get('new')!.status().state], ['found_out', 'error']);
-  pass(6 * 60);
+  assert.equal(cameras.get('new')!.status().state, 'error');
+  assert.match(cameras.get('new')!.status().lastError, /ended the thread/);
+  pass(61 * 60);
   assert.equal(cameras.suspicionOf('camera-7'), 'none', 'its thread lives');
   assert.ok(puppetOf('camera-7').camerasOpen().length > 1);
+});
+
+test('a camera of which it is told later that it ends threads stays as it is, and connects apart from then on', () => {
+  const { cameras, puppetOf, pass } = setUp();
+  cameras.replaceAll(many(20));
+  pass(3);
+  cameras.set(cameraSettings('camera-7', { endsThreads: true }));
+  pass(3);
+  const puppet = puppetOf('camera-7');
+  assert.ok(puppet.sessions().includes('camera-0'), 'it is not interrupted');
+  const fault = { code: 'closed_by_camera', message: 'it went' };
+  puppet.say({ type: 'ended', cameraId: 'camera-7', attempt: puppet.attemptOf('camera-7'), fault });
+  pass(5);
+  assert.deepEqual(puppetOf('camera-7').camerasOpen(), ['camera-7']);
+});
+
+test('a camera that ends threads is one after it rested, too, and shows that it rests', () => {
+  const { cameras, puppetOf, pass } = setUp();
+  cameras.replaceAll(many(20));
+  const relayed = { url: '', transport: 'tcp', from: { box: 'b', host: '10.0.0.2', port: 7440 } } as const;
+  cameras.set(cameraSettings('new', { isOnDemand: true, source: relayed }));
+  cameras.set(cameraSettings('new', { isOnDemand: true, endsThreads: true }));
+  assert.equal(cameras.get('new')!.status().state, 'standby');
+  for (let time = 0; time < 2; time += 1) {
+    const unfollow = cameras.follow('new', () => {});
+    pass(2);
+    assert.deepEqual(puppetOf('new').camerasOpen(), ['new']);
+    unfollow();
+    pass(60);
+    assert.equal(cameras.get('new')!.status().state, 'standby');
+  }
 });
 
 test('those of a second crash that were not in the first one are no suspects', () => {

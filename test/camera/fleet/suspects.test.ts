@@ -51,7 +51,7 @@ test('one camera of 128 is found with the ninth death of a thread, and no other 
   assert.equal(threads.deaths, 9);
   assert.deepEqual(threads.heldOff, ['camera-77']);
   assert.deepEqual(
-    threads.ids.filter((id) => threads.suspects.of(id) === 'found_out'),
+    threads.ids.filter((id) => threads.suspects.of(id) === 'ends_threads'),
     ['camera-77'],
   );
   assert.ok(threads.mostCells <= 8);
@@ -133,6 +133,21 @@ test('of many that ended threads elsewhere those that never ask for a thread hol
   assert.ok(asking.every((id) => suspects.heldOff(id) === null));
   const [late] = ids;
   assert.deepEqual([...suspects.cellOf(late!)!.members], [late], 'it is known yet when it asks');
+});
+
+test('it is being found out who it is as long as threads die; then those that are left are as any other', () => {
+  const clock = new FakeClock();
+  const suspects = new Suspects(clock);
+  const ids = idsOf(8);
+  suspects.threadDied(ids);
+  assert.ok(
+    ids.every((id) => suspects.of(id) === 'none'),
+    'it may never happen again',
+  );
+  suspects.threadDied(ids);
+  assert.ok(ids.every((id) => suspects.of(id) === 'suspected'));
+  clock.advance(21_000);
+  assert.ok(ids.every((id) => suspects.of(id) === 'none' && suspects.cellOf(id) !== null));
 });
 
 test('a camera that is another one now is no suspect', () => {
