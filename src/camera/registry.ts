@@ -238,11 +238,11 @@ export class CameraRegistry {
     return this.#deps.cameras.get(id)?.isUnauthorized === true;
   }
 
-  /** Whether it may be one that ends threads, or is, be it by its sub-stream. */
+  /** Whether it may be one that ends this box's threads, or is, be it by its sub-stream. */
   suspicionOf(id: string): Suspicion {
     const { cameras } = this.#deps;
-    const endsThreads = sourceKeysOf(id).some((key) => cameras.suspicionOf(key) === 'ends_threads');
-    return endsThreads ? 'ends_threads' : cameras.suspicionOf(id);
+    const isFoundOut = sourceKeysOf(id).some((key) => cameras.suspicionOf(key) === 'found_out');
+    return isFoundOut ? 'found_out' : cameras.suspicionOf(id);
   }
 
   /** What the other boxes are told of a camera of this one. */

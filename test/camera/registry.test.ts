@@ -305,10 +305,10 @@ test('a camera that ended threads elsewhere gets one of its own when it is this 
   const { registry, cameras } = setUp(t, undefined, undefined, owners);
   await registry.create(stored('door'));
   const unfollow = cameras.follow('door', () => {});
-  assert.equal(registry.suspicionOf('door'), 'none', 'that box has read it');
+  assert.equal(cameras.get('door')!.settings.endsThreads, undefined, 'that box has read it');
   where.isHere = true;
   owners.changed.emit(['door']);
-  assert.equal(registry.suspicionOf('door'), 'ends_threads');
+  assert.equal(cameras.get('door')!.settings.endsThreads, true);
   unfollow();
 });
 

@@ -63,7 +63,7 @@ export class ModelBox {
   /** What it can't connect. */
   readonly unreachable = new Set<string>();
   /** Cameras that may end its threads. */
-  readonly suspicions = new Map<string, 'suspected' | 'ends_threads'>();
+  readonly suspicions = new Map<string, 'suspected' | 'found_out'>();
   /** Those that it took knowing that they end threads. */
   readonly takenAsEnders = new Set<string>();
   /** What it records, but nothing of the file that has just begun is on the disk yet. */
@@ -115,8 +115,10 @@ export class ModelBox {
     ownership.changed.on((ids) => {
       for (const id of ids)
         if (ownership.has(id)) {
-          if (!this.sinceMs.has(id)) this.takes.set(id, (this.takes.get(id) ?? 0) + 1);
-          if (ownership.endsThreads(id)) this.takenAsEnders.add(id);
+          if (!this.sinceMs.has(id)) {
+            this.takes.set(id, (this.takes.get(id) ?? 0) + 1);
+            if (ownership.endsThreads(id)) this.takenAsEnders.add(id);
+          }
           this.sinceMs.set(id, this.sinceMs.get(id) ?? clock.monotonicMs());
         } else this.sinceMs.delete(id);
     });

@@ -174,7 +174,7 @@ test("a camera that ends its box's threads is taken by the others knowing that, 
   const { id } = model.cameras[0]!;
   const owner = model.owners(id)[0]!;
   owner.unreachable.add(id);
-  owner.suspicions.set(id, 'ends_threads');
+  owner.suspicions.set(id, 'found_out');
   await model.pass(20_000);
   const [taker] = model.owners(id);
   assert.ok(taker !== undefined && taker !== owner, 'it may be that box');

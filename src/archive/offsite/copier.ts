@@ -204,9 +204,9 @@ export class Copier {
     const { cameraIds, eras, localBeforeMs } = expiry;
     for (const cameraId of cameraIds) if (!this.#notes.kept.has(cameraId)) this.#lists.want(cameraId);
     this.#otherLists?.know(cameraIds);
-    this.#leaver.begin(localBeforeMs, new EraOrder(eras), this.#notes.kept.keys());
-    // Those of which it didn't tell come last now.
-    this.#patience.forget(LEAVING);
+    const hasTold = this.#leaver.begin(localBeforeMs, new EraOrder(eras), this.#notes.kept.keys());
+    // Those come first now.
+    if (hasTold) this.#patience.forget(LEAVING);
     this.#isDirty = true;
     this.#departures.expire(expiry);
     this.#departures.removeBare(new Set(cameraIds));

@@ -44,7 +44,7 @@ export class DiskLeaver {
   readonly #deps: DiskLeaverDeps;
   /** Cameras that are yet to be looked at. */
   readonly #cameras = new Set<string>();
-  /** Those of which the store told nothing the last time. */
+  /** Those of which the store told nothing the last time, the last one at the end. */
   readonly #refused = new Set<string>();
   readonly #patience = new Patience(FIRST_SKIP_MS, LONGEST_SKIP_MS);
   #beforeMs: number | null = null;
@@ -58,17 +58,20 @@ export class DiskLeaver {
     this.#deps = deps;
   }
 
-  /** All that ended before is to leave; null: nothing. */
-  begin(beforeMs: number | null, order: EraOrder, cameraIds: Iterable<string>): void {
+  /** All that ended before is to leave; null: nothing. Whether there are cameras of which the store tells, as far as is known. */
+  begin(beforeMs: number | null, order: EraOrder, cameraIds: Iterable<string>): boolean {
     this.#beforeMs = beforeMs;
     this.#order = order;
     if (this.#stuck === 0) this.#isTold = false;
     this.#stuck = 0;
     this.#cameras.clear();
-    if (beforeMs === null) return;
-    const ids = [...cameraIds];
+    const ids = new Set(beforeMs === null ? [] : cameraIds);
     for (const cameraId of ids) if (!this.#refused.has(cameraId)) this.#cameras.add(cameraId);
-    for (const cameraId of ids) this.#cameras.add(cameraId);
+    const hasTold = this.#cameras.size > 0;
+    for (const cameraId of this.#refused)
+      if (ids.has(cameraId)) this.#cameras.add(cameraId);
+      else this.#refused.delete(cameraId);
+    return hasTold;
   }
 
   /** Some of one camera's; the camera, null where there is none left. */
@@ -91,6 +94,7 @@ export class DiskLeaver {
         this.#skip(place);
         if (isOfStore(fault)) {
           // It may tell of none of this camera's: those of others leave before.
+          this.#refused.delete(cameraId);
           this.#refused.add(cameraId);
           this.#cameras.delete(cameraId);
           this.#cameras.add(cameraId);

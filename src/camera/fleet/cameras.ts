@@ -5,6 +5,7 @@ import type { SeenThere } from '../../relay/wire/texts.js';
 import { closeLeftRing } from '../../ring/replacement.js';
 import { cameraIdOf, sourceFields } from '../../ring/source-key.js';
 import type { AnalyticsNews, RecordingNews } from '../messages.js';
+import { isSameSource } from '../quirks.js';
 import { Camera, type CameraSettings, type CameraSlot } from './camera.js';
 import { Departures } from './departures.js';
 import { Documents } from './documents.js';
@@ -241,12 +242,14 @@ export class Cameras {
   #update(settings: CameraSettings): void {
     const seat = this.#seats.get(settings.id);
     if (seat === undefined) return;
-    const { isRecorded: wasRecorded, recordMode: modeBefore, source } = seat.camera.settings;
+    const { isRecorded: wasRecorded, recordMode: modeBefore, source, endsThreads } = seat.camera.settings;
     const isAnother = source.url !== settings.source.url;
     if (isAnother) this.#suspects.forget(settings.id);
-    // Not even its next session may be in the thread that it is in.
-    if (isAnother && settings.endsThreads === true && seat.host !== null) this.#moveOut(seat);
-    if (settings.endsThreads === true) this.#suspects.suspect(settings.id);
+    if (settings.endsThreads === true) {
+      // Not even its next session may be in a thread that others are in.
+      if (seat.host !== null && !isSameSource(source, settings.source)) seat.camera.stop();
+      if (isAnother || endsThreads !== true) this.#suspects.suspect(settings.id);
+    }
     seat.camera.update(settings);
     const isOtherMode = settings.isRecorded && settings.recordMode !== modeBefore;
     if (settings.isRecorded !== wasRecorded || isOtherMode) this.#sendRecord(seat);
@@ -354,18 +357,10 @@ export class Cameras {
     if (moving !== undefined) left.worker?.send({ type: 'disconnect', cameraId: moving });
   }
 
-  /** Its ring goes along, into the thread that it gets next. */
-  #moveOut(seat: Seat): void {
-    this.#leaveHost(seat, false);
-    this.#setMetadata(seat, false);
-    seat.openAttempt = null;
-  }
-
   #vacate(cameraId: string): void {
     const seat = this.#seats.get(cameraId)!;
     this.#leaveHost(seat, true);
-    this.#suspects.forget(cameraId);
-    if (seat.camera.settings.endsThreads === true) this.#suspects.suspect(cameraId);
+    this.#suspects.rest(cameraId);
     this.#setMetadata(seat, false);
     seat.isMetadataHeldOff = false;
     seat.openAttempt = null;

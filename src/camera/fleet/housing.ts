@@ -73,7 +73,7 @@ export class Housing {
   /** The thread for a camera that has none: one that runs, or a new one. */
   hostFor(lodger: Lodger): Host {
     const { fleet, suspects } = this.#deps;
-    const cell = suspects.cellOf(lodger.camera.id);
+    const cell = suspects.enter(lodger.camera.id);
     if (cell !== null) return fleet.hostOf(cell) ?? fleet.add(cell);
     const { open } = fleet;
     const loads = open.map((host) => this.#loadOf(host, null));

@@ -9,8 +9,8 @@ export type Cell = {
   openSinceMs: MonotonicMs | null;
 };
 
-/** `suspected`: threads died with it just now, and it is being found out which camera that was; `ends_threads`: this one, here or elsewhere. */
-export type Suspicion = 'none' | 'suspected' | 'ends_threads';
+/** `suspected`: threads died with it just now, and it is being found out which camera that was; `found_out`: this one. */
+export type Suspicion = 'none' | 'suspected' | 'found_out';
 
 /** A camera that gets no thread now. */
 export type HeldOff = { readonly delayMs: number; readonly reason: string };
@@ -34,7 +34,7 @@ const calm = { suspectMs: WINDOW_MS, foundMs: 60 * 60_000 };
 const hurried = { suspectMs: 60_000, foundMs: 5 * 60_000 };
 /** Threads for suspects at a time: each costs 5 to 8 MB. Enough to find one of 128 by halves, whom nobody waits for. */
 const MAX_CELLS = 8;
-/** The same for those that ended threads elsewhere: whoever is sought here waits for none of them. */
+/** For those that ended threads elsewhere. Of more than that it rather was that box: they are as any other, and wait for nothing. */
 const MAX_TOLD_CELLS = 32;
 /** Threads that die one after the other do so within this time. */
 const SEARCH_MS = 20_000;
@@ -77,24 +77,36 @@ export class Suspects {
     if (first === undefined) return;
     this.#exonerate(first, cameraIds);
     for (const id of again) this.#leaveCell(id);
+    // Each of those that are told of gets a thread of its own.
     if (cameraIds.length === 1) this.#convict(first, nowMs);
-    else this.#halve(again);
+    else this.#halve(again.filter((id) => this.#suspects.get(id)?.isToldOf === false));
   }
 
   /** It ended threads elsewhere: the next one that it gets is its own. */
   suspect(cameraId: string): void {
     const known = this.#suspects.get(cameraId);
     if (known === undefined) this.#suspects.set(cameraId, unproven(this.#clock.monotonicMs(), true));
-    else if (!known.isToldOf) {
-      this.#leaveCell(cameraId);
+    else {
+      if (known.cell !== null && known.cell.members.size > 1) this.#leaveCell(cameraId);
       known.isToldOf = true;
+    }
+  }
+
+  /** It needs no thread now. Of what others told it is known yet when it needs one again. */
+  rest(cameraId: string): void {
+    const known = this.#suspects.get(cameraId);
+    if (known?.isToldOf !== true) this.forget(cameraId);
+    else {
+      this.#leaveCell(cameraId);
+      Object.assign(known, { ownDeaths: 0, heldUntilMs: known.lastDeathMs });
     }
   }
 
   of(cameraId: string): Suspicion {
     const suspect = this.#suspects.get(cameraId);
     if (suspect === undefined) return 'none';
-    if (suspect.isToldOf || suspect.ownDeaths > 0) return 'ends_threads';
+    if (suspect.ownDeaths > 0) return 'found_out';
+    if (suspect.isToldOf) return 'none';
     const isSought = suspect.cell !== null && this.#clock.monotonicMs() - suspect.lastDeathMs < SEARCH_MS;
     return isSought ? 'suspected' : 'none';
   }
@@ -103,8 +115,17 @@ export class Suspects {
   cellOf(cameraId: string): Cell | null {
     const suspect = this.#suspects.get(cameraId);
     if (suspect === undefined) return null;
-    if (suspect.cell === null && (suspect.isToldOf || suspect.ownDeaths > 0)) this.#confine([cameraId]);
+    const hasRoom = this.#cellsOf(true).length < MAX_TOLD_CELLS;
+    if (suspect.cell === null && (suspect.ownDeaths > 0 || (suspect.isToldOf && hasRoom)))
+      this.#confine([cameraId]);
     return suspect.cell;
+  }
+
+  /** The same when the camera gets it. */
+  enter(cameraId: string): Cell | null {
+    const cell = this.cellOf(cameraId);
+    if (cell !== null) cell.openSinceMs ??= this.#clock.monotonicMs();
+    return cell;
   }
 
   /** Whether the camera has to wait for a thread. */
@@ -135,11 +156,12 @@ export class Suspects {
   /** Clears those that have done nothing for long enough; answers who leaves a thread of suspects. */
   clear(): string[] {
     const nowMs = this.#clock.monotonicMs();
+    const isCrowded = this.#cellsOf(false).length > MAX_CELLS;
     const cleared: string[] = [];
     for (const [id, { lastDeathMs, cell, isToldOf, ownDeaths, heldUntilMs }] of this.#suspects) {
       const sinceMs = cell === null ? Math.max(lastDeathMs, heldUntilMs) : cell.openSinceMs;
       if (sinceMs === null) continue;
-      const { suspectMs, foundMs } = cell !== null && this.#isCrowded(cell.isToldOf) ? hurried : calm;
+      const { suspectMs, foundMs } = isCrowded && cell?.isToldOf === false ? hurried : calm;
       if (nowMs - sinceMs < (isToldOf || ownDeaths > 0 ? foundMs : suspectMs)) continue;
       if (cell !== null) cleared.push(id);
       this.forget(id);
@@ -150,7 +172,9 @@ export class Suspects {
   /** Those of its cell that had no session when its thread died. */
   #exonerate(cameraId: string, cameraIds: readonly string[]): void {
     const busy = new Set(cameraIds);
-    for (const id of this.#suspects.get(cameraId)?.cell?.members ?? []) if (!busy.has(id)) this.forget(id);
+    const cell = this.#suspects.get(cameraId)?.cell;
+    for (const id of cell?.members ?? [])
+      if (!busy.has(id) && this.#suspects.get(id)?.cell === cell) this.forget(id);
   }
 
   #convict(cameraId: string, nowMs: MonotonicMs): void {
@@ -162,13 +186,17 @@ export class Suspects {
   }
 
   #halve(cameraIds: readonly string[]): void {
+    if (cameraIds.length === 0) return;
     const half = Math.ceil(cameraIds.length / 2);
     this.#confine(cameraIds.slice(0, half));
     if (half < cameraIds.length) this.#confine(cameraIds.slice(half));
   }
 
   #confine(cameraIds: readonly string[]): void {
-    const isToldOf = cameraIds.every((id) => this.#suspects.get(id)?.isToldOf === true);
+    const isToldOf = cameraIds.every((id) => {
+      const suspect = this.#suspects.get(id);
+      return suspect?.isToldOf === true && suspect.ownDeaths === 0;
+    });
     const cell: Cell = { members: new Set(cameraIds), isToldOf, openSinceMs: null };
     this.#cells.add(cell);
     for (const id of cameraIds) {
@@ -179,17 +207,13 @@ export class Suspects {
 
   #open(cell: Cell): boolean {
     if (cell.openSinceMs !== null) return true;
-    if (this.#cellsOf(cell.isToldOf).indexOf(cell) >= mostOf(cell.isToldOf)) return false;
+    if (!cell.isToldOf && this.#cellsOf(false).indexOf(cell) >= MAX_CELLS) return false;
     cell.openSinceMs = this.#clock.monotonicMs();
     return true;
   }
 
   #cellsOf(isToldOf: boolean): Cell[] {
     return [...this.#cells].filter((cell) => cell.isToldOf === isToldOf);
-  }
-
-  #isCrowded(isToldOf: boolean): boolean {
-    return this.#cellsOf(isToldOf).length > mostOf(isToldOf);
   }
 
   #leaveCell(cameraId: string): void {
@@ -201,8 +225,6 @@ export class Suspects {
     if (isEmpty) this.#cells.delete(cell);
   }
 }
-
-const mostOf = (isToldOf: boolean): number => (isToldOf ? MAX_TOLD_CELLS : MAX_CELLS);
 
 const unproven = (nowMs: MonotonicMs, isToldOf: boolean): Suspect => ({
   ...{ lastDeathMs: nowMs, cell: null, isToldOf, ownDeaths: 0, heldUntilMs: nowMs },

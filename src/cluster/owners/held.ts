@@ -30,8 +30,8 @@ export type Held = {
 export type Ailment = {
   /** It refuses the password: at any box, and many wrong ones lock an account. */
   readonly isUnauthorized: boolean;
-  /** It is being found out whether it is this one that ends this box's threads; or it ends threads, here or elsewhere. */
-  readonly suspicion: 'none' | 'suspected' | 'ends_threads';
+  /** Which camera ends this box's threads is being found out, or it is this one. */
+  readonly suspicion: 'none' | 'suspected' | 'found_out';
 };
 
 export const heldSince = (
@@ -71,7 +71,7 @@ export const noteWork = (
   held.worksNoMore = !isUnauthorized && !held.isReady && !held.isTrial && held.workedMs !== null;
   // The one that it is would end others' threads, too.
   held.isSilent = held.worksNoMore && suspicion !== 'suspected';
-  held.endsThreads = suspicion === 'ends_threads';
+  held.endsThreads = suspicion === 'found_out';
   const isAlike = isReady === held.isReady && endsThreads === held.endsThreads;
   return !isAlike || isFailing !== held.isFailing || isSilent !== held.isSilent;
 };

@@ -16,7 +16,7 @@ export type HeldRow = {
   readonly isTrial: boolean;
   /** It worked, and nothing comes of it now. */
   readonly isSilent: boolean;
-  /** It ended threads that it had for itself, there or at a box before: whoever takes it is to give it one. */
+  /** It ended threads that it had for itself: whoever takes it is to give it one. */
   readonly endsThreads: boolean;
   /** What it shows of the camera; null: not told with this. Others are put in their place each second. */
   figures: unknown;
