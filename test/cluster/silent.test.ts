@@ -236,3 +236,20 @@ test('a box whose threads die takes none from others meanwhile, though it is not
   await model.pass(15_000);
   assert.equal(sick!.takes.size, 0);
 });
+
+test('that a camera ends threads is forgotten an hour after it did, also where it is', async () => {
+  const model = await settledModel(3, 12);
+  const { id } = model.cameras[0]!;
+  const owner = model.owners(id)[0]!;
+  owner.suspicions.set(id, 'found_out');
+  await model.pass(2_000);
+  assert.ok(model.boxes.every(({ ownership }) => ownership!.endsThreads(id)));
+  owner.suspicions.clear();
+  let isTold = 0;
+  owner.ownership!.changed.on((ids) => {
+    isTold += ids.includes(id) ? 1 : 0;
+  });
+  await model.pass(62 * 60_000);
+  assert.ok(!model.boxes.some(({ ownership }) => ownership!.endsThreads(id)));
+  assert.equal(isTold, 1);
+});

@@ -247,7 +247,8 @@ export class Cameras {
     if (isAnother) this.#suspects.forget(settings.id);
     if (settings.endsThreads === true) {
       // Not even its next session may be in a thread that others are in.
-      if (seat.host !== null && !isSameSource(source, settings.source)) seat.camera.stop();
+      const isAlone = !isAnother && seat.host?.cell?.members.size === 1;
+      if (seat.host !== null && !isAlone && !isSameSource(source, settings.source)) seat.camera.stop();
       if (isAnother || endsThreads !== true) this.#suspects.suspect(settings.id);
     }
     seat.camera.update(settings);

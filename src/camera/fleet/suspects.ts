@@ -19,8 +19,8 @@ type Suspect = {
   /** When a thread last died with it. */
   lastDeathMs: MonotonicMs;
   cell: Cell | null;
-  /** It ended threads elsewhere. */
-  isToldOf: boolean;
+  /** When it was told that it ends threads elsewhere; null: it wasn't. */
+  toldMs: MonotonicMs | null;
   /** Threads of its own that it has ended: more than none, and it is found out. */
   ownDeaths: number;
   heldUntilMs: MonotonicMs;
@@ -66,7 +66,7 @@ export class Suspects {
     for (const id of cameraIds) {
       const known = this.#suspects.get(id);
       if (known === undefined) {
-        this.#suspects.set(id, unproven(nowMs, false));
+        this.#suspects.set(id, unproven(nowMs, null));
         continue;
       }
       const isRecent = nowMs - known.lastDeathMs < WINDOW_MS;
@@ -75,27 +75,37 @@ export class Suspects {
     }
     const [first] = again;
     if (first === undefined) return;
-    this.#exonerate(first, cameraIds);
+    this.#exonerate(again.find((id) => this.#suspects.get(id)?.cell != null) ?? first, cameraIds);
     for (const id of again) this.#leaveCell(id);
-    // Each of those that are told of gets a thread of its own.
     if (cameraIds.length === 1) this.#convict(first, nowMs);
-    else this.#halve(again.filter((id) => this.#suspects.get(id)?.isToldOf === false));
+    else this.#halve(again.filter((id) => !this.#setApart(id)));
+  }
+
+  /** One that was told of, if there is room: else it is sought among the others. */
+  #setApart(cameraId: string): boolean {
+    const suspect = this.#suspects.get(cameraId);
+    if (suspect === undefined || suspect.toldMs === null) return false;
+    if (this.#hasToldRoom) this.#confine([cameraId]);
+    else suspect.toldMs = null;
+    return suspect.cell !== null;
   }
 
   /** It ended threads elsewhere: the next one that it gets is its own. */
   suspect(cameraId: string): void {
+    const nowMs = this.#clock.monotonicMs();
     const known = this.#suspects.get(cameraId);
-    if (known === undefined) this.#suspects.set(cameraId, unproven(this.#clock.monotonicMs(), true));
-    else {
-      if (known.cell !== null && known.cell.members.size > 1) this.#leaveCell(cameraId);
-      known.isToldOf = true;
+    if (known === undefined) {
+      this.#suspects.set(cameraId, unproven(nowMs, nowMs));
+      return;
     }
+    known.toldMs = nowMs;
+    if (known.cell !== null && known.cell.members.size > 1 && this.#hasToldRoom) this.#leaveCell(cameraId);
   }
 
   /** It needs no thread now. Of what others told it is known yet when it needs one again. */
   rest(cameraId: string): void {
     const known = this.#suspects.get(cameraId);
-    if (known?.isToldOf !== true) this.forget(cameraId);
+    if (known === undefined || known.toldMs === null) this.forget(cameraId);
     else {
       this.#leaveCell(cameraId);
       Object.assign(known, { ownDeaths: 0, heldUntilMs: known.lastDeathMs });
@@ -106,7 +116,7 @@ export class Suspects {
     const suspect = this.#suspects.get(cameraId);
     if (suspect === undefined) return 'none';
     if (suspect.ownDeaths > 0) return 'found_out';
-    if (suspect.isToldOf) return 'none';
+    if (suspect.toldMs !== null) return 'none';
     const isSought = suspect.cell !== null && this.#clock.monotonicMs() - suspect.lastDeathMs < SEARCH_MS;
     return isSought ? 'suspected' : 'none';
   }
@@ -115,9 +125,8 @@ export class Suspects {
   cellOf(cameraId: string): Cell | null {
     const suspect = this.#suspects.get(cameraId);
     if (suspect === undefined) return null;
-    const hasRoom = this.#cellsOf(true).length < MAX_TOLD_CELLS;
-    if (suspect.cell === null && (suspect.ownDeaths > 0 || (suspect.isToldOf && hasRoom)))
-      this.#confine([cameraId]);
+    const isApart = suspect.ownDeaths > 0 || (suspect.toldMs !== null && this.#hasToldRoom);
+    if (suspect.cell === null && isApart) this.#confine([cameraId]);
     return suspect.cell;
   }
 
@@ -158,11 +167,11 @@ export class Suspects {
     const nowMs = this.#clock.monotonicMs();
     const isCrowded = this.#cellsOf(false).length > MAX_CELLS;
     const cleared: string[] = [];
-    for (const [id, { lastDeathMs, cell, isToldOf, ownDeaths, heldUntilMs }] of this.#suspects) {
-      const sinceMs = cell === null ? Math.max(lastDeathMs, heldUntilMs) : cell.openSinceMs;
+    for (const [id, { lastDeathMs, cell, toldMs, ownDeaths, heldUntilMs }] of this.#suspects) {
+      const sinceMs = cell === null ? Math.max(lastDeathMs, heldUntilMs, toldMs ?? 0) : cell.openSinceMs;
       if (sinceMs === null) continue;
       const { suspectMs, foundMs } = isCrowded && cell?.isToldOf === false ? hurried : calm;
-      if (nowMs - sinceMs < (isToldOf || ownDeaths > 0 ? foundMs : suspectMs)) continue;
+      if (nowMs - sinceMs < (toldMs !== null || ownDeaths > 0 ? foundMs : suspectMs)) continue;
       if (cell !== null) cleared.push(id);
       this.forget(id);
     }
@@ -195,7 +204,7 @@ export class Suspects {
   #confine(cameraIds: readonly string[]): void {
     const isToldOf = cameraIds.every((id) => {
       const suspect = this.#suspects.get(id);
-      return suspect?.isToldOf === true && suspect.ownDeaths === 0;
+      return suspect !== undefined && suspect.toldMs !== null && suspect.ownDeaths === 0;
     });
     const cell: Cell = { members: new Set(cameraIds), isToldOf, openSinceMs: null };
     this.#cells.add(cell);
@@ -212,6 +221,10 @@ export class Suspects {
     return true;
   }
 
+  get #hasToldRoom(): boolean {
+    return this.#cellsOf(true).length < MAX_TOLD_CELLS;
+  }
+
   #cellsOf(isToldOf: boolean): Cell[] {
     return [...this.#cells].filter((cell) => cell.isToldOf === isToldOf);
   }
@@ -226,8 +239,8 @@ export class Suspects {
   }
 }
 
-const unproven = (nowMs: MonotonicMs, isToldOf: boolean): Suspect => ({
-  ...{ lastDeathMs: nowMs, cell: null, isToldOf, ownDeaths: 0, heldUntilMs: nowMs },
+const unproven = (nowMs: MonotonicMs, toldMs: MonotonicMs | null): Suspect => ({
+  ...{ lastDeathMs: nowMs, cell: null, toldMs, ownDeaths: 0, heldUntilMs: nowMs },
 });
 
 const convictionOf = (ownDeaths: number, delayMs: number): string => {

@@ -230,7 +230,7 @@ export class Ownership {
     const kept: string[] = [];
     const dropped: string[] = [];
     const turns: string[] = [];
-    const moved: string[] = [];
+    const moved = this.#enders.forgetOld().filter((id) => this.#held.has(id));
     let count = 0;
     let heldCount = 0;
     const own: Own = { box: this.#options.box, isLeaving: this.#isLeaving, nowMs };

@@ -15,17 +15,22 @@ export class ThreadEnders {
 
   /** Whether that is news. */
   add(cameraId: string): boolean {
-    const nowMs = this.#clock.monotonicMs();
-    if (nowMs - this.#sweptMs >= SWEEP_EVERY_MS) {
-      this.#sweptMs = nowMs;
-      for (const [id, untilMs] of this.#untilMs) if (nowMs >= untilMs) this.#untilMs.delete(id);
-    }
     const isNews = !this.has(cameraId);
-    this.#untilMs.set(cameraId, nowMs + KNOWN_MS);
+    this.#untilMs.set(cameraId, this.#clock.monotonicMs() + KNOWN_MS);
     return isNews;
   }
 
   has(cameraId: string): boolean {
-    return this.#clock.monotonicMs() < (this.#untilMs.get(cameraId) ?? 0);
+    return this.#untilMs.has(cameraId);
+  }
+
+  /** Now and then: those that are known no more. */
+  forgetOld(): string[] {
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs - this.#sweptMs < SWEEP_EVERY_MS) return [];
+    this.#sweptMs = nowMs;
+    const old = [...this.#untilMs].filter(([, untilMs]) => nowMs >= untilMs).map(([id]) => id);
+    for (const id of old) this.#untilMs.delete(id);
+    return old;
   }
 }

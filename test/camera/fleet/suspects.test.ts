@@ -133,6 +133,22 @@ test('of those that ended threads elsewhere 32 get threads of their own at once,
   );
 });
 
+test("one that ends threads is found among those of others' word for which there was no thread", () => {
+  const suspects = new Suspects(new FakeClock());
+  const ids = idsOf(60);
+  for (const id of ids) suspects.suspect(id);
+  const isOfMany = (id: string): boolean => suspects.cellOf(id) === null;
+  const many = ids.filter(isOfMany);
+  const killer = many.at(-1)!;
+  let deaths = 0;
+  for (; deaths < 10 && suspects.of(killer) !== 'found_out'; deaths += 1) {
+    const cell = suspects.cellOf(killer);
+    suspects.threadDied(cell === null ? ids.filter(isOfMany) : [...cell.members]);
+  }
+  assert.ok(deaths <= 7, `${deaths} deaths`);
+  assert.ok(ids.every((id) => (suspects.of(id) === 'found_out') === (id === killer)));
+});
+
 test('it is being found out who it is as long as threads die; then those that are left are as any other', () => {
   const clock = new FakeClock();
   const suspects = new Suspects(clock);
