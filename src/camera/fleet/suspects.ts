@@ -102,14 +102,16 @@ export class Suspects {
     if (known.cell !== null && known.cell.members.size > 1 && this.#hasToldRoom) this.#leaveCell(cameraId);
   }
 
-  /** It needs no thread now. Of what others told it is known yet when it needs one again. */
+  /** It needs no thread now. When it does again it is tried at once; apart, if it is one that ends threads. */
   rest(cameraId: string): void {
     const known = this.#suspects.get(cameraId);
-    if (known === undefined || known.toldMs === null) this.forget(cameraId);
-    else {
-      this.#leaveCell(cameraId);
-      Object.assign(known, { ownDeaths: 0, heldUntilMs: known.lastDeathMs });
+    if (known === undefined || (known.toldMs === null && known.ownDeaths === 0)) {
+      this.forget(cameraId);
+      return;
     }
+    this.#leaveCell(cameraId);
+    const toldMs = known.toldMs ?? known.lastDeathMs;
+    Object.assign(known, { toldMs, ownDeaths: 0, heldUntilMs: known.lastDeathMs });
   }
 
   of(cameraId: string): Suspicion {
@@ -202,10 +204,7 @@ export class Suspects {
   }
 
   #confine(cameraIds: readonly string[]): void {
-    const isToldOf = cameraIds.every((id) => {
-      const suspect = this.#suspects.get(id);
-      return suspect !== undefined && suspect.toldMs !== null && suspect.ownDeaths === 0;
-    });
+    const isToldOf = cameraIds.every((id) => (this.#suspects.get(id)?.toldMs ?? null) !== null);
     const cell: Cell = { members: new Set(cameraIds), isToldOf, openSinceMs: null };
     this.#cells.add(cell);
     for (const id of cameraIds) {
@@ -216,7 +215,8 @@ export class Suspects {
 
   #open(cell: Cell): boolean {
     if (cell.openSinceMs !== null) return true;
-    if (!cell.isToldOf && this.#cellsOf(false).indexOf(cell) >= MAX_CELLS) return false;
+    const most = cell.isToldOf ? MAX_TOLD_CELLS : MAX_CELLS;
+    if (this.#cellsOf(cell.isToldOf).indexOf(cell) >= most) return false;
     cell.openSinceMs = this.#clock.monotonicMs();
     return true;
   }

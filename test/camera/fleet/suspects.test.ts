@@ -133,6 +133,31 @@ test('of those that ended threads elsewhere 32 get threads of their own at once,
   );
 });
 
+test("cameras of others' word whose threads all die once hold up nobody who is sought here", () => {
+  const clock = new FakeClock();
+  const suspects = new Suspects(clock);
+  const ids = idsOf(20);
+  for (const id of ids) suspects.suspect(id);
+  for (const id of ids) suspects.heldOff(id);
+  for (const id of ids) suspects.threadDied([id]);
+  clock.advance(MINUTE_MS);
+  assert.ok(ids.every((id) => suspects.heldOff(id) === null));
+  for (let death = 0; death < 2; death += 1) suspects.threadDied(['a', 'b']);
+  assert.ok(['a', 'b'].every((id) => suspects.heldOff(id) === null));
+});
+
+test('one that was found out is tried at once after it rested, and apart for an hour', () => {
+  const clock = new FakeClock();
+  const suspects = new Suspects(clock);
+  for (let death = 0; death < 2; death += 1) suspects.threadDied(['a']);
+  suspects.rest('a');
+  assert.deepEqual([suspects.heldOff('a'), suspects.cellOf('a')?.members.size], [null, 1]);
+  suspects.rest('a');
+  clock.advance(61 * MINUTE_MS);
+  suspects.clear();
+  assert.equal(suspects.cellOf('a'), null);
+});
+
 test("one that ends threads is found among those of others' word for which there was no thread", () => {
   const suspects = new Suspects(new FakeClock());
   const ids = idsOf(60);
