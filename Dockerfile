@@ -28,7 +28,7 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s \
   CMD ["node", "-e", "const { METRICS_HOST, HOST, METRICS_PORT } = process.env; const host = (METRICS_HOST || HOST || '').replace(/^(0\\.0\\.0\\.0|::)?$/, '127.0.0.1').replace(/^.*:.*$/, '[$&]'); fetch(`http://${host}:${METRICS_PORT || 9090}/livez`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
 # The program itself is process 1: the signal reaches it, and nothing stands between.
-CMD ["node", "--enable-source-maps", "dist/src/main.js"]
+CMD ["node", "dist/src/main.js"]
 
 # `docker build --target with-ffmpeg .` for detection and snapshots: they alone need it, and it is most of an image.
 FROM runtime AS with-ffmpeg

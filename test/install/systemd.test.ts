@@ -44,7 +44,7 @@ test('what the unit starts, and names, is in the package', () => {
   const { scripts } = JSON.parse(readFileSync(join(repo, 'package.json'), 'utf8')) as {
     scripts: { start: string };
   };
-  const started = /node (--.*)dist\/src\/main\.js/.exec(scripts.start)?.[1];
+  const started = /exec node (.*)dist\/src\/main\.js/.exec(scripts.start)?.[1];
   assert.ok(unit.includes(`node ${started}${PACKAGE}/dist/src/main.js`), 'as npm start does');
 });
 

@@ -35,7 +35,7 @@ export const runService = (
   main = entry,
   before: readonly string[] = [],
 ): Service => {
-  const [program = '', ...args] = [...before, process.execPath, '--enable-source-maps', main];
+  const [program = '', ...args] = [...before, process.execPath, main];
   const child = spawn(program, args, {
     env: {
       PATH: process.env['PATH'] ?? '',
