@@ -20,7 +20,7 @@ import { film, START_MS } from '../archive/filmed.js';
 import { nobodyWrites } from '../archive/nobody-writes.js';
 import type { Browser } from '../support/browser/browser.js';
 import { launchChromium } from '../support/browser/chromium.js';
-import { assertShows, decodePictures, findShown } from '../support/browser/decoded-pictures.js';
+import { assertShows, decodePictures } from '../support/browser/decoded-pictures.js';
 import { type HlsStats, playHls } from '../support/browser/hls-player.js';
 import { playVideoFile } from '../support/browser/video-player.js';
 import { noDeletions, noFrames } from '../support/fake-archive.js';
@@ -123,8 +123,7 @@ test('hls.js plays a range over files and a gap, and tells its dates', async () 
   // 2 s of the first file, 4 s of the second: then the third, 20 s after the first began.
   await player.seek(6 + 20.5 * FRAME_SECONDS);
   // hls.js joins by the sound, whose frames don't end with the pictures: up to 21 ms a border.
-  const { index } = await findShown(player, pictures);
-  assert.ok(Math.abs(index - 20) <= 1, `picture ${index}`);
+  await assertShows(player, pictures, 20, 1);
   const { playingDateMs } = await player.stats();
   const lateMs = playingDateMs! - (startMs + 20_000 + 20.5 * 1000 * FRAME_SECONDS);
   assert.ok(Math.abs(lateMs) < 150, `${lateMs} ms`);
@@ -178,8 +177,7 @@ test('hls.js shows what was seen over the very picture, also after a seek, and b
     );
     for (const place of places) {
       await player.seek(buffered[0]![0] + (place + 0.5) * FRAME_SECONDS);
-      const { index } = await findShown(player, pictures);
-      assert.ok(Math.abs(index - (place % 60)) <= 1, `${playlist}: ${index} is shown at ${place}`);
+      const index = await assertShows(player, pictures, place % 60, 1);
       const stats = await player.until('it is said of it', ({ activeCues }) => activeCues.length > 0);
       const said = saidOf(stats);
       // Times of subtitles are whole milliseconds.

@@ -135,9 +135,10 @@ test('a clip over a hand-over has each frame that the camera sent once, over a b
       [...wanted].sort((one, other) => one - other),
       'all that any disk has, once',
     );
-    const [missing, ...more] = breaksOf(numbers);
+    // Nothing, where another box happened to record it, too.
+    const [missing = 0, ...more] = breaksOf(numbers);
     assert.deepEqual(more, []);
-    const missingMs = missing! * FRAME_MS;
+    const missingMs = missing * FRAME_MS;
     // The timeline shows gaps of 2 s and more, by when pictures came, which is later where machines are busy.
     if (gapMs === null) assert.ok(missingMs < 2_000 + LATE_MS, `${missing} frames, and no gap is shown`);
     else assert.ok(Math.abs(missingMs - gapMs) <= LATE_MS, `${missing} frames in ${gapMs} ms`);
