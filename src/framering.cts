@@ -14,6 +14,5 @@
   }
   // Half of them for the recordings' disk: as `npm start` has it.
   process.env['UV_THREADPOOL_SIZE'] ||= '16';
-  process.setSourceMapsEnabled(true);
   void import('./command.js');
 }

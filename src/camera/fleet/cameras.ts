@@ -247,7 +247,8 @@ export class Cameras {
     if (isAnother) this.#suspects.forget(settings.id);
     if (settings.endsThreads === true) {
       // Not even its next session may be in a thread that others are in.
-      const isAlone = !isAnother && seat.host?.cell?.members.size === 1;
+      const cell = seat.host?.cell ?? null;
+      const isAlone = !isAnother && cell?.members.size === 1 && this.#suspects.isCell(cell);
       if (seat.host !== null && !isAlone && !isSameSource(source, settings.source)) seat.camera.stop();
       if (isAnother || endsThreads !== true) this.#suspects.suspect(settings.id);
     }

@@ -168,11 +168,13 @@ export class Suspects {
   clear(): string[] {
     const nowMs = this.#clock.monotonicMs();
     const isCrowded = this.#cellsOf(false).length > MAX_CELLS;
+    const isToldCrowded = this.#cellsOf(true).length > MAX_TOLD_CELLS;
     const cleared: string[] = [];
     for (const [id, { lastDeathMs, cell, toldMs, ownDeaths, heldUntilMs }] of this.#suspects) {
       const sinceMs = cell === null ? Math.max(lastDeathMs, heldUntilMs, toldMs ?? 0) : cell.openSinceMs;
       if (sinceMs === null) continue;
-      const { suspectMs, foundMs } = isCrowded && cell?.isToldOf === false ? hurried : calm;
+      const isWaitedFor = cell !== null && (cell.isToldOf ? isToldCrowded : isCrowded);
+      const { suspectMs, foundMs } = isWaitedFor ? hurried : calm;
       if (nowMs - sinceMs < (toldMs !== null || ownDeaths > 0 ? foundMs : suspectMs)) continue;
       if (cell !== null) cleared.push(id);
       this.forget(id);

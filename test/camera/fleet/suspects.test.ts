@@ -146,6 +146,23 @@ test("cameras of others' word whose threads all die once hold up nobody who is s
   assert.ok(['a', 'b'].every((id) => suspects.heldOff(id) === null));
 });
 
+test('one that was found out, and whose place another one took, waits for five minutes at most', () => {
+  const clock = new FakeClock();
+  const suspects = new Suspects(clock);
+  const ids = idsOf(33);
+  for (const id of ids) suspects.suspect(id);
+  const [killer, ...others] = ids;
+  const late = others.pop()!;
+  for (const id of [killer!, ...others]) suspects.heldOff(id);
+  suspects.threadDied([killer!]);
+  suspects.heldOff(late);
+  clock.advance(MINUTE_MS);
+  assert.notEqual(suspects.heldOff(killer!), null);
+  clock.advance(5 * MINUTE_MS);
+  suspects.clear();
+  assert.equal(suspects.heldOff(killer!), null);
+});
+
 test('one that was found out is tried at once after it rested, and apart for an hour', () => {
   const clock = new FakeClock();
   const suspects = new Suspects(clock);
