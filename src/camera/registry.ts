@@ -241,8 +241,9 @@ export class CameraRegistry {
   /** Whether it may be one that ends this box's threads, or is, be it by its sub-stream. */
   suspicionOf(id: string): Suspicion {
     const { cameras } = this.#deps;
-    const isFoundOut = sourceKeysOf(id).some((key) => cameras.suspicionOf(key) === 'found_out');
-    return isFoundOut ? 'found_out' : cameras.suspicionOf(id);
+    const subKey = this.#entries.get(id)?.subKey;
+    const isSubFoundOut = subKey !== undefined && cameras.suspicionOf(subKey) === 'found_out';
+    return isSubFoundOut ? 'found_out' : cameras.suspicionOf(id);
   }
 
   /** What the other boxes are told of a camera of this one. */

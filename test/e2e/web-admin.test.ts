@@ -49,6 +49,14 @@ test('an admin adds a user, whose password is shown once and good, gives another
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('guard is changed').first().waitFor();
   assert.ok((await usersOf()).includes('guard operator'));
+  const focused = await page
+    .getByRole('button', { name: 'What can be done with guard' })
+    .evaluate((button) => {
+      (button as HTMLElement).click();
+      return document.activeElement?.textContent;
+    });
+  assert.equal(focused, 'Change role and folders', 'keys meet the menu as soon as it is open');
+  await page.keyboard.press('Escape');
   await choose('Delete');
   assert.deepEqual(await visitor.axe(), []);
   await page.getByRole('button', { name: 'Cancel' }).click();

@@ -1,5 +1,6 @@
 import { useId, useRef, useState } from 'preact/hooks';
 import { Button, type ButtonProps } from './button.js';
+import { focusWhenOpened } from './focus-when-opened.js';
 import { Icon } from './icon.js';
 import type { IconName } from './icons.js';
 import styles from './menu.module.css';
@@ -59,7 +60,6 @@ export const Menu = ({ items, ...button }: MenuProps) => {
     setIsOpen(event.newState === 'open');
     if (event.newState !== 'open' || menu.current === null || around.current === null) return;
     place(menu.current, around.current.getBoundingClientRect());
-    itemsOf(menu.current)[0]?.focus();
   };
   return (
     <>
@@ -76,10 +76,11 @@ export const Menu = ({ items, ...button }: MenuProps) => {
         onToggle={onToggle}
         onKeyDown={moveFocus}
       >
-        {items.map(({ label, icon, isDangerous, notNow, isChosen, onSelect }) => (
+        {items.map(({ label, icon, isDangerous, notNow, isChosen, onSelect }, index) => (
           <button
             key={label}
             type="button"
+            ref={index === 0 ? focusWhenOpened : null}
             {...roleOf(isChosen)}
             class={`${styles.item} ${isDangerous === true ? styles.danger : ''}`}
             aria-disabled={notNow === undefined ? undefined : true}

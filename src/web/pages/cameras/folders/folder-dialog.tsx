@@ -6,6 +6,7 @@ import type { Folder } from '../../../data/types.js';
 import { Button } from '../../../parts/button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Field } from '../../../parts/field.js';
+import { focusWhenOpened } from '../../../parts/focus-when-opened.js';
 import { ProblemBox } from '../../../parts/problem-box.js';
 import { folderText } from '../../../text/folders.js';
 import { shellText } from '../../../text/shell.js';
@@ -87,7 +88,7 @@ export const FolderDialog = ({
           {(given) => (
             <input
               {...given}
-              ref={(input) => input?.setAttribute('autofocus', '')}
+              ref={focusWhenOpened}
               maxLength={128}
               autocomplete="off"
               value={name}

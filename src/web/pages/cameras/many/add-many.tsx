@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { Button } from '../../../parts/button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Field } from '../../../parts/field.js';
+import { focusWhenOpened } from '../../../parts/focus-when-opened.js';
 import { ProblemBox } from '../../../parts/problem-box.js';
 import { Segmented } from '../../../parts/segmented.js';
 import { manyText } from '../../../text/add-many.js';
@@ -20,9 +21,6 @@ const EXAMPLE = 'rtsp://user:password@10.0.0.{11..60}/s1';
 
 type Many = ReturnType<typeof useMany>;
 
-/** A dialog begins there when it opens. */
-const focusFirst = (area: HTMLTextAreaElement | null): void => area?.setAttribute('autofocus', '');
-
 const Pasted = ({ many }: { readonly many: Many }) => {
   const open = async (file: File | undefined): Promise<void> => {
     if (file !== undefined) many.setText(await file.slice(0, MAX_FILE_BYTES + 1).text());
@@ -36,7 +34,7 @@ const Pasted = ({ many }: { readonly many: Many }) => {
         {(given) => (
           <textarea
             {...given}
-            ref={focusFirst}
+            ref={focusWhenOpened}
             class={`${given.class} ${styles.paste}`}
             rows={4}
             placeholder={EXAMPLE}
