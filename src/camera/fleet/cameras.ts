@@ -406,6 +406,9 @@ export class Cameras {
     if (wasReady) this.#suspects.threadDied(busy.length > 0 ? busy : held);
     for (const id of held) {
       const seat = this.#seats.get(id)!;
+      // Found out again while the word of it is still out: it takes no place of those that are sought.
+      if (seat.camera.settings.endsThreads === true && this.suspicionOf(id) === 'found_out')
+        this.#suspects.suspect(id);
       seat.host = null;
       seat.isOpen = false;
       seat.openAttempt = null;

@@ -16,7 +16,7 @@ export type Suspicion = 'none' | 'suspected' | 'found_out';
 export type HeldOff = { readonly delayMs: number; readonly reason: string };
 
 type Suspect = {
-  /** When a thread last died with it. */
+  /** When a thread last died with it here. */
   lastDeathMs: MonotonicMs;
   cell: Cell | null;
   /** When it was told that it ends threads elsewhere; null: it wasn't. */
@@ -30,7 +30,7 @@ type Suspect = {
 const WINDOW_MS = 5 * 60_000;
 /** How long its thread has to live until a suspect is cleared, and one that was found out. */
 const calm = { suspectMs: WINDOW_MS, foundMs: 60 * 60_000 };
-/** The same while others wait for a thread. */
+/** The same where another one waits for that thread. */
 const hurried = { suspectMs: 60_000, foundMs: 5 * 60_000 };
 /** Threads for suspects at a time: each costs 5 to 8 MB. Enough to find one of 128 by halves, whom nobody waits for. */
 const MAX_CELLS = 8;
@@ -66,7 +66,7 @@ export class Suspects {
     for (const id of cameraIds) {
       const known = this.#suspects.get(id);
       if (known === undefined) {
-        this.#suspects.set(id, unproven(nowMs, null));
+        this.#suspects.set(id, unproven(nowMs, { lastDeathMs: nowMs }));
         continue;
       }
       const isRecent = nowMs - known.lastDeathMs < WINDOW_MS;
@@ -95,7 +95,7 @@ export class Suspects {
     const nowMs = this.#clock.monotonicMs();
     const known = this.#suspects.get(cameraId);
     if (known === undefined) {
-      this.#suspects.set(cameraId, unproven(nowMs, nowMs));
+      this.#suspects.set(cameraId, unproven(nowMs, { toldMs: nowMs }));
       return;
     }
     known.toldMs = nowMs;
@@ -105,11 +105,10 @@ export class Suspects {
   /** It needs no thread now. When it does again it is tried at once; apart, if it is one that ends threads. */
   rest(cameraId: string): void {
     const known = this.#suspects.get(cameraId);
-    if (known === undefined || (known.toldMs === null && known.ownDeaths === 0)) {
-      this.forget(cameraId);
-      return;
-    }
+    if (known === undefined) return;
     this.#leaveCell(cameraId);
+    // One that is watched now and then may end a thread each time: that one died with it still counts.
+    if (known.toldMs === null && known.ownDeaths === 0) return;
     const toldMs = known.toldMs ?? known.lastDeathMs;
     Object.assign(known, { toldMs, ownDeaths: 0, heldUntilMs: known.lastDeathMs });
   }
@@ -167,19 +166,29 @@ export class Suspects {
   /** Clears those that have done nothing for long enough; answers who leaves a thread of suspects. */
   clear(): string[] {
     const nowMs = this.#clock.monotonicMs();
-    const isCrowded = this.#cellsOf(false).length > MAX_CELLS;
-    const isToldCrowded = this.#cellsOf(true).length > MAX_TOLD_CELLS;
+    const wanted = new Set([...this.#wantedByOthers(false), ...this.#wantedByOthers(true)]);
     const cleared: string[] = [];
     for (const [id, { lastDeathMs, cell, toldMs, ownDeaths, heldUntilMs }] of this.#suspects) {
       const sinceMs = cell === null ? Math.max(lastDeathMs, heldUntilMs, toldMs ?? 0) : cell.openSinceMs;
       if (sinceMs === null) continue;
-      const isWaitedFor = cell !== null && (cell.isToldOf ? isToldCrowded : isCrowded);
-      const { suspectMs, foundMs } = isWaitedFor ? hurried : calm;
+      const { suspectMs, foundMs } = cell !== null && wanted.has(cell) ? hurried : calm;
       if (nowMs - sinceMs < (toldMs !== null || ownDeaths > 0 ? foundMs : suspectMs)) continue;
       if (cell !== null) cleared.push(id);
       this.forget(id);
     }
     return cleared;
+  }
+
+  /** As many cells as wait for a thread: the oldest, and that of one which was found out here only where there are no others. */
+  #wantedByOthers(isToldOf: boolean): Cell[] {
+    const cells = this.#cellsOf(isToldOf);
+    const waiting = cells.length - mostOf(isToldOf);
+    if (waiting <= 0) return [];
+    const rank = ({ members: [only] }: Cell): number => Number(this.of(only!) === 'found_out');
+    return cells
+      .filter(({ openSinceMs }) => openSinceMs !== null)
+      .sort((one, other) => rank(one) - rank(other) || one.openSinceMs! - other.openSinceMs!)
+      .slice(0, waiting);
   }
 
   /** Those of its cell that had no session when its thread died. */
@@ -217,8 +226,7 @@ export class Suspects {
 
   #open(cell: Cell): boolean {
     if (cell.openSinceMs !== null) return true;
-    const most = cell.isToldOf ? MAX_TOLD_CELLS : MAX_CELLS;
-    if (this.#cellsOf(cell.isToldOf).indexOf(cell) >= most) return false;
+    if (this.#cellsOf(cell.isToldOf).indexOf(cell) >= mostOf(cell.isToldOf)) return false;
     cell.openSinceMs = this.#clock.monotonicMs();
     return true;
   }
@@ -241,8 +249,13 @@ export class Suspects {
   }
 }
 
-const unproven = (nowMs: MonotonicMs, toldMs: MonotonicMs | null): Suspect => ({
-  ...{ lastDeathMs: nowMs, cell: null, toldMs, ownDeaths: 0, heldUntilMs: nowMs },
+const mostOf = (isToldOf: boolean): number => (isToldOf ? MAX_TOLD_CELLS : MAX_CELLS);
+
+const NEVER = Number.NEGATIVE_INFINITY as MonotonicMs;
+
+const unproven = (nowMs: MonotonicMs, known: Partial<Suspect>): Suspect => ({
+  ...{ lastDeathMs: NEVER, cell: null, toldMs: null, ownDeaths: 0, heldUntilMs: nowMs },
+  ...known,
 });
 
 const convictionOf = (ownDeaths: number, delayMs: number): string => {

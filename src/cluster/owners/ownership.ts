@@ -248,6 +248,7 @@ export class Ownership {
       const isBack = this.#mayBeBack.has(id);
       const mayTakeIt = mayTake || (mayTakeBack && isBack);
       if (this.#second.isNeeded && (verdict !== 'wait' || !mayTakeIt)) this.#second.notToTake(id);
+      if (this.#second.isNeeded && !theirs.some(({ row }) => row.isSilent)) this.#second.notSilent(id);
       if (verdict === 'take' && mayTakeIt) taken.push(id);
       else if (verdict === 'wait' && mayTakeIt) {
         const place = this.#shares.placeOf(own.box, { id, pinnedTo: box, holders: theirs });
@@ -312,6 +313,7 @@ export class Ownership {
   }
 
   #mayTry(cameraId: string, pinnedTo: string | null, theirs: readonly Theirs[]): boolean {
+    if (this.endsThreads(cameraId) && this.#standIns.isLeftAlone(cameraId)) return false;
     return this.#second.mayTry(cameraId, () =>
       this.#shares.placeOf(this.#options.box, { id: cameraId, pinnedTo, holders: theirs }),
     );
@@ -341,6 +343,8 @@ export class Ownership {
       if (verdict === 'give_up') this.#second.failed(cameraId);
     } else if (verdict === 'give_up') this.#turn.refuse(cameraId);
     else if (held.worksNoMore || held.isFailing) this.#turn.lost(cameraId);
+    // What ends threads would go round: who has it holds it off for longer each time.
+    if (held.endsThreads && !held.isTrial) this.#standIns.needless(cameraId);
   }
 
   /** Those that others have, and that work nowhere as yet. */

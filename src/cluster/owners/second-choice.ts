@@ -74,6 +74,12 @@ export class SecondChoice {
     return place !== null && silentMs >= SURE_MS + place * STAND_IN_MS;
   }
 
+  /** Nobody says that it is silent: when somebody does again, each box waits for those before it again. */
+  notSilent(cameraId: string): void {
+    const lack = this.#lacks.get(cameraId);
+    if (lack !== undefined) lack.silentMs = null;
+  }
+
   /** Of cameras that don't work where they are. `placeOf` is only asked where it matters; null: this box takes none. */
   mayTry(cameraId: string, placeOf: () => number | null): boolean {
     const nowMs = this.#clock.monotonicMs();

@@ -99,6 +99,22 @@ test('a camera that ends threads is one after it rested, too, and shows that it 
   assert.ok(puppetOf('new').camerasOpen().length > 1, 'an hour later it is as any other');
 });
 
+test('cameras that are found out again while that is told of them take no place of those that are sought', () => {
+  const { cameras, running, pass } = setUp();
+  const killers = many(9).map(({ id }) => id);
+  cameras.replaceAll(many(20).map(({ id }) => cameraSettings(id, { endsThreads: killers.includes(id) })));
+  pass(62 * 60);
+  const areFound = (): boolean => killers.every((id) => cameras.suspicionOf(id) === 'found_out');
+  let isOver = false;
+  pass(5 * 60, () => {
+    isOver ||= areFound();
+    for (const puppet of isOver ? [] : running())
+      if (puppet.sessions().some((id) => killers.includes(id))) puppet.die();
+  });
+  assert.ok(isOver);
+  assert.equal(running().filter((puppet) => killers.includes(puppet.sessions()[0] ?? '')).length, 9);
+});
+
 test('those of a second crash that were not in the first one are no suspects', () => {
   const { cameras, puppets, puppetOf, pass } = setUp();
   cameras.replaceAll(many(20));

@@ -163,6 +163,54 @@ test('one that was found out, and whose place another one took, waits for five m
   assert.equal(suspects.heldOff(killer!), null);
 });
 
+test('where one waits for a place among those told of, one of them is let go, and none that was found out here', () => {
+  const clock = new FakeClock();
+  const suspects = new Suspects(clock);
+  const [found, late, ...others] = idsOf(33);
+  suspects.suspect(found!);
+  suspects.enter(found!);
+  suspects.threadDied([found!]);
+  clock.advance(MINUTE_MS);
+  assert.equal(suspects.heldOff(found!), null);
+  for (const id of others) {
+    suspects.suspect(id);
+    suspects.enter(id);
+  }
+  // It has ended two threads of its own, and so no word is needed to keep it apart.
+  for (let death = 0; death < 2; death += 1) suspects.threadDied([late!]);
+  suspects.suspect(late!);
+  clock.advance(6 * MINUTE_MS);
+  assert.notEqual(suspects.heldOff(late!), null);
+  assert.deepEqual(suspects.clear(), [others[0]]);
+  assert.equal(suspects.heldOff(late!), null);
+  assert.deepEqual(suspects.clear(), []);
+});
+
+test('that it ended threads elsewhere is no death here: with one in a thread that is no cell it is not found out', () => {
+  const suspects = new Suspects(new FakeClock());
+  suspects.suspect('a');
+  suspects.threadDied(['a']);
+  assert.equal(suspects.of('a'), 'none');
+  assert.equal(suspects.heldOff('a'), null);
+  suspects.threadDied(['a']);
+  assert.equal(suspects.of('a'), 'found_out');
+});
+
+test('one that rests after each thread that it ended is found all the same', () => {
+  const clock = new FakeClock();
+  const suspects = new Suspects(clock);
+  const others = idsOf(8);
+  let visits = 0;
+  for (; visits < 8 && suspects.of('sub') !== 'found_out'; visits += 1) {
+    suspects.rest('sub');
+    clock.advance(80_000);
+    suspects.clear();
+    const cell = suspects.cellOf('sub');
+    suspects.threadDied(['sub', ...others.filter((id) => suspects.cellOf(id) === cell)]);
+  }
+  assert.ok(visits <= 4, `${visits} visits`);
+});
+
 test('one that was found out is tried at once after it rested, and apart for an hour', () => {
   const clock = new FakeClock();
   const suspects = new Suspects(clock);
