@@ -269,32 +269,3 @@ test('a camera that was silent, was sought, and is silent again is tried by one 
     assert.ok(model.owners(id).length <= 2, `${model.owners(id).length} boxes`);
   }
 });
-
-test('a camera that ends the thread of each box that takes it stays at one of them before long', async () => {
-  const model = await settledModel(3, 12);
-  const { id } = model.cameras[0]!;
-  const heldUntil = new Map<ModelBox, number>();
-  const seconds = 20 * 60;
-  const takesIn = async (): Promise<number> => {
-    const before = tookOf(model);
-    for (let second = 0; second < seconds; second += 1) {
-      await model.pass(1_000);
-      const nowMs = model.clock.monotonicMs();
-      for (const box of model.boxes) {
-        const sinceMs = box.sinceMs.get(id);
-        // Who takes it again has forgotten that it held it off.
-        if (sinceMs === undefined) heldUntil.delete(box);
-        const isHeldOff = nowMs < (heldUntil.get(box) ?? 0);
-        if (!isHeldOff && box.unreachable.delete(id)) box.suspicions.delete(id);
-        if (isHeldOff || sinceMs === undefined || nowMs - sinceMs < 15_000) continue;
-        box.unreachable.add(id);
-        box.suspicions.set(id, 'found_out');
-        heldUntil.set(box, nowMs + 60_000);
-      }
-    }
-    return tookOf(model) - before;
-  };
-  const first = await takesIn();
-  const second = await takesIn();
-  assert.ok(first <= 24 && second <= 12, `${first} and ${second} times`);
-});

@@ -106,9 +106,11 @@ export class Suspects {
   rest(cameraId: string): void {
     const known = this.#suspects.get(cameraId);
     if (known === undefined) return;
-    this.#leaveCell(cameraId);
+    const isProven = known.toldMs !== null || known.ownDeaths > 0;
     // One that is watched now and then may end a thread each time: that one died with it still counts.
-    if (known.toldMs === null && known.ownDeaths === 0) return;
+    if (!isProven && known.cell?.members.size === 1 && this.#open(known.cell)) return;
+    this.#leaveCell(cameraId);
+    if (!isProven) return;
     const toldMs = known.toldMs ?? known.lastDeathMs;
     Object.assign(known, { toldMs, ownDeaths: 0, heldUntilMs: known.lastDeathMs });
   }
@@ -184,7 +186,7 @@ export class Suspects {
     const cells = this.#cellsOf(isToldOf);
     const waiting = cells.length - mostOf(isToldOf);
     if (waiting <= 0) return [];
-    const rank = ({ members: [only] }: Cell): number => Number(this.of(only!) === 'found_out');
+    const rank = ({ members: [first] }: Cell): number => weightOf(this.#suspects.get(first!));
     return cells
       .filter(({ openSinceMs }) => openSinceMs !== null)
       .sort((one, other) => rank(one) - rank(other) || one.openSinceMs! - other.openSinceMs!)
@@ -248,6 +250,12 @@ export class Suspects {
     if (isEmpty) this.#cells.delete(cell);
   }
 }
+
+/** How much there is against a camera. */
+const weightOf = (suspect: Suspect | undefined): number => {
+  if (suspect === undefined) return 0;
+  return suspect.ownDeaths > 0 ? 2 : Number(suspect.toldMs !== null);
+};
 
 const mostOf = (isToldOf: boolean): number => (isToldOf ? MAX_TOLD_CELLS : MAX_CELLS);
 

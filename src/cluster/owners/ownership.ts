@@ -313,7 +313,6 @@ export class Ownership {
   }
 
   #mayTry(cameraId: string, pinnedTo: string | null, theirs: readonly Theirs[]): boolean {
-    if (this.endsThreads(cameraId) && this.#standIns.isLeftAlone(cameraId)) return false;
     return this.#second.mayTry(cameraId, () =>
       this.#shares.placeOf(this.#options.box, { id: cameraId, pinnedTo, holders: theirs }),
     );
@@ -343,8 +342,6 @@ export class Ownership {
       if (verdict === 'give_up') this.#second.failed(cameraId);
     } else if (verdict === 'give_up') this.#turn.refuse(cameraId);
     else if (held.worksNoMore || held.isFailing) this.#turn.lost(cameraId);
-    // What ends threads would go round: who has it holds it off for longer each time.
-    if (held.endsThreads && !held.isTrial) this.#standIns.needless(cameraId);
   }
 
   /** Those that others have, and that work nowhere as yet. */
