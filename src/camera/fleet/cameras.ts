@@ -251,6 +251,7 @@ export class Cameras {
       const isAlone = !isAnother && cell?.members.size === 1 && this.#suspects.isCell(cell);
       if (seat.host !== null && !isAlone && !isSameSource(source, settings.source)) seat.camera.stop();
       if (isAnother || endsThreads !== true) this.#suspects.suspect(settings.id);
+      if (seat.camera.restState !== null) this.#suspects.rest(settings.id);
     }
     seat.camera.update(settings);
     const isOtherMode = settings.isRecorded && settings.recordMode !== modeBefore;

@@ -107,8 +107,9 @@ export class Suspects {
     const known = this.#suspects.get(cameraId);
     if (known === undefined) return;
     const isProven = known.toldMs !== null || known.ownDeaths > 0;
-    // One that is watched now and then may end a thread each time: that one died with it still counts.
-    if (!isProven && known.cell?.members.size === 1 && this.#open(known.cell)) return;
+    // One that is watched now and then may end a thread each time: that one died with it still counts, and so does its cell.
+    const isCrowded = this.#cellsOf(false).length > MAX_CELLS;
+    if (!isProven && !isCrowded && known.cell !== null && this.#open(known.cell)) return;
     this.#leaveCell(cameraId);
     if (!isProven) return;
     const toldMs = known.toldMs ?? known.lastDeathMs;

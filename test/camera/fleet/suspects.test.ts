@@ -196,19 +196,50 @@ test('that it ended threads elsewhere is no death here: with one in a thread tha
   assert.equal(suspects.of('a'), 'found_out');
 });
 
-test('one that rests after each thread that it ended is found all the same, though it comes to others each time', () => {
-  const clock = new FakeClock();
-  const suspects = new Suspects(clock);
-  let visits = 0;
-  for (; visits < 8 && suspects.of('sub') !== 'found_out'; visits += 1) {
-    suspects.rest('sub');
-    clock.advance(80_000);
-    suspects.clear();
-    const others = suspects.enter('sub') === null ? [`at-${visits}`, `beside-${visits}`] : [];
-    suspects.threadDied(['sub', ...others]);
-  }
-  assert.equal(suspects.of('sub'), 'found_out');
-  assert.ok(visits <= 4, `${visits} visits`);
+for (const count of [1, 4, 16])
+  test(`one of ${count} that all rest after each thread that it ended is found, though they come to others each time`, () => {
+    const clock = new FakeClock();
+    const suspects = new Suspects(clock);
+    const wall = idsOf(count);
+    const [killer] = wall;
+    let visits = 0;
+    for (; visits < 12 && suspects.of(killer!) !== 'found_out'; visits += 1) {
+      for (const id of wall) suspects.rest(id);
+      clock.advance(80_000);
+      suspects.clear();
+      for (const id of wall) assert.equal(suspects.heldOff(id), null);
+      const cell = suspects.enter(killer!);
+      const others = cell === null ? [`at-${visits}`, `beside-${visits}`] : [];
+      suspects.threadDied([...wall.filter((id) => suspects.cellOf(id) === cell), ...others]);
+    }
+    assert.equal(suspects.of(killer!), 'found_out');
+    assert.ok(visits <= 3 + Math.log2(count), `${visits} visits`);
+  });
+
+test('one of which it is told while it rests keeps no place among those that are sought', () => {
+  const suspects = new Suspects(new FakeClock());
+  for (let death = 0; death < 2; death += 1) suspects.threadDied(['a', 'b']);
+  const sought = suspects.enter('a')!;
+  suspects.rest('a');
+  assert.ok(suspects.isCell(sought));
+  suspects.suspect('a');
+  suspects.rest('a');
+  assert.ok(!suspects.isCell(sought));
+  assert.equal(suspects.cellOf('a')?.isToldOf, true);
+});
+
+test('who rests keeps no place that others wait for', () => {
+  const suspects = new Suspects(new FakeClock());
+  const ids = idsOf(20);
+  for (let death = 0; death < 5; death += 1)
+    for (const cell of new Set(ids.map((id) => suspects.cellOf(id))))
+      suspects.threadDied(ids.filter((id) => suspects.cellOf(id) === cell));
+  const waiting = (): number => ids.filter((id) => suspects.heldOff(id) !== null).length;
+  const before = waiting();
+  assert.ok(before > 0);
+  const resting = ids.find((id) => suspects.heldOff(id) === null)!;
+  for (const id of suspects.cellOf(resting)!.members) suspects.rest(id);
+  assert.ok(waiting() < before);
 });
 
 test('one that was found out is tried at once after it rested, and apart for an hour', () => {
