@@ -241,14 +241,19 @@ export class Ownership {
       const held = this.#held.get(id);
       if (held !== undefined) heldCount += 1;
       const theirs = this.#reports.of(id);
-      const endsThreads = held?.endsThreads === true || theirs.some(({ row }) => row.endsThreads);
+      let endsThreads = held?.endsThreads === true;
+      let isSilent = false;
+      for (const { row } of theirs) {
+        endsThreads ||= row.endsThreads;
+        isSilent ||= row.isSilent;
+      }
       if (endsThreads && this.#enders.add(id) && held !== undefined) moved.push(id);
       const isWinner = this.#shares.winnerOf(id, box) === this.#options.box;
       const verdict = verdictOf(own, isWinner, held ?? null, theirs);
       const isBack = this.#mayBeBack.has(id);
       const mayTakeIt = mayTake || (mayTakeBack && isBack);
       if (this.#second.isNeeded && (verdict !== 'wait' || !mayTakeIt)) this.#second.notToTake(id);
-      if (this.#second.isNeeded && !theirs.some(({ row }) => row.isSilent)) this.#second.notSilent(id);
+      if (this.#second.isNeeded && !isSilent) this.#second.notSilent(id);
       if (verdict === 'take' && mayTakeIt) taken.push(id);
       else if (verdict === 'wait' && mayTakeIt) {
         const place = this.#shares.placeOf(own.box, { id, pinnedTo: box, holders: theirs });

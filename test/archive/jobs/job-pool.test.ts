@@ -123,8 +123,8 @@ test('threads that are still starting are stopped, and take nobody along', async
   const wholeMs = performance.now() - startMs;
   await Promise.all(wholes.map(({ pool }) => pool.stop()));
   // All along what a thread loads before its first job is done.
-  for (let share = 0.2; share < 1.2; share += 0.02) {
-    await Promise.all([0, 0.005, 0.01, 0.015].map((more) => stopAt(wholeMs * (share + more))));
+  for (let share = 0.2; share < 1.2; share += 0.04) {
+    await Promise.all([0, 0.01, 0.02, 0.03].map((more) => stopAt(wholeMs * (share + more))));
   }
 });
 
