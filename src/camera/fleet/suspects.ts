@@ -24,6 +24,8 @@ type Suspect = {
   /** Threads of its own that it has ended: more than none, and it is found out. */
   ownDeaths: number;
   heldUntilMs: MonotonicMs;
+  /** It needs no thread now, and so leaves its cell to whoever waits for one. */
+  isResting: boolean;
 };
 
 /** Two threads that die with a camera within this time make it a suspect. */
@@ -109,6 +111,7 @@ export class Suspects {
     const isProven = known.toldMs !== null || known.ownDeaths > 0;
     // One that is watched now and then may end a thread each time: that one died with it still counts, and so does its cell.
     const isCrowded = this.#cellsOf(false).length > MAX_CELLS;
+    known.isResting = true;
     if (!isProven && !isCrowded && known.cell !== null && this.#open(known.cell)) return;
     this.#leaveCell(cameraId);
     if (!isProven) return;
@@ -145,6 +148,7 @@ export class Suspects {
   heldOff(cameraId: string): HeldOff | null {
     const suspect = this.#suspects.get(cameraId);
     if (suspect === undefined) return null;
+    suspect.isResting = false;
     const delayMs = suspect.heldUntilMs - this.#clock.monotonicMs();
     if (delayMs > 0) return { delayMs, reason: convictionOf(suspect.ownDeaths, delayMs) };
     const cell = this.cellOf(cameraId);
@@ -229,9 +233,20 @@ export class Suspects {
 
   #open(cell: Cell): boolean {
     if (cell.openSinceMs !== null) return true;
-    if (this.#cellsOf(cell.isToldOf).indexOf(cell) >= mostOf(cell.isToldOf)) return false;
+    const hasRoom = (): boolean => this.#cellsOf(cell.isToldOf).indexOf(cell) < mostOf(cell.isToldOf);
+    if (!hasRoom()) this.#endRestingCell(cell.isToldOf);
+    if (!hasRoom()) return false;
     cell.openSinceMs = this.#clock.monotonicMs();
     return true;
+  }
+
+  /** Frees a place, if there is a cell that nobody needs now. That a thread died with its members still counts. */
+  #endRestingCell(isToldOf: boolean): void {
+    const membersOf = (cell: Cell): string[] =>
+      [...cell.members].filter((id) => this.#suspects.get(id)?.cell === cell);
+    const isResting = (id: string): boolean => this.#suspects.get(id)?.isResting === true;
+    const resting = this.#cellsOf(isToldOf).find((cell) => membersOf(cell).every(isResting));
+    if (resting !== undefined) for (const id of membersOf(resting)) this.#leaveCell(id);
   }
 
   get #hasToldRoom(): boolean {
@@ -263,7 +278,7 @@ const mostOf = (isToldOf: boolean): number => (isToldOf ? MAX_TOLD_CELLS : MAX_C
 const NEVER = Number.NEGATIVE_INFINITY as MonotonicMs;
 
 const unproven = (nowMs: MonotonicMs, known: Partial<Suspect>): Suspect => ({
-  ...{ lastDeathMs: NEVER, cell: null, toldMs: null, ownDeaths: 0, heldUntilMs: nowMs },
+  ...{ lastDeathMs: NEVER, cell: null, toldMs: null, ownDeaths: 0, heldUntilMs: nowMs, isResting: false },
   ...known,
 });
 

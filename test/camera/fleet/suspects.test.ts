@@ -228,6 +228,22 @@ test('one of which it is told while it rests keeps no place among those that are
   assert.equal(suspects.cellOf('a')?.isToldOf, true);
 });
 
+test('a place that was kept for some who rest goes to others as soon as they need one', () => {
+  const suspects = new Suspects(new FakeClock());
+  const wall = idsOf(128);
+  for (let death = 0; death < 8; death += 1) {
+    const cell = suspects.enter(wall[0]!);
+    suspects.threadDied(wall.filter((id) => suspects.cellOf(id) === cell));
+  }
+  for (const id of wall) suspects.rest(id);
+  const recorded = Array.from({ length: 64 }, (_, index) => `recorded-${index}`);
+  for (let death = 0; death < 6; death += 1) {
+    const cell = suspects.enter(recorded[0]!);
+    suspects.threadDied(recorded.filter((id) => suspects.cellOf(id) === cell));
+    assert.ok(recorded.every((id) => suspects.heldOff(id) === null));
+  }
+});
+
 test('who rests keeps no place that others wait for', () => {
   const suspects = new Suspects(new FakeClock());
   const ids = idsOf(20);
