@@ -186,7 +186,7 @@ export class Suspects {
     return cleared;
   }
 
-  /** As many cells as wait for a thread: the oldest, and that of one which was found out here only where there are no others. */
+  /** As many cells as wait for a thread: first those against whom there is least, and of these the oldest. */
   #wantedByOthers(isToldOf: boolean): Cell[] {
     const cells = this.#cellsOf(isToldOf);
     const waiting = cells.length - mostOf(isToldOf);
