@@ -21,6 +21,13 @@ export class Slew {
     );
   }
 
+  /** At which it runs there. */
+  rateAt(at: number): number {
+    const passed = at - this.#atTurn;
+    if (passed < 0) return this.#rateBefore;
+    return passed < this.#length ? this.#rate : 0;
+  }
+
   /** From `at` on it runs at another rate, for so long. */
   turn(at: number, rate: number, length = Number.POSITIVE_INFINITY): void {
     const isRunning = at < this.#atTurn + this.#length;

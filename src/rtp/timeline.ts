@@ -10,6 +10,8 @@ export const MAX_FORWARD_MS = 10_000;
 export const MAX_BACKLOG_MS = 60_000;
 /** Media time is never further from that of arrival: steps that are each within their bounds add up. */
 export const MAX_APART_MS = MAX_FORWARD_MS + MAX_BACKLOG_MS;
+/** The first turn may lead over a change of the rate, the next is exact but for the slews of a few percent. */
+const MAX_HOLDING_TURNS = 3;
 /** After a change of SSRC time goes on if it fits this closely: Uniview changes it with every GOP. */
 export const MAX_SOURCE_STEP_MS = 1_000;
 /** So many repeats of one timestamp are a camera without a clock: time is taken from arrival. */
@@ -180,7 +182,7 @@ export class Timeline {
       // Without a clock, time runs as it passes; the first few frames of the run were given a tick each.
       this.#backlogTicks += elapsedTicks;
       if (this.#equalRun >= EQUAL_RUN_FRAMES) {
-        this.#lastPts += Math.round(this.#backlogTicks);
+        this.#lastPts += Math.round(this.#backlogTicks / (1 + this.#rate.rateAt(this.#lastPts)));
         this.#backlogTicks = 0;
       }
       return;
@@ -213,10 +215,12 @@ export class Timeline {
 
   /** Holds the track's time where it would run away from arrival, ahead or behind. */
   #keepNear(arrivalMs: MonotonicMs): boolean {
-    const apartMs = this.#toMs(this.#correct(this.#lastPts)) - this.#axis.msAt(arrivalMs);
-    if (Math.abs(apartMs) <= MAX_APART_MS) return false;
-    this.#lastPts -= this.#toTicks(apartMs - Math.sign(apartMs) * MAX_APART_MS);
-    return true;
+    for (let turn = 0; ; turn += 1) {
+      const apartMs = this.#toMs(this.#correct(this.#lastPts)) - this.#axis.msAt(arrivalMs);
+      const excessMs = apartMs - Math.sign(apartMs) * MAX_APART_MS;
+      if (Math.abs(apartMs) <= MAX_APART_MS || turn === MAX_HOLDING_TURNS) return turn > 0;
+      this.#lastPts -= this.#toTicks(excessMs / (1 + this.#rate.rateAt(this.#lastPts)));
+    }
   }
 
   /** Where something is on the axis that is at `ticks` by the camera's count. */
