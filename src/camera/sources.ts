@@ -41,7 +41,11 @@ export const sourcesOf = (
 const relayedSourcesOf = ({ id, sub_url, disabled }: StoredCamera, from: OtherBox): CameraSettings[] => {
   const keys = sub_url === '' ? [id] : [id, sourceKey(id, 'sub')];
   return keys.map((key) => ({
-    ...{ id: key, source: { url: '', transport: 'tcp', from }, host: from.host, disabled },
-    ...{ isRecorded: false, isOnDemand: true },
+    id: key,
+    source: { url: '', transport: 'tcp', from },
+    host: from.host,
+    disabled,
+    isRecorded: false,
+    isOnDemand: true,
   }));
 };

@@ -83,7 +83,8 @@ export class StreamGauge {
   }
 
   #reset(): void {
-    this.#samples = [];
+    // Of 10,000 cameras nearly all are read by other boxes, and each has two gauges.
+    if (this.#samples.length > 0) this.#samples = [];
     this.fps = 0;
     this.bitrateKbps = 0;
     this.info = null;

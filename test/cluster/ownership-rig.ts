@@ -5,7 +5,7 @@ import { SILENT_AFTER_MS } from '../../src/camera/frame-pace.js';
 import type { Beat } from '../../src/cluster/boxes/beat.js';
 import { type BoxesView, BoxTable, type KnownBox } from '../../src/cluster/boxes/box-table.js';
 import { Ownership } from '../../src/cluster/owners/ownership.js';
-import { type HeldRow, type Report, reportBytes, reportOf } from '../../src/cluster/owners/report.js';
+import { type Report, reportBytes, reportOf } from '../../src/cluster/owners/report.js';
 import type { Holding } from '../../src/store/holdings.js';
 import { FakeClock } from '../support/fake-clock.js';
 
@@ -16,6 +16,9 @@ const ANSWERED_AFTER_MS = 400;
 const READY_AFTER_MS = 1_200;
 
 type Camera = { readonly id: string; box: string | null };
+
+/** So few that what a box has comes in several. */
+const ROWS_PER_PART = 4;
 
 /** What the servers have, whether they can be asked or not. */
 class ModelClaims {
@@ -87,9 +90,9 @@ export class ModelBox {
     this.#isLeaving = false;
     const own = { box: this.name, boot: this.#boot };
     let seq = 0;
-    const send = (report: Omit<Report, 'box' | 'boot' | 'seq'>) =>
+    const send = (report: Omit<Report, 'box' | 'boot'>) =>
       this.#model.carry(this, (to) => {
-        const heard = reportOf(reportBytes({ ...own, seq: seq++, ...report }));
+        const heard = reportOf(reportBytes({ ...own, ...report }));
         if (!this.isMute) to.ownership?.hear(heard!);
       });
     const ownership = new Ownership(
@@ -107,8 +110,15 @@ export class ModelBox {
         },
         wire: {
           listen: () => {},
-          tellAll: (rows: readonly HeldRow[]) => send({ part: [0, 1], rows, dropped: [] }),
-          tellSome: (rows, dropped) => send({ part: null, rows, dropped }),
+          tellAll: (cameraIds, rowOf) => {
+            const count = Math.max(1, Math.ceil(cameraIds.length / ROWS_PER_PART));
+            const numbered = { seq: seq++, dropped: [] };
+            for (let index = 0; index < count; index++) {
+              const ids = cameraIds.slice(index * ROWS_PER_PART, (index + 1) * ROWS_PER_PART);
+              send({ ...numbered, part: [index, count], rows: ids.map(rowOf) });
+            }
+          },
+          tellSome: (rows, dropped) => send({ seq: seq++, part: null, rows, dropped }),
         },
       },
     );

@@ -56,6 +56,17 @@ export interface CameraPlacement {
   vacate(cameraId: string): void;
 }
 
+/** The same for all of them. */
+export type CameraDeps = {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly gate: StartGate;
+  readonly placement: CameraPlacement;
+  readonly random?: () => number;
+  /** What `status` answers is another than before. */
+  readonly onChange?: () => void;
+};
+
 export type CameraStatus = {
   readonly state: CameraState;
   /** "" when fine. */
@@ -94,7 +105,8 @@ type Phase =
 export class Camera {
   readonly id: string;
   readonly #clock: Clock;
-  readonly #log: Logger;
+  readonly #parentLog: Logger;
+  #ownLog: Logger | null = null;
   readonly #gate: StartGate;
   readonly #placement: CameraPlacement;
   readonly #backoff: Backoff;
@@ -114,30 +126,24 @@ export class Camera {
   #hasAnswered = false;
   #isUnauthorized = false;
 
-  constructor(
-    settings: CameraSettings,
-    deps: {
-      clock: Clock;
-      log: Logger;
-      gate: StartGate;
-      placement: CameraPlacement;
-      random?: () => number;
-      /** Somebody wants its frames. */
-      isWanted?: boolean;
-      /** What `status` answers is another than before. */
-      onChange?: () => void;
-    },
-  ) {
+  /** `isWanted`: somebody wants its frames. */
+  constructor(settings: CameraSettings, deps: CameraDeps, isWanted = false) {
     this.id = settings.id;
     this.#settings = settings;
     this.#clock = deps.clock;
-    this.#isWanted = deps.isWanted ?? false;
-    this.#log = deps.log.child(sourceFields(settings.id));
+    this.#isWanted = isWanted;
+    this.#parentLog = deps.log;
     this.#gate = deps.gate;
     this.#placement = deps.placement;
     this.#backoff = new Backoff(deps.random);
     this.#onChange = deps.onChange ?? (() => {});
     this.#state = this.restState ?? 'connecting';
+  }
+
+  /** Made when it first says something: those that other boxes connect never do. */
+  get #log(): Logger {
+    this.#ownLog ??= this.#parentLog.child(sourceFields(this.id));
+    return this.#ownLog;
   }
 
   get settings(): CameraSettings {

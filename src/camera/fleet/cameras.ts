@@ -6,7 +6,7 @@ import { closeLeftRing } from '../../ring/replacement.js';
 import { cameraIdOf, sourceFields } from '../../ring/source-key.js';
 import type { AnalyticsNews, RecordingNews } from '../messages.js';
 import { isSameSource } from '../quirks.js';
-import { Camera, type CameraSettings, type CameraSlot } from './camera.js';
+import { Camera, type CameraDeps, type CameraSettings, type CameraSlot } from './camera.js';
 import { Departures } from './departures.js';
 import { Documents } from './documents.js';
 import { Fleet, type Host, type HostMessage, type ThreadLosses } from './fleet.js';
@@ -59,12 +59,10 @@ type Seat = Lodger & {
  * away (its socket can't move between threads), and takes its ring along, so readers notice nothing but a gap.
  */
 export class Cameras {
-  readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #onChange: () => void;
   readonly #recordings: RecordingOffice;
   readonly #analytics: AnalyticsListener | null;
-  readonly #gate: StartGate;
+  readonly #cameraDeps: CameraDeps;
   readonly #seats = new Map<string, Seat>();
   readonly #fleet: Fleet;
   readonly #suspects: Suspects;
@@ -91,12 +89,18 @@ export class Cameras {
       collectGarbage?: () => void;
     },
   ) {
-    this.#clock = deps.clock;
     this.#log = deps.log;
-    this.#onChange = deps.onChange ?? (() => {});
     this.#recordings = deps.recordings;
     this.#analytics = deps.analytics ?? null;
-    this.#gate = new StartGate(deps.clock);
+    this.#cameraDeps = {
+      ...{ clock: deps.clock, log: deps.log, gate: new StartGate(deps.clock) },
+      placement: {
+        heldOff: (cameraId) => this.#suspects.heldOff(cameraId),
+        slotFor: (cameraId) => this.#slotFor(cameraId),
+        vacate: (cameraId) => this.#vacate(cameraId),
+      },
+      ...(deps.onChange === undefined ? {} : { onChange: deps.onChange }),
+    };
     this.#suspects = new Suspects(deps.clock);
     this.#budget = new RingBudget(options.ringMemoryBytes ?? Number.POSITIVE_INFINITY, {
       clock: deps.clock,
@@ -273,18 +277,7 @@ export class Cameras {
 
   #add(settings: CameraSettings): Camera {
     if (settings.endsThreads === true) this.#suspects.suspect(settings.id);
-    const camera = new Camera(settings, {
-      clock: this.#clock,
-      log: this.#log,
-      gate: this.#gate,
-      onChange: this.#onChange,
-      isWanted: this.#followers.isWanted(settings.id),
-      placement: {
-        heldOff: (cameraId) => this.#suspects.heldOff(cameraId),
-        slotFor: (cameraId) => this.#slotFor(cameraId),
-        vacate: (cameraId) => this.#vacate(cameraId),
-      },
-    });
+    const camera = new Camera(settings, this.#cameraDeps, this.#followers.isWanted(settings.id));
     const lodger: Lodger = { camera, host: null, ring: null, watchedMs: null };
     this.#seats.set(settings.id, {
       ...{ ...lodger, isOpen: false, openAttempt: null, path: null },

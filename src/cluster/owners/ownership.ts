@@ -31,7 +31,7 @@ export type OwnershipDeps = {
   readonly holdings: Pick<HoldingTable, 'open' | 'begin' | 'claim' | 'end'>;
   readonly claims: Pick<Claims, 'claim'>;
   readonly wire: {
-    tellAll(rows: readonly HeldRow[]): void;
+    tellAll(cameraIds: readonly string[], rowOf: (cameraId: string) => HeldRow): void;
     tellSome(rows: readonly HeldRow[], dropped: readonly string[]): void;
     listen(): void;
   };
@@ -212,7 +212,7 @@ export class Ownership {
     if (this.#tellReady() || isTime || this.#second.takePressing()) this.#look();
     else if (this.#wakefulness.notice()) this.#turn.unsettle();
     if (isTime) this.#book.write();
-    if (isTime) this.#deps.wire.tellAll([...this.#held.keys()].map((id) => this.#rowOf(id, true)));
+    if (isTime) this.#deps.wire.tellAll([...this.#held.keys()], (id) => this.#rowOf(id, true));
   }
 
   #look(): void {

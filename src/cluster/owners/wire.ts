@@ -38,14 +38,14 @@ export class ReportWire {
     );
   }
 
-  /** Tells of all cameras. */
-  tellAll(rows: readonly HeldRow[]): void {
-    const count = Math.max(1, Math.ceil(rows.length / ROWS_PER_PART));
+  /** Tells of all cameras. Rows are asked for part by part: all at once would outlive the collector's next turn each second. */
+  tellAll(cameraIds: readonly string[], rowOf: (cameraId: string) => HeldRow): void {
+    const count = Math.max(1, Math.ceil(cameraIds.length / ROWS_PER_PART));
     const seq = this.#numbers.next();
     for (let index = 0; index < count; index++)
       this.#send({
         ...{ ...this.#own, seq, part: [index, count], dropped: [] },
-        rows: rows.slice(index * ROWS_PER_PART, (index + 1) * ROWS_PER_PART),
+        rows: cameraIds.slice(index * ROWS_PER_PART, (index + 1) * ROWS_PER_PART).map(rowOf),
       });
   }
 

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { MonotonicMs } from '../../src/base/clock.js';
+import type { BoxView } from '../../src/cluster/boxes/box-table.js';
+import type { HeldRow, Report } from '../../src/cluster/owners/report.js';
+import { Reports } from '../../src/cluster/owners/reports.js';
+import { BEAT } from './promised-formats.js';
+
+const { box, boot } = BEAT;
+const NOW_MS = 0 as MonotonicMs;
+
+const row = (cameraId: string, more: Partial<HeldRow> = {}): HeldRow => ({
+  ...{ cameraId, epoch: 1, isClaimed: true, isReady: true, isFailing: false, isTrial: false },
+  ...{ isSilent: false, endsThreads: false, figures: [1] },
+  ...more,
+});
+
+const partsOf = (seq: number, parts: readonly (readonly string[])[]): Report[] =>
+  parts.map((ids, index) => ({
+    ...{ box, boot, seq, part: [index, parts.length], dropped: [] },
+    rows: ids.map((id) => row(id, { epoch: seq })),
+  }));
+
+const heard = (reports: readonly Report[]): Reports => {
+  const all = new Reports();
+  const { load, capacity, cameras, address, relayPort, version, store } = BEAT;
+  const here: BoxView = {
+    ...{ name: box, boot, hears: [], isHere: true, isLeaving: false, sinceMs: NOW_MS, aheadMs: 0 },
+    ...{ load, capacity, cameras, address, relayPort, version, store },
+  };
+  all.see(new Map([[box, here]]), new Set([box]));
+  for (const report of reports) all.hear(report, NOW_MS);
+  return all;
+};
+
+const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+const shown = (all: Reports) => ids.filter((id) => all.of(id).length > 0);
+
+test('what comes in parts counts at once; what is in none of them goes with the last one', () => {
+  const [first, second, third] = partsOf(2, [['a'], ['b', 'c'], ['d']]);
+  const all = heard(partsOf(1, [['a', 'e', 'f']]));
+  assert.equal(all.hear(first!, NOW_MS), true, 'a was claimed anew');
+  assert.equal(all.hear(third!, NOW_MS), true, 'd is new');
+  assert.deepEqual(shown(all), ['a', 'd', 'e', 'f']);
+  assert.equal(all.hear(third!, NOW_MS), false, 'said twice');
+  assert.deepEqual(shown(all), ['a', 'd', 'e', 'f']);
+  assert.equal(all.hear(second!, NOW_MS), true);
+  assert.deepEqual(shown(all), ['a', 'b', 'c', 'd']);
+});
+
+test('a box is known when all parts of one report were heard, and no sooner', () => {
+  const [first, second] = partsOf(1, [['a'], ['b']]);
+  const all = heard([first!]);
+  assert.equal(all.isKnown(box, boot), false);
+  assert.equal(all.hear(partsOf(2, [['a'], ['b']])[1]!, NOW_MS), true);
+  assert.equal(all.isKnown(box, boot), false, 'of two reports a part each');
+  assert.equal(all.hear(second!, NOW_MS), false, 'older than what was heard');
+  all.hear(partsOf(2, [['a'], ['b']])[0]!, NOW_MS);
+  assert.equal(all.isKnown(box, boot), true);
+});
+
+test('a report without rows says that the box has none', () => {
+  const all = heard([...partsOf(1, [['a', 'b']]), ...partsOf(2, [[]])]);
+  assert.deepEqual(shown(all), []);
+  assert.equal(all.isKnown(box, boot), true);
+});
+
+test('figures alone are no news, and what changes without them keeps those of before', () => {
+  const all = heard(partsOf(1, [['a']]));
+  const change = { box, boot, part: null, dropped: [] };
+  assert.equal(all.hear({ ...change, seq: 2, rows: [row('a', { figures: [2] })] }, NOW_MS), false);
+  assert.deepEqual(all.of('a')[0]?.row.figures, [2]);
+  const silent = row('a', { isSilent: true, figures: null });
+  assert.equal(all.hear({ ...change, seq: 3, rows: [silent] }, NOW_MS), true);
+  assert.deepEqual(all.of('a')[0]?.row, { ...silent, figures: [2] });
+});
+
+test('in whatever parts and order it comes, in the end there is what the last whole report said', () => {
+  const split = fc
+    .tuple(fc.subarray(ids), fc.array(fc.nat({ max: 8 }), { maxLength: 3 }))
+    .map(([some, cuts]) => {
+      const ends = [...cuts, 8].sort((a, b) => a - b);
+      return ends.map((end, at) => some.slice(at === 0 ? 0 : ends[at - 1], end));
+    });
+  const orders = fc.infiniteStream(fc.nat());
+  fc.assert(
+    fc.property(fc.array(split, { minLength: 1, maxLength: 4 }), orders, (said, order) => {
+      const all = new Map(said.map((parts, at) => [at, partsOf(at + 1, parts)]));
+      const shuffled = [...all.values()].map((parts) =>
+        parts
+          .map((part) => [order.next().value, part] as const)
+          .sort(([a], [b]) => a - b)
+          .map(([, part]) => part),
+      );
+      const reports = heard(shuffled.flat());
+      const last = said.at(-1)!.flat();
+      assert.deepEqual(
+        shown(reports),
+        ids.filter((id) => last.includes(id)),
+      );
+      for (const id of last) assert.equal(reports.of(id)[0]?.row.epoch, said.length);
+    }),
+    { numRuns: 500 },
+  );
+});
