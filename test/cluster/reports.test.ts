@@ -61,6 +61,7 @@ test('a box is known when all parts of one report were heard, and no sooner', ()
 });
 
 test('a report without rows says that the box has none', () => {
+  assert.equal(heard([]).hear(partsOf(1, [[]])[0]!, NOW_MS), true, 'what it has is known now');
   const all = heard([...partsOf(1, [['a', 'b']]), ...partsOf(2, [[]])]);
   assert.deepEqual(shown(all), []);
   assert.equal(all.isKnown(box, boot), true);

@@ -35,10 +35,8 @@ export type Report = {
   readonly dropped: readonly string[];
 };
 
-/** JSON of 100 KB and more is read straight into V8's old space, to be found as garbage only when all of that is looked through. */
-export const ROWS_PER_PART = 200;
-/** Boxes of the version before tell of so many at once. */
-const MAX_ROWS_PER_PART = 500;
+/** Far below what servers take at once. */
+export const ROWS_PER_PART = 500;
 const MAX_PARTS = 2_000;
 const MAX_BYTES = 16 << 20;
 const MAX_FIGURES = 64;
@@ -111,7 +109,7 @@ export const reportOf = (bytes: Uint8Array): Report | null => {
   if (typeof box !== 'string' || !isBoxName(box) || typeof boot !== 'string' || boot.length > 64) return null;
   const place = partOf(part);
   if (!isCount(seq) || place === undefined || !Array.isArray(rows) || !Array.isArray(dropped)) return null;
-  const held = rows.slice(0, MAX_ROWS_PER_PART).map(rowOf);
+  const held = rows.slice(0, ROWS_PER_PART).map(rowOf);
   if (held.includes(null)) return null;
   return {
     ...{ box, boot, seq, part: place, dropped: dropped.filter(isCameraId) },
