@@ -10,8 +10,8 @@ export const MAX_FORWARD_MS = 10_000;
 export const MAX_BACKLOG_MS = 60_000;
 /** Media time is never further from that of arrival: steps that are each within their bounds add up. */
 export const MAX_APART_MS = MAX_FORWARD_MS + MAX_BACKLOG_MS;
-/** The first turn may lead over a change of the rate, the next is exact but for the slews of a few percent. */
-const MAX_HOLDING_TURNS = 3;
+/** The first turn may lead over a change of the rate; what the slews of a few percent leave then, each next one divides by 20. */
+const HOLDING_TURNS = 5;
 /** After a change of SSRC time goes on if it fits this closely: Uniview changes it with every GOP. */
 export const MAX_SOURCE_STEP_MS = 1_000;
 /** So many repeats of one timestamp are a camera without a clock: time is taken from arrival. */
@@ -182,8 +182,11 @@ export class Timeline {
       // Without a clock, time runs as it passes; the first few frames of the run were given a tick each.
       this.#backlogTicks += elapsedTicks;
       if (this.#equalRun >= EQUAL_RUN_FRAMES) {
-        this.#lastPts += Math.round(this.#backlogTicks / (1 + this.#rate.rateAt(this.#lastPts)));
-        this.#backlogTicks = 0;
+        const speed = 1 + this.#rate.rateAt(this.#lastPts);
+        const ticks = Math.round(this.#backlogTicks / speed);
+        this.#lastPts += ticks;
+        // What is left over adds up: at five times the speed a tick more or less with each frame is a percent.
+        this.#backlogTicks -= ticks * speed;
       }
       return;
     }
@@ -215,12 +218,15 @@ export class Timeline {
 
   /** Holds the track's time where it would run away from arrival, ahead or behind. */
   #keepNear(arrivalMs: MonotonicMs): boolean {
-    for (let turn = 0; ; turn += 1) {
-      const apartMs = this.#toMs(this.#correct(this.#lastPts)) - this.#axis.msAt(arrivalMs);
-      const excessMs = apartMs - Math.sign(apartMs) * MAX_APART_MS;
-      if (Math.abs(apartMs) <= MAX_APART_MS || turn === MAX_HOLDING_TURNS) return turn > 0;
-      this.#lastPts -= this.#toTicks(excessMs / (1 + this.#rate.rateAt(this.#lastPts)));
+    const axisMs = this.#axis.msAt(arrivalMs);
+    const apartMs = this.#toMs(this.#correct(this.#lastPts)) - axisMs;
+    if (Math.abs(apartMs) <= MAX_APART_MS) return false;
+    const edgeMs = axisMs + Math.sign(apartMs) * MAX_APART_MS;
+    for (let turn = 0; turn < HOLDING_TURNS; turn += 1) {
+      const beyondMs = this.#toMs(this.#correct(this.#lastPts)) - edgeMs;
+      this.#lastPts -= this.#toTicks(beyondMs / (1 + this.#rate.rateAt(this.#lastPts)));
     }
+    return true;
   }
 
   /** Where something is on the axis that is at `ticks` by the camera's count. */

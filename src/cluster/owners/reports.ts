@@ -55,6 +55,9 @@ const isOther = (before: HeldRow, after: HeldRow): boolean =>
   before.isSilent !== after.isSilent ||
   before.endsThreads !== after.endsThreads;
 
+/** As a camera counts whose box says no more what becomes of it. */
+const doubted = (row: HeldRow): HeldRow => ({ ...row, isReady: false, isFailing: true, isSilent: false });
+
 const areAlike = (a: unknown, b: unknown): boolean =>
   Array.isArray(a) &&
   Array.isArray(b) &&
@@ -112,7 +115,7 @@ export class Reports {
     told.seq = seq;
     if (part !== null) {
       const hasNews = this.#addPart(told, seq, part, rows);
-      if (told.coming === null) Object.assign(told, { wholeMs: nowMs, isStale: false });
+      if (told.coming === null) told.wholeMs = nowMs;
       return hasNews;
     }
     let hasNews = false;
@@ -137,8 +140,7 @@ export class Reports {
     for (const told of late) {
       if (told.isStale) continue;
       told.isStale = true;
-      for (const { row } of told.rows.values())
-        this.#put(told, { ...row, isReady: false, isFailing: true, isSilent: false }, told.seq);
+      for (const { row } of told.rows.values()) this.#put(told, row, told.seq);
     }
   }
 
@@ -182,11 +184,13 @@ export class Reports {
     if (told.coming?.seq !== seq || told.coming.count !== count)
       told.coming = { seq, parts: new Set(), count, rowCount: 0 };
     const { coming } = told;
+    if (!coming.parts.has(index)) coming.rowCount += rows.length;
+    coming.parts.add(index);
+    // Not before: should the rest be lost, and nothing come any more, what this part says would be believed for ever.
+    if (coming.parts.size === count) told.isStale = false;
     let hasNews = false;
     // Put there at once: what waited for the last part would outlive the collector's next turn each second.
     for (const row of rows) hasNews = this.#put(told, row, seq) || hasNews;
-    if (!coming.parts.has(index)) coming.rowCount += rows.length;
-    coming.parts.add(index);
     if (coming.parts.size < count) return hasNews;
     if (told.rows.size !== coming.rowCount)
       for (const [cameraId, held] of told.rows)
@@ -198,7 +202,8 @@ export class Reports {
   }
 
   /** True: it is other than before. */
-  #put(told: Told, row: HeldRow, seq: number): boolean {
+  #put(told: Told, heard: HeldRow, seq: number): boolean {
+    const row = told.isStale ? doubted(heard) : heard;
     const before = told.rows.get(row.cameraId);
     if (before !== undefined) {
       const hasNews = isOther(before.row, row);
