@@ -87,10 +87,6 @@ test('a box that said nothing whole for 5 s is believed again when it does, and 
   assert.deepEqual(areReady(), [false, false]);
   assert.equal(all.healthOf(box)?.isWorking, false);
   all.hear(second!, atMs(6));
-  all.hear(ofOther(2), atMs(7));
-  all.doubt(atMs(7));
-  assert.deepEqual(areReady(), [false, true], 'the rest a second later');
-  for (const part of partsOf(3, [['a'], ['b']])) all.hear(part, atMs(7));
   assert.deepEqual(areReady(), [true, true]);
   assert.equal(all.healthOf(box)?.isWorking, true);
 });

@@ -38,6 +38,8 @@ type Told = {
     readonly parts: Set<number>;
     readonly count: number;
     rowCount: number;
+    /** Of a box of which nothing is believed: should the rest be lost, and nothing come any more, these would be for ever. */
+    readonly waiting: HeldRow[];
   } | null;
 };
 
@@ -140,7 +142,7 @@ export class Reports {
     for (const told of late) {
       if (told.isStale) continue;
       told.isStale = true;
-      for (const { row } of told.rows.values()) this.#put(told, row, told.seq);
+      for (const held of told.rows.values()) this.#put(told, held.row, held.seq);
     }
   }
 
@@ -182,15 +184,20 @@ export class Reports {
     rows: readonly HeldRow[],
   ): boolean {
     if (told.coming?.seq !== seq || told.coming.count !== count)
-      told.coming = { seq, parts: new Set(), count, rowCount: 0 };
+      told.coming = { seq, parts: new Set(), count, rowCount: 0, waiting: [] };
     const { coming } = told;
-    if (!coming.parts.has(index)) coming.rowCount += rows.length;
-    coming.parts.add(index);
-    // Not before: should the rest be lost, and nothing come any more, what this part says would be believed for ever.
+    if (!coming.parts.has(index)) {
+      coming.parts.add(index);
+      coming.rowCount += rows.length;
+      if (told.isStale) coming.waiting.push(...rows);
+    }
     if (coming.parts.size === count) told.isStale = false;
     let hasNews = false;
-    // Put there at once: what waited for the last part would outlive the collector's next turn each second.
-    for (const row of rows) hasNews = this.#put(told, row, seq) || hasNews;
+    if (!told.isStale) {
+      for (const row of coming.waiting) hasNews = this.#put(told, row, seq) || hasNews;
+      // Put there at once: what waited for the last part would outlive the collector's next turn each second.
+      for (const row of rows) hasNews = this.#put(told, row, seq) || hasNews;
+    }
     if (coming.parts.size < count) return hasNews;
     if (told.rows.size !== coming.rowCount)
       for (const [cameraId, held] of told.rows)
