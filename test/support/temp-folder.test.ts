@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { tempFolder } from './temp-folder.js';
+
+/** Makes folders and files in the one that it is given, as fast as it can, until it is ended. */
+const WRITER = `
+  const { mkdirSync, writeFileSync } = require('node:fs');
+  for (let n = 0; ; n++) {
+    try {
+      mkdirSync(process.argv[1] + '/' + (n % 50) + '/below', { recursive: true });
+      writeFileSync(process.argv[1] + '/' + (n % 50) + '/below/file', 'x');
+    } catch {}
+  }`;
+
+test('a folder in which somebody still writes stops no later hook, and is gone with the process', async (t) => {
+  const url = JSON.stringify(new URL('./temp-folder.js', import.meta.url).href);
+  const hooks = `
+    const { tempFolder } = await import(${url});
+    const hooks = [];
+    const folder = tempFolder({ after: (hook) => hooks.push(hook) });
+    const { spawn } = await import('node:child_process');
+    const { existsSync } = await import('node:fs');
+    const writer = spawn(process.execPath, ['-e', ${JSON.stringify(WRITER)}, folder]);
+    while (!existsSync(folder + '/49/below/file')) await new Promise((done) => setTimeout(done, 5));
+    for (let n = 0; n < 20; n++) for (const hook of hooks) hook();
+    writer.kill('SIGKILL');
+    await new Promise((done) => writer.once('exit', done));
+    console.log(folder);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', hooks]);
+  t.after(() => child.kill('SIGKILL'));
+  let out = '';
+  let err = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    err += text;
+  });
+  const [code] = await once(child, 'close');
+  assert.equal(code, 0, err);
+  assert.match(out, /framering-/);
+  assert.equal(existsSync(out.trim()), false);
+});
+
+test('a folder is gone behind its hook', async () => {
+  const hooks: (() => unknown)[] = [];
+  const folder = tempFolder({ after: (hook) => hooks.push(hook as () => unknown) });
+  assert.ok(existsSync(folder));
+  for (const hook of hooks) await hook();
+  assert.equal(existsSync(folder), false);
+});
