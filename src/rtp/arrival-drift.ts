@@ -1,5 +1,7 @@
 /** The least delay is looked for in windows of this length, two at a time: congestion that is over sooner isn't seen. */
 export const DRIFT_WINDOW_MS = 30_000;
+/** What is usual is the least delay of so many: a backlog that is worked off in less isn't taken for a clock. */
+const USUAL_WINDOWS = 6;
 /** For so long after a start the least delay is still being found. */
 const HOMING_MS = 60_000;
 /** Cameras begin with stored frames, which come too early for their time: for so long that says nothing. */
@@ -21,8 +23,8 @@ const MOST_QUARTER = 1.6;
 const MAX_SILENCE_MS = 4_000;
 /** What was later than this beside the least delay was held up. */
 const MAX_HOME_NOISE_MS = 200;
-/** Frames that come this many times as fast as their time passes are a backlog or a replay, not a clock. */
-const MAX_SPEED = 2.2;
+/** Until a rate was found, frames that come this many times as fast as their time passes are a backlog or a replay. */
+const MAX_FIRST_SPEED = 2.2;
 /** Of a rate that was found, a window corrects this share of what is left, and no more than this. */
 const REFINING_SHARE = 0.5;
 const MAX_REFINING = 0.003;
@@ -36,19 +38,23 @@ export class ArrivalDrift {
   driftMs = 0;
   /** Windows that have ended. */
   windows = 0;
+  /** How far the trend that was found with the last frame has led away, where that is certain; 0: none was found. */
+  strayedMs = 0;
   #isRunning = false;
   #startMs = 0;
   /** The least delay at the start. */
   #homeMs = 0;
   #windowStartMs = 0;
-  #windowLeastMs = 0;
-  #previousLeastMs = 0;
+  /** The least delay of each window, that of this one first. */
+  readonly #windowLeastMs = new Float64Array(USUAL_WINDOWS);
   /** Windows since the rate was found; -1: it wasn't. */
   #windowsFound = -1;
   readonly #atMs = new Float64Array(MAX_SECONDS);
   readonly #leastMs = new Float64Array(MAX_SECONDS);
-  /** What the least delay at the start was known to be then. */
+  /** What was no backlog was no later than this then: the usual delay; until a rate was found, the least at the start. */
   readonly #homesMs = new Float64Array(MAX_SECONDS);
+  /** What was usual then. */
+  readonly #usualsMs = new Float64Array(MAX_SECONDS);
   #seconds = 0;
   #secondStartMs = 0;
   #secondAtMs = 0;
@@ -72,9 +78,11 @@ export class ArrivalDrift {
   }
 
   /**
-   * A frame came so late. Returns how many times as fast the track's time has to pass from now on: 1, as a rule.
+   * A frame came so late. Returns how many times as fast the track's time has to pass from now on: 1, as a rule. Where
+   * it sets `strayedMs`, whatever comes next is taken for so much less late.
    */
   onFrame(lateMs: number, arrivalMs: number): number {
+    this.strayedMs = 0;
     if (!this.#isRunning) {
       this.#start(lateMs, arrivalMs);
       return 1;
@@ -82,7 +90,7 @@ export class ArrivalDrift {
     if (this.#windowsFound < 0 && arrivalMs - this.#startMs < HOMING_MS) {
       this.#homeMs = Math.min(this.#homeMs, lateMs);
     }
-    this.#windowLeastMs = Math.min(this.#windowLeastMs, lateMs);
+    this.#windowLeastMs[0] = Math.min(this.#windowLeastMs[0]!, lateMs);
     if (lateMs < this.#secondLeastMs) {
       this.#secondLeastMs = lateMs;
       this.#secondAtMs = arrivalMs;
@@ -98,8 +106,7 @@ export class ArrivalDrift {
     this.#startMs = arrivalMs;
     this.#homeMs = lateMs;
     this.#windowStartMs = arrivalMs;
-    this.#windowLeastMs = lateMs;
-    this.#previousLeastMs = lateMs;
+    this.#windowLeastMs.fill(lateMs);
     this.#seconds = 0;
     this.#beginSecond(lateMs, arrivalMs);
   }
@@ -111,11 +118,11 @@ export class ArrivalDrift {
   }
 
   #endWindow(lateMs: number, arrivalMs: number): number {
-    const changeMs = this.#windowLeastMs - this.#previousLeastMs;
+    const changeMs = this.#windowLeastMs[0]! - this.#windowLeastMs[1]!;
     const passedMs = arrivalMs - this.#windowStartMs;
-    this.driftMs = Math.min(this.#windowLeastMs, this.#previousLeastMs) - this.#homeMs;
-    this.#previousLeastMs = this.#windowLeastMs;
-    this.#windowLeastMs = lateMs;
+    this.driftMs = Math.min(this.#windowLeastMs[0]!, this.#windowLeastMs[1]!) - this.#homeMs;
+    this.#windowLeastMs.copyWithin(1, 0);
+    this.#windowLeastMs[0] = lateMs;
     this.#windowStartMs = arrivalMs;
     this.windows += 1;
     if (this.#windowsFound < 0) return 1;
@@ -132,19 +139,23 @@ export class ArrivalDrift {
       this.#atMs.copyWithin(0, 1);
       this.#leastMs.copyWithin(0, 1);
       this.#homesMs.copyWithin(0, 1);
+      this.#usualsMs.copyWithin(0, 1);
       this.#seconds -= 1;
     }
     this.#atMs[this.#seconds] = this.#secondAtMs;
     this.#leastMs[this.#seconds] = this.#secondLeastMs;
-    this.#homesMs[this.#seconds] = this.#homeMs;
+    let usualMs = lateMs;
+    for (const leastMs of this.#windowLeastMs) usualMs = Math.min(usualMs, leastMs);
+    this.#usualsMs[this.#seconds] = usualMs;
+    this.#homesMs[this.#seconds] = this.#windowsFound < 0 ? this.#homeMs : usualMs;
     this.#seconds += 1;
     this.#beginSecond(lateMs, arrivalMs);
     for (const { seconds, changeMs } of SPANS) {
       if (seconds >= this.#seconds) return 1;
       const speed = this.#speedOver(seconds, changeMs);
       if (speed === 1) continue;
-      this.#windowsFound = 0;
-      this.#seconds = 0;
+      this.#leaveTrend(speed, arrivalMs);
+      this.#beginSecond(lateMs - this.strayedMs, arrivalMs);
       return speed;
     }
     return 1;
@@ -159,13 +170,32 @@ export class ArrivalDrift {
     if (Math.abs(changeMs) < leastChangeMs || !this.#isSteady(first, seconds, changeMs / 4)) return 1;
     // Of the camera's own time, as far as it is known.
     const mediaMs = passedMs - changeMs;
-    if (mediaMs <= 0 || mediaMs > passedMs * MAX_SPEED) return 1;
-    if (changeMs < 0 && this.#windowsFound < 0) {
-      // What comes earlier and earlier may be what was stored in the camera, or on the way while it was congested.
-      const isBacklog = this.#leastMs[first]! > this.#homesMs[first]! + MAX_HOME_NOISE_MS;
-      if (isBacklog || this.#atMs[first]! < this.#startMs + BURST_MS) return 1;
-    }
+    if (mediaMs <= 0 || (changeMs < 0 && this.#isBacklog(first, mediaMs / passedMs))) return 1;
     return passedMs / mediaMs;
+  }
+
+  /** What comes earlier and earlier may be what was stored in the camera, or on the way while it was congested. */
+  #isBacklog(first: number, speed: number): boolean {
+    if (this.#leastMs[first]! > this.#homesMs[first]! + MAX_HOME_NOISE_MS) return true;
+    const isFirst = this.#windowsFound < 0;
+    return isFirst && (speed > MAX_FIRST_SPEED || this.#atMs[first]! < this.#startMs + BURST_MS);
+  }
+
+  /** A trend was found: what it led to counts no more, as time goes back to where it was before. */
+  #leaveTrend(speed: number, arrivalMs: number): void {
+    const last = this.#seconds - 1;
+    const beforeMs = this.#usualsMs[0]!;
+    const sinceMs = arrivalMs - this.#atMs[last]!;
+    const strayedMs = this.#leastMs[last]! + sinceMs * (1 - 1 / speed) - beforeMs;
+    const isHoming = this.#windowsFound < 0 && arrivalMs < this.#startMs + HOMING_MS;
+    this.#windowsFound = 0;
+    this.#seconds = 0;
+    // What comes earlier than the first frame may be nearer to the truth than that one was.
+    if (strayedMs < 0 && isHoming) return;
+    this.strayedMs = strayedMs;
+    this.driftMs = beforeMs - this.#homeMs;
+    for (let at = 0; at < USUAL_WINDOWS; at += 1)
+      this.#windowLeastMs[at] = Math.max(this.#windowLeastMs[at]!, beforeMs);
   }
 
   #isSteady(first: number, seconds: number, usualMs: number): boolean {

@@ -32,6 +32,12 @@ const MAX_SLEW = 0.005;
 const LARGE_DRIFT_MS = 1_000;
 const MAX_LARGE_SLEW = 0.05;
 
+/** At which something that is missing is made up for: over one window, or longer. */
+const evenRate = (missingMs: number): number => {
+  const limit = Math.abs(missingMs) < LARGE_DRIFT_MS ? MAX_SLEW : MAX_LARGE_SLEW;
+  return Math.max(-limit, Math.min(missingMs / DRIFT_WINDOW_MS, limit));
+};
+
 /** What a track's timestamps mean. */
 export type TimelineOptions = {
   readonly clockRateHz: number;
@@ -63,6 +69,9 @@ export class Timeline {
   readonly #drift = new ArrivalDrift();
   /** For a rate that is grossly wrong, in ticks. */
   readonly #rate = new Slew();
+  /** Back to where time was before it ran at that rate, in ticks. */
+  readonly #return = new Slew();
+  #returnMs = 0;
   /** To meet the other track, in ticks. */
   readonly #phase = new Slew();
   #lastArrivalMs = 0;
@@ -161,6 +170,8 @@ export class Timeline {
     this.breaks += 1;
     this.#drift.restart();
     this.#rate.clear();
+    this.#return.clear();
+    this.#returnMs = 0;
     this.#phase.clear();
     const axisMs = this.#axis.msAt(arrivalMs);
     const pts = Math.max(this.#maxPts + 1, this.#toTicks(axisMs));
@@ -195,7 +206,7 @@ export class Timeline {
     if (isJump || wasClockless) {
       // On the axis: behind all that was given, and by what passed.
       const aheadTicks = Math.max(this.#maxPts + 1 - this.#correct(this.#lastPts), elapsedTicks);
-      const pts = this.#lastPts + Math.ceil(aheadTicks / (1 + this.#rate.rate));
+      const pts = this.#lastPts + Math.ceil(aheadTicks / (1 + this.#rate.rateAt(this.#lastPts)));
       if (isJump) {
         this.discontinuity = true;
         this.jumps += 1;
@@ -238,15 +249,16 @@ export class Timeline {
   }
 
   #ownShiftAt(ticks: number): number {
-    return this.#rate.shiftAt(ticks) + this.#phase.shiftAt(ticks);
+    return this.#rate.shiftAt(ticks) + this.#return.shiftAt(ticks) + this.#phase.shiftAt(ticks);
   }
 
   #followArrival(arrivalMs: MonotonicMs): void {
     const { windows } = this.#drift;
-    const countedMs = this.#toMs(this.#lastPts + this.#rate.shiftAt(this.#lastPts));
+    const countedMs = this.#toMs(this.#lastPts + this.#rate.shiftAt(this.#lastPts)) + this.#returnMs;
     const speed = this.#drift.onFrame(arrivalMs - countedMs, arrivalMs);
     if (speed !== 1) this.#setSpeed((1 + this.#rate.rate) * speed);
-    if (this.#drift.windows === windows) return;
+    if (this.#drift.strayedMs !== 0) this.#goBack(this.#drift.strayedMs);
+    else if (this.#drift.windows === windows) return;
     this.#axis.onDrift(this);
     this.onDrift?.();
   }
@@ -254,6 +266,16 @@ export class Timeline {
   #setSpeed(speed: number): void {
     const rate = Math.max(MIN_SPEED, Math.min(speed, MAX_SPEED)) - 1;
     this.#rate.turn(this.#lastPts, Math.abs(rate) < MIN_RATE ? 0 : rate);
+  }
+
+  /** Of this track alone: that its rate was wrong says nothing of the others. */
+  #goBack(strayedMs: number): void {
+    this.#returnMs += strayedMs;
+    // What is made up for so needs no frames for it.
+    this.#backlogTicks = Math.max(0, this.#backlogTicks - this.#toTicks(Math.max(0, strayedMs)));
+    const missingMs = this.#returnMs - this.#toMs(this.#return.shiftAt(this.#lastPts));
+    const rate = evenRate(missingMs) * (1 + this.#rate.rate);
+    this.#return.turn(this.#lastPts, rate, rate === 0 ? 0 : this.#toTicks(missingMs) / rate);
   }
 
   #toTicks(ms: number): number {
@@ -310,9 +332,7 @@ export class TimeAxis {
     const missingMs = track.driftMs - this.#slew.shiftAt(fromMs);
     if (Math.abs(missingMs) < (this.#isFollowing ? NEXT_DRIFT_MS : FIRST_DRIFT_MS)) return;
     this.#isFollowing = true;
-    const limit = Math.abs(missingMs) < LARGE_DRIFT_MS ? MAX_SLEW : MAX_LARGE_SLEW;
-    const rate = Math.max(-limit, Math.min(missingMs / DRIFT_WINDOW_MS, limit));
-    this.#slew.turn(fromMs, rate, DRIFT_WINDOW_MS);
+    this.#slew.turn(fromMs, evenRate(missingMs), DRIFT_WINDOW_MS);
   }
 
   /** Where on the axis something belongs that arrives at `arrivalMs`, while nothing better is known. */
