@@ -5,10 +5,11 @@ import { existsSync } from 'node:fs';
 import { test } from 'node:test';
 import { tempFolder } from './temp-folder.js';
 
-/** Makes folders and files in the one that it is given, as fast as it can, until it is ended. */
+/** Makes folders and files in the one that it is given, as fast as it can, until it is ended or whoever began it is. */
 const WRITER = `
   const { mkdirSync, writeFileSync } = require('node:fs');
-  for (let n = 0; ; n++) {
+  const { ppid } = process;
+  for (let n = 0; process.ppid === ppid; n++) {
     try {
       mkdirSync(process.argv[1] + '/' + (n % 50) + '/below', { recursive: true });
       writeFileSync(process.argv[1] + '/' + (n % 50) + '/below/file', 'x');
