@@ -1,7 +1,11 @@
 /** The least delay is looked for in windows of this length, two at a time: congestion that is over sooner isn't seen. */
 export const DRIFT_WINDOW_MS = 30_000;
-/** What is usual is the least delay of so many: a backlog that is worked off in less isn't taken for a clock. */
+/** What is usual is the least delay of so many of them. */
 const USUAL_WINDOWS = 6;
+/** Half an hour: what was held up for less, and comes at last, isn't taken for a clock. */
+const REMEMBERED_WINDOWS = 60;
+/** A trend that is found began in one of these. */
+const TREND_WINDOWS = 3;
 /** For so long after a start the least delay is still being found. */
 const HOMING_MS = 60_000;
 /** Cameras begin with stored frames, which come too early for their time: for so long that says nothing. */
@@ -25,6 +29,10 @@ const MAX_SILENCE_MS = 4_000;
 const MAX_HOME_NOISE_MS = 200;
 /** Until a rate was found, frames that come this many times as fast as their time passes are a backlog or a replay. */
 const MAX_FIRST_SPEED = 2.2;
+/** For so long after time was found to pass too slowly that may have been a congestion. */
+const SUSPECT_MS = 120_000;
+/** It was one if frames come earlier by this from one second to the next: what was held up comes, and no clock leaps. */
+const ABRUPT_MS = 500;
 /** Of a rate that was found, a window corrects this share of what is left, and no more than this. */
 const REFINING_SHARE = 0.5;
 const MAX_REFINING = 0.003;
@@ -40,18 +48,26 @@ export class ArrivalDrift {
   windows = 0;
   /** How far the trend that was found with the last frame has led away, where that is certain; 0: none was found. */
   strayedMs = 0;
+  /** The last trend that was found may have been a congestion. */
+  isSuspect = false;
+  /** It was one, as the last frame showed: whoever is told of it has to undo what was found. */
+  wasCongested = false;
+  #suspectUntilMs = 0;
+  /** When it began: the usual delay, and `#windowsFound`. */
+  #suspectUsualMs = 0;
+  #suspectFound = -1;
   #isRunning = false;
   #startMs = 0;
   /** The least delay at the start. */
   #homeMs = 0;
   #windowStartMs = 0;
   /** The least delay of each window, that of this one first. */
-  readonly #windowLeastMs = new Float64Array(USUAL_WINDOWS);
+  readonly #windowLeastMs = new Float64Array(REMEMBERED_WINDOWS);
   /** Windows since the rate was found; -1: it wasn't. */
   #windowsFound = -1;
   readonly #atMs = new Float64Array(MAX_SECONDS);
   readonly #leastMs = new Float64Array(MAX_SECONDS);
-  /** What was no backlog was no later than this then: the usual delay; until a rate was found, the least at the start. */
+  /** What is no backlog was no later than this then: the least delay that is remembered; until a rate was found, that at the start. */
   readonly #homesMs = new Float64Array(MAX_SECONDS);
   /** What was usual then. */
   readonly #usualsMs = new Float64Array(MAX_SECONDS);
@@ -68,13 +84,26 @@ export class ArrivalDrift {
   /** Forgets all: a session begins. */
   restart(): void {
     this.driftMs = 0;
+    this.isSuspect = false;
     this.#isRunning = false;
     this.#windowsFound = -1;
   }
 
   /** A trend that was interrupted is none. */
   interrupt(): void {
+    this.isSuspect = false;
     this.#seconds = 0;
+  }
+
+  /** Time was held where it ran away, so late or so early: that counts no more. Returns how far it has strayed. */
+  forgive(lateMs: number): number {
+    let beforeMs = Number.POSITIVE_INFINITY;
+    for (let at = TREND_WINDOWS; at < USUAL_WINDOWS; at += 1)
+      beforeMs = Math.min(beforeMs, this.#windowLeastMs[at]!);
+    this.#liftTo(beforeMs);
+    this.interrupt();
+    this.#secondLeastMs = Math.max(this.#secondLeastMs, beforeMs);
+    return lateMs - beforeMs;
   }
 
   /**
@@ -83,6 +112,13 @@ export class ArrivalDrift {
    */
   onFrame(lateMs: number, arrivalMs: number): number {
     this.strayedMs = 0;
+    this.wasCongested = this.isSuspect && this.#isAbrupt(lateMs);
+    if (this.wasCongested) {
+      this.#windowsFound = this.#suspectFound;
+      this.#liftTo(this.#suspectUsualMs);
+      this.interrupt();
+      return 1;
+    }
     if (!this.#isRunning) {
       this.#start(lateMs, arrivalMs);
       return 1;
@@ -120,7 +156,8 @@ export class ArrivalDrift {
   #endWindow(lateMs: number, arrivalMs: number): number {
     const changeMs = this.#windowLeastMs[0]! - this.#windowLeastMs[1]!;
     const passedMs = arrivalMs - this.#windowStartMs;
-    this.driftMs = Math.min(this.#windowLeastMs[0]!, this.#windowLeastMs[1]!) - this.#homeMs;
+    if (this.#windowStartMs === this.#startMs) this.#windowLeastMs.fill(this.#windowLeastMs[0]!);
+    this.driftMs = this.#levelMs(arrivalMs) - this.#homeMs;
     this.#windowLeastMs.copyWithin(1, 0);
     this.#windowLeastMs[0] = lateMs;
     this.#windowStartMs = arrivalMs;
@@ -133,8 +170,24 @@ export class ArrivalDrift {
     return 1 + Math.max(-MAX_REFINING, Math.min(share, MAX_REFINING));
   }
 
+  /** What the last windows say together: one of them may have been congested, or begun a trend that isn't found yet. */
+  #levelMs(nowMs: number): number {
+    const last = this.#windowLeastMs[0]!;
+    const before = this.#windowLeastMs[1]!;
+    const earlier = this.#windowLeastMs[2]!;
+    if (nowMs - this.#startMs < HOMING_MS + DRIFT_WINDOW_MS) return Math.min(last, before);
+    return Math.max(Math.min(last, before), Math.min(Math.max(last, before), earlier));
+  }
+
+  #leastOf(windows: number): number {
+    let leastMs = this.#windowLeastMs[0]!;
+    for (let at = 1; at < windows; at += 1) leastMs = Math.min(leastMs, this.#windowLeastMs[at]!);
+    return leastMs;
+  }
+
   #endSecond(lateMs: number, arrivalMs: number): number {
     if (arrivalMs - this.#secondStartMs > MAX_SILENCE_MS) this.#seconds = 0;
+    if (arrivalMs > this.#suspectUntilMs) this.isSuspect = false;
     if (this.#seconds === MAX_SECONDS) {
       this.#atMs.copyWithin(0, 1);
       this.#leastMs.copyWithin(0, 1);
@@ -144,10 +197,8 @@ export class ArrivalDrift {
     }
     this.#atMs[this.#seconds] = this.#secondAtMs;
     this.#leastMs[this.#seconds] = this.#secondLeastMs;
-    let usualMs = lateMs;
-    for (const leastMs of this.#windowLeastMs) usualMs = Math.min(usualMs, leastMs);
-    this.#usualsMs[this.#seconds] = usualMs;
-    this.#homesMs[this.#seconds] = this.#windowsFound < 0 ? this.#homeMs : usualMs;
+    this.#usualsMs[this.#seconds] = this.#leastOf(USUAL_WINDOWS);
+    this.#homesMs[this.#seconds] = this.#windowsFound < 0 ? this.#homeMs : this.#leastOf(REMEMBERED_WINDOWS);
     this.#seconds += 1;
     this.#beginSecond(lateMs, arrivalMs);
     for (const { seconds, changeMs } of SPANS) {
@@ -188,14 +239,30 @@ export class ArrivalDrift {
     const sinceMs = arrivalMs - this.#atMs[last]!;
     const strayedMs = this.#leastMs[last]! + sinceMs * (1 - 1 / speed) - beforeMs;
     const isHoming = this.#windowsFound < 0 && arrivalMs < this.#startMs + HOMING_MS;
+    if (!this.isSuspect) {
+      this.#suspectUsualMs = beforeMs;
+      this.#suspectFound = this.#windowsFound;
+    }
+    this.isSuspect = strayedMs > 0;
+    this.#suspectUntilMs = arrivalMs + SUSPECT_MS;
     this.#windowsFound = 0;
     this.#seconds = 0;
     // What comes earlier than the first frame may be nearer to the truth than that one was.
     if (strayedMs < 0 && isHoming) return;
     this.strayedMs = strayedMs;
+    this.#liftTo(beforeMs);
+  }
+
+  /** What a trend has led to is no delay. */
+  #liftTo(beforeMs: number): void {
     this.driftMs = beforeMs - this.#homeMs;
-    for (let at = 0; at < USUAL_WINDOWS; at += 1)
+    for (let at = 0; at < TREND_WINDOWS; at += 1)
       this.#windowLeastMs[at] = Math.max(this.#windowLeastMs[at]!, beforeMs);
+  }
+
+  #isAbrupt(lateMs: number): boolean {
+    const lastMs = this.#seconds > 0 ? this.#leastMs[this.#seconds - 1]! : this.#suspectUsualMs;
+    return lateMs < Math.min(lastMs, this.#suspectUsualMs) - ABRUPT_MS;
   }
 
   #isSteady(first: number, seconds: number, usualMs: number): boolean {

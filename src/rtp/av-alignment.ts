@@ -18,6 +18,9 @@ const NEXT_MISSING_MS = { byReports: 2, byArrival: 5 };
 /** In so long, and at no more than this share of time: a frame of audio lasts longer or shorter by as much. */
 const DRAWN_IN_MS = 15_000;
 const MAX_RATE = 0.005;
+/** Unless so much is missing, as after a track's clock was found to be another one: that is worse to watch. */
+const LARGE_MISSING_MS = 1_000;
+const MAX_LARGE_RATE = 0.05;
 /** So many windows of arrival without a pair of reports, and arrival has to tell. */
 const SILENT_WINDOWS = 2;
 
@@ -64,7 +67,7 @@ export class AvAlignment {
   #reports = 0;
   #isDrawing = false;
   #silentWindows = 0;
-  /** Where audio was, beside what arrival says, when reports last told better. */
+  /** Where audio belongs, beside what arrival says, as reports last told. */
   #arrivalErrorMs = 0;
 
   constructor(video: Timeline, audio: Timeline) {
@@ -89,6 +92,9 @@ export class AvAlignment {
     const offsetMs = audio.offsetMs - video.offsetMs;
     if (Math.abs(offsetMs) > MAX_OFFSET_MS) return;
     this.#silentWindows = 0;
+    // While the tracks are being brought together, or reports run by another clock, they say nothing of arrival.
+    if (Math.abs(offsetMs) < LARGE_MISSING_MS)
+      this.#arrivalErrorMs = audio.timeline.phaseMs + offsetMs - this.#byArrivalMs;
     if (Math.abs(offsetMs) >= this.#leastStepMs()) {
       this.#move(offsetMs);
       return;
@@ -122,14 +128,16 @@ export class AvAlignment {
 
   /** A window of arrivals has ended. */
   #followArrival(): void {
-    const [video, audio] = [this.#video.timeline, this.#audio.timeline];
-    const arrivalMs = audio.driftMs - video.driftMs;
     if (this.#silentWindows < SILENT_WINDOWS && this.#breaksSeen >= 0) {
       this.#silentWindows += 1;
-      this.#arrivalErrorMs = audio.phaseMs - arrivalMs;
       return;
     }
-    this.#draw(this.#arrivalErrorMs + arrivalMs, 'byArrival');
+    this.#draw(this.#arrivalErrorMs + this.#byArrivalMs, 'byArrival');
+  }
+
+  /** How far the clock of audio has run away from that of video. */
+  get #byArrivalMs(): number {
+    return this.#audio.timeline.driftMs - this.#video.timeline.driftMs;
   }
 
   #draw(wantedMs: number, how: 'byReports' | 'byArrival'): void {
@@ -138,7 +146,8 @@ export class AvAlignment {
     const leastMs = (this.#isDrawing ? NEXT_MISSING_MS : FIRST_MISSING_MS)[how];
     this.#isDrawing = Math.abs(missingMs) >= leastMs;
     if (!this.#isDrawing) return;
-    const rate = Math.max(-MAX_RATE, Math.min(missingMs / DRAWN_IN_MS, MAX_RATE));
+    const limit = Math.abs(missingMs) < LARGE_MISSING_MS ? MAX_RATE : MAX_LARGE_RATE;
+    const rate = Math.max(-limit, Math.min(missingMs / DRAWN_IN_MS, limit));
     audio.drawOn(rate, missingMs / rate);
   }
 }

@@ -16,9 +16,10 @@ const HOLDING_TURNS = 5;
 export const MAX_SOURCE_STEP_MS = 1_000;
 /** So many repeats of one timestamp are a camera without a clock: time is taken from arrival. */
 export const EQUAL_RUN_FRAMES = 4;
-/** How many times as fast as the camera counts its time may pass; a rate that is less wrong needs no rate. */
+/** How many times as fast as the camera counts its time may pass: 1 picture a second is stamped as 25, or as 30. */
 const MIN_SPEED = 0.25;
-const MAX_SPEED = 5;
+const MAX_SPEED = 32;
+/** A rate that is less wrong needs no rate. */
 const MIN_RATE = 0.002;
 /** A drift of less may be the path's, and no clock is better than this. */
 const LEAST_TOLD_MS = 500;
@@ -72,6 +73,8 @@ export class Timeline {
   /** Back to where time was before it ran at that rate, in ticks. */
   readonly #return = new Slew();
   #returnMs = 0;
+  /** How time passed before it was found to pass too slowly, should that have been a congestion. */
+  readonly #before = { ticks: 0, shift: 0, rate: 0, returnMs: 0 };
   /** To meet the other track, in ticks. */
   readonly #phase = new Slew();
   #lastArrivalMs = 0;
@@ -94,11 +97,11 @@ export class Timeline {
     if (state === 'new' || state === 'restart') this.#anchor(arrivalMs);
     else this.#continue(rtpTimestamp, arrivalMs, state === 'source');
     this.#lastRtp = rtpTimestamp;
-    const isHeld = this.#keepNear(arrivalMs);
-    this.#followArrival(arrivalMs);
+    const heldMs = this.#keepNear(arrivalMs);
+    this.#followArrival(arrivalMs, heldMs);
     let pts = this.#correct(this.#lastPts);
     if (this.#isOrdered || this.discontinuity) pts = Math.max(pts, this.#maxPts + 1);
-    else if (this.#equalRun > 0 || isHeld) pts = Math.max(pts, this.#givenPts + 1);
+    else if (this.#equalRun > 0 || heldMs !== 0) pts = Math.max(pts, this.#givenPts + 1);
     else if (pts === this.#givenPts) pts += 1;
     this.#givenPts = pts;
     if (pts > this.#maxPts) this.#maxPts = pts;
@@ -227,17 +230,17 @@ export class Timeline {
     return beyondTicks > this.#backlogTicks + this.#toTicks(MAX_FORWARD_MS);
   }
 
-  /** Holds the track's time where it would run away from arrival, ahead or behind. */
-  #keepNear(arrivalMs: MonotonicMs): boolean {
+  /** Holds the track's time where it would run away from arrival: returns how far ahead, or behind; 0 as a rule. */
+  #keepNear(arrivalMs: MonotonicMs): number {
     const axisMs = this.#axis.msAt(arrivalMs);
     const apartMs = this.#toMs(this.#correct(this.#lastPts)) - axisMs;
-    if (Math.abs(apartMs) <= MAX_APART_MS) return false;
+    if (Math.abs(apartMs) <= MAX_APART_MS) return 0;
     const edgeMs = axisMs + Math.sign(apartMs) * MAX_APART_MS;
     for (let turn = 0; turn < HOLDING_TURNS; turn += 1) {
       const beyondMs = this.#toMs(this.#correct(this.#lastPts)) - edgeMs;
       this.#lastPts -= this.#toTicks(beyondMs / (1 + this.#rate.rateAt(this.#lastPts)));
     }
-    return true;
+    return apartMs;
   }
 
   /** Where something is on the axis that is at `ticks` by the camera's count. */
@@ -249,14 +252,26 @@ export class Timeline {
   }
 
   #ownShiftAt(ticks: number): number {
-    return this.#rate.shiftAt(ticks) + this.#return.shiftAt(ticks) + this.#phase.shiftAt(ticks);
+    const rateShift = this.#rate.shiftAt(ticks);
+    return rateShift + this.#return.shiftAt(ticks + rateShift) + this.#phase.shiftAt(ticks);
   }
 
-  #followArrival(arrivalMs: MonotonicMs): void {
+  #followArrival(arrivalMs: MonotonicMs, heldMs: number): void {
     const { windows } = this.#drift;
     const countedMs = this.#toMs(this.#lastPts + this.#rate.shiftAt(this.#lastPts)) + this.#returnMs;
-    const speed = this.#drift.onFrame(arrivalMs - countedMs, arrivalMs);
+    let lateMs = arrivalMs - countedMs;
+    if (heldMs !== 0) {
+      // A rate that leads away is none.
+      if (heldMs * this.#rate.rate > 0) this.#setSpeed(1);
+      const strayedMs = this.#drift.forgive(lateMs);
+      this.#goBack(strayedMs);
+      lateMs -= strayedMs;
+    }
+    const { isSuspect } = this.#drift;
+    const speed = this.#drift.onFrame(lateMs, arrivalMs);
+    if (this.#drift.isSuspect && !isSuspect) this.#noteBefore();
     if (speed !== 1) this.#setSpeed((1 + this.#rate.rate) * speed);
+    if (this.#drift.wasCongested) this.#undo(countedMs);
     if (this.#drift.strayedMs !== 0) this.#goBack(this.#drift.strayedMs);
     else if (this.#drift.windows === windows) return;
     this.#axis.onDrift(this);
@@ -268,14 +283,31 @@ export class Timeline {
     this.#rate.turn(this.#lastPts, Math.abs(rate) < MIN_RATE ? 0 : rate);
   }
 
+  #noteBefore(): void {
+    this.#before.ticks = this.#lastPts;
+    this.#before.shift = this.#rate.shiftAt(this.#lastPts);
+    this.#before.rate = this.#rate.rate;
+    this.#before.returnMs = this.#returnMs;
+  }
+
+  /** It was a congestion: time passes as before, and goes back to where it would be. */
+  #undo(countedMs: number): void {
+    const { ticks, shift, rate, returnMs } = this.#before;
+    const shiftNow = shift + rate * (this.#lastPts - ticks);
+    this.#setSpeed(1 + rate);
+    this.#goBack(this.#toMs(this.#lastPts + shiftNow) + returnMs - countedMs);
+  }
+
   /** Of this track alone: that its rate was wrong says nothing of the others. */
   #goBack(strayedMs: number): void {
     this.#returnMs += strayedMs;
     // What is made up for so needs no frames for it.
     this.#backlogTicks = Math.max(0, this.#backlogTicks - this.#toTicks(Math.max(0, strayedMs)));
-    const missingMs = this.#returnMs - this.#toMs(this.#return.shiftAt(this.#lastPts));
-    const rate = evenRate(missingMs) * (1 + this.#rate.rate);
-    this.#return.turn(this.#lastPts, rate, rate === 0 ? 0 : this.#toTicks(missingMs) / rate);
+    // By the count at its rate: where that turns again, this stays a few percent of it.
+    const at = this.#lastPts + this.#rate.shiftAt(this.#lastPts);
+    const missingMs = this.#returnMs - this.#toMs(this.#return.shiftAt(at));
+    const rate = evenRate(missingMs);
+    this.#return.turn(at, rate, rate === 0 ? 0 : this.#toTicks(missingMs) / rate);
   }
 
   #toTicks(ms: number): number {

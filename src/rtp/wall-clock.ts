@@ -12,7 +12,10 @@ export const SETTLING_MS = 10_000;
 export const SETTLING_SLEW = 0.5;
 /** The same, once settled. */
 export const SLEW = 0.005;
-/** Beyond this the host's clock was set, and wall time follows at once. */
+/** Where it is off by this much, as media time is that was ahead and goes back, it follows as fast as that. */
+const LARGE_ERROR_MS = 1_000;
+export const LARGE_SLEW = 0.05;
+/** Where the host's clock was set, and more than this is missing, wall time follows at once. */
 export const STEP_MS = 15_000;
 
 /**
@@ -29,6 +32,8 @@ export class WallClock {
   #lastMs = 0;
   /** The host's wall clock beside its monotonic one. */
   #hostOffsetMs = 0;
+  /** Its wall clock was set, and wall time hasn't had to step since. */
+  #wasSet = false;
   #windowStartMs = 0;
   #windowLeastMs = 0;
   #previousLeastMs = Number.POSITIVE_INFINITY;
@@ -58,14 +63,14 @@ export class WallClock {
     if (passedMs <= 0) return;
     this.#lastMs = mediaMs;
     this.#turnWindow(mediaMs, arrivalOffsetMs);
-    const isSettling = mediaMs - this.#startMs < SETTLING_MS;
     const errorMs = this.#targetMs() - this.#offsetMs;
-    if (Math.abs(errorMs) > STEP_MS) {
+    if (this.#wasSet && Math.abs(errorMs) > STEP_MS) {
       this.#offsetMs += errorMs;
       this.steps += 1;
+      this.#wasSet = false;
       return;
     }
-    const limitMs = passedMs * (isSettling ? SETTLING_SLEW : SLEW);
+    const limitMs = passedMs * this.#slewFor(mediaMs, errorMs);
     this.#offsetMs += Math.max(-limitMs, Math.min(limitMs, errorMs));
   }
 
@@ -94,6 +99,7 @@ export class WallClock {
   #start(mediaMs: number, arrivalOffsetMs: number): void {
     this.#isRunning = true;
     this.#offsetMs = arrivalOffsetMs;
+    this.#wasSet = false;
     this.#startMs = mediaMs;
     this.#lastMs = mediaMs;
     this.#windowStartMs = mediaMs;
@@ -106,6 +112,7 @@ export class WallClock {
     const setByMs = hostOffsetMs - this.#hostOffsetMs;
     this.#hostOffsetMs = hostOffsetMs;
     if (Math.abs(setByMs) <= STEP_MS) return;
+    this.#wasSet = true;
     this.#windowLeastMs += setByMs;
     this.#previousLeastMs += setByMs;
   }
@@ -115,6 +122,11 @@ export class WallClock {
     this.#previousLeastMs = this.#windowLeastMs;
     this.#windowLeastMs = arrivalOffsetMs;
     this.#windowStartMs = mediaMs;
+  }
+
+  #slewFor(mediaMs: number, errorMs: number): number {
+    if (mediaMs - this.#startMs < SETTLING_MS) return SETTLING_SLEW;
+    return Math.abs(errorMs) > LARGE_ERROR_MS ? LARGE_SLEW : SLEW;
   }
 
   #targetMs(): number {

@@ -140,3 +140,17 @@ test('whatever parts are lost before, and in whatever order they come, in the en
     { numRuns: 500 },
   );
 });
+
+test('a report that was under way when its box was doubted makes nobody believe it', () => {
+  const all = heard(partsOf(1, [['a'], ['b']]));
+  const atMs = (sec: number) => (sec * 1_000) as MonotonicMs;
+  const [first, second] = partsOf(2, [['a'], ['b']]);
+  all.hear(first!, atMs(5));
+  all.hear({ ...partsOf(1, [['z']])[0]!, box: OTHER }, atMs(5));
+  all.doubt(atMs(5));
+  all.hear(second!, atMs(5));
+  const areReady = () => ['a', 'b'].map((id) => all.of(id)[0]?.row.isReady);
+  assert.deepEqual(areReady(), [false, false]);
+  for (const part of partsOf(3, [['a'], ['b']])) all.hear(part, atMs(6));
+  assert.deepEqual(areReady(), [true, true]);
+});

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { MonotonicMs } from '../../src/base/clock.js';
+import type { MonotonicMs, WallMs } from '../../src/base/clock.js';
 import { AvAlignment } from '../../src/rtp/av-alignment.js';
 import { TimeAxis } from '../../src/rtp/timeline.js';
+import { seededRandom } from '../support/seeded-random.js';
 import { AUDIO_HZ, VIDEO_HZ } from './simulated-camera.js';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
-const SOUND_MS = 40;
+const REPORT_PERIOD_MS = 5_000;
+const CAMERA_WALL_MS = Date.UTC(2026, 10, 21, 8, 30);
 const TICKS_A_FRAME = VIDEO_HZ / 25;
 
 /** Pictures a second, for so long. */
@@ -16,16 +18,24 @@ type Part = { readonly fps: number; readonly durationMs: number };
 /** How far the time of a picture, or of sound, is ahead of when it was made. */
 type See = { readonly picture?: (aheadMs: number, atMs: number) => void; readonly sound?: See['picture'] };
 
-/**
- * A camera that counts its pictures and says that each lasts 40 ms, however many it takes; its sound runs right, and no
- * sender report tells of either. `delayMs`: how much later than it was made something arrives.
- */
-const play = (parts: readonly Part[], see: See, delayMs: (madeMs: number) => number = () => 0): void => {
+type Options = {
+  /** How much later than it was made something arrives. */
+  readonly delayMs?: (madeMs: number) => number;
+  readonly soundMs?: number;
+  /** Sender reports tell when what was sent was made. */
+  readonly hasReports?: boolean;
+  /** A picture says that it lasts 40 ms, however long it takes. */
+  readonly isCounting?: boolean;
+};
+
+/** A camera that takes so many pictures; its sound runs right. */
+const play = (parts: readonly Part[], see: See, options: Options = {}): void => {
+  const { delayMs = () => 0, soundMs = 40, hasReports = false, isCounting = true } = options;
   const axis = new TimeAxis(0 as MonotonicMs);
   const video = axis.addTrack({ clockRateHz: VIDEO_HZ, isOrdered: false });
   const audio = axis.addTrack({ clockRateHz: AUDIO_HZ, isOrdered: true });
-  new AvAlignment(video, audio);
-  let [pictureMs, soundMs, endMs, lastTicks, arrivalMs] = [0, 0, 0, -1, 0];
+  const alignment = new AvAlignment(video, audio);
+  let [pictureMs, heardMs, endMs, lastTicks, arrivalMs, reports] = [0, 0, 0, -1, 0, 0];
   let [videoRtp, audioRtp] = [4_294_000_000, 77];
   const arrive = (madeMs: number): MonotonicMs => {
     arrivalMs = Math.max(arrivalMs, madeMs + delayMs(madeMs));
@@ -34,42 +44,64 @@ const play = (parts: readonly Part[], see: See, delayMs: (madeMs: number) => num
   for (const { fps, durationMs } of parts) {
     endMs += durationMs;
     for (; pictureMs < endMs; pictureMs += 1_000 / fps) {
-      for (; soundMs <= pictureMs; soundMs += SOUND_MS) {
-        const ticks = audio.place(audioRtp >>> 0, arrive(soundMs));
-        see.sound?.((1_000 * ticks) / AUDIO_HZ - soundMs, soundMs);
-        audioRtp += (SOUND_MS * AUDIO_HZ) / 1_000;
+      for (; heardMs <= pictureMs; heardMs += soundMs) {
+        const ticks = audio.place(audioRtp >>> 0, arrive(heardMs));
+        see.sound?.((1_000 * ticks) / AUDIO_HZ - heardMs, heardMs);
+        audioRtp += (soundMs * AUDIO_HZ) / 1_000;
       }
-      const ticks = video.place(videoRtp >>> 0, arrive(pictureMs));
+      const ticks = video.place(Math.round(videoRtp) >>> 0, arrive(pictureMs));
       assert.ok(ticks > lastTicks, `time stands still at ${pictureMs} ms`);
       lastTicks = ticks;
       see.picture?.((1_000 * ticks) / VIDEO_HZ - pictureMs, pictureMs);
-      videoRtp += TICKS_A_FRAME;
+      if (hasReports && pictureMs >= reports * REPORT_PERIOD_MS) {
+        reports += 1;
+        const soundTicks = ((heardMs - pictureMs) * AUDIO_HZ) / 1_000;
+        alignment.onVideoReport((CAMERA_WALL_MS + pictureMs) as WallMs, Math.round(videoRtp) >>> 0);
+        alignment.onAudioReport(
+          (CAMERA_WALL_MS + pictureMs) as WallMs,
+          Math.round(audioRtp - soundTicks) >>> 0,
+        );
+      }
+      videoRtp += isCounting ? TICKS_A_FRAME : VIDEO_HZ / fps;
     }
   }
 };
 
+/** A link that carries only this share of what is sent, for so long; what was held up then comes so many times as fast. */
+const congestion =
+  (fromMs: number, forMs: number, share: number, speed: number, mostMs = Number.POSITIVE_INFINITY) =>
+  (madeMs: number): number => {
+    if (madeMs < fromMs) return 0;
+    if (madeMs < fromMs + forMs) return Math.min(mostMs, (madeMs - fromMs) * (1 / share - 1));
+    const heldMs = Math.min(mostMs, forMs * (1 / share - 1));
+    return Math.max(0, heldMs - (madeMs - fromMs - forMs) * (1 - 1 / speed));
+  };
+
 describe('a camera that counts its pictures, fewer at night', () => {
-  for (const nightFps of [5.5, 8, 10, 12, 12.5, 15, 20]) {
+  for (const nightFps of [1, 2, 4, 5.5, 6, 7, 8, 10, 12, 12.5, 15, 20]) {
     test(`${nightFps} at night: evening and morning are found, and sound stays where it is`, () => {
       const [day, night] = [
         { fps: 25, durationMs: 20 * MINUTE_MS },
         { fps: nightFps, durationMs: 20 * MINUTE_MS },
       ];
-      let [most, least, off, soundOff] = [0, 0, 0, 0];
+      const range = { most: 0, least: 0, off: 0, soundOff: 0 };
       const picture = (aheadMs: number, atMs: number): void => {
-        most = Math.max(most, aheadMs);
-        least = Math.min(least, aheadMs);
-        // Five minutes after each change all is as if there had been none.
-        if (atMs % (20 * MINUTE_MS) > 5 * MINUTE_MS) off = Math.max(off, Math.abs(aheadMs));
+        range.most = Math.max(range.most, aheadMs);
+        range.least = Math.min(range.least, aheadMs);
+        // A while after each change all is as if there had been none.
+        if (atMs % (20 * MINUTE_MS) > 15 * MINUTE_MS) range.off = Math.max(range.off, Math.abs(aheadMs));
       };
       const sound = (aheadMs: number): void => {
-        soundOff = Math.max(soundOff, Math.abs(aheadMs));
+        range.soundOff = Math.max(range.soundOff, Math.abs(aheadMs));
       };
-      play([day, night, day, night, day], { picture, sound });
-      const range = `${least} to ${most} ms, in the end ${off}, sound ${soundOff}`;
-      // Four seconds of each other rate are seen, and some more pass until then.
-      assert.ok(least > -4_500 && most < 4_500 * (25 / nightFps - 1) + 2_000, range);
-      assert.ok(off < 150 && soundOff < 200, range);
+      // At whichever moment of what is watched it becomes night.
+      for (let laterMs = 0; laterMs < 30 * SECOND_MS; laterMs += 4 * SECOND_MS)
+        play([{ ...day, durationMs: day.durationMs + laterMs }, night, day], { picture, sound });
+      // Four or five seconds of each other rate are seen until it is sure; never more than all that is taken.
+      const mostMs = Math.min(5_500 * (25 / nightFps - 1) + 1_000, 70_100);
+      const text = JSON.stringify(range);
+      assert.ok(range.least > -6_500 && range.most < mostMs, text);
+      assert.ok(range.soundOff < 300 && (range.off < 100 || range.most > 40_000), text);
     });
   }
 
@@ -83,9 +115,46 @@ describe('a camera that counts its pictures, fewer at night', () => {
         const picture = (aheadMs: number, atMs: number): void => {
           if (atMs > 5 * MINUTE_MS) off = Math.max(off, Math.abs(aheadMs));
         };
-        play([{ fps: 8, durationMs: 20 * MINUTE_MS }], { picture }, delayMs);
+        play([{ fps: 8, durationMs: 20 * MINUTE_MS }], { picture }, { delayMs });
         assert.ok(off < 150, `${off} ms`);
       });
+
+  test('what was held up for minutes, and comes at last, is no other clock', () => {
+    for (const speed of [2, 3, 5])
+      for (const heldMs of [4_000, 12_000, 20_000]) {
+        const [fromMs, toMs] = [10 * MINUTE_MS, 14 * MINUTE_MS];
+        const delayMs = (madeMs: number): number => {
+          if (madeMs < toMs) return madeMs < fromMs ? 0 : heldMs;
+          return Math.max(0, heldMs - (madeMs - toMs) * (1 - 1 / speed));
+        };
+        const off = { picture: 0, sound: 0 };
+        const picture = (aheadMs: number, atMs: number): void => {
+          if (atMs > 20 * MINUTE_MS) off.picture = Math.max(off.picture, Math.abs(aheadMs));
+        };
+        const sound = (aheadMs: number, atMs: number): void => {
+          if (atMs > 20 * MINUTE_MS) off.sound = Math.max(off.sound, Math.abs(aheadMs));
+        };
+        play([{ fps: 8, durationMs: 40 * MINUTE_MS }], { picture, sound }, { delayMs });
+        const text = `${heldMs} ms at ${speed}: ${JSON.stringify(off)}`;
+        assert.ok(off.picture < 300 && off.sound < 300, text);
+      }
+  });
+
+  for (const hasReports of [false, true])
+    test(`headlights at night, ${hasReports ? 'with' : 'without'} reports: pictures and sound stay near`, () => {
+      const random = seededRandom(7);
+      const parts: Part[] = [];
+      for (let n = 0; n < 20; n += 1) {
+        parts.push({ fps: 8, durationMs: MINUTE_MS + random() * 4 * MINUTE_MS });
+        parts.push({ fps: 25, durationMs: SECOND_MS + random() * 2 * SECOND_MS });
+      }
+      let off = 0;
+      const see = (aheadMs: number): void => {
+        off = Math.max(off, Math.abs(aheadMs));
+      };
+      play(parts, { picture: see, sound: see }, { hasReports, soundMs: 64 });
+      assert.ok(off < 10_000, `${off} ms`);
+    });
 
   test('whatever it takes, by day and night: it is near its arrival, and its sound with it', () => {
     const part = fc.record({
@@ -109,4 +178,30 @@ describe('a camera that counts its pictures, fewer at night', () => {
       { numRuns: 30 },
     );
   });
+});
+
+describe('picture and sound that were held up on the way come together again', () => {
+  const cases: readonly (readonly [string, number, boolean, (madeMs: number) => number])[] = [
+    ['a right clock, a line that carries 70 %', 15, false, congestion(600_000, 45_000, 0.7, 4, 10_000)],
+    ['a right clock, a line that carries half', 25, false, congestion(300_000, 20_000, 0.5, 4)],
+    ['a counting camera, half of it for 30 s', 8, true, congestion(200_000, 30_000, 0.5, 1e9)],
+    ['a counting camera, half of it for 30 s, later', 8, true, congestion(583_000, 30_000, 0.5, 1e9)],
+    ['a counting camera, 70 % for a minute', 8, true, congestion(583_000, 60_000, 0.7, 4)],
+  ];
+  for (const [name, fps, isCounting, delayMs] of cases)
+    for (const hasReports of [false, true])
+      test(`${name}, ${hasReports ? 'with' : 'without'} reports`, () => {
+        const off = { most: 0, picture: 0, sound: 0 };
+        const fromMs = 25 * MINUTE_MS;
+        const picture = (aheadMs: number, atMs: number): void => {
+          off.most = Math.max(off.most, aheadMs);
+          if (atMs > fromMs) off.picture = Math.max(off.picture, Math.abs(aheadMs));
+        };
+        const sound = (aheadMs: number, atMs: number): void => {
+          if (atMs > fromMs) off.sound = Math.max(off.sound, Math.abs(aheadMs));
+        };
+        const options = { delayMs, hasReports, isCounting, soundMs: 64 };
+        play([{ fps, durationMs: 30 * MINUTE_MS }], { picture, sound }, options);
+        assert.ok(off.most < 32_000 && off.picture < 300 && off.sound < 300, JSON.stringify(off));
+      });
 });

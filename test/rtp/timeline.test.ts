@@ -22,6 +22,15 @@ const STOPS_WHILE_CORRECTED: [number, number, string, number][] = [
   [-1.9 * 90_000, 45, 'frame', 22],
   [0, 8, 'frame', 5],
 ];
+/** It goes back to where it was while another rate is found, and then steps back in front of both. */
+const STEPS_BACK_OVER_TURNS: [number, number, string, number][] = [
+  [9 * 90_000, 0, 'frame', 9],
+  [1, 48, 'frame', 57],
+  [1, 35, 'frame', 37],
+  [-1.9 * 90_000, 77, 'frame', 13],
+  [9 * 90_000, 0, 'frame', 1],
+  [-1.9 * 90_000, 0, 'frame', 25],
+];
 
 const ms = (value: number): MonotonicMs => value as MonotonicMs;
 
@@ -214,7 +223,7 @@ describe('a track on its axis', () => {
           }
         }
       }),
-      { numRuns: 300, examples: [[STOPS_WHILE_CORRECTED]] },
+      { numRuns: 300, examples: [[STOPS_WHILE_CORRECTED], [STEPS_BACK_OVER_TURNS]] },
     );
   });
 

@@ -88,6 +88,23 @@ describe('media time to wall time', () => {
     }
   });
 
+  test('where media time ran ahead, and goes back, wall time goes along, and never steps', () => {
+    const { clock, frame } = create();
+    let [mediaMs, last, off] = [0, 0, 0];
+    for (let atMs = 0; atMs < 20 * 60_000; atMs += 40) {
+      // In four seconds it is twenty ahead; it comes back by 5 %.
+      const isRunningAway = atMs >= 120_000 && atMs < 124_000;
+      const aheadMs = mediaMs - atMs;
+      mediaMs += isRunningAway ? 240 : 40 - (aheadMs > 0 ? 2 : 0);
+      const wallMs = frame(mediaMs, atMs + 40);
+      assert.ok(wallMs > last);
+      last = wallMs;
+      if (atMs > 11 * 60_000) off = Math.max(off, Math.abs(wallMs - (atMs + 40)));
+    }
+    assert.equal(clock.steps, 0);
+    assert.ok(off < 1_100, `${off} ms`);
+  });
+
   test('starts over after an interruption', () => {
     const { clock, frame } = create();
     frame(0, 0);

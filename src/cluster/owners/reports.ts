@@ -142,6 +142,8 @@ export class Reports {
     for (const told of late) {
       if (told.isStale) continue;
       told.isStale = true;
+      // Of a report that was under way some has been put, and the rest would be believed without it.
+      told.coming = null;
       for (const held of told.rows.values()) this.#put(told, held.row, held.seq);
     }
   }
