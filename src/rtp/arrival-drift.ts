@@ -1,3 +1,5 @@
+import { Suspicion, type Verdict } from './suspicion.js';
+
 /** The least delay is looked for in windows of this length, two at a time: congestion that is over sooner isn't seen. */
 export const DRIFT_WINDOW_MS = 30_000;
 /** What is usual is the least delay of so many of them. */
@@ -29,10 +31,6 @@ const MAX_SILENCE_MS = 4_000;
 const MAX_HOME_NOISE_MS = 200;
 /** Until a rate was found, frames that come this many times as fast as their time passes are a backlog or a replay. */
 const MAX_FIRST_SPEED = 2.2;
-/** For so long after time was found to pass too slowly that may have been a congestion. */
-const SUSPECT_MS = 120_000;
-/** It was one if frames come earlier by this from one second to the next: what was held up comes, and no clock leaps. */
-const ABRUPT_MS = 500;
 /** Of a rate that was found, a window corrects this share of what is left, and no more than this. */
 const REFINING_SHARE = 0.5;
 const MAX_REFINING = 0.003;
@@ -48,14 +46,13 @@ export class ArrivalDrift {
   windows = 0;
   /** How far the trend that was found with the last frame has led away, where that is certain; 0: none was found. */
   strayedMs = 0;
-  /** The last trend that was found may have been a congestion. */
-  isSuspect = false;
-  /** It was one, as the last frame showed: whoever is told of it has to undo what was found. */
-  wasCongested = false;
-  #suspectUntilMs = 0;
-  /** When it began: the usual delay, and `#windowsFound`. */
-  #suspectUsualMs = 0;
-  #suspectFound = -1;
+  /** What the last frame made of a trend that was found. */
+  verdict: Verdict = 'none';
+  /** Times that a trend was found that may turn out to be none. */
+  suspicions = 0;
+  readonly #suspicion = new Suspicion();
+  /** `#windowsFound` before the one that is suspected now. */
+  #foundBefore = -1;
   #isRunning = false;
   #startMs = 0;
   /** The least delay at the start. */
@@ -84,14 +81,14 @@ export class ArrivalDrift {
   /** Forgets all: a session begins. */
   restart(): void {
     this.driftMs = 0;
-    this.isSuspect = false;
+    this.#suspicion.end();
     this.#isRunning = false;
     this.#windowsFound = -1;
   }
 
   /** A trend that was interrupted is none. */
   interrupt(): void {
-    this.isSuspect = false;
+    this.#suspicion.end();
     this.#seconds = 0;
   }
 
@@ -108,17 +105,13 @@ export class ArrivalDrift {
 
   /**
    * A frame came so late. Returns how many times as fast the track's time has to pass from now on: 1, as a rule. Where
-   * it sets `strayedMs`, whatever comes next is taken for so much less late.
+   * it sets `strayedMs`, whatever comes next is taken for so much less late. `oldLateMs`: how late it came by the count as
+   * it was before the last of the `suspicions`.
    */
-  onFrame(lateMs: number, arrivalMs: number): number {
+  onFrame(lateMs: number, arrivalMs: number, oldLateMs: number): number {
     this.strayedMs = 0;
-    this.wasCongested = this.isSuspect && this.#isAbrupt(lateMs);
-    if (this.wasCongested) {
-      this.#windowsFound = this.#suspectFound;
-      this.#liftTo(this.#suspectUsualMs);
-      this.interrupt();
-      return 1;
-    }
+    this.verdict = this.#suspicion.isOn ? this.#judge(lateMs, arrivalMs, oldLateMs) : 'none';
+    if (this.verdict !== 'none') return 1;
     if (!this.#isRunning) {
       this.#start(lateMs, arrivalMs);
       return 1;
@@ -187,7 +180,6 @@ export class ArrivalDrift {
 
   #endSecond(lateMs: number, arrivalMs: number): number {
     if (arrivalMs - this.#secondStartMs > MAX_SILENCE_MS) this.#seconds = 0;
-    if (arrivalMs > this.#suspectUntilMs) this.isSuspect = false;
     if (this.#seconds === MAX_SECONDS) {
       this.#atMs.copyWithin(0, 1);
       this.#leastMs.copyWithin(0, 1);
@@ -239,12 +231,13 @@ export class ArrivalDrift {
     const sinceMs = arrivalMs - this.#atMs[last]!;
     const strayedMs = this.#leastMs[last]! + sinceMs * (1 - 1 / speed) - beforeMs;
     const isHoming = this.#windowsFound < 0 && arrivalMs < this.#startMs + HOMING_MS;
-    if (!this.isSuspect) {
-      this.#suspectUsualMs = beforeMs;
-      this.#suspectFound = this.#windowsFound;
+    if (strayedMs <= 0) this.#suspicion.end();
+    else if (this.#suspicion.isOn) this.#suspicion.prolong(arrivalMs);
+    else {
+      this.#suspicion.begin(beforeMs, arrivalMs);
+      this.#foundBefore = this.#windowsFound;
+      this.suspicions += 1;
     }
-    this.isSuspect = strayedMs > 0;
-    this.#suspectUntilMs = arrivalMs + SUSPECT_MS;
     this.#windowsFound = 0;
     this.#seconds = 0;
     // What comes earlier than the first frame may be nearer to the truth than that one was.
@@ -260,9 +253,17 @@ export class ArrivalDrift {
       this.#windowLeastMs[at] = Math.max(this.#windowLeastMs[at]!, beforeMs);
   }
 
-  #isAbrupt(lateMs: number): boolean {
-    const lastMs = this.#seconds > 0 ? this.#leastMs[this.#seconds - 1]! : this.#suspectUsualMs;
-    return lateMs < Math.min(lastMs, this.#suspectUsualMs) - ABRUPT_MS;
+  #judge(lateMs: number, arrivalMs: number, oldLateMs: number): Verdict {
+    const { usualMs } = this.#suspicion;
+    const lastMs = this.#seconds > 0 ? this.#leastMs[this.#seconds - 1]! : usualMs;
+    const verdict = this.#suspicion.judge(lateMs, lastMs, oldLateMs, arrivalMs);
+    if (verdict === 'none') return verdict;
+    this.#seconds = 0;
+    this.#liftTo(usualMs);
+    if (verdict === 'congestion') this.#windowsFound = this.#foundBefore;
+    else this.strayedMs = lateMs - usualMs;
+    this.#beginSecond(verdict === 'congestion' ? oldLateMs : usualMs, arrivalMs);
+    return verdict;
   }
 
   #isSteady(first: number, seconds: number, usualMs: number): boolean {

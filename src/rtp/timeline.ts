@@ -267,11 +267,13 @@ export class Timeline {
       this.#goBack(strayedMs);
       lateMs -= strayedMs;
     }
-    const { isSuspect } = this.#drift;
-    const speed = this.#drift.onFrame(lateMs, arrivalMs);
-    if (this.#drift.isSuspect && !isSuspect) this.#noteBefore();
+    const { suspicions } = this.#drift;
+    const speed = this.#drift.onFrame(lateMs, arrivalMs, arrivalMs - this.#countedBeforeMs());
+    if (this.#drift.suspicions !== suspicions) this.#noteBefore();
     if (speed !== 1) this.#setSpeed((1 + this.#rate.rate) * speed);
-    if (this.#drift.wasCongested) this.#undo(countedMs);
+    if (this.#drift.verdict !== 'none') this.#setSpeed(1 + this.#before.rate);
+    // Time goes back to where it would be without what was found.
+    if (this.#drift.verdict === 'congestion') this.#goBack(this.#countedBeforeMs() - countedMs);
     if (this.#drift.strayedMs !== 0) this.#goBack(this.#drift.strayedMs);
     else if (this.#drift.windows === windows) return;
     this.#axis.onDrift(this);
@@ -290,12 +292,10 @@ export class Timeline {
     this.#before.returnMs = this.#returnMs;
   }
 
-  /** It was a congestion: time passes as before, and goes back to where it would be. */
-  #undo(countedMs: number): void {
+  /** Where the last frame would be without what was found. */
+  #countedBeforeMs(): number {
     const { ticks, shift, rate, returnMs } = this.#before;
-    const shiftNow = shift + rate * (this.#lastPts - ticks);
-    this.#setSpeed(1 + rate);
-    this.#goBack(this.#toMs(this.#lastPts + shiftNow) + returnMs - countedMs);
+    return this.#toMs(this.#lastPts + shift + rate * (this.#lastPts - ticks)) + returnMs;
   }
 
   /** Of this track alone: that its rate was wrong says nothing of the others. */

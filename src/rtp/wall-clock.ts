@@ -32,8 +32,8 @@ export class WallClock {
   #lastMs = 0;
   /** The host's wall clock beside its monotonic one. */
   #hostOffsetMs = 0;
-  /** Its wall clock was set, and wall time hasn't had to step since. */
-  #wasSet = false;
+  /** By how much it was set in all while wall time was not where arrival says. */
+  #setMs = 0;
   #windowStartMs = 0;
   #windowLeastMs = 0;
   #previousLeastMs = Number.POSITIVE_INFINITY;
@@ -64,10 +64,10 @@ export class WallClock {
     this.#lastMs = mediaMs;
     this.#turnWindow(mediaMs, arrivalOffsetMs);
     const errorMs = this.#targetMs() - this.#offsetMs;
-    if (this.#wasSet && Math.abs(errorMs) > STEP_MS) {
+    if (Math.abs(this.#setMs) > STEP_MS && Math.abs(errorMs) > STEP_MS) {
       this.#offsetMs += errorMs;
       this.steps += 1;
-      this.#wasSet = false;
+      this.#setMs = 0;
       return;
     }
     const limitMs = passedMs * this.#slewFor(mediaMs, errorMs);
@@ -99,7 +99,7 @@ export class WallClock {
   #start(mediaMs: number, arrivalOffsetMs: number): void {
     this.#isRunning = true;
     this.#offsetMs = arrivalOffsetMs;
-    this.#wasSet = false;
+    this.#setMs = 0;
     this.#startMs = mediaMs;
     this.#lastMs = mediaMs;
     this.#windowStartMs = mediaMs;
@@ -111,10 +111,12 @@ export class WallClock {
   #followHost(hostOffsetMs: number): void {
     const setByMs = hostOffsetMs - this.#hostOffsetMs;
     this.#hostOffsetMs = hostOffsetMs;
-    if (Math.abs(setByMs) <= STEP_MS) return;
-    this.#wasSet = true;
     this.#windowLeastMs += setByMs;
     this.#previousLeastMs += setByMs;
+    // In however many pieces.
+    this.#setMs += setByMs;
+    const missingMs = Math.min(this.#windowLeastMs, this.#previousLeastMs) - this.#offsetMs;
+    if (Math.abs(missingMs) < LARGE_ERROR_MS) this.#setMs = 0;
   }
 
   #turnWindow(mediaMs: number, arrivalOffsetMs: number): void {

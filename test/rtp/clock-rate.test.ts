@@ -173,6 +173,25 @@ describe('media time follows arrival', () => {
     });
   });
 
+  for (const order of [
+    [0, 2, 1],
+    [0, 3, 1, 2],
+  ])
+    test(`few pictures, ${order.length - 2} of them in a row B-frames, stamped as 25 a second: found, and left so`, () => {
+      for (const fps of [3, 4, 8]) {
+        let [most, late] = [0, 0];
+        play(
+          { fps, videoRate: fps / 25, delayMs: jitter(30), order },
+          20 * MINUTE_MS,
+          (lagMs, { madeMs }) => {
+            most = Math.max(most, Math.abs(lagMs));
+            if (madeMs > 15 * MINUTE_MS) late = Math.max(late, Math.abs(lagMs));
+          },
+        );
+        assert.ok(most < 10_000 && late < 2_500, `${fps}: ${most} ms, in the end ${late}`);
+      }
+    });
+
   test('whatever the rate, the path and the pictures a second: times rise, and stay near those of arrival', () => {
     const anyCamera = fc.record({
       fps: fc.constantFrom(5, 12.5, 25, 60),

@@ -156,6 +156,43 @@ describe('a camera that counts its pictures, fewer at night', () => {
       assert.ok(off < 10_000, `${off} ms`);
     });
 
+  for (const fps of [8, 12.5])
+    for (const darkMs of [20_000, 60_000, 110_000])
+      test(`a lamp that goes out for ${darkMs / 1_000} s in every five minutes, ${fps} then: soon all is as before`, () => {
+        const round = [
+          { fps, durationMs: darkMs },
+          { fps: 25, durationMs: 5 * MINUTE_MS - darkMs },
+        ];
+        const off = { most: 0, picture: 0, sound: 0 };
+        const picture = (aheadMs: number, atMs: number): void => {
+          off.most = Math.max(off.most, Math.abs(aheadMs));
+          if (atMs % (5 * MINUTE_MS) > 4.5 * MINUTE_MS)
+            off.picture = Math.max(off.picture, Math.abs(aheadMs));
+        };
+        const sound = (aheadMs: number): void => {
+          off.sound = Math.max(off.sound, Math.abs(aheadMs));
+        };
+        const day = { fps: 25, durationMs: 5 * MINUTE_MS };
+        play([day, ...Array.from({ length: 12 }, () => round).flat()], { picture, sound });
+        assert.ok(off.most < 5_000 && off.picture < 400 && off.sound < 400, JSON.stringify(off));
+      });
+
+  for (const burstMs of [500, 1_000, 1_500, 2_000])
+    test(`pictures that come all together every ${burstMs} ms`, () => {
+      const delayMs = (madeMs: number): number => Math.ceil(madeMs / burstMs) * burstMs - madeMs;
+      for (const fps of [5, 8, 12.5, 15]) {
+        const off = { most: 0, picture: 0 };
+        const picture = (aheadMs: number, atMs: number): void => {
+          off.most = Math.max(off.most, Math.abs(aheadMs));
+          if (atMs > 15 * MINUTE_MS) off.picture = Math.max(off.picture, Math.abs(aheadMs));
+        };
+        const day = { fps: 25, durationMs: 5 * MINUTE_MS };
+        play([day, { fps, durationMs: 15 * MINUTE_MS }], { picture }, { delayMs });
+        const text = `${fps}: ${JSON.stringify(off)}`;
+        assert.ok(off.most < 6_000 + burstMs && off.picture < 500, text);
+      }
+    });
+
   test('whatever it takes, by day and night: it is near its arrival, and its sound with it', () => {
     const part = fc.record({
       fps: fc.double({ min: 5.1, max: 30, noNaN: true }),

@@ -88,6 +88,32 @@ describe('media time to wall time', () => {
     }
   });
 
+  test('a clock that is set in many pieces is followed too', () => {
+    for (const [pieces, byMs] of [
+      [10, 10_000],
+      [6, -14_000],
+      [600, 1_000],
+    ] as const) {
+      const { clock, frame } = create();
+      let off = 0;
+      for (let i = 0; i < 40_000; i += 1) {
+        const setByMs = Math.max(0, Math.min(pieces, Math.floor((i - 1_000) / 25))) * byMs;
+        off = frame(i * 40, i * 40 + (i % 7) * 10, setByMs) - (i * 40 + setByMs);
+      }
+      assert.ok(Math.abs(off) < 1_100, `${off} ms after ${pieces} times ${byMs}`);
+      assert.ok(clock.steps >= 1);
+    }
+  });
+
+  test('a clock that was set by little, and was followed, lets wall time step for nothing else', () => {
+    const { clock, frame } = create();
+    const setByMs = (i: number): number => (i < 3_000 ? 0 : 10_000) + (i < 13_000 ? 0 : 6_000);
+    for (let i = 0; i < 20_000; i += 1) frame(i * 40, i * 40, setByMs(i));
+    // 18 s ahead at once, as media time may be.
+    for (let i = 20_000; i < 23_000; i += 1) frame(i * 40 + 18_000, i * 40, setByMs(i));
+    assert.equal(clock.steps, 0);
+  });
+
   test('where media time ran ahead, and goes back, wall time goes along, and never steps', () => {
     const { clock, frame } = create();
     let [mediaMs, last, off] = [0, 0, 0];
