@@ -43,27 +43,24 @@ const encoders = {
   ],
   h265: (gop: number, b: number) => [
     ...['-c:v', 'libx265', '-preset', 'ultrafast', '-tag:v', 'hvc1'],
-    ...['-x265-params', `log-level=none:keyint=${gop}:min-keyint=${gop}:bframes=${b}:open-gop=0:scenecut=0`],
+    '-x265-params',
+    // The last ones: small blocks for small pictures, and no threads, that take longer to wait than to work.
+    `log-level=none:keyint=${gop}:min-keyint=${gop}:bframes=${b}:open-gop=0:scenecut=0:rc-lookahead=${b + 1}:ctu=16:max-tu-size=16:pools=none:frame-threads=1:no-wpp=1`,
   ],
 } as const;
 
-/** Encodes a moving picture, and a tone if wanted, into an ordinary MP4: nothing of ours is in it. */
+/** Encodes a moving picture, and noise if wanted, into an ordinary MP4: nothing of ours is in it. */
 export const encodeSource = (folder: string, options: SourceOptions): string => {
   const { codec, seconds, framesPerGop, bFrames = 0, withAudio = false } = options;
   const path = join(folder, 'source.mp4');
   const picture = ['-f', 'lavfi', '-i', `testsrc2=size=128x96:rate=25:duration=${seconds}`];
-  const tone = [
-    '-f',
-    'lavfi',
-    '-i',
-    `aevalsrc='sin(600*t*t)':s=16000:d=${seconds}`,
-    '-c:a',
-    'aac',
-    '-ac',
-    '1',
+  // Noise: no frame of it is like another one, and it is quickly made.
+  const noise = [
+    ...['-f', 'lavfi', '-i', `anoisesrc=seed=1:amplitude=0.3:r=16000:d=${seconds}`],
+    ...['-c:a', 'aac', '-b:a', '32k', '-ac', '1'],
   ];
   const video = [...encoders[codec](framesPerGop, bFrames), '-video_track_timescale', '90000'];
-  const all = [...picture, ...(withAudio ? tone : []), '-pix_fmt', 'yuv420p', ...video];
+  const all = [...picture, ...(withAudio ? noise : []), '-pix_fmt', 'yuv420p', ...video];
   runQuietly('ffmpeg', ['-y', ...all, path]);
   return path;
 };

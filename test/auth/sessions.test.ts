@@ -1,3 +1,6 @@
+// Before all that makes hashes.
+import '../support/quick-passwords.js';
+
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

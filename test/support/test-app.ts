@@ -1,3 +1,6 @@
+// Before all that makes hashes.
+import './quick-passwords.js';
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
