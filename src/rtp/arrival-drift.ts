@@ -44,7 +44,7 @@ export class ArrivalDrift {
   driftMs = 0;
   /** Windows that have ended. */
   windows = 0;
-  /** How far the trend that was found with the last frame has led away, where that is certain; 0: none was found. */
+  /** How far what was found with the last frame has led away, where that is certain; 0: nothing was found. */
   strayedMs = 0;
   /** What the last frame made of a trend that was found. */
   verdict: Verdict = 'none';
@@ -231,10 +231,12 @@ export class ArrivalDrift {
     const sinceMs = arrivalMs - this.#atMs[last]!;
     const strayedMs = this.#leastMs[last]! + sinceMs * (1 - 1 / speed) - beforeMs;
     const isHoming = this.#windowsFound < 0 && arrivalMs < this.#startMs + HOMING_MS;
-    if (strayedMs <= 0) this.#suspicion.end();
-    else if (this.#suspicion.isOn) this.#suspicion.prolong(arrivalMs);
+    if (strayedMs <= 0) {
+      // A rate that was found too slow at first is only put right.
+      if (this.#suspicion.isBack) this.#suspicion.end();
+    } else if (this.#suspicion.isOn) this.#suspicion.prolong(arrivalMs);
     else {
-      this.#suspicion.begin(beforeMs, arrivalMs);
+      this.#suspicion.begin(beforeMs, this.#leastMs[last]!, arrivalMs);
       this.#foundBefore = this.#windowsFound;
       this.suspicions += 1;
     }

@@ -18,26 +18,28 @@ export class Suspicion {
   isOn = false;
   /** The usual delay before all that. */
   usualMs = 0;
+  /** The clock was found to be back; what the line holds may still come. */
+  isBack = false;
   #untilMs = 0;
-  #isBack = false;
   #abruptFrames = 0;
   /** By the old count: the most that the least delay of a second was, and that of this second. */
   #mostMs = 0;
   #leastMs = 0;
   #secondStartMs = 0;
 
-  begin(usualMs: number, nowMs: number): void {
+  /** `leastMs`: the least delay of the last second, by which it was found. */
+  begin(usualMs: number, leastMs: number, nowMs: number): void {
     this.isOn = true;
     this.usualMs = usualMs;
-    this.#isBack = false;
+    this.isBack = false;
     this.#abruptFrames = 0;
-    this.#mostMs = Number.NEGATIVE_INFINITY;
+    this.#mostMs = leastMs;
     this.#leastMs = Number.POSITIVE_INFINITY;
     this.#secondStartMs = nowMs;
     this.prolong(nowMs);
   }
 
-  /** Another rate was found that is slower still. */
+  /** A slower rate was found. */
   prolong(nowMs: number): void {
     this.#untilMs = nowMs + SUSPECT_MS;
   }
@@ -54,13 +56,12 @@ export class Suspicion {
     }
     const isAbrupt = lateMs < Math.min(lastLeastMs, this.usualMs) - ABRUPT_MS;
     this.#abruptFrames = isAbrupt ? this.#abruptFrames + 1 : 0;
-    if (this.#hasFallen(oldLateMs, nowMs) && (isAbrupt || this.#isBack)) {
+    if (this.#hasFallen(oldLateMs, nowMs) && (isAbrupt || this.isBack)) {
       this.end();
       return 'congestion';
     }
-    if (this.#abruptFrames < BACK_FRAMES || this.#isBack) return 'none';
-    // It may still turn out that only the line has got better, and what it holds is still to come.
-    this.#isBack = true;
+    if (this.#abruptFrames < BACK_FRAMES || this.isBack) return 'none';
+    this.isBack = true;
     return 'back';
   }
 
@@ -68,7 +69,8 @@ export class Suspicion {
     this.#leastMs = Math.min(this.#leastMs, oldLateMs);
     const hasFallen = oldLateMs < this.#mostMs - ABRUPT_MS;
     if (nowMs - this.#secondStartMs >= SECOND_MS) {
-      this.#mostMs = Math.max(this.#mostMs, this.#leastMs);
+      // What the line held was later than that before the clock was back: whatever it is late for since is something else.
+      if (!this.isBack) this.#mostMs = Math.max(this.#mostMs, this.#leastMs);
       this.#leastMs = Number.POSITIVE_INFINITY;
       this.#secondStartMs = nowMs;
     }

@@ -177,6 +177,45 @@ describe('a camera that counts its pictures, fewer at night', () => {
         assert.ok(off.most < 5_000 && off.picture < 400 && off.sound < 400, JSON.stringify(off));
       });
 
+  test('a lamp that goes out for a minute, on a line whose delays vary', () => {
+    for (const fps of [1, 2, 4])
+      for (const seed of [1, 2, 3, 4, 5, 6, 7, 8])
+        for (const mostMs of [600, 1_200]) {
+          const random = seededRandom(seed);
+          const parts = [
+            { fps: 25, durationMs: 1.5 * MINUTE_MS },
+            { fps, durationMs: MINUTE_MS },
+            { fps: 25, durationMs: 5 * MINUTE_MS },
+          ];
+          let off = 0;
+          const picture = (aheadMs: number, atMs: number): void => {
+            if (atMs > 7 * MINUTE_MS) off = Math.max(off, Math.abs(aheadMs));
+          };
+          play(parts, { picture }, { delayMs: () => mostMs * random() });
+          assert.ok(off < 1_500, `${fps}, ${seed}, ${mostMs}: ${off} ms`);
+        }
+  });
+
+  test('a line that is late for a moment soon after the lamp is on again changes nothing', () => {
+    for (const fps of [5, 8, 12.5]) {
+      const parts = [
+        { fps: 25, durationMs: 5 * MINUTE_MS },
+        { fps, durationMs: MINUTE_MS },
+        { fps: 25, durationMs: 10 * MINUTE_MS },
+      ];
+      const late = congestion(370_000, 5_000, 0.2, 1e9, 1_200);
+      const off = { picture: 0, sound: 0 };
+      const picture = (aheadMs: number, atMs: number): void => {
+        if (atMs > 8 * MINUTE_MS) off.picture = Math.max(off.picture, Math.abs(aheadMs));
+      };
+      const sound = (aheadMs: number): void => {
+        off.sound = Math.max(off.sound, Math.abs(aheadMs));
+      };
+      play(parts, { picture, sound }, { delayMs: late });
+      assert.ok(off.picture < 300 && off.sound < 300, `${fps}: ${JSON.stringify(off)}`);
+    }
+  });
+
   for (const burstMs of [500, 1_000, 1_500, 2_000])
     test(`pictures that come all together every ${burstMs} ms`, () => {
       const delayMs = (madeMs: number): number => Math.ceil(madeMs / burstMs) * burstMs - madeMs;

@@ -21,6 +21,7 @@ import type { OtherCopies } from './other-copies.js';
 import type { Outbox } from './outbox.js';
 import { Patience } from './patience.js';
 import { copyOfSending, Settler, type SettlerDeps } from './settler.js';
+import type { Ended } from './stored-outbox.js';
 import { listed, staysBy } from './unwanted.js';
 
 export type DeparturesDeps = {
@@ -45,6 +46,8 @@ const DELETED_AT_ONCE = 64;
 /** Others of the thread's work are to have their turn. */
 const STEP_MS = 30_000;
 const FIRST_REST_MS = 10_000;
+/** A part that was on its way when its upload was ended may be put there behind that, with the upload begun anew for it. */
+const END_AGAIN_MS = 5_000;
 const LONGEST_REST_MS = 3_600_000;
 /** The same while the store is away. */
 const LONGEST_AWAY_MS = 120_000;
@@ -109,6 +112,8 @@ export class Departures {
   /** Until when each camera's are kept. */
   #beforeMs = new Map<string, number>();
   #isProtected = protectionBy([]);
+  /** When uploads are ended once more, by their IDs. */
+  readonly #endAgainMs = new Map<string, number>();
   /** When uploads are looked at that nobody remembers. */
   #orphansMs = Number.NEGATIVE_INFINITY;
   /** So long a step may go on. */
@@ -311,11 +316,7 @@ export class Departures {
     this.#forgetSettled();
     for (const sending of outbox.sendings)
       await this.#try(sending.object, signal, () => this.#settler.settle(sending, signal));
-    for (const ended of outbox.ended)
-      await this.#try(ended.uploadId, signal, async () => {
-        await this.#deps.client.abortUpload(ended.object, ended.uploadId, signal);
-        outbox.forgetEnded(ended);
-      });
+    for (const ended of outbox.ended) await this.#try(ended.uploadId, signal, () => this.#end(ended, signal));
     const isDue = ([, fromMs]: readonly [string, number]): boolean => fromMs <= nowMs();
     let isMore = false;
     for (const [of, one] of this.#allNotes()) {
@@ -324,6 +325,21 @@ export class Departures {
       isMore ||= [...one.leaving].some((leaving) => isDue(leaving) && !this.#isWaiting(of + leaving[0]));
     }
     return isMore;
+  }
+
+  /** Twice, as S3 wants it of whoever ends an upload while parts of it are sent. */
+  async #end(ended: Ended, signal: AbortSignal): Promise<void> {
+    const { client, outbox, nowMs } = this.#deps;
+    const { object, uploadId } = ended;
+    const againMs = this.#endAgainMs.get(uploadId);
+    if (againMs !== undefined && nowMs() < againMs) return;
+    await client.abortUpload(object, uploadId, signal);
+    if (againMs === undefined) {
+      this.#endAgainMs.set(uploadId, nowMs() + END_AGAIN_MS);
+      return;
+    }
+    outbox.forgetEnded(ended);
+    this.#endAgainMs.delete(uploadId);
   }
 
   get #mayGoOn(): boolean {
@@ -364,6 +380,8 @@ export class Departures {
       ...outbox.ended.map(({ uploadId }) => uploadId),
     ]);
     for (const key of [...this.#failing]) if (!left.has(key)) this.#recover(key);
+    for (const uploadId of [...this.#endAgainMs.keys()])
+      if (!left.has(uploadId)) this.#endAgainMs.delete(uploadId);
   }
 
   #isWaiting(key: string): boolean {

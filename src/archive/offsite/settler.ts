@@ -71,7 +71,8 @@ export class Settler {
     if (!sending.isUnwanted && stamp !== null && isSource(stamp, source)) return;
     if (uploadId !== null) {
       await client.abortUpload(object, uploadId, signal);
-      outbox.set({ ...(outbox.of(object) ?? sending), uploadId: null, parts: {} });
+      // Once more, later.
+      outbox.abandon(object);
     }
     const there = await client.head(object, signal);
     if (there === null || !isOurs(there, sending)) {

@@ -16,6 +16,7 @@ import { Versitygw, withoutStore } from '../../support/versitygw.js';
 import { logLines } from '../log-lines.js';
 import { writeClosed } from '../recording-file.js';
 import { CopierRig, EVERYTHING, expiryOf, named, PART_BYTES, START_MS } from './copier-rig.js';
+import { Departing } from './departing.js';
 
 const skip = withoutStore;
 const MINUTE_MS = 60_000;
@@ -163,6 +164,24 @@ test('uploads that nobody here remembers are ended once they are a day old: anot
   await departures.step(signal);
   // Of `gate` nothing is here, and of the last one nobody says when it was begun.
   assert.deepEqual(ended, ['25', '1']);
+});
+
+test('an upload is ended twice: a part that was on its way may have begun it anew behind the first time', async (t) => {
+  const one = new Departing(t);
+  const asked: string[] = [];
+  one.client.abortUpload = async (name, uploadId) => void asked.push(`${name} ${uploadId}`);
+  const object = 'door/2026-11-21/2026-11-21_08-30-00_to_08-31-00_0_box.mp4';
+  one.outbox.set({ object, source: '1', uploadId: 'a', parts: {}, mark: null, isUnwanted: false });
+  one.outbox.abandon(object);
+  one.outbox.remove(object);
+  await one.step();
+  await one.step(1_000);
+  assert.deepEqual(asked, [`${object} a`]);
+  assert.equal(one.outbox.ended.length, 1);
+  await one.step(5_000);
+  await one.step(60_000);
+  assert.deepEqual(asked, [`${object} a`, `${object} a`]);
+  assert.deepEqual(one.outbox.ended, []);
 });
 
 test('a key that may delete nothing, and list no uploads, copies all the same', { skip }, async (t) => {
