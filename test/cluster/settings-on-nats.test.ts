@@ -241,7 +241,7 @@ test('a bucket that somebody fills is not read any more; boxes go on, say so, an
   }
   await stranger.flush();
   await until('it is told', () => /more than 100000 are not read/.test(one.cluster.fault ?? ''), {
-    deadlineMs: 30_000,
+    deadlineMs: 90_000,
   });
   const again = await other.again();
   assert.match(again.cluster.fault ?? '', /more than 100000 are not read/);
@@ -249,7 +249,7 @@ test('a bucket that somebody fills is not read any more; boxes go on, say so, an
   const manager = await jetstreamManager(stranger);
   await manager.streams.delete(STREAM);
   await until('all is well', () => [one, again].every(({ cluster }) => cluster.fault === null), {
-    deadlineMs: 30_000,
+    deadlineMs: 90_000,
   });
   await insist(() => one.store.change(() => one.store.tags.create(tag('a'))));
   await until('the other has it', () => idsOf(again.store).includes('a'));

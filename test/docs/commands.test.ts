@@ -84,6 +84,10 @@ test('whoever types the commands of README and guide one after the other gets wh
       `curl -s $URL/api/users -H "authorization: Bearer $TOKEN" -H "$json" -d '{"username":"viewer","password":"password","role":"viewer"}'
 ${wait('two recordings', isRecorded)}# The recordings, the newest of them`,
     ],
+    [
+      'ffplay "$URL/stream/hls/door/index.m3u8?stream=sub',
+      `${wait('the sub-stream', 'curl -sfo sub.m3u8 "$URL/stream/hls/door/index.m3u8?stream=sub&token=$(stream_token door)"')}ffplay "$URL/stream/hls/door/index.m3u8?stream=sub`,
+    ],
     // Nobody answers there: that is what is told, with an error's status or without.
     [
       '/test" -H "authorization: Bearer $TOKEN" | jq',

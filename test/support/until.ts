@@ -1,5 +1,5 @@
 /** Of what takes a moment: on a machine that is busy with something else, too. */
-const DEFAULT_DEADLINE_MS = 30_000;
+const DEFAULT_DEADLINE_MS = 60_000;
 const POLL_MS = 2;
 
 /**
