@@ -86,7 +86,7 @@ ${wait('two recordings', isRecorded)}# The recordings, the newest of them`,
     ],
     [
       'ffplay "$URL/stream/hls/door/index.m3u8?stream=sub',
-      `${wait('the sub-stream', 'curl -sfo sub.m3u8 "$URL/stream/hls/door/index.m3u8?stream=sub&token=$(stream_token door)"')}ffplay "$URL/stream/hls/door/index.m3u8?stream=sub`,
+      `${wait('the sub-stream', 'curl -s "$URL/stream/hls/door/index.m3u8?stream=sub&token=$(stream_token door)" >sub.m3u8')}ffplay "$URL/stream/hls/door/index.m3u8?stream=sub`,
     ],
     // Nobody answers there: that is what is told, with an error's status or without.
     [
