@@ -158,7 +158,9 @@ const drawZone = async (page: AppPage): Promise<void> => {
   await page.page.mouse.up();
   await corner.focus();
   for (const key of ['ArrowRight', 'Shift+ArrowDown']) await page.page.keyboard.press(key);
-  await page.page.getByRole('button', { name: /^Corner 4: / }).press('Delete');
+  const last = page.page.getByRole('button', { name: /^Corner 4: / });
+  await last.press('Delete');
+  await last.waitFor({ state: 'detached' });
   await page.page.getByLabel('Corner 3, from top in %').fill('90');
   await button(page, 'Zone that does not').click();
   await page.page.getByLabel('Name of the zone').fill('Drive');
