@@ -73,6 +73,11 @@ export class ArrivalDrift {
   #secondAtMs = 0;
   #secondLeastMs = 0;
 
+  /** Only then `oldLateMs` is asked for. */
+  get isSuspecting(): boolean {
+    return this.#suspicion.isOn;
+  }
+
   /** For so long, up to the last window's end. */
   get watchedMs(): number {
     return this.#windowStartMs - this.#startMs;

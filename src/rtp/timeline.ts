@@ -267,8 +267,9 @@ export class Timeline {
       this.#goBack(strayedMs);
       lateMs -= strayedMs;
     }
-    const { suspicions } = this.#drift;
-    const speed = this.#drift.onFrame(lateMs, arrivalMs, arrivalMs - this.#countedBeforeMs());
+    const { suspicions, isSuspecting } = this.#drift;
+    const oldLateMs = isSuspecting ? arrivalMs - this.#countedBeforeMs() : lateMs;
+    const speed = this.#drift.onFrame(lateMs, arrivalMs, oldLateMs);
     if (this.#drift.suspicions !== suspicions) this.#noteBefore();
     if (speed !== 1) this.#setSpeed((1 + this.#rate.rate) * speed);
     if (this.#drift.verdict !== 'none') this.#setSpeed(1 + this.#before.rate);
