@@ -96,12 +96,14 @@ export class Timeline {
     this.discontinuity = state === 'restart';
     if (state === 'new' || state === 'restart') this.#anchor(arrivalMs);
     else this.#continue(rtpTimestamp, arrivalMs, state === 'source');
+    const isBack = ((rtpTimestamp - this.#lastRtp) | 0) < 0;
     this.#lastRtp = rtpTimestamp;
     const heldMs = this.#keepNear(arrivalMs);
     this.#followArrival(arrivalMs, heldMs);
     let pts = this.#correct(this.#lastPts);
     if (this.#isOrdered || this.discontinuity) pts = Math.max(pts, this.#maxPts + 1);
-    else if (this.#equalRun > 0 || heldMs !== 0) pts = Math.max(pts, this.#givenPts + 1);
+    // Corrections that turn far from here never take back time.
+    else if (!isBack || heldMs !== 0) pts = Math.max(pts, this.#givenPts + 1);
     else if (pts === this.#givenPts) pts += 1;
     this.#givenPts = pts;
     if (pts > this.#maxPts) this.#maxPts = pts;
@@ -151,7 +153,12 @@ export class Timeline {
 
   /** Moves all frames from now on ahead, to meet the other track. */
   moveAhead(ms: number): void {
-    this.#lastPts += this.#toTicks(ms);
+    this.#lastPts += Math.round(this.#toTicks(ms) / (1 + this.#rate.rateAt(this.#lastPts)));
+    // What the reports gave is not made up for once more.
+    const returnedMs = Math.min(ms, Math.max(0, this.#returnMs - this.#returnedMs));
+    if (returnedMs === 0) return;
+    this.#before.returnMs -= returnedMs;
+    this.#goBack(-returnedMs);
   }
 
   /** Moves them bit by bit, ahead or back, at this rate and for so long. */
@@ -304,11 +311,16 @@ export class Timeline {
     this.#returnMs += strayedMs;
     // What is made up for so needs no frames for it.
     this.#backlogTicks = Math.max(0, this.#backlogTicks - this.#toTicks(Math.max(0, strayedMs)));
+    const missingMs = this.#returnMs - this.#returnedMs;
+    const rate = evenRate(missingMs);
     // By the count at its rate: where that turns again, this stays a few percent of it.
     const at = this.#lastPts + this.#rate.shiftAt(this.#lastPts);
-    const missingMs = this.#returnMs - this.#toMs(this.#return.shiftAt(at));
-    const rate = evenRate(missingMs);
     this.#return.turn(at, rate, rate === 0 ? 0 : this.#toTicks(missingMs) / rate);
+  }
+
+  /** So much of `#returnMs` is made up for. */
+  get #returnedMs(): number {
+    return this.#toMs(this.#return.shiftAt(this.#lastPts + this.#rate.shiftAt(this.#lastPts)));
   }
 
   #toTicks(ms: number): number {

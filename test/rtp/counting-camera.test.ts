@@ -22,15 +22,20 @@ type Options = {
   /** How much later than it was made something arrives. */
   readonly delayMs?: (madeMs: number) => number;
   readonly soundMs?: number;
-  /** Sender reports tell when what was sent was made. */
-  readonly hasReports?: boolean;
+  /** From then on sender reports tell when what was sent was made. */
+  readonly reportsFromMs?: number | undefined;
   /** A picture says that it lasts 40 ms, however long it takes. */
   readonly isCounting?: boolean;
 };
 
 /** A camera that takes so many pictures; its sound runs right. */
 const play = (parts: readonly Part[], see: See, options: Options = {}): void => {
-  const { delayMs = () => 0, soundMs = 40, hasReports = false, isCounting = true } = options;
+  const {
+    delayMs = () => 0,
+    soundMs = 40,
+    reportsFromMs = Number.POSITIVE_INFINITY,
+    isCounting = true,
+  } = options;
   const axis = new TimeAxis(0 as MonotonicMs);
   const video = axis.addTrack({ clockRateHz: VIDEO_HZ, isOrdered: false });
   const audio = axis.addTrack({ clockRateHz: AUDIO_HZ, isOrdered: true });
@@ -53,7 +58,7 @@ const play = (parts: readonly Part[], see: See, options: Options = {}): void => 
       assert.ok(ticks > lastTicks, `time stands still at ${pictureMs} ms`);
       lastTicks = ticks;
       see.picture?.((1_000 * ticks) / VIDEO_HZ - pictureMs, pictureMs);
-      if (hasReports && pictureMs >= reports * REPORT_PERIOD_MS) {
+      if (pictureMs >= reportsFromMs + reports * REPORT_PERIOD_MS) {
         reports += 1;
         const soundTicks = ((heardMs - pictureMs) * AUDIO_HZ) / 1_000;
         alignment.onVideoReport((CAMERA_WALL_MS + pictureMs) as WallMs, Math.round(videoRtp) >>> 0);
@@ -152,7 +157,7 @@ describe('a camera that counts its pictures, fewer at night', () => {
       const see = (aheadMs: number): void => {
         off = Math.max(off, Math.abs(aheadMs));
       };
-      play(parts, { picture: see, sound: see }, { hasReports, soundMs: 64 });
+      play(parts, { picture: see, sound: see }, { reportsFromMs: hasReports ? 0 : undefined, soundMs: 64 });
       assert.ok(off < 10_000, `${off} ms`);
     });
 
@@ -232,6 +237,43 @@ describe('a camera that counts its pictures, fewer at night', () => {
       }
     });
 
+  for (const fps of [6, 8, 10, 12.5, 20])
+    test(`${fps} from the start: what reports tell once its rate is found moves it no farther than they say`, () => {
+      for (let fromMs = 2_500; fromMs < 12_000; fromMs += 1_250) {
+        const apart = { picture: 0, sound: 0 };
+        // Both are to be where they belong soon after.
+        const picture = (aheadMs: number, atMs: number): void => {
+          if (atMs > fromMs + 5 * MINUTE_MS) apart.picture = Math.max(apart.picture, Math.abs(aheadMs));
+        };
+        const sound = (aheadMs: number, atMs: number): void => {
+          if (atMs > fromMs + 5 * MINUTE_MS) apart.sound = Math.max(apart.sound, Math.abs(aheadMs));
+        };
+        let most = 0;
+        const see = (aheadMs: number, atMs: number): void => {
+          picture(aheadMs, atMs);
+          most = Math.max(most, aheadMs);
+        };
+        const parts = [{ fps, durationMs: 15 * MINUTE_MS }];
+        play(parts, { picture: see, sound }, { reportsFromMs: fromMs, soundMs: 64 });
+        const text = `${fromMs}: ${most} ${JSON.stringify(apart)}`;
+        assert.ok(most < 1_200 && apart.picture < 300 && apart.sound < 300, text);
+      }
+    });
+
+  test('hardly a picture for a while: time never runs back', () => {
+    for (let seed = 0; seed < 12; seed += 1) {
+      const random = seededRandom(seed);
+      const parts = [
+        { fps: 25, durationMs: 5 * MINUTE_MS },
+        { fps: 8, durationMs: 10 * SECOND_MS },
+        { fps: 0.3, durationMs: 90 * SECOND_MS },
+        { fps: 25, durationMs: 8 * MINUTE_MS },
+      ];
+      // Whoever plays sees to it.
+      play(parts, {}, { delayMs: () => 20 * random(), reportsFromMs: seed % 2 ? 0 : undefined, soundMs: 64 });
+    }
+  });
+
   test('whatever it takes, by day and night: it is near its arrival, and its sound with it', () => {
     const part = fc.record({
       fps: fc.double({ min: 5.1, max: 30, noNaN: true }),
@@ -276,7 +318,7 @@ describe('picture and sound that were held up on the way come together again', (
         const sound = (aheadMs: number, atMs: number): void => {
           if (atMs > fromMs) off.sound = Math.max(off.sound, Math.abs(aheadMs));
         };
-        const options = { delayMs, hasReports, isCounting, soundMs: 64 };
+        const options = { delayMs, reportsFromMs: hasReports ? 0 : undefined, isCounting, soundMs: 64 };
         play([{ fps, durationMs: 30 * MINUTE_MS }], { picture, sound }, options);
         assert.ok(off.most < 32_000 && off.picture < 300 && off.sound < 300, JSON.stringify(off));
       });
