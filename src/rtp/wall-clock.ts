@@ -17,6 +17,8 @@ const LARGE_ERROR_MS = 1_000;
 export const LARGE_SLEW = 0.05;
 /** Where the host's clock was set, and more than this is missing, wall time follows at once. */
 export const STEP_MS = 15_000;
+/** What the host's clock is off by less from one window to the next is how late frames are handled, or followed as it goes. */
+const LEAST_SET_MS = 500;
 
 /**
  * Media time to wall time for one track: by sender reports while they are sane, else by arrival, taking the
@@ -30,9 +32,10 @@ export class WallClock {
   #offsetMs = 0;
   #startMs = 0;
   #lastMs = 0;
-  /** The host's wall clock beside its monotonic one. */
+  /** The host's wall clock beside its monotonic one, when a frame of the window before was handled soonest. */
   #hostOffsetMs = 0;
-  /** By how much it was set in all while wall time was not where arrival says. */
+  #windowLeastHostMs = 0;
+  /** By how much it was set in all while wall time was not where it belongs. */
   #setMs = 0;
   #windowStartMs = 0;
   #windowLeastMs = 0;
@@ -53,16 +56,17 @@ export class WallClock {
   onFrame(ptsTicks: Ticks, arrivalMs: MonotonicMs, hostWallMs: WallMs): void {
     const mediaMs = this.#toMs(ptsTicks);
     const arrivalOffsetMs = hostWallMs - mediaMs;
-    this.#followHost(hostWallMs - arrivalMs);
+    const hostOffsetMs = hostWallMs - arrivalMs;
+    this.#followHost(hostOffsetMs);
     if (!this.#isRunning) {
-      this.#start(mediaMs, arrivalOffsetMs);
+      this.#start(mediaMs, arrivalOffsetMs, hostOffsetMs);
       return;
     }
     this.#windowLeastMs = Math.min(this.#windowLeastMs, arrivalOffsetMs);
     const passedMs = mediaMs - this.#lastMs;
     if (passedMs <= 0) return;
     this.#lastMs = mediaMs;
-    this.#turnWindow(mediaMs, arrivalOffsetMs);
+    this.#turnWindow(mediaMs, arrivalOffsetMs, hostOffsetMs);
     const errorMs = this.#targetMs() - this.#offsetMs;
     if (Math.abs(this.#setMs) > STEP_MS && Math.abs(errorMs) > STEP_MS) {
       this.#offsetMs += errorMs;
@@ -70,6 +74,7 @@ export class WallClock {
       this.#setMs = 0;
       return;
     }
+    if (!this.isFromSender) this.#forgetSet();
     const limitMs = passedMs * this.#slewFor(mediaMs, errorMs);
     this.#offsetMs += Math.max(-limitMs, Math.min(limitMs, errorMs));
   }
@@ -83,6 +88,8 @@ export class WallClock {
     const mediaMs = this.#toMs(ptsTicks);
     this.#senderOffsetMs = senderWallMs - mediaMs;
     this.#senderUntilMs = mediaMs + SENDER_REPORT_LIFE_MS;
+    // Of a clock that was set since the last report, this one is the first to tell whether the camera is still believed.
+    this.#forgetSet();
   }
 
   /** The wall time of `ptsTicks`: near the frames seen last it is exact, elsewhere an extrapolation. */
@@ -96,7 +103,7 @@ export class WallClock {
     this.#senderUntilMs = Number.NEGATIVE_INFINITY;
   }
 
-  #start(mediaMs: number, arrivalOffsetMs: number): void {
+  #start(mediaMs: number, arrivalOffsetMs: number, hostOffsetMs: number): void {
     this.#isRunning = true;
     this.#offsetMs = arrivalOffsetMs;
     this.#setMs = 0;
@@ -105,25 +112,35 @@ export class WallClock {
     this.#windowStartMs = mediaMs;
     this.#windowLeastMs = arrivalOffsetMs;
     this.#previousLeastMs = Number.POSITIVE_INFINITY;
+    this.#hostOffsetMs = hostOffsetMs;
+    this.#windowLeastHostMs = hostOffsetMs;
   }
 
   /** What was measured by a clock that was set since is moved along: it would hold up wall time for two windows. */
   #followHost(hostOffsetMs: number): void {
+    this.#windowLeastHostMs = Math.min(this.#windowLeastHostMs, hostOffsetMs);
     const setByMs = hostOffsetMs - this.#hostOffsetMs;
+    if (Math.abs(setByMs) < LEAST_SET_MS) return;
     this.#hostOffsetMs = hostOffsetMs;
+    this.#windowLeastHostMs = hostOffsetMs;
     this.#windowLeastMs += setByMs;
     this.#previousLeastMs += setByMs;
     // In however many pieces.
     this.#setMs += setByMs;
-    const missingMs = Math.min(this.#windowLeastMs, this.#previousLeastMs) - this.#offsetMs;
-    if (Math.abs(missingMs) < LARGE_ERROR_MS) this.#setMs = 0;
   }
 
-  #turnWindow(mediaMs: number, arrivalOffsetMs: number): void {
+  /** Wall time is where it belongs: whatever it is off by later has another cause. */
+  #forgetSet(): void {
+    if (Math.abs(this.#targetMs() - this.#offsetMs) < LARGE_ERROR_MS) this.#setMs = 0;
+  }
+
+  #turnWindow(mediaMs: number, arrivalOffsetMs: number, hostOffsetMs: number): void {
     if (mediaMs - this.#windowStartMs < DELAY_WINDOW_MS) return;
     this.#previousLeastMs = this.#windowLeastMs;
     this.#windowLeastMs = arrivalOffsetMs;
     this.#windowStartMs = mediaMs;
+    this.#hostOffsetMs = this.#windowLeastHostMs;
+    this.#windowLeastHostMs = hostOffsetMs;
   }
 
   #slewFor(mediaMs: number, errorMs: number): number {

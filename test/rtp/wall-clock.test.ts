@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { MonotonicMs, Ticks, WallMs } from '../../src/base/clock.js';
 import { WallClock } from '../../src/rtp/wall-clock.js';
 
+const MINUTE_MS = 60_000;
 const EPOCH_MS = 1_800_000_000_000;
 
 const ticks = (mediaMs: number): Ticks => (mediaMs * 90) as Ticks;
@@ -112,6 +113,63 @@ describe('media time to wall time', () => {
     // 18 s ahead at once, as media time may be.
     for (let i = 20_000; i < 23_000; i += 1) frame(i * 40 + 18_000, i * 40, setByMs(i));
     assert.equal(clock.steps, 0);
+  });
+
+  test('a clock that was set, and is followed by what the camera reports, lets wall time step for nothing else', () => {
+    const { clock, frame } = create();
+    let last = Number.NEGATIVE_INFINITY;
+    for (let atMs = 0; atMs < 30 * MINUTE_MS; atMs += 40) {
+      const setByMs = atMs < 10 * MINUTE_MS ? 8_000 : -8_000;
+      // In four seconds media time is twenty ahead; it comes back by 5 %.
+      const runMs = atMs - 20 * MINUTE_MS;
+      const aheadMs =
+        runMs < 0 ? 0 : runMs < 4_000 ? runMs * 5 : Math.max(0, 20_000 - (runMs - 4_000) * 0.05);
+      const mediaMs = atMs + aheadMs;
+      if (atMs % 5_000 === 0) clock.onSenderReport(ticks(mediaMs), wall(atMs), wall(atMs + setByMs));
+      const wallMs = frame(mediaMs, atMs, setByMs);
+      assert.ok(wallMs > last);
+      last = wallMs;
+    }
+    assert.equal(clock.steps, 0);
+  });
+
+  test('a clock that was set by more than a camera is believed is followed at once', () => {
+    const { clock, frame } = create();
+    let last = 0;
+    for (let atMs = 0; atMs < 20 * MINUTE_MS; atMs += 40) {
+      const setByMs = atMs < 10 * MINUTE_MS ? 0 : -60_000;
+      if (atMs % 5_000 === 2_000) clock.onSenderReport(ticks(atMs), wall(atMs), wall(atMs + setByMs));
+      last = frame(atMs, atMs, setByMs);
+      if (atMs > 10 * MINUTE_MS + 6_000) assert.ok(Math.abs(last - (atMs + setByMs)) < 1_100);
+    }
+    assert.equal(clock.steps, 1);
+  });
+
+  test('how late frames are handled moves nothing: the least delay counts', () => {
+    for (const lateMs of [
+      (i: number) => (i * 37) % 100,
+      (i: number) => (i % 25 === 0 ? 0 : 400),
+      // A thread that stood still hands out what came meanwhile at once.
+      (i: number) => (i % 250 < 25 ? (i % 250) * 40 : 0),
+    ]) {
+      const { clock, frame } = create();
+      for (let i = 0; i < 10_000; i += 1) {
+        const off = frame(i * 40, i * 40, lateMs(i)) - i * 40;
+        if (i > 2_000) assert.ok(Math.abs(off) < 5, `frame ${i}: ${off} ms`);
+      }
+      assert.equal(clock.steps, 0);
+    }
+  });
+
+  test('a clock that is set bit by bit is followed as it goes', () => {
+    for (const ppm of [-500, 500]) {
+      const { frame } = create();
+      for (let i = 0; i < 100_000; i += 1) {
+        const setByMs = (i * 40 * ppm) / 1e6;
+        const off = frame(i * 40, i * 40, setByMs) - i * 40 - setByMs;
+        assert.ok(Math.abs(off) < 40, `frame ${i}: ${off} ms`);
+      }
+    }
   });
 
   test('where media time ran ahead, and goes back, wall time goes along, and never steps', () => {
