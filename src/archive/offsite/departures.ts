@@ -21,7 +21,7 @@ import type { OtherCopies } from './other-copies.js';
 import type { Outbox } from './outbox.js';
 import { Patience } from './patience.js';
 import { copyOfSending, Settler, type SettlerDeps } from './settler.js';
-import type { Ended } from './stored-outbox.js';
+import type { Ended, Sending } from './stored-outbox.js';
 import { listed, staysBy } from './unwanted.js';
 
 export type DeparturesDeps = {
@@ -132,7 +132,8 @@ export class Departures {
     this.#options = options;
     this.#deps = deps;
     const isDue: SettlerDeps['isDue'] = (...of) => this.isDue(...of);
-    this.#settler = new Settler(options.archiveDir, { ...deps, isDue });
+    const endUpload: SettlerDeps['endUpload'] = (...of) => this.#endFirst(...of);
+    this.#settler = new Settler(options.archiveDir, { ...deps, isDue, endUpload });
   }
 
   /** The store did something again: an upload whose beginning it told nobody of may be there. */
@@ -314,9 +315,10 @@ export class Departures {
         this.#orphansMs = nowMs() + ORPHANS_AGAIN_MS;
       });
     this.#forgetSettled();
+    // Before others are added: just so many are written down.
+    for (const ended of outbox.ended) await this.#try(ended.uploadId, signal, () => this.#end(ended, signal));
     for (const sending of outbox.sendings)
       await this.#try(sending.object, signal, () => this.#settler.settle(sending, signal));
-    for (const ended of outbox.ended) await this.#try(ended.uploadId, signal, () => this.#end(ended, signal));
     const isDue = ([, fromMs]: readonly [string, number]): boolean => fromMs <= nowMs();
     let isMore = false;
     for (const [of, one] of this.#allNotes()) {
@@ -325,6 +327,14 @@ export class Departures {
       isMore ||= [...one.leaving].some((leaving) => isDue(leaving) && !this.#isWaiting(of + leaving[0]));
     }
     return isMore;
+  }
+
+  async #endFirst({ object, uploadId }: Sending, signal: AbortSignal): Promise<void> {
+    if (uploadId === null) return;
+    const { client, outbox, nowMs } = this.#deps;
+    await client.abortUpload(object, uploadId, signal);
+    this.#endAgainMs.set(uploadId, nowMs() + END_AGAIN_MS);
+    outbox.abandon(object);
   }
 
   /** Twice, as S3 wants it of whoever ends an upload while parts of it are sent. */

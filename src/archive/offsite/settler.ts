@@ -14,7 +14,9 @@ import { isSource, stampIn } from './source.js';
 import type { Sending } from './stored-outbox.js';
 
 export type SettlerDeps = {
-  readonly client: Pick<S3Client, 'head' | 'delete' | 'list' | 'abortUpload'>;
+  readonly client: Pick<S3Client, 'head' | 'delete' | 'list'>;
+  /** For the first time: it is ended once more, later. */
+  readonly endUpload: (sending: Sending, signal: AbortSignal) => Promise<void>;
   readonly notes: Notes;
   readonly outbox: Outbox;
   /** Whether a recording is older than its camera keeps it. */
@@ -69,11 +71,7 @@ export class Settler {
     const fileName = closedName(startMs, endMs ?? startMs);
     const stamp = statFile({ folder: join(this.#archiveDir, cameraId), fileName });
     if (!sending.isUnwanted && stamp !== null && isSource(stamp, source)) return;
-    if (uploadId !== null) {
-      await client.abortUpload(object, uploadId, signal);
-      // Once more, later.
-      outbox.abandon(object);
-    }
+    if (uploadId !== null) await this.#deps.endUpload(sending, signal);
     const there = await client.head(object, signal);
     if (there === null || !isOurs(there, sending)) {
       await this.#confirm(object, there, signal);

@@ -184,6 +184,29 @@ test('an upload is ended twice: a part that was on its way may have begun it ane
   assert.deepEqual(one.outbox.ended, []);
 });
 
+test('so is one whose file is gone, and however many there are, none is left unended', async (t) => {
+  const one = new Departing(t);
+  const asked = new Map<string, number>();
+  one.client.abortUpload = async (_name, uploadId) =>
+    void asked.set(uploadId, (asked.get(uploadId) ?? 0) + 1);
+  const begin = (index: number, uploadId: string): string => {
+    const at = new Date(Date.UTC(2026, 10, 21, 8, 0, index)).toISOString();
+    const object = `door/2026-11-21/2026-11-21_${at.slice(11, 19).replaceAll(':', '-')}_to_09-30-00_0_box.mp4`;
+    one.outbox.set({ object, source: '1', uploadId, parts: {}, mark: null, isUnwanted: true });
+    return object;
+  };
+  const given = begin(0, 'given up before');
+  one.outbox.abandon(given);
+  one.outbox.remove(given);
+  // As many as are written down of those that were ended.
+  for (let index = 1; index <= 1_000; index += 1) begin(index, `${index}`);
+  for (let turn = 0; turn < 4; turn += 1) await one.step(6_000);
+  assert.equal(asked.size, 1_001);
+  assert.equal(asked.get('given up before'), 1);
+  assert.deepEqual(new Set([...asked.values()].slice(1)), new Set([2]));
+  assert.deepEqual([one.outbox.ended, one.outbox.sendings], [[], []]);
+});
+
 test('a key that may delete nothing, and list no uploads, copies all the same', { skip }, async (t) => {
   const store = await Versitygw.start(t);
   const [rig, between] = [new CopierRig(t, store), await BetweenStore.start(t, store.port)];
