@@ -108,6 +108,11 @@ export class ArrivalDrift {
     return lateMs - beforeMs;
   }
 
+  /** How fast it runs was found elsewhere: from now on that is refined. */
+  foundRate(): void {
+    this.#windowsFound = 0;
+  }
+
   /**
    * A frame came so late. Returns how many times as fast the track's time has to pass from now on: 1, as a rule. Where
    * it sets `strayedMs`, whatever comes next is taken for so much less late. `oldLateMs`: how late it came by the count as

@@ -1,5 +1,6 @@
 import type { MonotonicMs, Ticks } from '../base/clock.js';
 import { ArrivalDrift, DRIFT_WINDOW_MS } from './arrival-drift.js';
+import { HeldRate } from './held-rate.js';
 import { Slew } from './slew.js';
 
 /** A step back of up to this is B-frames, or a clock that was nudged; beyond it the camera's clock has jumped. */
@@ -16,8 +17,7 @@ const HOLDING_TURNS = 5;
 export const MAX_SOURCE_STEP_MS = 1_000;
 /** So many repeats of one timestamp are a camera without a clock: time is taken from arrival. */
 export const EQUAL_RUN_FRAMES = 4;
-/** How many times as fast as the camera counts its time may pass: 1 picture a second is stamped as 25, or as 30. */
-const MIN_SPEED = 0.25;
+/** How many times as fast as the camera counts its time may pass: 1 picture a second is stamped as 25, or as 30, or 30 as 1. */
 const MAX_SPEED = 32;
 /** A rate that is less wrong needs no rate. */
 const MIN_RATE = 0.002;
@@ -59,6 +59,8 @@ export class Timeline {
   jumps = 0;
   /** Times that the track's time began anew, or may have: at a session, a jump, another source. */
   breaks = 0;
+  /** When its last frame came. */
+  lastArrivalMs = 0;
   /** Called when there is a new `driftMs`. */
   onDrift: (() => void) | null = null;
   readonly #isOrdered: boolean;
@@ -68,6 +70,9 @@ export class Timeline {
   /** Where `#lastRtp` is by the camera's own count. What a frame is given is corrected by the two below and the axis. */
   #lastPts = 0;
   readonly #drift = new ArrivalDrift();
+  readonly #heldRate = new HeldRate();
+  /** All that the camera has counted. */
+  #countedTicks = 0;
   /** For a rate that is grossly wrong, in ticks. */
   readonly #rate = new Slew();
   /** Back to where time was before it ran at that rate, in ticks. */
@@ -77,7 +82,6 @@ export class Timeline {
   readonly #before = { ticks: 0, shift: 0, rate: 0, returnMs: 0 };
   /** To meet the other track, in ticks. */
   readonly #phase = new Slew();
-  #lastArrivalMs = 0;
   #givenPts = -1;
   #maxPts = -1;
   #backlogTicks = 0;
@@ -121,6 +125,11 @@ export class Timeline {
   /** Where the last frame is on the axis, but for what all tracks are moved by. */
   get reachedMs(): number {
     return this.#toMs(this.#lastPts + this.#ownShiftAt(this.#lastPts));
+  }
+
+  /** The furthest that any of its frames was given. */
+  get furthestMs(): number {
+    return this.#toMs(this.#maxPts);
   }
 
   /** How far the least delay of this track's frames has moved since the session began. */
@@ -170,7 +179,7 @@ export class Timeline {
   carryAxis(): boolean {
     if (this.#state === 'new') return false;
     const lastMs = this.#toMs(this.#correct(this.#lastPts));
-    this.#axis.anchor(this.#lastArrivalMs as MonotonicMs, lastMs);
+    this.#axis.anchor(this.lastArrivalMs as MonotonicMs, lastMs);
     return true;
   }
 
@@ -179,6 +188,7 @@ export class Timeline {
     this.#backlogTicks = 0;
     this.breaks += 1;
     this.#drift.restart();
+    this.#heldRate.restart();
     this.#rate.clear();
     this.#return.clear();
     this.#returnMs = 0;
@@ -186,17 +196,18 @@ export class Timeline {
     const axisMs = this.#axis.msAt(arrivalMs);
     const pts = Math.max(this.#maxPts + 1, this.#toTicks(axisMs));
     this.#lastPts = pts - this.#toTicks(this.#axis.shiftMsAt(axisMs));
-    this.#lastArrivalMs = arrivalMs;
+    this.lastArrivalMs = arrivalMs;
   }
 
   #continue(rtpTimestamp: number, arrivalMs: MonotonicMs, isNewSource: boolean): void {
     const step = (rtpTimestamp - this.#lastRtp) | 0;
-    const elapsedTicks = Math.max(0, this.#toTicks(arrivalMs - this.#lastArrivalMs));
-    this.#lastArrivalMs = arrivalMs;
+    const elapsedTicks = Math.max(0, this.#toTicks(arrivalMs - this.lastArrivalMs));
+    this.lastArrivalMs = arrivalMs;
     const isJump = this.#isJump(step, elapsedTicks, isNewSource);
     if (isJump || isNewSource) {
       this.breaks += 1;
       this.#drift.interrupt();
+      this.#heldRate.restart();
     }
     if (!isJump && step === 0) {
       this.#equalRun += 1;
@@ -226,6 +237,7 @@ export class Timeline {
       return;
     }
     this.#lastPts += step;
+    this.#countedTicks += step;
     const backlogTicks = this.#backlogTicks + elapsedTicks - step * (1 + this.#rate.rate);
     this.#backlogTicks = Math.max(0, Math.min(backlogTicks, this.#toTicks(MAX_BACKLOG_MS)));
   }
@@ -267,9 +279,14 @@ export class Timeline {
     const { windows } = this.#drift;
     const countedMs = this.#toMs(this.#lastPts + this.#rate.shiftAt(this.#lastPts)) + this.#returnMs;
     let lateMs = arrivalMs - countedMs;
+    const heldSpeed = this.#heldRate.onFrame(heldMs > 0, this.#toMs(this.#countedTicks), arrivalMs);
     if (heldMs !== 0) {
       // A rate that leads away is none.
       if (heldMs * this.#rate.rate > 0) this.#setSpeed(1);
+      if (heldSpeed !== 0) {
+        this.#setSpeed(heldSpeed);
+        this.#drift.foundRate();
+      }
       const strayedMs = this.#drift.forgive(lateMs);
       this.#goBack(strayedMs);
       lateMs -= strayedMs;
@@ -289,7 +306,7 @@ export class Timeline {
   }
 
   #setSpeed(speed: number): void {
-    const rate = Math.max(MIN_SPEED, Math.min(speed, MAX_SPEED)) - 1;
+    const rate = Math.max(1 / MAX_SPEED, Math.min(speed, MAX_SPEED)) - 1;
     this.#rate.turn(this.#lastPts, Math.abs(rate) < MIN_RATE ? 0 : rate);
   }
 
@@ -359,10 +376,17 @@ export class TimeAxis {
 
   /** A new session begins: media time goes on by the time that passes, the same for all tracks. */
   restart(): void {
-    this.#tracks.some((track) => track.carryAxis());
+    if (this.#tracks.some((track) => track.carryAxis())) this.#passAll();
     this.#slew.clear();
     this.#isFollowing = false;
     for (const track of this.#tracks) track.restart();
+  }
+
+  /** Where another track has got further it would stay ahead by that, and by more with each session. */
+  #passAll(): void {
+    const nowMs = this.#tracks.reduce((last, { lastArrivalMs }) => Math.max(last, lastArrivalMs), 0);
+    const furthestMs = this.#tracks.reduce((most, { furthestMs }) => Math.max(most, furthestMs), 0);
+    if (furthestMs > this.msAt(nowMs as MonotonicMs)) this.anchor(nowMs as MonotonicMs, furthestMs);
   }
 
   /** How far what is at `ms` by the count of its track is moved on the axis. */

@@ -11,7 +11,6 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const REPORT_PERIOD_MS = 5_000;
 const CAMERA_WALL_MS = Date.UTC(2026, 10, 21, 8, 30);
-const TICKS_A_FRAME = VIDEO_HZ / 25;
 
 /** Pictures a second, for so long. */
 type Part = { readonly fps: number; readonly durationMs: number };
@@ -24,8 +23,10 @@ type Options = {
   readonly soundMs?: number;
   /** From then on sender reports tell when what was sent was made. */
   readonly reportsFromMs?: number | undefined;
-  /** A picture says that it lasts 40 ms, however long it takes. */
-  readonly isCounting?: boolean;
+  /** A picture says that it lasts as long as one of so many a second, however long it takes; null: the truth. */
+  readonly countedFps?: number | null;
+  /** When it is connected anew. */
+  readonly reconnectsMs?: readonly number[];
 };
 
 /** A camera that takes so many pictures; its sound runs right. */
@@ -34,13 +35,14 @@ const play = (parts: readonly Part[], see: See, options: Options = {}): void => 
     delayMs = () => 0,
     soundMs = 40,
     reportsFromMs = Number.POSITIVE_INFINITY,
-    isCounting = true,
+    countedFps = 25,
+    reconnectsMs = [],
   } = options;
   const axis = new TimeAxis(0 as MonotonicMs);
   const video = axis.addTrack({ clockRateHz: VIDEO_HZ, isOrdered: false });
   const audio = axis.addTrack({ clockRateHz: AUDIO_HZ, isOrdered: true });
   const alignment = new AvAlignment(video, audio);
-  let [pictureMs, heardMs, endMs, lastTicks, arrivalMs, reports] = [0, 0, 0, -1, 0, 0];
+  let [pictureMs, heardMs, endMs, lastTicks, arrivalMs, reports, reconnects] = [0, 0, 0, -1, 0, 0, 0];
   let [videoRtp, audioRtp] = [4_294_000_000, 77];
   const arrive = (madeMs: number): MonotonicMs => {
     arrivalMs = Math.max(arrivalMs, madeMs + delayMs(madeMs));
@@ -49,6 +51,10 @@ const play = (parts: readonly Part[], see: See, options: Options = {}): void => 
   for (const { fps, durationMs } of parts) {
     endMs += durationMs;
     for (; pictureMs < endMs; pictureMs += 1_000 / fps) {
+      if (pictureMs >= (reconnectsMs[reconnects] ?? Number.POSITIVE_INFINITY)) {
+        reconnects += 1;
+        axis.restart();
+      }
       for (; heardMs <= pictureMs; heardMs += soundMs) {
         const ticks = audio.place(audioRtp >>> 0, arrive(heardMs));
         see.sound?.((1_000 * ticks) / AUDIO_HZ - heardMs, heardMs);
@@ -67,7 +73,7 @@ const play = (parts: readonly Part[], see: See, options: Options = {}): void => 
           Math.round(audioRtp - soundTicks) >>> 0,
         );
       }
-      videoRtp += isCounting ? TICKS_A_FRAME : VIDEO_HZ / fps;
+      videoRtp += VIDEO_HZ / (countedFps ?? fps);
     }
   }
 };
@@ -260,6 +266,56 @@ describe('a camera that counts its pictures, fewer at night', () => {
       }
     });
 
+  for (const [nightFps, dayFps] of [
+    [12, 25],
+    [10, 25],
+    [8, 20],
+    [10, 30],
+    [8, 25],
+    [5, 25],
+    [4, 25],
+    [1, 25],
+  ] as const)
+    test(`${dayFps} by day, and still stamped as ${nightFps}: time comes back, and sound stays where it is`, () => {
+      const random = seededRandom(nightFps);
+      const off = { picture: 0, sound: 0 };
+      const picture = (aheadMs: number, atMs: number): void => {
+        if (atMs > 45 * MINUTE_MS) off.picture = Math.max(off.picture, Math.abs(aheadMs));
+      };
+      let most = 0;
+      const sound = (aheadMs: number, atMs: number): void => {
+        most = Math.max(most, Math.abs(aheadMs));
+        if (atMs > 45 * MINUTE_MS) off.sound = Math.max(off.sound, Math.abs(aheadMs));
+      };
+      const parts = [
+        { fps: nightFps, durationMs: 5 * MINUTE_MS },
+        { fps: dayFps, durationMs: 55 * MINUTE_MS },
+      ];
+      play(parts, { picture, sound }, { countedFps: nightFps, delayMs: () => 30 * random(), soundMs: 64 });
+      // Until it is held picture may draw sound along for one window.
+      assert.ok(off.picture < 300 && off.sound < 300 && most < 3_000, `${most} ${JSON.stringify(off)}`);
+    });
+
+  for (const reportsFromMs of [undefined, 0])
+    for (const everyMs of [10 * SECOND_MS, 20 * SECOND_MS, 40 * SECOND_MS])
+      test(`connected anew each ${everyMs} ms, ${reportsFromMs === undefined ? 'without' : 'with'} reports: picture and sound stay together`, () => {
+        const reconnectsMs = Array.from({ length: 60 }, (_, index) => index * everyMs + 250);
+        const last = { picture: 0, sound: 0, apart: 0 };
+        const apart = (): void => {
+          last.apart = Math.max(last.apart, Math.abs(last.picture - last.sound));
+        };
+        const picture = (aheadMs: number): void => {
+          last.picture = aheadMs;
+          apart();
+        };
+        const sound = (aheadMs: number): void => {
+          last.sound = aheadMs;
+        };
+        const parts = [{ fps: 8, durationMs: 60 * everyMs + 10 * MINUTE_MS }];
+        play(parts, { picture, sound }, { reconnectsMs, reportsFromMs, soundMs: 64 });
+        assert.ok(last.apart < 8_000, JSON.stringify(last));
+      });
+
   test('hardly a picture for a while: time never runs back', () => {
     for (let seed = 0; seed < 12; seed += 1) {
       const random = seededRandom(seed);
@@ -299,14 +355,14 @@ describe('a camera that counts its pictures, fewer at night', () => {
 });
 
 describe('picture and sound that were held up on the way come together again', () => {
-  const cases: readonly (readonly [string, number, boolean, (madeMs: number) => number])[] = [
-    ['a right clock, a line that carries 70 %', 15, false, congestion(600_000, 45_000, 0.7, 4, 10_000)],
-    ['a right clock, a line that carries half', 25, false, congestion(300_000, 20_000, 0.5, 4)],
-    ['a counting camera, half of it for 30 s', 8, true, congestion(200_000, 30_000, 0.5, 1e9)],
-    ['a counting camera, half of it for 30 s, later', 8, true, congestion(583_000, 30_000, 0.5, 1e9)],
-    ['a counting camera, 70 % for a minute', 8, true, congestion(583_000, 60_000, 0.7, 4)],
+  const cases: readonly (readonly [string, number, number | null, (madeMs: number) => number])[] = [
+    ['a right clock, a line that carries 70 %', 15, null, congestion(600_000, 45_000, 0.7, 4, 10_000)],
+    ['a right clock, a line that carries half', 25, null, congestion(300_000, 20_000, 0.5, 4)],
+    ['a counting camera, half of it for 30 s', 8, 25, congestion(200_000, 30_000, 0.5, 1e9)],
+    ['a counting camera, half of it for 30 s, later', 8, 25, congestion(583_000, 30_000, 0.5, 1e9)],
+    ['a counting camera, 70 % for a minute', 8, 25, congestion(583_000, 60_000, 0.7, 4)],
   ];
-  for (const [name, fps, isCounting, delayMs] of cases)
+  for (const [name, fps, countedFps, delayMs] of cases)
     for (const hasReports of [false, true])
       test(`${name}, ${hasReports ? 'with' : 'without'} reports`, () => {
         const off = { most: 0, picture: 0, sound: 0 };
@@ -318,7 +374,7 @@ describe('picture and sound that were held up on the way come together again', (
         const sound = (aheadMs: number, atMs: number): void => {
           if (atMs > fromMs) off.sound = Math.max(off.sound, Math.abs(aheadMs));
         };
-        const options = { delayMs, reportsFromMs: hasReports ? 0 : undefined, isCounting, soundMs: 64 };
+        const options = { delayMs, reportsFromMs: hasReports ? 0 : undefined, countedFps, soundMs: 64 };
         play([{ fps, durationMs: 30 * MINUTE_MS }], { picture, sound }, options);
         assert.ok(off.most < 32_000 && off.picture < 300 && off.sound < 300, JSON.stringify(off));
       });
