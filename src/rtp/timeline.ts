@@ -11,14 +11,14 @@ export const MAX_FORWARD_MS = 10_000;
 export const MAX_BACKLOG_MS = 60_000;
 /** Media time is never further from that of arrival: steps that are each within their bounds add up. */
 export const MAX_APART_MS = MAX_FORWARD_MS + MAX_BACKLOG_MS;
-/** The first turn may lead over a change of the rate; what the slews of a few percent leave then, each next one divides by 20. */
-const HOLDING_TURNS = 5;
 /** After a change of SSRC time goes on if it fits this closely: Uniview changes it with every GOP. */
 export const MAX_SOURCE_STEP_MS = 1_000;
 /** So many repeats of one timestamp are a camera without a clock: time is taken from arrival. */
 export const EQUAL_RUN_FRAMES = 4;
 /** How many times as fast as the camera counts its time may pass: 1 picture a second is stamped as 25, or as 30, or 30 as 1. */
 const MAX_SPEED = 32;
+/** How many ticks of the count a tick on the axis may take, with what the slews of some percent make of it. */
+const SLOWEST_COUNT = MAX_SPEED * 1.25;
 /** A rate that is less wrong needs no rate. */
 const MIN_RATE = 0.002;
 /** A drift of less may be the path's, and no clock is better than this. */
@@ -139,7 +139,7 @@ export class Timeline {
 
   /** How far this track was drawn on to meet the other one. */
   get phaseMs(): number {
-    return this.#toMs(this.#phase.shiftAt(this.#lastPts));
+    return this.#toMs(this.#phase.shiftAt(this.#ratedPts));
   }
 
   /** By how much the camera's clock was found to run fast, or slow; 0 while nothing is certain. */
@@ -172,7 +172,7 @@ export class Timeline {
 
   /** Moves them bit by bit, ahead or back, at this rate and for so long. */
   drawOn(rate: number, durationMs: number): void {
-    this.#phase.turn(this.#lastPts, rate, this.#toTicks(durationMs));
+    this.#phase.turn(this.#ratedPts, rate, this.#toTicks(durationMs));
   }
 
   /** Moves the axis so that what arrives next goes on from this track's last frame. False: it has none. */
@@ -255,11 +255,26 @@ export class Timeline {
     const apartMs = this.#toMs(this.#correct(this.#lastPts)) - axisMs;
     if (Math.abs(apartMs) <= MAX_APART_MS) return 0;
     const edgeMs = axisMs + Math.sign(apartMs) * MAX_APART_MS;
-    for (let turn = 0; turn < HOLDING_TURNS; turn += 1) {
-      const beyondMs = this.#toMs(this.#correct(this.#lastPts)) - edgeMs;
-      this.#lastPts -= this.#toTicks(beyondMs / (1 + this.#rate.rateAt(this.#lastPts)));
-    }
+    this.#lastPts = this.#countAt(
+      this.#toTicks(edgeMs),
+      this.#lastPts,
+      this.#toTicks(edgeMs - axisMs - apartMs),
+    );
     return apartMs;
+  }
+
+  /** By the camera's count, what is `ticks` on the axis: beside `near`, which is so much ahead of it or behind. */
+  #countAt(ticks: number, near: number, missing: number): number {
+    // Corrections turn on the way, from slow to fast or back: that is halved until it is found.
+    let [least, most] = [near, near];
+    if (missing < 0) least += Math.floor(missing * SLOWEST_COUNT);
+    else most += Math.ceil(missing * SLOWEST_COUNT);
+    while (most - least > 1) {
+      const middle = Math.floor((least + most) / 2);
+      if (this.#correct(middle) > ticks) most = middle;
+      else least = middle;
+    }
+    return least;
   }
 
   /** Where something is on the axis that is at `ticks` by the camera's count. */
@@ -272,12 +287,18 @@ export class Timeline {
 
   #ownShiftAt(ticks: number): number {
     const rateShift = this.#rate.shiftAt(ticks);
-    return rateShift + this.#return.shiftAt(ticks + rateShift) + this.#phase.shiftAt(ticks);
+    const rated = ticks + rateShift;
+    return rateShift + this.#return.shiftAt(rated) + this.#phase.shiftAt(rated);
+  }
+
+  /** By its count at its rate: slews that go by this stay a few percent of it where that turns. */
+  get #ratedPts(): number {
+    return this.#lastPts + this.#rate.shiftAt(this.#lastPts);
   }
 
   #followArrival(arrivalMs: MonotonicMs, heldMs: number): void {
     const { windows } = this.#drift;
-    const countedMs = this.#toMs(this.#lastPts + this.#rate.shiftAt(this.#lastPts)) + this.#returnMs;
+    const countedMs = this.#toMs(this.#ratedPts) + this.#returnMs;
     let lateMs = arrivalMs - countedMs;
     const heldSpeed = this.#heldRate.onFrame(heldMs > 0, this.#toMs(this.#countedTicks), arrivalMs);
     if (heldMs !== 0) {
@@ -330,14 +351,12 @@ export class Timeline {
     this.#backlogTicks = Math.max(0, this.#backlogTicks - this.#toTicks(Math.max(0, strayedMs)));
     const missingMs = this.#returnMs - this.#returnedMs;
     const rate = evenRate(missingMs);
-    // By the count at its rate: where that turns again, this stays a few percent of it.
-    const at = this.#lastPts + this.#rate.shiftAt(this.#lastPts);
-    this.#return.turn(at, rate, rate === 0 ? 0 : this.#toTicks(missingMs) / rate);
+    this.#return.turn(this.#ratedPts, rate, rate === 0 ? 0 : this.#toTicks(missingMs) / rate);
   }
 
   /** So much of `#returnMs` is made up for. */
   get #returnedMs(): number {
-    return this.#toMs(this.#return.shiftAt(this.#lastPts + this.#rate.shiftAt(this.#lastPts)));
+    return this.#toMs(this.#return.shiftAt(this.#ratedPts));
   }
 
   #toTicks(ms: number): number {

@@ -31,6 +31,15 @@ const STEPS_BACK_OVER_TURNS: [number, number, string, number][] = [
   [9 * 90_000, 0, 'frame', 1],
   [-1.9 * 90_000, 0, 'frame', 25],
 ];
+/** It is held behind, in front of a turn of its rate, and leaps on. */
+const LEAPS_WHILE_HELD: [number, number, string, number][] = [
+  [1, 72, 'frame', 56],
+  [-1.9 * 90_000, 30, 'frame', 35],
+  [90_001, 0, 'source', 2],
+  [0, 31, 'frame', 36],
+  [-30_039, 42, 'frame', 38],
+  [9 * 90_000, 21, 'frame', 1],
+];
 
 const ms = (value: number): MonotonicMs => value as MonotonicMs;
 
@@ -223,7 +232,7 @@ describe('a track on its axis', () => {
           }
         }
       }),
-      { numRuns: 300, examples: [[STOPS_WHILE_CORRECTED], [STEPS_BACK_OVER_TURNS]] },
+      { numRuns: 300, examples: [[STOPS_WHILE_CORRECTED], [STEPS_BACK_OVER_TURNS], [LEAPS_WHILE_HELD]] },
     );
   });
 
