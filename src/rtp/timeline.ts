@@ -178,6 +178,8 @@ export class Timeline {
   /** Moves the axis so that what arrives next goes on from this track's last frame. False: it has none. */
   carryAxis(): boolean {
     if (this.#state === 'new') return false;
+    // It has come nowhere since the last time.
+    if (this.#state === 'restart') return true;
     const lastMs = this.#toMs(this.#correct(this.#lastPts));
     this.#axis.anchor(this.lastArrivalMs as MonotonicMs, lastMs);
     return true;
@@ -395,16 +397,18 @@ export class TimeAxis {
 
   /** A new session begins: media time goes on by the time that passes, the same for all tracks. */
   restart(): void {
-    if (this.#tracks.some((track) => track.carryAxis())) this.#passAll();
+    const carrier = this.#tracks.find((track) => track.carryAxis());
+    if (carrier !== undefined) this.#passOthers(carrier);
     this.#slew.clear();
     this.#isFollowing = false;
     for (const track of this.#tracks) track.restart();
   }
 
   /** Where another track has got further it would stay ahead by that, and by more with each session. */
-  #passAll(): void {
+  #passOthers(carrier: Timeline): void {
     const nowMs = this.#tracks.reduce((last, { lastArrivalMs }) => Math.max(last, lastArrivalMs), 0);
-    const furthestMs = this.#tracks.reduce((most, { furthestMs }) => Math.max(most, furthestMs), 0);
+    const others = this.#tracks.filter((track) => track !== carrier);
+    const furthestMs = others.reduce((most, { furthestMs }) => Math.max(most, furthestMs), 0);
     if (furthestMs > this.msAt(nowMs as MonotonicMs)) this.anchor(nowMs as MonotonicMs, furthestMs);
   }
 

@@ -74,7 +74,8 @@ export class WallClock {
       this.#setMs = 0;
       return;
     }
-    if (!this.isFromSender) this.#forgetSet();
+    // Whatever it is off by later has another cause. That a camera is still believed its next report has to tell.
+    if (!this.isFromSender && this.#isThere) this.#setMs = 0;
     const limitMs = passedMs * this.#slewFor(mediaMs, errorMs);
     this.#offsetMs += Math.max(-limitMs, Math.min(limitMs, errorMs));
   }
@@ -88,8 +89,8 @@ export class WallClock {
     const mediaMs = this.#toMs(ptsTicks);
     this.#senderOffsetMs = senderWallMs - mediaMs;
     this.#senderUntilMs = mediaMs + SENDER_REPORT_LIFE_MS;
-    // Of a clock that was set since the last report, this one is the first to tell whether the camera is still believed.
-    this.#forgetSet();
+    // As long as it is believed nothing is missing but what will be when it no longer is.
+    if (this.#isThere) this.#setMs = hostWallMs - senderWallMs;
   }
 
   /** The wall time of `ptsTicks`: near the frames seen last it is exact, elsewhere an extrapolation. */
@@ -129,9 +130,9 @@ export class WallClock {
     this.#setMs += setByMs;
   }
 
-  /** Wall time is where it belongs: whatever it is off by later has another cause. */
-  #forgetSet(): void {
-    if (Math.abs(this.#targetMs() - this.#offsetMs) < LARGE_ERROR_MS) this.#setMs = 0;
+  /** Wall time is where it belongs. */
+  get #isThere(): boolean {
+    return Math.abs(this.#targetMs() - this.#offsetMs) < LARGE_ERROR_MS;
   }
 
   #turnWindow(mediaMs: number, arrivalOffsetMs: number, hostOffsetMs: number): void {

@@ -297,6 +297,28 @@ describe('changes of source and session', () => {
     assert.equal(audio.discontinuity, true);
     assert.equal(track.jumps, 0);
   });
+
+  test('after a reconnect time goes on from the last frame, wherever B-frames were shown before', () => {
+    const { axis, place } = video();
+    for (const [index, shown] of [0, 3, 1, 2].entries()) place(shown * 3600, ZERO_MS + index * 40);
+    axis.restart();
+    assert.equal(place(99, ZERO_MS + 160), 3 * 3600 + 1);
+    axis.restart();
+    assert.equal(place(77, ZERO_MS + 1_000), 3 * 3600 + 1 + 840 * 90);
+  });
+
+  test('a session without a frame changes nothing of when the next one begins', () => {
+    for (const ppm of [300, -300]) {
+      const { axis, place } = video();
+      const hourMs = 3_600_000;
+      let pts = 0;
+      for (let atMs = 0; atMs <= 2 * hourMs; atMs += 100)
+        pts = place(Math.round(atMs * 90 * (1 + ppm / 1e6)), ZERO_MS + atMs);
+      axis.restart();
+      axis.restart();
+      assert.equal(place(99, ZERO_MS + 2 * hourMs + 10_000), pts + 900_000);
+    }
+  });
 });
 
 describe('video and audio', () => {

@@ -145,6 +145,19 @@ describe('media time to wall time', () => {
     assert.equal(clock.steps, 1);
   });
 
+  test('so is one that was set twice, by which the camera was still believed the first time', () => {
+    for (const byMs of [9_000, -9_000]) {
+      const { clock, frame } = create();
+      for (let atMs = 0; atMs < 20 * MINUTE_MS; atMs += 40) {
+        const setByMs = atMs < 5 * MINUTE_MS ? 0 : atMs < 10 * MINUTE_MS ? byMs : 2 * byMs;
+        if (atMs % 5_000 === 2_000) clock.onSenderReport(ticks(atMs), wall(atMs), wall(atMs + setByMs));
+        const off = frame(atMs, atMs, setByMs) - (atMs + setByMs);
+        if (atMs > 10 * MINUTE_MS + 6_000) assert.ok(Math.abs(off) < 1_100, `${off} ms at ${atMs}`);
+      }
+      assert.equal(clock.steps, 1);
+    }
+  });
+
   test('how late frames are handled moves nothing: the least delay counts', () => {
     for (const lateMs of [
       (i: number) => (i * 37) % 100,
