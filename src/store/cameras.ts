@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { CameraList } from './camera-list.js';
 import { DeletedCameraTable } from './deleted-cameras.js';
 import { storeError } from './store-error.js';
 import { inTransaction } from './transaction.js';
@@ -149,6 +150,11 @@ const toRow = (camera: Camera): CameraRow => {
   };
 };
 
+/** As most cameras have them: of thousands it is one. */
+const NOTHING = Object.freeze({});
+const NO_TAGS: readonly string[] = Object.freeze([]);
+const parsed = (text: string): object => (text === '{}' ? NOTHING : JSON.parse(text));
+
 const fromRow = (row: CameraRow, tags: readonly string[]): Camera => ({
   id: row.id,
   url: row.url,
@@ -165,20 +171,17 @@ const fromRow = (row: CameraRow, tags: readonly string[]): Camera => ({
   traffic_limit: row.traffic_limit,
   disabled: row.disabled === 1,
   detect: row.detect === 1,
-  quirks: JSON.parse(row.quirks) as CameraQuirks,
+  quirks: parsed(row.quirks) as CameraQuirks,
   sub_url: row.sub_url,
   on_demand: row.on_demand === 1,
-  detection: JSON.parse(row.detection) as DetectionSettings,
+  detection: parsed(row.detection) as DetectionSettings,
   record_mode: row.record_mode,
   event_retention_days: row.event_retention_days,
-  onvif: JSON.parse(row.onvif) as CameraOnvif,
+  onvif: parsed(row.onvif) as CameraOnvif,
   box: row.box,
 });
 
 const prepare = (db: Database.Database) => ({
-  changes: db.prepare<[], number>('SELECT total_changes()').pluck(),
-  /** Those of other processes. */
-  othersChanges: db.prepare<[], number>('PRAGMA data_version').pluck(),
   all: db.prepare<[], CameraRow>('SELECT * FROM cameras ORDER BY id'),
   one: db.prepare<[string], CameraRow>('SELECT * FROM cameras WHERE id = ?'),
   folderOf: db.prepare<[string], string>('SELECT folder_id FROM cameras WHERE id = ?').pluck(),
@@ -210,22 +213,18 @@ export class CameraTable {
   readonly #sql: ReturnType<typeof prepare>;
   /** Those that are no more. */
   readonly deleted: DeletedCameraTable;
-  /** As they were read last: thousands are asked for several times a second. */
-  #read: { readonly asOf: string; readonly cameras: readonly Camera[] } | null = null;
+  readonly #list: CameraList<Camera>;
 
   constructor(db: Database.Database) {
     this.#db = db;
     this.#sql = prepare(db);
     this.deleted = new DeletedCameraTable(db);
+    this.#list = new CameraList(db, { all: () => this.#readAll(), one: (id) => this.find(id) });
   }
 
   /** All of them, sorted by id. */
   list(): readonly Camera[] {
-    // What a transaction does may be undone, which is no change.
-    if (this.#db.inTransaction) return this.#readAll();
-    const asOf = `${this.#sql.changes.get()}/${this.#sql.othersChanges.get()}`;
-    if (this.#read?.asOf !== asOf) this.#read = { asOf, cameras: this.#readAll() };
-    return this.#read.cameras;
+    return this.#list.now();
   }
 
   #readAll(): Camera[] {
@@ -235,7 +234,9 @@ export class CameraTable {
       if (ofCamera === undefined) tags.set(camera_id, [tag_id]);
       else ofCamera.push(tag_id);
     }
-    return this.#sql.all.all().map((row) => fromRow(row, tags.get(row.id) ?? []));
+    const cameras: Camera[] = [];
+    for (const row of this.#sql.all.iterate()) cameras.push(fromRow(row, tags.get(row.id) ?? NO_TAGS));
+    return cameras;
   }
 
   /** Null where there is no such camera. */
