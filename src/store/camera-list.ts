@@ -12,6 +12,9 @@ const watch = `
 /** Beyond this share of them all are read at once. */
 const MANY = 0.05;
 
+/** Such ids JavaScript and SQLite sort alike. There should be no others. */
+const isAscii = (id: string): boolean => Buffer.byteLength(id) === id.length;
+
 type Read<Camera> = {
   readonly all: () => readonly Camera[];
   readonly one: (id: string) => Camera | null;
@@ -44,7 +47,8 @@ export class CameraList<Camera extends { readonly id: string }> {
     if (this.#db.inTransaction) return this.#read.all();
     const asOf = this.#othersChanges.get()!;
     const before = asOf === this.#asOf ? this.#cameras : null;
-    const isMuch = before === null || this.#changed.size > MANY * before.length;
+    const isMuch =
+      before === null || this.#changed.size > MANY * before.length || ![...this.#changed].every(isAscii);
     if (!isMuch && this.#changed.size === 0) return before;
     this.#cameras = isMuch ? this.#read.all() : this.#withChanged(before);
     this.#asOf = asOf;
@@ -53,7 +57,6 @@ export class CameraList<Camera extends { readonly id: string }> {
   }
 
   #withChanged(before: readonly Camera[]): readonly Camera[] {
-    // Ids are ASCII: SQLite sorts them alike.
     const ids = [...this.#changed].sort();
     const now: Camera[] = [];
     let at = 0;

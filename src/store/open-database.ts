@@ -92,6 +92,8 @@ const configure = (db: Sqlite.Database): void => {
   db.pragma('busy_timeout = 2000');
   // Deleted camera credentials and password hashes are overwritten in the file.
   db.pragma('secure_delete = ON');
+  // What watches tables is temporary. Set later this would throw that away, without a word.
+  db.pragma('temp_store = MEMORY');
 };
 
 /** A new database gets its name when it is whole, so a crash at the first start leaves none, not a broken one. */

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import { Database } from '../../src/base/sqlite.js';
+import { SharedRecords } from '../../src/store/shared/shared-records.js';
 import { Store } from '../../src/store/store.js';
 import { tempFolder } from '../support/temp-folder.js';
-import { sampleCamera } from './samples.js';
+import { anyConfiguration, sampleCamera } from './samples.js';
 
 const openStore = (t: TestContext): { store: Store; path: string } => {
   const path = join(tempFolder(t), 'framering.db');
@@ -122,4 +123,44 @@ test('what is undone is listed to nobody but whoever did it', async (t) => {
   await assert.rejects(undone, /not so/);
   assert.deepEqual(store.cameras.list(), before);
   assertRight(store);
+});
+
+test('on a box that joins a cluster, what that rehearses and brings is listed as it is', (t) => {
+  const [one, other] = [openStore(t).store, openStore(t).store];
+  const recordsOf = (store: Store): SharedRecords => {
+    fill(store, 50);
+    store.cameras.list();
+    let records: SharedRecords | null = null;
+    store.share((db) => {
+      records = new SharedRecords(db);
+      return { change: async (work) => work() };
+    });
+    return records! as SharedRecords;
+  };
+  const [ours, theirs] = [recordsOf(one), recordsOf(other)];
+  const { records } = ours.rehearse(() => one.cameras.update(idOf(2), { comment: 'new' }));
+  assertRight(one);
+  ours.apply(records);
+  assertRight(one);
+  assert.equal(one.cameras.list().find(({ id }) => id === idOf(2))?.comment, 'new');
+  theirs.replaceBy(ours.all());
+  assertRight(other);
+  fc.assert(
+    fc.property(anyConfiguration, (wanted) => {
+      one.importAll(wanted);
+      theirs.replaceBy(ours.all());
+      assertRight(other);
+      assert.deepEqual(other.cameras.list(), one.cameras.list());
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('ids that no camera should have are listed once, too', (t) => {
+  const { store } = openStore(t);
+  fill(store, 50);
+  for (const id of ['\u{1f600}', '\uff07']) store.cameras.create(sampleCamera(id));
+  store.cameras.list();
+  store.cameras.update('\u{1f600}', { comment: 'new' });
+  assert.deepEqual(store.cameras.list(), store.exportAll().cameras);
 });

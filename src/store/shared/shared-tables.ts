@@ -66,7 +66,6 @@ const watching = (kind: string, table: string, column: string, only: readonly st
  * part of the transaction, and gone with it.
  */
 export const watchSharedTables = (db: Database.Database): void => {
-  db.pragma('temp_store = MEMORY');
   db.exec(`
     CREATE TEMP TABLE touched (kind TEXT NOT NULL, id TEXT NOT NULL, PRIMARY KEY (kind, id)) WITHOUT ROWID;
     ${sharedTables.map(({ kind, table, id, only }) => watching(kind, table, id, only)).join('\n')}
