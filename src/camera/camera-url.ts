@@ -54,10 +54,12 @@ const storedOnvifPassword = ({ onvif: { password } }: StoredCamera): string => {
   throw new AppError('bad_url', 'onvif.password is a mask: send the real one, or leave it out');
 };
 
-/** The camera as whoever may see no passwords sees it. */
-export const withoutPasswords = (stored: StoredCamera): StoredCamera => ({
-  ...stored,
-  url: redactUrl(stored.url),
-  sub_url: stored.sub_url === '' ? '' : redactUrl(stored.sub_url),
-  onvif: stored.onvif.password === undefined ? stored.onvif : { ...stored.onvif, password: MASK },
-});
+/** The camera as whoever may see no passwords sees it: itself, where it has none. */
+export const withoutPasswords = (stored: StoredCamera): StoredCamera => {
+  const url = redactUrl(stored.url);
+  const sub_url = stored.sub_url === '' ? '' : redactUrl(stored.sub_url);
+  const hasOnvif = stored.onvif.password !== undefined;
+  if (!hasOnvif && url === stored.url && sub_url === stored.sub_url) return stored;
+  const onvif = hasOnvif ? { ...stored.onvif, password: MASK } : stored.onvif;
+  return { ...stored, url, sub_url, onvif };
+};
