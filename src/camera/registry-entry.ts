@@ -4,6 +4,9 @@ import { withoutPasswords } from './camera-url.js';
 import { setQuirks } from './quirks.js';
 import { StreamGauge } from './stream-gauge.js';
 
+/** Of the second stream of all cameras that never had one: nothing comes to it. */
+export const NO_STREAM = new StreamGauge();
+
 /** What the registry keeps of a camera. */
 export type Entry = {
   stored: StoredCamera;
@@ -15,7 +18,7 @@ export type Entry = {
   readonly sources: readonly string[];
   readonly subKey: string;
   readonly gauge: StreamGauge;
-  readonly subGauge: StreamGauge;
+  subGauge: StreamGauge;
   receivedBytes: number;
 };
 
@@ -32,7 +35,7 @@ export const entryOf = (stored: StoredCamera): Entry => {
     ...ofSettings(stored),
     ...{ sources, subKey: sources[1]! },
     gauge: new StreamGauge(),
-    subGauge: new StreamGauge(),
+    subGauge: stored.sub_url === '' ? NO_STREAM : new StreamGauge(),
     receivedBytes: 0,
   };
 };

@@ -11,12 +11,12 @@ import type { ThreadLosses } from './fleet/fleet.js';
 import type { RingFigures } from './fleet/ring-budget.js';
 import type { Suspicion } from './fleet/suspects.js';
 import { type CameraOwners, whyUnseen } from './owners.js';
-import { type Entry, entryOf, ofSettings } from './registry-entry.js';
+import { type Entry, entryOf, NO_STREAM, ofSettings } from './registry-entry.js';
 import type { CameraActivity, CameraCondition, CameraEvents, CameraFigures } from './registry-faces.js';
 import type { CameraView, RuntimeFields } from './runtime-fields.js';
 import { conditionOf, figuresOf, oversizedOf, runtimeOf } from './shown.js';
 import { sourcesOf } from './sources.js';
-import type { StreamGauge } from './stream-gauge.js';
+import { StreamGauge } from './stream-gauge.js';
 import { toldFields } from './told-fields.js';
 import type { Totals } from './totals.js';
 import { TrafficMeter, type TrafficStore } from './traffic-meter.js';
@@ -385,6 +385,7 @@ export class CameraRegistry {
     const entry = this.#entry(stored.id);
     const before = entry.stored;
     if (before !== stored) Object.assign(entry, ofSettings(stored));
+    if (stored.sub_url !== '' && entry.subGauge === NO_STREAM) entry.subGauge = new StreamGauge();
     this.#revision++;
     if (stored.token_auth && !before.token_auth) this.#deps.events.onLocked(stored.id);
     if (stored.disabled && !before.disabled) this.#deps.events.onDisabled(stored.id);
@@ -452,7 +453,9 @@ export class CameraRegistry {
 
   #sample(entry: Entry): void {
     const { id } = entry.stored;
-    const bytes = this.#sampleSource(id, entry.gauge) + this.#sampleSource(entry.subKey, entry.subGauge);
+    const { gauge, subGauge, subKey } = entry;
+    const subBytes = subGauge === NO_STREAM ? 0 : this.#sampleSource(subKey, subGauge);
+    const bytes = this.#sampleSource(id, gauge) + subBytes;
     entry.receivedBytes += bytes;
     this.#receivedBytes += bytes;
     this.#meter.add(id, bytes);

@@ -41,6 +41,21 @@ test('a sub-stream is shown beside the main one: standing by, then as it comes, 
   assert.equal(lost.last_error, '');
 });
 
+test('a sub-stream that is added later is shown and counted, and that of no other camera with it', async (t) => {
+  const { clock, cameras, registry, stream } = setUp(t);
+  await registry.create(stored('a'));
+  await registry.create(stored('b'));
+  clock.advance(1_000);
+  await registry.update('a', { sub_url: SUB_URL });
+  await registry.update('b', { sub_url: SUB_URL });
+  cameras.follow(sub, noop);
+  const ring = stream(sub);
+  for (let seconds = 0; seconds < 6; seconds++) secondOf(ring, clock, 100_000);
+  const { sub: shown, traffic_used_mb: usedMb } = registry.get('a', true);
+  assert.deepEqual([shown?.state, shown?.codec, shown?.fps, usedMb], ['streaming', 'h264', 25, 0.6]);
+  assert.deepEqual([registry.get('b', true).sub, registry.get('b', true).traffic_used_mb], [unwatched, 0]);
+});
+
 test('both streams count against the month, and rest when it is over its limit', async (t) => {
   const { clock, cameras, registry, stream } = setUp(t);
   await registry.create(stored('a', { sub_url: SUB_URL, traffic_limit: 2 }));
