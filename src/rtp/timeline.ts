@@ -33,6 +33,9 @@ const MAX_SLEW = 0.005;
 const LARGE_DRIFT_MS = 1_000;
 const MAX_LARGE_SLEW = 0.05;
 
+/** Sound that is no further ahead of its arrival when a session begins stays so: what all are moved by adds up. */
+const MAX_LEFT_AHEAD_MS = 100;
+
 /** At which something that is missing is made up for: over one window, or longer. */
 const evenRate = (missingMs: number): number => {
   const limit = Math.abs(missingMs) < LARGE_DRIFT_MS ? MAX_SLEW : MAX_LARGE_SLEW;
@@ -173,16 +176,6 @@ export class Timeline {
   /** Moves them bit by bit, ahead or back, at this rate and for so long. */
   drawOn(rate: number, durationMs: number): void {
     this.#phase.turn(this.#ratedPts, rate, this.#toTicks(durationMs));
-  }
-
-  /** Moves the axis so that what arrives next goes on from this track's last frame. False: it has none. */
-  carryAxis(): boolean {
-    if (this.#state === 'new') return false;
-    // It has come nowhere since the last time.
-    if (this.#state === 'restart') return true;
-    const lastMs = this.#toMs(this.#correct(this.#lastPts));
-    this.#axis.anchor(this.lastArrivalMs as MonotonicMs, lastMs);
-    return true;
   }
 
   #anchor(arrivalMs: MonotonicMs): void {
@@ -383,7 +376,7 @@ export class TimeAxis {
     this.#zeroMs = zeroMs;
   }
 
-  /** Adds a track; the first one, video, is the one that the axis goes on from after a reconnect. */
+  /** Adds a track; the first one, video, is the one that the axis goes along with. */
   addTrack(options: TimelineOptions): Timeline {
     const track = new Timeline(options, this);
     this.#tracks.push(track);
@@ -396,20 +389,15 @@ export class TimeAxis {
   }
 
   /** A new session begins: media time goes on by the time that passes, the same for all tracks. */
-  restart(): void {
-    const carrier = this.#tracks.find((track) => track.carryAxis());
-    if (carrier !== undefined) this.#passOthers(carrier);
+  restart(nowMs: MonotonicMs): void {
+    // No time is given twice: where a track has got further than that, all go on from there.
+    for (const track of this.#tracks) {
+      const slackMs = track === this.#tracks[0] ? 0 : MAX_LEFT_AHEAD_MS;
+      if (track.furthestMs > this.msAt(nowMs) + slackMs) this.anchor(nowMs, track.furthestMs);
+    }
     this.#slew.clear();
     this.#isFollowing = false;
     for (const track of this.#tracks) track.restart();
-  }
-
-  /** Where another track has got further it would stay ahead by that, and by more with each session. */
-  #passOthers(carrier: Timeline): void {
-    const nowMs = this.#tracks.reduce((last, { lastArrivalMs }) => Math.max(last, lastArrivalMs), 0);
-    const others = this.#tracks.filter((track) => track !== carrier);
-    const furthestMs = others.reduce((most, { furthestMs }) => Math.max(most, furthestMs), 0);
-    if (furthestMs > this.msAt(nowMs as MonotonicMs)) this.anchor(nowMs as MonotonicMs, furthestMs);
   }
 
   /** How far what is at `ms` by the count of its track is moved on the axis. */

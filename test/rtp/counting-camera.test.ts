@@ -53,7 +53,7 @@ const play = (parts: readonly Part[], see: See, options: Options = {}): void => 
     for (; pictureMs < endMs; pictureMs += 1_000 / fps) {
       if (pictureMs >= (reconnectsMs[reconnects] ?? Number.POSITIVE_INFINITY)) {
         reconnects += 1;
-        axis.restart();
+        axis.restart(arrivalMs as MonotonicMs);
       }
       for (; heardMs <= pictureMs; heardMs += soundMs) {
         const ticks = audio.place(audioRtp >>> 0, arrive(heardMs));
@@ -226,6 +226,21 @@ describe('a camera that counts its pictures, fewer at night', () => {
       assert.ok(off.picture < 300 && off.sound < 300, `${fps}: ${JSON.stringify(off)}`);
     }
   });
+
+  for (const speed of [4, 8])
+    test(`what was stored is sent ${speed} times as fast until time is held: it comes back`, () => {
+      const forMs = 30 * SECOND_MS * speed;
+      const delayMs = (madeMs: number): number => Math.max(0, (forMs - madeMs) * (1 - 1 / speed));
+      const off = { picture: 0, sound: 0 };
+      const picture = (aheadMs: number, atMs: number): void => {
+        if (atMs > 45 * MINUTE_MS) off.picture = Math.max(off.picture, Math.abs(aheadMs));
+      };
+      const sound = (aheadMs: number, atMs: number): void => {
+        if (atMs > 45 * MINUTE_MS) off.sound = Math.max(off.sound, Math.abs(aheadMs));
+      };
+      play([{ fps: 25, durationMs: 60 * MINUTE_MS }], { picture, sound }, { delayMs });
+      assert.ok(off.picture < 300 && off.sound < 300, JSON.stringify(off));
+    });
 
   for (const burstMs of [500, 1_000, 1_500, 2_000])
     test(`pictures that come all together every ${burstMs} ms`, () => {

@@ -13,12 +13,14 @@ export type TrackTime = { readonly timeline: Timeline; readonly wall: WallClock 
  */
 export class StreamTime {
   readonly video: TrackTime;
+  readonly #clock: Clock;
   readonly #axis: TimeAxis;
   /** Of the newest sound: a camera may come back with another clock rate, and with ever new ones. */
   #audio: TrackTime | null = null;
   #isErrorTold = false;
 
   constructor(lastFrame: { ptsTicks: number; arrivalMs: number } | null, clock: Clock) {
+    this.#clock = clock;
     const zeroMs =
       lastFrame === null
         ? clock.monotonicMs()
@@ -38,7 +40,7 @@ export class StreamTime {
 
   /** A session begins: its tracks are anchored anew, and kept together from then on. */
   beginSession(audio: TrackTime | null): AvAlignment | null {
-    this.#axis.restart();
+    this.#axis.restart(this.#clock.monotonicMs());
     this.video.wall.restart();
     audio?.wall.restart();
     return audio === null ? null : new AvAlignment(this.video.timeline, audio.timeline);

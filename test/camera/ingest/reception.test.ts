@@ -255,7 +255,8 @@ test('the next session goes on in the same ring, by the time that passed', async
     after.map(({ discontinuity }) => discontinuity),
     [true, false, false],
   );
-  assert.equal(Math.round(after[0]!.ptsMs - before.at(-1)!.ptsMs), 7_000);
+  // The three were sent at once, which is ahead of when they came.
+  assert.equal(Math.round(after[0]!.ptsMs - before[0]!.ptsMs), 7_000);
 });
 
 test('UDP on which nothing comes for 4 s: the same session goes on over TCP, and says that it does', async () => {
