@@ -102,6 +102,8 @@ export class ArrivalDrift {
     let beforeMs = Number.POSITIVE_INFINITY;
     for (let at = TREND_WINDOWS; at < USUAL_WINDOWS; at += 1)
       beforeMs = Math.min(beforeMs, this.#windowLeastMs[at]!);
+    // Stored frames have led there, sent so fast at the start that what is live now was never as late.
+    if (lateMs < beforeMs) this.#homeMs = Math.max(this.#homeMs, beforeMs);
     this.#liftTo(beforeMs);
     this.interrupt();
     this.#secondLeastMs = Math.max(this.#secondLeastMs, beforeMs);

@@ -17,7 +17,7 @@ const LARGE_ERROR_MS = 1_000;
 export const LARGE_SLEW = 0.05;
 /** Where the host's clock was set, and more than this is missing, wall time follows at once. */
 export const STEP_MS = 15_000;
-/** What the host's clock is off by less from one window to the next is how late frames are handled, or followed as it goes. */
+/** What the host's clock is ahead by less, beside the window before, is how late frames are handled, or followed as it goes. */
 const LEAST_SET_MS = 500;
 
 /**
@@ -37,6 +37,8 @@ export class WallClock {
   #windowLeastHostMs = 0;
   /** By how much it was set in all while wall time was not where it belongs. */
   #setMs = 0;
+  /** How far ahead of the sender's clock it was when wall time was last where that had it. */
+  #apartMs = 0;
   #windowStartMs = 0;
   #windowLeastMs = 0;
   #previousLeastMs = Number.POSITIVE_INFINITY;
@@ -68,14 +70,15 @@ export class WallClock {
     this.#lastMs = mediaMs;
     this.#turnWindow(mediaMs, arrivalOffsetMs, hostOffsetMs);
     const errorMs = this.#targetMs() - this.#offsetMs;
-    if (Math.abs(this.#setMs) > STEP_MS && Math.abs(errorMs) > STEP_MS) {
+    if (this.#mayStep && Math.abs(errorMs) > STEP_MS) {
       this.#offsetMs += errorMs;
       this.steps += 1;
-      this.#setMs = 0;
+      // Where a camera is still believed, more of it may be missing once it no longer is.
+      this.#setMs -= errorMs;
       return;
     }
     // Whatever it is off by later has another cause. That a camera is still believed its next report has to tell.
-    if (!this.isFromSender && this.#isThere) this.#setMs = 0;
+    if (!this.isFromSender && this.#isThere) this.#forgetSet();
     const limitMs = passedMs * this.#slewFor(mediaMs, errorMs);
     this.#offsetMs += Math.max(-limitMs, Math.min(limitMs, errorMs));
   }
@@ -89,8 +92,10 @@ export class WallClock {
     const mediaMs = this.#toMs(ptsTicks);
     this.#senderOffsetMs = senderWallMs - mediaMs;
     this.#senderUntilMs = mediaMs + SENDER_REPORT_LIFE_MS;
+    if (!this.#isThere) return;
     // As long as it is believed nothing is missing but what will be when it no longer is.
-    if (this.#isThere) this.#setMs = hostWallMs - senderWallMs;
+    this.#setMs = 0;
+    this.#apartMs = hostWallMs - senderWallMs;
   }
 
   /** The wall time of `ptsTicks`: near the frames seen last it is exact, elsewhere an extrapolation. */
@@ -107,7 +112,7 @@ export class WallClock {
   #start(mediaMs: number, arrivalOffsetMs: number, hostOffsetMs: number): void {
     this.#isRunning = true;
     this.#offsetMs = arrivalOffsetMs;
-    this.#setMs = 0;
+    this.#forgetSet();
     this.#startMs = mediaMs;
     this.#lastMs = mediaMs;
     this.#windowStartMs = mediaMs;
@@ -121,13 +126,24 @@ export class WallClock {
   #followHost(hostOffsetMs: number): void {
     this.#windowLeastHostMs = Math.min(this.#windowLeastHostMs, hostOffsetMs);
     const setByMs = hostOffsetMs - this.#hostOffsetMs;
-    if (Math.abs(setByMs) < LEAST_SET_MS) return;
+    // That it is less ahead than ever is a frame that was handled sooner, or a clock that was set back: true either way.
+    if (setByMs >= 0 && setByMs < LEAST_SET_MS) return;
     this.#hostOffsetMs = hostOffsetMs;
     this.#windowLeastHostMs = hostOffsetMs;
     this.#windowLeastMs += setByMs;
     this.#previousLeastMs += setByMs;
     // In however many pieces.
     this.#setMs += setByMs;
+  }
+
+  /** The host's clock was set, by which wall time is off by as much: beside that clock, or the sender's, which was set alike. */
+  get #mayStep(): boolean {
+    return Math.abs(this.#setMs) > STEP_MS || Math.abs(this.#setMs + this.#apartMs) > STEP_MS;
+  }
+
+  #forgetSet(): void {
+    this.#setMs = 0;
+    this.#apartMs = 0;
   }
 
   /** Wall time is where it belongs. */

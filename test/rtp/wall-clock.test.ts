@@ -158,6 +158,39 @@ describe('media time to wall time', () => {
     }
   });
 
+  test('one that was set twice, and is followed to where it is in the end', () => {
+    const { clock, frame } = create();
+    for (let atMs = 0; atMs < 20 * MINUTE_MS; atMs += 40) {
+      const setByMs = (atMs < 5 * MINUTE_MS ? 0 : 20_000) + (atMs < 5 * MINUTE_MS + 3_000 ? 0 : 3_600_000);
+      // Its camera, five seconds fast, follows the host, the second time not at once.
+      const isSet = atMs > 5 * MINUTE_MS + 1_000;
+      const cameraMs = atMs + 5_000 + (isSet ? 20_000 : 0) + (atMs < 5 * MINUTE_MS + 20_000 ? 0 : 3_600_000);
+      if (atMs % 5_000 === 2_000) clock.onSenderReport(ticks(atMs), wall(cameraMs), wall(atMs + setByMs));
+      const off = frame(atMs, atMs, setByMs) - (atMs + setByMs);
+      if (atMs > 6 * MINUTE_MS) assert.ok(Math.abs(off) < 10_000, `${off} ms at ${atMs}`);
+    }
+  });
+
+  test('one that was set as its camera was, which is far off but believed', () => {
+    const { clock, frame } = create();
+    for (let atMs = 0; atMs < 10 * MINUTE_MS; atMs += 40) {
+      const setByMs = atMs < 5 * MINUTE_MS ? 0 : 24_000;
+      const cameraMs = atMs + 9_000 + (atMs < 5 * MINUTE_MS + 3_000 ? 0 : 24_000);
+      if (atMs % 5_000 === 1_000) clock.onSenderReport(ticks(atMs), wall(cameraMs), wall(atMs + setByMs));
+      const off = frame(atMs, atMs, setByMs) - (atMs + setByMs);
+      if (atMs > 5 * MINUTE_MS + 10_000) assert.ok(Math.abs(off) < 11_000, `${off} ms at ${atMs}`);
+    }
+  });
+
+  test('a first frame that was handled late counts no longer than until the next', () => {
+    const { clock, frame } = create();
+    for (let i = 0; i < 3_000; i += 1) {
+      const off = frame(i * 40, i * 40, [900, 450][i] ?? 0) - i * 40;
+      if (i > 250) assert.ok(Math.abs(off) < 5, `frame ${i}: ${off} ms`);
+    }
+    assert.equal(clock.steps, 0);
+  });
+
   test('how late frames are handled moves nothing: the least delay counts', () => {
     for (const lateMs of [
       (i: number) => (i * 37) % 100,
