@@ -149,7 +149,10 @@ export const parseCameraUrl = (text: string): CameraUrl => {
  */
 const withoutSecrets = (text: string): string =>
   text
-    .replace(/((?:pas\w*?|pwd|token|auth|secret|\bkey)=)(?:(?!_channel|_stream)[^&;/?#])*/gi, '$1***')
+    .replace(
+      /((?:pas\w*?|pwd|psw|token|auth|secret|\b(?:\w*_)?(?:api|access|stream)?-?key|\b(?:pin|sig))=)(?:(?!_channel|_stream)[^&;/?#])*/gi,
+      '$1***',
+    )
     .replace(/(\/[^/:?#&=]+:)[^/?#]+/g, '$1***');
 
 /**
