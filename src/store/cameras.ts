@@ -153,33 +153,36 @@ const toRow = (camera: Camera): CameraRow => {
 /** As most cameras have them: of thousands it is one. */
 const NOTHING = Object.freeze({});
 const NO_TAGS: readonly string[] = Object.freeze([]);
-const parsed = (text: string): object => (text === '{}' ? NOTHING : JSON.parse(text));
+const parsed = (text: string): object => (text === '{}' ? NOTHING : Object.freeze(JSON.parse(text)));
 
-const fromRow = (row: CameraRow, tags: readonly string[]): Camera => ({
-  id: row.id,
-  url: row.url,
-  record: row.record === 1,
-  retention_days: row.retention_days,
-  tags,
-  folder_id: row.folder_id,
-  comment: row.comment,
-  sim_phone: row.sim_phone,
-  sim_iccid: row.sim_iccid,
-  lazy_hls: row.lazy_hls === 1,
-  transport: row.transport,
-  token_auth: row.token_auth === 1,
-  traffic_limit: row.traffic_limit,
-  disabled: row.disabled === 1,
-  detect: row.detect === 1,
-  quirks: parsed(row.quirks) as CameraQuirks,
-  sub_url: row.sub_url,
-  on_demand: row.on_demand === 1,
-  detection: parsed(row.detection) as DetectionSettings,
-  record_mode: row.record_mode,
-  event_retention_days: row.event_retention_days,
-  onvif: parsed(row.onvif) as CameraOnvif,
-  box: row.box,
-});
+/** Nobody can change what is listed for all. */
+const fromRow = (row: CameraRow, tags: readonly string[]): Camera =>
+  Object.freeze({
+    id: row.id,
+    url: row.url,
+    record: row.record === 1,
+    retention_days: row.retention_days,
+    tags: Object.freeze(tags),
+    folder_id: row.folder_id,
+    comment: row.comment,
+    sim_phone: row.sim_phone,
+    sim_iccid: row.sim_iccid,
+    lazy_hls: row.lazy_hls === 1,
+    // Text of the database is a new string in each row; these are one each.
+    transport: row.transport === 'udp' ? 'udp' : 'tcp',
+    token_auth: row.token_auth === 1,
+    traffic_limit: row.traffic_limit,
+    disabled: row.disabled === 1,
+    detect: row.detect === 1,
+    quirks: parsed(row.quirks) as CameraQuirks,
+    sub_url: row.sub_url,
+    on_demand: row.on_demand === 1,
+    detection: parsed(row.detection) as DetectionSettings,
+    record_mode: row.record_mode === 'events' ? 'events' : 'continuous',
+    event_retention_days: row.event_retention_days,
+    onvif: parsed(row.onvif) as CameraOnvif,
+    box: row.box,
+  });
 
 const prepare = (db: Database.Database) => ({
   all: db.prepare<[], CameraRow>('SELECT * FROM cameras ORDER BY id'),

@@ -42,6 +42,15 @@ test('an update changes just the fields that are sent, and never the id', (t) =>
   assert.deepEqual(cameras.list(), [wanted]);
 });
 
+test('what is listed for all can be changed by nobody', (t) => {
+  const { cameras } = openStore(t);
+  const created = cameras.create(sampleCamera('a', { tags: ['t'] }));
+  for (const camera of [created, cameras.get('a'), ...cameras.list()]) {
+    assert.throws(() => Object.assign(camera, { url: 'rtsp://other' }), TypeError);
+    assert.throws(() => (camera.tags as string[]).push('u'), TypeError);
+  }
+});
+
 test('cameras are listed as they are, whoever changed them, and not as something had them that was undone', (t) => {
   const path = join(tempFolder(t), 'framering.db');
   const store = new Store(path);
