@@ -30,10 +30,15 @@ export const ofSettings = (stored: StoredCamera): Pick<Entry, 'stored' | 'masked
 });
 
 export const entryOf = (stored: StoredCamera): Entry => {
+  const { masked, quirks } = ofSettings(stored);
   const sources = sourceKeysOf(stored.id);
+  // Spread here, each of thousands would have a shape of its own in V8.
   return {
-    ...ofSettings(stored),
-    ...{ sources, subKey: sources[1]! },
+    stored,
+    masked,
+    quirks,
+    sources,
+    subKey: sources[1]!,
     gauge: new StreamGauge(),
     subGauge: stored.sub_url === '' ? NO_STREAM : new StreamGauge(),
     receivedBytes: 0,

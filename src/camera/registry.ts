@@ -6,6 +6,7 @@ import { type StreamName, sourceKey, sourceKeysOf } from '../ring/source-key.js'
 import type { CameraBatch, CameraChanges, Camera as StoredCamera } from '../store/cameras.js';
 import { type BatchFault, faultsOfBatch, type KnownCameras } from './batch.js';
 import { keepPasswords } from './camera-url.js';
+import type { CameraSettings } from './fleet/camera.js';
 import type { Cameras } from './fleet/cameras.js';
 import type { ThreadLosses } from './fleet/fleet.js';
 import type { RingFigures } from './fleet/ring-budget.js';
@@ -54,7 +55,7 @@ export type RegistryDeps = {
 
 const SAMPLE_EVERY_MS = 1_000;
 const BYTES_PER_MB = 1_000_000;
-/** More of them that come or go at once are packed into threads together. */
+/** Where more of them come or go at once, all are read. */
 const FEW_CAMERAS = 8;
 
 /**
@@ -369,16 +370,15 @@ export class CameraRegistry {
 
   #onOwners(cameraIds: readonly string[]): void {
     this.#revision++;
-    if (cameraIds.length > FEW_CAMERAS) {
-      this.#connectOwn();
-      return;
-    }
+    const { cameras } = this.#deps;
+    const connected: CameraSettings[] = [];
     for (const id of cameraIds) {
       const stored = this.#entries.get(id)?.stored;
       const sources = stored === undefined ? [] : this.#sourcesOf(stored);
-      for (const settings of sources) this.#deps.cameras.set(settings);
-      if (sources.length === 0) for (const key of sourceKeysOf(id)) this.#deps.cameras.remove(key);
+      connected.push(...sources);
+      if (sources.length === 0) for (const key of sourceKeysOf(id)) cameras.remove(key);
     }
+    cameras.setAll(connected);
   }
 
   #replace(stored: StoredCamera): void {
@@ -395,7 +395,7 @@ export class CameraRegistry {
   /** Of one that is there already. */
   #connect(stored: StoredCamera): void {
     this.#replace(stored);
-    for (const settings of this.#sourcesOf(stored)) this.#deps.cameras.set(settings);
+    this.#deps.cameras.setAll(this.#sourcesOf(stored));
     if (stored.sub_url === '') this.#deps.cameras.remove(sourceKey(stored.id, 'sub'));
   }
 
@@ -471,7 +471,7 @@ export class CameraRegistry {
     const isOver = this.#isOverLimit(stored);
     const known = this.#deps.cameras.get(stored.id)?.settings;
     if (known?.isTrafficLimited === undefined || known.isTrafficLimited === isOver) return;
-    for (const settings of this.#sourcesOf(stored)) this.#deps.cameras.set(settings);
+    this.#deps.cameras.setAll(this.#sourcesOf(stored));
     this.#deps.log.warn(isOver ? 'camera is over its traffic limit' : 'camera may send again', {
       camera_id: stored.id,
       traffic_limit_mb: stored.traffic_limit,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Clock, Timer } from '../../base/clock.js';
 import { messageOf } from '../../base/errors.js';
 import type { Logger } from '../../base/log.js';
@@ -97,6 +98,9 @@ const limitsOf = (rules: readonly RetentionRule[], time: TrustedTime): ExpiryLim
     beforeMs: outlives(rule) ? time.limitMs((rule.eventRetentionDays ?? 0) * DAY_MS) : limitOf(rule, time),
   }));
 
+const digestOf = (rules: readonly RetentionRule[]): string =>
+  createHash('sha256').update(JSON.stringify(rules)).digest('base64');
+
 /** Deletes recordings: those that are older than their camera keeps them, and the oldest of all when space is short. */
 export class Retention {
   /** Recordings deleted by age and for space, and deletions that failed. */
@@ -108,7 +112,7 @@ export class Retention {
   readonly #skip = new Set<string>();
   /** Cameras that were deleted before this disk came, and have no folder on it: they may have one on another. */
   #elsewhere: ReadonlySet<string> = new Set();
-  /** The rules that were swept by last. */
+  /** Tells the rules that were swept by last: of thousands of cameras they are a megabyte. */
   #sweptRules = '';
   readonly #ofEvents: EventRetention;
   #time: TrustedTime | null = null;
@@ -189,7 +193,7 @@ export class Retention {
     try {
       const rules = this.#deps.rules();
       const isPurging = rules.some(({ camera }) => camera === 'purged');
-      if (isPurging || JSON.stringify(rules) !== this.#sweptRules) void this.sweep();
+      if (isPurging || digestOf(rules) !== this.#sweptRules) void this.sweep();
     } catch {
       // The next sweep tells why.
     }
@@ -198,7 +202,7 @@ export class Retention {
   /** Read anew for each round: one that was changed meanwhile counts at once. */
   #readRules(): readonly RetentionRule[] {
     const rules = this.#deps.rules();
-    this.#sweptRules = JSON.stringify(rules);
+    this.#sweptRules = digestOf(rules);
     return rules.filter(({ camera, retentionDays }) => camera !== 'here' || retentionDays > 0);
   }
 

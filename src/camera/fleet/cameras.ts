@@ -195,17 +195,19 @@ export class Cameras {
   replaceAll(wanted: readonly CameraSettings[]): void {
     const ids = new Set(wanted.map((settings) => settings.id));
     for (const id of this.ids) if (!ids.has(id)) this.remove(id);
+    this.setAll(wanted);
+  }
+
+  /** Adds cameras, and gives known ones new settings. */
+  setAll(wanted: readonly CameraSettings[]): void {
     // All are known before the first starts, so that packing sees the whole set.
     const added = wanted.filter((settings) => !this.#seats.has(settings.id));
     for (const settings of wanted) this.#update(settings);
-    const cameras = added.map((settings) => this.#add(settings));
-    for (const camera of cameras) camera.start();
+    for (const camera of added.map((settings) => this.#add(settings))) camera.start();
   }
 
-  /** Adds a camera, or gives a known one new settings. */
   set(settings: CameraSettings): void {
-    if (this.#seats.has(settings.id)) this.#update(settings);
-    else this.#add(settings).start();
+    this.setAll([settings]);
   }
 
   remove(cameraId: string): void {
@@ -278,10 +280,16 @@ export class Cameras {
   #add(settings: CameraSettings): Camera {
     if (settings.endsThreads === true) this.#suspects.suspect(settings.id);
     const camera = new Camera(settings, this.#cameraDeps, this.#followers.isWanted(settings.id));
-    const lodger: Lodger = { camera, host: null, ring: null, watchedMs: null };
     this.#seats.set(settings.id, {
-      ...{ ...lodger, isOpen: false, openAttempt: null, path: null },
-      ...{ hasMetadata: false, isMetadataHeldOff: false },
+      camera,
+      host: null,
+      ring: null,
+      watchedMs: null,
+      isOpen: false,
+      openAttempt: null,
+      path: null,
+      hasMetadata: false,
+      isMetadataHeldOff: false,
     });
     this.#followers.onAdded(settings.id);
     return camera;

@@ -60,7 +60,7 @@ test('an upload is ended twice: a part that was on its way may have begun it ane
   assert.deepEqual(one.outbox.ended, []);
 });
 
-test('so is one whose file is gone, and however many there are, none is left unended', async (t) => {
+test('so is one whose file is gone, and of many none is left unended where the store obeys', async (t) => {
   const one = new Departing(t);
   const asked = new Map<string, number>();
   one.client.abortUpload = async (_name, uploadId) =>
