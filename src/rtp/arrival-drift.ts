@@ -55,6 +55,8 @@ export class ArrivalDrift {
   #foundBefore = -1;
   #isRunning = false;
   #startMs = 0;
+  /** How late the first frame was. */
+  #firstMs = 0;
   /** The least delay at the start. */
   #homeMs = 0;
   #windowStartMs = 0;
@@ -102,8 +104,13 @@ export class ArrivalDrift {
     let beforeMs = Number.POSITIVE_INFINITY;
     for (let at = TREND_WINDOWS; at < USUAL_WINDOWS; at += 1)
       beforeMs = Math.min(beforeMs, this.#windowLeastMs[at]!);
-    // Stored frames have led there, sent so fast at the start that what is live now was never as late.
-    if (lateMs < beforeMs) this.#homeMs = Math.max(this.#homeMs, beforeMs);
+    if (lateMs < beforeMs && this.#windowsFound < 0 && this.watchedMs < HOMING_MS) {
+      // Stored frames have led there, or what looks like them: nothing that is live was as early since the start.
+      beforeMs = Math.max(beforeMs, this.#firstMs);
+      this.#homeMs = Math.max(this.#homeMs, beforeMs);
+      for (let at = 0; at < REMEMBERED_WINDOWS; at += 1)
+        this.#windowLeastMs[at] = Math.max(this.#windowLeastMs[at]!, beforeMs);
+    }
     this.#liftTo(beforeMs);
     this.interrupt();
     this.#secondLeastMs = Math.max(this.#secondLeastMs, beforeMs);
@@ -145,6 +152,7 @@ export class ArrivalDrift {
   #start(lateMs: number, arrivalMs: number): void {
     this.#isRunning = true;
     this.#startMs = arrivalMs;
+    this.#firstMs = lateMs;
     this.#homeMs = lateMs;
     this.#windowStartMs = arrivalMs;
     this.#windowLeastMs.fill(lateMs);

@@ -371,6 +371,8 @@ export class TimeAxis {
   readonly #slew = new Slew();
   #isFollowing = false;
   #shiftMs = 0;
+  /** The furthest that any frame of a track was given that is no more. */
+  #leftMs = 0;
 
   constructor(zeroMs: MonotonicMs) {
     this.#zeroMs = zeroMs;
@@ -385,19 +387,23 @@ export class TimeAxis {
 
   /** The camera has no such track any more. */
   removeTrack(track: Timeline): void {
+    this.#leftMs = Math.max(this.#leftMs, track.furthestMs);
     this.#tracks.splice(this.#tracks.indexOf(track), 1);
   }
 
   /** A new session begins: media time goes on by the time that passes, the same for all tracks. */
   restart(nowMs: MonotonicMs): void {
     // No time is given twice: where a track has got further than that, all go on from there.
-    for (const track of this.#tracks) {
-      const slackMs = track === this.#tracks[0] ? 0 : MAX_LEFT_AHEAD_MS;
-      if (track.furthestMs > this.msAt(nowMs) + slackMs) this.anchor(nowMs, track.furthestMs);
-    }
+    this.#pass(nowMs, this.#leftMs, 0);
+    for (const [index, { furthestMs }] of this.#tracks.entries())
+      this.#pass(nowMs, furthestMs, index === 0 ? 0 : MAX_LEFT_AHEAD_MS);
     this.#slew.clear();
     this.#isFollowing = false;
     for (const track of this.#tracks) track.restart();
+  }
+
+  #pass(nowMs: MonotonicMs, furthestMs: number, slackMs: number): void {
+    if (furthestMs > this.msAt(nowMs) + slackMs) this.anchor(nowMs, furthestMs);
   }
 
   /** How far what is at `ms` by the count of its track is moved on the axis. */

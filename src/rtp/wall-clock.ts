@@ -37,8 +37,11 @@ export class WallClock {
   #windowLeastHostMs = 0;
   /** By how much it was set in all while wall time was not where it belongs. */
   #setMs = 0;
-  /** How far ahead of the sender's clock it was when wall time was last where that had it. */
+  /** Where wall time is that of a believed sender: how far ahead of that the host's clock was when it told. */
   #apartMs = 0;
+  /** The same of its last report, and what `#setMs` was then: they count once wall time is there. */
+  #toldApartMs = 0;
+  #setAtToldMs = 0;
   #windowStartMs = 0;
   #windowLeastMs = 0;
   #previousLeastMs = Number.POSITIVE_INFINITY;
@@ -59,28 +62,22 @@ export class WallClock {
     const mediaMs = this.#toMs(ptsTicks);
     const arrivalOffsetMs = hostWallMs - mediaMs;
     const hostOffsetMs = hostWallMs - arrivalMs;
-    this.#followHost(hostOffsetMs);
     if (!this.#isRunning) {
       this.#start(mediaMs, arrivalOffsetMs, hostOffsetMs);
       return;
     }
+    this.#followHost(hostOffsetMs);
     this.#windowLeastMs = Math.min(this.#windowLeastMs, arrivalOffsetMs);
     const passedMs = mediaMs - this.#lastMs;
     if (passedMs <= 0) return;
     this.#lastMs = mediaMs;
     this.#turnWindow(mediaMs, arrivalOffsetMs, hostOffsetMs);
     const errorMs = this.#targetMs() - this.#offsetMs;
-    if (this.#mayStep && Math.abs(errorMs) > STEP_MS) {
-      this.#offsetMs += errorMs;
-      this.steps += 1;
-      // Where a camera is still believed, more of it may be missing once it no longer is.
-      this.#setMs -= errorMs;
-      return;
-    }
-    // Whatever it is off by later has another cause. That a camera is still believed its next report has to tell.
-    if (!this.isFromSender && this.#isThere) this.#forgetSet();
-    const limitMs = passedMs * this.#slewFor(mediaMs, errorMs);
+    const isStep = this.#mayStep && Math.abs(errorMs) > STEP_MS;
+    if (isStep) this.steps += 1;
+    const limitMs = isStep ? Number.POSITIVE_INFINITY : passedMs * this.#slewFor(mediaMs, errorMs);
     this.#offsetMs += Math.max(-limitMs, Math.min(limitMs, errorMs));
+    if (this.#isThere) this.#forgetSet();
   }
 
   /** The camera says that `ptsTicks` was at `senderWallMs`; the host's clock says `hostWallMs` now. */
@@ -92,10 +89,9 @@ export class WallClock {
     const mediaMs = this.#toMs(ptsTicks);
     this.#senderOffsetMs = senderWallMs - mediaMs;
     this.#senderUntilMs = mediaMs + SENDER_REPORT_LIFE_MS;
-    if (!this.#isThere) return;
-    // As long as it is believed nothing is missing but what will be when it no longer is.
-    this.#setMs = 0;
-    this.#apartMs = hostWallMs - senderWallMs;
+    this.#toldApartMs = hostWallMs - senderWallMs;
+    this.#setAtToldMs = this.#setMs;
+    if (this.#isThere) this.#forgetSet();
   }
 
   /** The wall time of `ptsTicks`: near the frames seen last it is exact, elsewhere an extrapolation. */
@@ -112,7 +108,9 @@ export class WallClock {
   #start(mediaMs: number, arrivalOffsetMs: number, hostOffsetMs: number): void {
     this.#isRunning = true;
     this.#offsetMs = arrivalOffsetMs;
-    this.#forgetSet();
+    this.#setMs = 0;
+    this.#setAtToldMs = 0;
+    this.#apartMs = 0;
     this.#startMs = mediaMs;
     this.#lastMs = mediaMs;
     this.#windowStartMs = mediaMs;
@@ -134,6 +132,9 @@ export class WallClock {
     this.#previousLeastMs += setByMs;
     // In however many pieces.
     this.#setMs += setByMs;
+    // It need not say so itself, as some report just once.
+    const senderApartMs = this.#toldApartMs + this.#setMs - this.#setAtToldMs;
+    if (Math.abs(senderApartMs) > MAX_SENDER_SKEW_MS) this.#senderUntilMs = Number.NEGATIVE_INFINITY;
   }
 
   /** The host's clock was set, by which wall time is off by as much: beside that clock, or the sender's, which was set alike. */
@@ -141,9 +142,12 @@ export class WallClock {
     return Math.abs(this.#setMs) > STEP_MS || Math.abs(this.#setMs + this.#apartMs) > STEP_MS;
   }
 
+  /** Wall time is where it belongs: whatever it is off by later has another cause. */
   #forgetSet(): void {
-    this.#setMs = 0;
-    this.#apartMs = 0;
+    // By what was set since the report it will be off when the camera no longer is believed.
+    this.#setMs = this.isFromSender ? this.#setMs - this.#setAtToldMs : 0;
+    this.#apartMs = this.isFromSender ? this.#toldApartMs : 0;
+    this.#setAtToldMs = 0;
   }
 
   /** Wall time is where it belongs. */
@@ -156,6 +160,7 @@ export class WallClock {
     this.#previousLeastMs = this.#windowLeastMs;
     this.#windowLeastMs = arrivalOffsetMs;
     this.#windowStartMs = mediaMs;
+    this.#setMs += this.#windowLeastHostMs - this.#hostOffsetMs;
     this.#hostOffsetMs = this.#windowLeastHostMs;
     this.#windowLeastHostMs = hostOffsetMs;
   }

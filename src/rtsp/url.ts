@@ -150,7 +150,7 @@ export const parseCameraUrl = (text: string): CameraUrl => {
 const withoutSecrets = (text: string): string =>
   text
     .replace(
-      /((?:pas\w*?|pwd|psw|token|auth|secret|\b(?:\w*_)?(?:api|access|stream)?-?key|\b(?:pin|sig))=)(?:(?!_channel|_stream)[^&;/?#])*/gi,
+      /((?:pas\w*?|pwd|pswd?|token|auth\w*?|secret|\b\w*key|\b(?:pw|pword|pin|pincode|code|sig|sign|signature|jwt|ticket|credential))=)(?:(?!_channel|_stream)[^&;/?#])*/gi,
       '$1***',
     )
     .replace(/(\/[^/:?#&=]+:)[^/?#]+/g, '$1***');

@@ -308,6 +308,22 @@ describe('changes of source and session', () => {
     assert.equal(audio.place(7, ms(ZERO_MS + 360)), (53 * 40 + 200) * 8);
   });
 
+  test('sound that comes back at another rate goes on from where it had come to', () => {
+    const { axis, place } = video();
+    const audio = axis.addTrack(AUDIO);
+    for (let atMs = 0; atMs <= 2_000; atMs += 40) {
+      place(atMs * 90, ZERO_MS + atMs);
+      // Half as fast again.
+      audio.place(atMs * 12, ms(ZERO_MS + atMs));
+    }
+    const { furthestMs } = audio;
+    assert.ok(furthestMs > 2_500);
+    axis.removeTrack(audio);
+    const again = axis.addTrack({ clockRateHz: 16_000, isOrdered: true });
+    axis.restart(ms(ZERO_MS + 2_040));
+    assert.ok(again.place(0, ms(ZERO_MS + 2_080)) / 16 > furthestMs);
+  });
+
   test('sessions without a frame change nothing of when the next one begins', () => {
     for (const ppm of [300, -300]) {
       const { axis, place } = video();

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { MonotonicMs, Ticks, WallMs } from '../../src/base/clock.js';
 import { WallClock } from '../../src/rtp/wall-clock.js';
+import { seededRandom } from '../support/seeded-random.js';
 
 const MINUTE_MS = 60_000;
 const EPOCH_MS = 1_800_000_000_000;
@@ -180,6 +181,33 @@ describe('media time to wall time', () => {
       const off = frame(atMs, atMs, setByMs) - (atMs + setByMs);
       if (atMs > 5 * MINUTE_MS + 10_000) assert.ok(Math.abs(off) < 11_000, `${off} ms at ${atMs}`);
     }
+  });
+
+  test('one that was set as its camera was, which had told of itself but once', () => {
+    const { clock, frame } = create();
+    for (let atMs = 0; atMs < 10 * MINUTE_MS; atMs += 40) {
+      const setByMs = atMs < 4 * MINUTE_MS ? 0 : -14_000;
+      if (atMs === 0) clock.onSenderReport(ticks(0), wall(5_000), wall(0));
+      const off = frame(atMs, atMs, setByMs) - (atMs + setByMs);
+      if (atMs > 4 * MINUTE_MS + 1_000) assert.ok(Math.abs(off) < 1_100, `${off} ms at ${atMs}`);
+    }
+    assert.equal(clock.steps, 1);
+  });
+
+  test('of a clock that was not set nothing adds up, however late frames are handled', () => {
+    const random = seededRandom(1);
+    const { clock, frame } = create();
+    const hours = 30;
+    for (let second = 0; second < hours * 3_600; second += 1) {
+      const atMs = second * 1_000;
+      const cameraMs = atMs + (second % 10 === 0 ? 3_000 : -3_000);
+      if (second % 5 === 0) clock.onSenderReport(ticks(atMs), wall(cameraMs), wall(atMs));
+      frame(atMs, atMs, random() * 450);
+    }
+    // 18 s ahead at once, as media time may be.
+    for (let second = hours * 3_600; second < hours * 3_600 + 60; second += 1)
+      frame(second * 1_000 + 18_000, second * 1_000, random() * 450);
+    assert.equal(clock.steps, 0);
   });
 
   test('a first frame that was handled late counts no longer than until the next', () => {
