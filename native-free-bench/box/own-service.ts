@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningService, recordsOf, startService } from '../../test/support/service.js';
+import { asNpmStart, type RunningService, recordsOf, startService } from '../../test/support/service.js';
 import type { ViewerKind, ViewerTarget } from '../viewers/messages.js';
 import { MetricsText } from './metrics-text.js';
 import type { Subject } from './subject.js';
@@ -41,10 +41,7 @@ export class OwnService implements Subject {
     const service = await startService({
       DATA_DIR: folder,
       LOG_LEVEL: 'warn',
-      // As `npm start` has it.
-      UV_THREADPOOL_SIZE: '16',
-      GLIBC_TUNABLES:
-        'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=131072:glibc.malloc.trim_threshold=262144',
+      ...asNpmStart,
       ...(options.withRtsp ? { RTSP_PORT: '0' } : {}),
     });
     return new OwnService(service, forget, await service.login('admin', service.adminPassword));

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { CLUSTER_KEY } from '../e2e/cluster-rig.js';
 import { NatsServers } from '../support/nats-servers.js';
 import { processFigures } from '../support/process-figures.js';
-import { type RunningService, startService } from '../support/service.js';
+import { asNpmStart, type RunningService, startService } from '../support/service.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { atMost, noted, type Row, spread } from '../web-budgets/figures.js';
@@ -75,6 +75,7 @@ export const measureMany = async (count: number): Promise<Row[]> => {
         ...{ DATA_DIR: folder, ARCHIVE_DIR: join(folder, 'archive'), BOX_NAME: `box-${index}` },
         ...{ CLUSTER_URL: servers.url, CLUSTER_KEY, CLUSTER_NAME: 'many' },
         BOX_ADDRESS: 'http://127.0.0.1:8080',
+        ...asNpmStart,
       });
     });
     let password = '';

@@ -4,6 +4,13 @@ import { join } from 'node:path';
 import { type ApiAnswer, type ApiOptions, callApi } from './api-client.js';
 import { until } from './until.js';
 
+/** Where memory or threads are measured: what `npm start` and the image add. */
+export const asNpmStart: Readonly<Record<string, string>> = {
+  UV_THREADPOOL_SIZE: '16',
+  GLIBC_TUNABLES:
+    'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=131072:glibc.malloc.trim_threshold=262144',
+};
+
 const entry = join(import.meta.dirname, '../../src/main.js');
 
 export type Service = {
