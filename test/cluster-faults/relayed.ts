@@ -1,6 +1,7 @@
 import { systemClock } from '../../src/base/clock.js';
 import { sendTimeMs } from '../support/frame-generator.js';
 import { processFigures } from '../support/process-figures.js';
+import { until } from '../support/until.js';
 import { WebSocketViewer } from '../support/websocket-viewer.js';
 import { atMost, noted, quantile, type Row } from '../web-budgets/figures.js';
 import type { Network } from './network.js';
@@ -36,6 +37,13 @@ const watch = async (rig: Rig, ids: readonly string[], boxOf: (id: string) => Bo
   return { cpuMs: spentMs, lateMs };
 };
 
+/** A camera is still pulled for a while after its last viewer has left: that would count as the cost of watching it directly. */
+const untilNonePulls = ({ boxes }: Rig): Promise<unknown> =>
+  until('no box pulls a camera of another', async () => {
+    const pulls = await Promise.all(boxes.map((box) => box.metric('svc_relay_pulls')));
+    return pulls.every((count) => count === 0) || pause(500);
+  });
+
 const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 /** What it costs to watch cameras at a box that doesn't have them, beside watching them at the one that does: in turns. */
@@ -48,6 +56,7 @@ export const measureRelayed = async (network: Network, options: RigOptions): Pro
     const at = (offset: number) => (id: string) => rig.boxes[(ownerOf.get(id)! + offset) % rig.boxes.length]!;
     const [direct, relayed]: [Turn[], Turn[]] = [[], []];
     for (let turn = 0; turn < TURNS; turn++) {
+      await untilNonePulls(rig);
       direct.push(await watch(rig, ids, at(0)));
       relayed.push(await watch(rig, ids, at(1)));
     }

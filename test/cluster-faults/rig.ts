@@ -104,6 +104,16 @@ export class Box {
     return ask();
   }
 
+  /** All lines of one of its metrics together. */
+  async metric(name: string): Promise<number> {
+    const { port } = new URL(this.service.metricsUrl);
+    const text = await (await fetch(`http://${new URL(this.url).hostname}:${port}/metrics`)).text();
+    const lines = text
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+    return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+  }
+
   async #login(): Promise<void> {
     const body = { username: 'admin', password: this.#password };
     this.#token = (await callApi(this.url, 'POST', '/api/login', { body })).body.token;
