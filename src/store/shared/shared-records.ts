@@ -171,12 +171,14 @@ export class SharedRecords {
         if (reason !== null && rows.table.isNamed === true) named.push({ rows, id, key, text, before });
         else if (reason !== null) effects.refused.push({ key, reason });
         if (reason !== null) continue;
-        const after = rows.find(id);
         if (kind === 'cam') effects.cameraIds.push(id);
-        if (kind === 'cam' && before !== null && after === null) effects.removedCameraIds.push(id);
-        if (kind === 'cam' && before?.['token_auth'] === 0 && after?.['token_auth'] === 1)
+        // Of what is new nothing was taken from anybody.
+        if (before === null) continue;
+        const after = rows.find(id);
+        if (kind === 'cam' && after === null) effects.removedCameraIds.push(id);
+        if (kind === 'cam' && before['token_auth'] === 0 && after?.['token_auth'] === 1)
           effects.lockedCameraIds.push(id);
-        if (kind === 'user' && before !== null && before['token_epoch'] !== after?.['token_epoch']) {
+        if (kind === 'user' && before['token_epoch'] !== after?.['token_epoch']) {
           this.#endSessions.run({ username: id, kept });
           effects.revokedUsernames.push(id);
         }
