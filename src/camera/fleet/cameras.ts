@@ -198,9 +198,8 @@ export class Cameras {
     this.setAll(wanted);
   }
 
-  /** Adds cameras, and gives known ones new settings. */
+  /** Adds cameras, which are all known before the first starts, so that packing sees them; gives others new settings. */
   setAll(wanted: readonly CameraSettings[]): void {
-    // All are known before the first starts, so that packing sees the whole set.
     const added = wanted.filter((settings) => !this.#seats.has(settings.id));
     for (const settings of wanted) this.#update(settings);
     for (const camera of added.map((settings) => this.#add(settings))) camera.start();
