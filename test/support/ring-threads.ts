@@ -3,8 +3,8 @@ import { type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_thre
 import type { RingOptions } from '../../src/ring/capacity.js';
 import type { RingReader } from '../../src/ring/reader.js';
 
-/** Words of the memory by which a test steers its threads. */
-export const control = { stop: 0, ready: 1 } as const;
+/** Words of the memory by which a test steers its threads; the last are how many frames each reader got. */
+export const control = { stop: 0, ready: 1, firstReader: 2 } as const;
 
 export type ProducerData = {
   readonly options: Partial<RingOptions>;
@@ -18,6 +18,8 @@ export type ProducerData = {
   readonly longGopFrames?: number;
   /** Rests a millisecond after so many frames; 0: never. */
   readonly restEvery: number;
+  /** Waits for readers that got so many frames less; without it they lose what they are too slow for. */
+  readonly mostAheadFrames?: number;
   /** Ends after so many frames, if nobody stops it before. */
   readonly frames: number;
   readonly ports: readonly MessagePort[];
@@ -26,6 +28,8 @@ export type ProducerData = {
 export type ConsumerData = {
   readonly ring: SharedArrayBuffer;
   readonly control: SharedArrayBuffer;
+  /** Which of the readers this is. */
+  readonly index: number;
   readonly port: MessagePort;
   /** Rests after each so many frames, for so long. */
   readonly restEvery: number;

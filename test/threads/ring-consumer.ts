@@ -54,6 +54,7 @@ while (!reader.ended) {
   lastReturned = number;
   report.last = number;
   report.delivered += 1;
+  Atomics.store(words, control.firstReader + data.index, report.delivered);
   if (data.restEvery > 0 && report.delivered % data.restEvery === 0) Atomics.wait(never, 0, 0, data.restMs);
 }
 report.dropped = reader.droppedFrames;
