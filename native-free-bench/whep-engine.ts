@@ -59,13 +59,15 @@ const whep = new WhepService(
 const streamAll = async (urls: readonly string[]): Promise<void> => {
   for (const [index, url] of urls.entries()) {
     const source = { url, transport: 'tcp' as const };
-    cameras.set({
-      id: `camera-${index}`,
-      source,
-      host: `127.0.0.1:${index}`,
-      disabled: false,
-      isRecorded: false,
-    });
+    cameras.setAll([
+      {
+        id: `camera-${index}`,
+        source,
+        host: `127.0.0.1:${index}`,
+        disabled: false,
+        isRecorded: false,
+      },
+    ]);
   }
   while (cameras.ids.some((id) => cameras.get(id)?.status().state !== 'streaming')) {
     await new Promise((resolve) => setTimeout(resolve, 10));

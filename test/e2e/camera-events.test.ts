@@ -10,7 +10,7 @@ const mounts = { '/cam0': { video: fixtures.h264High(), audio: fixtures.aac() } 
 
 /** A camera that plays into an engine, once the first frames are there. */
 const play = async (camera: FakeCamera, engine: Engine): Promise<FrameLog> => {
-  engine.cameras.set(cameraAt('cam', camera.url()));
+  engine.cameras.setAll([cameraAt('cam', camera.url())]);
   const log = new FrameLog(engine.cameras, 'cam');
   await until('frames come', () => log.video.length >= 3 && log.audio.length >= 3);
   return log;
@@ -93,7 +93,7 @@ for (const [name, fail] of [
 test('packet loss over UDP costs frames up to the next keyframe, and nothing else', async () => {
   await using camera = await FakeCamera.start({ mounts });
   await using engine = new Engine();
-  engine.cameras.set(cameraAt('cam', camera.url(), { source: { url: camera.url(), transport: 'udp' } }));
+  engine.cameras.setAll([cameraAt('cam', camera.url(), { source: { url: camera.url(), transport: 'udp' } })]);
   using log = new FrameLog(engine.cameras, 'cam');
   await until('frames come', () => log.video.length >= 3);
   camera.faults.loss = 0.05;

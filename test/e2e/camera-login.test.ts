@@ -30,7 +30,7 @@ for (const [name, auth, isTls] of logins) {
     const mounts = { '/cam0': { video: fixtures.h264High() } };
     await using camera = await FakeCamera.start({ mounts, isTls, auth: { ...login, ...auth } });
     await using engine = new Engine();
-    engine.cameras.set(cameraAt('cam', camera.url('/cam0', login)));
+    engine.cameras.setAll([cameraAt('cam', camera.url('/cam0', login))]);
     using log = new FrameLog(engine.cameras, 'cam');
     await until('frames come', () => log.video.length >= 2, {
       describe: () => JSON.stringify(engine.records),
@@ -47,7 +47,7 @@ test('a wrong password is refused, said so, and never shown', async () => {
     auth: { ...login, schemes: ['digest-md5', 'basic'] },
   });
   await using engine = new Engine();
-  engine.cameras.set(cameraAt('cam', camera.url('/cam0', { user: 'admin', password: 'sesame77' })));
+  engine.cameras.setAll([cameraAt('cam', camera.url('/cam0', { user: 'admin', password: 'sesame77' }))]);
   await until('the fault is told', () => engine.cameras.get('cam')?.status().lastError !== '');
   assert.match(engine.cameras.get('cam')?.status().lastError ?? '', /password|401|auth|login|credential/i);
   assert.doesNotMatch(JSON.stringify(engine.records), /sesame77/);

@@ -147,7 +147,7 @@ for (let first = 0; first < cases.length; first += AT_A_TIME) {
       logs = some.map(({ faults, transport }, index) => {
         Object.assign(camera.mount(`/cam${index}`).faults, faults);
         const url = camera.url(`/cam${index}`);
-        engine.cameras.set(cameraAt(`cam${index}`, url, { source: { url, transport } }));
+        engine.cameras.setAll([cameraAt(`cam${index}`, url, { source: { url, transport } })]);
         return new FrameLog(engine.cameras, `cam${index}`);
       });
     });

@@ -68,7 +68,7 @@ const cases: readonly (readonly [name: string, edit: AnswerEdit, hasAudio: boole
 const plays = async (editor: AnswerEditor, transport: 'tcp' | 'udp', hasAudio: boolean) => {
   await using engine = new Engine();
   const url = `rtsp://127.0.0.1:${editor.port}/av`;
-  engine.cameras.set(cameraAt('gst', url, { source: { url, transport } }));
+  engine.cameras.setAll([cameraAt('gst', url, { source: { url, transport } })]);
   const log = new FrameLog(engine.cameras, 'gst');
   const { codec, frames } = fixtures.h264High();
   const inFile = frames.map(({ bytes }) => accessUnitHash(codec, bytes));
@@ -100,7 +100,7 @@ test("GStreamer's server over TCP: each byte that it sent is counted, to the end
   await using editor = await AnswerEditor.start(server.port, (answer) => answer);
   await using engine = new Engine();
   const url = `rtsp://127.0.0.1:${editor.port}/av`;
-  engine.cameras.set(cameraAt('gst', url));
+  engine.cameras.setAll([cameraAt('gst', url)]);
   await engine.untilState('gst', 'streaming');
   const ring = engine.cameras.ring('gst');
   assert.ok(ring !== null);

@@ -84,7 +84,7 @@ const hashes = ({ codec, frames }: VideoStream): string[] =>
 /** Plays a mount from start to end and compares every access unit in the ring with the file. */
 const plays = async (url: string, source: VideoStream, transport: 'tcp' | 'udp'): Promise<FrameLog> => {
   await using engine = new Engine();
-  engine.cameras.set(cameraAt('gst', url, { source: { url, transport } }));
+  engine.cameras.setAll([cameraAt('gst', url, { source: { url, transport } })]);
   const log = new FrameLog(engine.cameras, 'gst');
   await until('the whole stream has come', () => log.video.length >= source.frames.length, {
     deadlineMs: 20_000,
@@ -170,7 +170,7 @@ test('digest: the right password plays, with its special characters raw or encod
 
 test('digest: a wrong password is an error that says so, and never shows it', async () => {
   await using engine = new Engine();
-  engine.cameras.set(cameraAt('gst', `rtsp://user:hunter2@127.0.0.1:${secured.port}/h264`));
+  engine.cameras.setAll([cameraAt('gst', `rtsp://user:hunter2@127.0.0.1:${secured.port}/h264`)]);
   await engine.untilState('gst', 'error');
   const { lastError } = engine.cameras.get('gst')!.status();
   assert.match(lastError, /user name|password|credentials/i);
@@ -179,7 +179,7 @@ test('digest: a wrong password is an error that says so, and never shows it', as
 
 test('a path that is not there is an error that says so', async () => {
   await using engine = new Engine();
-  engine.cameras.set(cameraAt('gst', `rtsp://127.0.0.1:${server.port}/nowhere`));
+  engine.cameras.setAll([cameraAt('gst', `rtsp://127.0.0.1:${server.port}/nowhere`)]);
   await engine.untilState('gst', 'error');
   assert.match(engine.cameras.get('gst')!.status().lastError, /no such stream|not found|404/i);
 });

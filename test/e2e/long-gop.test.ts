@@ -24,7 +24,7 @@ test('a camera that is joined in the middle of a long GOP is waited for, and say
     faults: { startMidGop: true },
   });
   await using engine = new Engine();
-  engine.cameras.set(cameraAt('cam', camera.url()));
+  engine.cameras.setAll([cameraAt('cam', camera.url())]);
   using log = new FrameLog(engine.cameras, 'cam');
   const deadline = { deadlineMs: 60_000, describe: () => JSON.stringify(statusOf(engine)) };
   await until('it has waited longer than for a dead one', () => secondsWaited(engine) >= 11, deadline);
@@ -51,7 +51,7 @@ test('a camera whose parameter sets can not be read says which, and why, and is 
   const video = withBrokenSps(fixtures.h264High());
   await using camera = await FakeCamera.start({ mounts: { '/cam0': { video } } });
   await using engine = new Engine();
-  engine.cameras.set(cameraAt('cam', camera.url()));
+  engine.cameras.setAll([cameraAt('cam', camera.url())]);
   const expected = /^waiting for parameter sets: the SPS can't be read \(5 bytes: cut short.*\) \(\d+ s\)$/;
   await until('it says why', () => expected.test(statusOf(engine).lastError), {
     deadlineMs: 30_000,

@@ -26,7 +26,7 @@ for (const [name, video] of Object.entries(streams)) {
     const archiveDir = tempFolder(t);
     await using camera = await FakeCamera.start({ mounts: { '/cam0': { video } } });
     const engine = new Engine('auto', { archiveDir, fileSeconds: 3600 });
-    engine.cameras.set(cameraAt('cam', camera.url(), { isRecorded: true }));
+    engine.cameras.setAll([cameraAt('cam', camera.url(), { isRecorded: true })]);
     using log = new FrameLog(engine.cameras, 'cam');
     await until('five GOPs are there', () => log.video.filter(({ isKey }) => isKey).length > 5, {
       deadlineMs: 30_000,

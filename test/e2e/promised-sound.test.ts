@@ -28,7 +28,7 @@ const record = async (
   play: (log: FrameLog, engine: Engine) => Promise<void>,
 ): Promise<string[]> => {
   const engine = new Engine('auto', { archiveDir, fileSeconds: 3600 });
-  engine.cameras.set(cameraAt('cam', camera.url(), { isRecorded: true }));
+  engine.cameras.setAll([cameraAt('cam', camera.url(), { isRecorded: true })]);
   using log = new FrameLog(engine.cameras, 'cam');
   await play(log, engine);
   await engine[Symbol.asyncDispose]();

@@ -35,7 +35,7 @@ test("the camera's server is killed and started ten times: streaming again each 
   let server = await GstServer.start({ mounts });
   const { port } = server;
   await using engine = new Engine();
-  engine.cameras.set(cameraAt('cam', `rtsp://127.0.0.1:${port}/cam`));
+  engine.cameras.setAll([cameraAt('cam', `rtsp://127.0.0.1:${port}/cam`)]);
   using log = new FrameLog(engine.cameras, 'cam');
   await engine.untilState('cam', 'streaming');
   const before = openThings();
@@ -110,7 +110,7 @@ test('a camera that sends nothing any more is lost after 10 s, and comes back by
   const latenessMs = watchLateness(t);
   await using camera = await FakeCamera.start({ mounts: { '/cam': { video: fixtures.h264High() } } });
   await using engine = new Engine();
-  engine.cameras.set(cameraAt('cam', camera.url()));
+  engine.cameras.setAll([cameraAt('cam', camera.url())]);
   await engine.untilState('cam', 'streaming');
   camera.faults.stall = true;
   const stalledMs = performance.now();

@@ -34,7 +34,7 @@ test('20 pictures a second stamped as 25 are one file, as long as the time that 
   await using camera = await FakeCamera.start({ mounts });
   await using engine = new Engine('auto', { archiveDir, fileSeconds: 3600 });
   for (const id of ['wrong', 'right']) {
-    engine.cameras.set(cameraAt(id, camera.url(`/${id}`), { isRecorded: true }));
+    engine.cameras.setAll([cameraAt(id, camera.url(`/${id}`), { isRecorded: true })]);
   }
   const areRecorded = (): boolean => ['wrong', 'right'].every((id) => engine.desk.isRecording(id));
   await until('both are recorded', areRecorded, { deadlineMs: 20_000 });

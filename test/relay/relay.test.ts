@@ -31,8 +31,8 @@ test('another box shows what the owner of a camera has, sound and times included
   await using camera = await FakeCamera.start({ mounts });
   await using owner = await Box.start('owner');
   await using other = await Box.start('other');
-  owner.engine.cameras.set(cameraAt('cam', camera.url(), { isOnDemand: true }));
-  other.engine.cameras.set(other.pulls('cam', owner));
+  owner.engine.cameras.setAll([cameraAt('cam', camera.url(), { isOnDemand: true })]);
+  other.engine.cameras.setAll([other.pulls('cam', owner)]);
   assert.equal(other.engine.cameras.get('cam')?.status().state, 'standby');
   assert.equal(owner.engine.cameras.get('cam')?.status().state, 'standby');
   using seen = new FrameLog(other.engine.cameras, 'cam');
@@ -50,8 +50,8 @@ test('sound that is kept otherwise than it is sent comes as both', async () => {
   await using camera = await FakeCamera.start({ mounts: sound });
   await using owner = await Box.start('owner');
   await using other = await Box.start('other');
-  owner.engine.cameras.set(cameraAt('cam', camera.url()));
-  other.engine.cameras.set(other.pulls('cam', owner));
+  owner.engine.cameras.setAll([cameraAt('cam', camera.url())]);
+  other.engine.cameras.setAll([other.pulls('cam', owner)]);
   using seen = new FrameLog(other.engine.cameras, 'cam');
   await until('it is heard', () => seen.audio.length > 100, deadline);
   const kept = new RingReader(other.engine.cameras.ring('cam')!, { start: 'latest-key', sound: 'kept' });
@@ -63,11 +63,11 @@ test('a link that breaks costs no frame, and none is there twice', async () => {
   await using camera = await FakeCamera.start({ mounts });
   await using owner = await Box.start('owner');
   await using other = await Box.start('other');
-  owner.engine.cameras.set(cameraAt('cam', camera.url()));
+  owner.engine.cameras.setAll([cameraAt('cam', camera.url())]);
   using own = new FrameLog(owner.engine.cameras, 'cam');
   await owner.engine.untilState('cam', 'streaming');
   await using link = await ByteRelay.start(owner.relay.port);
-  other.engine.cameras.set(other.pulls('cam', owner, link.port));
+  other.engine.cameras.setAll([other.pulls('cam', owner, link.port)]);
   using seen = new FrameLog(other.engine.cameras, 'cam');
   await until('pictures come', () => seen.video.length > 20, deadline);
   link.cut();
@@ -87,9 +87,9 @@ test('a camera that moves from box to box stays in one ring, where its time goes
   await using first = await Box.start('first');
   await using second = await Box.start('second');
   await using viewer = await Box.start('viewer');
-  for (const { engine } of [first, second]) engine.cameras.set(cameraAt('cam', camera.url()));
+  for (const { engine } of [first, second]) engine.cameras.setAll([cameraAt('cam', camera.url())]);
   const { cameras } = viewer.engine;
-  cameras.set(viewer.pulls('cam', first));
+  cameras.setAll([viewer.pulls('cam', first)]);
   using seen = new FrameLog(cameras, 'cam');
   await until('pictures come', () => seen.video.length > 20, deadline);
   const ring = cameras.ring('cam');
@@ -98,7 +98,7 @@ test('a camera that moves from box to box stays in one ring, where its time goes
     cameraAt('cam', camera.url()),
     viewer.pulls('cam', first),
   ]) {
-    cameras.set(move);
+    cameras.setAll([move]);
     const before = seen.video.length;
     const changed = (): number => seen.video.findIndex((frame, at) => at >= before && frame.discontinuity);
     const goesOn = (): boolean => changed() >= 0 && seen.video.length > changed() + 15;
@@ -115,9 +115,9 @@ test('frames may come by other boxes, in no circle and by not too many', async (
   const chain = await Promise.all(names.map((name) => Box.start(name)));
   t.after(() => Promise.all(chain.map((box) => box[Symbol.asyncDispose]())));
   const [a, b, , d, e] = chain as [Box, Box, Box, Box, Box];
-  a.engine.cameras.set(cameraAt('cam', camera.url()));
+  a.engine.cameras.setAll([cameraAt('cam', camera.url())]);
   for (const [at, box] of chain.entries())
-    if (at > 0) box.engine.cameras.set(box.pulls('cam', chain[at - 1]!));
+    if (at > 0) box.engine.cameras.setAll([box.pulls('cam', chain[at - 1]!)]);
   using seen = new FrameLog(d.engine.cameras, 'cam');
   await until('the fourth box has pictures', () => seen.video.length > 10, deadline);
   using tooFar = new FrameLog(e.engine.cameras, 'cam');
@@ -126,13 +126,13 @@ test('frames may come by other boxes, in no circle and by not too many', async (
   );
   assert.equal(tooFar.frames.length, 0);
   // Each now thinks that the other has it.
-  a.engine.cameras.set(a.pulls('cam', b));
+  a.engine.cameras.setAll([a.pulls('cam', b)]);
   await until(
     'nobody has it any more',
     () => /itself/.test(a.engine.cameras.get('cam')?.status().lastError ?? ''),
     deadline,
   );
-  a.engine.cameras.set(cameraAt('cam', camera.url()));
+  a.engine.cameras.setAll([cameraAt('cam', camera.url())]);
   const before = seen.video.length;
   await until('it comes again', () => seen.video.length > before + 20, { deadlineMs: 60_000 });
   const shown = seen.video.map(({ wallMs }) => wallMs);
@@ -143,8 +143,8 @@ test('a box with another key is refused, and who has none learns nothing', async
   await using camera = await FakeCamera.start({ mounts });
   await using owner = await Box.start('owner');
   await using stranger = await Box.start('stranger', keyOf('something else'));
-  owner.engine.cameras.set(cameraAt('cam', camera.url()));
-  stranger.engine.cameras.set(stranger.pulls('cam', owner));
+  owner.engine.cameras.setAll([cameraAt('cam', camera.url())]);
+  stranger.engine.cameras.setAll([stranger.pulls('cam', owner)]);
   using seen = new FrameLog(stranger.engine.cameras, 'cam');
   await until('it is told so', () =>
     /another CLUSTER_KEY/.test(stranger.engine.cameras.get('cam')?.status().lastError ?? ''),
@@ -159,10 +159,10 @@ test('a link that stands still for a while goes on near the present, at a keyfra
   await using camera = await FakeCamera.start({ mounts });
   await using owner = await Box.start('owner');
   await using other = await Box.start('other');
-  owner.engine.cameras.set(cameraAt('cam', camera.url()));
+  owner.engine.cameras.setAll([cameraAt('cam', camera.url())]);
   using own = new FrameLog(owner.engine.cameras, 'cam');
   await using link = await ByteRelay.start(owner.relay.port);
-  other.engine.cameras.set(other.pulls('cam', owner, link.port));
+  other.engine.cameras.setAll([other.pulls('cam', owner, link.port)]);
   using seen = new FrameLog(other.engine.cameras, 'cam');
   await until('pictures come', () => seen.video.length > 20, deadline);
   link.isStill = true;

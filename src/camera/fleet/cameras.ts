@@ -205,10 +205,6 @@ export class Cameras {
     for (const camera of added.map((settings) => this.#add(settings))) camera.start();
   }
 
-  set(settings: CameraSettings): void {
-    this.setAll([settings]);
-  }
-
   remove(cameraId: string): void {
     const seat = this.#seats.get(cameraId);
     if (seat === undefined) return;

@@ -7,7 +7,7 @@ const news: AnalyticsNews = { scenes: [{ wallMs: 1_000, objects: [] }], notices:
 
 test('what a camera’s analytics tell is heard while its session has the track', () => {
   const { cameras, heard, puppetOf, pass } = setUp();
-  cameras.set(cameraSettings('gate'));
+  cameras.setAll([cameraSettings('gate')]);
   pass(1);
   const puppet = puppetOf('gate');
   const attempt = puppet.attemptOf('gate');
@@ -27,7 +27,7 @@ test('what a camera’s analytics tell is heard while its session has the track'
 test('a thread that dies, and a camera that is disabled or deleted, take the track along', () => {
   const { cameras, heard, puppetOf, pass } = setUp();
   const begin = (): void => {
-    cameras.set(cameraSettings('gate'));
+    cameras.setAll([cameraSettings('gate')]);
     pass(5);
     const puppet = puppetOf('gate');
     puppet.say({ type: 'metadata', cameraId: 'gate', attempt: puppet.attemptOf('gate'), isThere: true });
@@ -37,7 +37,7 @@ test('a thread that dies, and a camera that is disabled or deleted, take the tra
   puppetOf('gate').die();
   assert.deepEqual(heard.splice(0), ['gate gone']);
   begin();
-  cameras.set(cameraSettings('gate', { disabled: true }));
+  cameras.setAll([cameraSettings('gate', { disabled: true })]);
   assert.deepEqual(heard.splice(0), ['gate gone']);
   begin();
   cameras.remove('gate');
@@ -46,7 +46,7 @@ test('a thread that dies, and a camera that is disabled or deleted, take the tra
 
 test('documents leave a thread while somebody follows them, also another thread', () => {
   const { cameras, puppetOf, pass } = setUp();
-  cameras.set(cameraSettings('gate'));
+  cameras.setAll([cameraSettings('gate')]);
   pass(1);
   const told = () =>
     puppetOf('gate').told.flatMap((message) => (message.type === 'documents' ? [message.isWanted] : []));
@@ -73,7 +73,7 @@ test('documents leave a thread while somebody follows them, also another thread'
 
 test('it is known of which cameras the analytics are held off, until a session has them again', () => {
   const { cameras, puppetOf, pass } = setUp();
-  cameras.set(cameraSettings('gate'));
+  cameras.setAll([cameraSettings('gate')]);
   pass(1);
   const play = (isHeldOff: boolean): void => {
     const [puppet, cameraId] = [puppetOf('gate'), 'gate'];
@@ -101,6 +101,6 @@ test('it is known of which cameras the analytics are held off, until a session h
   pass(60);
   play(true);
   cameras.remove('gate');
-  cameras.set(cameraSettings('gate'));
+  cameras.setAll([cameraSettings('gate')]);
   assert.equal(cameras.isMetadataHeldOff('gate'), false);
 });

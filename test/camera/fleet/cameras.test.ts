@@ -31,7 +31,7 @@ test('a camera moves to the packed workers when it reconnects, and takes its rin
   const before = puppetOf('camera-7');
   before.say({ type: 'ring', cameraId: 'camera-7', ring });
   before.say({ type: 'streaming', cameraId: 'camera-7', attempt: 1 });
-  cameras.set(cameraSettings('ninth'));
+  cameras.setAll([cameraSettings('ninth')]);
   assert.equal(puppetOf('camera-7'), before, 'a streaming camera stays where it is');
   before.say({
     type: 'ended',
@@ -53,11 +53,11 @@ const moving = () => {
   const made = setUp();
   const { cameras, clock, puppets, puppetOf } = made;
   cameras.replaceAll(many(8));
-  cameras.set(cameraSettings('camera-7', { isRecorded: true }));
+  cameras.setAll([cameraSettings('camera-7', { isRecorded: true })]);
   const before = puppetOf('camera-7');
   const { ring } = makeRing().writer;
   before.say({ type: 'ring', cameraId: 'camera-7', ring });
-  cameras.set(cameraSettings('ninth'));
+  cameras.setAll([cameraSettings('ninth')]);
   const fault = { code: 'stalled', message: 'no frame for 10 s' };
   before.say({ type: 'ended', cameraId: 'camera-7', attempt: 1, fault });
   clock.advance(300);
@@ -89,7 +89,7 @@ test('a thread that never lets go of a ring holds its camera up for 2 s', () => 
 
 test('settings that change while a camera moves count in its new thread', () => {
   const { cameras, before, toldElsewhere } = moving();
-  cameras.set(cameraSettings('camera-7', { isRecorded: false }));
+  cameras.setAll([cameraSettings('camera-7', { isRecorded: false })]);
   assert.deepEqual(toldElsewhere(), []);
   before.say({ type: 'released', cameraId: 'camera-7' });
   assert.deepEqual(toldElsewhere(), ['open', 'connect']);
@@ -99,7 +99,7 @@ test('a camera that is switched off while it moves leaves a closed ring, and no 
   const { cameras, before, ring, clock, toldElsewhere } = moving();
   const reader = new RingReader(ring, { start: 'next' });
   assert.equal(reader.ended, false);
-  cameras.set(cameraSettings('camera-7', { isRecorded: true, disabled: true }));
+  cameras.setAll([cameraSettings('camera-7', { isRecorded: true, disabled: true })]);
   assert.equal(reader.ended, true);
   before.say({ type: 'released', cameraId: 'camera-7' });
   clock.advance(5_000);
@@ -108,13 +108,13 @@ test('a camera that is switched off while it moves leaves a closed ring, and no 
 
 test('a camera that is switched off after its thread died leaves a closed ring', () => {
   const { cameras, puppetOf } = setUp();
-  cameras.set(cameraSettings('door'));
+  cameras.setAll([cameraSettings('door')]);
   const { ring } = makeRing().writer;
   puppetOf('door').say({ type: 'ring', cameraId: 'door', ring });
   puppetOf('door').die();
   const reader = new RingReader(ring, { start: 'next' });
   assert.equal(reader.ended, false);
-  cameras.set(cameraSettings('door', { disabled: true }));
+  cameras.setAll([cameraSettings('door', { disabled: true })]);
   assert.equal(reader.ended, true);
 });
 
@@ -122,8 +122,8 @@ test('a camera whose session has not ended yet never gets a second writer in ano
   const { cameras, clock, puppetOf } = setUp();
   cameras.replaceAll(many(8));
   const before = puppetOf('camera-7');
-  cameras.set(cameraSettings('ninth'));
-  cameras.set(cameraSettings('camera-7', { source: { url: 'rtsp://camera-7/2', transport: 'tcp' } }));
+  cameras.setAll([cameraSettings('ninth')]);
+  cameras.setAll([cameraSettings('camera-7', { source: { url: 'rtsp://camera-7/2', transport: 'tcp' } })]);
   clock.advance(10);
   assert.equal(puppetOf('camera-7'), before);
   assert.equal(before.told.at(-1)?.type, 'connect');
@@ -151,7 +151,7 @@ test('when a worker dies its cameras go on in a fresh one, with their rings, and
 
 test('whoever follows a camera hears of its ring, of a new one, and of its end', () => {
   const { cameras, puppetOf } = setUp();
-  cameras.set(cameraSettings('door'));
+  cameras.setAll([cameraSettings('door')]);
   const seen: (CameraFeed | null)[] = [];
   const unfollow = cameras.follow('door', (feed) => seen.push(feed));
   assert.deepEqual(seen, []);
@@ -195,16 +195,16 @@ test('a reader that fails over news of a ring keeps no other reader from it, nor
 
 test('a camera that is switched off has its ring closed; its followers hear of the new one, and of nothing between', () => {
   const { cameras, puppets, puppetOf } = setUp();
-  cameras.set(cameraSettings('door'));
+  cameras.setAll([cameraSettings('door')]);
   const seen: (CameraFeed | null)[] = [];
   cameras.follow('door', (feed) => seen.push(feed));
   const rings = [makeRing().writer.ring, makeRing().writer.ring];
   puppetOf('door').say({ type: 'ring', cameraId: 'door', ring: rings[0]! });
-  cameras.set(cameraSettings('door', { disabled: true }));
+  cameras.setAll([cameraSettings('door', { disabled: true })]);
   const released = puppets[0]!.told.at(-1);
   assert.deepEqual(released, { type: 'release', cameraId: 'door', closeRing: true });
   assert.equal(cameras.ring('door'), null);
-  cameras.set(cameraSettings('door'));
+  cameras.setAll([cameraSettings('door')]);
   puppetOf('door').say({ type: 'ring', cameraId: 'door', ring: rings[1]! });
   assert.deepEqual(
     seen.map((feed) => feed?.ring),
@@ -214,10 +214,10 @@ test('a camera that is switched off has its ring closed; its followers hear of t
 
 test('frames that a recorder lost count though the camera has left its worker', () => {
   const { cameras, puppets, office } = setUp();
-  cameras.set(cameraSettings('door', { isRecorded: true }));
+  cameras.setAll([cameraSettings('door', { isRecorded: true })]);
   const [puppet] = puppets;
   puppet!.say({ type: 'unrecorded', cameraId: 'door', frames: 3 });
-  cameras.set(cameraSettings('door', { isRecorded: true, disabled: true }));
+  cameras.setAll([cameraSettings('door', { isRecorded: true, disabled: true })]);
   puppet!.say({ type: 'unrecorded', cameraId: 'door', frames: 4 });
   puppet!.say({ type: 'recording_file', cameraId: 'door', fileName: 'a', state: 'left', progress: null });
   cameras.remove('door');
@@ -228,7 +228,7 @@ test('frames that a recorder lost count though the camera has left its worker', 
 
 test('a removed camera leaves nothing behind', () => {
   const { cameras, clock, puppets } = setUp();
-  cameras.set(cameraSettings('door'));
+  cameras.setAll([cameraSettings('door')]);
   cameras.remove('door');
   assert.deepEqual(
     puppets[0]!.told.map((message) => message.type),
@@ -260,8 +260,8 @@ const flicked = (times: number) => {
   const { cameras } = made;
   cameras.replaceAll([cameraSettings('door')]);
   for (let i = 0; i < times; i++) {
-    cameras.set(cameraSettings('door', { disabled: true }));
-    cameras.set(cameraSettings('door'));
+    cameras.setAll([cameraSettings('door', { disabled: true })]);
+    cameras.setAll([cameraSettings('door')]);
   }
   const connects = () =>
     made.puppets.flatMap(({ told }) => told.filter(({ type }) => type === 'connect')).length;
@@ -291,13 +291,13 @@ test('a thread that never tells of the end holds a camera up for 2 s', () => {
 
 test('a camera that is switched off while it waits is not connected', () => {
   const { cameras, puppets, clock, connects } = flicked(1);
-  cameras.set(cameraSettings('door', { disabled: true }));
+  cameras.setAll([cameraSettings('door', { disabled: true })]);
   for (const puppet of puppets) puppet.say({ type: 'released', cameraId: 'door' });
   clock.advance(5_000);
   assert.equal(connects(), 1);
   const moved = flicked(1);
   const source = { url: 'rtsp://door/2', transport: 'tcp' } as const;
-  moved.cameras.set(cameraSettings('door', { source }));
+  moved.cameras.setAll([cameraSettings('door', { source })]);
   moved.puppets[0]!.say({ type: 'released', cameraId: 'door' });
   const told = moved.puppets.at(-1)!.told.filter((message) => message.type === 'connect');
   assert.deepEqual(
@@ -308,11 +308,11 @@ test('a camera that is switched off while it waits is not connected', () => {
 
 test('a disabled camera has no worker and no ring', () => {
   const { cameras, puppets } = setUp();
-  cameras.set(cameraSettings('door', { disabled: true }));
+  cameras.setAll([cameraSettings('door', { disabled: true })]);
   assert.equal(puppets.length, 0);
-  cameras.set(cameraSettings('door'));
+  cameras.setAll([cameraSettings('door')]);
   assert.equal(puppets.length, 1);
-  cameras.set(cameraSettings('door', { disabled: true }));
+  cameras.setAll([cameraSettings('door', { disabled: true })]);
   assert.ok(puppets[0]!.stopped);
   assert.equal(cameras.get('door')!.status().state, 'disabled');
 });

@@ -44,10 +44,10 @@ test('a camera that ends its thread again and again is found among 128 and held 
 test('a camera that ended threads elsewhere shares none here, and is found out with its first', () => {
   const { cameras, puppetOf, pass } = setUp();
   cameras.replaceAll(many(20));
-  cameras.set(
+  cameras.setAll([
     cameraSettings('camera-7', { source: { url: 'rtsp://camera-7/2', transport: 'tcp' }, endsThreads: true }),
-  );
-  cameras.set(cameraSettings('new', { endsThreads: true }));
+  ]);
+  cameras.setAll([cameraSettings('new', { endsThreads: true })]);
   pass(3);
   for (const id of ['camera-7', 'new']) {
     assert.deepEqual(puppetOf(id).camerasOpen(), [id]);
@@ -57,9 +57,9 @@ test('a camera that ended threads elsewhere shares none here, and is found out w
   assert.equal(cameras.get('new')!.status().state, 'error');
   assert.match(cameras.get('new')!.status().lastError, /ended the thread/);
   pass(61 * 60);
-  cameras.set(
+  cameras.setAll([
     cameraSettings('camera-7', { source: { url: 'rtsp://camera-7/2', transport: 'tcp' }, endsThreads: true }),
-  );
+  ]);
   pass(10);
   assert.ok(puppetOf('camera-7').camerasOpen().length > 1);
 });
@@ -68,7 +68,7 @@ test('a camera of which it is told later that it ends threads stays as it is, an
   const { cameras, puppetOf, pass } = setUp();
   cameras.replaceAll(many(20));
   pass(3);
-  cameras.set(cameraSettings('camera-7', { endsThreads: true }));
+  cameras.setAll([cameraSettings('camera-7', { endsThreads: true })]);
   pass(3);
   const puppet = puppetOf('camera-7');
   assert.ok(puppet.sessions().includes('camera-0'), 'it is not interrupted');
@@ -82,8 +82,8 @@ test('a camera that ends threads is one after it rested, too, and shows that it 
   const { cameras, puppetOf, pass } = setUp();
   cameras.replaceAll(many(20));
   const relayed = { url: '', transport: 'tcp', from: { box: 'b', host: '10.0.0.2', port: 7440 } } as const;
-  cameras.set(cameraSettings('new', { isOnDemand: true, source: relayed }));
-  cameras.set(cameraSettings('new', { isOnDemand: true, endsThreads: true }));
+  cameras.setAll([cameraSettings('new', { isOnDemand: true, source: relayed })]);
+  cameras.setAll([cameraSettings('new', { isOnDemand: true, endsThreads: true })]);
   assert.equal(cameras.get('new')!.status().state, 'standby');
   for (let time = 0; time < 2; time += 1) {
     const unfollow = cameras.follow('new', () => {});
@@ -121,7 +121,7 @@ test('those of a second crash that were not in the first one are no suspects', (
   pass(2);
   puppets[0]!.die();
   pass(3);
-  cameras.set(cameraSettings('new'));
+  cameras.setAll([cameraSettings('new')]);
   pass(3);
   puppetOf('new').die();
   pass(3);
@@ -148,13 +148,13 @@ test('cameras that were away when their thread died are no suspects', () => {
 
 test('a camera that was held off is tried at once when its address is changed', () => {
   const { cameras, puppetOf, pass } = setUp();
-  cameras.set(cameraSettings('door'));
+  cameras.setAll([cameraSettings('door')]);
   for (let death = 0; death < 2; death += 1) {
     puppetOf('door').die();
     pass(3);
   }
   assert.equal(cameras.get('door')!.status().state, 'error');
-  cameras.set(cameraSettings('door', { source: { url: 'rtsp://door/2', transport: 'tcp' } }));
+  cameras.setAll([cameraSettings('door', { source: { url: 'rtsp://door/2', transport: 'tcp' } })]);
   assert.equal(cameras.get('door')!.status().state, 'connecting');
   assert.deepEqual(puppetOf('door').sessions(), ['door']);
 });
@@ -179,7 +179,7 @@ test('a thread that does not beat for 10 s is ended, and its cameras go on in a 
 
 test('a camera whose thread hangs twice is held off', () => {
   const { cameras, clock, puppetOf } = setUp();
-  cameras.set(cameraSettings('door'));
+  cameras.setAll([cameraSettings('door')]);
   for (let death = 0; death < 2; death += 1) {
     const puppet = puppetOf('door');
     clock.advance(12_000);
@@ -192,7 +192,7 @@ test('a camera whose thread hangs twice is held off', () => {
 
 test('a machine that slept, or a main thread that was held up, ends no thread', () => {
   const { cameras, clock, puppets, pass } = setUp();
-  cameras.set(cameraSettings('door'));
+  cameras.setAll([cameraSettings('door')]);
   pass(5);
   for (let nap = 0; nap < 9; nap += 1) clock.sleep(3_600_000);
   pass(5);

@@ -70,26 +70,26 @@ test('who comes back within 30 s finds the session that was there', () => {
 test('what is switched off or over its limit rests whoever follows it, and is wanted still when it is back', () => {
   const { cameras, stateOf } = withSub();
   cameras.follow(sub, noop);
-  cameras.set(onDemand(sub, { disabled: true }));
+  cameras.setAll([onDemand(sub, { disabled: true })]);
   assert.equal(stateOf(sub), 'disabled');
-  cameras.set(onDemand(sub, { isTrafficLimited: true }));
+  cameras.setAll([onDemand(sub, { isTrafficLimited: true })]);
   assert.equal(stateOf(sub), 'traffic_limited');
-  cameras.set(onDemand(sub));
+  cameras.setAll([onDemand(sub)]);
   assert.equal(stateOf(sub), 'connecting');
 });
 
 test('recording wants a camera on demand for as long as it lasts', () => {
   const { cameras, puppetOf, stateOf } = withSub();
-  cameras.set(onDemand('gate'));
+  cameras.setAll([onDemand('gate')]);
   assert.equal(stateOf('gate'), 'standby');
-  cameras.set(onDemand('gate', { isRecorded: true }));
+  cameras.setAll([onDemand('gate', { isRecorded: true })]);
   assert.equal(stateOf('gate'), 'connecting');
   assert.ok(puppetOf('gate').told.some(({ type }) => type === 'record'));
   assert.equal(cameras.isOnDemand('gate'), false, 'its frames are there, or it is away');
-  cameras.set(onDemand('gate'));
+  cameras.setAll([onDemand('gate')]);
   assert.equal(stateOf('gate'), 'standby');
   assert.equal(cameras.isOnDemand('gate'), true);
-  cameras.set(cameraSettings('gate'));
+  cameras.setAll([cameraSettings('gate')]);
   assert.equal(stateOf('gate'), 'connecting');
 });
 
@@ -115,12 +115,12 @@ test('another address of one stream restarts that one alone', () => {
   stream(sub);
   const attempts = () => ['door', sub].map((key) => puppetOf(key).attemptOf(key));
   const [mainAttempt, subAttempt] = attempts();
-  cameras.set(onDemand(sub, { source: { url: 'rtsp://door/3', transport: 'tcp' } }));
+  cameras.setAll([onDemand(sub, { source: { url: 'rtsp://door/3', transport: 'tcp' } })]);
   clock.advance(100);
   const [sameAttempt, nextAttempt] = attempts();
   assert.equal(sameAttempt, mainAttempt);
   assert.ok(nextAttempt! > subAttempt!);
-  cameras.set(cameraSettings('door', { source: { url: 'rtsp://door/4', transport: 'tcp' } }));
+  cameras.setAll([cameraSettings('door', { source: { url: 'rtsp://door/4', transport: 'tcp' } })]);
   clock.advance(100);
   assert.ok(attempts()[0]! > mainAttempt!);
   assert.equal(attempts()[1], nextAttempt);
@@ -131,17 +131,17 @@ test('without a sub-stream its key means the main stream, for whoever follows it
   const seen: (SharedArrayBuffer | undefined)[] = [];
   const unfollow = cameras.follow(sub, (feed: CameraFeed | null) => seen.push(feed?.ring));
   const [mainRing, subRing] = [stream('door'), stream(sub)];
-  cameras.set(onDemand('door'));
+  cameras.setAll([onDemand('door')]);
   assert.equal(stateOf('door'), 'standby', 'who follows the sub-stream does not want the main one');
-  cameras.set(cameraSettings('door'));
+  cameras.setAll([cameraSettings('door')]);
   const nextMainRing = stream('door');
   cameras.remove(sub);
   assert.deepEqual(seen, [subRing, nextMainRing]);
   assert.notEqual(mainRing, nextMainRing);
-  cameras.set(onDemand('door'));
+  cameras.setAll([onDemand('door')]);
   assert.equal(stateOf('door'), 'streaming', 'now it does');
   assert.equal(cameras.isOnDemand(sub), true);
-  cameras.set(onDemand(sub));
+  cameras.setAll([onDemand(sub)]);
   assert.deepEqual([stateOf('door'), stateOf(sub)], ['standby', 'connecting']);
   const anotherRing = stream(sub);
   assert.deepEqual(seen.slice(2), [anotherRing]);

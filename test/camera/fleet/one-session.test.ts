@@ -24,18 +24,18 @@ const changes: readonly (readonly [name: string, change: (engine: Engine, url: s
   [
     'off and on',
     (engine, url) => {
-      engine.cameras.set(cameraAt('door', url, { disabled: true }));
-      engine.cameras.set(cameraAt('door', url));
+      engine.cameras.setAll([cameraAt('door', url, { disabled: true })]);
+      engine.cameras.setAll([cameraAt('door', url)]);
     },
   ],
   [
     'deleted and made again',
     (engine, url) => {
       engine.cameras.remove('door');
-      engine.cameras.set(cameraAt('door', url));
+      engine.cameras.setAll([cameraAt('door', url)]);
     },
   ],
-  ['another path', (engine, url) => engine.cameras.set(cameraAt('door', `${url}?x=1`))],
+  ['another path', (engine, url) => engine.cameras.setAll([cameraAt('door', `${url}?x=1`)])],
 ];
 
 for (const [name, change] of changes) {
@@ -47,10 +47,10 @@ for (const [name, change] of changes) {
       await using engine = new Engine(2);
       const url = camera.url();
       if (others > 0) {
-        engine.cameras.set(cameraAt('other', other.url()));
+        engine.cameras.setAll([cameraAt('other', other.url())]);
         await engine.untilState('other', 'streaming');
       }
-      engine.cameras.set(cameraAt('door', url));
+      engine.cameras.setAll([cameraAt('door', url)]);
       await engine.untilState('door', 'streaming');
       change(engine, url);
       await camera.until(({ connectionsSeen, playing }) => connectionsSeen === 2 && playing === 1);
