@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import { Button } from '../../../../parts/button.js';
 import { Field } from '../../../../parts/field.js';
 import { detectionText } from '../../../../text/detection.js';
@@ -23,6 +24,35 @@ type Props = {
 };
 
 const KINDS = ['include', 'exclude'] as const;
+
+/** Counts as it is written, and stays as it is written until it is left, whatever else changes meanwhile. */
+const Place = ({
+  label,
+  value,
+  onWrite,
+}: {
+  readonly label: string;
+  readonly value: number;
+  readonly onWrite: (value: number) => void;
+}) => {
+  const [text, setText] = useState<string | null>(null);
+  return (
+    <input
+      type="number"
+      min={0}
+      max={100}
+      step={0.1}
+      aria-label={label}
+      value={text ?? percentOf(value)}
+      onInput={({ currentTarget }) => {
+        setText(currentTarget.value);
+        const at = fractionOf(currentTarget.value);
+        if (at !== undefined) onWrite(at);
+      }}
+      onBlur={() => setText(null)}
+    />
+  );
+};
 
 /** The same zone in figures: for who sees no picture, or wants it exactly so. */
 export const ZoneTable = ({ zone, fault, onChange, onRemove }: Props) => (
@@ -72,19 +102,12 @@ export const ZoneTable = ({ zone, fault, onChange, onRemove }: Props) => (
             <th scope="row">{nth + 1}</th>
             {([0, 1] as const).map((axis) => (
               <td key={axis}>
-                <input
-                  type="number"
-                  min={0}
-                  max={100}
-                  step={0.1}
-                  aria-label={detectionText(axis === 0 ? 'cornerLeft' : 'cornerTop', { nth: nth + 1 })}
-                  value={percentOf(point[axis])}
-                  onChange={({ currentTarget: { value } }) => {
-                    const at = fractionOf(value) ?? point[axis];
-                    onChange(
-                      withPoint(zone, nth, axis === 0 ? pointAt(at, point[1]) : pointAt(point[0], at)),
-                    );
-                  }}
+                <Place
+                  label={detectionText(axis === 0 ? 'cornerLeft' : 'cornerTop', { nth: nth + 1 })}
+                  value={point[axis]}
+                  onWrite={(at) =>
+                    onChange(withPoint(zone, nth, axis === 0 ? pointAt(at, point[1]) : pointAt(point[0], at)))
+                  }
                 />
               </td>
             ))}
