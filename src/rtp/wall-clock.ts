@@ -2,6 +2,8 @@ import type { MonotonicMs, Ticks, WallMs } from '../base/clock.js';
 
 /** A camera whose clock is further from ours than this isn't believed. */
 export const MAX_SENDER_SKEW_MS = 10_000;
+/** One that wasn't has to be nearer than that by so much, so that it isn't by turns. */
+const SENDER_HYSTERESIS_MS = 1_000;
 /** A sender report is good for this long; cameras send one every 5 s or so, some just one at the start. */
 export const SENDER_REPORT_LIFE_MS = 300_000;
 /** The least delay is looked for in windows of this length, so that it can follow a drifting clock. */
@@ -35,9 +37,9 @@ export class WallClock {
   /** The host's wall clock beside its monotonic one, when a frame of the window before was handled soonest. */
   #hostOffsetMs = 0;
   #windowLeastHostMs = 0;
-  /** By how much it was set in all while wall time was not where it belongs. */
+  /** By how much it was set in all while wall time was not where it belongs, less what was made up for. */
   #setMs = 0;
-  /** Where wall time is that of a believed sender: how far ahead of that the host's clock was when it told. */
+  /** How far the host's clock was ahead of wall time where that is, or goes to where it is, by a believed sender. */
   #apartMs = 0;
   /** The same of its last report, and what `#setMs` was then: they count once wall time is there. */
   #toldApartMs = 0;
@@ -47,6 +49,7 @@ export class WallClock {
   #previousLeastMs = Number.POSITIVE_INFINITY;
   #senderOffsetMs = 0;
   #senderUntilMs = Number.NEGATIVE_INFINITY;
+  #isSenderFar = false;
 
   constructor(options: { readonly clockRateHz: number }) {
     this.#clockRateHz = options.clockRateHz;
@@ -73,16 +76,26 @@ export class WallClock {
     this.#lastMs = mediaMs;
     this.#turnWindow(mediaMs, arrivalOffsetMs, hostOffsetMs);
     const errorMs = this.#targetMs() - this.#offsetMs;
-    const isStep = this.#mayStep && Math.abs(errorMs) > STEP_MS;
+    const offMs = Math.max(Math.abs(errorMs), Math.abs(this.#arrivalTargetMs - this.#offsetMs));
+    const isStep = this.#mayStep && offMs > STEP_MS;
     if (isStep) this.steps += 1;
     const limitMs = isStep ? Number.POSITIVE_INFINITY : passedMs * this.#slewFor(mediaMs, errorMs);
-    this.#offsetMs += Math.max(-limitMs, Math.min(limitMs, errorMs));
+    this.#move(Math.max(-limitMs, Math.min(limitMs, errorMs)));
     if (this.#isThere) this.#forgetSet();
   }
 
-  /** The camera says that `ptsTicks` was at `senderWallMs`; the host's clock says `hostWallMs` now. */
-  onSenderReport(ptsTicks: Ticks, senderWallMs: WallMs, hostWallMs: WallMs): void {
-    if (Math.abs(senderWallMs - hostWallMs) > MAX_SENDER_SKEW_MS) {
+  /** The camera says that `ptsTicks` was at `senderWallMs`; that came at `arrivalMs`, and the host's clock says `hostWallMs`. */
+  onSenderReport(
+    ptsTicks: Ticks,
+    senderWallMs: WallMs,
+    arrivalMs: MonotonicMs,
+    hostWallMs: WallMs,
+  ): void {
+    // What it says now holds beside the clock as it is now.
+    if (this.#isRunning) this.#followHost(hostWallMs - arrivalMs);
+    const maxSkewMs = MAX_SENDER_SKEW_MS - (this.#isSenderFar ? SENDER_HYSTERESIS_MS : 0);
+    this.#isSenderFar = Math.abs(senderWallMs - hostWallMs) > maxSkewMs;
+    if (this.#isSenderFar) {
       this.#senderUntilMs = Number.NEGATIVE_INFINITY;
       return;
     }
@@ -102,6 +115,7 @@ export class WallClock {
   /** Media time was interrupted: wall time is found anew from the next frame. */
   restart(): void {
     this.#isRunning = false;
+    this.#isSenderFar = false;
     this.#senderUntilMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -134,7 +148,20 @@ export class WallClock {
     this.#setMs += setByMs;
     // It need not say so itself, as some report just once.
     const senderApartMs = this.#toldApartMs + this.#setMs - this.#setAtToldMs;
-    if (Math.abs(senderApartMs) > MAX_SENDER_SKEW_MS) this.#senderUntilMs = Number.NEGATIVE_INFINITY;
+    if (Math.abs(senderApartMs) <= MAX_SENDER_SKEW_MS || !this.isFromSender) return;
+    // On its way to that, too, it is at most as far from the host's as a sender may be.
+    const apartMs = this.#arrivalTargetMs - this.#offsetMs - this.#setMs;
+    this.#apartMs = Math.max(-MAX_SENDER_SKEW_MS, Math.min(apartMs, MAX_SENDER_SKEW_MS));
+    this.#isSenderFar = true;
+    this.#senderUntilMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #move(movedMs: number): void {
+    this.#offsetMs += movedMs;
+    const madeUpMs = Math.sign(movedMs) * Math.min(Math.abs(movedMs), Math.abs(this.#setMs));
+    if (madeUpMs * this.#setMs <= 0) return;
+    this.#setMs -= madeUpMs;
+    this.#setAtToldMs -= madeUpMs;
   }
 
   /** The host's clock was set, by which wall time is off by as much: beside that clock, or the sender's, which was set alike. */
@@ -171,7 +198,11 @@ export class WallClock {
   }
 
   #targetMs(): number {
-    return this.isFromSender ? this.#senderOffsetMs : Math.min(this.#windowLeastMs, this.#previousLeastMs);
+    return this.isFromSender ? this.#senderOffsetMs : this.#arrivalTargetMs;
+  }
+
+  get #arrivalTargetMs(): number {
+    return Math.min(this.#windowLeastMs, this.#previousLeastMs);
   }
 
   #toMs(ticks: Ticks): number {

@@ -132,7 +132,12 @@ describe('media time follows arrival', () => {
           off = Math.max(off, Math.abs(offsetMs - first));
           if (!hasReports || madeMs < reports * 5_000) return;
           reports += 1;
-          wall.onSenderReport(ticks as Ticks, (base + madeMs) as WallMs, (base + arrivalMs) as WallMs);
+          wall.onSenderReport(
+            ticks as Ticks,
+            (base + madeMs) as WallMs,
+            arrivalMs as MonotonicMs,
+            (base + arrivalMs) as WallMs,
+          );
         });
         assert.ok(off < 1_900, `${videoRate}, ${hasReports ? 'with' : 'without'} reports: ${off} ms`);
         assert.equal(wall.steps, 0);

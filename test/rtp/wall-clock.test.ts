@@ -14,6 +14,8 @@ const wall = (value: number): WallMs => (EPOCH_MS + value) as WallMs;
 const create = (): {
   clock: WallClock;
   frame: (mediaMs: number, hostMs: number, setByMs?: number) => number;
+  /** What the camera's clock says at a moment of its media time. */
+  report: (mediaMs: number, cameraMs: number, hostMs: number, setByMs?: number) => void;
 } => {
   const clock = new WallClock({ clockRateHz: 90_000 });
   return {
@@ -22,6 +24,8 @@ const create = (): {
       clock.onFrame(ticks(mediaMs), hostMs as MonotonicMs, wall(hostMs + setByMs));
       return clock.wallMsAt(ticks(mediaMs)) - EPOCH_MS;
     },
+    report: (mediaMs, cameraMs, hostMs, setByMs = 0) =>
+      clock.onSenderReport(ticks(mediaMs), wall(cameraMs), hostMs as MonotonicMs, wall(hostMs + setByMs)),
   };
 };
 
@@ -56,15 +60,15 @@ describe('media time to wall time', () => {
   });
 
   test('by sender reports while they are sane, by arrival when they are not', () => {
-    const { clock, frame } = create();
+    const { clock, frame, report } = create();
     frame(0, 500);
-    clock.onSenderReport(ticks(0), wall(-300), wall(500));
+    report(0, -300, 500);
     assert.equal(clock.isFromSender, true);
     let last = 0;
     for (let i = 1; i < 500; i += 1) last = frame(i * 40, i * 40 + 500);
     assert.ok(Math.abs(last - (499 * 40 - 300)) < 1);
     // The camera has lost its time: 1970.
-    clock.onSenderReport(ticks(20_000), wall(-EPOCH_MS), wall(20_500));
+    report(20_000, -EPOCH_MS, 20_500);
     assert.equal(clock.isFromSender, false);
     for (let i = 500; i < 6000; i += 1) last = frame(i * 40, i * 40 + 500);
     assert.ok(Math.abs(last - (5999 * 40 + 500)) < 1);
@@ -117,7 +121,7 @@ describe('media time to wall time', () => {
   });
 
   test('a clock that was set, and is followed by what the camera reports, lets wall time step for nothing else', () => {
-    const { clock, frame } = create();
+    const { clock, frame, report } = create();
     let last = Number.NEGATIVE_INFINITY;
     for (let atMs = 0; atMs < 30 * MINUTE_MS; atMs += 40) {
       const setByMs = atMs < 10 * MINUTE_MS ? 8_000 : -8_000;
@@ -126,7 +130,7 @@ describe('media time to wall time', () => {
       const aheadMs =
         runMs < 0 ? 0 : runMs < 4_000 ? runMs * 5 : Math.max(0, 20_000 - (runMs - 4_000) * 0.05);
       const mediaMs = atMs + aheadMs;
-      if (atMs % 5_000 === 0) clock.onSenderReport(ticks(mediaMs), wall(atMs), wall(atMs + setByMs));
+      if (atMs % 5_000 === 0) report(mediaMs, atMs, atMs, setByMs);
       const wallMs = frame(mediaMs, atMs, setByMs);
       assert.ok(wallMs > last);
       last = wallMs;
@@ -135,11 +139,11 @@ describe('media time to wall time', () => {
   });
 
   test('a clock that was set by more than a camera is believed is followed at once', () => {
-    const { clock, frame } = create();
+    const { clock, frame, report } = create();
     let last = 0;
     for (let atMs = 0; atMs < 20 * MINUTE_MS; atMs += 40) {
       const setByMs = atMs < 10 * MINUTE_MS ? 0 : -60_000;
-      if (atMs % 5_000 === 2_000) clock.onSenderReport(ticks(atMs), wall(atMs), wall(atMs + setByMs));
+      if (atMs % 5_000 === 2_000) report(atMs, atMs, atMs, setByMs);
       last = frame(atMs, atMs, setByMs);
       if (atMs > 10 * MINUTE_MS + 6_000) assert.ok(Math.abs(last - (atMs + setByMs)) < 1_100);
     }
@@ -148,10 +152,10 @@ describe('media time to wall time', () => {
 
   test('so is one that was set twice, by which the camera was still believed the first time', () => {
     for (const byMs of [9_000, -9_000]) {
-      const { clock, frame } = create();
+      const { clock, frame, report } = create();
       for (let atMs = 0; atMs < 20 * MINUTE_MS; atMs += 40) {
         const setByMs = atMs < 5 * MINUTE_MS ? 0 : atMs < 10 * MINUTE_MS ? byMs : 2 * byMs;
-        if (atMs % 5_000 === 2_000) clock.onSenderReport(ticks(atMs), wall(atMs), wall(atMs + setByMs));
+        if (atMs % 5_000 === 2_000) report(atMs, atMs, atMs, setByMs);
         const off = frame(atMs, atMs, setByMs) - (atMs + setByMs);
         if (atMs > 10 * MINUTE_MS + 6_000) assert.ok(Math.abs(off) < 1_100, `${off} ms at ${atMs}`);
       }
@@ -160,48 +164,113 @@ describe('media time to wall time', () => {
   });
 
   test('one that was set twice, and is followed to where it is in the end', () => {
-    const { clock, frame } = create();
+    const { frame, report } = create();
     for (let atMs = 0; atMs < 20 * MINUTE_MS; atMs += 40) {
       const setByMs = (atMs < 5 * MINUTE_MS ? 0 : 20_000) + (atMs < 5 * MINUTE_MS + 3_000 ? 0 : 3_600_000);
       // Its camera, five seconds fast, follows the host, the second time not at once.
       const isSet = atMs > 5 * MINUTE_MS + 1_000;
       const cameraMs = atMs + 5_000 + (isSet ? 20_000 : 0) + (atMs < 5 * MINUTE_MS + 20_000 ? 0 : 3_600_000);
-      if (atMs % 5_000 === 2_000) clock.onSenderReport(ticks(atMs), wall(cameraMs), wall(atMs + setByMs));
+      if (atMs % 5_000 === 2_000) report(atMs, cameraMs, atMs, setByMs);
       const off = frame(atMs, atMs, setByMs) - (atMs + setByMs);
       if (atMs > 6 * MINUTE_MS) assert.ok(Math.abs(off) < 10_000, `${off} ms at ${atMs}`);
     }
   });
 
   test('one that was set as its camera was, which is far off but believed', () => {
-    const { clock, frame } = create();
+    const { frame, report } = create();
     for (let atMs = 0; atMs < 10 * MINUTE_MS; atMs += 40) {
       const setByMs = atMs < 5 * MINUTE_MS ? 0 : 24_000;
       const cameraMs = atMs + 9_000 + (atMs < 5 * MINUTE_MS + 3_000 ? 0 : 24_000);
-      if (atMs % 5_000 === 1_000) clock.onSenderReport(ticks(atMs), wall(cameraMs), wall(atMs + setByMs));
+      if (atMs % 5_000 === 1_000) report(atMs, cameraMs, atMs, setByMs);
       const off = frame(atMs, atMs, setByMs) - (atMs + setByMs);
       if (atMs > 5 * MINUTE_MS + 10_000) assert.ok(Math.abs(off) < 11_000, `${off} ms at ${atMs}`);
     }
   });
 
   test('one that was set as its camera was, which had told of itself but once', () => {
-    const { clock, frame } = create();
+    const { clock, frame, report } = create();
     for (let atMs = 0; atMs < 10 * MINUTE_MS; atMs += 40) {
       const setByMs = atMs < 4 * MINUTE_MS ? 0 : -14_000;
-      if (atMs === 0) clock.onSenderReport(ticks(0), wall(5_000), wall(0));
+      if (atMs === 0) report(0, 5_000, 0);
       const off = frame(atMs, atMs, setByMs) - (atMs + setByMs);
       if (atMs > 4 * MINUTE_MS + 1_000) assert.ok(Math.abs(off) < 1_100, `${off} ms at ${atMs}`);
     }
     assert.equal(clock.steps, 1);
   });
 
+  test('a clock that is set back while it still is followed ahead', () => {
+    for (const [firstMs, afterMs, secondMs] of [
+      [12_000, 195_000, -24_000],
+      [14_900, 270_000, -29_800],
+      [-12_000, 195_000, 24_000],
+    ] as const) {
+      const { clock, frame } = create();
+      for (let atMs = 0; atMs < 15 * MINUTE_MS; atMs += 40) {
+        const isSetBack = atMs >= 2 * MINUTE_MS + afterMs;
+        const setByMs = (atMs < 2 * MINUTE_MS ? 0 : firstMs) + (isSetBack ? secondMs : 0);
+        const off = frame(atMs, atMs, setByMs) - (atMs + setByMs);
+        assert.ok(Math.abs(off) < 15_100, `${off} ms at ${atMs}`);
+      }
+      assert.equal(clock.steps, 1);
+    }
+  });
+
+  test('one that is set while wall time still is on its way to that of a camera that is far off', () => {
+    const { frame, report } = create();
+    for (let atMs = 0; atMs < 5 * MINUTE_MS; atMs += 40) {
+      const setByMs = atMs < 20_000 ? 0 : 14_000;
+      const cameraMs = atMs - 9_000;
+      if (atMs % 60_000 === 1_000) report(atMs, cameraMs, atMs, setByMs);
+      const off = frame(atMs, atMs, setByMs) - (atMs + setByMs);
+      assert.ok(Math.abs(off) < 15_100, `${off} ms at ${atMs}`);
+    }
+  });
+
+  test('one that was set twice at once, of which its camera, still believed, followed but the first', () => {
+    const { clock, frame, report } = create();
+    for (let atMs = 0; atMs < 10 * MINUTE_MS; atMs += 40) {
+      const firstMs = atMs < 57_000 ? 0 : -11_600;
+      const setByMs = firstMs + (atMs < 62_000 ? 0 : -12_300);
+      if (atMs % 5_000 === 0) report(atMs, atMs + firstMs - 4_600, atMs, setByMs);
+      const off = frame(atMs, atMs, setByMs) - (atMs + setByMs);
+      assert.ok(Math.abs(off) < 15_100, `${off} ms at ${atMs}`);
+    }
+    assert.equal(clock.steps, 1);
+  });
+
+  test('one that was set alike with its camera, which says so before its next frame', () => {
+    const { clock, frame, report } = create();
+    for (let atMs = 0; atMs < 5 * MINUTE_MS; atMs += 40) {
+      const setByMs = atMs < 2 * MINUTE_MS ? 0 : 14_000;
+      const cameraMs = atMs + setByMs + 2_000;
+      if (atMs % 60_000 === 0) report(atMs, cameraMs, atMs, setByMs);
+      frame(atMs, atMs, setByMs);
+      assert.ok(clock.isFromSender, `at ${atMs}`);
+    }
+  });
+
+  test('a camera that is hardly near enough is believed, or is not, but not by turns', () => {
+    const { clock, frame, report } = create();
+    let [turns, isBelieved] = [0, true];
+    for (let atMs = 0; atMs < 60 * MINUTE_MS; atMs += 40) {
+      // It runs away, by a millisecond each second, and back; reports take a while more, or less.
+      const apartMs = 10_800 - Math.abs(atMs - 30 * MINUTE_MS) / 1_000 + (atMs % 7) * 40;
+      if (atMs % 5_000 === 0) report(atMs, atMs + apartMs, atMs);
+      frame(atMs, atMs);
+      if (clock.isFromSender !== isBelieved) turns += 1;
+      isBelieved = clock.isFromSender;
+    }
+    assert.equal(turns, 1);
+  });
+
   test('of a clock that was not set nothing adds up, however late frames are handled', () => {
     const random = seededRandom(1);
-    const { clock, frame } = create();
+    const { clock, frame, report } = create();
     const hours = 30;
     for (let second = 0; second < hours * 3_600; second += 1) {
       const atMs = second * 1_000;
       const cameraMs = atMs + (second % 10 === 0 ? 3_000 : -3_000);
-      if (second % 5 === 0) clock.onSenderReport(ticks(atMs), wall(cameraMs), wall(atMs));
+      if (second % 5 === 0) report(atMs, cameraMs, atMs);
       frame(atMs, atMs, random() * 450);
     }
     // 18 s ahead at once, as media time may be.
@@ -281,12 +350,12 @@ describe('media time to wall time', () => {
     );
     fc.assert(
       fc.property(arrivals, (list) => {
-        const { clock, frame } = create();
+        const { clock, frame, report } = create();
         let mediaMs = 0;
         let last = Number.NEGATIVE_INFINITY;
         for (const [stepMs, delayMs, isReport] of list) {
           mediaMs += stepMs;
-          if (isReport) clock.onSenderReport(ticks(mediaMs), wall(mediaMs + delayMs), wall(mediaMs));
+          if (isReport) report(mediaMs, mediaMs + delayMs, mediaMs);
           const at = frame(mediaMs, mediaMs + delayMs);
           assert.ok(at > last);
           last = at;

@@ -236,9 +236,9 @@ const createReceiver = (
     depacketizer,
     onFirstPacket,
     onSourceChange: () => timeline.sourceChanged(),
-    onSenderReport: (wallMs, rtpTimestamp) => {
+    onSenderReport: (wallMs, rtpTimestamp, arrivalMs) => {
       const ptsTicks = timeline.ticksAt(rtpTimestamp);
-      if (ptsTicks !== null) wall.onSenderReport(ptsTicks, wallMs, clock.wallMs());
+      if (ptsTicks !== null) wall.onSenderReport(ptsTicks, wallMs, arrivalMs, clock.wallMs());
       onReport(wallMs, rtpTimestamp);
     },
   };
