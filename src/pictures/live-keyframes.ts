@@ -1,5 +1,5 @@
 import type { Clock, MonotonicMs } from '../base/clock.js';
-import { lastVideoFrameOf } from '../ring/counters.js';
+import { lastFramesOf } from '../ring/counters.js';
 import { ringIdOf } from '../ring/glance.js';
 import { RingReader } from '../ring/reader.js';
 import { cameraIdOf } from '../ring/source-key.js';
@@ -19,7 +19,7 @@ const LOOK_EVERY_MS = 100;
 
 /** The newest keyframe of a ring; null: there is none, or the camera has fallen silent since. */
 export const newestKeyframe = (ring: SharedArrayBuffer, nowMs: MonotonicMs): Keyframe | null => {
-  const last = lastVideoFrameOf(ring);
+  const last = lastFramesOf(ring);
   if (last === null || nowMs - last.arrivalMs > LIVE_WITHIN_MS) return null;
   const reader = new RingReader(ring, { start: 'latest-key' });
   if (!reader.next() || !reader.isKey) return null;

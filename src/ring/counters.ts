@@ -16,6 +16,7 @@ export const counterNames = [
   'replacements',
   'lastVideoArrivalMs',
   'lastVideoPtsTicks',
+  'furthestPtsMs',
   'lastKeyArrivalMs',
   'gopBytes',
   'gopFrames',
@@ -50,12 +51,18 @@ export const counterIndex: Readonly<Record<RingCounter, number>> = Object.freeze
   Object.fromEntries(counterNames.map((name, index) => [name, index])) as Record<RingCounter, number>,
 );
 
-/** When the newest video frame of a ring is shown and when it came, by whichever writer; null before the first. */
-export const lastVideoFrameOf = (
-  ring: SharedArrayBuffer,
-): { readonly ptsTicks: number; readonly arrivalMs: number } | null => {
-  const { videoFrames, lastVideoPtsTicks, lastVideoArrivalMs } = readCounters(ring);
-  return videoFrames === 0 ? null : { ptsTicks: lastVideoPtsTicks, arrivalMs: lastVideoArrivalMs };
+/** When a ring's newest video frame is shown, and when it came; the furthest that any frame, sound too, is shown. */
+export type LastFrames = {
+  readonly ptsTicks: number;
+  readonly arrivalMs: number;
+  readonly furthestMs: number;
+};
+
+/** By whichever writer; null before the first video frame. */
+export const lastFramesOf = (ring: SharedArrayBuffer): LastFrames | null => {
+  const { videoFrames, lastVideoPtsTicks, lastVideoArrivalMs, furthestPtsMs } = readCounters(ring);
+  if (videoFrames === 0) return null;
+  return { ptsTicks: lastVideoPtsTicks, arrivalMs: lastVideoArrivalMs, furthestMs: furthestPtsMs };
 };
 
 /** All counters of a ring where they lie, for whoever looks at one of them often. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { StreamInfo } from '../codec/track.js';
+import { type StreamInfo, VIDEO_CLOCK_HZ } from '../codec/track.js';
 import { AudioStage } from './audio-stage.js';
 import { type RingOptions, ringOptions } from './capacity.js';
 import { counterIndex, type RingCounter } from './counters.js';
@@ -210,6 +210,7 @@ export class RingWriter {
     // Named one by one: `add` looks its counter up by a string, which costs a frame more than all the rest here.
     const { counters } = this.#room.memory;
     counters[counterIndex.lastVideoPtsTicks] = stamp.ptsTicks;
+    this.#reach((stamp.ptsTicks * 1000) / VIDEO_CLOCK_HZ);
     counters[counterIndex.videoFrames]! += 1;
     counters[counterIndex.videoBytes]! += lengthBytes;
     counters[counterIndex.lastVideoArrivalMs] = arrivalMs;
@@ -228,11 +229,18 @@ export class RingWriter {
     if (!this.#room.append(source, start, end)) return false;
     this.#publish(stamp, (stamp.flags & ~frameFlag.key) | frameFlag.audio);
     this.#room.measure(end - start);
+    const audio = this.description.info?.audio ?? null;
+    if (audio !== null) this.#reach((stamp.ptsTicks * 1000) / audio.clockRateHz);
     // The camera sent it once.
     if ((stamp.flags & frameFlag.keptOnly) !== 0) return true;
     this.add('audioFrames', 1);
     this.add('audioBytes', end - start);
     return true;
+  }
+
+  #reach(ptsMs: number): void {
+    const { counters } = this.#room.memory;
+    if (ptsMs > counters[counterIndex.furthestPtsMs]!) counters[counterIndex.furthestPtsMs] = ptsMs;
   }
 
   #publishStaged(): void {

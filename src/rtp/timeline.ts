@@ -87,6 +87,8 @@ export class Timeline {
   readonly #phase = new Slew();
   #givenPts = -1;
   #maxPts = -1;
+  /** Before which none is given since its time began anew. */
+  #leastPts = 0;
   #backlogTicks = 0;
   #equalRun = 0;
 
@@ -111,7 +113,8 @@ export class Timeline {
     if (this.#isOrdered || this.discontinuity) pts = Math.max(pts, this.#maxPts + 1);
     // Corrections that turn far from here never take back time.
     else if (!isBack || heldMs !== 0) pts = Math.max(pts, this.#givenPts + 1);
-    else if (pts === this.#givenPts) pts += 1;
+    else pts = Math.max(pts, this.#leastPts);
+    if (pts === this.#givenPts) pts += 1;
     this.#givenPts = pts;
     if (pts > this.#maxPts) this.#maxPts = pts;
     return pts as Ticks;
@@ -125,8 +128,9 @@ export class Timeline {
     return this.#correct(this.#lastPts + step) as Ticks;
   }
 
-  /** Where the last frame is on the axis, but for what all tracks are moved by. */
+  /** Where the last frame of this session is on the axis, but for what all tracks are moved by; 0: there was none yet. */
   get reachedMs(): number {
+    if (this.#state === 'new' || this.#state === 'restart') return 0;
     return this.#toMs(this.#lastPts + this.#ownShiftAt(this.#lastPts));
   }
 
@@ -189,8 +193,10 @@ export class Timeline {
     this.#returnMs = 0;
     this.#phase.clear();
     const axisMs = this.#axis.msAt(arrivalMs);
-    const pts = Math.max(this.#maxPts + 1, this.#toTicks(axisMs));
-    this.#lastPts = pts - this.#toTicks(this.#axis.shiftMsAt(axisMs));
+    // Pictures from before the first one are not put into time that was given, nor before all time.
+    this.#leastPts = this.#maxPts + 1;
+    const pts = Math.max(this.#leastPts, this.#toTicks(axisMs));
+    this.#lastPts = this.#countAt(pts, pts, pts - this.#correct(pts));
     this.lastArrivalMs = arrivalMs;
   }
 
@@ -372,10 +378,12 @@ export class TimeAxis {
   #isFollowing = false;
   #shiftMs = 0;
   /** The furthest that any frame of a track was given that is no more. */
-  #leftMs = 0;
+  #leftMs: number;
 
-  constructor(zeroMs: MonotonicMs) {
+  /** `leftMs`: the furthest that any frame was given before. */
+  constructor(zeroMs: MonotonicMs, leftMs = 0) {
     this.#zeroMs = zeroMs;
+    this.#leftMs = leftMs;
   }
 
   /** Adds a track; the first one, video, is the one that the axis goes along with. */

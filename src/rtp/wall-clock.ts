@@ -85,12 +85,7 @@ export class WallClock {
   }
 
   /** The camera says that `ptsTicks` was at `senderWallMs`; that came at `arrivalMs`, and the host's clock says `hostWallMs`. */
-  onSenderReport(
-    ptsTicks: Ticks,
-    senderWallMs: WallMs,
-    arrivalMs: MonotonicMs,
-    hostWallMs: WallMs,
-  ): void {
+  onSenderReport(ptsTicks: Ticks, senderWallMs: WallMs, arrivalMs: MonotonicMs, hostWallMs: WallMs): void {
     // What it says now holds beside the clock as it is now.
     if (this.#isRunning) this.#followHost(hostWallMs - arrivalMs);
     const maxSkewMs = MAX_SENDER_SKEW_MS - (this.#isSenderFar ? SENDER_HYSTERESIS_MS : 0);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError } from '../../src/base/errors.js';
-import { readCounters } from '../../src/ring/counters.js';
+import { lastFramesOf, readCounters } from '../../src/ring/counters.js';
 import { frameFlag } from '../../src/ring/frame-flag.js';
 import { RingReader } from '../../src/ring/reader.js';
 import {
@@ -190,6 +190,22 @@ test('counters are there for any thread', () => {
   assert.equal(counters.gopBytes, 25_000);
   assert.equal(counters.gopFrames, 25);
   assert.equal(counters.gopDurationMs, 1000);
+});
+
+test('the furthest that a frame is shown is told, be it sound, over any number of writers', () => {
+  const { writer } = makeRing();
+  assert.equal(lastFramesOf(writer.ring), null);
+  const picture = (ptsTicks: number) => writeFrame(writer, nalOf(1, 50), { dts: ptsTicks });
+  picture(180_000);
+  picture(90_000);
+  assert.equal(lastFramesOf(writer.ring)?.furthestMs, 2_000);
+  const info = streamInfo(1);
+  const { clockRateHz } = info.audio!;
+  writer.setStreamInfo(info);
+  writer.writeAudio(nalOf(1, 50), 0, 50, stampOf({ ptsTicks: 2.5 * clockRateHz }));
+  picture(190_000);
+  const { ring } = makeRing({}, writer.ring).writer;
+  assert.deepEqual([lastFramesOf(ring)?.ptsTicks, lastFramesOf(ring)?.furthestMs], [190_000, 2_500]);
 });
 
 test('the bell is marked for subscribers only', () => {

@@ -336,7 +336,46 @@ describe('changes of source and session', () => {
   });
 });
 
+test('a session that begins with pictures from before its first one gives no time twice, and none before all time', () => {
+  const { axis, place } = video();
+  // Three frames of a group that is in display order 2, 0, 1, within a moment of the axis' beginning.
+  const group = (atMs: number): number[] => [9_000, 1_800, 5_400].map((rtp, nth) => place(rtp, atMs + nth));
+  const first = group(ZERO_MS + 10);
+  axis.restart(ms(ZERO_MS + 40));
+  const second = group(ZERO_MS + 41);
+  assert.ok(Math.min(...first) >= 0, `${first}`);
+  assert.ok(Math.min(...second) > Math.max(...first), `${first}, then ${second}`);
+});
+
 describe('video and audio', () => {
+  const DAY_MS = 24 * 3_600_000;
+  /** Picture and, where `sounds` says so, sound of a camera whose clock is so much too fast, once a second. */
+  const playDay = (share: number, sounds: boolean) => {
+    const axis = new TimeAxis(ms(0));
+    const tracks = [axis.addTrack(VIDEO), axis.addTrack(AUDIO)] as const;
+    const placeAt = (track: Timeline, atMs: number): number =>
+      (track.place(Math.round((atMs * (1 + share) * track.clockRateHz) / 1_000) >>> 0, ms(atMs)) * 1_000) /
+      track.clockRateHz;
+    for (let atMs = 0; atMs <= DAY_MS; atMs += 1_000)
+      for (const track of tracks.slice(0, sounds ? 2 : 1)) placeAt(track, atMs);
+    return { axis, video: tracks[0], audio: tracks[1], placeAt };
+  };
+
+  test('a track that a camera no longer sends does not hold up the other one', () => {
+    const { axis, video: track, placeAt } = playDay(0.005, true);
+    axis.restart(ms(DAY_MS + 5_000));
+    for (let atMs = DAY_MS + 5_000; atMs < DAY_MS + 2 * 3_600_000; atMs += 1_000) {
+      const aheadMs = placeAt(track, atMs) - atMs;
+      assert.ok(Math.abs(aheadMs) < 1_000, `${aheadMs} ms ahead after ${(atMs - DAY_MS) / 1_000} s`);
+    }
+  });
+
+  test('sound that begins a day later begins where it comes', () => {
+    const { audio, placeAt } = playDay(-0.005, false);
+    const atMs = DAY_MS + 500;
+    assert.ok(Math.abs(placeAt(audio, atMs) - atMs) < 1);
+  });
+
   const bothStarted = (): { axis: TimeAxis; video: Timeline; audio: Timeline; alignment: AvAlignment } => {
     const axis = new TimeAxis(ms(0));
     const videoTrack = axis.addTrack(VIDEO);

@@ -2,7 +2,7 @@ import type { Clock, MonotonicMs } from '../../base/clock.js';
 import type { Logger } from '../../base/log.js';
 import type { Pulled } from '../../relay/receive/frames-in.js';
 import type { OpenPull, OtherBox } from '../../relay/receive/pull.js';
-import { lastVideoFrameOf } from '../../ring/counters.js';
+import { lastFramesOf } from '../../ring/counters.js';
 import { RingWriter, type RingWriterDeps } from '../../ring/writer.js';
 import type { CameraSource, FromCameraWorker } from '../messages.js';
 import { IngestSession } from './ingest-session.js';
@@ -63,7 +63,7 @@ export class Ingest {
       deps.onRing(ring);
     };
     this.#ring = new RingWriter({}, { bell: deps.bell, ceiling: deps.ceiling, onReplaced }, options.ring);
-    this.#time = new StreamTime(lastVideoFrameOf(this.#ring.ring), deps.clock);
+    this.#time = new StreamTime(lastFramesOf(this.#ring.ring), deps.clock);
     onReplaced(this.#ring.ring);
   }
 
@@ -116,7 +116,7 @@ export class Ingest {
       // Its time goes on where the other box's frames ended.
       this.#pulled.ring = null;
       this.#ring.breakOff();
-      this.#time = new StreamTime(lastVideoFrameOf(this.#ring.ring), clock);
+      this.#time = new StreamTime(lastFramesOf(this.#ring.ring), clock);
     }
     const beganMs = clock.monotonicMs();
     const wantsMetadata = source.wantsMetadata === true && this.#metadataTrust.isAsked(beganMs);

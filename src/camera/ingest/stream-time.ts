@@ -1,5 +1,6 @@
 import type { Clock, MonotonicMs } from '../../base/clock.js';
 import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
+import type { LastFrames } from '../../ring/counters.js';
 import { AvAlignment } from '../../rtp/av-alignment.js';
 import { TimeAxis, type Timeline } from '../../rtp/timeline.js';
 import { WallClock } from '../../rtp/wall-clock.js';
@@ -8,8 +9,8 @@ import { WallClock } from '../../rtp/wall-clock.js';
 export type TrackTime = { readonly timeline: Timeline; readonly wall: WallClock };
 
 /**
- * A camera's time axis. It outlives sessions, and a worker too: a ring that is taken over goes on where its
- * last frame was, so that media time never runs backwards for whoever reads it.
+ * A camera's time axis. It outlives sessions, and a worker too: a ring that is taken over goes on behind
+ * its last frames, so that media time never runs backwards for whoever reads it.
  */
 export class StreamTime {
   readonly video: TrackTime;
@@ -19,13 +20,12 @@ export class StreamTime {
   #audio: TrackTime | null = null;
   #isErrorTold = false;
 
-  constructor(lastFrame: { ptsTicks: number; arrivalMs: number } | null, clock: Clock) {
+  /** `last`: of the ring that is gone on with. */
+  constructor(last: LastFrames | null, clock: Clock) {
     this.#clock = clock;
     const zeroMs =
-      lastFrame === null
-        ? clock.monotonicMs()
-        : lastFrame.arrivalMs - (lastFrame.ptsTicks * 1000) / VIDEO_CLOCK_HZ;
-    this.#axis = new TimeAxis(zeroMs as MonotonicMs);
+      last === null ? clock.monotonicMs() : last.arrivalMs - (last.ptsTicks * 1000) / VIDEO_CLOCK_HZ;
+    this.#axis = new TimeAxis(zeroMs as MonotonicMs, last?.furthestMs);
     this.video = this.#addTrack(VIDEO_CLOCK_HZ, false);
   }
 

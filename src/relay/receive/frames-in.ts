@@ -1,7 +1,7 @@
 import type { MonotonicMs } from '../../base/clock.js';
 import { withLengths } from '../../codec/nal.js';
 import { VIDEO_CLOCK_HZ, type VideoCodec } from '../../codec/track.js';
-import { lastVideoFrameOf } from '../../ring/counters.js';
+import { lastFramesOf } from '../../ring/counters.js';
 import { frameFlag } from '../../ring/frame-flag.js';
 import { FrameStamp } from '../../ring/frame-stamp.js';
 import type { RingWriter } from '../../ring/writer.js';
@@ -124,7 +124,7 @@ export class FramesIn {
   #beginRing(): void {
     this.#pulled.ring = null;
     this.#needsKey = true;
-    this.#knownArrivalMs = lastVideoFrameOf(this.#ring.ring)?.arrivalMs ?? Number.NEGATIVE_INFINITY;
+    this.#knownArrivalMs = lastFramesOf(this.#ring.ring)?.arrivalMs ?? Number.NEGATIVE_INFINITY;
   }
 
   #isWanted(head: Readonly<FrameHead>, ring: number): boolean {
@@ -214,7 +214,7 @@ export class FramesIn {
     this.#needsKey = false;
     const { ring } = this.#described!;
     if (this.#pulled.ring === ring) return;
-    const last = lastVideoFrameOf(this.#ring.ring);
+    const last = lastFramesOf(this.#ring.ring);
     this.#pulled.ring = ring;
     if (last === null) {
       this.#pulled.offsetTicks = 0;

@@ -43,3 +43,24 @@ test('sound of the same clock rate goes on over sessions, also over those withou
   time.beginSession(null);
   assert.equal(time.audio(8_000), audio);
 });
+
+test('a ring that is taken over goes on behind all that is in it, also behind sound that lies ahead of the picture', () => {
+  for (const soundAheadMs of [-200, 0, 500, 3_000]) {
+    const clock = new FakeClock();
+    const last = { ptsTicks: 900_000, arrivalMs: clock.monotonicMs() };
+    const furthestMs = 10_000 + Math.max(0, soundAheadMs);
+    const time = new StreamTime({ ...last, furthestMs }, clock);
+    clock.advance(300);
+    const audio = time.audio(8_000);
+    time.beginSession(audio);
+    const arrivalMs = clock.monotonicMs();
+    const soundMs = audio.timeline.place(1, arrivalMs) / 8;
+    const pictureMs = time.video.timeline.place(1, arrivalMs) / 90;
+    assert.ok(
+      soundMs >= furthestMs && pictureMs >= furthestMs,
+      `${soundMs}, ${pictureMs} after ${furthestMs}`,
+    );
+    assert.ok(Math.abs(soundMs - pictureMs) < 1);
+    assert.ok(soundAheadMs > 300 || Math.abs(pictureMs - 10_300) < 1, 'time goes on by what passed');
+  }
+});

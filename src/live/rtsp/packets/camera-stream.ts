@@ -1,7 +1,7 @@
 import type { Clock, MonotonicMs } from '../../../base/clock.js';
 import { isSameSound, type StreamInfo, VIDEO_CLOCK_HZ } from '../../../codec/track.js';
 import type { Bells } from '../../../ring/bells.js';
-import { lastVideoFrameOf } from '../../../ring/counters.js';
+import { lastFramesOf } from '../../../ring/counters.js';
 import { RingReader } from '../../../ring/reader.js';
 import type { Document } from '../../documents.js';
 import type { CameraFeed } from '../../feeds.js';
@@ -287,7 +287,7 @@ export class CameraStream {
 
   /** Whether the camera has sent no picture for so long that it counts as lost. */
   get #isSilent(): boolean {
-    const last = this.#feed === null ? null : lastVideoFrameOf(this.#feed.ring);
+    const last = this.#feed === null ? null : lastFramesOf(this.#feed.ring);
     return last === null || this.#deps.clock.monotonicMs() - last.arrivalMs > LIVE_WITHIN_MS;
   }
 
