@@ -13,14 +13,16 @@ import {
   relationOf,
 } from './cluster-mark.js';
 import type { CopyMemory, CopyState } from './copy-memory.js';
+import type { LogEntry, LogRecord } from './log-entry.js';
 import type { SettingsCopy } from './settings-copy.js';
-import { type LogEntry, type LogRecord, type LogState, StaleError } from './settings-log.js';
+import { type LogState, StaleError } from './settings-log.js';
 import { markIn, type Sifted, sift } from './sift.js';
 
 /** What of the log is needed here. */
 export type ChangeLog = {
   state(): Promise<LogState>;
   readAfter(sequence: number): Promise<LogEntry[]>;
+  toldAfter(sequence: number): LogEntry[] | null;
   append(records: readonly LogRecord[], expected: number, changeId: string): Promise<number>;
 };
 

@@ -4,15 +4,11 @@ import type { Clock } from '../base/clock.js';
 import { AppError, messageOf } from '../base/errors.js';
 import { clusterError } from './cluster-error.js';
 import { keyName, keyOfName } from './key-names.js';
+import type { LogEntry, LogRecord } from './log-entry.js';
 import type { NatsLink } from './nats-link.js';
 import { replicasAt, withReplicas } from './replicas.js';
 import type { SealedText } from './sealed-text.js';
-
-/** One record as it was written; null: it is gone. */
-export type LogRecord = { readonly key: string; readonly text: string | null };
-
-/** As it was read. Without a change it is none of the cluster's: it can't be opened. */
-export type LogEntry = LogRecord & { readonly sequence: number; readonly changeId: string | null };
+import { ToldChange, toldParts } from './told-change.js';
 
 /** The log as it is now: another `created` is another log. */
 export type LogState = { readonly created: string; readonly lastSequence: number };
@@ -90,6 +86,7 @@ export class SettingsLog {
   readonly #prefix: string;
   readonly #news: string;
   readonly #deps: SettingsLogDeps;
+  readonly #told: ToldChange;
   #clients: Clients | null = null;
   #nextReplicasMs = Number.NEGATIVE_INFINITY;
 
@@ -99,6 +96,7 @@ export class SettingsLog {
     this.#prefix = `$KV.${bucket}.`;
     this.#news = `framering.${clusterName}.settings`;
     this.#deps = deps;
+    this.#told = new ToldChange(deps.sealed);
   }
 
   /** Asks the leader, and makes the log where there is none. Throws `cluster_unavailable`. */
@@ -161,14 +159,26 @@ export class SettingsLog {
           sequence = await this.#request(connection, subject, payload, head, isLast ? records.length : null);
         else connection.publish(subject, payload, { headers: head });
       }
-      connection.publish(this.#news);
+      const change = { expected, changeId, records };
+      const maxBytes = connection.info?.max_payload ?? 0;
+      for (const part of toldParts(this.#deps.sealed, change, maxBytes)) connection.publish(this.#news, part);
       return sequence;
     });
   }
 
+  /** What another box told of a change behind that sequence, if it did: it needn't be read. */
+  toldAfter(sequence: number): LogEntry[] | null {
+    return this.#told.after(sequence);
+  }
+
   /** Other boxes, and this one, have written something: calls back soon after, if the message isn't lost. */
   listen(connection: NatsConnection, onNews: () => void): void {
-    connection.subscribe(this.#news, { callback: () => onNews() });
+    connection.subscribe(this.#news, {
+      callback: (fault, message) => {
+        const isMoreToCome = fault === null && this.#told.take(message.data);
+        if (!isMoreToCome) onNews();
+      },
+    });
   }
 
   /** The library's own batch tells of no reason why it was refused. */

@@ -9,6 +9,7 @@ import { clusterError } from './cluster-error.js';
 import { MARK_KEY, markOf, newId, newUpkeepId, nextMark, relationOf } from './cluster-mark.js';
 import type { CopyMemory } from './copy-memory.js';
 import { type ChangeLog, doubt, Joining, markRecord } from './joining.js';
+import type { LogEntry } from './log-entry.js';
 import { SettingsCopy } from './settings-copy.js';
 import { StaleError } from './settings-log.js';
 import { sift } from './sift.js';
@@ -173,9 +174,16 @@ export class SharedSettings {
   }
 
   async #catchUp(keptSessionIds: readonly string[] = []): Promise<void> {
+    const { changes } = this.#deps;
     if (!this.isJoined) return this.#join();
+    const told = changes.toldAfter(this.#copy.sequence);
+    if (told !== null) await this.#takeOver(told, keptSessionIds);
+    // What was told need not be all.
+    if (this.isJoined) await this.#takeOver(await changes.readAfter(this.#copy.sequence), keptSessionIds);
+  }
+
+  async #takeOver(entries: readonly LogEntry[], keptSessionIds: readonly string[]): Promise<void> {
     const copy = this.#copy;
-    const entries = await this.#deps.changes.readAfter(copy.sequence);
     const last = entries.at(-1);
     if (last === undefined) return copy.announce();
     const sifted = sift(entries, copy.position);

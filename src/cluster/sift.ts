@@ -1,6 +1,6 @@
 import type { SharedRecord } from '../store/shared/shared-records.js';
 import { type ClusterMark, MARK_KEY, markOf } from './cluster-mark.js';
-import type { LogEntry } from './settings-log.js';
+import type { LogEntry } from './log-entry.js';
 
 /** Up to where the log was read, and its mark there. */
 export type LogPosition = { readonly sequence: number; readonly mark: ClusterMark | null };

@@ -6,14 +6,19 @@ import { createLogger } from '../../src/base/log.js';
 import { clusterError } from '../../src/cluster/cluster-error.js';
 import { CopyMemory } from '../../src/cluster/copy-memory.js';
 import type { ChangeLog } from '../../src/cluster/joining.js';
-import { type LogEntry, type LogRecord, StaleError } from '../../src/cluster/settings-log.js';
+import type { LogEntry, LogRecord } from '../../src/cluster/log-entry.js';
+import { derivedKey, SealedText } from '../../src/cluster/sealed-text.js';
+import { StaleError } from '../../src/cluster/settings-log.js';
 import { SharedSettings } from '../../src/cluster/shared-settings.js';
+import { ToldChange, toldParts, type WrittenChange } from '../../src/cluster/told-change.js';
 import { SharedRecords } from '../../src/store/shared/shared-records.js';
 import { Store } from '../../src/store/store.js';
 import { tempFolder } from '../support/temp-folder.js';
 
 /** `disk`: that of the box takes nothing from when it was made until a while later. */
 export type Fault = 'none' | 'away' | 'unanswered' | 'later' | 'disk';
+
+const sealed = new SealedText(derivedKey('secret', 'site', 'settings'));
 
 /** The log as the servers have it (of each key the last), and what becomes of each call of one box. */
 export class ModelLog {
@@ -22,11 +27,15 @@ export class ModelLog {
   entries: LogEntry[] = [];
   /** All that was ever there. */
   readonly written: LogRecord[] = [];
+  /** Whether a box hears the next message in which another one tells of a change. */
+  isHeard = (): boolean => true;
+  readonly #boxes: ToldChange[] = [];
 
   append(records: readonly LogRecord[], expected: number, changeId: string | null): number {
     this.appendCount += 1;
     if (this.lastSequence !== expected) throw new StaleError();
     for (const record of records) this.#put({ ...record, sequence: this.lastSequence + 1, changeId });
+    if (changeId !== null) this.#tell({ expected, changeId, records });
     return this.lastSequence;
   }
 
@@ -47,6 +56,11 @@ export class ModelLog {
     Object.assign(this, { lastSequence, entries });
   }
 
+  #tell(change: WrittenChange): void {
+    for (const message of toldParts(sealed, change, 1_000))
+      for (const box of this.#boxes) if (this.isHeard()) box.take(message);
+  }
+
   #put(entry: LogEntry): void {
     this.written.push(entry);
     this.lastSequence = entry.sequence;
@@ -57,11 +71,14 @@ export class ModelLog {
   as(faultOf: () => Fault, setDisk: (isWritable: boolean) => void): ChangeLog {
     const away = () => clusterError('cluster_unavailable', 'nobody answers');
     let isAway = false;
+    const told = new ToldChange(sealed);
+    this.#boxes.push(told);
     return {
       state: async () => {
         if (isAway) throw away();
         return { created: this.created, lastSequence: this.lastSequence };
       },
+      toldAfter: (sequence) => told.after(sequence),
       readAfter: async (sequence) => {
         if (isAway) throw away();
         return this.entries.filter((entry) => entry.sequence > sequence);

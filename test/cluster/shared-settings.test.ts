@@ -152,6 +152,7 @@ test('through any faults all boxes end alike, and whatever was answered well is 
     id: fc.constantFrom(...ids),
     fault: fc.constantFrom<Fault[]>('none', 'none', 'away', 'unanswered', 'later', 'disk'),
     isAlone: fc.boolean(),
+    isHeard: fc.boolean(),
   });
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 1, maxLength: 12 }), async (steps) => {
@@ -165,9 +166,10 @@ test('through any faults all boxes end alike, and whatever was answered well is 
       const running: Promise<unknown>[] = [];
       let names = 0;
       const answered: (readonly [id: string, name: string | null])[] = [];
-      for (const { box: at, kind, id, fault, isAlone } of steps) {
+      for (const { box: at, kind, id, fault, isAlone, isHeard } of steps) {
         const { store, settings } = boxes[at]!;
         faults.push(fault);
+        log.isHeard = () => isHeard;
         const name = kind === 'remove' ? null : `name ${names++}`;
         const made = settings.change(() => {
           if (kind === 'create') store.tags.create(tag(id, name!));
