@@ -158,6 +158,12 @@ export class RingWriter {
     this.#room.memory.counters[counterIndex[counter]]! += count;
   }
 
+  /** Something is shown there: whoever takes the ring over goes on behind that. Of sound its owner says so, who knows its rate. */
+  reach(ptsMs: number): void {
+    const { counters } = this.#room.memory;
+    if (ptsMs > counters[counterIndex.furthestPtsMs]!) counters[counterIndex.furthestPtsMs] = ptsMs;
+  }
+
   set(counter: RingCounter, value: number): void {
     this.#room.memory.counters[counterIndex[counter]] = value;
   }
@@ -210,7 +216,7 @@ export class RingWriter {
     // Named one by one: `add` looks its counter up by a string, which costs a frame more than all the rest here.
     const { counters } = this.#room.memory;
     counters[counterIndex.lastVideoPtsTicks] = stamp.ptsTicks;
-    this.#reach((stamp.ptsTicks * 1000) / VIDEO_CLOCK_HZ);
+    this.reach((stamp.ptsTicks * 1000) / VIDEO_CLOCK_HZ);
     counters[counterIndex.videoFrames]! += 1;
     counters[counterIndex.videoBytes]! += lengthBytes;
     counters[counterIndex.lastVideoArrivalMs] = arrivalMs;
@@ -229,18 +235,11 @@ export class RingWriter {
     if (!this.#room.append(source, start, end)) return false;
     this.#publish(stamp, (stamp.flags & ~frameFlag.key) | frameFlag.audio);
     this.#room.measure(end - start);
-    const audio = this.description.info?.audio ?? null;
-    if (audio !== null) this.#reach((stamp.ptsTicks * 1000) / audio.clockRateHz);
     // The camera sent it once.
     if ((stamp.flags & frameFlag.keptOnly) !== 0) return true;
     this.add('audioFrames', 1);
     this.add('audioBytes', end - start);
     return true;
-  }
-
-  #reach(ptsMs: number): void {
-    const { counters } = this.#room.memory;
-    if (ptsMs > counters[counterIndex.furthestPtsMs]!) counters[counterIndex.furthestPtsMs] = ptsMs;
   }
 
   #publishStaged(): void {

@@ -5,6 +5,8 @@ import { Slew } from './slew.js';
 
 /** A step back of up to this is B-frames, or a clock that was nudged; beyond it the camera's clock has jumped. */
 export const MAX_BACKWARD_MS = 2_000;
+/** The same on the axis: two B-frames of a picture a second, at a rate that is known by and large. */
+const MAX_GIVEN_BACK_MS = 2_500;
 /** A step forward may exceed the time that passed by this much: the burst that many cameras start with. */
 export const MAX_FORWARD_MS = 10_000;
 /** Frames may make up for up to this much of a stall, in however few steps. */
@@ -15,8 +17,8 @@ export const MAX_APART_MS = MAX_FORWARD_MS + MAX_BACKLOG_MS;
 export const MAX_SOURCE_STEP_MS = 1_000;
 /** So many repeats of one timestamp are a camera without a clock: time is taken from arrival. */
 export const EQUAL_RUN_FRAMES = 4;
-/** How many times as fast as the camera counts its time may pass: 1 picture a second is stamped as 25, or as 30, or 30 as 1. */
-const MAX_SPEED = 32;
+/** How many times as fast as the camera counts its time may pass: each picture, of which there is one a second, counts a tick. */
+const MAX_SPEED = 100_000;
 /** How many ticks of the count a tick on the axis may take, with what the slews of some percent make of it. */
 const SLOWEST_COUNT = MAX_SPEED * 1.25;
 /** A rate that is less wrong needs no rate. */
@@ -115,6 +117,8 @@ export class Timeline {
     else if (!isBack || heldMs !== 0) pts = Math.max(pts, this.#givenPts + 1);
     else pts = Math.max(pts, this.#leastPts);
     if (pts === this.#givenPts) pts += 1;
+    // Of several that are held there each gets its own.
+    if (pts === this.#leastPts) this.#leastPts += 1;
     this.#givenPts = pts;
     if (pts > this.#maxPts) this.#maxPts = pts;
     return pts as Ticks;
@@ -194,7 +198,9 @@ export class Timeline {
     this.#phase.clear();
     const axisMs = this.#axis.msAt(arrivalMs);
     // Pictures from before the first one are not put into time that was given, nor before all time.
-    this.#leastPts = this.#maxPts + 1;
+    // What was whole ticks may be a little less, told in milliseconds.
+    const leftTicks = Math.floor((this.#axis.leftMs * this.clockRateHz) / 1000 + 0.01);
+    this.#leastPts = Math.max(this.#maxPts, leftTicks) + 1;
     const pts = Math.max(this.#leastPts, this.#toTicks(axisMs));
     this.#lastPts = this.#countAt(pts, pts, pts - this.#correct(pts));
     this.lastArrivalMs = arrivalMs;
@@ -232,6 +238,7 @@ export class Timeline {
       if (isJump) {
         this.discontinuity = true;
         this.jumps += 1;
+        this.#leastPts = this.#maxPts + 1;
       }
       this.#lastPts = pts;
       this.#backlogTicks = 0;
@@ -244,9 +251,12 @@ export class Timeline {
   }
 
   #isJump(step: number, elapsedTicks: number, isNewSource: boolean): boolean {
-    const beyondTicks = step - elapsedTicks;
+    // On the axis: at a rate that was found a step is many times what the camera counts, or a small part of that.
+    const givenTicks = this.#correct(this.#lastPts + step) - this.#correct(this.#lastPts);
+    const beyondTicks = givenTicks - elapsedTicks;
     if (isNewSource) return Math.abs(beyondTicks) > this.#toTicks(MAX_SOURCE_STEP_MS);
     if (step < -this.#toTicks(MAX_BACKWARD_MS)) return true;
+    if (givenTicks < -this.#toTicks(MAX_GIVEN_BACK_MS)) return true;
     return beyondTicks > this.#backlogTicks + this.#toTicks(MAX_FORWARD_MS);
   }
 
@@ -380,10 +390,14 @@ export class TimeAxis {
   /** The furthest that any frame of a track was given that is no more. */
   #leftMs: number;
 
-  /** `leftMs`: the furthest that any frame was given before. */
-  constructor(zeroMs: MonotonicMs, leftMs = 0) {
+  /** `leftMs`: the furthest that any frame was given before, if there was one. */
+  constructor(zeroMs: MonotonicMs, leftMs = Number.NEGATIVE_INFINITY) {
     this.#zeroMs = zeroMs;
     this.#leftMs = leftMs;
+  }
+
+  get leftMs(): number {
+    return this.#leftMs;
   }
 
   /** Adds a track; the first one, video, is the one that the axis goes along with. */

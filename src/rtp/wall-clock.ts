@@ -77,7 +77,8 @@ export class WallClock {
     this.#turnWindow(mediaMs, arrivalOffsetMs, hostOffsetMs);
     const errorMs = this.#targetMs() - this.#offsetMs;
     const offMs = Math.max(Math.abs(errorMs), Math.abs(this.#arrivalTargetMs - this.#offsetMs));
-    const isStep = this.#mayStep && offMs > STEP_MS;
+    // By the sender it may be where it belongs.
+    const isStep = this.#mayStep && offMs > STEP_MS && Math.abs(errorMs) >= LARGE_ERROR_MS;
     if (isStep) this.steps += 1;
     const limitMs = isStep ? Number.POSITIVE_INFINITY : passedMs * this.#slewFor(mediaMs, errorMs);
     this.#move(Math.max(-limitMs, Math.min(limitMs, errorMs)));

@@ -4,7 +4,7 @@ import type { MonotonicMs } from '../../src/base/clock.js';
 import { FramesIn, nothingPulled, type Pulled } from '../../src/relay/receive/frames-in.js';
 import { frameFlag } from '../../src/ring/frame-flag.js';
 import { RingReader } from '../../src/ring/reader.js';
-import { makeRing, nalOf, streamInfo, type TestRing } from '../support/ring.js';
+import { makeRing, nalOf, streamInfo, type TestRing, writeFrame } from '../support/ring.js';
 
 const FRAME_MS = 100;
 const FRAMES_A_GOP = 10;
@@ -66,3 +66,14 @@ for (const aheadMs of [-HOUR_MS, -8_000, 0, 8_000, HOUR_MS])
       'nothing of the past',
     );
   });
+
+test('what comes from another box goes on behind all that is here, also behind sound that lies ahead', () => {
+  const ring = makeRing();
+  const { writer } = ring;
+  writeFrame(writer, nalOf(1, 40), { dts: 9_000_000, arrivalMs: 100_000, flags: frameFlag.key });
+  writer.reach(103_000);
+  const reader = new RingReader(writer.ring, { start: 'next' });
+  send(ring, nothingPulled(), { ring: 7, aheadMs: 0, firstAgeMs: 0 }, { fromMs: 101_000, frames: 1 });
+  assert.ok(reader.next());
+  assert.ok(reader.ptsTicks > 103_000 * 90, `${reader.ptsTicks / 90}`);
+});

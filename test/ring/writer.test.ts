@@ -199,10 +199,7 @@ test('the furthest that a frame is shown is told, be it sound, over any number o
   picture(180_000);
   picture(90_000);
   assert.equal(lastFramesOf(writer.ring)?.furthestMs, 2_000);
-  const info = streamInfo(1);
-  const { clockRateHz } = info.audio!;
-  writer.setStreamInfo(info);
-  writer.writeAudio(nalOf(1, 50), 0, 50, stampOf({ ptsTicks: 2.5 * clockRateHz }));
+  writer.reach(2_500);
   picture(190_000);
   const { ring } = makeRing({}, writer.ring).writer;
   assert.deepEqual([lastFramesOf(ring)?.ptsTicks, lastFramesOf(ring)?.furthestMs], [190_000, 2_500]);

@@ -336,6 +336,24 @@ describe('changes of source and session', () => {
   });
 });
 
+test('pictures from before the first one after a jump, or of a ring that is taken over, get no time that was given', () => {
+  const leading = [0, -7_200, -10_800, -3_600, 3_600];
+  const { place } = video();
+  const before = Array.from({ length: 50 }, (_, nth) => place(nth * 3_600, ZERO_MS + nth * 40));
+  const jumped = leading.map((rtp, nth) => place(3e9 + rtp, ZERO_MS + 2_000 + nth));
+  const takenOver = Array.from({ length: 1_000 }, (_, nth) => {
+    const furthest = 450_000 + nth;
+    const axis = new TimeAxis(ms(0), (furthest * 1_000) / 90_000);
+    const track = axis.addTrack(VIDEO);
+    axis.restart(ms(1_000));
+    return [leading.map((rtp, at) => track.place(1e6 + rtp, ms(1_000 + at))), furthest] as const;
+  });
+  for (const [given, furthest] of [[jumped, Math.max(...before)] as const, ...takenOver]) {
+    assert.ok(Math.min(...given) > furthest, `${given} after ${furthest}`);
+    assert.equal(new Set(given).size, given.length, `each its own: ${given}`);
+  }
+});
+
 test('a session that begins with pictures from before its first one gives no time twice, and none before all time', () => {
   const { axis, place } = video();
   // Three frames of a group that is in display order 2, 0, 1, within a moment of the axis' beginning.

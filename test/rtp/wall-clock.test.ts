@@ -238,6 +238,19 @@ describe('media time to wall time', () => {
     assert.equal(clock.steps, 1);
   });
 
+  test('one that was set past its camera, which is believed still, lets wall time step once', () => {
+    const { clock, frame, report } = create();
+    for (let atMs = 0; atMs < 10 * MINUTE_MS; atMs += 40) {
+      const setByMs = atMs < 241_000 ? 0 : -18_000;
+      // A moment later media time is ten seconds ahead.
+      const runMs = atMs - 243_000;
+      const aheadMs = runMs < 0 ? 0 : runMs < 2_000 ? runMs * 5 : Math.max(0, 10_100 - runMs * 0.05);
+      if (atMs === 2_000) report(atMs, atMs - 9_000, atMs);
+      frame(atMs + aheadMs, atMs, setByMs);
+    }
+    assert.ok(clock.steps <= 1, `${clock.steps} steps`);
+  });
+
   test('one that was set alike with its camera, which says so before its next frame', () => {
     const { clock, frame, report } = create();
     for (let atMs = 0; atMs < 5 * MINUTE_MS; atMs += 40) {

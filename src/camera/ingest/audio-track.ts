@@ -45,6 +45,7 @@ export class AudioTrack implements AudioSink, FlacSink {
     stamp.wallMs = wall.wallMsAt(ptsTicks);
     stamp.arrivalMs = this.arrivalMs;
     this.#ring.writeAudio(source, start, end, stamp);
+    this.#ring.reach((ptsTicks * 1000) / this.info.clockRateHz);
     this.#blocks?.add(source, start, end, ptsTicks, discontinuity);
   }
 

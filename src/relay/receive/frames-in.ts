@@ -222,7 +222,9 @@ export class FramesIn {
     }
     this.#ring.breakOff();
     const passedMs = Math.max(1, this.nowMs - frame.ageMs - last.arrivalMs);
-    this.#pulled.offsetTicks = Math.round(last.ptsTicks + passedMs * TICKS_PER_MS - frame.dtsTicks);
+    // No time is given twice: sound may lie ahead of the picture.
+    const atTicks = Math.max(last.ptsTicks + passedMs * TICKS_PER_MS, (last.furthestMs + 1) * TICKS_PER_MS);
+    this.#pulled.offsetTicks = Math.round(atTicks - frame.dtsTicks);
   }
 
   #describe(): void {
@@ -259,5 +261,6 @@ export class FramesIn {
     this.#describe();
     this.#fill(frame, audio.clockRateHz);
     this.#ring.writeAudio(source, start, end, this.#stamp);
+    this.#ring.reach((this.#stamp.ptsTicks * 1000) / audio.clockRateHz);
   }
 }

@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MonotonicMs } from '../../../src/base/clock.js';
 import { collectGarbage } from '../../../src/base/collect-garbage.js';
+import { AudioTrack } from '../../../src/camera/ingest/audio-track.js';
 import { StreamTime } from '../../../src/camera/ingest/stream-time.js';
+import { g711Track, l16Track } from '../../../src/codec/audio-track.js';
+import { lastFramesOf } from '../../../src/ring/counters.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { makeRing, nalOf, streamInfo, writeFrame } from '../../support/ring.js';
 
 /** Sessions of one camera, each with sound of the rate given and a second of frames; which audio tracks are still kept. */
 const play = (ratesHz: readonly number[]) => {
@@ -62,5 +66,24 @@ test('a ring that is taken over goes on behind all that is in it, also behind so
     );
     assert.ok(Math.abs(soundMs - pictureMs) < 1);
     assert.ok(soundAheadMs > 300 || Math.abs(pictureMs - 10_300) < 1, 'time goes on by what passed');
+  }
+});
+
+test('sound that comes back with another rate, before any picture, is told as far as it is', () => {
+  const clock = new FakeClock();
+  const { writer: ring } = makeRing();
+  const time = new StreamTime(null, clock);
+  clock.advance(10 * 3_600_000);
+  ring.setStreamInfo({ ...streamInfo(1), audio: g711Track('pcmu', 8_000, 1) });
+  for (const info of [g711Track('pcmu', 8_000, 1), l16Track(44_100, 1)]) {
+    const track = time.audio(info.clockRateHz);
+    time.beginSession(track);
+    const audio = new AudioTrack(info, { clock, ring, time: track });
+    clock.advance(100);
+    audio.arrivalMs = clock.monotonicMs();
+    audio.frame(Buffer.alloc(160), 0, 160, 7);
+    writeFrame(ring, nalOf(1, 50), { dts: 90_000 });
+    const { furthestMs } = lastFramesOf(ring.ring)!;
+    assert.ok(Math.abs(furthestMs - clock.monotonicMs() + 1_000) < 1, `${furthestMs}`);
   }
 });
