@@ -166,9 +166,12 @@ test("what waits for those who don't read is bounded; who is gone holds nothing"
   const { to } = await startRelay(t, async () => ({ content: {}, bytes: new Uint8Array(16 << 20) }));
   const limits = { ...LIMITS, maxBytes: 16 << 20 };
   const asking = startAsking(t);
-  const stubborn = await Promise.all(Array.from({ length: 12 }, () => openLink(to.port)));
-  for (const socket of stubborn) socket.pause().write(textMessage('ask', { box: 'asker', question: {} }));
+  const stubborn: TLSSocket[] = [];
   await until('no more is taken', async () => {
+    // One after the other: of many at once most are refused, and what the others don't read lies in their sockets soon.
+    const socket = await openLink(to.port);
+    stubborn.push(socket);
+    socket.pause().write(textMessage('ask', { box: 'asker', question: {} }));
     const fault = await asking.ask(to, {}, limits).catch((thrown: AppError) => thrown);
     return fault instanceof AppError && fault.code === 'relay_busy';
   });
