@@ -109,6 +109,33 @@ test('a restore of 10,000 cameras comes whole to the other boxes, and quickly', 
   assert.equal(late.store.cameras.list().length, 10_000);
 });
 
+test("a change that another box tells needn't be read, however long it is", {
+  skip: withoutNats,
+}, async (t) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const one = await startBox(t, servers.url, withAdmin);
+  const other = await startBox(t, servers.url);
+  const stranger = await connect({ servers: servers.url });
+  t.after(() => stranger.close());
+  let looks = 0;
+  stranger.subscribe('$JS.API.DIRECT.GET.>', { callback: () => void looks++ });
+  const users = one.store.exportAll().users;
+  const looksNeeded: number[] = [];
+  // It is read where the box looks by itself just when it is written, before it is told.
+  for (let turn = 0; turn < 6 && !looksNeeded.some((count) => count <= 6); turn += 1) {
+    const cameras = Array.from({ length: 5_000 }, (_, index) => sampleCamera(`camera-${turn}-${index}`));
+    await stranger.flush();
+    const before = looks;
+    await insist(() =>
+      one.store.change(() => one.store.importAll({ cameras, tags: [], folders: [], users })),
+    );
+    await until('the other has it', () => other.store.cameras.find(`camera-${turn}-4999`) !== null);
+    await stranger.flush();
+    looksNeeded.push(looks - before);
+  }
+  assert.ok(Math.min(...looksNeeded) <= 6, `${looksNeeded} looks: to read it takes eleven`);
+});
+
 test('a server that is killed, frozen or led the settings stops no change for longer than an election', {
   skip: withoutNats,
 }, async (t) => {
