@@ -7,6 +7,8 @@ export type ClusterMark = {
   readonly count: number;
   /** Ids of the last ones, the newest last: whoever got no answer finds here whether theirs is one of them. */
   readonly changes: readonly string[];
+  /** How often boxes have put their copy back into a log that had lost something. */
+  readonly putBacks: number;
 };
 
 /** The key that it is kept under; no record is called so. */
@@ -25,9 +27,13 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 /** Null: it is none. */
 export const markOf = (value: unknown): ClusterMark | null => {
   if (typeof value !== 'object' || value === null) return null;
-  const { cluster, count, changes } = value as Partial<Record<keyof ClusterMark, unknown>>;
+  const { cluster, count, changes, putBacks } = value as Partial<Record<keyof ClusterMark, unknown>>;
   const isMark = isText(cluster) && typeof count === 'number' && Array.isArray(changes);
-  return isMark ? { cluster, count, changes: changes.filter(isText) } : null;
+  if (!isMark) return null;
+  return {
+    ...{ cluster, count, changes: changes.filter(isText) },
+    putBacks: typeof putBacks === 'number' ? putBacks : 0,
+  };
 };
 
 /** The mark after one more change; of a new cluster where there is none. */
@@ -35,11 +41,21 @@ export const nextMark = (mark: ClusterMark | null, changeId: string): ClusterMar
   cluster: mark?.cluster ?? newId(),
   count: (mark?.count ?? 0) + 1,
   changes: [...(mark?.changes ?? []), changeId].slice(-MAX_CHANGES),
+  putBacks: mark?.putBacks ?? 0,
 });
 
-const withoutUpkeep = ({ cluster, count, changes }: ClusterMark): ClusterMark => {
+/** Whether it is the mark of the very next change: what is told of another log, or of another life of it, has none. */
+export const isNext = (mark: ClusterMark, before: ClusterMark, changeId: string | null): boolean =>
+  mark.cluster === before.cluster &&
+  mark.putBacks === before.putBacks &&
+  mark.count === before.count + 1 &&
+  mark.changes.at(-1) === changeId &&
+  mark.changes.at(-2) === before.changes.at(-1);
+
+const withoutUpkeep = (mark: ClusterMark): ClusterMark => {
+  const { count, changes } = mark;
   const end = changes.findLastIndex((id) => !id.startsWith(UPKEEP)) + 1;
-  return { cluster, count: count - (changes.length - end), changes: changes.slice(0, end) };
+  return { ...mark, count: count - (changes.length - end), changes: changes.slice(0, end) };
 };
 
 /** As far as the later one remembers. */

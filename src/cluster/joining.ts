@@ -182,7 +182,9 @@ export class Joining {
     const isNobodys = (key: string): boolean => key !== MARK_KEY && !isMissing.has(key) && !isUnsure(key);
     const nobodys = sifted.foreignKeys.filter(isNobodys);
     const changeId = known === null ? newId() : newUpkeepId();
-    const mark = nextMark(known?.mark ?? before, changeId);
+    const next = nextMark(known?.mark ?? before, changeId);
+    // Who has read up to some number of it, of before, has to read all.
+    const mark = { ...next, putBacks: next.putBacks + 1 };
     const all = [...missing, ...nobodys.map((key) => ({ key, text: own.get(key) ?? null }))];
     const sequence = await changes.append([...all, markRecord(mark)], expected, changeId);
     copy.foreign.heal([...all.map(({ key }) => key), MARK_KEY]);

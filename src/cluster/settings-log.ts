@@ -22,6 +22,8 @@ export type SettingsLogDeps = {
 /** Those of a call; a leader that is lost is missing for 4 to 9 s, and nobody waits for that. */
 const CALL_MS = 1_000;
 const PAGE = 500;
+/** What is on its way at once holds up the servers' answers to pings, on a thin link: a connection without is given up. */
+const PAGE_BYTES = 65_536;
 /** Ten thousand cameras are a tenth of it, so the rest is somebody else's: who reads without a bound dies of that. */
 const MAX_ENTRIES = 100_000;
 /** Longer ones are no record's. */
@@ -122,7 +124,7 @@ export class SettingsLog {
         const { page, pending } = await this.#page(manager, from);
         all.push(...page);
         if (all.length + pending > MAX_ENTRIES) throw tooMany(all.length + pending);
-        if (page.length < PAGE) return all;
+        if (pending === 0) return all;
       }
     });
     // The last batch may not be there to its end; what came after a batch says that it is.
@@ -166,9 +168,9 @@ export class SettingsLog {
     });
   }
 
-  /** What another box told of a change behind that sequence, if it did: it needn't be read. */
+  /** What another box told of the change behind that sequence, if it did: it needn't be read. Whether the log has it, that tells. */
   toldAfter(sequence: number): LogEntry[] | null {
-    return this.#told.after(sequence);
+    return this.#deps.link.connection === null ? null : this.#told.after(sequence);
   }
 
   /** Other boxes, and this one, have written something: calls back soon after, if the message isn't lost. */
@@ -210,7 +212,9 @@ export class SettingsLog {
   ): Promise<{ readonly page: Read[]; readonly pending: number }> {
     const page: Read[] = [];
     let last: StoredMsg | null = null;
-    const messages = await manager.direct.getBatch(this.#stream, { seq: from, batch: PAGE });
+    const messages = await manager.direct.getBatch(this.#stream, {
+      ...{ seq: from, batch: PAGE, max_bytes: PAGE_BYTES },
+    });
     // The library waits for 5 s and, where the connection ends meanwhile, for ever.
     const late = setTimeout(() => messages.stop(new Error('the servers say nothing')), CALL_MS);
     try {

@@ -6,13 +6,13 @@ import type { Signal } from '../base/signal.js';
 import { Turns } from '../base/turns.js';
 import type { Rehearsal, SharedEffects, SharedRecords } from '../store/shared/shared-records.js';
 import { clusterError } from './cluster-error.js';
-import { MARK_KEY, markOf, newId, newUpkeepId, nextMark, relationOf } from './cluster-mark.js';
+import { isNext, MARK_KEY, markOf, newId, newUpkeepId, nextMark, relationOf } from './cluster-mark.js';
 import type { CopyMemory } from './copy-memory.js';
 import { type ChangeLog, doubt, Joining, markRecord } from './joining.js';
 import type { LogEntry } from './log-entry.js';
 import { SettingsCopy } from './settings-copy.js';
 import { StaleError } from './settings-log.js';
-import { sift } from './sift.js';
+import { markIn, sift } from './sift.js';
 
 export type SharedSettingsDeps = {
   readonly clock: Clock;
@@ -176,10 +176,23 @@ export class SharedSettings {
   async #catchUp(keptSessionIds: readonly string[] = []): Promise<void> {
     const { changes } = this.#deps;
     if (!this.isJoined) return this.#join();
-    const told = changes.toldAfter(this.#copy.sequence);
+    const told = await this.#confirmed();
     if (told !== null) await this.#takeOver(told, keptSessionIds);
     // What was told need not be all.
     if (this.isJoined) await this.#takeOver(await changes.readAfter(this.#copy.sequence), keptSessionIds);
+  }
+
+  /** What was told of the next change, if the log has that: what is said again of one that was put back has not. */
+  async #confirmed(): Promise<LogEntry[] | null> {
+    const { changes } = this.#deps;
+    const { sequence, mark: before } = this.#copy;
+    const told = changes.toldAfter(sequence);
+    const last = told?.at(-1);
+    const mark = told === null ? null : markIn(told);
+    if (last === undefined || last.changeId === null || mark === null || before === null) return null;
+    if (!isNext(mark, before, last.changeId)) return null;
+    const since = await changes.readAfter(last.sequence - 1);
+    return markIn(since)?.changes.includes(last.changeId) === true ? told : null;
   }
 
   async #takeOver(entries: readonly LogEntry[], keptSessionIds: readonly string[]): Promise<void> {
@@ -190,6 +203,8 @@ export class SharedSettings {
     const { mark, records, foreignKeys, isInDoubt } = sifted;
     const relation = mark === null || copy.mark === null ? null : relationOf(copy.mark, mark);
     if (mark !== null && relation !== 'same' && relation !== 'ahead') return this.#join();
+    const isOther = mark?.cluster !== copy.mark?.cluster || mark?.putBacks !== copy.mark?.putBacks;
+    if (mark !== null && copy.mark !== null && isOther) return this.#join();
     if (isInDoubt && !copy.foreign.isOld(MARK_KEY, this.#deps.clock.monotonicMs())) {
       copy.seeForeign([MARK_KEY], () => false);
       throw doubt();

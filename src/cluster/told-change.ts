@@ -102,19 +102,22 @@ export class ToldChange {
     return !isLast;
   }
 
-  /** What was written behind that sequence, if it was told, whole; it is told once. */
+  /** What was written behind that sequence, if it was told, whole. */
   after(sequence: number): LogEntry[] | null {
     const held = this.#held;
     if (held === null || held.expected > sequence) return null;
-    if (held.expected < sequence) this.#held = null;
-    if (held.expected < sequence || !held.isWhole) return null;
-    this.#held = null;
+    if (held.expected < sequence) {
+      this.#held = null;
+      return null;
+    }
+    if (!held.isWhole) return null;
     const { changeId } = held;
     try {
       const rows = held.parts.flatMap(rowsOf);
       return rows.map(([key, text], at) => ({ key, text, sequence: sequence + 1 + at, changeId }));
     } catch {
       // A box of another version says it in another way: it is read.
+      this.#held = null;
       return null;
     }
   }
@@ -133,5 +136,13 @@ export class ToldChange {
   }
 }
 
-const rowsOf = (body: Buffer): Row[] =>
-  JSON.parse(inflateRawSync(body, { maxOutputLength: MAX_INFLATED_BYTES }).toString('utf8')) as Row[];
+const isRow = (row: unknown): row is Row =>
+  Array.isArray(row) && typeof row[0] === 'string' && (row[1] === null || typeof row[1] === 'string');
+
+const rowsOf = (body: Buffer): Row[] => {
+  const rows: unknown = JSON.parse(
+    inflateRawSync(body, { maxOutputLength: MAX_INFLATED_BYTES }).toString('utf8'),
+  );
+  if (!Array.isArray(rows) || !rows.every(isRow)) throw new Error('these are no rows');
+  return rows;
+};

@@ -303,3 +303,85 @@ test('a change finds out that the log is another one, and does not try it over a
   await other.settings.follow();
   assert.deepEqual(idsOf(other.store), ['a', 'b']);
 });
+
+test('what is said again of a cluster that was before is not taken over', async (t) => {
+  const log = new ModelLog();
+  const old = box(t, log);
+  old.store.users.create(admin);
+  await old.settings.follow();
+  const change = (work: () => void) => old.settings.change(work);
+  for (let nth = 0; nth < 40; nth += 1) await change(() => void old.store.tags.create(tag(`old-${nth}`)));
+  await change(() => void old.store.users.create({ ...admin, username: 'mallory' }));
+  await change(() => void old.store.users.remove('mallory'));
+  old.store.close();
+  const reached = log.lastSequence;
+  Object.assign(log, { entries: [], lastSequence: 0, created: 'second' });
+  // Its number is that of each change of before in turn.
+  const [one, other] = [box(t, log), box(t, log)];
+  one.store.users.create(admin);
+  // One change of many records: its number is high, and few changes were made.
+  for (let nth = 0; nth < 74; nth += 1) one.store.tags.create(tag(nth === 0 ? 'new' : `new-${nth}`));
+  await one.settings.follow();
+  await other.settings.follow();
+  let names = 0;
+  while (log.lastSequence < reached) {
+    await one.settings.change(() => void one.store.tags.update('new', { name: `name ${names++}` }));
+    for (let nth = 0; nth < 43; nth += 1) {
+      log.sayAgain(nth);
+      for (const { settings } of [one, other]) await settings.follow();
+    }
+  }
+  for (const { store, settings } of [one, other]) {
+    await settings.check();
+    assert.deepEqual(store.users.list(), [{ ...store.users.list()[0], username: 'root' }]);
+    assert.equal(store.tags.list().length, 74);
+  }
+});
+
+test('a box that was behind has all of what another one put back, wherever it had read to', async (t) => {
+  const log = new ModelLog();
+  const [one, other] = [box(t, log), box(t, log)];
+  one.store.users.create(admin);
+  await one.settings.follow();
+  const before = log.snapshot();
+  const change = (work: () => void) => one.settings.change(work);
+  await change(() => void one.store.tags.create(tag('a', 'old')));
+  await other.settings.follow();
+  log.isHeard = () => false;
+  await change(() => void one.store.tags.update('a', { name: 'new' }));
+  for (const id of ['b', 'c', 'd']) await change(() => void one.store.tags.create(tag(id)));
+  log.restore(before);
+  // Of what is put back some has numbers up to which the other one has read.
+  await one.settings.check();
+  await other.settings.follow();
+  for (const { settings } of [one, other]) await settings.check();
+  assert.deepEqual(other.store.exportAll(), one.store.exportAll());
+  assert.deepEqual(
+    one.store.tags.list().map(({ name }) => name),
+    ['new', 'b', 'c', 'd'],
+  );
+});
+
+test('a change that the log was put back from does not return by being said again', async (t) => {
+  const log = new ModelLog();
+  const [one, other] = [box(t, log), box(t, log)];
+  one.store.users.create(admin);
+  await one.settings.follow();
+  await other.settings.follow();
+  const before = log.snapshot();
+  await one.settings.change(() => void one.store.users.create({ ...admin, username: 'mallory' }));
+  one.store.close();
+  log.restore(before);
+  for (let turn = 0; turn < 3; turn += 1) {
+    log.sayAgain(log.toldCount - 1);
+    await other.settings.follow();
+    await other.settings.check();
+  }
+  const late = box(t, log);
+  await late.settings.follow();
+  for (const { store } of [other, late])
+    assert.deepEqual(
+      store.users.list().map(({ username }) => username),
+      ['root'],
+    );
+});

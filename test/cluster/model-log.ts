@@ -30,6 +30,8 @@ export class ModelLog {
   /** Whether a box hears the next message in which another one tells of a change. */
   isHeard = (): boolean => true;
   readonly #boxes: ToldChange[] = [];
+  /** All that boxes told of their changes. */
+  readonly #told: Buffer[] = [];
 
   append(records: readonly LogRecord[], expected: number, changeId: string | null): number {
     this.appendCount += 1;
@@ -57,8 +59,19 @@ export class ModelLog {
   }
 
   #tell(change: WrittenChange): void {
-    for (const message of toldParts(sealed, change, 1_000))
+    for (const message of toldParts(sealed, change, 1_000)) {
+      this.#told.push(message);
       for (const box of this.#boxes) if (this.isHeard()) box.take(message);
+    }
+  }
+
+  /** What somebody does who has heard everything, and has no key: says one of it again. */
+  sayAgain(nth: number): void {
+    for (const box of this.#boxes) box.take(this.#told[nth]!);
+  }
+
+  get toldCount(): number {
+    return this.#told.length;
   }
 
   #put(entry: LogEntry): void {
