@@ -143,6 +143,9 @@ export class SettingsLog {
    */
   async append(records: readonly LogRecord[], expected: number, changeId: string): Promise<number> {
     return this.#asked('written', async ({ connection }) => {
+      const maxBytes = connection.info?.max_payload ?? 0;
+      // Before it is written: who looks in between reads all of it.
+      const told = toldParts(this.#deps.sealed, { expected, changeId, records }, maxBytes);
       let sequence = 0;
       for (const [index, { key, text }] of records.entries()) {
         const isLast = index === records.length - 1;
@@ -161,9 +164,7 @@ export class SettingsLog {
           sequence = await this.#request(connection, subject, payload, head, isLast ? records.length : null);
         else connection.publish(subject, payload, { headers: head });
       }
-      const change = { expected, changeId, records };
-      const maxBytes = connection.info?.max_payload ?? 0;
-      for (const part of toldParts(this.#deps.sealed, change, maxBytes)) connection.publish(this.#news, part);
+      for (const part of told) connection.publish(this.#news, part);
       return sequence;
     });
   }
