@@ -91,6 +91,10 @@ export class Timeline {
   #maxPts = -1;
   /** Before which none is given since its time began anew. */
   #leastPts = 0;
+  #wasJump = false;
+  /** How far the count is behind its furthest, and by how much that went beyond the one before: B-frames lie in between. */
+  #behindTicks = 0;
+  #leadTicks = 0;
   #backlogTicks = 0;
   #equalRun = 0;
 
@@ -115,7 +119,7 @@ export class Timeline {
     if (this.#isOrdered || this.discontinuity) pts = Math.max(pts, this.#maxPts + 1);
     // Corrections that turn far from here never take back time.
     else if (!isBack || heldMs !== 0) pts = Math.max(pts, this.#givenPts + 1);
-    else pts = Math.max(pts, this.#leastPts);
+    else pts = Math.max(pts, this.#leastPts, this.#givenPts - this.#toTicks(MAX_GIVEN_BACK_MS));
     if (pts === this.#givenPts) pts += 1;
     // Of several that are held there each gets its own.
     if (pts === this.#leastPts) this.#leastPts += 1;
@@ -189,6 +193,9 @@ export class Timeline {
   #anchor(arrivalMs: MonotonicMs): void {
     this.#equalRun = 0;
     this.#backlogTicks = 0;
+    this.#wasJump = false;
+    this.#behindTicks = 0;
+    this.#leadTicks = 0;
     this.breaks += 1;
     this.#drift.restart();
     this.#heldRate.restart();
@@ -210,7 +217,10 @@ export class Timeline {
     const step = (rtpTimestamp - this.#lastRtp) | 0;
     const elapsedTicks = Math.max(0, this.#toTicks(arrivalMs - this.lastArrivalMs));
     this.lastArrivalMs = arrivalMs;
-    const isJump = this.#isJump(step, elapsedTicks, isNewSource);
+    const isJump = this.#isJumpAtSomeRate(step, elapsedTicks, isNewSource);
+    this.#follow(step, isJump);
+    // What was just found is none, where that is how it ends.
+    if (isJump && this.#drift.isSuspecting) this.#setSpeed(1 + this.#before.rate);
     if (isJump || isNewSource) {
       this.breaks += 1;
       this.#drift.interrupt();
@@ -250,13 +260,32 @@ export class Timeline {
     this.#backlogTicks = Math.max(0, Math.min(backlogTicks, this.#toTicks(MAX_BACKLOG_MS)));
   }
 
+  #isJumpAtSomeRate(step: number, elapsedTicks: number, isNewSource: boolean): boolean {
+    const isJump = this.#isJump(step, elapsedTicks, isNewSource);
+    if (!isJump || !this.#wasJump || this.#rate.rate === 0) return isJump;
+    // A rate by which one frame after the other has jumped is none.
+    this.#setSpeed(1);
+    return this.#isJump(step, elapsedTicks, isNewSource);
+  }
+
+  #follow(step: number, isJump: boolean): void {
+    this.#wasJump = isJump;
+    this.#behindTicks = isJump ? 0 : this.#behindTicks - step;
+    if (isJump) this.#leadTicks = 0;
+    if (this.#behindTicks >= 0) return;
+    this.#leadTicks = -this.#behindTicks;
+    this.#behindTicks = 0;
+  }
+
   #isJump(step: number, elapsedTicks: number, isNewSource: boolean): boolean {
     // On the axis: at a rate that was found a step is many times what the camera counts, or a small part of that.
     const givenTicks = this.#correct(this.#lastPts + step) - this.#correct(this.#lastPts);
     const beyondTicks = givenTicks - elapsedTicks;
     if (isNewSource) return Math.abs(beyondTicks) > this.#toTicks(MAX_SOURCE_STEP_MS);
     if (step < -this.#toTicks(MAX_BACKWARD_MS)) return true;
-    if (givenTicks < -this.#toTicks(MAX_GIVEN_BACK_MS)) return true;
+    // B-frames lie behind the picture before theirs: that is where they belong, or as near to it as they may be.
+    const isBehindLead = this.#behindTicks - step >= this.#leadTicks;
+    if (isBehindLead && givenTicks < -this.#toTicks(MAX_GIVEN_BACK_MS)) return true;
     return beyondTicks > this.#backlogTicks + this.#toTicks(MAX_FORWARD_MS);
   }
 

@@ -88,57 +88,6 @@ const congestion =
     return Math.max(0, heldMs - (madeMs - fromMs - forMs) * (1 - 1 / speed));
   };
 
-describe('a clock of which a grossly wrong rate was found', () => {
-  /** How far the picture is ahead of its arrival, and which of its frames are flagged, from 40 minutes on. */
-  const watch = (fps: number, stampMs: (atMs: number, index: number) => number) => {
-    const track = new TimeAxis(0 as MonotonicMs).addTrack({ clockRateHz: 90_000, isOrdered: false });
-    let [most, least, flags] = [0, 0, 0];
-    for (let index = 0; (index * 1_000) / fps < 60 * MINUTE_MS; index += 1) {
-      const atMs = (index * 1_000) / fps;
-      const stamp = stampMs(atMs, index);
-      if (Number.isNaN(stamp)) continue;
-      const aheadMs = track.place(Math.round(stamp * 90) >>> 0, atMs as MonotonicMs) / 90 - atMs;
-      if (atMs < 40 * MINUTE_MS) continue;
-      [most, least] = [Math.max(most, aheadMs), Math.min(least, aheadMs)];
-      if (track.discontinuity) flags += 1;
-    }
-    return { most, least, flags };
-  };
-
-  for (const fps of [1, 2, 5, 8])
-    for (const nudgeMs of [-1_900, -500, 2_900, 5_000, 9_900])
-      test(`${fps} pictures a second, stamped as 25, by a clock that is nudged by ${nudgeMs} ms`, () => {
-        const { most, least, flags } = watch(
-          fps,
-          (atMs, index) => index * 40 + (atMs < 45 * MINUTE_MS ? 0 : nudgeMs),
-        );
-        assert.ok(most < 11_000 && least > -3_500, `${least} to ${most} ms ahead`);
-        assert.ok(flags <= 1);
-      });
-
-  for (const [name, fps, stampMs] of [
-    ['counts milliseconds', 25, (atMs) => atMs / 90],
-    ['counts pictures', 25, (_, index) => index / 90],
-    ['counts pictures, one a second', 1, (_, index) => index / 90],
-    ['is 40 times too slow', 25, (atMs) => atMs / 40],
-  ] as [string, number, (atMs: number, index: number) => number][])
-    test(`that ${name}: it is where it comes`, () => {
-      const { most, least, flags } = watch(fps, stampMs);
-      assert.ok(most < 100 && least > -100, `${least} to ${most} ms ahead`);
-      assert.equal(flags, 0);
-    });
-
-  for (const [speed, lostMs] of [
-    [5, 3_000],
-    [8, 1_500],
-    [25, 600],
-  ] as const)
-    test(`${speed} times too fast: what is lost for ${lostMs} ms now and then is no jump`, () => {
-      const { flags } = watch(25, (atMs) => (atMs % MINUTE_MS < lostMs ? Number.NaN : atMs * speed));
-      assert.equal(flags, 0);
-    });
-});
-
 describe('a camera that counts its pictures, fewer at night', () => {
   for (const nightFps of [1, 2, 4, 5.5, 6, 7, 8, 10, 12, 12.5, 15, 20]) {
     test(`${nightFps} at night: evening and morning are found, and sound stays where it is`, () => {
