@@ -22,6 +22,7 @@ import { markIn, type Sifted, sift } from './sift.js';
 export type ChangeLog = {
   state(): Promise<LogState>;
   readAfter(sequence: number): Promise<LogEntry[]>;
+  entryFrom(sequence: number): Promise<LogEntry | null>;
   toldAfter(sequence: number): LogEntry[] | null;
   append(records: readonly LogRecord[], expected: number, changeId: string): Promise<number>;
 };

@@ -120,8 +120,16 @@ export class SettingsLog {
   async readAfter(sequence: number): Promise<LogEntry[]> {
     const read = await this.#asked('read', async ({ manager }) => {
       const all: Read[] = [];
+      let awaited = 0;
       for (let from = sequence + 1; ; from = all.at(-1)!.sequence + 1) {
-        const { page, pending } = await this.#page(manager, from);
+        const { page, pending } = await this.#page(manager, from, PAGE);
+        // Each page may be another server's. Nothing is deleted, and a key has one message: behind a number there are never fewer.
+        if (page.length + pending < awaited)
+          throw clusterError(
+            'cluster_unavailable',
+            "a server that was asked hasn't all of it yet: try again",
+          );
+        awaited = pending;
         all.push(...page);
         if (all.length + pending > MAX_ENTRIES) throw tooMany(all.length + pending);
         if (pending === 0) return all;
@@ -135,6 +143,14 @@ export class SettingsLog {
     if (sequence === 0 && end < read.length)
       throw clusterError('cluster_unavailable', 'a change is being written: try again');
     return read.slice(0, end);
+  }
+
+  /** What stands at that number, or next after it. Throws `cluster_unavailable`. */
+  async entryFrom(sequence: number): Promise<LogEntry | null> {
+    return this.#asked(
+      'read',
+      async ({ manager }) => (await this.#page(manager, sequence, 1)).page[0] ?? null,
+    );
   }
 
   /**
@@ -210,11 +226,12 @@ export class SettingsLog {
   async #page(
     manager: JetStreamManager,
     from: number,
+    count: number,
   ): Promise<{ readonly page: Read[]; readonly pending: number }> {
     const page: Read[] = [];
     let last: StoredMsg | null = null;
     const messages = await manager.direct.getBatch(this.#stream, {
-      ...{ seq: from, batch: PAGE, max_bytes: PAGE_BYTES },
+      ...{ seq: from, batch: count, max_bytes: PAGE_BYTES },
     });
     // The library waits for 5 s and, where the connection ends meanwhile, for ever.
     const late = setTimeout(() => messages.stop(new Error('the servers say nothing')), CALL_MS);

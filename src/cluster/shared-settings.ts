@@ -168,7 +168,7 @@ export class SharedSettings {
     if (created !== this.#created || lastSequence < sequence) this.#created = null;
     if (!this.isJoined || sequence === 0) return;
     // Servers that lost the end of the log may have given the same numbers to others.
-    const [there] = await changes.readAfter(sequence - 1);
+    const there = await changes.entryFrom(sequence);
     if (there?.sequence !== sequence || there.key !== MARK_KEY || there.text === null) return;
     if (markOf(JSON.parse(there.text))?.changes.at(-1) !== mark?.changes.at(-1)) this.#created = null;
   }
@@ -191,8 +191,9 @@ export class SharedSettings {
     const mark = told === null ? null : markIn(told);
     if (last === undefined || last.changeId === null || mark === null || before === null) return null;
     if (!isNext(mark, before, last.changeId)) return null;
-    const since = await changes.readAfter(last.sequence - 1);
-    return markIn(since)?.changes.includes(last.changeId) === true ? told : null;
+    const there = markIn(await changes.readAfter(last.sequence - 1));
+    const isSameLife = there?.cluster === mark.cluster && there.putBacks === mark.putBacks;
+    return isSameLife && there.changes.includes(last.changeId) ? told : null;
   }
 
   async #takeOver(entries: readonly LogEntry[], keptSessionIds: readonly string[]): Promise<void> {

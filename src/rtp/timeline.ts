@@ -261,25 +261,26 @@ export class Timeline {
   }
 
   #isJumpAtSomeRate(step: number, elapsedTicks: number, isNewSource: boolean): boolean {
-    const isJump = this.#isJump(step, elapsedTicks, isNewSource);
+    // On the axis: at a rate that was found a step is many times what the camera counts, or a small part of that.
+    const givenTicks = this.#correct(this.#lastPts + step) - this.#correct(this.#lastPts);
+    const isJump = this.#isJump(step, givenTicks, elapsedTicks, isNewSource);
     if (!isJump || !this.#wasJump || this.#rate.rate === 0) return isJump;
-    // A rate by which one frame after the other has jumped is none.
+    // A rate by which one frame after the other has jumped is none; what is a jump without it, too, says nothing of it.
+    if (this.#isJump(step, step, elapsedTicks, isNewSource)) return true;
     this.#setSpeed(1);
-    return this.#isJump(step, elapsedTicks, isNewSource);
+    return false;
   }
 
   #follow(step: number, isJump: boolean): void {
-    this.#wasJump = isJump;
+    // The same timestamp again says nothing of a rate.
+    if (isJump || step !== 0) this.#wasJump = isJump;
     this.#behindTicks = isJump ? 0 : this.#behindTicks - step;
-    if (isJump) this.#leadTicks = 0;
     if (this.#behindTicks >= 0) return;
     this.#leadTicks = -this.#behindTicks;
     this.#behindTicks = 0;
   }
 
-  #isJump(step: number, elapsedTicks: number, isNewSource: boolean): boolean {
-    // On the axis: at a rate that was found a step is many times what the camera counts, or a small part of that.
-    const givenTicks = this.#correct(this.#lastPts + step) - this.#correct(this.#lastPts);
+  #isJump(step: number, givenTicks: number, elapsedTicks: number, isNewSource: boolean): boolean {
     const beyondTicks = givenTicks - elapsedTicks;
     if (isNewSource) return Math.abs(beyondTicks) > this.#toTicks(MAX_SOURCE_STEP_MS);
     if (step < -this.#toTicks(MAX_BACKWARD_MS)) return true;

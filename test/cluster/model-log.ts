@@ -91,6 +91,10 @@ export class ModelLog {
         if (isAway) throw away();
         return { created: this.created, lastSequence: this.lastSequence };
       },
+      entryFrom: async (sequence) => {
+        if (isAway) throw away();
+        return this.entries.find((entry) => entry.sequence >= sequence) ?? null;
+      },
       toldAfter: (sequence) => told.after(sequence),
       readAfter: async (sequence) => {
         if (isAway) throw away();

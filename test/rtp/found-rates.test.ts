@@ -60,11 +60,12 @@ describe('a rate that no longer is one', () => {
   /** What each picture is stamped as, and when it comes. */
   type Stamp = readonly [atMs: number, stampMs: number];
 
-  const watch = (pictures: Iterable<Stamp>) => {
+  const watch = (pictures: Iterable<Stamp>, fromMs = 0) => {
     const track = new TimeAxis(0 as MonotonicMs).addTrack({ clockRateHz: 90_000, isOrdered: false });
     const seen = { most: 0, least: 0, flags: 0, lastMs: 0 };
     for (const [atMs, stampMs] of pictures) {
       seen.lastMs = track.place(Math.round(stampMs * 90) >>> 0, atMs as MonotonicMs) / 90 - atMs;
+      if (atMs < fromMs) continue;
       [seen.most, seen.least] = [Math.max(seen.most, seen.lastMs), Math.min(seen.least, seen.lastMs)];
       if (track.discontinuity) seen.flags += 1;
     }
@@ -130,6 +131,29 @@ describe('a rate that no longer is one', () => {
       const { flags, most, lastMs, text } = watch(inParts(...parts));
       assert.ok(flags <= 2 && most < 5_000 && Math.abs(lastMs) < 1_000, text);
     });
+
+  test('each picture as two frames of one timestamp, one a second as 25, then as it is: no jump after the other', () => {
+    const pictures = [...inParts([120, 25, 40], [600, 1, 40], [600, 1, 1_000])];
+    const halves = pictures.flatMap(([atMs, stampMs]): Stamp[] => [
+      [atMs, stampMs],
+      [atMs + 5, stampMs],
+    ]);
+    const { flags, lastMs, text } = watch(halves);
+    assert.ok(flags <= 2 && Math.abs(lastMs) < 1_000, text);
+  });
+
+  test('one wild timestamp now and then takes no rate away that is right', () => {
+    for (const [fps, stampMs] of [
+      [8, 40],
+      [25, 1_000],
+    ] as const) {
+      const pictures = [...inParts([3_600, fps, stampMs])].map(
+        ([atMs, ms], at): Stamp => [atMs, at > 1_800 * fps && at % (300 * fps) === 0 ? ms + 3_600_000 : ms],
+      );
+      const { most, least, flags, text } = watch(pictures, 1_800_000);
+      assert.ok(flags <= 10 && most < 1_000 && least > -1_000, text);
+    }
+  });
 
   test('a clock that crept, and leaps to where it would be: time is where it comes', () => {
     const pictures = [...inParts([120, 25, 40], [6, 25, 1], [600, 25, 40])].map(
