@@ -3,6 +3,8 @@ import type { Buckets } from './lane.js';
 
 /** A mark is seen, however short it was. */
 const MARK_PX = 3;
+/** Sums of fractions: what is this near touches. */
+const NEARLY_PX = 1e-3;
 
 /**
  * What there was of something, from left to right: of buckets that share a pixel the largest counts. It runs over
@@ -44,7 +46,7 @@ export const eachMark = (
   };
   eachBar(all, view, widthPx, (_value, x, width) => {
     const endPx = x + Math.max(width, MARK_PX);
-    if (x >= fromPx && x <= toPx) toPx = Math.max(toPx, endPx);
+    if (x >= fromPx && x <= toPx + NEARLY_PX) toPx = Math.max(toPx, endPx);
     else {
       flush();
       [fromPx, toPx] = [x, endPx];
