@@ -7,11 +7,15 @@ import { Cluster, type ClusterOptions } from '../../src/cluster/cluster.js';
 import type { SharedEffects } from '../../src/store/shared/shared-records.js';
 import { Store } from '../../src/store/store.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { until } from '../support/until.js';
 
 export const SECRET = 'a secret that all boxes of the cluster have';
 export const STREAM = 'KV_framering-test-settings';
 /** Of what is kept there, before its name. */
 export const PREFIX = '$KV.framering-test-settings.';
+
+export const admin = { username: 'root', password_hash: 'h', role: 'admin' } as const;
+export const withAdmin = (store: Store): void => void store.users.create(admin);
 
 export type Box = {
   readonly store: Store;
@@ -67,4 +71,19 @@ export const startBox = async (
       return startBox(t, nextUrl, () => {}, options, folder);
     },
   };
+};
+
+/** Asks for a change again where it was refused because too much was going on, as whoever makes it would. */
+export const insist = async (change: () => Promise<unknown>): Promise<void> => {
+  await until('it is made', () =>
+    change().then(
+      () => true,
+      (fault: { code: string }) => {
+        // It was made, and the answer was lost.
+        if (['exists', 'not_found'].includes(fault.code)) return true;
+        if (fault.code !== 'cluster_unavailable') throw fault;
+        return false;
+      },
+    ),
+  );
 };

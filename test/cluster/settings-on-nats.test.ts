@@ -10,26 +10,9 @@ import { makeCertificate } from '../support/mosquitto.js';
 import { NatsServers, withoutNats } from '../support/nats-servers.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
-import { PREFIX, STREAM, startBox } from './boxes.js';
+import { admin, insist, PREFIX, STREAM, startBox, withAdmin } from './boxes.js';
 
-const admin = { username: 'root', password_hash: 'h', role: 'admin' } as const;
-const withAdmin = (store: Store): void => void store.users.create(admin);
 const tag = (id: string) => ({ id, name: id, color: '#000000' });
-
-/** Asks for a change again where it was refused because too much was going on, as whoever makes it would. */
-const insist = async (change: () => Promise<unknown>): Promise<void> => {
-  await until('it is made', () =>
-    change().then(
-      () => true,
-      (fault: { code: string }) => {
-        // It was made, and the answer was lost.
-        if (['exists', 'not_found'].includes(fault.code)) return true;
-        if (fault.code !== 'cluster_unavailable') throw fault;
-        return false;
-      },
-    ),
-  );
-};
 
 const idsOf = (store: Store): string[] => store.tags.list().map(({ id }) => id);
 
@@ -83,76 +66,6 @@ test('boxes that change things at the same time are one after the other: none of
   assert.deepEqual(removed.map(({ status }) => status).toSorted(), ['fulfilled', 'rejected']);
   for (const { store } of boxes)
     await until('all is there', () => store.tags.list().length === 60 && store.users.list().length === 1);
-});
-
-test('a restore of 10,000 cameras comes whole to the other boxes, and quickly', {
-  skip: withoutNats,
-}, async (t) => {
-  const servers = await NatsServers.start(t);
-  const one = await startBox(t, servers.url, withAdmin);
-  const other = await startBox(t, servers.url);
-  const cameras = Array.from({ length: 10_000 }, (_, index) => sampleCamera(`camera-${index}`));
-  const users = one.store.exportAll().users;
-  await insist(() => one.store.change(() => one.store.importAll({ cameras, tags: [], folders: [], users })));
-  const counts = new Set<number>();
-  await until('the other has all', () => {
-    const { length } = other.store.cameras.list();
-    counts.add(length);
-    return length === 10_000;
-  });
-  assert.deepEqual(
-    [...counts].filter((count) => count !== 0 && count !== 10_000),
-    [],
-    'all at once',
-  );
-  const late = await startBox(t, servers.url);
-  assert.equal(late.store.cameras.list().length, 10_000);
-});
-
-test("a change that another box tells needn't be read, however long it is", {
-  skip: withoutNats,
-}, async (t) => {
-  const servers = await NatsServers.start(t, { count: 1 });
-  const one = await startBox(t, servers.url, withAdmin);
-  const stranger = await connect({ servers: servers.url });
-  t.after(() => stranger.close());
-  let looks = 0;
-  stranger.subscribe('$JS.API.DIRECT.GET.>', { callback: () => void looks++ });
-  const users = one.store.exportAll().users;
-  const fill = (turn: number) => {
-    const cameras = Array.from({ length: 3_000 }, (_, index) => ({
-      ...sampleCamera(`camera-${index}`),
-      comment: `turn ${turn}`,
-    }));
-    return insist(() =>
-      one.store.change(() => one.store.importAll({ cameras, tags: [], folders: [], users })),
-    );
-  };
-  const looksDuring = async (work: () => Promise<unknown>): Promise<number> => {
-    await stranger.flush();
-    const before = looks;
-    await work();
-    await stranger.flush();
-    return looks - before;
-  };
-  await fill(0);
-  let other = one;
-  const toRead = await looksDuring(async () => {
-    other = await startBox(t, servers.url);
-  });
-  const told: number[] = [];
-  // It is read where the box looks by itself just when it is written, before it is told.
-  for (let turn = 1; turn <= 6 && !told.some((count) => count < toRead / 2); turn += 1)
-    told.push(
-      await looksDuring(async () => {
-        await fill(turn);
-        await until(
-          'the other has it',
-          () => other.store.cameras.find('camera-2999')?.comment === `turn ${turn}`,
-        );
-      }),
-    );
-  assert.ok(Math.min(...told) < toRead / 2, `${told} looks: to read as many cameras takes ${toRead}`);
 });
 
 test('a server that is killed, frozen or led the settings stops no change for longer than an election', {
