@@ -71,11 +71,8 @@ export class CatchUp {
 
   #toNextFrame(): boolean {
     const reader = this.#reader;
-    while (reader.next()) {
-      // The newest keyframe may be one that the viewer got before it fell behind.
-      if (reader.isVideo && this.#viewer.wants(reader.videoIndex)) return true;
-      if (reader.isVideo) break;
-    }
+    // Of a GOP that it had begun before it fell behind it gets the rest.
+    while (reader.next()) if (reader.isVideo && this.#viewer.wants(reader.videoIndex)) return true;
     this.#end(this.#hasSent ? 'live' : 'nothing');
     return false;
   }
