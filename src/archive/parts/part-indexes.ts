@@ -44,6 +44,8 @@ export class PartIndexes {
 
   /** All whole parts; of an open file that has grown, the new ones alone are read. The table is not the caller's. */
   async partsOf(recording: Recording, source: RecordingSource): Promise<RecordedParts> {
+    // It was made just now, and its recorder has written nothing whole yet: not even what describes it.
+    if (source.isOpen && source.stamp.sizeBytes === 0) return new RecordedParts();
     let entry = this.#entryFor(source);
     // Another request may be at it, for what the file was then.
     while (entry.update !== null) {

@@ -200,6 +200,22 @@ test('a range that reaches past an open file grows; one that ends before is whol
   assert.equal(parse(await get(7_000)).segments.length, 7);
 });
 
+test('a file of which nothing is whole yet hides nothing that was recorded before it', async (t) => {
+  const { playback, putClosed, putOpen, time } = makeArchive(t);
+  time.nowMs = START_MS + 5_000;
+  putClosed(film({ video: fixtures.h264High() }));
+  const fileName = putOpen(film({ video: fixtures.h264High(), startMs: START_MS + 4_000 }), 0);
+  const range = { fromMs: START_MS, toMs: START_MS + 60_000, session: null };
+  const playlist = parse(textOf(await playback.rangePlaylist(CAMERA_ID, range)));
+  assert.equal(playlist.segments.length, 4);
+  assert.equal(playlist.playlistType, 'EVENT');
+  const clip = await playback.clip(CAMERA_ID, { fromMs: range.fromMs, toMs: range.toMs });
+  clip.close();
+  await assert.rejects(playback.archivePlaylist(CAMERA_ID, oneFile(fileName)), {
+    code: 'recording_not_ready',
+  });
+});
+
 /** An hour of GOPs of a second, and what is added to it. */
 const hourOfParts = (hour: number, count = 3600): RecordedParts => {
   const parts = new RecordedParts();
