@@ -133,6 +133,20 @@ test('without WebCodecs play begins when the recording is loaded, and goes on in
   assert.ok(later.shownMs !== null && ends.length > 1);
 });
 
+test('without WebCodecs a moment that was recorded is shown, also where the service found nothing at first', async () => {
+  const page = await visit();
+  await page.page.addInitScript(WITHOUT_WEBCODECS);
+  let asked = 0;
+  await page.page.route(RANGE, async (route) => {
+    asked += 1;
+    if (asked > 1) await route.continue();
+    else await route.fulfill({ status: 404, contentType: 'application/json', body: '{}' });
+  });
+  await goTo(page, beganMs + 2_000);
+  await untilFacts(page, 'a picture', ({ phase, shownMs }) => phase === 'paused' && shownMs !== null);
+  assert.ok(asked > 1);
+});
+
 test('without WebCodecs who drags through time sees the keyframe of each moment, and then the moment itself', async () => {
   const page = await visit();
   await page.page.addInitScript(WITHOUT_WEBCODECS);

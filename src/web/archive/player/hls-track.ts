@@ -4,7 +4,7 @@ import { serviceNowMs } from '../../data/service-clock.js';
 import { accessToken } from '../../data/session.js';
 import { monotonicMs } from '../../player/monotonic.js';
 import { Backoff } from '../../socket/backoff.js';
-import { EMPTY_LANE, type Lane, recordedFrom } from '../tape/lane.js';
+import { EMPTY_LANE, type Lane, recordedFrom, stateAt } from '../tape/lane.js';
 
 const BEFORE_MS = 30_000;
 const AFTER_MS = 3_600_000;
@@ -78,10 +78,12 @@ export class HlsTrack {
     this.video.pause();
   }
 
-  /** Now and then: goes on where what was loaded ends, and tries again what failed. */
+  /** Now and then: goes on where what was loaded ends, and tries again what failed, or ought to be there. */
   look(): void {
     if (monotonicMs() < this.#againAtMs) return;
-    if (this.#state === 'failed') void this.#load(this.#wantedMs - BEFORE_MS);
+    // It may have been about to be written, or moved, when it was asked for.
+    const isMissed = this.#state === 'none' && stateAt(this.lane, this.#wantedMs).kind === 'recorded';
+    if (this.#state === 'failed' || isMissed) void this.#load(this.#wantedMs - BEFORE_MS);
     if (!this.#isPlaying) return;
     if (this.#state === 'none') this.#goOn(this.#wantedMs);
     const last = this.#pieces.at(-1);
