@@ -5,6 +5,7 @@ import { detectionText, ruleFaultText } from '../../../../text/detection.js';
 import { editText } from '../../../../text/edit-camera.js';
 import { Conflict, FlagSetting, Section } from '../setting-fields.js';
 import type { Edit } from '../use-edit.js';
+import { useAsWritten } from './as-written.js';
 import styles from './detection.module.css';
 import { ScheduleFields } from './schedule-fields.js';
 import { ZonePicture } from './zone-picture.js';
@@ -31,7 +32,6 @@ type Rules = {
 const told = (hint: string, fault: string | undefined): { hint: string; fault?: string } =>
   fault === undefined ? { hint } : { hint, fault };
 
-/** What is written stays as it is written until the field is left. */
 const Written = ({
   label,
   hint,
@@ -45,22 +45,10 @@ const Written = ({
   readonly value: string;
   readonly onWrite: (text: string) => void;
 }) => {
-  const [text, setText] = useState<string | null>(null);
+  const written = useAsWritten(value, onWrite);
   return (
     <Field label={label} {...told(hint, fault)}>
-      {(given) => (
-        <input
-          {...given}
-          autocomplete="off"
-          spellcheck={false}
-          value={text ?? value}
-          onInput={({ currentTarget }) => {
-            setText(currentTarget.value);
-            onWrite(currentTarget.value);
-          }}
-          onBlur={() => setText(null)}
-        />
-      )}
+      {(given) => <input {...given} autocomplete="off" spellcheck={false} {...written} />}
     </Field>
   );
 };

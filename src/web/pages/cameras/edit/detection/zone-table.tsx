@@ -1,7 +1,7 @@
-import { useState } from 'preact/hooks';
 import { Button } from '../../../../parts/button.js';
 import { Field } from '../../../../parts/field.js';
 import { detectionText } from '../../../../text/detection.js';
+import { useAsWritten } from './as-written.js';
 import styles from './detection.module.css';
 import {
   fractionOf,
@@ -25,7 +25,6 @@ type Props = {
 
 const KINDS = ['include', 'exclude'] as const;
 
-/** Counts as it is written, and stays as it is written until it is left, whatever else changes meanwhile. */
 const Place = ({
   label,
   value,
@@ -35,23 +34,11 @@ const Place = ({
   readonly value: number;
   readonly onWrite: (value: number) => void;
 }) => {
-  const [text, setText] = useState<string | null>(null);
-  return (
-    <input
-      type="number"
-      min={0}
-      max={100}
-      step={0.1}
-      aria-label={label}
-      value={text ?? percentOf(value)}
-      onInput={({ currentTarget }) => {
-        setText(currentTarget.value);
-        const at = fractionOf(currentTarget.value);
-        if (at !== undefined) onWrite(at);
-      }}
-      onBlur={() => setText(null)}
-    />
-  );
+  const written = useAsWritten(percentOf(value), (text) => {
+    const at = fractionOf(text);
+    if (at !== undefined) onWrite(at);
+  });
+  return <input type="number" min={0} max={100} step={0.1} aria-label={label} {...written} />;
 };
 
 /** The same zone in figures: for who sees no picture, or wants it exactly so. */
