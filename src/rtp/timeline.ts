@@ -92,6 +92,9 @@ export class Timeline {
   /** Before which none is given since its time began anew. */
   #leastPts = 0;
   #wasJump = false;
+  /** The last jump as the camera stamped it, and what passed meanwhile. */
+  #jumpStep = 0;
+  #jumpTicks = 0;
   /** How far the count is behind its furthest, and by how much that went beyond the one before: B-frames lie in between. */
   #behindTicks = 0;
   #leadTicks = 0;
@@ -218,6 +221,10 @@ export class Timeline {
     const elapsedTicks = Math.max(0, this.#toTicks(arrivalMs - this.lastArrivalMs));
     this.lastArrivalMs = arrivalMs;
     const isJump = this.#isJumpAtSomeRate(step, elapsedTicks, isNewSource);
+    if (isJump) {
+      this.#jumpStep = step;
+      this.#jumpTicks = elapsedTicks;
+    }
     this.#follow(step, isJump);
     // What was just found is none, where that is how it ends.
     if (isJump && this.#drift.isSuspecting) this.#setSpeed(1 + this.#before.rate);
@@ -265,8 +272,14 @@ export class Timeline {
     const givenTicks = this.#correct(this.#lastPts + step) - this.#correct(this.#lastPts);
     const isJump = this.#isJump(step, givenTicks, elapsedTicks, isNewSource);
     if (!isJump || !this.#wasJump || this.#rate.rate === 0) return isJump;
+    // One wild timestamp, and the way back from it: together they are no jump.
+    const both = (this.#jumpStep + step) | 0;
+    const bothGiven = both * (1 + this.#rate.rate);
+    if (!this.#isJump(both, bothGiven, this.#jumpTicks + elapsedTicks, isNewSource)) return true;
     // A rate by which one frame after the other has jumped is none; what is a jump without it, too, says nothing of it.
-    if (this.#isJump(step, step, elapsedTicks, isNewSource)) return true;
+    // Back it is placed where the rate still holds.
+    const givenWithoutTicks = step < 0 ? givenTicks : step;
+    if (this.#isJump(step, givenWithoutTicks, elapsedTicks, isNewSource)) return true;
     this.#setSpeed(1);
     return false;
   }

@@ -155,6 +155,30 @@ describe('a rate that no longer is one', () => {
     }
   });
 
+  test('one timestamp that is off by little, at a rate that was found, holds no picture back', () => {
+    for (const [fps, stampMs] of [
+      [0.5, 40],
+      [1, 40],
+      [1, 20],
+      [2, 40],
+      [8, 40],
+      [25, 1 / 90],
+    ] as const)
+      for (const wildMs of [300, 500, 1_000, 1_900, 5_000, -3_000, -5_000, -9_000]) {
+        let isDone = false;
+        const pictures = [...inParts([120, 25, 40], [1_800, fps, stampMs])].map(([atMs, ms]): Stamp => {
+          const isWild = !isDone && atMs >= 900_000;
+          isDone ||= isWild;
+          return [atMs, isWild ? ms + wildMs : ms];
+        });
+        const { most, least, lastMs, flags, text } = watch(pictures, 890_000);
+        const isWell = most < 10_000 && least > -3_500 && Math.abs(lastMs) < 50 && flags <= 2;
+        assert.ok(isWell, `${fps} as ${stampMs}, ${wildMs}: ${text}`);
+        // There and back: what was found stays.
+        if (flags === 2) assert.ok(most < 100 && least > -100, `${fps} as ${stampMs}, ${wildMs}: ${text}`);
+      }
+  });
+
   test('a clock that crept, and leaps to where it would be: time is where it comes', () => {
     const pictures = [...inParts([120, 25, 40], [6, 25, 1], [600, 25, 40])].map(
       ([atMs, stampMs]): Stamp => [atMs, atMs < 126_000 ? stampMs : atMs],

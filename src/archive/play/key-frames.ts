@@ -1,10 +1,9 @@
 import { VIDEO_CLOCK_HZ } from '../../codec/track.js';
-import { archiveError } from '../archive-error.js';
 import type { RecordingSource } from '../files/recording-source.js';
 import type { JobRunner } from '../jobs/jobs.js';
 import type { RecordedParts } from '../parts/recorded-parts.js';
 import { FileContent } from './file-content.js';
-import { type RecordingLocator, twice } from './locator.js';
+import { nothingIn, type RecordingLocator, twice } from './locator.js';
 import type { NamedFile } from './playback.js';
 import { boxQuery } from './playlist.js';
 
@@ -34,11 +33,7 @@ export class KeyFrames {
     return twice(async () => {
       const { fileName } = file;
       const { recording, source, parts, box } = await this.#locator.locate(cameraId, fileName, file.box);
-      if (parts.count === 0) {
-        throw recording.isOpen
-          ? archiveError('recording_not_ready', 'the recording has just begun', { retryAfterSec: 2 })
-          : archiveError('recording_unreadable', 'there is no picture in this recording');
-      }
+      if (parts.count === 0) throw nothingIn(recording);
       const known = await this.#endsOf(source, parts);
       const suffix = session === null ? '' : `&session=${encodeURIComponent(session)}`;
       const address = `recording.mp4?file=${encodeURIComponent(fileName)}${boxQuery(box)}${suffix}`;
@@ -48,7 +43,8 @@ export class KeyFrames {
 
   /** The file's own bytes. */
   async content(cameraId: string, { fileName, box }: NamedFile): Promise<FileContent> {
-    const { source } = await twice(() => this.#locator.locate(cameraId, fileName, box));
+    const { recording, source } = await twice(() => this.#locator.locate(cameraId, fileName, box));
+    if (source.stamp.sizeBytes === 0) throw nothingIn(recording);
     const relocate = (moved: RecordingSource) => this.#locator.relocate(cameraId, moved);
     return new FileContent(source, { runner: this.#runner, relocate });
   }

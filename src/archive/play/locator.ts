@@ -280,9 +280,13 @@ const asCandidate = (located: Located): Candidate & { readonly located: Located 
   };
 };
 
+/** Whether it is in the middle of its first part, by which it has a picture: it may be made, and nothing written yet. */
+const hasBegun = ({ parts, recording, source }: Located): boolean =>
+  parts.count === 0 && recording.isOpen && source.stamp.sizeBytes > 0;
+
 /** Whether it has a picture by then, be it long before. */
-const hasBefore = ({ parts, recording }: Located, atMs: number): boolean =>
-  parts.count > 0 ? parts.wallMs[0]! <= atMs : recording.isOpen;
+const hasBefore = (located: Located, atMs: number): boolean =>
+  located.parts.count > 0 ? located.parts.wallMs[0]! <= atMs : hasBegun(located);
 
 /** Where its last picture by then ends. */
 const endBefore = ({ parts }: Located, atMs: number): number => {
@@ -296,7 +300,7 @@ const hasMoment = (located: Located, atMs: number): boolean => {
   const { parts, recording } = located;
   let part = parts.count - 1;
   while (part >= 0 && parts.wallMs[part]! > atMs) part -= 1;
-  if (part < 0) return parts.count === 0 && recording.isOpen;
+  if (part < 0) return hasBegun(located);
   return parts.wallEndMs(part) > atMs || (part === parts.count - 1 && recording.isOpen);
 };
 

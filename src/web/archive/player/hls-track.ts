@@ -82,7 +82,8 @@ export class HlsTrack {
   look(): void {
     if (monotonicMs() < this.#againAtMs) return;
     // It may have been about to be written, or moved, when it was asked for.
-    const isMissed = this.#state === 'none' && stateAt(this.lane, this.#wantedMs).kind === 'recorded';
+    const isMissed =
+      !this.#isPlaying && this.#state === 'none' && stateAt(this.lane, this.#wantedMs).kind === 'recorded';
     if (this.#state === 'failed' || isMissed) void this.#load(this.#wantedMs - BEFORE_MS);
     if (!this.#isPlaying) return;
     if (this.#state === 'none') this.#goOn(this.#wantedMs);
@@ -164,7 +165,7 @@ export class HlsTrack {
       // The tape says why.
       this.#state = 'none';
       this.retrying = null;
-      this.#againAtMs = monotonicMs() + LOOK_AGAIN_MS;
+      this.#againAtMs = monotonicMs() + Math.max(LOOK_AGAIN_MS, this.#backoff.next());
     } else if (type === 'networkError') {
       this.#wantedMs = this.shownMs ?? this.#wantedMs;
       this.#state = 'failed';
