@@ -148,6 +148,11 @@ export class RingReader {
     return this.#missUpTo(index);
   }
 
+  /** Nothing but a keyframe may come next: none has come yet, or frames were dropped. */
+  get awaitsKey(): boolean {
+    return this.#seeks !== 'any';
+  }
+
   /** The video frames before this one, modulo 2^32: the same for all readers of a ring and its replacements. */
   get videoIndex(): number {
     return this.#videoIndex;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { ClientOptions } from 'ws';
 import { AppError } from '../../src/base/errors.js';
 import { createLogger } from '../../src/base/log.js';
@@ -49,6 +49,7 @@ export class Watching {
   readonly endings: ((reason: 'camera_deleted' | 'access_withdrawn') => void)[] = [];
   readonly viewers: NumberedViewer[] = [];
   readonly server: Server;
+  readonly #sockets = new Set<Socket>();
   readonly #isTls: boolean;
 
   private constructor(server: Server, isTls: boolean) {
@@ -67,6 +68,7 @@ export class Watching {
         isOnDemand: (source) => this.cameras.get(source)?.isOnDemand === true,
       },
     });
+    server.on('connection', (socket) => this.#sockets.add(socket));
     server.on('upgrade', (request, socket, head) => {
       const place: ViewerPlace = {
         onEnd: (listener) => this.endings.push(listener),
@@ -86,6 +88,11 @@ export class Watching {
     const server = isTls ? createTlsServer(selfSignedCertificate()) : createServer();
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     return new Watching(server, isTls);
+  }
+
+  /** What the kernel hasn't taken of all that was sent. */
+  get pendingBytes(): number {
+    return [...this.#sockets].reduce((sum, { writableLength }) => sum + writableLength, 0);
   }
 
   addCamera(id: string, options: Partial<RingOptions> = {}): TestCamera {

@@ -5,7 +5,7 @@ import { PING_EVERY_MS } from '../answers.js';
 import type { AttentiveTime } from '../attentive-time.js';
 import type { CameraFeed } from '../feeds.js';
 import { Timestamps } from '../timestamps.js';
-import { CatchUp, type CatchUpDeps } from './catch-up.js';
+import { CatchUp, type CatchUpDeps, type CatchUpOutcome } from './catch-up.js';
 import { ConfigMessages } from './config-messages.js';
 import type { FrameMessages } from './frame-messages.js';
 import type { SpareTurns } from './spare-turns.js';
@@ -97,6 +97,8 @@ export class CameraFanout {
   onPong(viewer: Viewer, payload: Buffer): void {
     const nowMs = this.#deps.time.nowMs();
     if (!viewer.onPong(payload, nowMs)) return;
+    // What nobody has been told of yet isn't sent to it before all others.
+    this.pump();
     if (viewer.isFast(nowMs)) this.#catchUp(viewer);
     else viewer.state = 'awaiting-key';
   }
@@ -208,12 +210,12 @@ export class CameraFanout {
     catchUp.run();
   }
 
-  #onCaughtUp(viewer: Viewer, outcome: 'live' | 'behind' | 'nothing'): void {
+  #onCaughtUp(viewer: Viewer, outcome: CatchUpOutcome): void {
     this.#catchUps.delete(viewer);
     const nowMs = this.#deps.time.nowMs();
     if (outcome === 'behind') {
       viewer.becomeSlow(nowMs);
-    } else if (outcome === 'nothing') {
+    } else if (outcome === 'needs-key') {
       viewer.state = 'awaiting-key';
     } else {
       viewer.state = 'live';

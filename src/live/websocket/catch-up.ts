@@ -12,6 +12,8 @@ const MAX_PENDING_BYTES = 256 << 10;
 /** So much at once, about a keyframe: others are waiting for their first picture, too. */
 const MAX_TURN_BYTES = 128 << 10;
 
+export type CatchUpOutcome = 'live' | 'behind' | 'needs-key';
+
 export type CatchUpDeps = {
   readonly time: AttentiveTime;
   readonly spareTurns: SpareTurns;
@@ -19,8 +21,8 @@ export type CatchUpDeps = {
   readonly configs: ConfigMessages;
   readonly timestamps: Timestamps;
   readonly onFault: (fault: unknown) => void;
-  /** The viewer has all there is, is too slow even for this, or had nothing to get. */
-  readonly onEnd: (viewer: Viewer, outcome: 'live' | 'behind' | 'nothing') => void;
+  /** The viewer has all there is, is too slow even for this, or has to wait for a keyframe. */
+  readonly onEnd: (viewer: Viewer, outcome: CatchUpOutcome) => void;
 };
 
 /** Brings one viewer from the newest keyframe to the live edge, with a reader of its own. */
@@ -28,7 +30,6 @@ export class CatchUp {
   readonly #viewer: Viewer;
   readonly #reader: RingReader;
   readonly #deps: CatchUpDeps;
-  #hasSent = false;
   #isOver = false;
 
   constructor(viewer: Viewer, reader: RingReader, deps: CatchUpDeps) {
@@ -73,7 +74,8 @@ export class CatchUp {
     const reader = this.#reader;
     // Of a GOP that it had begun before it fell behind it gets the rest.
     while (reader.next()) if (reader.isVideo && this.#viewer.wants(reader.videoIndex)) return true;
-    this.#end(this.#hasSent ? 'live' : 'nothing');
+    // The ring may be empty, or have lapped what was to come next.
+    this.#end(reader.awaitsKey ? 'needs-key' : 'live');
     return false;
   }
 
@@ -89,10 +91,9 @@ export class CatchUp {
     if (message === null) return;
     viewer.send(message, config, this.#reader.videoIndex, timestampUs, pingMs);
     if (viewer.pendingBytes > 0) frames.keep(message);
-    this.#hasSent = true;
   }
 
-  #end(outcome: 'live' | 'behind' | 'nothing'): void {
+  #end(outcome: CatchUpOutcome): void {
     this.cancel();
     this.#deps.onEnd(this.#viewer, outcome);
   }

@@ -76,7 +76,10 @@ export class Viewer {
 
   /** The frames up to the one with this index won't be sent any more. */
   miss(videoIndex: number): void {
-    if (this.#hasIndex) this.#drops.frames += Math.max(0, (videoIndex - this.#nextIndex) | 0);
+    const frames = this.#hasIndex ? (videoIndex - this.#nextIndex) | 0 : 0;
+    // It has that one: it read on while others had not been told of it yet.
+    if (frames < 0) return;
+    this.#drops.frames += frames;
     this.#hasIndex = true;
     this.#nextIndex = videoIndex;
   }
