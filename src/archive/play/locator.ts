@@ -48,7 +48,11 @@ export type LocatedWithin = {
 };
 
 /** What of it overlaps a time. */
-export type LocatedRange = PartRange & Located;
+export type LocatedRange = PartRange &
+  Located & {
+    /** It is the last one, and another one has begun of which no part is whole yet. */
+    readonly isFollowed: boolean;
+  };
 
 /** A stretch of one that nothing else shows. */
 export type Unshown = Missing & { readonly span: TimeSpan };
@@ -99,6 +103,7 @@ export class RecordingLocator {
       try {
         located.push(await this.#partsOf(cameraId, recording));
       } catch (fault) {
+        if (isBare(recording, fault)) continue;
         const isOther = recording.box !== this.#box;
         if (!(fault instanceof AppError && (isOther || areSeveral))) throw fault;
         missing.push({ recording, fault });
@@ -123,8 +128,10 @@ export class RecordingLocator {
     const found: LocatedRange[] = [];
     for (const { of, first, end } of chooseParts(located.map(asCandidate))) {
       const range = partsBetween(of.located.parts, { first, end }, fromMs, toMs);
-      if (range !== null) found.push({ ...of.located, ...range });
+      if (range !== null) found.push({ ...of.located, ...range, isFollowed: false });
     }
+    const isFollowed = located.some(({ recording, parts }) => recording.isOpen && parts.count === 0);
+    if (isFollowed && found.length > 0) found.push({ ...found.pop()!, isFollowed });
     const spans = found.map(({ parts, first, end }) => ({
       fromMs: parts.wallMs[first]!,
       toMs: parts.wallEndMs(end - 1),
@@ -167,6 +174,7 @@ export class RecordingLocator {
         known.set(recording, located);
         return located;
       } catch (fault) {
+        if (isBare(recording, fault)) return null;
         if (isOfOne && recording.box === this.#box) throw fault;
         if (!missing.some((one) => one.recording === recording)) missing.push({ recording, fault });
         return null;
@@ -279,6 +287,10 @@ const asCandidate = (located: Located): Candidate & { readonly located: Located 
     wallEndMs: (part) => parts.wallEndMs(part),
   };
 };
+
+/** Whether not even what describes it is whole: whoever began to write it has ended, and there is no picture in it. */
+const isBare = ({ isOpen }: Recording, fault: unknown): boolean =>
+  isOpen && fault instanceof AppError && fault.code === 'recording_unreadable';
 
 /** Whether it is in the middle of its first part, by which it has a picture: it may be made, and nothing written yet. */
 const hasBegun = ({ parts, recording, source }: Located): boolean =>

@@ -8,5 +8,5 @@ export const mayGoOn = (last: LocatedRange | undefined, toMs: number, nowMs: num
   if (last === undefined || last.end < last.parts.count) return false;
   const coveredMs = last.parts.wallEndMs(last.end - 1);
   if (coveredMs >= toMs) return false;
-  return last.recording.isOpen || nowMs - coveredMs < LIKELY_TO_GO_ON_MS;
+  return last.recording.isOpen || last.isFollowed || nowMs - coveredMs < LIKELY_TO_GO_ON_MS;
 };

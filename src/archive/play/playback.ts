@@ -79,7 +79,8 @@ export class Playback {
     { fileName, box, seq }: NamedFile & { readonly seq: number },
   ): Promise<ArchiveSegment> {
     return twice(async () => {
-      const { source, parts } = await this.#locator.locate(cameraId, fileName, box);
+      const { recording, source, parts } = await this.#locator.locate(cameraId, fileName, box);
+      if (parts.count === 0) throw nothingIn(recording);
       requireSeq('seq', seq, parts);
       const startBytes = parts.startBytes[seq]!;
       const endBytes = parts.endBytes[seq]!;

@@ -184,6 +184,22 @@ test('of a file that is being written all that is whole is there, as one that is
   assert.equal(framesOf(await readAll(reading)).length, 35);
 });
 
+test('a moment is shown by what was recorded before it while nothing is written yet of the file that follows', async (t) => {
+  const { frames, putClosed, putOpen, time } = makeArchive(t);
+  time.nowMs = START_MS + 5_000;
+  putClosed(film({ video: fixtures.h264High() }));
+  const at = async (atMs: number): Promise<number> => {
+    const moment = { atMs: START_MS + atMs, keysOnly: true };
+    const [frame] = framesOf(await readAll(await frames.read(CAMERA_ID, moment, 'eve')));
+    return Math.round(frame!.wallUs / 1000 - START_MS);
+  };
+  const next = film({ video: fixtures.h264High(), startMs: START_MS + 4_000 });
+  for (const bytes of [0, 300]) {
+    putOpen(next, bytes);
+    assert.deepEqual([await at(3_900), await at(4_100)], [3_000, 3_000]);
+  }
+});
+
 test('another description is told where it begins, in either direction', async (t) => {
   const { frames, putClosed } = makeArchive(t);
   const first = film({ video: fixtures.h264High(), audio: fixtures.aac() });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, renameSync } from 'node:fs';
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import * as HLS from 'hls-parser';
-import { closedName } from '../../../src/archive/files/file-name.js';
+import { closedName, openName } from '../../../src/archive/files/file-name.js';
 import { RecordedParts } from '../../../src/archive/parts/recorded-parts.js';
 import { Playlists } from '../../../src/archive/play/playlist.js';
 import { collectGarbage } from '../../../src/base/collect-garbage.js';
@@ -200,20 +200,48 @@ test('a range that reaches past an open file grows; one that ends before is whol
   assert.equal(parse(await get(7_000)).segments.length, 7);
 });
 
-test('a file of which nothing is whole yet hides nothing that was recorded before it', async (t) => {
-  const { playback, putClosed, putOpen, time } = makeArchive(t);
-  time.nowMs = START_MS + 5_000;
-  putClosed(film({ video: fixtures.h264High() }));
-  const fileName = putOpen(film({ video: fixtures.h264High(), startMs: START_MS + 4_000 }), 0);
-  const range = { fromMs: START_MS, toMs: START_MS + 60_000, session: null };
-  const playlist = parse(textOf(await playback.rangePlaylist(CAMERA_ID, range)));
-  assert.equal(playlist.segments.length, 4);
-  assert.equal(playlist.playlistType, 'EVENT');
-  const clip = await playback.clip(CAMERA_ID, { fromMs: range.fromMs, toMs: range.toMs });
-  clip.close();
-  await assert.rejects(playback.archivePlaylist(CAMERA_ID, oneFile(fileName)), {
-    code: 'recording_not_ready',
+for (const [name, bytes] of Object.entries({
+  'nothing is written yet': Buffer.alloc(0),
+  'the beginning alone was written, be it of what describes it': film({
+    video: fixtures.h264High(),
+  }).bytes.subarray(0, 300),
+  'there is nothing but zeros since the power failed': Buffer.alloc(4_096),
+}))
+  test(`a file of which ${name} hides nothing that was recorded before it`, async (t) => {
+    const { playback, keyFrames, putClosed, folder, time } = makeArchive(t);
+    time.nowMs = START_MS + 5_000;
+    putClosed(film({ video: fixtures.h264High() }));
+    const fileName = openName(START_MS + 4_000);
+    writeFileSync(join(folder, fileName), bytes);
+    const range = { fromMs: START_MS, toMs: START_MS + 60_000, session: null };
+    const playlist = parse(textOf(await playback.rangePlaylist(CAMERA_ID, range)));
+    assert.equal(playlist.segments.length, 4);
+    assert.equal(playlist.playlistType, 'EVENT');
+    const clip = await playback.clip(CAMERA_ID, { fromMs: range.fromMs, toMs: range.toMs });
+    clip.close();
+    const code = bytes.length === 0 ? 'recording_not_ready' : 'recording_unreadable';
+    await assert.rejects(playback.archivePlaylist(CAMERA_ID, oneFile(fileName)), { code });
+    await assert.rejects(playback.segment(CAMERA_ID, { fileName, seq: 0 }), { code });
+    await assert.rejects(keyFrames.content(CAMERA_ID, { fileName }), { code });
   });
+
+test('a range is not ended while a file behind it has begun, however long its first part takes', async (t) => {
+  const { playback, putClosed, putOpen, time } = makeArchive(t);
+  putClosed(film({ video: fixtures.h264High() }));
+  const next = film({ video: fixtures.h264High(), startMs: START_MS + 4_000, hasIndex: false });
+  const types: unknown[] = [];
+  for (const [bytes, passedMs] of [
+    [0, 5_000],
+    [0, 20_000],
+    [next.parts[0]!.endBytes, 24_000],
+    [next.parts[2]!.endBytes, 25_000],
+  ] as const) {
+    putOpen(next, bytes);
+    time.nowMs = START_MS + passedMs;
+    const range = { fromMs: START_MS, toMs: START_MS + 60_000, session: null };
+    types.push(parse(textOf(await playback.rangePlaylist(CAMERA_ID, range))).playlistType);
+  }
+  assert.deepEqual(types, ['EVENT', 'EVENT', 'EVENT', 'EVENT']);
 });
 
 /** An hour of GOPs of a second, and what is added to it. */

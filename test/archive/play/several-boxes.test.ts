@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { linkSync, mkdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { closedName } from '../../../src/archive/files/file-name.js';
+import { closedName, openName } from '../../../src/archive/files/file-name.js';
 import { Frames } from '../../../src/archive/frames/frames.js';
 import type { Recording } from '../../../src/archive/list/recording.js';
 import { Recordings } from '../../../src/archive/list/recordings.js';
@@ -65,17 +65,22 @@ const twoBoxes = (t: TestContext) => {
   const locator = new RecordingLocator({ archiveDir, box: 'north' }, { recordings, runner });
   const playback = new Playback({ locator, runner, clock: systemClock });
   const frames = new Frames({ clock: systemClock, locator, runner, whyNot: () => null });
-  const put = (box: string, first: number, end: number, lateMs = 0): string => {
-    const startMs = START_MS + first * FRAME_MS + lateMs;
-    const { bytes, endMs } = film({ video: cut(first, end), startMs });
+  const write = (box: string, name: string, bytes: Buffer): string => {
     const dir = box === 'north' ? folder : join(folder, box);
     mkdirSync(dir, { recursive: true });
-    const path = join(dir, closedName(startMs, endMs));
+    const path = join(dir, name);
     writeFileSync(path, bytes);
     // By what tells it from this box's own, as if its disk were at hand.
     if (box !== 'north') linkSync(path, `${join(folder, basename(path))} ${box}`);
     return path;
   };
+  const put = (box: string, first: number, end: number, lateMs = 0): string => {
+    const startMs = START_MS + first * FRAME_MS + lateMs;
+    const { bytes, endMs } = film({ video: cut(first, end), startMs });
+    return write(box, closedName(startMs, endMs), bytes);
+  };
+  const putBegun = (box: string, first: number): string =>
+    write(box, openName(START_MS + first * FRAME_MS), Buffer.alloc(0));
   const clip = async (fromMs = FROM_MS, toMs = TO_MS): Promise<string[]> => {
     const made = await playback.clip(CAMERA_ID, { fromMs, toMs });
     const pieces: Buffer[] = [];
@@ -96,7 +101,20 @@ const twoBoxes = (t: TestContext) => {
       ),
     );
   const read = async (): Promise<number> => framesOf(await messages()).length;
-  return { archiveDir, epochs, unheard, state, put, clip, playlist, messages, read, playback, frames };
+  return {
+    archiveDir,
+    epochs,
+    unheard,
+    state,
+    put,
+    putBegun,
+    clip,
+    playlist,
+    messages,
+    read,
+    playback,
+    frames,
+  };
 };
 
 test('over a hand-over each frame that the camera sent is exported, played and handed out once', async (t) => {
@@ -178,6 +196,15 @@ test('of a moment the picture is that of the later claim, of one that it has not
   assert.deepEqual([await wallOf(20), await wallOf(50)], [keyMs(15) + 7, keyMs(45)]);
   epochs['south'] = 0;
   assert.equal(await wallOf(20), keyMs(15));
+});
+
+test('of a moment that a box has the picture is shown while another one with a later claim has written nothing of it yet', async (t) => {
+  const { put, putBegun, frames } = twoBoxes(t);
+  put('north', 0, 60);
+  putBegun('south', 30);
+  const wanted = { atMs: START_MS + 2_500, keysOnly: true };
+  const [picture] = framesOf(await readAll(await frames.read(CAMERA_ID, wanted, 'eve')));
+  assert.equal(Math.round(picture!.wallUs / 1000 - START_MS), 2_000);
 });
 
 test('where it is not known what a box has, a clip is refused unless all of its time is shown; players get the rest', async (t) => {
