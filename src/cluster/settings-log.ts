@@ -24,6 +24,9 @@ const CALL_MS = 1_000;
 const PAGE = 500;
 /** What is on its way at once holds up the servers' answers to pings, on a thin link: a connection without is given up. */
 const PAGE_BYTES = 65_536;
+/** A server that hasn't all of it yet is asked so often, and another one answers, or it has caught up. */
+const ASK_AGAIN_MS = 100;
+const MAX_ASKED_AGAIN = 10;
 /** Ten thousand cameras are a tenth of it, so the rest is somebody else's: who reads without a bound dies of that. */
 const MAX_ENTRIES = 100_000;
 /** Longer ones are no record's. */
@@ -121,18 +124,25 @@ export class SettingsLog {
     const read = await this.#asked('read', async ({ manager }) => {
       const all: Read[] = [];
       let awaited = 0;
-      for (let from = sequence + 1; ; from = all.at(-1)!.sequence + 1) {
+      let asked = 0;
+      for (let from = sequence + 1; ; ) {
         const { page, pending } = await this.#page(manager, from, PAGE);
         // Each page may be another server's. Nothing is deleted, and a key has one message: behind a number there are never fewer.
-        if (page.length + pending < awaited)
-          throw clusterError(
-            'cluster_unavailable',
-            "a server that was asked hasn't all of it yet: try again",
-          );
+        if (page.length + pending < awaited) {
+          asked += 1;
+          if (asked > MAX_ASKED_AGAIN)
+            throw clusterError(
+              'cluster_unavailable',
+              "a server that was asked hasn't all of it yet: try again",
+            );
+          await new Promise<void>((resolve) => this.#deps.clock.after(ASK_AGAIN_MS, resolve));
+          continue;
+        }
         awaited = pending;
         all.push(...page);
         if (all.length + pending > MAX_ENTRIES) throw tooMany(all.length + pending);
         if (pending === 0) return all;
+        from = all.at(-1)!.sequence + 1;
       }
     });
     // The last batch may not be there to its end; what came after a batch says that it is.

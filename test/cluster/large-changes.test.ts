@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { connect } from '@nats-io/transport-node';
+import { type TestContext, test } from 'node:test';
+import { connect, headers } from '@nats-io/transport-node';
+import { systemClock } from '../../src/base/clock.js';
+import { clusterAddressOf } from '../../src/base/cluster-address.js';
+import { createLogger } from '../../src/base/log.js';
+import { NatsLink } from '../../src/cluster/nats-link.js';
+import { SealedText } from '../../src/cluster/sealed-text.js';
+import { SettingsLog } from '../../src/cluster/settings-log.js';
 import { sampleCamera } from '../store/samples.js';
 import { NatsServers, withoutNats } from '../support/nats-servers.js';
 import { until } from '../support/until.js';
-import { insist, startBox, withAdmin } from './boxes.js';
+import { insist, PREFIX, STREAM, startBox, withAdmin } from './boxes.js';
 
 test('a restore of 10,000 cameras comes whole to the other boxes, and quickly', {
   skip: withoutNats,
@@ -79,3 +85,62 @@ test("a change that another box tells needn't be read, however long it is", {
   }
   assert.ok(Math.min(...told) < toRead / 2, `${told} looks: to read as many cameras takes ${toRead}`);
 });
+
+/** Answers reads in the place of servers: what there is by then, up to `known()`. */
+const standIn = async (
+  t: TestContext,
+  url: string,
+  known: (ask: number) => number,
+): Promise<() => number> => {
+  const connection = await connect({ servers: url });
+  t.after(() => connection.close());
+  let asks = 0;
+  connection.subscribe(`$JS.API.DIRECT.GET.${STREAM}`, {
+    callback: (_fault, message) => {
+      asks += 1;
+      const { seq, batch } = message.json<{ seq: number; batch: number }>();
+      const last = known(asks);
+      const end = Math.min(seq + batch - 1, last);
+      for (let sequence = seq; sequence <= end; sequence += 1) {
+        const head = headers();
+        head.set('Nats-Stream', STREAM);
+        head.set('Nats-Subject', `${PREFIX}x/${sequence}`);
+        head.set('Nats-Sequence', String(sequence));
+        head.set('Nats-Time-Stamp', '2026-11-21T08:30:00Z');
+        head.set('Nats-Num-Pending', String(last - sequence));
+        message.respond('nobody can open it', { headers: head });
+      }
+      message.respond('', { headers: end < seq ? headers(404, 'Message Not Found') : headers(204, 'EOB') });
+    },
+  });
+  await connection.flush();
+  return () => asks;
+};
+
+for (const [name, known, read] of [
+  [
+    "of a server that hasn't all of it yet the rest is asked for again",
+    (ask) => (ask === 2 ? 600 : 1_200),
+    1_200,
+  ],
+  ['of one that has none of it, too', (ask) => (ask === 2 ? 0 : 1_200), 1_200],
+  ['what is never all there is refused', (ask) => (ask >= 2 ? 600 : 1_200), null],
+] as [string, (ask: number) => number, number | null][])
+  test(`settings in pages: ${name}`, { skip: withoutNats }, async (t) => {
+    const servers = await NatsServers.start(t, { count: 1 });
+    const asks = await standIn(t, servers.url, known);
+    const link = new NatsLink(
+      { address: clusterAddressOf(servers.url)!, ca: null, login: null, boxName: 'one' },
+      { clock: systemClock, log: createLogger(() => {}) },
+    );
+    t.after(() => link.stop());
+    await until('it is connected', () => link.connection);
+    const settings = new SettingsLog('test', {
+      ...{ clock: systemClock, link, sealed: new SealedText(Buffer.alloc(32)) },
+    });
+    const reading = settings.readAfter(0);
+    if (read === null) {
+      await assert.rejects(reading, { code: 'cluster_unavailable', message: /hasn't all of it yet/ });
+      assert.ok(asks() > 2);
+    } else assert.equal((await reading).length, read);
+  });
