@@ -24,9 +24,9 @@ const CALL_MS = 1_000;
 const PAGE = 500;
 /** What is on its way at once holds up the servers' answers to pings, on a thin link: a connection without is given up. */
 const PAGE_BYTES = 65_536;
-/** A server that hasn't all of it yet is asked so often, and another one answers, or it has caught up. */
+/** Where a server hasn't all of it yet, each page is asked for so often again: others may wait for this read. */
+const MAX_ASKED_AGAIN = 4;
 const ASK_AGAIN_MS = 100;
-const MAX_ASKED_AGAIN = 10;
 /** Ten thousand cameras are a tenth of it, so the rest is somebody else's: who reads without a bound dies of that. */
 const MAX_ENTRIES = 100_000;
 /** Longer ones are no record's. */
@@ -135,9 +135,11 @@ export class SettingsLog {
               'cluster_unavailable',
               "a server that was asked hasn't all of it yet: try again",
             );
-          await new Promise<void>((resolve) => this.#deps.clock.after(ASK_AGAIN_MS, resolve));
+          // Another one may answer that has it.
+          if (asked > 1) await new Promise<void>((resolve) => this.#deps.clock.after(ASK_AGAIN_MS, resolve));
           continue;
         }
+        asked = 0;
         awaited = pending;
         all.push(...page);
         if (all.length + pending > MAX_ENTRIES) throw tooMany(all.length + pending);

@@ -34,7 +34,6 @@ const MAX_SLEW = 0.005;
 /** Unless it is this large. */
 const LARGE_DRIFT_MS = 1_000;
 const MAX_LARGE_SLEW = 0.05;
-
 /** Sound that is no further ahead of its arrival when a session begins stays so: what all are moved by adds up. */
 const MAX_LEFT_AHEAD_MS = 100;
 
@@ -268,20 +267,22 @@ export class Timeline {
   }
 
   #isJumpAtSomeRate(step: number, elapsedTicks: number, isNewSource: boolean): boolean {
-    // On the axis: at a rate that was found a step is many times what the camera counts, or a small part of that.
-    const givenTicks = this.#correct(this.#lastPts + step) - this.#correct(this.#lastPts);
-    const isJump = this.#isJump(step, givenTicks, elapsedTicks, isNewSource);
+    const isJump = this.#isJump(step, this.#onAxis(step), elapsedTicks, isNewSource);
     if (!isJump || !this.#wasJump || this.#rate.rate === 0) return isJump;
-    // One wild timestamp, and the way back from it: together they are no jump.
-    const both = (this.#jumpStep + step) | 0;
-    const bothGiven = both * (1 + this.#rate.rate);
-    if (!this.#isJump(both, bothGiven, this.#jumpTicks + elapsedTicks, isNewSource)) return true;
+    // One wild timestamp, and the way back from it: together they are as long as what passed.
+    const bothTicks = ((this.#jumpStep + step) | 0) * (1 + this.#rate.rate);
+    const apartTicks = Math.abs(bothTicks - this.#jumpTicks - elapsedTicks);
+    if (apartTicks <= this.#toTicks(MAX_SOURCE_STEP_MS)) return true;
     // A rate by which one frame after the other has jumped is none; what is a jump without it, too, says nothing of it.
-    // Back it is placed where the rate still holds.
-    const givenWithoutTicks = step < 0 ? givenTicks : step;
-    if (this.#isJump(step, givenWithoutTicks, elapsedTicks, isNewSource)) return true;
+    if (this.#isJump(step, step, elapsedTicks, isNewSource)) return true;
     this.#setSpeed(1);
-    return false;
+    // What lies back is placed where the rate still holds.
+    return this.#isJump(step, this.#onAxis(step), elapsedTicks, isNewSource);
+  }
+
+  /** At a rate that was found a step is many times what the camera counts, or a small part of that. */
+  #onAxis(step: number): number {
+    return this.#correct(this.#lastPts + step) - this.#correct(this.#lastPts);
   }
 
   #follow(step: number, isJump: boolean): void {

@@ -124,6 +124,7 @@ for (const [name, known, read] of [
     1_200,
   ],
   ['of one that has none of it, too', (ask) => (ask === 2 ? 0 : 1_200), 1_200],
+  ['of one of two that answer by turns, too', (ask) => (ask % 2 === 0 ? 9_999 : 10_000), 10_000],
   ['what is never all there is refused', (ask) => (ask >= 2 ? 600 : 1_200), null],
 ] as [string, (ask: number) => number, number | null][])
   test(`settings in pages: ${name}`, { skip: withoutNats }, async (t) => {

@@ -179,6 +179,21 @@ describe('a rate that no longer is one', () => {
       }
   });
 
+  test('a clock of milliseconds that is set right amid B-frames: jumps are few, and time is where it comes', () => {
+    for (const fps of [10, 12, 15, 25]) {
+      const pictures = [...inParts([1_200, fps, 1_000 / fps / 90], [600, fps, 1_000 / fps])];
+      // As I P b b are sent.
+      const inDecodeOrder = pictures.map(([atMs, ms], at): Stamp => {
+        const from = 1_200 * fps;
+        if (at < from) return [atMs, ms];
+        const shown = [0, 3, 1, 2][(at - from) % 4]! + at - ((at - from) % 4);
+        return [atMs, pictures[Math.min(shown, pictures.length - 1)]![1]];
+      });
+      const { flags, most, least, text } = watch(inDecodeOrder, 1_190_000);
+      assert.ok(flags <= 6 && most < 2_000 && least > -2_000, `${fps}: ${text}`);
+    }
+  });
+
   test('a clock that crept, and leaps to where it would be: time is where it comes', () => {
     const pictures = [...inParts([120, 25, 40], [6, 25, 1], [600, 25, 40])].map(
       ([atMs, stampMs]): Stamp => [atMs, atMs < 126_000 ? stampMs : atMs],

@@ -29,9 +29,16 @@ export class OpenedRecording {
 
   /** A walk over bytes [0, endBytes) whose moov is read, and which goes on at `fromBytes` unless that is 0. */
   walk(fromBytes: number, endBytes: number): FileWalk {
+    const walk = this.walkDescribed(fromBytes, endBytes);
+    if (walk === null) throw unreadable('it has no description of its tracks');
+    return walk;
+  }
+
+  /** The same; null: no moov is whole. */
+  walkDescribed(fromBytes: number, endBytes: number): FileWalk | null {
     const walk = new FileWalk(this.fd, endBytes);
     walk.readFirst();
-    if (walk.scanner.movie === null) throw unreadable('it has no description of its tracks');
+    if (walk.scanner.movie === null) return null;
     if (fromBytes > 0) walk.scanner.skipTo(fromBytes);
     return walk;
   }

@@ -20,7 +20,8 @@ export class Gops {
     this.source = source;
     this.#located = located;
     const wholeBytes = parts.count === 0 ? 0 : parts.endBytes[parts.count - 1]!;
-    this.count = parts.count + (recording.isOpen && source.stamp.sizeBytes > wholeBytes ? 1 : 0);
+    // The table may have grown since this was looked at.
+    this.count = parts.count + (parts.isOneOpen && source.stamp.sizeBytes > wholeBytes ? 1 : 0);
   }
 
   /** What the wall clock showed where the file's own time begins. */

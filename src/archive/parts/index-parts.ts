@@ -1,9 +1,10 @@
 import { performance } from 'node:perf_hooks';
+import type { FileWalk } from '../files/file-walk.js';
 import { Moved } from '../files/job-result.js';
-import { type OpenedRecording, type RecordingSource, withRecording } from '../files/recording-source.js';
+import { type RecordingSource, withRecording } from '../files/recording-source.js';
 import { PartCollector } from './part-collector.js';
 import { partsOfTable } from './parts-of-table.js';
-import type { PartColumns, RecordedParts } from './recorded-parts.js';
+import { type PartColumns, RecordedParts } from './recorded-parts.js';
 
 export type IndexPartsInput = {
   readonly source: RecordingSource;
@@ -18,18 +19,24 @@ export type IndexPartsOutput = {
   readonly nextBytes: number | null;
 };
 
+/** Without a description so little was just made, or whoever wrote it ended then: in more there would be pictures that are lost. */
+const MAX_BARE_BYTES = 64 << 10;
+
 /** A job that takes longer hands over what it has; a cold disk can take half a minute for a file without index. */
 const BUDGET_MS = 1_500;
 
 /** Job: the parts of a recording, from its own index or by walking its fragments. */
 export const indexParts = ({ source, fromBytes }: IndexPartsInput): Moved<IndexPartsOutput> =>
   withRecording(source, (recording) => {
-    const known = source.isOpen || fromBytes > 0 ? null : partsOfTable(recording);
-    return known === null ? walkParts(recording, fromBytes) : toOutput(known, null);
+    if (source.isOpen && recording.fileBytes <= MAX_BARE_BYTES) {
+      const walk = recording.walkDescribed(fromBytes, recording.fileBytes);
+      return walk === null ? toOutput(new RecordedParts(), null) : walkParts(walk);
+    }
+    const known = fromBytes > 0 ? null : partsOfTable(recording);
+    return known === null ? walkParts(recording.walk(fromBytes, recording.fileBytes)) : toOutput(known, null);
   });
 
-const walkParts = (recording: OpenedRecording, fromBytes: number): Moved<IndexPartsOutput> => {
-  const walk = recording.walk(fromBytes, recording.fileBytes);
+const walkParts = (walk: FileWalk): Moved<IndexPartsOutput> => {
   const collector = new PartCollector(walk.scanner);
   const startedMs = performance.now();
   // With no whole part there would be no progress: the next job would begin where this one did.

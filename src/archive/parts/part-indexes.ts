@@ -44,8 +44,6 @@ export class PartIndexes {
 
   /** All whole parts; of an open file that has grown, the new ones alone are read. The table is not the caller's. */
   async partsOf(recording: Recording, source: RecordingSource): Promise<RecordedParts> {
-    // It was made just now, and its recorder has written nothing whole yet: not even what describes it.
-    if (source.isOpen && source.stamp.sizeBytes === 0) return new RecordedParts();
     let entry = this.#entryFor(source);
     // Another request may be at it, for what the file was then.
     while (entry.update !== null) {
@@ -95,7 +93,8 @@ export class PartIndexes {
       const isLastWhole = !source.isOpen && nextBytes === null;
       const wholeParts = Math.max(isLastWhole ? parts.count : parts.count - 1, 0);
       entry.parts.addAll(parts, wholeParts);
-      if (wholeParts < parts.count) entry.nextBytes = parts.startBytes[wholeParts]!;
+      entry.parts.isOneOpen = wholeParts < parts.count;
+      if (entry.parts.isOneOpen) entry.nextBytes = parts.startBytes[wholeParts]!;
       if (entry.parts.count > MAX_PARTS_A_FILE) {
         throw archiveError('recording_unreadable', 'the recording has too many parts');
       }

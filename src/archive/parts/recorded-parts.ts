@@ -14,6 +14,8 @@ export class RecordedParts {
   /** For whoever is to know the table again without holding it. */
   readonly identity = Symbol('table of parts');
   count = 0;
+  /** Behind them another one has begun that may go on: a keyframe of it is there. */
+  isOneOpen = false;
   /** Bytes [startBytes, endBytes) of the file hold the part's fragments. */
   startBytes = new Float64Array(FIRST_CAPACITY);
   endBytes = new Float64Array(FIRST_CAPACITY);

@@ -50,8 +50,8 @@ export type LocatedWithin = {
 /** What of it overlaps a time. */
 export type LocatedRange = PartRange &
   Located & {
-    /** It is the last one, and another one has begun of which no part is whole yet. */
-    readonly isFollowed: boolean;
+    /** Of the last one: up to when another one behind it is written of which no part is whole yet; null: there is none. */
+    readonly followedMs: number | null;
   };
 
 /** A stretch of one that nothing else shows. */
@@ -103,7 +103,6 @@ export class RecordingLocator {
       try {
         located.push(await this.#partsOf(cameraId, recording));
       } catch (fault) {
-        if (isBare(recording, fault)) continue;
         const isOther = recording.box !== this.#box;
         if (!(fault instanceof AppError && (isOther || areSeveral))) throw fault;
         missing.push({ recording, fault });
@@ -128,10 +127,10 @@ export class RecordingLocator {
     const found: LocatedRange[] = [];
     for (const { of, first, end } of chooseParts(located.map(asCandidate))) {
       const range = partsBetween(of.located.parts, { first, end }, fromMs, toMs);
-      if (range !== null) found.push({ ...of.located, ...range, isFollowed: false });
+      if (range !== null) found.push({ ...of.located, ...range, followedMs: null });
     }
-    const isFollowed = located.some(({ recording, parts }) => recording.isOpen && parts.count === 0);
-    if (isFollowed && found.length > 0) found.push({ ...found.pop()!, isFollowed });
+    const last = found.pop();
+    if (last !== undefined) found.push({ ...last, followedMs: endOfBegun(located, last) });
     const spans = found.map(({ parts, first, end }) => ({
       fromMs: parts.wallMs[first]!,
       toMs: parts.wallEndMs(end - 1),
@@ -174,7 +173,6 @@ export class RecordingLocator {
         known.set(recording, located);
         return located;
       } catch (fault) {
-        if (isBare(recording, fault)) return null;
         if (isOfOne && recording.box === this.#box) throw fault;
         if (!missing.some((one) => one.recording === recording)) missing.push({ recording, fault });
         return null;
@@ -249,6 +247,14 @@ export class RecordingLocator {
   }
 }
 
+const endOfBegun = (located: readonly Located[], behind: Located): number | null => {
+  const begun = located.filter(
+    ({ recording, parts }) =>
+      recording.isOpen && parts.count === 0 && recording.startMs >= behind.recording.startMs,
+  );
+  return begun.length === 0 ? null : Math.max(...begun.map(({ recording }) => recording.endMs));
+};
+
 /** Of a time what nothing shows since it can't be read, each stretch once. */
 export const unshownOf = (
   missing: readonly Missing[],
@@ -288,17 +294,9 @@ const asCandidate = (located: Located): Candidate & { readonly located: Located 
   };
 };
 
-/** Whether not even what describes it is whole: whoever began to write it has ended, and there is no picture in it. */
-const isBare = ({ isOpen }: Recording, fault: unknown): boolean =>
-  isOpen && fault instanceof AppError && fault.code === 'recording_unreadable';
-
-/** Whether it is in the middle of its first part, by which it has a picture: it may be made, and nothing written yet. */
-const hasBegun = ({ parts, recording, source }: Located): boolean =>
-  parts.count === 0 && recording.isOpen && source.stamp.sizeBytes > 0;
-
 /** Whether it has a picture by then, be it long before. */
-const hasBefore = (located: Located, atMs: number): boolean =>
-  located.parts.count > 0 ? located.parts.wallMs[0]! <= atMs : hasBegun(located);
+const hasBefore = ({ parts }: Located, atMs: number): boolean =>
+  parts.count > 0 ? parts.wallMs[0]! <= atMs : parts.isOneOpen;
 
 /** Where its last picture by then ends. */
 const endBefore = ({ parts }: Located, atMs: number): number => {
@@ -312,7 +310,7 @@ const hasMoment = (located: Located, atMs: number): boolean => {
   const { parts, recording } = located;
   let part = parts.count - 1;
   while (part >= 0 && parts.wallMs[part]! > atMs) part -= 1;
-  if (part < 0) return hasBegun(located);
+  if (part < 0) return parts.count === 0 && parts.isOneOpen;
   return parts.wallEndMs(part) > atMs || (part === parts.count - 1 && recording.isOpen);
 };
 

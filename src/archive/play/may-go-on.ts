@@ -3,10 +3,14 @@ import type { LocatedRange } from './locator.js';
 /** A recorder that closes a file begins the next one within this; so an end this new may not be one. */
 const LIKELY_TO_GO_ON_MS = 15_000;
 
+/** A disk takes nothing for so long, and the file that was begun goes on; longer, and its writer may have died. */
+const MAX_STALL_MS = 60_000;
+
 /** Whether a later answer to the same range could have more at its end. */
 export const mayGoOn = (last: LocatedRange | undefined, toMs: number, nowMs: number): boolean => {
   if (last === undefined || last.end < last.parts.count) return false;
   const coveredMs = last.parts.wallEndMs(last.end - 1);
   if (coveredMs >= toMs) return false;
-  return last.recording.isOpen || last.isFollowed || nowMs - coveredMs < LIKELY_TO_GO_ON_MS;
+  if (last.followedMs !== null && nowMs - last.followedMs < MAX_STALL_MS) return true;
+  return last.recording.isOpen || nowMs - coveredMs < LIKELY_TO_GO_ON_MS;
 };

@@ -102,8 +102,8 @@ export class SubtitleTrack {
     cameraId: string,
     { fileName, box, seq }: NamedFile & { readonly seq: number },
   ): Promise<string> {
-    const { locator, detections, cueText } = this.#deps;
-    const { parts } = await twice(() => locator.locate(cameraId, fileName, box));
+    const { detections, cueText } = this.#deps;
+    const { parts } = await this.#located(cameraId, fileName, box);
     requireSeq('seq', seq, parts);
     const [ptsTicks, wallMs, durationMs] = [parts.ptsTicks[seq]!, parts.wallMs[seq]!, parts.durationMs(seq)];
     const seen = isSane(wallMs)

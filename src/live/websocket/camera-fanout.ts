@@ -37,6 +37,8 @@ export class CameraFanout {
   #feed: CameraFeed | null = null;
   #reader: RingReader | null = null;
   #unlisten: () => void = () => {};
+  /** `videoIndex` of the frame behind the newest one that it has read. */
+  #endIndex = 0;
   #lastPingMs = Number.NEGATIVE_INFINITY;
   /** Whether the last message was still being written when the next one came: then that will be so again. */
   #isKept = false;
@@ -96,11 +98,15 @@ export class CameraFanout {
   /** A pong of one of the viewers. */
   onPong(viewer: Viewer, payload: Buffer): void {
     const nowMs = this.#deps.time.nowMs();
-    if (!viewer.onPong(payload, nowMs)) return;
+    // One that is being closed answers, too.
+    if (!viewer.onPong(payload, nowMs) || !this.#viewers.includes(viewer)) return;
+    if (!viewer.isFast(nowMs)) {
+      viewer.state = 'awaiting-key';
+      return;
+    }
     // What nobody has been told of yet isn't sent to it before all others.
     this.pump();
-    if (viewer.isFast(nowMs)) this.#catchUp(viewer);
-    else viewer.state = 'awaiting-key';
+    this.#catchUp(viewer);
   }
 
   /** Sends all that is new in the ring. */
@@ -146,7 +152,11 @@ export class CameraFanout {
     reader.subscribe();
     const nowMs = this.#deps.time.nowMs();
     // What is there already goes to each viewer by a reader of its own.
-    while (reader.next()) if (reader.isVideo) this.#timestamps.next(reader.dtsTicks, nowMs);
+    while (reader.next()) {
+      if (!reader.isVideo) continue;
+      this.#timestamps.next(reader.dtsTicks, nowMs);
+      this.#endIndex = (reader.videoIndex + 1) | 0;
+    }
     return reader;
   }
 
@@ -168,6 +178,7 @@ export class CameraFanout {
   #deliver(reader: RingReader): void {
     const nowMs = this.#deps.time.nowMs();
     const timestampUs = this.#timestamps.next(reader.dtsTicks, nowMs);
+    this.#endIndex = (reader.videoIndex + 1) | 0;
     if (!this.#isWanted(reader, nowMs)) return;
     const config = this.#configs.of(reader);
     if (config === null) return;
@@ -231,6 +242,6 @@ export class CameraFanout {
   /** Counts what a slow viewer that gets nothing more of this ring has lost up to now. */
   #missRest(viewer: Viewer): void {
     const isLosing = viewer.state === 'slow' || viewer.state === 'awaiting-key';
-    if (isLosing && this.#reader !== null) viewer.miss((this.#reader.videoIndex + 1) | 0);
+    if (isLosing && this.#reader !== null) viewer.miss(this.#endIndex);
   }
 }

@@ -75,7 +75,8 @@ export class CatchUp {
     // Of a GOP that it had begun before it fell behind it gets the rest.
     while (reader.next()) if (reader.isVideo && this.#viewer.wants(reader.videoIndex)) return true;
     // The ring may be empty, or have lapped what was to come next.
-    this.#end(reader.awaitsKey ? 'needs-key' : 'live');
+    const hasNothing = this.#viewer.lastTimestampUs < 0;
+    this.#end(hasNothing || reader.awaitsKey ? 'needs-key' : 'live');
     return false;
   }
 

@@ -194,7 +194,8 @@ test('a moment is shown by what was recorded before it while nothing is written 
     return Math.round(frame!.wallUs / 1000 - START_MS);
   };
   const next = film({ video: fixtures.h264High(), startMs: START_MS + 4_000 });
-  for (const bytes of [0, 300]) {
+  // The beginning, all that describes it, and most of its first picture.
+  for (const bytes of [0, 300, 693, 793, next.parts[0]!.startBytes + 1_000]) {
     putOpen(next, bytes);
     assert.deepEqual([await at(3_900), await at(4_100)], [3_000, 3_000]);
   }

@@ -132,7 +132,8 @@ export class HlsPlayer implements ArchivePlayer {
   /** The large one's clock is everybody's. */
   #look(): void {
     const tracks = [...this.#tracks];
-    for (const [, track] of tracks) track.look();
+    // Who drags over time sees keyframes, and asks for the place where that ends.
+    if (this.phase.peek() !== 'scrubbing') for (const [, track] of tracks) track.look();
     if (this.#isPlaying) this.#follow();
     const told = tracks.map(([camera, track]) => this.#factOf(camera, track));
     this.facts.value = factsOf(this.facts.peek(), told);

@@ -16,6 +16,8 @@ const LOOK_AGAIN_MS = 2_000;
 /** and loaded when there is as much: what is being written now would be played sooner than there is more. */
 const MORE_MS = 10_000;
 const NOT_FOUND = 404;
+/** What ought to be there is asked for so often, in two minutes. */
+const MAX_MISSES = 10;
 
 /** `none`: the service has nothing of then; `failed`: it didn't say. */
 type State = 'loading' | 'loaded' | 'none' | 'failed';
@@ -38,6 +40,8 @@ export class HlsTrack {
   #loads = 0;
   #wantedMs = 0;
   #isPlaying = false;
+  /** How often the service had nothing of the moment that is wanted. */
+  #misses = 0;
   #state: State = 'none';
   /** Nothing is loaded anew before then, by the clock that nobody sets. */
   #againAtMs = 0;
@@ -57,6 +61,7 @@ export class HlsTrack {
 
   seek(timeMs: number): void {
     this.#wantedMs = timeMs;
+    this.#misses = 0;
     this.isAtEnd = false;
     const [fromMs, toMs] = this.#range;
     const isGood = this.#state === 'loaded' && this.fault === null;
@@ -83,7 +88,10 @@ export class HlsTrack {
     if (monotonicMs() < this.#againAtMs) return;
     // It may have been about to be written, or moved, when it was asked for.
     const isMissed =
-      !this.#isPlaying && this.#state === 'none' && stateAt(this.lane, this.#wantedMs).kind === 'recorded';
+      !this.#isPlaying &&
+      this.#state === 'none' &&
+      this.#misses < MAX_MISSES &&
+      stateAt(this.lane, this.#wantedMs).kind === 'recorded';
     if (this.#state === 'failed' || isMissed) void this.#load(this.#wantedMs - BEFORE_MS);
     if (!this.#isPlaying) return;
     if (this.#state === 'none') this.#goOn(this.#wantedMs);
@@ -165,7 +173,8 @@ export class HlsTrack {
       // The tape says why.
       this.#state = 'none';
       this.retrying = null;
-      this.#againAtMs = monotonicMs() + Math.max(LOOK_AGAIN_MS, this.#backoff.next());
+      this.#misses += 1;
+      this.#againAtMs = monotonicMs() + LOOK_AGAIN_MS * (this.#isPlaying ? 1 : this.#misses);
     } else if (type === 'networkError') {
       this.#wantedMs = this.shownMs ?? this.#wantedMs;
       this.#state = 'failed';
