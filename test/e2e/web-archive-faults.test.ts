@@ -147,6 +147,29 @@ test('without WebCodecs a moment that was recorded is shown, also where the serv
   assert.ok(asked > 1);
 });
 
+test('without WebCodecs play goes on evenly while what is recorded grows', async () => {
+  const page = await visit();
+  await page.page.addInitScript(WITHOUT_WEBCODECS);
+  await untilRecorded(45_000);
+  await goTo(page, beganMs + 1_000);
+  const isAt = (ms: number | null): boolean => ms !== null && Math.abs(ms - beganMs - 1_000) < 300;
+  await untilFacts(page, 'its picture', ({ phase, shownMs }) => phase === 'paused' && isAt(shownMs));
+  const steps: number[] = [];
+  let [lastMs, answeredMs] = [beganMs, Number.POSITIVE_INFINITY];
+  page.page.on('requestfinished', (request) => {
+    const isLater = lastMs > beganMs + 4_000 && answeredMs === Number.POSITIVE_INFINITY;
+    if (isLater && request.url().includes('range.m3u8')) answeredMs = lastMs;
+  });
+  await page.page.keyboard.press('Space');
+  await untilFacts(page, 'it plays on when the playlist was asked for again', ({ timeMs }) => {
+    steps.push(timeMs - lastMs);
+    lastMs = timeMs;
+    return steps.at(-1)! < -500 || timeMs > answeredMs + 2_000;
+  });
+  assert.ok(Math.min(...steps) >= -500, `it went back by ${-Math.min(...steps)} ms`);
+  assert.ok(Math.max(...steps) < 5_000, `it went on by ${Math.max(...steps)} ms at once`);
+});
+
 test('without WebCodecs who drags through time sees the keyframe of each moment, and then the moment itself', async () => {
   const page = await visit();
   await page.page.addInitScript(WITHOUT_WEBCODECS);

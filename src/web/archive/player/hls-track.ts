@@ -149,6 +149,7 @@ export class HlsTrack {
       xhrSetup: async (xhr) => xhr.setRequestHeader('authorization', `Bearer ${await accessToken()}`),
     });
     this.#hls = hls;
+    let isPlaced = false;
     hls.on(Player.Events.LEVEL_LOADED, (_event, { details }) => {
       this.#backoff.reset();
       this.retrying = null;
@@ -156,7 +157,9 @@ export class HlsTrack {
       this.#pieces = details.fragments.flatMap(({ start, duration, programDateTime }) =>
         programDateTime === null ? [] : { startSec: start, durationSec: duration, dateMs: programDateTime },
       );
-      this.#place();
+      // A playlist that grows is loaded again and again, and play has gone on meanwhile.
+      if (!isPlaced || !this.#isPlaying) this.#place();
+      isPlaced = true;
     });
     hls.on(Player.Events.ERROR, (_event, error) => this.#onFault(error));
     const query = new URLSearchParams({
