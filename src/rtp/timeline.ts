@@ -269,10 +269,10 @@ export class Timeline {
   #isJumpAtSomeRate(step: number, elapsedTicks: number, isNewSource: boolean): boolean {
     const isJump = this.#isJump(step, this.#onAxis(step), elapsedTicks, isNewSource);
     if (!isJump || !this.#wasJump || this.#rate.rate === 0) return isJump;
-    // One wild timestamp, and the way back from it: together they are as long as what passed.
+    // One wild timestamp, and the way back from it: together they are as long as what passed, or less where that was held up.
     const bothTicks = ((this.#jumpStep + step) | 0) * (1 + this.#rate.rate);
-    const apartTicks = Math.abs(bothTicks - this.#jumpTicks - elapsedTicks);
-    if (apartTicks <= this.#toTicks(MAX_SOURCE_STEP_MS)) return true;
+    const nearTicks = this.#toTicks(MAX_SOURCE_STEP_MS);
+    if (bothTicks >= -nearTicks && bothTicks <= this.#jumpTicks + elapsedTicks + nearTicks) return true;
     // A rate by which one frame after the other has jumped is none; what is a jump without it, too, says nothing of it.
     if (this.#isJump(step, step, elapsedTicks, isNewSource)) return true;
     this.#setSpeed(1);

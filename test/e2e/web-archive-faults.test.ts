@@ -170,6 +170,24 @@ test('without WebCodecs play goes on evenly while what is recorded grows', async
   assert.ok(Math.max(...steps) < 5_000, `it went on by ${Math.max(...steps)} ms at once`);
 });
 
+test('without WebCodecs it stands where it was stopped while what is recorded grows', async () => {
+  const page = await visit();
+  await page.page.addInitScript(WITHOUT_WEBCODECS);
+  await goTo(page, beganMs + 1_000);
+  await untilFacts(page, 'a picture', ({ phase, shownMs }) => phase === 'paused' && shownMs !== null);
+  const again = page.page.waitForResponse((response) => response.url().includes('range.m3u8'));
+  await page.page.keyboard.press('Space');
+  await untilFacts(page, 'it plays', ({ timeMs }) => timeMs > beganMs + 3_000);
+  await page.page.keyboard.press('Space');
+  const { timeMs } = await untilFacts(page, 'it stands', ({ phase }) => phase === 'paused');
+  await (await again).finished();
+  for (let look = 0; look < 20; look += 1) {
+    const { shownMs } = await factsOf(page);
+    assert.ok(Math.abs((shownMs ?? 0) - timeMs) < 500, `it stands at ${timeMs}, and shows ${shownMs}`);
+    await page.page.waitForTimeout(50);
+  }
+});
+
 test('without WebCodecs who drags through time sees the keyframe of each moment, and then the moment itself', async () => {
   const page = await visit();
   await page.page.addInitScript(WITHOUT_WEBCODECS);

@@ -32,7 +32,7 @@ export const indexParts = ({ source, fromBytes }: IndexPartsInput): Moved<IndexP
       const walk = recording.walkDescribed(fromBytes, recording.fileBytes);
       return walk === null ? toOutput(new RecordedParts(), null) : walkParts(walk);
     }
-    const known = fromBytes > 0 ? null : partsOfTable(recording);
+    const known = source.isOpen || fromBytes > 0 ? null : partsOfTable(recording);
     return known === null ? walkParts(recording.walk(fromBytes, recording.fileBytes)) : toOutput(known, null);
   });
 

@@ -43,8 +43,8 @@ export class KeyFrames {
 
   /** The file's own bytes. */
   async content(cameraId: string, { fileName, box }: NamedFile): Promise<FileContent> {
-    const { recording, source } = await twice(() => this.#locator.locate(cameraId, fileName, box));
-    if (source.stamp.sizeBytes === 0) throw nothingIn(recording);
+    const { recording, source, parts } = await twice(() => this.#locator.locate(cameraId, fileName, box));
+    if (parts.count === 0 && !parts.isOneOpen) throw nothingIn(recording);
     const relocate = (moved: RecordingSource) => this.#locator.relocate(cameraId, moved);
     return new FileContent(source, { runner: this.#runner, relocate });
   }

@@ -11,6 +11,6 @@ export const mayGoOn = (last: LocatedRange | undefined, toMs: number, nowMs: num
   if (last === undefined || last.end < last.parts.count) return false;
   const coveredMs = last.parts.wallEndMs(last.end - 1);
   if (coveredMs >= toMs) return false;
-  if (last.followedMs !== null && nowMs - last.followedMs < MAX_STALL_MS) return true;
+  if (last.followedMs !== null && Math.abs(nowMs - last.followedMs) < MAX_STALL_MS) return true;
   return last.recording.isOpen || nowMs - coveredMs < LIKELY_TO_GO_ON_MS;
 };

@@ -40,7 +40,7 @@ export class HlsTrack {
   #loads = 0;
   #wantedMs = 0;
   #isPlaying = false;
-  /** How often the service had nothing of the moment that is wanted. */
+  /** How often the service had nothing of the moment at which it stands. */
   #misses = 0;
   #state: State = 'none';
   /** Nothing is loaded anew before then, by the clock that nobody sets. */
@@ -71,7 +71,10 @@ export class HlsTrack {
 
   /** Begins as soon as there is something, however long that takes. */
   play(rate: number): void {
+    // What was missed while it stood is looked for at once.
+    if (!this.#isPlaying && this.#state === 'none') this.#againAtMs = 0;
     this.#isPlaying = true;
+    this.#misses = 0;
     // What is loaded later begins with the default.
     this.video.defaultPlaybackRate = rate;
     this.video.playbackRate = rate;
@@ -79,7 +82,10 @@ export class HlsTrack {
   }
 
   pause(): void {
+    // It stays where it came to, also when a playlist that grows is loaded again.
+    if (this.#isPlaying) this.#wantedMs = this.shownMs ?? this.#wantedMs;
     this.#isPlaying = false;
+    this.#misses = 0;
     this.video.pause();
   }
 
@@ -145,6 +151,8 @@ export class HlsTrack {
     // Its worker comes from a blob, which the content policy forbids.
     const hls = new Player({
       enableWorker: false,
+      // A playlist that grows isn't live: where it is watched is said here.
+      startPosition: 0,
       // Each with a token that is good then: it goes on for longer than any is.
       xhrSetup: async (xhr) => xhr.setRequestHeader('authorization', `Bearer ${await accessToken()}`),
     });
@@ -152,6 +160,7 @@ export class HlsTrack {
     let isPlaced = false;
     hls.on(Player.Events.LEVEL_LOADED, (_event, { details }) => {
       this.#backoff.reset();
+      this.#misses = 0;
       this.retrying = null;
       this.#state = 'loaded';
       this.#pieces = details.fragments.flatMap(({ start, duration, programDateTime }) =>
@@ -176,8 +185,8 @@ export class HlsTrack {
       // The tape says why.
       this.#state = 'none';
       this.retrying = null;
-      this.#misses += 1;
-      this.#againAtMs = monotonicMs() + LOOK_AGAIN_MS * (this.#isPlaying ? 1 : this.#misses);
+      if (!this.#isPlaying) this.#misses += 1;
+      this.#againAtMs = monotonicMs() + LOOK_AGAIN_MS * Math.max(this.#misses, 1);
     } else if (type === 'networkError') {
       this.#wantedMs = this.shownMs ?? this.#wantedMs;
       this.#state = 'failed';
