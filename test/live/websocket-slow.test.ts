@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { nalOf } from '../support/ring.js';
 import { until } from '../support/until.js';
 import { FRAME_MS } from './test-camera.js';
-import { Watching } from './watching.js';
+import { type NumberedViewer, Watching } from './watching.js';
 
 const SECOND = 1000 / FRAME_MS;
 
@@ -13,6 +13,28 @@ const isHeldUp = (watching: Watching): Promise<boolean> =>
   until('the kernel takes no more', () => watching.pendingBytes > 256 << 10, { deadlineMs: 10_000 }).catch(
     () => false,
   );
+
+/** A viewer that answers no ping by itself, and the pings that it gets. */
+const watchSilently = (watching: Watching): { viewer: NumberedViewer; pings: readonly Buffer[] } => {
+  const viewer = watching.watch('door', { autoPong: false });
+  const pings: Buffer[] = [];
+  viewer.webSocket.on('ping', (payload: Buffer) => pings.push(Buffer.from(payload)));
+  return { viewer, pings };
+};
+
+/** So many frames, each at its time. */
+const film = async (
+  watching: Watching,
+  viewer: NumberedViewer,
+  frames: number,
+  write: () => void,
+): Promise<void> => {
+  for (let count = 0; count < frames; count += 1) {
+    write();
+    await viewer.roundTrip();
+    watching.clock.advance(FRAME_MS);
+  }
+};
 
 const stallFor10s = async (watching: Watching): Promise<void> => {
   const camera = watching.addCamera('door');
@@ -98,21 +120,14 @@ test('a viewer on a slow line is not given its backlog again: it goes on with th
   await using watching = await Watching.start();
   const camera = watching.addCamera('door');
   camera.write(true);
-  const viewer = watching.watch('door', { autoPong: false });
-  const pings: Buffer[] = [];
-  viewer.webSocket.on('ping', (payload: Buffer) => pings.push(Buffer.from(payload)));
+  const { viewer, pings } = watchSilently(watching);
   await viewer.untilFrame(0);
   const answer = async (ping: Buffer | undefined): Promise<void> => {
     viewer.webSocket.pong(ping);
     await viewer.roundTrip();
   };
-  const write = async (frames: number): Promise<void> => {
-    for (let count = 0; count < frames; count += 1) {
-      camera.write(camera.framesWritten % 50 === 0);
-      await viewer.roundTrip();
-      watching.clock.advance(FRAME_MS);
-    }
-  };
+  const write = (frames: number): Promise<void> =>
+    film(watching, viewer, frames, () => camera.write(camera.framesWritten % 50 === 0));
   await write(40);
   await until('it is slow', () => pings.length >= 6);
   const lastBefore = viewer.lastNumber;
@@ -133,19 +148,11 @@ test('a viewer that answers late, and quickly then, loses nothing of a GOP whose
   await using watching = await Watching.start();
   const camera = watching.addCamera('door');
   camera.write(true);
-  const viewer = watching.watch('door', { autoPong: false });
-  let ping: Buffer | null = null;
-  viewer.webSocket.on('ping', (payload: Buffer) => {
-    ping = Buffer.from(payload);
-  });
+  const { viewer, pings } = watchSilently(watching);
   await viewer.untilFrame(0);
-  for (let count = 0; count < 40; count += 1) {
-    camera.write(false);
-    await viewer.roundTrip();
-    watching.clock.advance(FRAME_MS);
-  }
+  await film(watching, viewer, 40, () => camera.write(false));
   assert.ok(viewer.lastNumber < 35, `frame ${viewer.lastNumber} was sent to a viewer that answered nothing`);
-  viewer.webSocket.pong(ping ?? undefined);
+  viewer.webSocket.pong(pings.at(-1));
   await viewer.untilFrame(40);
   camera.write(false);
   await viewer.untilFrame(41);
@@ -161,9 +168,7 @@ test('a viewer that missed nothing while it was slow goes on with what comes nex
   await using watching = await Watching.start();
   const camera = watching.addCamera('door');
   camera.write(true, 4_900_000);
-  const viewer = watching.watch('door', { autoPong: false });
-  const pings: Buffer[] = [];
-  viewer.webSocket.on('ping', (payload: Buffer) => pings.push(Buffer.from(payload)));
+  const { viewer, pings } = watchSilently(watching);
   viewer.webSocket.on('open', () => viewer.webSocket.pause());
   await once(viewer.webSocket, 'open');
   if (!(await isHeldUp(watching))) return t.skip('the kernel takes it all');
@@ -185,22 +190,14 @@ test('a viewer whose ring laps what it had yet to get goes on with a keyframe, a
     ...{ dataBytes: 1 << 20, maxDataBytes: 8 << 20, maxFrameBytes: 1 << 20 },
   });
   camera.write(true, 30_000);
-  const viewer = watching.watch('door', { autoPong: false });
-  let ping: Buffer | null = null;
-  viewer.webSocket.on('ping', (payload: Buffer) => {
-    ping = Buffer.from(payload);
-  });
+  const { viewer, pings } = watchSilently(watching);
   await viewer.untilFrame(0);
-  for (let count = 0; count < 200; count += 1) {
-    camera.write(false, 30_000);
-    await viewer.roundTrip();
-    watching.clock.advance(FRAME_MS);
-  }
+  await film(watching, viewer, 200, () => camera.write(false, 30_000));
   const before = viewer.lastNumber;
   assert.ok(before < 35);
   // What comes of the rest waits in the kernel, and then in the ring, which is written once around.
   viewer.webSocket.pause();
-  viewer.webSocket.pong(ping ?? undefined);
+  viewer.webSocket.pong(pings.at(-1));
   if (!(await isHeldUp(watching))) return t.skip('the kernel takes it all');
   for (let count = 0; count < 400; count += 1) {
     camera.write(false, 30_000);
@@ -225,24 +222,15 @@ test('a viewer that recovers gets no frame twice', async () => {
   await using watching = await Watching.start();
   const camera = watching.addCamera('door');
   camera.write(true);
-  const viewer = watching.watch('door', { autoPong: false });
-  let ping: Buffer | null = null;
-  viewer.webSocket.on('ping', (payload: Buffer) => {
-    ping = Buffer.from(payload);
-  });
+  const { viewer, pings } = watchSilently(watching);
   await viewer.untilFrame(0);
   const recover = async (): Promise<void> => {
     await viewer.roundTrip();
-    viewer.webSocket.pong(ping ?? undefined);
+    viewer.webSocket.pong(pings.at(-1));
     await viewer.roundTrip();
   };
-  const stall = async (frames: number): Promise<void> => {
-    for (let count = 0; count < frames; count += 1) {
-      camera.write(camera.framesWritten % 50 === 0);
-      await viewer.roundTrip();
-      watching.clock.advance(FRAME_MS);
-    }
-  };
+  const stall = (frames: number): Promise<void> =>
+    film(watching, viewer, frames, () => camera.write(camera.framesWritten % 50 === 0));
   await stall(75);
   assert.ok(viewer.lastNumber < 35);
   await recover();
@@ -262,21 +250,13 @@ test('a frame that it was sent before others were told of it is not sent again',
   await using watching = await Watching.start();
   const camera = watching.addCamera('door');
   camera.write(true);
-  const viewer = watching.watch('door', { autoPong: false });
-  let ping: Buffer | null = null;
-  viewer.webSocket.on('ping', (payload: Buffer) => {
-    ping = Buffer.from(payload);
-  });
+  const { viewer, pings } = watchSilently(watching);
   const answer = async (): Promise<void> => {
-    viewer.webSocket.pong(ping ?? undefined);
+    viewer.webSocket.pong(pings.at(-1));
     for (let turn = 0; turn < 3; turn += 1) await viewer.roundTrip();
   };
   await viewer.untilFrame(0);
-  for (let count = 0; count < 40; count += 1) {
-    camera.write(false);
-    await viewer.roundTrip();
-    watching.clock.advance(FRAME_MS);
-  }
+  await film(watching, viewer, 40, () => camera.write(false));
   for (let count = 0; count < 11; count += 1) camera.write(count === 0, 200_000, false);
   await answer();
   for (let step = 0; step < 6; step += 1) {
@@ -308,11 +288,7 @@ test('of a viewer that goes while it is slow each picture that it lost is counte
     camera.write(true);
     const viewer = watching.watch('door', { autoPong: false });
     await viewer.untilFrame(0);
-    for (let count = 0; count < 40; count += 1) {
-      camera.write(false);
-      await viewer.roundTrip();
-      watching.clock.advance(FRAME_MS);
-    }
+    await film(watching, viewer, 40, () => camera.write(false));
     if (isHeard) camera.hear(1);
     viewer.webSocket.terminate();
     await until('it is gone', () => watching.views.viewers('door') === 0);
@@ -324,19 +300,13 @@ test('a viewer on a slow line goes on with a keyframe that came just now, before
   await using watching = await Watching.start();
   const camera = watching.addCamera('door');
   camera.write(true);
-  const viewer = watching.watch('door', { autoPong: false });
-  const pings: Buffer[] = [];
-  viewer.webSocket.on('ping', (payload: Buffer) => pings.push(Buffer.from(payload)));
+  const { viewer, pings } = watchSilently(watching);
   await viewer.untilFrame(0);
   const answer = async (ping: Buffer | undefined): Promise<void> => {
     viewer.webSocket.pong(ping);
     await viewer.roundTrip();
   };
-  for (let count = 0; count < 40; count += 1) {
-    camera.write(false);
-    await viewer.roundTrip();
-    watching.clock.advance(FRAME_MS);
-  }
+  await film(watching, viewer, 40, () => camera.write(false));
   await until('it is slow', () => pings.length >= 6);
   await answer(pings[1]);
   for (let step = 0; step < 3; step += 1) watching.clock.advance(250);
