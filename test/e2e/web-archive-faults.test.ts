@@ -81,6 +81,14 @@ const visit = (): Promise<AppPage> =>
 const goTo = (page: AppPage, timeMs: number): Promise<void> =>
   page.go(`/archive?cameras=gate&t=${new Date(timeMs).toISOString()}`);
 
+/** The page takes what is recorded as going on for minutes, so that its playlist grows while it is watched. */
+const askForMore = (page: AppPage): Promise<unknown> =>
+  page.page.route(RANGE, (route) => {
+    const url = new URL(route.request().url());
+    url.searchParams.set('to', new Date(Date.now() + 600_000).toISOString());
+    return route.continue({ url: url.href });
+  });
+
 test('a network that fails while it plays is told in the tile, loses nothing, and play goes on by itself', async () => {
   const page = await visit();
   await goTo(page, beganMs + 1_000);
@@ -150,6 +158,7 @@ test('without WebCodecs a moment that was recorded is shown, also where the serv
 test('without WebCodecs play goes on evenly while what is recorded grows', async () => {
   const page = await visit();
   await page.page.addInitScript(WITHOUT_WEBCODECS);
+  await askForMore(page);
   await untilRecorded(45_000);
   await goTo(page, beganMs + 1_000);
   const isAt = (ms: number | null): boolean => ms !== null && Math.abs(ms - beganMs - 1_000) < 300;
@@ -173,14 +182,15 @@ test('without WebCodecs play goes on evenly while what is recorded grows', async
 test('without WebCodecs it stands where it was stopped while what is recorded grows', async () => {
   const page = await visit();
   await page.page.addInitScript(WITHOUT_WEBCODECS);
+  await askForMore(page);
   await goTo(page, beganMs + 1_000);
   await untilFacts(page, 'a picture', ({ phase, shownMs }) => phase === 'paused' && shownMs !== null);
-  const again = page.page.waitForResponse((response) => response.url().includes('range.m3u8'));
   await page.page.keyboard.press('Space');
   await untilFacts(page, 'it plays', ({ timeMs }) => timeMs > beganMs + 3_000);
   await page.page.keyboard.press('Space');
   const { timeMs } = await untilFacts(page, 'it stands', ({ phase }) => phase === 'paused');
-  await (await again).finished();
+  const again = await page.page.waitForResponse((response) => response.url().includes('range.m3u8'));
+  await again.finished();
   for (let look = 0; look < 20; look += 1) {
     const { shownMs } = await factsOf(page);
     assert.ok(Math.abs((shownMs ?? 0) - timeMs) < 500, `it stands at ${timeMs}, and shows ${shownMs}`);
@@ -213,4 +223,26 @@ test('without WebCodecs who drags through time sees the keyframe of each moment,
   await page.page.locator('[data-camera] video:nth-of-type(2)').waitFor({ state: 'hidden' });
   const { timeMs, shownMs } = await untilFacts(page, 'it stands', ({ phase }) => phase === 'paused');
   assert.ok(Math.abs(timeMs - (shownMs ?? 0)) < 200, `${timeMs} ${shownMs}`);
+});
+
+test('without WebCodecs what has played out stays at its end when play is pressed once more', async () => {
+  await service.call('PUT', '/api/cameras/gate', { token, body: { record: false } });
+  const page = await visit();
+  await page.page.addInitScript(WITHOUT_WEBCODECS);
+  await until('nothing is recorded any more', async () => {
+    const { body } = await service.call('GET', '/api/stats', { token });
+    return body.active_recordings === 0;
+  });
+  const endMs = (await recorded())![1];
+  await goTo(page, endMs - 2_000);
+  await untilFacts(page, 'a picture', ({ phase, shownMs }) => phase === 'paused' && shownMs !== null);
+  await page.page.keyboard.press('Space');
+  const hasEnded = (): Promise<boolean> =>
+    page.page.evaluate("document.querySelector('[data-camera] video').ended");
+  await until('it has played out', hasEnded, { deadlineMs: 60_000 });
+  await page.page.keyboard.press('Space');
+  await untilFacts(page, 'it stands', ({ phase }) => phase === 'paused');
+  await page.page.keyboard.press('Space');
+  const { shownMs } = await untilFacts(page, 'it says that this is the end', ({ phase }) => phase === 'end');
+  assert.ok(endMs - (shownMs ?? 0) < 300, `it shows ${shownMs} of what ends at ${endMs}`);
 });

@@ -12,5 +12,6 @@ export const mayGoOn = (last: LocatedRange | undefined, toMs: number, nowMs: num
   const coveredMs = last.parts.wallEndMs(last.end - 1);
   if (coveredMs >= toMs) return false;
   if (last.followedMs !== null && Math.abs(nowMs - last.followedMs) < MAX_STALL_MS) return true;
-  return last.recording.isOpen || nowMs - coveredMs < LIKELY_TO_GO_ON_MS;
+  // Whose end lies far ahead was written before the clock was set back.
+  return last.recording.isOpen || Math.abs(nowMs - coveredMs) < LIKELY_TO_GO_ON_MS;
 };

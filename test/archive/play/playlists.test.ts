@@ -169,6 +169,9 @@ test('a range joins the parts of its files, and says where times begin anew', as
   assert.equal(parse(await get(START_MS, START_MS + 60_000)).playlistType, 'EVENT');
   time.nowMs = START_MS + 60_000;
   assert.equal(parse(await get(START_MS, START_MS + 60_000)).playlistType, 'VOD');
+  // The clock was set back since.
+  time.nowMs = START_MS - 3_600_000;
+  assert.equal(parse(await get(START_MS, START_MS + 60_000)).playlistType, 'VOD');
 });
 
 test('the listed start of a file, which is cut to the millisecond, brings nothing of the file before', async (t) => {

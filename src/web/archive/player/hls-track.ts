@@ -125,8 +125,10 @@ export class HlsTrack {
   }
 
   #start(): void {
+    // What has ended would play from its beginning once more: what comes behind it is looked for.
+    if (!this.#isPlaying || this.#pieces.length === 0 || this.video.ended) return;
     // Another load may end it: that one begins anew.
-    if (this.#isPlaying && this.#pieces.length > 0) void this.video.play().catch(() => {});
+    void this.video.play().catch(() => {});
   }
 
   #place(): void {
