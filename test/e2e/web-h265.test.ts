@@ -11,7 +11,8 @@ import { fixtures } from '../support/fixtures.js';
 import { type RunningService, startService } from '../support/service.js';
 import { until } from '../support/until.js';
 
-const DEADLINE_MS = 90_000;
+/** A way that failed is tried again after a minute, as is what was too much for this machine after half of one. */
+const DEADLINE_MS = 150_000;
 const guard = { username: 'guard', password: 'a password of its own' };
 
 let camera: FakeCamera;
@@ -48,23 +49,33 @@ const tileOf = (id: string): string => `(() => {
 
 type Page = Pick<BrowserPage, 'evaluate'>;
 
-const untilTile = async (page: Page, id: string, what: RegExp): Promise<Tile> => {
+const untilTile = async (
+  page: Page,
+  id: string,
+  what: string,
+  isSo: (tile: Tile) => boolean,
+): Promise<Tile> => {
   let last: Tile | null = null;
   return await until(
     `${id} is ${what}`,
     async () => {
       last = await page.evaluate<Tile>(tileOf(id));
       await new Promise((resolve) => setTimeout(resolve, 100));
-      return what.test(last.said) && last;
+      return isSo(last) && last;
     },
     { deadlineMs: DEADLINE_MS, describe: () => JSON.stringify(last) },
   );
 };
 
+const isLiveOnCanvas = ({ said, element }: Tile): boolean =>
+  element === 'canvas' && /^(?!.*(?:COMPATIBLE|STILL)).*LIVE/.test(said);
+const isSmaller = (tile: Tile): boolean => isLiveOnCanvas(tile) && tile.said.includes('SUB');
+
 /** The picture is of the source's size, has something on it, and is another one after a while. */
 const SAMPLE = (id: string): string => `(() => {
   const shown = document.querySelector('[data-camera="${id}"] :is(canvas, video, img)');
-  const width = shown.videoWidth || shown.naturalWidth || shown.width, height = shown.videoHeight || shown.naturalHeight || shown.height;
+  const width = shown?.videoWidth || shown?.naturalWidth || shown?.width, height = shown?.videoHeight || shown?.naturalHeight || shown?.height;
+  if (!(width > 0 && height > 0)) return { width: 0, height: 0, pixels: '' };
   const context = new OffscreenCanvas(64, 36).getContext('2d', { willReadFrequently: true });
   context.drawImage(shown, 0, 0, 64, 36);
   return { width, height, pixels: [...context.getImageData(0, 0, 64, 36).data].join() };
@@ -84,7 +95,10 @@ const assertMoves = async (page: Page, id: string): Promise<Sample> => {
   );
   await until(
     'another picture comes',
-    async () => (await page.evaluate<Sample>(SAMPLE(id))).pixels !== first.pixels,
+    async () => {
+      const sample = await page.evaluate<Sample>(SAMPLE(id));
+      return hasColours(sample) && sample.pixels !== first.pixels;
+    },
     { deadlineMs: DEADLINE_MS },
   );
   return first;
@@ -110,14 +124,12 @@ test('Firefox shows H.265 on the wall and by itself, by WebCodecs, and says that
   await until('the tile is there', () => page.evaluate<boolean>(`${GATE} !== null`));
   // On a window as narrow as this one it is below the fold, and what nobody sees takes nothing.
   await page.evaluate(`${GATE}.scrollIntoView()`);
-  const tile = await untilTile(page, 'gate', /LIVE/);
-  assert.equal(tile.element, 'canvas', JSON.stringify(tile));
-  assert.doesNotMatch(tile.said, /COMPATIBLE|STILL/);
+  await untilTile(page, 'gate', 'live on a canvas', isLiveOnCanvas);
   const { width, height } = await assertMoves(page, 'gate');
   assert.deepEqual([width, height], [320, 180]);
   await page.evaluate(`${GATE}.click()`);
   await until('the camera is alone', () => page.evaluate<boolean>("location.pathname === '/camera/gate'"));
-  await untilTile(page, 'gate', /LIVE/);
+  await untilTile(page, 'gate', 'live on a canvas', isLiveOnCanvas);
   await assertMoves(page, 'gate');
   assert.deepEqual(page.errors, []);
 });
@@ -127,11 +139,12 @@ test('Chromium, which has none, takes the smaller stream in H.264, else stills, 
   t.after(() => browser.close());
   const page = await browser.signedIn(service.url, guard);
   await page.go('/wall/all?grid=2x2');
-  const still = await untilTile(page.page, 'gate', /STILL/);
-  assert.match(still.why.join(), /codec/i, JSON.stringify(still));
+  // A machine that is busy with something else may be a reason before.
+  const isStillByCodec = ({ said, why }: Tile): boolean =>
+    said.includes('STILL') && /codec/i.test(why.join());
+  const still = await untilTile(page.page, 'gate', 'a still because of the codec', isStillByCodec);
   assert.doesNotMatch(still.said, /LIVE/, 'a still is never called live');
-  const sub = await untilTile(page.page, 'dock', /LIVE.*SUB/);
-  assert.equal(sub.element, 'canvas', JSON.stringify(sub));
+  await untilTile(page.page, 'dock', 'live in the smaller stream', isSmaller);
   await assertMoves(page.page, 'dock');
   await page.close();
 });
@@ -146,10 +159,7 @@ test('Chromium takes the smaller stream of a camera by itself, though nobody ask
   t.after(() => browser.close());
   const page = await browser.signedIn(service.url, guard);
   await page.go('/camera/yard');
-  await untilTile(page.page, 'yard', /LIVE/);
+  await untilTile(page.page, 'yard', 'live in the smaller stream', isSmaller);
   await assertMoves(page.page, 'yard');
-  const shown = await page.page.evaluate<Tile>(tileOf('yard'));
-  assert.match(shown.said, /LIVE.*SUB/, JSON.stringify(shown));
-  assert.equal(shown.element, 'canvas');
   await page.close();
 });

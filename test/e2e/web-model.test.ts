@@ -22,21 +22,18 @@ const videoOf = (folder: string, ...source: string[]): VideoStream => {
   return readVideoStream(path, { codec: 'h264', frameRateHz: 15 });
 };
 
-/** The boxes that are drawn, by label: where they lie in the picture, which is as wide and high as its canvas. */
-const BOXES = `(() => {
-  const [width, height] = (({ width, height }) => [width, height])(document.querySelector('[data-camera] canvas'));
-  return [...document.querySelectorAll('[data-camera] span')].flatMap((each) => {
-    const [, label] = /^([a-z ]+) \\d+ %$/.exec(each.textContent) ?? [];
-    const box = each.parentElement?.closest('[style]');
-    const frame = box?.parentElement?.getBoundingClientRect();
-    if (label === undefined || frame === undefined || each.children.length > 0) return [];
-    const at = box.getBoundingClientRect();
-    return [[label, (at.left - frame.left) / frame.width, (at.top - frame.top) / frame.height,
-      at.width / frame.width, at.height / frame.height, width / height]];
-  });
-})()`;
+/** The boxes that are drawn, by label: where they lie in the picture. */
+const BOXES = `[...document.querySelectorAll('[data-camera] span')].flatMap((each) => {
+  const [, label] = /^([a-z ]+) \\d+ %$/.exec(each.textContent) ?? [];
+  const box = each.parentElement?.closest('[style]');
+  const frame = box?.parentElement?.getBoundingClientRect();
+  if (label === undefined || frame === undefined || each.children.length > 0) return [];
+  const at = box.getBoundingClientRect();
+  return [[label, (at.left - frame.left) / frame.width, (at.top - frame.top) / frame.height,
+    at.width / frame.width, at.height / frame.height]];
+})`;
 
-type Boxed = readonly [label: string, x: number, y: number, width: number, height: number, ratio: number];
+type Boxed = readonly [label: string, x: number, y: number, width: number, height: number];
 
 const boxes = (of: AppPage): Promise<Boxed[]> => of.page.evaluate<Boxed[]>(BOXES);
 
