@@ -87,17 +87,20 @@ test('what is detected is drawn where it is, enlarges a tile where that is wante
 
   // A minute ago, by keys, is in the archive; T leads back.
   await page.getByRole('slider').focus();
+  const pressedMs = Date.now();
   await page.keyboard.press('Shift+ArrowLeft');
   await page.waitForURL(/\/archive\?/);
   const shown = new URL(page.url()).searchParams;
-  const agoMs = Date.now() - Date.parse(shown.get('t') ?? '');
-  assert.deepEqual([shown.get('cameras'), agoMs > 55_000 && agoMs < 70_000], ['gate', true], `${agoMs}`);
+  const shownMs = Date.parse(shown.get('t') ?? '');
+  const isAgo = shownMs > pressedMs - 70_000 && shownMs < Date.now() - 55_000;
+  assert.deepEqual([shown.get('cameras'), isAgo], ['gate', true], `${pressedMs - shownMs}`);
   // The archive's keys are there as soon as the page is.
-  await until('the camera is back', async () => {
-    await page.keyboard.press('t');
-    return /\/camera\/gate$/.test(page.url());
-  });
+  await page.locator('[data-phase]').waitFor();
+  await visitor.settle();
+  await page.keyboard.press('t');
+  await page.waitForURL(/\/camera\/gate$/);
   await page.getByRole('slider').waitFor();
+  await visitor.settle();
   // So is what is dragged to.
   const strip = await page.getByRole('slider').boundingBox();
   assert.ok(strip !== null);
@@ -129,9 +132,9 @@ test('a wall turns its pages where that is wanted, as long as nobody touches it'
   await page.keyboard.press('Escape');
   await visitor.go('/wall/all?grid=1x1');
   await page.getByRole('button', { name: 'Tour and events' }).click();
+  const startMs = performance.now();
   await every.click();
   await page.getByText('Tour, 10 s').waitFor();
-  const startMs = performance.now();
   // What is told of cameras all the time is no reason to stay.
   let changes = 0;
   await until(
@@ -143,7 +146,7 @@ test('a wall turns its pages where that is wanted, as long as nobody touches it'
     },
     { deadlineMs: DEADLINE_MS },
   );
-  assert.ok(performance.now() - startMs > 8_000);
+  assert.ok(performance.now() - startMs > 9_900);
   await page.locator('[data-camera="yard"]').waitFor();
   await page.waitForURL((url) => !url.search.includes('page'), { timeout: DEADLINE_MS });
   await page.getByRole('button', { name: 'Tour and events' }).click();
