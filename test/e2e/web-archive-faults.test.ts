@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, afterEach, before, test } from 'node:test';
 import { AppBrowser, type AppPage } from '../support/browser/app-page.js';
 import { decodePictures, shownNow } from '../support/browser/decoded-pictures.js';
 import { elementPicture } from '../support/browser/element-picture.js';
@@ -23,6 +23,7 @@ let service: RunningService;
 let browser: AppBrowser;
 let token: string;
 let beganMs: number;
+const visits: AppPage[] = [];
 
 const recorded = async (): Promise<[number, number] | undefined> =>
   (await service.call('GET', '/api/timeline?camera=gate', { token })).body.gate?.recorded[0];
@@ -45,6 +46,11 @@ before(async () => {
   await service.call('POST', '/api/cameras', { token, body });
   [browser] = await Promise.all([AppBrowser.launch(), untilRecorded(12_000)]);
   beganMs = (await recorded())![0];
+});
+
+// What is left open goes on playing.
+afterEach(async () => {
+  for (const page of visits.splice(0)) await page.close();
 });
 
 after(async () => {
@@ -75,8 +81,11 @@ const untilFacts = (page: AppPage, what: string, isSo: (facts: Facts) => boolean
   );
 };
 
-const visit = (): Promise<AppPage> =>
-  browser.signedIn(service.url, { username: 'admin', password: service.adminPassword });
+const visit = async (): Promise<AppPage> => {
+  const page = await browser.signedIn(service.url, { username: 'admin', password: service.adminPassword });
+  visits.push(page);
+  return page;
+};
 
 const goTo = (page: AppPage, timeMs: number): Promise<void> =>
   page.go(`/archive?cameras=gate&t=${new Date(timeMs).toISOString()}`);
@@ -137,8 +146,9 @@ test('without WebCodecs play begins when the recording is loaded, and goes on in
   await untilFacts(page, 'it plays', ({ timeMs }) => timeMs > beganMs + 3_000);
   await page.page.getByLabel('Speed').selectOption('4');
   const [firstEnd = 0] = ends;
-  const later = await untilFacts(page, 'it plays what came later', ({ timeMs }) => timeMs > firstEnd + 2_000);
-  assert.ok(later.shownMs !== null && ends.length > 1);
+  const isLater = ({ timeMs, shownMs }: Facts): boolean => timeMs > firstEnd + 2_000 && shownMs !== null;
+  await untilFacts(page, 'it plays what came later', isLater);
+  assert.ok(ends.length > 1);
 });
 
 test('without WebCodecs a moment that was recorded is shown, also where the service found nothing at first', async () => {
@@ -163,20 +173,22 @@ test('without WebCodecs play goes on evenly while what is recorded grows', async
   await goTo(page, beganMs + 1_000);
   const isAt = (ms: number | null): boolean => ms !== null && Math.abs(ms - beganMs - 1_000) < 300;
   await untilFacts(page, 'its picture', ({ phase, shownMs }) => phase === 'paused' && isAt(shownMs));
-  const steps: number[] = [];
-  let [lastMs, answeredMs] = [beganMs, Number.POSITIVE_INFINITY];
+  let [lastMs, answeredMs, mostBackMs, mostAheadMs] = [beganMs, Number.POSITIVE_INFINITY, 0, 0];
   page.page.on('requestfinished', (request) => {
     const isLater = lastMs > beganMs + 4_000 && answeredMs === Number.POSITIVE_INFINITY;
     if (isLater && request.url().includes('range.m3u8')) answeredMs = lastMs;
   });
+  const pressedMs = performance.now();
   await page.page.keyboard.press('Space');
   await untilFacts(page, 'it plays on when the playlist was asked for again', ({ timeMs }) => {
-    steps.push(timeMs - lastMs);
+    const playedMs = timeMs - beganMs - 1_000;
+    mostAheadMs = Math.max(mostAheadMs, playedMs - (performance.now() - pressedMs));
+    mostBackMs = Math.max(mostBackMs, lastMs - timeMs);
     lastMs = timeMs;
-    return steps.at(-1)! < -500 || timeMs > answeredMs + 2_000;
+    return mostBackMs > 500 || timeMs > answeredMs + 2_000;
   });
-  assert.ok(Math.min(...steps) >= -500, `it went back by ${-Math.min(...steps)} ms`);
-  assert.ok(Math.max(...steps) < 5_000, `it went on by ${Math.max(...steps)} ms at once`);
+  assert.ok(mostBackMs <= 500, `it went back by ${mostBackMs} ms`);
+  assert.ok(mostAheadMs < 1_500, `it went on by ${mostAheadMs} ms more than time did`);
 });
 
 test('without WebCodecs it stands where it was stopped while what is recorded grows', async () => {
@@ -187,8 +199,18 @@ test('without WebCodecs it stands where it was stopped while what is recorded gr
   await untilFacts(page, 'a picture', ({ phase, shownMs }) => phase === 'paused' && shownMs !== null);
   await page.page.keyboard.press('Space');
   await untilFacts(page, 'it plays', ({ timeMs }) => timeMs > beganMs + 3_000);
-  await page.page.keyboard.press('Space');
-  const { timeMs } = await untilFacts(page, 'it stands', ({ phase }) => phase === 'paused');
+  // By a page that was busy with something else for so long, while the video went on.
+  await page.page.evaluate(`{
+    const pause = document.querySelector('[aria-label="Pause"]');
+    const untilMs = performance.now() + 1_500;
+    while (performance.now() < untilMs);
+    pause.click();
+  }`);
+  const { timeMs } = await untilFacts(
+    page,
+    'it stands at what it shows',
+    ({ phase, timeMs, shownMs }) => phase === 'paused' && Math.abs((shownMs ?? 0) - timeMs) < 500,
+  );
   const again = await page.page.waitForResponse((response) => response.url().includes('range.m3u8'));
   await again.finished();
   for (let look = 0; look < 20; look += 1) {

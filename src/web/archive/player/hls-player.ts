@@ -68,8 +68,7 @@ export class HlsPlayer implements ArchivePlayer {
         this.#play(command.rate);
         break;
       case 'pause':
-        this.phase.value = 'paused';
-        for (const track of this.#tracks.values()) track.pause();
+        this.#pause();
         break;
       case 'lanes':
         this.#lanes = new Map(Object.entries(command.lanes));
@@ -127,6 +126,13 @@ export class HlsPlayer implements ArchivePlayer {
     this.rate.value = rate;
     this.phase.value = 'waiting';
     for (const track of this.#tracks.values()) track.play(rate);
+  }
+
+  #pause(): void {
+    // Nobody may have looked for a while: it stands where the videos stand.
+    if (this.#isPlaying) this.#follow();
+    this.phase.value = 'paused';
+    for (const track of this.#tracks.values()) track.pause();
   }
 
   /** The large one's clock is everybody's. */
