@@ -134,24 +134,24 @@ test('phone: a tap opens a camera, a swipe the next one', async (t) => {
   await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
   await visitor.go('/wall/all');
   await untilLive(visitor, 'dock');
-  type Point = { readonly x: number; readonly y: number };
-  /** All at once: a finger that rests for half a second says something else. */
-  const touch = async (first: Point, ...others: Point[]): Promise<void> => {
-    const dispatch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...touchPoints: Point[]) =>
-      session.send('Input.dispatchTouchEvent', { type, touchPoints });
-    const moves = others.map((point) => dispatch('touchMove', point));
-    await Promise.all([dispatch('touchStart', first), ...moves, dispatch('touchEnd')]);
-  };
+  const touch = async (type: 'touchStart' | 'touchMove' | 'touchEnd', x = 0, y = 0): Promise<void> =>
+    void (await session.send('Input.dispatchTouchEvent', {
+      type,
+      touchPoints: type === 'touchEnd' ? [] : [{ x, y }],
+    }));
   const box = await page.locator('[data-camera=dock]').boundingBox();
   assert.ok(box !== null);
   const counts = await journey(t, visitor, async () => {
     await timed(t, 'from the tap to the picture', async () => {
-      await touch({ x: box.x + box.width / 2, y: box.y + box.height / 2 });
+      // At once: a finger that rests for half a second says something else.
+      const tap = touch('touchStart', box.x + box.width / 2, box.y + box.height / 2);
+      await Promise.all([tap, touch('touchEnd')]);
       await page.waitForURL(/\/camera\/dock$/);
       await untilLive(visitor, 'dock');
     });
-    const [first = 0, ...others] = [320, 260, 180, 100, 60];
-    await touch({ x: first, y: 420 }, ...others.map((x) => ({ x, y: 420 })));
+    await touch('touchStart', 320, 420);
+    for (const x of [260, 180, 100, 60]) await touch('touchMove', x, 420);
+    await touch('touchEnd');
     await page.waitForURL(/\/camera\/gate$/);
     await untilLive(visitor, 'gate');
   });

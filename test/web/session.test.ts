@@ -64,21 +64,46 @@ beforeEach(() => {
   answers.set('GET /api/me', json(ME));
 });
 
-afterEach(() => mock.timers.reset());
+afterEach(() => {
+  mock.restoreAll();
+  mock.timers.reset();
+});
 
 const isOffline = (fault: unknown): boolean => fault instanceof Problem && fault.code === 'offline';
 
-/** By a clock that goes here alone, so that a machine that stands still takes no time. */
+/** Timers of just this length go by a test's own clock, so that a machine that stands still takes no time; those of `fetch` don't. */
+const SILENT_MS = 1_234;
+const held = new Map<unknown, { readonly run: () => void; leftMs: number }>();
+
+const holdTimers = (): void => {
+  const { setTimeout: begin, clearTimeout: end } = globalThis;
+  mock.method(globalThis, 'setTimeout', (...given: Parameters<typeof setTimeout>) => {
+    const [run, ms] = given;
+    if (ms !== SILENT_MS) return begin(...given);
+    const timer = {};
+    held.set(timer, { run, leftMs: ms });
+    return timer;
+  });
+  mock.method(globalThis, 'clearTimeout', (timer?: NodeJS.Timeout) => {
+    if (!held.delete(timer)) end(timer);
+  });
+};
+
 const pass = async (ms: number): Promise<void> => {
   const settle = async (): Promise<void> => {
     for (let turns = 0; turns < 200; turns += 1) await new Promise(setImmediate);
   };
   await settle();
-  mock.timers.tick(ms);
+  for (const [timer, waiting] of held) {
+    waiting.leftMs -= ms;
+    if (waiting.leftMs > 0) continue;
+    held.delete(timer);
+    waiting.run();
+  }
   await settle();
 };
 
-/** Nothing comes for a second. */
+/** Nothing comes for so long. */
 const assertGivenUp = async (read: Promise<unknown>): Promise<void> => {
   let outcome: unknown = null;
   read.then(
@@ -90,12 +115,12 @@ const assertGivenUp = async (read: Promise<unknown>): Promise<void> => {
     },
   );
   // What had not come by then is waited for anew.
-  for (let tries = 0; tries < 3 && outcome === null; tries += 1) await pass(1_000);
+  for (let tries = 0; tries < 3 && outcome === null; tries += 1) await pass(SILENT_MS);
   assert.ok(isOffline(outcome), String(outcome));
 };
 
 test('an answer that stands still halfway is no answer, whatever it is read as', async () => {
-  mock.timers.enable({ apis: ['setTimeout'] });
+  holdTimers();
   answers.set('GET /slow', halfway);
   let isReached = true;
   onReach((is) => {
@@ -103,26 +128,26 @@ test('an answer that stands still halfway is no answer, whatever it is read as',
   });
   for (const read of ['text', 'json', 'blob'] as const) {
     isReached = true;
-    const answer = await request('GET', '/slow', { timeoutMs: 1_000 });
+    const answer = await request('GET', '/slow', { timeoutMs: SILENT_MS });
     await assertGivenUp(answer[read]());
     assert.equal(isReached, false);
   }
-  await assertGivenUp(api('GET', '/slow', { timeoutMs: 1_000 }));
+  await assertGivenUp(api('GET', '/slow', { timeoutMs: SILENT_MS }));
 });
 
 test('one that goes on is waited for, however long it takes in all', async () => {
-  mock.timers.enable({ apis: ['setTimeout'] });
+  holdTimers();
   let steady: ServerResponse | undefined;
   answers.set('GET /steady', (_request, response) => {
     steady = response;
     response.flushHeaders();
   });
-  const answer = await request('GET', '/steady', { timeoutMs: 1_000 });
+  const answer = await request('GET', '/steady', { timeoutMs: SILENT_MS });
   const reader = answer.body?.getReader();
   let text = '';
   for (let pieces = 0; pieces < 12; pieces += 1) {
     const read = reader?.read();
-    await pass(900);
+    await pass(SILENT_MS - 100);
     steady?.write(`${pieces} `);
     text += Buffer.from((await read)?.value ?? []).toString();
   }
@@ -138,8 +163,8 @@ test('events that come no more are noticed', async () => {
     response.write('data: {"id":"gate"}\n\n');
   });
   const heard: string[] = [];
-  mock.timers.enable({ apis: ['setTimeout'] });
-  const answer = await request('GET', '/events', { timeoutMs: 1_000 });
+  holdTimers();
+  const answer = await request('GET', '/events', { timeoutMs: SILENT_MS });
   const read = readEventStream(answer, (_type, data) => void heard.push(data));
   await assertGivenUp(read);
   assert.deepEqual(heard, ['{"id":"gate"}']);
