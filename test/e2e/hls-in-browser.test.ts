@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { launchChromium } from '../support/browser/chromium.js';
 import { assertNoErrors, type HlsStats, playHls } from '../support/browser/hls-player.js';
+import { cleanTry } from '../support/clean-try.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixtures } from '../support/fixtures.js';
 import { startService } from '../support/service.js';
@@ -38,28 +39,32 @@ test('hls.js in Chromium plays both outputs of a camera that asks for a token, a
     const isDone = ({ currentTime }: HlsStats) => currentTime > first.currentTime + seconds;
     const stats = await player.until('it has played for a while', isDone, options);
     assert.ok((await viewersNow()) > 0);
-    return stats;
-  };
-
-  const [whole, parts, chosen] = await Promise.all([
-    play('stream.m3u8'),
-    play('ll.m3u8'),
-    play('index.m3u8', LONGER_SECONDS),
-  ]);
-  for (const stats of [whole, parts, chosen]) {
     assert.deepEqual(stats.fatalErrors, []);
     assert.deepEqual([stats.videoWidth, stats.videoHeight, stats.isLive], [320, 180, true]);
     assert.equal(stats.buffered.length, 1, 'there is no hole');
-  }
-  for (const { latencySeconds } of [parts, chosen])
+    return stats;
+  };
+  const playChosen = async (): Promise<HlsStats> => {
+    const stats = await play('index.m3u8', LONGER_SECONDS);
+    assert.deepEqual(stats.subtitleTracks, ['AI Detections']);
+    // Only parts have them.
+    const isOfParts = stats.levelsPlayed.every((uri) => uri.includes('/ll.m3u8'));
+    assert.ok(stats.deltaUpdates > 0 || !isOfParts, 'it reads delta updates');
+    return stats;
+  };
+
+  // With parts a second or two lie ahead: whatever stands still for longer leaves the player behind.
+  const assertClose = ({ latencySeconds }: HlsStats): void =>
     assert.ok(latencySeconds < 6, `${latencySeconds} s behind`);
-  assert.deepEqual(chosen.subtitleTracks, ['AI Detections']);
-  assert.equal(chosen.levelsPlayed.length, 1, 'it stays with the variant that it began with');
-  assert.match(chosen.levelsPlayed[0]!, /\/ll\.m3u8\?session=/);
-  assertNoErrors(chosen);
-  assert.ok(chosen.deltaUpdates > 0, 'it reads delta updates');
+  const [whole] = await Promise.all([play('stream.m3u8'), cleanTry(t, () => play('ll.m3u8'), assertClose)]);
   assert.ok(whole.latencySeconds < 20, `${whole.latencySeconds} s behind`);
-  await until('the viewers are gone', async () => (await viewersNow()) === 0, { deadlineMs: 30_000 });
+  await cleanTry(t, playChosen, (chosen) => {
+    assertClose(chosen);
+    assertNoErrors(chosen);
+    assert.equal(chosen.levelsPlayed.length, 1, 'it stays with the variant that it began with');
+    assert.match(chosen.levelsPlayed[0]!, /\/ll\.m3u8\?session=/);
+  });
+  await until('the viewers are gone', async () => (await viewersNow()) === 0);
   assert.equal(await service.stop(), 0);
   assert.equal(service.err(), '');
 });
