@@ -20,7 +20,6 @@ const liveUrl = async (t: TestContext, video: VideoStream) => {
   await until(
     'the camera streams',
     async () => (await service.call('GET', '/api/cameras', { token })).body[0].state === 'streaming',
-    { deadlineMs: 20_000 },
   );
   return `${service.url.replace('http', 'ws')}/stream/ws/door`;
 };

@@ -65,7 +65,7 @@ export const findShown = async (
 };
 
 const POLL_MS = 50;
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 
 /**
  * The player shows `pictures[index]`, or one that is at most so many beside it, or does so soon: after a seek a busy browser may lag

@@ -4,6 +4,8 @@ import { Browser, type BrowserPage } from './browser.js';
 const WIDTH_PIXELS = 640;
 const HEIGHT_PIXELS = 400;
 const DEAD_PORT = 9;
+/** For Firefox to start, or to open a page, on a machine that is busy with something else. */
+const PATIENCE_MS = 120_000;
 
 const preferences = {
   'dom.media.webcodecs.h265.enabled': true,
@@ -31,6 +33,7 @@ export const launchFirefox = (): Promise<Browser> =>
       browser: 'firefox',
       executablePath: '/usr/bin/firefox-esr',
       headless: true,
+      timeout: PATIENCE_MS,
       userDataDir: profileFolder,
       extraPrefsFirefox: preferences,
       defaultViewport: { width: WIDTH_PIXELS, height: HEIGHT_PIXELS },
@@ -46,7 +49,7 @@ export const launchFirefox = (): Promise<Browser> =>
           if (message.type() === 'error') errors.push(message.text());
         });
         page.on('pageerror', (error) => errors.push(String(error)));
-        await page.goto(url);
+        await page.goto(url, { timeout: PATIENCE_MS });
         return {
           errors,
           evaluate: async <Value>(expression: string) => (await page.evaluate(expression)) as Value,

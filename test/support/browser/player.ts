@@ -2,7 +2,7 @@ import { until } from '../until.js';
 import type { Browser, BrowserPage } from './browser.js';
 
 const POLL_MS = 50;
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 60_000;
 
 /** Opens the page that runs `players/<player>.js`. */
 export const openPlayer = async (
