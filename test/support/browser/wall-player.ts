@@ -6,7 +6,8 @@ export type WallStats = {
   readonly decoded: Readonly<Record<string, number>>;
   /** Times that it said how much it took. */
   readonly acknowledged: number;
-  readonly lost: number;
+  /** How often it had done so when it was last told that frames are lost to it. */
+  readonly acknowledgedAtLoss: number;
   readonly closeCode: number | null;
   readonly faults: readonly string[];
 };

@@ -4,7 +4,7 @@ const CONFIG = 0x11;
 const FRAME = 0x12;
 const TAKEN = 0x21;
 const ACKNOWLEDGE_EVERY_MS = 250;
-const stats = { decoded: {}, acknowledged: 0, lost: 0, closeCode: null, faults: [] };
+const stats = { decoded: {}, acknowledged: 0, acknowledgedAtLoss: 0, closeCode: null, faults: [] };
 const MOST_FAULTS = 20;
 const fault = (text) => stats.faults.length < MOST_FAULTS && stats.faults.push(text);
 const decoders = new Map();
@@ -52,8 +52,7 @@ let takenBytes = 0;
 
 const receive = (message) => {
   if (typeof message === 'string') {
-    const { op, frames } = JSON.parse(message);
-    if (op === 'lost') stats.lost += frames;
+    if (JSON.parse(message).op === 'lost') stats.acknowledgedAtLoss = stats.acknowledged;
     return;
   }
   messages += 1;
