@@ -54,8 +54,9 @@ export class AnswerEditor {
   #accept(client: Socket, serverPort: number, edit: AnswerEdit, editRequest: (text: string) => string): void {
     const server = connect(serverPort, '127.0.0.1');
     const send = (bytes: Buffer): void => {
+      if (!client.writable) return;
       this.sentBytes += bytes.length;
-      if (client.writable) client.write(bytes);
+      client.write(bytes);
     };
     const parser = answerParser(send, edit);
     for (const [socket, other] of [
