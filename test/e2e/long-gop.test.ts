@@ -8,8 +8,10 @@ import { fixtures } from '../support/fixtures.js';
 import { joinedInMidGop } from '../support/mid-gop.js';
 import { until } from '../support/until.js';
 
+/** Longer than the test goes on. */
+const GOP_REST_SECONDS = 120;
 /** Longer than a camera that sends nothing is waited for. */
-const GOP_REST_SECONDS = 13;
+const WAITED_SECONDS = 11;
 
 const statusOf = (engine: Engine): { state: string; lastError: string; reconnects: number } =>
   engine.cameras.get('cam')!.status();
@@ -27,14 +29,22 @@ test('a camera that is joined in the middle of a long GOP is waited for, and say
   engine.cameras.setAll([cameraAt('cam', camera.url())]);
   using log = new FrameLog(engine.cameras, 'cam');
   const deadline = { deadlineMs: 60_000, describe: () => JSON.stringify(statusOf(engine)) };
-  await until('it has waited longer than for a dead one', () => secondsWaited(engine) >= 11, deadline);
+  await until(
+    'it has waited longer than for a dead one',
+    () => secondsWaited(engine) >= WAITED_SECONDS,
+    deadline,
+  );
   assert.equal(statusOf(engine).state, 'connecting');
+  const whole = fixtures.h264High();
+  camera.mount('/cam0').stream.setVideo(whole);
   await engine.untilState('cam', 'streaming', 60_000);
   await until('pictures come', () => log.video.length > 0, deadline);
   assert.equal(statusOf(engine).lastError, '');
   assert.equal(statusOf(engine).reconnects, 0);
   assert.equal(camera.connectionsSeen, 1);
-  assert.equal(log.video[0]!.hash, accessUnitHash('h264', fixtures.h264High().frames[0]!.bytes));
+  const keys = whole.frames.filter(({ isKey }) => isKey);
+  // A reader on a busy machine may have joined at a later keyframe.
+  assert.ok(keys.some(({ bytes }) => accessUnitHash('h264', bytes) === log.video[0]!.hash));
 });
 
 /** The same with an SPS that is cut short, in the SDP too. */
@@ -54,12 +64,11 @@ test('a camera whose parameter sets can not be read says which, and why, and is 
   engine.cameras.setAll([cameraAt('cam', camera.url())]);
   const expected = /^waiting for parameter sets: the SPS can't be read \(5 bytes: cut short.*\) \(\d+ s\)$/;
   await until('it says why', () => expected.test(statusOf(engine).lastError), {
-    deadlineMs: 30_000,
     describe: () => JSON.stringify(statusOf(engine)),
   });
   assert.equal(statusOf(engine).state, 'connecting');
   camera.mount('/cam0').stream.setVideo(fixtures.h264High());
-  await engine.untilState('cam', 'streaming', 30_000);
+  await engine.untilState('cam', 'streaming', 60_000);
   assert.equal(statusOf(engine).lastError, '');
   assert.equal(camera.connectionsSeen, 1);
 });
