@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../src/base/clock.js';
 import { clusterAddressOf } from '../../src/base/cluster-address.js';
 import { createLogger } from '../../src/base/log.js';
 import { Cluster, type ClusterOptions } from '../../src/cluster/cluster.js';
+import type { Claims } from '../../src/cluster/owners/claims.js';
 import type { SharedEffects } from '../../src/store/shared/shared-records.js';
 import { Store } from '../../src/store/store.js';
 import { tempFolder } from '../support/temp-folder.js';
@@ -71,6 +73,26 @@ export const startBox = async (
       return startBox(t, nextUrl, () => {}, options, folder);
     },
   };
+};
+
+/**
+ * Claims "cam", again where servers were too slow, and answers by which epoch: `expected`, or a later one where what wasn't
+ * answered may have been made.
+ */
+export const claimed = async (claims: Claims, atLeast: number, expected: number): Promise<number> => {
+  let isInDoubt = false;
+  const epoch = await until('it is claimed', () =>
+    claims.claim('cam', { box: 'one', boot: 'first' }, atLeast).then(
+      // Nobody else is there who could have been first.
+      (made) => made ?? (isInDoubt ? null : 0),
+      () => {
+        isInDoubt = true;
+        return null;
+      },
+    ),
+  );
+  assert.ok(isInDoubt ? epoch >= expected : epoch === expected, `${epoch} in the place of ${expected}`);
+  return epoch;
 };
 
 /** Asks for a change again where it was refused because too much was going on, as whoever makes it would. */

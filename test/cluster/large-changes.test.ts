@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { connect, headers } from '@nats-io/transport-node';
 import { systemClock } from '../../src/base/clock.js';
 import { clusterAddressOf } from '../../src/base/cluster-address.js';
+import { AppError } from '../../src/base/errors.js';
 import { createLogger } from '../../src/base/log.js';
 import { NatsLink } from '../../src/cluster/nats-link.js';
 import { SealedText } from '../../src/cluster/sealed-text.js';
@@ -117,7 +118,32 @@ const standIn = async (
   return () => asks;
 };
 
-for (const [name, known, read] of [
+/** How many such a server is read to have, or why it isn't; and how often it was asked. */
+const readFrom = async (t: TestContext, known: (ask: number) => number) => {
+  const servers = await NatsServers.start(t, { count: 1 });
+  const asks = await standIn(t, servers.url, known);
+  const link = new NatsLink(
+    { address: clusterAddressOf(servers.url)!, ca: null, login: null, boxName: 'one' },
+    { clock: systemClock, log: createLogger(() => {}) },
+  );
+  t.after(() => link.stop());
+  await until('it is connected', () => link.connection);
+  const settings = new SettingsLog('test', {
+    ...{ clock: systemClock, link, sealed: new SealedText(Buffer.alloc(32)) },
+  });
+  const read = await settings.readAfter(0).then(
+    ({ length }) => length,
+    (fault: AppError) => fault,
+  );
+  return { read, asks: asks() };
+};
+
+const MOST_TRIES = 5;
+/** Who stands still for a second counts as away. */
+const isSilence = (read: number | AppError): boolean =>
+  read instanceof AppError && /say nothing|timeout|no server answers|closed/i.test(read.message);
+
+for (const [name, known, expected] of [
   [
     "of a server that hasn't all of it yet the rest is asked for again",
     (ask) => (ask === 2 ? 600 : 1_200),
@@ -128,20 +154,13 @@ for (const [name, known, read] of [
   ['what is never all there is refused', (ask) => (ask >= 2 ? 600 : 1_200), null],
 ] as [string, (ask: number) => number, number | null][])
   test(`settings in pages: ${name}`, { skip: withoutNats }, async (t) => {
-    const servers = await NatsServers.start(t, { count: 1 });
-    const asks = await standIn(t, servers.url, known);
-    const link = new NatsLink(
-      { address: clusterAddressOf(servers.url)!, ca: null, login: null, boxName: 'one' },
-      { clock: systemClock, log: createLogger(() => {}) },
-    );
-    t.after(() => link.stop());
-    await until('it is connected', () => link.connection);
-    const settings = new SettingsLog('test', {
-      ...{ clock: systemClock, link, sealed: new SealedText(Buffer.alloc(32)) },
-    });
-    const reading = settings.readAfter(0);
-    if (read === null) {
-      await assert.rejects(reading, { code: 'cluster_unavailable', message: /hasn't all of it yet/ });
-      assert.ok(asks() > 2);
-    } else assert.equal((await reading).length, read);
+    let { read, asks } = await readFrom(t, known);
+    for (let tries = 1; isSilence(read) && tries < MOST_TRIES; tries += 1)
+      ({ read, asks } = await readFrom(t, known));
+    if (expected !== null) assert.equal(read, expected);
+    else {
+      assert.ok(read instanceof AppError && read.code === 'cluster_unavailable');
+      assert.match(read.message, /hasn't all of it yet/);
+      assert.ok(asks > 2);
+    }
   });

@@ -76,7 +76,7 @@ test('what is read when the connection ends is refused, and not waited for', {
   t.after(() => link.stop());
   const connection = await until('there is a connection', () => link.connection);
   const log = new SettingsLog('test', { clock: systemClock, link, sealed: new SealedText(Buffer.alloc(32)) });
-  await log.state();
+  await until('there is a log', () => log.state().catch(() => null));
   servers.freeze(0);
   const read = log.readAfter(0);
   await connection.close();
