@@ -8,13 +8,16 @@ import { frameNumber } from '../support/frame-generator.js';
 import { NatsServers, withoutNats } from '../support/nats-servers.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
-import { type ClusterBox, ClusterRig } from './cluster-rig.js';
+import { type ClusterBox, ClusterRig, PATIENT } from './cluster-rig.js';
 
 const CAMERA = 'camera-0';
 const FRAME_MS = 200;
 /** What is recorded before something happens, and behind it. */
 const LEAST_MS = 5_000;
-const LATE_MS = 1_000;
+/** So much earlier or later a picture may be by its time than by its number: a box stood still as it came. */
+const LATE_MS = 5_000;
+const EDGE_MS = 50;
+const MOST_TRIES = 3;
 
 type Listed = {
   readonly start: string;
@@ -27,8 +30,13 @@ type Timeline = { readonly gaps: readonly { readonly start: string; readonly end
 const lengthOf = (box: ClusterBox): number => {
   const [name] = box.openFiles(CAMERA);
   if (name === undefined) return 0;
-  const { startMs, endMs } = box.inspect(CAMERA, name);
-  return startMs === null || endMs === null ? 0 : endMs - startMs;
+  try {
+    const { startMs, endMs } = box.inspect(CAMERA, name);
+    return startMs === null || endMs === null ? 0 : endMs - startMs;
+  } catch {
+    // It was closed just then.
+    return 0;
+  }
 };
 
 /** The one that records, once it has recorded for a while. */
@@ -37,6 +45,22 @@ const recorder = (rig: ClusterRig, boxes: readonly ClusterBox[]): Promise<Cluste
     deadlineMs: 90_000,
     describe: () => rig.logs(),
   });
+
+/** Who recorded ends, and another one goes on: anew, where that came too late. */
+const handedOver = async (
+  t: TestContext,
+  rig: ClusterRig,
+): Promise<readonly [ending: ClusterBox, heir: ClusterBox]> => {
+  for (let tries = 1; ; tries += 1) {
+    const ending = await recorder(rig, rig.boxes);
+    assert.equal(await ending.service.stop(), 0, rig.logs());
+    const { endedTooSoon } = ending;
+    const others = rig.boxes.filter((box) => box !== ending);
+    const heir = await recorder(rig, others);
+    await ending.start(t, rig.password);
+    if (!endedTooSoon || tries === MOST_TRIES) return [ending, heir];
+  }
+};
 
 /** A clip of all from a moment on, as a box exports it: the numbers of its frames. */
 const exported = async (t: TestContext, box: ClusterBox, from: string, to: string): Promise<number[]> => {
@@ -89,14 +113,8 @@ test('a clip over a hand-over has each frame that the camera sent once, over a b
   timeout: 600_000,
 }, async (t) => {
   const servers = await NatsServers.start(t);
-  const rig = await ClusterRig.start(t, servers, { cameras: 1, isLive: true });
-  const ending = await recorder(rig, rig.boxes);
-  assert.equal(await ending.service.stop(), 0, rig.logs());
-  const heir = await recorder(
-    rig,
-    rig.boxes.filter((box) => box !== ending),
-  );
-  await ending.start(t, rig.password);
+  const rig = await ClusterRig.start(t, servers, { cameras: 1, isLive: true, env: PATIENT });
+  const [ending, heir] = await handedOver(t, rig);
   for (const box of rig.boxes) for (const of of [ending, heir]) await untilThere(rig, box, of);
   const third = rig.boxes.find((box) => box !== ending && box !== heir)!;
   const before = await untilThere(rig, third, ending);
@@ -125,6 +143,14 @@ test('a clip over a hand-over has each frame that the camera sent once, over a b
   assert.ok(gaps.length <= 1, JSON.stringify(gaps));
   const [gap] = gaps;
   const gapMs = gap === undefined ? null : Date.parse(gap.end) - Date.parse(gap.start);
+  if (gap !== undefined) {
+    const isNear = (one: string, other: string) => Math.abs(Date.parse(one) - Date.parse(other)) <= EDGE_MS;
+    const files = await listed(next);
+    const isBetween =
+      files.some(({ end: at }) => isNear(at, gap.start)) &&
+      files.some(({ start: at }) => isNear(at, gap.end));
+    assert.ok(isBetween, `${JSON.stringify(gap)} among ${JSON.stringify(files)}`);
+  }
   for (const box of rig.boxes) {
     const numbers = await exported(t, box, after.start, end);
     const [first, last] = [numbers[0]!, numbers.at(-1)!];
@@ -139,7 +165,7 @@ test('a clip over a hand-over has each frame that the camera sent once, over a b
     const [missing = 0, ...more] = breaksOf(numbers);
     assert.deepEqual(more, []);
     const missingMs = missing * FRAME_MS;
-    // The timeline shows gaps of 2 s and more, by when pictures came, which is later where machines are busy.
+    // The timeline shows gaps of 2 s and more, by when pictures came.
     if (gapMs === null) assert.ok(missingMs < 2_000 + LATE_MS, `${missing} frames, and no gap is shown`);
     else assert.ok(Math.abs(missingMs - gapMs) <= LATE_MS, `${missing} frames in ${gapMs} ms`);
     t.diagnostic(`${box.name}: ${missing} frames missing, a gap of ${gapMs ?? 'less than 2000'} ms`);

@@ -15,6 +15,12 @@ export const CLUSTER_KEY = 'a secret that all boxes of the cluster have';
 const FRAME_RATE_HZ = 5;
 export const FRAME_MS = 1_000 / FRAME_RATE_HZ;
 
+/**
+ * Where nothing is said of how soon a box is lost: one that stands still for a moment isn't. A box must know of the others before
+ * they take what it hasn't taken within 5 s.
+ */
+export const PATIENT: Readonly<Record<string, string>> = { CLUSTER_LOST_MS: '4000' };
+
 type Shown = { readonly id: string; readonly owner: string; readonly recording: boolean };
 
 /** One of them, as a process. */
@@ -46,6 +52,11 @@ export class ClusterBox {
     const ended = once(child, 'exit');
     child.kill('SIGKILL');
     await ended;
+  }
+
+  /** It ended as others that were busy hadn't taken all of its cameras within the 8 s that it waits for them. */
+  get endedTooSoon(): boolean {
+    return this.service.out().includes('some cameras were taken by no other box in time');
   }
 
   get pid(): number {
