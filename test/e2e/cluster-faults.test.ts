@@ -12,8 +12,7 @@ import { type ClusterBox, ClusterRig, FRAME_MS } from './cluster-rig.js';
 /** Others take 1.5 s to notice it, and some more to connect; on a machine that has other things to do. */
 const MOST_UNRECORDED_MS = 20_000;
 const CUT_MS = 4_000;
-/** What was sent before this is on the disk. */
-const WRITTEN_AFTER_MS = 3_000;
+const LOOK_EVERY_MS = 500;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -26,6 +25,24 @@ const coverage = (rig: ClusterRig, span: Span) =>
       rig.boxes.map((box) => spansOf(recordedBy(box, id), FRAME_MS)),
       span,
     ),
+  );
+
+/** Whoever records a camera has something on its disk that was sent since then: and so all that was sent before. */
+const untilWritten = (
+  rig: ClusterRig,
+  sinceMs = Number.NEGATIVE_INFINITY,
+  boxes = rig.boxes,
+): Promise<true> =>
+  until(
+    'all are on a disk',
+    async () => {
+      // Each look reads all of the files.
+      await pause(LOOK_EVERY_MS);
+      const isWritten = (box: ClusterBox, id: string) =>
+        (recordedBy(box, id).at(-1)?.sentMs ?? Number.NaN) >= sinceMs;
+      return rig.ids.every((id) => rig.writers(id, boxes).some((box) => isWritten(box, id)));
+    },
+    { describe: () => rig.logs() },
   );
 
 const untilOneEach = (rig: ClusterRig, boxes = rig.boxes): Promise<true> =>
@@ -49,7 +66,7 @@ test('a box that is cut off, and then one that is killed, cost no more than the 
   const [killed, cutOff, other] = rig.boxes as [ClusterBox, ClusterBox, ClusterBox];
   const had = rig.ids.filter((id) => rig.writers(id)[0] === cutOff);
   assert.ok(had.length > 0);
-  await pause(WRITTEN_AFTER_MS);
+  await untilWritten(rig);
   const cutMs = systemClock.monotonicMs();
   for (const link of linksOf[1]!) link.isStill = true;
   await pause(CUT_MS);
@@ -69,7 +86,7 @@ test('a box that is cut off, and then one that is killed, cost no more than the 
   await untilOneEach(rig);
   await rig.untilAllRecorded(cutOff);
   const mendedMs = systemClock.monotonicMs();
-  await pause(WRITTEN_AFTER_MS);
+  await untilWritten(rig, mendedMs);
   const afterCut = coverage(rig, { fromMs: cutMs, toMs: mendedMs });
   const gaps = afterCut.map(({ longestGapMs }) => Math.round(longestGapMs));
   t.diagnostic(
@@ -87,7 +104,7 @@ test('a box that is cut off, and then one that is killed, cost no more than the 
   await killed.service.exited;
   await untilOneEach(rig, [cutOff, other]);
   const heldMs = systemClock.monotonicMs();
-  await pause(WRITTEN_AFTER_MS);
+  await untilWritten(rig, heldMs, [cutOff, other]);
   const longest = Math.max(
     ...coverage(rig, { fromMs: killedMs, toMs: heldMs }).map(({ longestGapMs }) => longestGapMs),
   );
@@ -97,9 +114,11 @@ test('a box that is cut off, and then one that is killed, cost no more than the 
   for (const [at, id] of rig.ids.entries()) {
     assert.ok(recordedBy(killed, id).length >= before[at]!, `nothing of ${id} is lost`);
     for (const box of rig.boxes) {
+      // Before it is asked: files end meanwhile.
+      const closed = box.files(id).filter((name) => !name.includes('_ongoing'));
       const { body } = await box.call('GET', `/api/cameras/${id}/archive`);
       const listed = new Set((body as { filename: string }[]).map(({ filename }) => filename));
-      const unlisted = box.files(id).filter((name) => !name.includes('_ongoing') && !listed.has(name));
+      const unlisted = closed.filter((name) => !listed.has(name));
       assert.deepEqual(unlisted, [], `${id} at ${box.name}`);
     }
   }
