@@ -20,6 +20,7 @@ const EDGE_MS = 50;
 const MOST_TRIES = 3;
 
 type Listed = {
+  readonly filename: string;
   readonly start: string;
   readonly end: string;
   readonly box: string;
@@ -57,6 +58,8 @@ const handedOver = async (
     const { endedTooSoon } = ending;
     const others = rig.boxes.filter((box) => box !== ending);
     const heir = await recorder(rig, others);
+    // Or it would give the camera back soon after.
+    assert.equal((await heir.call('PUT', `/api/cameras/${CAMERA}`, { box: heir.name })).status, 200);
     await ending.start(t, rig.password);
     if (!endedTooSoon || tries === MOST_TRIES) return [ending, heir];
   }
@@ -90,13 +93,16 @@ const exported = async (t: TestContext, box: ClusterBox, from: string, to: strin
 const listed = async (box: ClusterBox): Promise<Listed[]> =>
   (await box.call('GET', `/api/cameras/${CAMERA}/archive`)).body;
 
-/** What `of` has can be read at the box again. */
+/** What `of` has can be read at the box again, which knows all of it. */
 const untilThere = (rig: ClusterRig, box: ClusterBox, of: ClusterBox): Promise<Listed> =>
   until(
     `${box.name} reads what ${of.name} has`,
     async () => {
-      const last = (await listed(box)).findLast((one) => one.box === of.name);
-      return last !== undefined && last.is_away !== true ? last : null;
+      const lists = await Promise.all([listed(box), listed(of)]);
+      const [here, there] = lists.map((all) => all.findLast((one) => one.box === of.name));
+      if (here === undefined || here.is_away === true || here.filename !== there?.filename) return null;
+      // One that is being written goes on.
+      return here.filename.includes('_ongoing') || here.end === there.end ? here : null;
     },
     { deadlineMs: 60_000, describe: () => rig.logs() },
   );
@@ -135,6 +141,7 @@ test('a clip over a hand-over has each frame that the camera sent once, over a b
     rig.boxes.filter((box) => box !== heir),
   );
   await heir.start(t, rig.password);
+  await until('what was cut off is closed', () => heir.openFiles(CAMERA).length === 0);
   for (const box of rig.boxes) for (const of of [heir, next]) await untilThere(rig, box, of);
   const newest = await untilThere(rig, next, next);
   const end = new Date(Date.parse(newest.start) + LEAST_MS).toISOString();
