@@ -3,12 +3,18 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { systemClock } from '../../src/base/clock.js';
+import { ntpToWallMs } from '../../src/rtp/rtcp-writer.js';
 import { accessUnitHash } from './access-units.js';
 import type { VideoStream } from './elementary-stream.js';
 import { readVideoStream } from './elementary-stream.js';
 import { FakeCamera } from './fake-camera/fake-camera.js';
+import { noFaults } from './fake-camera/faults.js';
+import { RtpOut } from './fake-camera/rtp-out.js';
+import { StreamFeed } from './fake-camera/stream-feed.js';
 import { fixtures } from './fixtures.js';
 import { tempFolder } from './temp-folder.js';
+import { until } from './until.js';
 
 const execute = promisify(execFile);
 /** An outside program that hangs must not hold up the tests. */
@@ -87,6 +93,34 @@ test('ffprobe sees times in display order and both tracks', async () => {
     order.slice(1),
   );
   assert.ok(lines.filter((line) => line.startsWith('1,')).length > 180);
+});
+
+test('a camera that was held up reports when its picture was due, not when it came', async () => {
+  const reports: Buffer[] = [];
+  const transport = {
+    sendRtp: () => {},
+    sendRtcp: (bytes: Buffer) => void reports.push(bytes),
+    close: () => {},
+  };
+  const out = new RtpOut({ payloadType: 96, ssrc: 1, firstSequence: 0 }, noFaults(), transport);
+  const feed = new StreamFeed({ video: fixtures.h264High() });
+  const beforeMs = systemClock.wallMs();
+  feed.join({
+    ...{ isBacklogged: false, trackOf: () => null, finish: () => {} },
+    sendFrame: ({ bytes, ticks, isKey, lateMs }) =>
+      out.sendFrame([{ payload: bytes, timestamp: ticks, marker: true }], isKey, { lateMs }),
+  });
+  const joinedMs = systemClock.wallMs();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+  await until('it reports', () => reports.length > 0);
+  feed.close();
+  const [report] = reports;
+  const reportedMs = ntpToWallMs(report!.readUInt32BE(8), report!.readUInt32BE(12));
+  // The first one was due at once.
+  assert.ok(
+    reportedMs > beforeMs - 50 && reportedMs < joinedMs + 50,
+    `${reportedMs - joinedMs} ms after it was due`,
+  );
 });
 
 test('ffmpeg logs in with a digest over TLS', async (t) => {

@@ -22,6 +22,8 @@ export type OutFrame = {
   readonly isKey: boolean;
   /** Media time as the camera counts it, without wrapping; RTP carries its lower 32 bits. */
   readonly ticks: number;
+  /** How long ago it should have been sent: where the camera was held up it comes with others, and is no newer for that. */
+  readonly lateMs: number;
 };
 
 /** What a mount plays: it runs while somebody plays it. */

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/base/clock.js';
+import { systemClock, type WallMs } from '../../../src/base/clock.js';
 import { writeSenderReport, writeSourceDescription } from '../../../src/rtp/rtcp-writer.js';
 import { seededRandom } from '../seeded-random.js';
 import { type Faults, strikes } from './faults.js';
@@ -35,8 +35,12 @@ export class RtpOut {
     this.#random = seededRandom(options.ssrc);
   }
 
-  /** Sends the packets of one frame, and a sender report when one is due. */
-  sendFrame(packets: readonly OutPacket[], isKey: boolean, presentTicks = packets[0]?.timestamp ?? 0): void {
+  /** Sends the packets of one frame, and a sender report when one is due: `presentTicks` were `lateMs` ago. */
+  sendFrame(
+    packets: readonly OutPacket[],
+    isKey: boolean,
+    { presentTicks = packets[0]?.timestamp ?? 0, lateMs = 0 } = {},
+  ): void {
     if (isKey && this.#packets > 0 && this.#faults.ssrcChangesEachGop)
       this.ssrc = (this.ssrc + 0x1234567) >>> 0;
     if (this.#faults.foreignPayloadType !== 'none') this.#sendForeign(packets[0]?.timestamp ?? 0);
@@ -49,19 +53,19 @@ export class RtpOut {
     const nowMs = systemClock.monotonicMs();
     if (nowMs - this.#reportedAtMs >= REPORT_PERIOD_MS && packets.length > 0) {
       this.#reportedAtMs = nowMs;
-      this.sendReport(presentTicks);
+      this.sendReport(presentTicks, lateMs);
     }
   }
 
-  /** A sender report that places `rtpTimestamp` at the present moment. */
-  sendReport(rtpTimestamp: number): void {
+  /** A sender report that places `rtpTimestamp` at the present moment, or so long before it. */
+  sendReport(rtpTimestamp: number, lateMs = 0): void {
     const kind = this.#faults.senderReports;
     if (kind === 'off') return;
     const ssrc = kind === 'unknown-ssrc' ? this.ssrc ^ 0xffff : this.ssrc;
-    const wallMs = systemClock.wallMs();
+    const wallMs = systemClock.wallMs() - lateMs;
     const report = Buffer.alloc(512);
     const info = {
-      wallMs: (kind === 'insane-ntp' ? wallMs - 20 * 365 * 86_400_000 : wallMs) as typeof wallMs,
+      wallMs: (kind === 'insane-ntp' ? wallMs - 20 * 365 * 86_400_000 : wallMs) as WallMs,
       rtpTimestamp,
       packets: this.#packets,
       octets: this.#octets,

@@ -111,6 +111,7 @@ export class Session implements Player {
     track.out.sendFrame(
       packetsOf(this.feed.tracks, frame, this.faults),
       frame.isKey && frame.kind === 'video',
+      { lateMs: frame.lateMs },
     );
   }
 
@@ -119,7 +120,7 @@ export class Session implements Player {
     const out = this.#tracks.find(({ kind }) => kind === 'metadata')?.out;
     const last = payloads.length - 1;
     const packets = payloads.map((payload, index) => ({ payload, timestamp, marker: index === last }));
-    if (this.isPlaying) out?.sendFrame(packets, false, presentTicks);
+    if (this.isPlaying) out?.sendFrame(packets, false, { presentTicks });
   }
 
   finish(): void {
