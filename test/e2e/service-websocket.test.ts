@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, type TestContext, test } from 'node:test';
+import { type TestContext, test } from 'node:test';
+import { promisify } from 'node:util';
 import { launchChromium } from '../support/browser/chromium.js';
 import { playWebSocket } from '../support/browser/websocket-player.js';
 import type { VideoStream } from '../support/elementary-stream.js';
@@ -10,6 +11,7 @@ import { FakeCamera } from '../support/fake-camera/fake-camera.js';
 import { fixturePath, fixtures } from '../support/fixtures.js';
 import { startService } from '../support/service.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { undisturbed } from '../support/undisturbed.js';
 import { until } from '../support/until.js';
 import { WebSocketViewer } from '../support/websocket-viewer.js';
 
@@ -28,9 +30,7 @@ const setUp = async (t: TestContext, streams: Readonly<Record<string, VideoStrea
   }
   const list = async (): Promise<{ id: string; state: string; viewers: number }[]> =>
     (await call('GET', '/api/cameras')).body;
-  await until('all cameras stream', async () => (await list()).every(({ state }) => state === 'streaming'), {
-    deadlineMs: 15_000,
-  });
+  await until('all cameras stream', async () => (await list()).every(({ state }) => state === 'streaming'));
   const watch = (id: string, query = ''): WebSocketViewer => {
     const viewer = new WebSocketViewer(`${service.url.replace(/^http/, 'ws')}/stream/ws/${id}${query}`);
     t.after(() => viewer.webSocket.terminate());
@@ -43,10 +43,13 @@ const setUp = async (t: TestContext, streams: Readonly<Record<string, VideoStrea
   return { camera, service, call, list, watch, drops };
 };
 
-/** What the pictures look like, by hash; whatever ffmpeg has to complain about fails the test. */
-const picturesOf = (format: string, path: string): string[] => {
+/**
+ * What the pictures look like, by hash; whatever ffmpeg has to complain about fails the test. Meanwhile this process has
+ * viewers that must answer.
+ */
+const picturesOf = async (format: string, path: string): Promise<string[]> => {
   const args = ['-v', 'error', '-f', format, '-i', path, '-fps_mode', 'passthrough', '-f', 'framemd5', '-'];
-  const { stdout, stderr } = spawnSync('ffmpeg', args, { encoding: 'utf8', maxBuffer: 1 << 26 });
+  const { stdout, stderr } = await promisify(execFile)('ffmpeg', args, { maxBuffer: 1 << 26 });
   assert.equal(stderr, '');
   return stdout
     .split('\n')
@@ -57,23 +60,23 @@ const picturesOf = (format: string, path: string): string[] => {
 /** Pictures that the end of a dump may lack its neighbours for, where there are B-frames. */
 const TAIL = 4;
 
-describe('a WebSocket of the service', { concurrency: 2 }, () => {
-  test('what ffmpeg decodes of a WebSocket are the pictures of the source', async (t) => {
-    const cases = [
-      ['high', 'h264', 'h264-high.264', fixtures.h264High()],
-      ['slices', 'h264', 'h264-baseline.264', fixtures.h264Baseline()],
-      ['b-frames', 'h264', 'h264-bframes.264', fixtures.h264BFrames()],
-      ['h265', 'hevc', 'h265-main.265', fixtures.h265Main()],
-    ] as const;
-    const { watch } = await setUp(t, Object.fromEntries(cases.map(([id, , , stream]) => [id, stream])));
+test('what ffmpeg decodes of a WebSocket are the pictures of the source', async (t) => {
+  const cases = [
+    ['high', 'h264', 'h264-high.264', fixtures.h264High()],
+    ['slices', 'h264', 'h264-baseline.264', fixtures.h264Baseline()],
+    ['b-frames', 'h264', 'h264-bframes.264', fixtures.h264BFrames()],
+    ['h265', 'hevc', 'h265-main.265', fixtures.h265Main()],
+  ] as const;
+  const { watch } = await setUp(t, Object.fromEntries(cases.map(([id, , , stream]) => [id, stream])));
+  await undisturbed(t, async () => {
     const viewers = cases.map(([id]) => watch(id));
     await Promise.all(viewers.map((viewer) => viewer.untilFrames(65)));
     for (const [index, [id, format, file]] of cases.entries()) {
       const viewer = viewers[index]!;
       const path = join(tempFolder(t), id);
       writeFileSync(path, viewer.dump);
-      const seen = picturesOf(format, path).slice(0, -TAIL);
-      const source = picturesOf(format, fixturePath(file));
+      const seen = (await picturesOf(format, path)).slice(0, -TAIL);
+      const source = await picturesOf(format, fixturePath(file));
       // The newest keyframe was anywhere in the loop.
       const offset = source.findIndex((_, at) => seen.every((hash, n) => hash === source[(at + n) % 60]));
       assert.ok(
@@ -83,92 +86,94 @@ describe('a WebSocket of the service', { concurrency: 2 }, () => {
       assert.deepEqual(viewer.faults, []);
     }
   });
+});
 
-  test('Chromium shows a camera, and finds nothing wrong with what comes', async (t) => {
-    const { service } = await setUp(t, { door: fixtures.h264High() });
-    const browser = await launchChromium();
-    t.after(() => browser.close());
-    await using player = await playWebSocket(browser, `${service.url.replace(/^http/, 'ws')}/stream/ws/door`);
-    const { faults, keyFrames, width } = await player.until(
-      'it shows pictures',
-      (stats) => stats.framesDecoded > 40 || stats.faults.length > 0,
-    );
-    assert.deepEqual([faults, width], [[], 320]);
-    assert.ok(keyFrames >= 2);
-    assert.equal(await service.stop(), 0);
-    const { closeCode } = await player.until('it is told of the end', (stats) => stats.closeCode !== null);
-    assert.equal(closeCode, 1001);
+test('Chromium shows a camera, and finds nothing wrong with what comes', async (t) => {
+  const { service } = await setUp(t, { door: fixtures.h264High() });
+  const browser = await launchChromium();
+  t.after(() => browser.close());
+  await using player = await playWebSocket(browser, `${service.url.replace(/^http/, 'ws')}/stream/ws/door`);
+  const { faults, keyFrames, width } = await player.until(
+    'it shows pictures',
+    (stats) => stats.framesDecoded > 40 || stats.faults.length > 0,
+  );
+  assert.deepEqual([faults, width], [[], 320]);
+  assert.ok(keyFrames >= 2);
+  assert.equal(await service.stop(), 0);
+  const { closeCode } = await player.until('it is told of the end', (stats) => stats.closeCode !== null);
+  assert.equal(closeCode, 1001);
+});
+
+const stallOne = async (t: TestContext): Promise<void> => {
+  const { watch, drops } = await setUp(t, { door: fixtures.h264Large() });
+  const [healthy, stalled] = [watch('door'), watch('door')];
+  await Promise.all([healthy.untilFrames(15), stalled.untilFrames(15)]);
+  stalled.webSocket.pause();
+  const atStall = healthy.frames.length;
+  await healthy.untilFrames(atStall + 150);
+  const atResume = healthy.frames.length;
+  stalled.webSocket.resume();
+  await until('it sees what the other one sees', () => {
+    const now = stalled.frames.at(-1)?.timestampUs ?? 0;
+    return now >= (healthy.frames[atResume + 20]?.timestampUs ?? Number.POSITIVE_INFINITY);
   });
+  const lost = (): number => {
+    const [first, last] = [stalled.frames[0]!.timestampUs, stalled.frames.at(-1)!.timestampUs];
+    const shown = healthy.frames.filter(({ timestampUs }) => timestampUs >= first && timestampUs <= last);
+    return shown.length - stalled.frames.length;
+  };
+  // What is lost just now is counted before the next frame shows it, and told within a second.
+  let counted = 0;
+  await until(
+    'what was counted is what it lost',
+    async () => {
+      counted = await drops();
+      return counted === lost();
+    },
+    { describe: () => `${counted} counted, ${lost()} lost` },
+  );
+  assert.ok(lost() > 40, 'it lost most of what it did not read');
+  const steps = healthy.frames.slice(1).map((frame, n) => frame.timestampUs - healthy.frames[n]!.timestampUs);
+  assert.ok(Math.max(...steps) < 100_000, 'the other viewer lost nothing');
+  const path = join(tempFolder(t), 'stalled');
+  const got = stalled.frames.length;
+  writeFileSync(path, stalled.dump);
+  assert.equal((await picturesOf('h264', path)).length, got, 'every frame it got can be decoded');
+  assert.deepEqual([...healthy.faults, ...stalled.faults], []);
+};
 
-  test('a viewer that reads nothing for 10 s is back at the live edge, its losses counted exactly', async (t) => {
-    const { watch, drops } = await setUp(t, { door: fixtures.h264Large() });
-    const [healthy, stalled] = [watch('door'), watch('door')];
-    await Promise.all([healthy.untilFrames(15), stalled.untilFrames(15)]);
-    stalled.webSocket.pause();
-    const atStall = healthy.frames.length;
-    await healthy.untilFrames(atStall + 150);
-    const atResume = healthy.frames.length;
-    stalled.webSocket.resume();
-    await until('it sees what the other one sees', () => {
-      const now = stalled.frames.at(-1)?.timestampUs ?? 0;
-      return now >= (healthy.frames[atResume + 20]?.timestampUs ?? Number.POSITIVE_INFINITY);
-    });
-    const lost = (): number => {
-      const [first, last] = [stalled.frames[0]!.timestampUs, stalled.frames.at(-1)!.timestampUs];
-      const shown = healthy.frames.filter(({ timestampUs }) => timestampUs >= first && timestampUs <= last);
-      return shown.length - stalled.frames.length;
-    };
-    // What is lost just now is counted before the next frame shows it, and told within a second.
-    let counted = 0;
-    await until(
-      'what was counted is what it lost',
-      async () => {
-        counted = await drops();
-        return counted === lost();
-      },
-      { describe: () => `${counted} counted, ${lost()} lost` },
-    );
-    assert.ok(lost() > 40, 'it lost most of what it did not read');
-    const steps = healthy.frames
-      .slice(1)
-      .map((frame, n) => frame.timestampUs - healthy.frames[n]!.timestampUs);
-    assert.ok(Math.max(...steps) < 100_000, 'the other viewer lost nothing');
-    const path = join(tempFolder(t), 'stalled');
-    writeFileSync(path, stalled.dump);
-    assert.equal(picturesOf('h264', path).length, stalled.frames.length, 'every frame it got can be decoded');
-    assert.deepEqual([...healthy.faults, ...stalled.faults], []);
-  });
+test('a viewer that reads nothing for 10 s is back at the live edge, its losses counted exactly', (t) =>
+  undisturbed(t, () => stallOne(t)));
 
-  test('viewers are counted, let in by token, kept while the camera is away, and told why they must go', async (t) => {
-    const { camera, service, call, list, watch } = await setUp(t, { door: fixtures.h264High() });
-    const open = watch('door');
-    await open.untilFrames(1);
-    assert.deepEqual(
-      (await list()).map(({ viewers }) => viewers),
-      [1],
-    );
-    camera.resetConnections();
-    const before = open.frames.length;
-    await open.untilFrames(before + 30);
-    assert.deepEqual(open.faults, [], 'after the camera came back time goes on');
+test('viewers are counted, let in by token, kept while the camera is away, and told why they must go', async (t) => {
+  const { camera, service, call, list, watch } = await setUp(t, { door: fixtures.h264High() });
+  const open = watch('door');
+  await open.untilFrames(1);
+  assert.deepEqual(
+    (await list()).map(({ viewers }) => viewers),
+    [1],
+  );
+  camera.resetConnections();
+  const before = open.frames.length;
+  await open.untilFrames(before + 30);
+  assert.deepEqual(open.faults, [], 'after the camera came back time goes on');
 
-    await call('PUT', '/api/cameras/door', { token_auth: true });
-    assert.equal(await open.untilClosed(), 4403);
-    const stranger = watch('door');
-    await until('it is refused', () => stranger.faults.length > 0);
-    assert.match(stranger.faults[0]!, /401/);
-    const { token } = (await call('GET', '/api/cameras/door/stream-token')).body;
-    const invited = watch('door', `?token=${token}`);
-    await invited.untilFrames(1);
-    assert.equal(invited.configs.length, 1);
-    await call('DELETE', '/api/cameras/door');
-    assert.equal(await invited.untilClosed(), 4404);
+  await call('PUT', '/api/cameras/door', { token_auth: true });
+  assert.equal(await open.untilClosed(), 4403);
+  const stranger = watch('door');
+  await until('it is refused', () => stranger.faults.length > 0);
+  assert.match(stranger.faults[0]!, /401/);
+  const { token } = (await call('GET', '/api/cameras/door/stream-token')).body;
+  const invited = watch('door', `?token=${token}`);
+  await invited.untilFrames(1);
+  assert.equal(invited.configs.length, 1);
+  await call('DELETE', '/api/cameras/door');
+  assert.equal(await invited.untilClosed(), 4404);
 
-    await call('POST', '/api/cameras', { id: 'door', url: camera.url('/door') });
-    await until('it streams again', async () => (await list())[0]?.state === 'streaming');
-    const last = watch('door');
-    await last.untilFrames(1);
-    const [code, exit] = await Promise.all([last.untilClosed(), service.stop()]);
-    assert.deepEqual([code, exit, service.err()], [1001, 0, '']);
-  });
+  await call('POST', '/api/cameras', { id: 'door', url: camera.url('/door') });
+  await until('it streams again', async () => (await list())[0]?.state === 'streaming');
+  const last = watch('door');
+  await last.untilFrames(1);
+  const [code, exit] = await Promise.all([last.untilClosed(), service.stop()]);
+  assert.deepEqual([code, exit, service.err()], [1001, 0, '']);
 });
