@@ -11,6 +11,8 @@ import { parseWebVtt } from '../support/webvtt.js';
 type Seen = { t: string; source: string; objects: { label: string; score: number; box: number[] }[] };
 
 const LATE_MS = 300;
+/** By then the reports of both tracks have come, and the wall time of a busy machine's first frame was made up for. */
+const SETTLED_MS = 15_000;
 
 test('what a camera’s own analytics see is in its subtitles at its time, and in events', async (t) => {
   const camera = await FakeCamera.start({
@@ -54,13 +56,12 @@ test('what a camera’s own analytics see is in its subtitles at its time, and i
   const seen = await until(
     'it is in the subtitles',
     async () => {
-      const all = await cues();
-      return all.length > 30 && all;
+      const settled = (await cues()).filter((cue) => Date.parse(cue.t) > beganMs + SETTLED_MS);
+      return settled.length >= 15 && settled;
     },
-    { deadlineMs: 60_000, describe: () => service.out().slice(-3_000) },
+    { describe: () => service.out().slice(-3_000) },
   );
-  // The first ones came before the reports of both tracks, and while the wall time of a busy machine's first frame was made up for.
-  for (const { t: time, source, objects } of seen.slice(-15)) {
+  for (const { t: time, source, objects } of seen) {
     assert.deepEqual([source, objects.map(({ label }) => label).join()], ['onvif', 'person']);
     const apartMs = Math.abs(objects[0]!.box[0]! - xAt(Date.parse(time))) * 100_000;
     assert.ok(apartMs < 200, `${Math.round(apartMs)} ms away from where it was`);
