@@ -9,7 +9,6 @@ import { parseSidecarName, sidecarOf } from '../../src/archive/files/sidecar-nam
 import { openEvents } from '../support/api-client.js';
 import { brightRectangleModel } from '../support/bright-rectangle-model.js';
 import { readVideoStream, type VideoStream } from '../support/elementary-stream.js';
-import { watchLateness } from '../support/lateness.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { RecordingService } from './recording-service.js';
@@ -80,7 +79,6 @@ test('kill -9 loses no event that was told a second before, and of what was seen
     const { body } = await recording.call('GET', `/api/cameras/gate/detections?from=${from}&limit=5000`);
     return body.map((detection: object) => JSON.stringify(detection));
   };
-  const latenessMs = watchLateness(t);
   for (let kill = 0; kill < KILLS; kill += 1) {
     const listener = await listen(recording);
     const before = (await recording.call('GET', '/api/events?type=detection&limit=1000')).body.length;
@@ -89,10 +87,9 @@ test('kill -9 loses no event that was told a second before, and of what was seen
       describe: () => recording.service.out().slice(-3_000),
     });
     await until('what is seen is kept', async () => (await kept()).length > (kill + 1) * 5, patient);
-    latenessMs();
+    const { atMs: onTimeMs, lateMs } = await recording.untilOnTime();
     const listed = await kept();
     const killedMs = await recording.kill();
-    const late = latenessMs();
     const told = listener.end();
     // As if the power had gone amid a write.
     const open = recording.files('gate').find((name) => name.includes('ongoing'))!;
@@ -112,7 +109,7 @@ test('kill -9 loses no event that was told a second before, and of what was seen
     await until('it is closed', () => !recording.files('gate').includes(open), patient);
     const { body: events } = await recording.call('GET', '/api/events?type=detection&limit=1000');
     const ids = new Set(events.map(({ id }: { id: string }) => id));
-    const lost = told.filter(({ id, atMs }) => killedMs - atMs > MAX_LOST_MS + late && !ids.has(id));
+    const lost = told.filter(({ id, atMs }) => onTimeMs - atMs > MAX_LOST_MS + lateMs && !ids.has(id));
     assert.deepEqual(lost, [], `of ${told.length} that were told`);
     assert.ok(events.length > before);
     const after = await kept();
@@ -124,7 +121,7 @@ test('kill -9 loses no event that was told a second before, and of what was seen
     const lastMs = Math.max(
       ...after.map((json) => Date.parse(JSON.parse(json).t)).filter((seenMs) => seenMs < killedMs),
     );
-    assert.ok(killedMs - lastMs < MAX_UNWRITTEN_MS + 2 * late, `${killedMs - lastMs} ms, beside ${late}`);
+    assert.ok(killedMs - lastMs < MAX_UNWRITTEN_MS + 2 * lateMs, `${killedMs - lastMs} ms, beside ${lateMs}`);
     if (isThere) assert.equal(statSync(path).size, wholeBytes, 'the torn end is cut');
     for (const name of recording.files('gate'))
       assert.ok(parseRecordingName(name) !== null || parseSidecarName(name)?.kind === 'current', name);

@@ -70,11 +70,15 @@ test('a service that is killed amid a passage has it after the restart, and lets
     const open = recording.files('gate').find((name) => name.includes('ongoing'));
     return open !== undefined && (parseRecordingName(open)?.startMs ?? Number.NaN) < Date.now() - 2 * GOP_MS;
   };
-  await until('some of it is closed, and some is being written', () => closed().length > 0 && isWritten(), {
-    ...patient,
-    describe,
-  });
   const latenessMs = watchLateness(t);
+  const { atMs: onTimeMs, lateMs } = await until(
+    'some of it is closed, and some is being written',
+    async () => {
+      const onTime = await recording.untilOnTime();
+      return closed().length > 0 && isWritten() && onTime;
+    },
+    { ...patient, describe },
+  );
   const killedMs = await recording.kill();
   const open = recording.files('gate').find((name) => name.includes('ongoing'));
   assert.ok(open, 'it was being recorded');
@@ -99,8 +103,8 @@ test('a service that is killed amid a passage has it after the restart, and lets
   const early = fromMs - PRE_ROLL_MS - first.startMs;
   assert.ok(early >= 0, `it begins ${early} ms before the pre-roll`);
   assert.ok(
-    last.endMs > killedMs - MOST_LOST_MS - 2 * late,
-    `it ends ${killedMs - last.endMs} ms before the kill`,
+    last.endMs > onTimeMs - MOST_LOST_MS - 2 * lateMs,
+    `it ends ${onTimeMs - last.endMs} ms before the kill`,
   );
   const [event] = (await passages()).filter(({ id }: { id: string }) => id === told.id);
   const toMs = Date.parse(event.to);

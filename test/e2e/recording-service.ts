@@ -9,6 +9,15 @@ import { until } from '../support/until.js';
 
 export type ArchiveEntry = { readonly start: string; readonly end: string; readonly filename: string };
 
+/** A moment before which nobody was held up for long, and for how long at the most. */
+export type OnTime = { readonly atMs: number; readonly lateMs: number };
+
+/** Whoever is held up for so long has something to make up for. */
+const HELD_UP_MS = 250;
+/** By then that is made up for. */
+export const ON_TIME_MS = 500;
+const ASK_EVERY_MS = 20;
+
 /** A real H.264 stream with a keyframe each `gopSeconds`; `kbps` makes it as large as the disk test needs. */
 export const encodeVideo = (folder: string, gopSeconds: number, seconds: number, kbps = 0): VideoStream => {
   const path = join(folder, `gop-${gopSeconds}.264`);
@@ -89,6 +98,26 @@ export class RecordingService {
 
   async call(method: string, path: string, body?: unknown) {
     return this.service.call(method, path, { token: this.#token, ...(body === undefined ? {} : { body }) });
+  }
+
+  /**
+   * Waits until service and camera have been on time for a while: whoever stood still has pictures to make up for, of
+   * which nothing is promised yet.
+   */
+  async untilOnTime(): Promise<OnTime> {
+    let sinceMs = performance.now();
+    let lastMs = sinceMs;
+    let lateMs = 0;
+    return until('nobody was held up for a while', async () => {
+      await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+      await this.service.call('GET', '/livez');
+      const nowMs = performance.now();
+      const tookMs = nowMs - lastMs - ASK_EVERY_MS;
+      lastMs = nowMs;
+      if (tookMs > HELD_UP_MS) [sinceMs, lateMs] = [nowMs, 0];
+      else lateMs = Math.max(lateMs, tookMs);
+      return nowMs - sinceMs >= ON_TIME_MS && { atMs: Date.now(), lateMs };
+    });
   }
 
   /** kill -9; returns the moment. */

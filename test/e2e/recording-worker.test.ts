@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { decodedHashes } from '../fmp4/ffmpeg.js';
-import { watchLateness } from '../support/lateness.js';
 import { recordsOf } from '../support/service.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { encodeVideo, RecordingService } from './recording-service.js';
 
 const MAX_LOST_MS = 1_000;
+/** So long that no picture comes again in the time that it is looked for. */
+const SOURCE_SECONDS = 60;
 const FRAME_RATE_HZ = 15;
 const GOP_SECONDS: Readonly<Record<string, number>> = { brief: 1, long: 4 };
 const DYING_THREADS = new URL('../support/dying-threads.js', import.meta.url).href;
@@ -18,7 +19,7 @@ const patient = { deadlineMs: 60_000 };
 test('a thread that dies while it records: the service closes its files, and records nothing twice', async (t) => {
   const folder = tempFolder(t);
   const archiveDir = join(folder, 'archive');
-  const video = (id: string) => encodeVideo(folder, GOP_SECONDS[id]!, 12);
+  const video = (id: string) => encodeVideo(folder, GOP_SECONDS[id]!, SOURCE_SECONDS);
   const [brief, long] = [video('brief'), video('long')];
   const recording = await RecordingService.start(
     t,
@@ -43,15 +44,14 @@ test('a thread that dies while it records: the service closes its files, and rec
     },
     { ...patient, describe },
   );
-  const latenessMs = watchLateness(t);
+  const { atMs: onTimeMs, lateMs } = await recording.untilOnTime();
   writeFileSync(join(folder, 'die'), '');
   await until('the thread is dead', () => existsSync(join(folder, 'died')), patient);
-  const mostMs = MAX_LOST_MS + 2 * latenessMs();
+  const mostMs = MAX_LOST_MS + 2 * lateMs;
   await until('its files are told', () => told('a recording lost its writer').length > 0, {
     ...patient,
     describe,
   });
-  const diedMs = Number(readFileSync(join(folder, 'died'), 'utf8'));
   const leftNow = () =>
     told('a recording lost its writer').map(({ camera_id, file }) => ({
       id: String(camera_id),
@@ -95,7 +95,7 @@ test('a thread that dies while it records: the service closes its files, and rec
     const name = closed.find(({ camera_id, file }) => camera_id === id && file === leftName)?.['name'];
     const file = lists.find(([camera]) => camera === id)?.[1].find(({ filename }) => filename === name);
     assert.ok(file !== undefined, `${leftName} of ${id} is listed as ${name}`);
-    return diedMs - Date.parse(file.end);
+    return onTimeMs - Date.parse(file.end);
   });
   t.diagnostic(`lost, ms: ${lostMs.join(' ')}`);
   assert.ok(Math.max(...lostMs) <= mostMs, `${lostMs.join()}, beside ${mostMs}`);
