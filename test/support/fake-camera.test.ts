@@ -107,8 +107,8 @@ test('a camera that was held up reports when its picture was due, not when it ca
   const beforeMs = systemClock.wallMs();
   feed.join({
     ...{ isBacklogged: false, trackOf: () => null, finish: () => {} },
-    sendFrame: ({ bytes, ticks, isKey, lateMs }) =>
-      out.sendFrame([{ payload: bytes, timestamp: ticks, marker: true }], isKey, { lateMs }),
+    sendFrame: ({ bytes, ticks, isKey, dueMs }) =>
+      out.sendFrame([{ payload: bytes, timestamp: ticks, marker: true }], isKey, { ticks, wallMs: dueMs }),
   });
   const joinedMs = systemClock.wallMs();
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);

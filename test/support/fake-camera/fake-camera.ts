@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
+import { systemClock } from '../../../src/base/clock.js';
 import { until } from '../until.js';
 import { type AuthOptions, Gatekeeper } from './auth.js';
 import { selfSignedCertificate } from './certificate.js';
@@ -134,7 +135,9 @@ export class FakeCamera implements ConnectionServer {
     for (let at = 0; at < bytes.length; at += packetBytes)
       payloads.push(bytes.subarray(at, at + packetBytes));
     const ticksAt = (ms: number): number => Math.round(ms * 90 + 777_777_777) % 0x100000000;
-    for (const session of this.sessions) session.sendMetadata(payloads, ticksAt(wallMs), ticksAt(Date.now()));
+    const nowMs = systemClock.wallMs();
+    const present = { wallMs: nowMs, ticks: ticksAt(nowMs) };
+    for (const session of this.sessions) session.sendMetadata(payloads, ticksAt(wallMs), present);
   }
 
   get openSockets(): number {

@@ -1,3 +1,4 @@
+import type { WallMs } from '../../../src/base/clock.js';
 import type { MountTracks } from './sdp-writer.js';
 import type { Transport } from './transport.js';
 
@@ -22,8 +23,8 @@ export type OutFrame = {
   readonly isKey: boolean;
   /** Media time as the camera counts it, without wrapping; RTP carries its lower 32 bits. */
   readonly ticks: number;
-  /** How long ago it should have been sent: where the camera was held up it comes with others, and is no newer for that. */
-  readonly lateMs: number;
+  /** When it should have been sent: where the camera was held up it comes with others, and is no newer for that. */
+  readonly dueMs: WallMs;
 };
 
 /** What a mount plays: it runs while somebody plays it. */

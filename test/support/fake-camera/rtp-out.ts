@@ -8,6 +8,9 @@ import type { Transport } from './transport.js';
 const FOREIGN_PAYLOAD_TYPE = 50;
 const REPORT_PERIOD_MS = 5_000;
 
+/** A moment, and the RTP time that stands for it. */
+export type Present = { readonly wallMs: WallMs; readonly ticks: number };
+
 /** One RTP stream of one session: numbers the packets, reports on them, and treats them as a network may. */
 export class RtpOut {
   sequence: number;
@@ -35,12 +38,8 @@ export class RtpOut {
     this.#random = seededRandom(options.ssrc);
   }
 
-  /** Sends the packets of one frame, and a sender report when one is due: `presentTicks` were `lateMs` ago. */
-  sendFrame(
-    packets: readonly OutPacket[],
-    isKey: boolean,
-    { presentTicks = packets[0]?.timestamp ?? 0, lateMs = 0 } = {},
-  ): void {
+  /** Sends the packets of one frame, and a sender report when one is due. */
+  sendFrame(packets: readonly OutPacket[], isKey: boolean, present: Present): void {
     if (isKey && this.#packets > 0 && this.#faults.ssrcChangesEachGop)
       this.ssrc = (this.ssrc + 0x1234567) >>> 0;
     if (this.#faults.foreignPayloadType !== 'none') this.#sendForeign(packets[0]?.timestamp ?? 0);
@@ -53,20 +52,18 @@ export class RtpOut {
     const nowMs = systemClock.monotonicMs();
     if (nowMs - this.#reportedAtMs >= REPORT_PERIOD_MS && packets.length > 0) {
       this.#reportedAtMs = nowMs;
-      this.sendReport(presentTicks, lateMs);
+      this.sendReport(present);
     }
   }
 
-  /** A sender report that places `rtpTimestamp` at the present moment, or so long before it. */
-  sendReport(rtpTimestamp: number, lateMs = 0): void {
+  sendReport({ wallMs, ticks }: Present): void {
     const kind = this.#faults.senderReports;
     if (kind === 'off') return;
     const ssrc = kind === 'unknown-ssrc' ? this.ssrc ^ 0xffff : this.ssrc;
-    const wallMs = systemClock.wallMs() - lateMs;
     const report = Buffer.alloc(512);
     const info = {
       wallMs: (kind === 'insane-ntp' ? wallMs - 20 * 365 * 86_400_000 : wallMs) as WallMs,
-      rtpTimestamp,
+      rtpTimestamp: ticks,
       packets: this.#packets,
       octets: this.#octets,
     };

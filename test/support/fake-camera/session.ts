@@ -2,7 +2,7 @@ import { seededRandom } from '../seeded-random.js';
 import type { Faults } from './faults.js';
 import type { Feed, OutFrame, Player, PlayerTrack } from './feed.js';
 import { audioPackets, videoPackets } from './packet-maker.js';
-import { RtpOut } from './rtp-out.js';
+import { type Present, RtpOut } from './rtp-out.js';
 import type { MountTracks } from './sdp-writer.js';
 import { audioPayloadType, METADATA_PAYLOAD_TYPE, type TrackKind, VIDEO_PAYLOAD_TYPE } from './sdp-writer.js';
 import type { Transport } from './transport.js';
@@ -108,19 +108,17 @@ export class Session implements Player {
     const track = this.#tracks.find(({ kind }) => kind === frame.kind);
     if (track === undefined || (frame.kind === 'audio' && this.faults.silentAudio)) return;
     if (!this.faults.stall) this.#sendJunk();
-    track.out.sendFrame(
-      packetsOf(this.feed.tracks, frame, this.faults),
-      frame.isKey && frame.kind === 'video',
-      { lateMs: frame.lateMs },
-    );
+    const packets = packetsOf(this.feed.tracks, frame, this.faults);
+    const present = { wallMs: frame.dueMs, ticks: packets[0]?.timestamp ?? 0 };
+    track.out.sendFrame(packets, frame.isKey && frame.kind === 'video', present);
   }
 
   /** Packets of the metadata track, if it was set up: the last one with the marker. */
-  sendMetadata(payloads: readonly Buffer[], timestamp: number, presentTicks: number): void {
+  sendMetadata(payloads: readonly Buffer[], timestamp: number, present: Present): void {
     const out = this.#tracks.find(({ kind }) => kind === 'metadata')?.out;
     const last = payloads.length - 1;
     const packets = payloads.map((payload, index) => ({ payload, timestamp, marker: index === last }));
-    if (this.isPlaying) out?.sendFrame(packets, false, { presentTicks });
+    if (this.isPlaying) out?.sendFrame(packets, false, present);
   }
 
   finish(): void {

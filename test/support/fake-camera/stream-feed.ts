@@ -1,4 +1,4 @@
-import { type MonotonicMs, systemClock } from '../../../src/base/clock.js';
+import { type MonotonicMs, systemClock, type WallMs } from '../../../src/base/clock.js';
 import type { AudioStream, VideoStream } from '../elementary-stream.js';
 import type { Feed, OutFrame, Player } from './feed.js';
 import { Playhead } from './playhead.js';
@@ -180,7 +180,7 @@ export class StreamFeed implements Feed {
     const { frame, stream } = playhead;
     if (frame === null) return;
     const ticks = this.#rtpTicksOf(playhead);
-    const sentMs = systemClock.monotonicMs();
+    const [sentMs, wallMs] = [systemClock.monotonicMs(), systemClock.wallMs()];
     // Nothing is due in other modes, and what a test asks for itself comes early.
     const lateMs = this.#pacing.mode === 'live' ? Math.max(0, sentMs - this.#dueMsOf(playhead)) : 0;
     playhead.advance();
@@ -189,7 +189,7 @@ export class StreamFeed implements Feed {
       bytes: frame.bytes,
       isKey: frame.isKey,
       ticks,
-      lateMs,
+      dueMs: (wallMs - lateMs) as WallMs,
       sentMs,
     };
     this.sent.push(sent);
