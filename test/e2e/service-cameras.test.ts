@@ -27,15 +27,11 @@ const setUp = async (t: TestContext) => {
 type Call = Awaited<ReturnType<typeof setUp>>['call'];
 
 const untilState = (call: Call, id: string, state: string) =>
-  until(
-    `${id} is ${state}`,
-    async () => {
-      const { body } = await call('GET', '/api/cameras');
-      const found = body.find((camera: { id: string }) => camera.id === id);
-      return found.state === state && found;
-    },
-    { deadlineMs: 10_000 },
-  );
+  until(`${id} is ${state}`, async () => {
+    const { body } = await call('GET', '/api/cameras');
+    const found = body.find((camera: { id: string }) => camera.id === id);
+    return found.state === state && found;
+  });
 
 const stopsCleanly = async (service: RunningService): Promise<void> => {
   assert.equal(await service.stop(), 0);
@@ -47,14 +43,10 @@ test('a camera that is added streams, with live figures in list, statistics and 
   const { camera, service, call } = await setUp(t);
   await call('POST', '/api/cameras', { id: 'door', url: camera.url('/main', login) });
   await untilState(call, 'door', 'streaming');
-  const live = await until(
-    'the figures are there',
-    async () => {
-      const [door] = (await call('GET', '/api/cameras')).body;
-      return Math.abs(door.fps - 15) < 2 && door.uptime_sec >= 2 && door;
-    },
-    { deadlineMs: 10_000 },
-  );
+  const live = await until('the figures are there', async () => {
+    const [door] = (await call('GET', '/api/cameras')).body;
+    return Math.abs(door.fps - 15) < 2 && door.uptime_sec >= 2 && door;
+  });
   assert.deepEqual([live.codec, live.resolution, live.width, live.height], ['h264', '320x180', 320, 180]);
   assert.ok(live.bitrate > 0 && live.traffic_used_mb > 0 && live.last_error === '');
   const { body: stats } = await call('GET', '/api/stats');
