@@ -41,7 +41,7 @@ test('H.265 in a session that was announced as H.264: none of it is a picture, a
   using log = await play(camera, engine);
   camera.mount('/cam0').stream.setVideo(fixtures.h265Main());
   const isNew = (): boolean => log.video.at(-1)?.info?.video.codec === 'h265';
-  await until('the new pictures come', isNew, { deadlineMs: 40_000 });
+  await until('the new pictures come', isNew);
   const sent = fixtures.h264High().frames.map(({ bytes }) => accessUnitHash('h264', bytes));
   const taken = log.video.filter((frame) => frame.info?.video.codec === 'h264');
   assert.ok(taken.every(({ hash }) => sent.includes(hash)));
@@ -54,17 +54,17 @@ test('a time jump of an hour: every frame kept, one discontinuity a track, times
   camera.mount('/cam0').stream.jumpTime(3_600_000);
   const before = log.video.length;
   await until('frames go on', () => log.video.length > before + 8);
-  const sent = camera.sent
-    .filter(({ kind }) => kind === 'video')
-    .map((one) => accessUnitHash('h264', one.bytes));
+  const sent = camera.sent.filter(({ kind }) => kind === 'video');
   assert.deepEqual(
     log.video.map((frame) => frame.hash),
-    sent.slice(0, log.video.length),
+    sent.slice(0, log.video.length).map((one) => accessUnitHash('h264', one.bytes)),
   );
   assert.equal(log.video.filter((frame) => frame.discontinuity).length, 1);
   for (let i = 1; i < log.video.length; i += 1) {
     const stepMs = (log.video[i]!.dtsTicks - log.video[i - 1]!.dtsTicks) / 90;
-    assert.ok(stepMs > 0 && stepMs < 1_000, `a step of ${stepMs} ms`);
+    // Over the jump time goes on by what passed.
+    const passedMs = sent[i]!.sentMs - sent[i - 1]!.sentMs;
+    assert.ok(stepMs > 0 && stepMs < 1_000 + passedMs, `a step of ${stepMs} ms in ${passedMs} ms`);
   }
 });
 
@@ -77,9 +77,9 @@ for (const [name, fail] of [
     await using engine = new Engine();
     using log = await play(camera, engine);
     fail(camera);
-    await camera.until(({ connectionsSeen, playing }) => connectionsSeen >= 2 && playing === 1, 10_000);
+    await camera.until(({ connectionsSeen, playing }) => connectionsSeen >= 2 && playing === 1);
     const before = log.video.length;
-    await until('frames come again', () => log.video.length > before + 3, { deadlineMs: 10_000 });
+    await until('frames come again', () => log.video.length > before + 3);
     const again = log.video.filter((frame) => frame.discontinuity);
     assert.deepEqual(
       again.map((frame) => frame.isKey),
@@ -100,7 +100,7 @@ test('packet loss over UDP costs frames up to the next keyframe, and nothing els
   await until('frames were lost', () => log.video.some((frame) => frame.damaged));
   camera.faults.loss = 0;
   const before = log.video.length;
-  await until('it goes on', () => log.video.length > before + 20, { deadlineMs: 10_000 });
+  await until('it goes on', () => log.video.length > before + 20);
   const sent = camera.sent
     .filter(({ kind }) => kind === 'video')
     .map((one) => accessUnitHash('h264', one.bytes));
