@@ -10,6 +10,7 @@ import { GstServer, remux } from '../support/gst-server.js';
 import { SkippingClock } from '../support/skipping-clock.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { startTestApp } from '../support/test-app.js';
+import { undisturbed } from '../support/undisturbed.js';
 import { until } from '../support/until.js';
 import { WebSocketViewer } from '../support/websocket-viewer.js';
 import { WhepClient } from '../support/whep-client.js';
@@ -103,15 +104,23 @@ test('the first viewer by each output wakes a camera on demand and gets its pict
   const viewer = watch('ws');
   const client = await WhepClient.create({ audio: [{ payloadType: 0, map: 'PCMU/8000' }] });
   t.after(() => client.close());
+  // Whoever wakes a camera is let wait for ten seconds at most.
+  const answered = <Answer extends { readonly status: number }>(status: number, ask: () => Promise<Answer>) =>
+    undisturbed(t, async () => {
+      const answer = await ask();
+      assert.equal(answer.status, status);
+      return answer;
+    });
   const [playlist, offered] = await Promise.all([
-    app.call('GET', '/stream/hls/hls/stream.m3u8'),
-    app.call('POST', '/stream/webrtc/whep/whep', {
-      body: client.offer,
-      headers: { 'content-type': 'application/sdp' },
-    }),
+    answered(200, () => app.call('GET', '/stream/hls/hls/stream.m3u8')),
+    answered(201, () =>
+      app.call('POST', '/stream/webrtc/whep/whep', {
+        body: client.offer,
+        headers: { 'content-type': 'application/sdp' },
+      }),
+    ),
     viewer.untilFrames(5),
   ]);
-  assert.deepEqual([playlist.status, offered.status], [200, 201]);
   const [segment] = /^segment_\d+\.ts$/m.exec(playlist.text)!;
   assert.equal((await app.call('GET', `/stream/hls/hls/${segment}`)).status, 200);
   client.start(offered.text);
