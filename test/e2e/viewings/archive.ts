@@ -38,16 +38,12 @@ const exportPath = async (wall: Wall, visitor: Visitor): Promise<string> =>
 /** Takes a whole file; comes again if too many want one at the same moment. */
 const download: Viewing = async (wall, visitor) => {
   const path = await exportPath(wall, visitor);
-  const page = await until(
-    'the service has time for an export',
-    async () => {
-      const answer = await visitor.ask(path, { token: wall.token });
-      if (answer.status !== 503) return answer;
-      await pause(RETRY_MS);
-      return null;
-    },
-    { deadlineMs: 20_000 },
-  );
+  const page = await until('the service has time for an export', async () => {
+    const answer = await visitor.ask(path, { token: wall.token });
+    if (answer.status !== 503) return answer;
+    await pause(RETRY_MS);
+    return null;
+  });
   if (page.status !== 200 || page.bytes.toString('latin1', 4, 8) !== 'ftyp')
     throw new Error(`an export that is no MP4: ${page.status}`);
 };

@@ -53,15 +53,14 @@ export class Crowd {
     }
   }
 
-  /** Visitors come for so long; resolves when the last one has gone. */
-  async come(durationMs: number, perSecond: number): Promise<void> {
+  /** Visitors come for so long, and until so many have come; resolves when the last one has gone. */
+  async come(durationMs: number, perSecond: number, least: number): Promise<void> {
     const startMs = performance.now();
     for (let visit = 0; ; visit += 1) {
       const dueMs = startMs + (visit * 1_000) / perSecond;
-      if (dueMs - startMs >= durationMs) break;
       await pause(Math.max(0, dueMs - performance.now()));
       if (this.#present.size >= MAX_AT_ONCE) await Promise.race(this.#present);
-      if (performance.now() - startMs >= durationMs) break;
+      if (visit >= least && performance.now() - startMs >= durationMs) break;
       const { name, viewing } = allViewings[visit % allViewings.length]!;
       const present: Promise<void> = this.#visit(name, viewing).finally(() => this.#present.delete(present));
       this.#present.add(present);

@@ -108,10 +108,11 @@ export class SoakScene {
     return (await visitor.ask(path, { token: this.wall.token })).status;
   }
 
-  /** What is open but for the recording that is being written and the one before it. */
+  /** What is open but for the recording that is being written and the one before it, and what threads just count. */
   descriptors() {
     const { files, ...counts } = descriptorsOf(this.pid);
-    return { ...counts, files: files.filter((path) => !path.startsWith(this.#archiveDir)) };
+    const passing = [this.#archiveDir, this.censusDir];
+    return { ...counts, files: files.filter((path) => !passing.some((folder) => path.startsWith(folder))) };
   }
 
   /** Recordings that are open. */
