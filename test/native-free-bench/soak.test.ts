@@ -91,7 +91,7 @@ test('memory that grows is told from memory that goes up and down, and from what
 
 test('seconds of a soak with cameras that fail leave all of them streaming, and a JSON with its samples', (t) => {
   const json = join(tempFolder(t), 'soak.json');
-  const load = ['--hours', '0.002', '--cameras', '2', '--mbit', '0.5', '--gop', '0.5', '--failures', '60'];
+  const load = ['--hours', '0.004', '--cameras', '2', '--mbit', '0.5', '--gop', '0.5', '--failures', '60'];
   const viewers = ['--ws', '2', '--wall', '0', '--hls', '0', '--rtsp', '1', '--whep', '0'];
   const run = runBench('soak', ...load, ...viewers, '--json', json);
   const result = JSON.parse(readFileSync(json, 'utf8')) as SoakResult;
