@@ -101,4 +101,29 @@ const abandonStart: Viewing = async (wall, visitor) => {
   await visitor.abandon(`/stream/hls/${cameraId}/${oneOf(wall, 'index', 'stream', 'll')}.m3u8`, 0);
 };
 
-export const hlsViewings = { play, cutSegment, playParts, abandonReload, abandonStart } as const;
+/** A player that is silent for so long is gone: it shows its token again, and what was listed for it need not be there. */
+const SILENT_MS = 10_000;
+
+/** Begins anew where a machine that is busy took that long. */
+const inTime =
+  (viewing: Viewing): Viewing =>
+  async (wall, visitor) => {
+    for (;;) {
+      const startMs = performance.now();
+      try {
+        await viewing(wall, visitor);
+        return;
+      } catch (fault) {
+        const isGone = /: 401 .*token_expired|: 404 /.test(String(fault));
+        if (!isGone || performance.now() - startMs < SILENT_MS) throw fault;
+      }
+    }
+  };
+
+export const hlsViewings = {
+  play: inTime(play),
+  cutSegment: inTime(cutSegment),
+  playParts: inTime(playParts),
+  abandonReload: inTime(abandonReload),
+  abandonStart,
+} as const;
