@@ -104,26 +104,25 @@ test('the first viewer by each output wakes a camera on demand and gets its pict
   const viewer = watch('ws');
   const client = await WhepClient.create({ audio: [{ payloadType: 0, map: 'PCMU/8000' }] });
   t.after(() => client.close());
-  // Whoever wakes a camera is let wait for ten seconds at most.
-  const answered = <Answer extends { readonly status: number }>(status: number, ask: () => Promise<Answer>) =>
+  // Whoever wakes a camera is let wait for ten seconds at most, and a segment is there for about as long.
+  const play = () =>
     undisturbed(t, async () => {
-      const answer = await ask();
-      assert.equal(answer.status, status);
-      return answer;
+      const playlist = await app.call('GET', '/stream/hls/hls/stream.m3u8');
+      assert.equal(playlist.status, 200);
+      const [segment] = /^segment_\d+\.ts$/m.exec(playlist.text)!;
+      assert.equal((await app.call('GET', `/stream/hls/hls/${segment}`)).status, 200);
     });
-  const [playlist, offered] = await Promise.all([
-    answered(200, () => app.call('GET', '/stream/hls/hls/stream.m3u8')),
-    answered(201, () =>
-      app.call('POST', '/stream/webrtc/whep/whep', {
+  const offer = () =>
+    undisturbed(t, async () => {
+      const answer = await app.call('POST', '/stream/webrtc/whep/whep', {
         body: client.offer,
         headers: { 'content-type': 'application/sdp' },
-      }),
-    ),
-    viewer.untilFrames(5),
-  ]);
-  const [segment] = /^segment_\d+\.ts$/m.exec(playlist.text)!;
-  assert.equal((await app.call('GET', `/stream/hls/hls/${segment}`)).status, 200);
-  client.start(offered.text);
+      });
+      assert.equal(answer.status, 201);
+      client.start(answer.text);
+      return answer;
+    });
+  const [offered] = await Promise.all([offer(), play(), viewer.untilFrames(5)]);
   await until(
     'pictures and sound come by WHEP',
     () => client.answer.ssrcs.length >= 2 && client.rtp.length > 60,
