@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Metadata } from '../../src/analytics/metadata.js';
 import { readMetadata } from '../../src/analytics/read-metadata.js';
+import { cpuMsOf } from '../support/took.js';
 import { hostile, modern, nested, notification, pixels, several } from './documents.js';
 
 const AT_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 123);
@@ -156,20 +157,20 @@ test('two rules of one kind are told apart, and one that speaks twice is one', (
 test('hostile documents are refused, each within 100 ms', () => {
   for (const [name, xml] of Object.entries(hostile)) {
     const bytes = Buffer.from(xml);
-    const beganMs = performance.now();
-    const outcome = readMetadata(bytes);
-    assert.ok('refused' in outcome, name);
-    assert.ok(performance.now() - beganMs < 100, `${name} took ${performance.now() - beganMs} ms`);
+    const tookMs = cpuMsOf(() => assert.ok('refused' in readMetadata(bytes), name));
+    assert.ok(tookMs < 100, `${name} took ${tookMs} ms`);
   }
 });
 
 test('a topic as long as a document takes no longer than that, and is cut', () => {
   const told = (topic: string) => {
     const xml = notification(AT_MS, { topic, operation: 'Changed', data: { State: 'true' } });
-    const beganMs = performance.now();
-    const { notices } = read(xml);
-    assert.ok(performance.now() - beganMs < 1_000, `took ${performance.now() - beganMs} ms`);
-    return notices[0]?.topic;
+    let found: string | undefined;
+    const tookMs = cpuMsOf(() => {
+      found = read(xml).notices[0]?.topic;
+    });
+    assert.ok(tookMs < 1_000, `took ${tookMs} ms`);
+    return found;
   };
   assert.equal(told('a'.repeat(120_000)), undefined);
   assert.equal(told(`tns1:RuleEngine/v:${'a'.repeat(120_000)}`)?.length, 128);

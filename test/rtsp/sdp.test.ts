@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { AppError } from '../../src/base/errors.js';
 import { firstMedia, videoCodecOf } from '../../src/rtsp/media-format.js';
 import { type MediaDescription, parseSdp } from '../../src/rtsp/sdp.js';
+import { cpuMsOf } from '../support/took.js';
 
 const sdp = (...lines: string[]): string => ['v=0', ...lines, ''].join('\r\n');
 const first = (...lines: string[]): MediaDescription => parseSdp(sdp(...lines)).medias[0]!;
@@ -214,9 +215,10 @@ test('bounds hold', () => {
 
 test('lines of spaces, with what is a line end elsewhere, take no longer than others', () => {
   const line = `a=rtpmap:96${' '.repeat(4_000)}${'x'.repeat(4_000)}\u2028x`;
-  const beganMs = performance.now();
-  assert.equal(parseSdp(sdp('m=video 0 RTP/AVP 96', ...Array(8).fill(line))).medias.length, 1);
-  assert.ok(performance.now() - beganMs < 1_000, `took ${performance.now() - beganMs} ms`);
+  const tookMs = cpuMsOf(() => {
+    assert.equal(parseSdp(sdp('m=video 0 RTP/AVP 96', ...Array(8).fill(line))).medias.length, 1);
+  });
+  assert.ok(tookMs < 1_000, `took ${tookMs} ms`);
 });
 
 const pieces = fc.constantFrom(

@@ -18,6 +18,7 @@ import { Database } from '../../src/base/sqlite.js';
 import { openDatabase } from '../../src/store/open-database.js';
 import { Store } from '../../src/store/store.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { shortestMsOf } from '../support/took.js';
 import { sampleCamera } from './samples.js';
 
 const dbPath = (t: TestContext): string => join(tempFolder(t), 'framering.db');
@@ -199,10 +200,9 @@ test('the health probe sees a lock, a replaced file and a closed database, and w
   const other = new Database(path);
   t.after(() => other.close());
   other.exec('BEGIN IMMEDIATE');
-  const beganMs = performance.now();
-  assert.match(store.writeFault() ?? '', /locked/);
+  const tookMs = shortestMsOf(() => assert.match(store.writeFault() ?? '', /locked/));
   // Others wait for 2 s.
-  assert.ok(performance.now() - beganMs < 1_500, 'the probe must not wait for the lock');
+  assert.ok(tookMs < 1_500, 'the probe must not wait for the lock');
   other.exec('ROLLBACK');
   assert.equal(store.isWritable(), true);
 

@@ -8,6 +8,7 @@ import { SharedRecords } from '../../src/store/shared/shared-records.js';
 import { Store } from '../../src/store/store.js';
 import { utcMonth } from '../../src/store/traffic.js';
 import { tempFolder } from '../support/temp-folder.js';
+import { shortestMsOf } from '../support/took.js';
 import { anyCamera, anyId, sampleCamera } from './samples.js';
 
 const openStore = (t: TestContext): Store => {
@@ -304,9 +305,10 @@ test('a record of what was done waits for no other program, and is written when 
   t.after(() => other.close());
   other.exec('BEGIN IMMEDIATE');
   const entry = { timeMs: 1, action: 'login', username: 'eve', record: '{}' };
-  const startMs = performance.now();
-  assert.throws(() => store.audit.add([entry]), { code: 'database_unavailable' });
-  assert.ok(performance.now() - startMs < 1_000, 'the usual patience is two seconds');
+  const tookMs = shortestMsOf(() =>
+    assert.throws(() => store.audit.add([entry]), { code: 'database_unavailable' }),
+  );
+  assert.ok(tookMs < 1_000, 'the usual patience is two seconds');
   other.exec('ROLLBACK');
   store.audit.add([entry]);
   const all = { fromMs: null, toMs: null, username: null, action: null, before: null, limit: 9 };

@@ -6,6 +6,7 @@ import { parseTransportOffer } from '../../../src/live/rtsp/dialogue/transport-o
 import { ReportClock } from '../../../src/live/rtsp/packets/report-clock.js';
 import { StreamAxis } from '../../../src/live/rtsp/packets/stream-axis.js';
 import type { RingReader } from '../../../src/ring/reader.js';
+import { cpuMsOf } from '../../support/took.js';
 
 test('an address is read however players join a track to it', () => {
   const ways = [
@@ -38,10 +39,11 @@ test('an address is read however players join a track to it', () => {
 });
 
 test('an address of nothing but slashes costs no time', () => {
-  const startMs = performance.now();
-  for (let count = 0; count < 200; count += 1)
-    assert.equal(parseStreamAddress(`rtsp://host/x${'/'.repeat(4_000)}x`), null);
-  assert.ok(performance.now() - startMs < 1_000);
+  const tookMs = cpuMsOf(() => {
+    for (let count = 0; count < 200; count += 1)
+      assert.equal(parseStreamAddress(`rtsp://host/x${'/'.repeat(4_000)}x`), null);
+  });
+  assert.ok(tookMs < 1_000, `took ${tookMs} ms`);
 });
 
 test('no address and no transport is too strange to be read', () => {
