@@ -7,7 +7,7 @@ import { FakeClock } from '../support/fake-clock.js';
 import { FakeDevice, type FakeDeviceOptions } from '../support/onvif/fake-device.js';
 import { FakeEvents } from '../support/onvif/fake-events.js';
 import { until } from '../support/until.js';
-import { motion, recorder, rigOf, stream } from './event-rig.js';
+import { motion, patient, recorder, rigOf, stream } from './event-rig.js';
 
 test('what was heard of a camera is told from its pull point on until its last answer', {
   timeout: 60_000,
@@ -88,6 +88,8 @@ test('a camera that does not answer how all is is heard all the same', { timeout
       instead: (operation, response, body) =>
         instead!(operation, response, body) || rig.events.instead(operation, response, body),
     },
+    'main',
+    (clock) => clock,
   );
   await until('it is asked', () => rig.events.isAsked);
   rig.events.tell(motion(true));
@@ -117,9 +119,8 @@ test('what is being opened when the service stops is let go at once', { timeout:
   const { state, instead } = holding('GetServices');
   const { cameras } = await rigOf(t, { path: '/pull/#' }, { instead });
   await until('it is asked', () => state.asked === 1);
-  const beganMs = performance.now();
+  // By a clock by which no wait ends: nothing is waited for.
   await cameras.stop();
-  assert.ok(performance.now() - beganMs < 1_500, 'nothing is waited for');
   await until('nobody waits', () => state.hungUp === 1);
 });
 
@@ -135,7 +136,7 @@ test('a recorder that is slow to open holds up no other camera', { timeout: 60_0
     ...{ cameraId, address, profile: '', credentials: null, certificate: 'any' as const },
   });
   const cameras = new EventCameras({
-    clock: systemClock,
+    clock: patient(systemClock),
     log: createLogger(() => {}),
     cameras: () => [
       ...Array.from({ length: 20 }, (_, nth) => cameraOf(`slow${nth}`, slow.address)),
@@ -323,7 +324,7 @@ for (const [how, { toldHost, isToldPort }] of Object.entries(portCases))
       FakeDevice.start({ ...options, instead: events.instead }),
     ]);
     const cameras = new EventCameras({
-      ...{ clock: systemClock, log: createLogger(() => {}) },
+      ...{ clock: patient(systemClock), log: createLogger(() => {}) },
       cameras: () => [
         {
           ...{ cameraId: 'gate', address: `localhost:${outer.port}`, profile: '' },
@@ -360,10 +361,7 @@ test('a camera that was well is opened anew before those that never answered', {
   const listed = [well];
   const cameras = new EventCameras({
     // Those that don't answer are waited for all the time.
-    clock: {
-      ...systemClock,
-      after: (ms, callback) => systemClock.after(ms >= 5_000 ? 3_600_000 : ms, callback),
-    },
+    clock: patient(systemClock),
     log: createLogger(() => {}),
     cameras: () =>
       listed.map(({ address, port }) => ({

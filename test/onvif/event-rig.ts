@@ -10,20 +10,32 @@ import { until } from '../support/until.js';
 
 export const stream = { codec: 'H264', width: 640, height: 480, uri: 'rtsp://x/1' };
 
-/** The service's clock, an hour of which is over as soon as somebody says so. */
-const hastyClock = () => {
-  let aheadMs = 0;
+/**
+ * The service's clock, by which nothing takes time, however busy the machine is, and an hour is over as soon as somebody
+ * says so; what is waited for is waited for as ever.
+ */
+const stillClock = (wallMs: number) => {
+  let nowMs = 1_000;
   return {
     clock: {
       ...systemClock,
-      monotonicMs: () => (systemClock.monotonicMs() + aheadMs) as MonotonicMs,
-      wallMs: () => systemClock.wallMs() as WallMs,
+      monotonicMs: () => nowMs as MonotonicMs,
+      wallMs: () => wallMs as WallMs,
     },
     pass: (ms: number) => {
-      aheadMs += ms;
+      nowMs += ms;
     },
   };
 };
+
+/** From this on it is for how long an answer is waited for, not a pause. */
+const LEAST_LIMIT_MS = 2_000;
+
+/** Whoever is asked may take as long as the machine likes. */
+export const patient = (clock: Clock): Clock => ({
+  ...clock,
+  after: (ms, callback) => (ms < LEAST_LIMIT_MS ? clock.after(ms, callback) : { cancel: () => {} }),
+});
 
 export type Rig = {
   readonly device: FakeDevice;
@@ -41,16 +53,22 @@ export const rigOf = async (
   dialect: EventDialect,
   options: Partial<FakeDeviceOptions> = {},
   profile = 'main',
-  withClock: (clock: Clock) => Clock = (clock) => clock,
+  withClock: (clock: Clock) => Clock = patient,
   begin: Partial<Rig['state']> = {},
 ): Promise<Rig> => {
-  const events: FakeEvents = new FakeEvents(dialect, () => device.address);
+  const beganMs = Date.now();
+  const events: FakeEvents = new FakeEvents(
+    dialect,
+    () => device.address,
+    () => beganMs,
+  );
   const device: FakeDevice = await FakeDevice.start({
     ...{ prefix: 's', auth: 'token', media: ['media'], faultStatus: 400, hasEvents: true },
     ...{ streams: [{ ...stream, token: 'main' }], instead: events.instead },
+    ourMs: () => beganMs,
     ...options,
   });
-  const { clock, pass } = hastyClock();
+  const { clock, pass } = stillClock(beganMs);
   const rig = { noticed: [] as PulledNotice[], silent: [] as string[], logged: [] as string[] };
   const state: Rig['state'] = { hasTrack: false, isListed: true, ...begin };
   const cameras = new EventCameras({

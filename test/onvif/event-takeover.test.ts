@@ -158,10 +158,7 @@ test('what a camera has more of than it tells at once counts as heard when it to
   const firstMs = rig.events.nowMs - 7_000;
   rig.events.tell(...Array.from({ length: 70 }, (_, nth) => crossing(nth, firstMs + nth * 100)));
   await until('all is told', () => rig.noticed.length === 70 && rig.events.isAsked);
-  const [first = 0, second = 0, third = 0, last = 0] = heardMs;
-  assert.deepEqual([first, heardMs.length], [0, 4]);
-  assert.ok(second > 5_500 && Math.abs(third - second - 3_200) < 500, `${heardMs}`);
-  assert.ok(Math.abs(last - third - 600) < 500, `${heardMs}`);
+  assert.deepEqual(heardMs, [0, 6_100, 9_300, 9_900]);
 });
 
 test('a camera that has something to tell at any time has told all when the next pull point takes over', {
@@ -175,6 +172,7 @@ test('a camera that has something to tell at any time has told all when the next
       instead: (operation, response, body) => {
         const { events } = rig;
         if (operation === 'PullMessages' && events.subscriptions === 2 && told < 10) {
+          events.pass(1);
           events.tell(crossing(told, events.nowMs));
           told += 1;
         }

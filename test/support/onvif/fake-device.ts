@@ -35,6 +35,8 @@ export type Dialect = {
 export type FakeDeviceOptions = Dialect & {
   readonly user?: string;
   readonly password?: string;
+  /** What its clock is set by; nothing: this machine's. */
+  readonly ourMs?: () => number;
   readonly streams: readonly FakeStream[];
   /** Answers an operation otherwise. */
   readonly instead?: (operation: string, response: ServerResponse, body: string) => boolean;
@@ -124,7 +126,8 @@ export class FakeDevice {
   }
 
   #nowMs(): number {
-    return Date.now() + (this.#options.clockOffsetMs ?? 0);
+    const { ourMs = Date.now, clockOffsetMs = 0 } = this.#options;
+    return ourMs() + clockOffsetMs;
   }
 
   #isAllowed(request: IncomingMessage, body: string): boolean {

@@ -69,12 +69,14 @@ export class FakeEvents {
   aheadMs = 0;
   readonly #dialect: EventDialect;
   readonly #address: () => string;
+  readonly #ourMs: () => number;
   #points: PullPoint[] = [];
   #subscriptions = 0;
 
-  constructor(dialect: EventDialect, address: () => string) {
+  constructor(dialect: EventDialect, address: () => string, ourMs: () => number = Date.now) {
     this.#dialect = dialect;
     this.#address = address;
+    this.#ourMs = ourMs;
   }
 
   get isAsked(): boolean {
@@ -92,7 +94,7 @@ export class FakeEvents {
   }
 
   get nowMs(): number {
-    return Date.now() + this.aheadMs;
+    return this.#ourMs() + this.aheadMs;
   }
 
   tell(...messages: readonly FakeMessage[]): void {
