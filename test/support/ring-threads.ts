@@ -3,8 +3,11 @@ import { type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_thre
 import type { RingOptions } from '../../src/ring/capacity.js';
 import type { RingReader } from '../../src/ring/reader.js';
 
-/** Words of the memory by which a test steers its threads; the last are how many frames each reader got. */
-export const control = { stop: 0, ready: 1, firstReader: 2 } as const;
+/**
+ * Words of the memory by which a test steers its threads: how often readers were overtaken, all together, and the last
+ * are how many frames each of them got.
+ */
+export const control = { stop: 0, ready: 1, overruns: 2, firstReader: 3 } as const;
 
 export type ProducerData = {
   readonly options: Partial<RingOptions>;
@@ -22,6 +25,8 @@ export type ProducerData = {
   readonly mostAheadFrames?: number;
   /** Ends after so many frames, if nobody stops it before. */
   readonly frames: number;
+  /** But not before each reader got so many. */
+  readonly leastDelivered?: number;
   readonly ports: readonly MessagePort[];
 };
 

@@ -44,6 +44,7 @@ while (!reader.ended) {
   if (report.first === -1) report.first = reader.ptsTicks;
   if (!take()) {
     report.overruns += 1;
+    Atomics.add(words, control.overruns, 1);
     continue;
   }
   const number: number = data.takes === 'numbers' ? reader.ptsTicks : frames.check(reader.lengthBytes);

@@ -20,13 +20,13 @@ const frames = new CheckedFrames(data.mostFrameBytes);
 const stamp = new FrameStamp();
 const longGopFrames = data.longGopFrames ?? 0;
 let number = 0;
-const mostAheadFrames = data.mostAheadFrames ?? Number.POSITIVE_INFINITY;
-const isFarAhead = (): boolean => {
-  const got = words.subarray(control.firstReader, control.firstReader + data.readers);
-  return got.some((_, index) => number - Atomics.load(got, index) > mostAheadFrames);
-};
+const { mostAheadFrames = Number.POSITIVE_INFINITY, leastDelivered = 0 } = data;
+const got = words.subarray(control.firstReader, control.firstReader + data.readers);
+const isFarAhead = (): boolean => got.some((_, index) => number - Atomics.load(got, index) > mostAheadFrames);
+const isWanted = (): boolean =>
+  number < data.frames || got.some((_, index) => Atomics.load(got, index) < leastDelivered);
 
-for (; number < data.frames && Atomics.load(words, control.stop) === 0; number += 1) {
+for (; isWanted() && Atomics.load(words, control.stop) === 0; number += 1) {
   while (isFarAhead() && Atomics.load(words, control.stop) === 0) Atomics.wait(words, control.stop, 0, 1);
   const lengthBytes = frames.make(number, data.leastFrameBytes, data.mostFrameBytes);
   writer.beginNal();

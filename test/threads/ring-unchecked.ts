@@ -13,7 +13,7 @@ const frames = new CheckedFrames(4 << 20);
 let torn = 0;
 
 Atomics.add(words, control.ready, 1);
-const giveUpMs = performance.now() + 5000;
+const giveUpMs = performance.now() + 40_000;
 while (torn === 0 && performance.now() < giveUpMs) {
   const head = Atomics.load(memory.header, headerWord.head);
   const reserved = Atomics.load(memory.header, headerWord.reserved);
