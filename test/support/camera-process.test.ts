@@ -67,7 +67,7 @@ for (const [pattern, transport] of [
       cameras.urls[2]!,
     ];
     await execute('ffmpeg', [...options, '-frames:v', '30', '-c', 'copy', '-f', 'h264', path], {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     const { frames } = readVideoStream(path, { codec: 'h264', frameRateHz: 25 });
     const times = frames.map((frame) => sendTimeMs(frame.bytes));

@@ -18,7 +18,7 @@ import { until } from './until.js';
 
 const execute = promisify(execFile);
 /** An outside program that hangs must not hold up the tests. */
-const run = (program: string, args: readonly string[]) => execute(program, args, { timeout: 20_000 });
+const run = (program: string, args: readonly string[]) => execute(program, args, { timeout: 60_000 });
 
 const hashesOf = (stream: VideoStream): string[] =>
   stream.frames.map((frame) => accessUnitHash(stream.codec, frame.bytes));

@@ -347,7 +347,6 @@ test('of sessions that outlive their connections an address has few: it can not 
     assert.equal((await client.ask('PLAY')).status, 200);
   }
   await until('most have ended with their connections', () => watching.views.viewers('door') === 17, {
-    deadlineMs: 5_000,
     describe: () => `${watching.views.viewers('door')} viewers`,
   });
 });
