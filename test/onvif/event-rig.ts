@@ -92,8 +92,9 @@ export const rigOf = async (
   const beat = setInterval(() => cameras.look(), 20);
   t.after(async () => {
     clearInterval(beat);
-    await cameras.stop();
+    // Whoever still waits for an answer gets none.
     await device.stop();
+    await cameras.stop();
   });
   return { device, events, cameras, ...rig, state, pass };
 };
