@@ -44,8 +44,9 @@ export class NatsServers {
     const servers = new NatsServers();
     const placeOf = (index: number) => places[index] ?? { address: '127.0.0.1', before: [] };
     t.after(() => servers.kill());
-    const ports: number[] = [];
-    for (let index = 0; index < 3 * count; index++) ports.push(await freePort());
+    const distinct = new Set<number>();
+    while (distinct.size < 3 * count) distinct.add(await freePort());
+    const ports = [...distinct];
     const routes = ports.slice(2 * count).map((port, index) => `nats://${placeOf(index).address}:${port}`);
     for (let index = 0; index < count; index++) {
       const { address, before } = placeOf(index);
