@@ -34,8 +34,8 @@ const events = run({
   // Two at a time: many of the long ones wait for time to go by, or for a browser. Three are a third quicker, and let
   // tests that wait too little show themselves.
   concurrency: Number(process.env['TEST_FILES_AT_ONCE'] ?? 2),
-  // That of a whole file: one that starts the service thirty times takes minutes on a machine that has other things to do.
-  timeout: 600_000,
+  // That of a whole file: one that starts clusters of boxes takes many minutes on a machine that has other things to do.
+  timeout: 1_200_000,
 });
 events.on('test:fail', () => {
   process.exitCode = 1;

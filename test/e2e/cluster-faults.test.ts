@@ -64,9 +64,10 @@ test('a box that is cut off, and then one that is killed, cost no more than the 
     urlOf: (box) => `nats://${linksOf[box]!.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
   });
   const [killed, cutOff, other] = rig.boxes as [ClusterBox, ClusterBox, ClusterBox];
+  await untilOneEach(rig);
+  await untilWritten(rig);
   const had = rig.ids.filter((id) => rig.writers(id)[0] === cutOff);
   assert.ok(had.length > 0);
-  await untilWritten(rig);
   const cutMs = systemClock.monotonicMs();
   for (const link of linksOf[1]!) link.isStill = true;
   await pause(CUT_MS);

@@ -16,8 +16,8 @@ const FRAME_RATE_HZ = 5;
 export const FRAME_MS = 1_000 / FRAME_RATE_HZ;
 
 /**
- * Where nothing is said of how soon a box is lost: one that stands still for a moment isn't. A box must know of the others before
- * they take what it hasn't taken within 5 s.
+ * Where nothing is said of how soon a box is lost: one that stands still for a moment isn't. No longer than this, for 5 s after
+ * its start others take what a box hasn't taken, and by then it must know whether they are there.
  */
 export const PATIENT: Readonly<Record<string, string>> = { CLUSTER_LOST_MS: '4000' };
 

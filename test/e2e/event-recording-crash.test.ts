@@ -14,7 +14,7 @@ import { RecordingService } from './recording-service.js';
 
 const FRAMES_A_SECOND = 15;
 const GOP_MS = 1_000;
-const SECONDS = 120;
+const SECONDS = 240;
 /** So long that something was seen for certain before it, though the service is killed soon after. */
 const LAMP_SEC = 50;
 const FILE_SECONDS = 4;

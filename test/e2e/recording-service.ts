@@ -108,7 +108,7 @@ export class RecordingService {
     let sinceMs = performance.now();
     let lastMs = sinceMs;
     let lateMs = 0;
-    return until('nobody was held up for a while', async () => {
+    const isOnTime = async (): Promise<OnTime | false> => {
       await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
       await this.service.call('GET', '/livez');
       const nowMs = performance.now();
@@ -117,7 +117,8 @@ export class RecordingService {
       if (tookMs > HELD_UP_MS) [sinceMs, lateMs] = [nowMs, 0];
       else lateMs = Math.max(lateMs, tookMs);
       return nowMs - sinceMs >= ON_TIME_MS && { atMs: Date.now(), lateMs };
-    });
+    };
+    return until('nobody was held up for a while', isOnTime, { deadlineMs: 180_000 });
   }
 
   /** kill -9; returns the moment. */

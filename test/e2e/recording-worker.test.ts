@@ -33,18 +33,19 @@ test('a thread that dies while it records: the service closes its files, and rec
   const isOpen = (name: string): boolean => name.includes('ongoing');
   const describe = (): string => recording.service.out().slice(-3_000);
   await recording.untilRecording();
-  await until(
+  const { atMs: onTimeMs, lateMs } = await until(
     'each has closed a file, and some of the next one',
     async () => {
+      const onTime = await recording.untilOnTime();
       const lists = await Promise.all(recording.ids.map((id) => recording.archive(id)));
-      return lists.every((list) => {
+      const isSo = lists.every((list) => {
         const last = list.at(-1);
         return list.length > 1 && last !== undefined && Date.parse(last.end) - Date.parse(last.start) > 1_000;
       });
+      return isSo && onTime;
     },
     { ...patient, describe },
   );
-  const { atMs: onTimeMs, lateMs } = await recording.untilOnTime();
   writeFileSync(join(folder, 'die'), '');
   await until('the thread is dead', () => existsSync(join(folder, 'died')), patient);
   const mostMs = MAX_LOST_MS + 2 * lateMs;

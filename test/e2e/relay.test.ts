@@ -42,7 +42,7 @@ const playedAt = async (address: string): Promise<{ codecs: string[]; faults: st
 
 test('a box shows the camera of another by each output, under the same rights, and connects none itself', {
   skip: withoutNats,
-  timeout: 180_000,
+  timeout: 540_000,
 }, async (t) => {
   const servers = await NatsServers.start(t, { count: 1 });
   const camera = await FakeCamera.start({

@@ -111,6 +111,7 @@ const showsInPlace = async (
     // Files begin with a keyframe, which the loop has at its start and each 15 pictures: the sixth one is not at its end.
     const index = border + 5;
     lateFrames = (placeOf(index) - (await showsAt(index, 0, 1))) / 2;
+    assert.ok(lateFrames >= 0, 'a picture is missing at the border');
   }
   for (const index of indexes) await showsAt(index, border !== null && index >= border ? lateFrames : 0);
 };

@@ -149,7 +149,6 @@ test('an hour of viewers that come and go leaves nothing behind', {
   await Promise.all([crowding, memory.run()]);
   t.diagnostic(`${crowd.total} visits, RSS/held MB: ${memory.summary}`);
   assert.deepEqual(crowd.faults, []);
-  assert.ok(crowd.total >= LEAST_VISITS, `only ${crowd.total} visits`);
   const growth = memory.growth();
   const resident = megabytes(growth.residentBytes);
   t.diagnostic(`from before the middle to the last third RSS grew by ${resident}, ${listed(growth.threads)}`);

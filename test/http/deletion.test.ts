@@ -66,6 +66,24 @@ test('recordings within a time are deleted, of deleted cameras as well, and a ca
   assert.equal(actions.filter((line) => line.includes('"recordings":"deleted"')).length, 1);
 });
 
+test('what lies within the very times by which it is listed is deleted', async (t) => {
+  const app = await startTestApp();
+  t.after(() => app.stop());
+  const folder = join(app.dataDir, 'recordings', 'door');
+  mkdirSync(folder, { recursive: true });
+  // Cameras' clocks tick in parts of a millisecond.
+  writeClosed(folder, { startMs: Math.floor(Date.now() / 1000) * 1000 - HOUR_MS + 0.6 });
+  const camera = { id: 'door', url: 'rtsp://127.0.0.1/1', disabled: true };
+  assert.equal((await app.asAdmin('POST', '/api/cameras', camera)).status, 201);
+  const [listed] = (await app.asAdmin('GET', '/api/cameras/door/archive')).body;
+  const { status, body } = await app.asAdmin(
+    'DELETE',
+    `/api/cameras/door/archive?from=${listed.start}&to=${listed.end}`,
+  );
+  assert.deepEqual([status, body.deleted], [200, 1]);
+  assert.deepEqual(readdirSync(folder), []);
+});
+
 test('where another box keeps some, the audit log says how many were deleted all the same', async () => {
   const cameras = { has: () => true };
   const deletions = {

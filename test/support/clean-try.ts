@@ -3,8 +3,8 @@ import type { TestContext } from 'node:test';
 const MAX_TRIES = 3;
 
 /**
- * What is promised only where no process stands still, not another one either, of which nothing tells: one clean try of
- * three will do. What an attempt asserts itself holds in each of them. Each try begins from nothing.
+ * What is promised only while no process stands still, where another one than ours may, and nothing tells us of it:
+ * `assertClean` must hold in one try of three. What an attempt asserts itself must hold in each. Each begins from nothing.
  */
 export const cleanTry = async <T>(
   t: TestContext,

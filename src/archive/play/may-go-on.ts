@@ -3,6 +3,8 @@ import type { LocatedRange } from './locator.js';
 /** A recorder that closes a file begins the next one within this; so an end this new may not be one. */
 const LIKELY_TO_GO_ON_MS = 15_000;
 
+const MAX_AHEAD_MS = 60_000;
+
 /** A disk takes nothing for so long, and the file that was begun goes on; longer, and its writer may have died. */
 const MAX_STALL_MS = 60_000;
 
@@ -12,6 +14,7 @@ export const mayGoOn = (last: LocatedRange | undefined, toMs: number, nowMs: num
   const coveredMs = last.parts.wallEndMs(last.end - 1);
   if (coveredMs >= toMs) return false;
   if (last.followedMs !== null && Math.abs(nowMs - last.followedMs) < MAX_STALL_MS) return true;
-  // Whose end lies far ahead was written before the clock was set back.
-  return last.recording.isOpen || Math.abs(nowMs - coveredMs) < LIKELY_TO_GO_ON_MS;
+  if (last.recording.isOpen) return true;
+  // The clock of a box that wrote it may be ahead; what lies further ahead was written before the clock was set back.
+  return coveredMs - nowMs < MAX_AHEAD_MS && nowMs - coveredMs < LIKELY_TO_GO_ON_MS;
 };

@@ -103,19 +103,20 @@ const abandonStart: Viewing = async (wall, visitor) => {
 
 /** A player that is silent for so long is gone: it shows its token again, and what was listed for it need not be there. */
 const SILENT_MS = 10_000;
+const MAX_TRIES = 3;
 
 /** Begins anew where a machine that is busy took that long. */
 const inTime =
   (viewing: Viewing): Viewing =>
   async (wall, visitor) => {
-    for (;;) {
+    for (let tries = 1; ; tries += 1) {
       const startMs = performance.now();
       try {
         await viewing(wall, visitor);
         return;
       } catch (fault) {
         const isGone = /: 401 .*token_expired|: 404 /.test(String(fault));
-        if (!isGone || performance.now() - startMs < SILENT_MS) throw fault;
+        if (!isGone || tries === MAX_TRIES || performance.now() - startMs < SILENT_MS) throw fault;
       }
     }
   };

@@ -19,6 +19,9 @@ export type DeletionRouteDeps = {
   readonly deletions: RecordingDeletions;
 };
 
+/** What is listed is cut to the millisecond: of the last one all is meant. */
+const REST_OF_A_MS = 0.999;
+
 const deletedSchema = z.strictObject({ message: z.string(), deleted: z.int().nonnegative() });
 
 /** Another box keeps some, and the rest is gone. */
@@ -41,7 +44,7 @@ export const deletionRoute = ({ cameras, deleted, deletions }: DeletionRouteDeps
       note({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
       const id = knownCamera(params.id, cameras, deleted);
       if (from >= to) throw invalidInput([{ path: 'from', message: 'must be before "to"' }]);
-      const count = await deletions.deleteWithin(id, from, to).catch((fault: unknown) => {
+      const count = await deletions.deleteWithin(id, from, to + REST_OF_A_MS).catch((fault: unknown) => {
         if (isPartly(fault)) note({ deleted: Number(fault.details['deleted']) });
         throw fault;
       });

@@ -78,7 +78,8 @@ export class HlsTrack {
     // What is loaded later begins with the default.
     this.video.defaultPlaybackRate = rate;
     this.video.playbackRate = rate;
-    this.#start();
+    // What has ended would play from its beginning once more: what comes behind it is looked for.
+    if (!this.video.ended) this.#start();
   }
 
   pause(): void {
@@ -125,10 +126,8 @@ export class HlsTrack {
   }
 
   #start(): void {
-    // What has ended would play from its beginning once more: what comes behind it is looked for.
-    if (!this.#isPlaying || this.#pieces.length === 0 || this.video.ended) return;
     // Another load may end it: that one begins anew.
-    void this.video.play().catch(() => {});
+    if (this.#isPlaying && this.#pieces.length > 0) void this.video.play().catch(() => {});
   }
 
   #place(): void {
