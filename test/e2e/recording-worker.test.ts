@@ -44,7 +44,7 @@ test('a thread that dies while it records: the service closes its files, and rec
       });
       return isSo && onTime;
     },
-    { ...patient, describe },
+    { deadlineMs: 300_000, describe },
   );
   writeFileSync(join(folder, 'die'), '');
   await until('the thread is dead', () => existsSync(join(folder, 'died')), patient);

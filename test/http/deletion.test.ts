@@ -72,7 +72,7 @@ test('what lies within the very times by which it is listed is deleted', async (
   const folder = join(app.dataDir, 'recordings', 'door');
   mkdirSync(folder, { recursive: true });
   // Cameras' clocks tick in parts of a millisecond.
-  writeClosed(folder, { startMs: Math.floor(Date.now() / 1000) * 1000 - HOUR_MS + 0.6 });
+  writeClosed(folder, { startMs: Math.floor(Date.now() / 1000) * 1000 - HOUR_MS + 0.9996 });
   const camera = { id: 'door', url: 'rtsp://127.0.0.1/1', disabled: true };
   assert.equal((await app.asAdmin('POST', '/api/cameras', camera)).status, 201);
   const [listed] = (await app.asAdmin('GET', '/api/cameras/door/archive')).body;

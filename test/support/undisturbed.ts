@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
@@ -8,7 +9,8 @@ const MAX_TRIES = 3;
 
 /** In a thread that does nothing else: what holds up the test's own thread alone, be it the product, excuses nothing. */
 const NAPPER = `
-  const { workerData: worstMs } = require('node:worker_threads');
+  const { parentPort, workerData: worstMs } = require('node:worker_threads');
+  parentPort.postMessage('begins');
   const never = new Int32Array(new SharedArrayBuffer(4));
   for (;;) {
     const beganMs = performance.now();
@@ -23,8 +25,8 @@ const NAPPER = `
 export const undisturbed = async <T>(t: TestContext, attempt: () => Promise<T>): Promise<T> => {
   const worstMs = new Float64Array(new SharedArrayBuffer(8));
   const napper = new Worker(NAPPER, { eval: true, workerData: worstMs });
-  napper.unref();
   t.after(() => napper.terminate());
+  await once(napper, 'message');
   for (let tries = 1; ; tries += 1) {
     worstMs[0] = 0;
     try {

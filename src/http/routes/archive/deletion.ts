@@ -20,7 +20,7 @@ export type DeletionRouteDeps = {
 };
 
 /** What is listed is cut to the millisecond: of the last one all is meant. */
-const REST_OF_A_MS = 0.999;
+const REST_OF_A_MS = 1 - 2 ** -12;
 
 const deletedSchema = z.strictObject({ message: z.string(), deleted: z.int().nonnegative() });
 

@@ -131,7 +131,7 @@ export class HlsPlayer implements ArchivePlayer {
   #pause(): void {
     const large = this.#tracks.get(this.#large);
     // Nobody may have looked for a while: it stands where the video stands.
-    if (this.#isPlaying && large !== undefined) this.#toldBy(large);
+    if (this.#isPlaying && large !== undefined) this.#keepStep(large);
     this.phase.value = 'paused';
     for (const track of this.#tracks.values()) track.pause();
   }
@@ -165,21 +165,19 @@ export class HlsPlayer implements ArchivePlayer {
     if (large === undefined) return;
     const isWaiting = large.video.readyState < HTMLMediaElement.HAVE_FUTURE_DATA;
     this.phase.value = large.isAtEnd ? 'end' : isWaiting ? 'waiting' : 'playing';
-    const shownMs = this.#toldBy(large);
-    if (shownMs === null) return;
+    this.#keepStep(large);
+  }
+
+  #keepStep(large: HlsTrack): void {
+    const { shownMs } = large;
+    if (shownMs === null || large.video.seeking) return;
+    this.timeMs.value = shownMs;
     for (const track of this.#tracks.values()) {
       // What has nothing then is nowhere near, and comes when it has.
       if (track === large || track.video.seeking || gapAt(track.lane, shownMs) !== null) continue;
       const apartSec = Math.abs((track.shownMs ?? shownMs) - shownMs) / 1000;
       if (apartSec > MAX_APART_SEC) track.seek(shownMs);
     }
-  }
-
-  /** Sets the clock by what a track shows; null while it shows nothing that counts. */
-  #toldBy({ shownMs, video }: HlsTrack): number | null {
-    if (shownMs === null || video.seeking) return null;
-    this.timeMs.value = shownMs;
-    return shownMs;
   }
 
   #snapshot(camera: string): void {

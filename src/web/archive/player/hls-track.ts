@@ -135,7 +135,8 @@ export class HlsTrack {
     if (piece === undefined) return;
     const inSec = Math.min(Math.max((this.#wantedMs - piece.dateMs) / 1000, 0), piece.durationSec);
     this.video.currentTime = piece.startSec + inSec;
-    this.#start();
+    // At the very end it would play from its beginning.
+    if (piece !== this.#pieces.at(-1) || inSec < piece.durationSec - END_SEC) this.#start();
   }
 
   async #load(fromMs: number): Promise<void> {
