@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { promisify } from 'node:util';
 import { launchChromium } from '../support/browser/chromium.js';
 import { playWall, type WallStats } from '../support/browser/wall-player.js';
 import type { VideoStream } from '../support/elementary-stream.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
-import { fixturePath, fixtures } from '../support/fixtures.js';
+import { fixtures } from '../support/fixtures.js';
 import { startService } from '../support/service.js';
+import { assertOfSource, sources } from '../support/source-pictures.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { until } from '../support/until.js';
 import { type WallFrame, WallPage } from '../support/wall-page.js';
@@ -42,17 +41,6 @@ const setUp = async (t: TestContext, streams: Readonly<Record<string, VideoStrea
   return { service, call, list, address, open };
 };
 
-/** What the pictures look like, by hash; whatever ffmpeg has to complain about fails the test. */
-const picturesOf = async (format: string, path: string): Promise<string[]> => {
-  const args = ['-v', 'error', '-f', format, '-i', path, '-fps_mode', 'passthrough', '-f', 'framemd5', '-'];
-  const { stdout, stderr } = await promisify(execFile)('ffmpeg', args, { maxBuffer: 1 << 26 });
-  assert.equal(stderr, '');
-  return stdout
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => line.split(',').at(-1)!.trim());
-};
-
 /** The frames since the last one was lost. */
 const unbroken = (frames: readonly WallFrame[]): readonly WallFrame[] =>
   frames.slice(
@@ -62,17 +50,9 @@ const unbroken = (frames: readonly WallFrame[]): readonly WallFrame[] =>
     ),
   );
 
-/** Pictures that the end of a dump may lack its neighbours for, where there are B-frames. */
-const TAIL = 4;
-
 describe('a wall of the service', { concurrency: 2 }, () => {
   test('what ffmpeg decodes of each tile are the pictures of its source', async (t) => {
-    const cases = [
-      ['high', 'h264', 'h264-high.264', fixtures.h264High()],
-      ['slices', 'h264', 'h264-baseline.264', fixtures.h264Baseline()],
-      ['b-frames', 'h264', 'h264-bframes.264', fixtures.h264BFrames()],
-      ['h265', 'hevc', 'h265-main.265', fixtures.h265Main()],
-    ] as const;
+    const cases = sources();
     const { open } = await setUp(t, Object.fromEntries(cases.map(([id, , , stream]) => [id, stream])));
     const page = await open();
     page.show(cases.map(([camera], tile) => ({ tile, camera })));
@@ -80,17 +60,11 @@ describe('a wall of the service', { concurrency: 2 }, () => {
     const framesOf = (tile: number) => unbroken(page.framesOf(page.tile(tile)?.['stream'] ?? -1));
     await page.until('all tiles have two loops', () => cases.every((_, tile) => framesOf(tile).length > 65));
     const dumps = cases.map((_, tile) => framesOf(tile));
-    for (const [tile, [id, format, file]] of cases.entries()) {
+    for (const [tile, source] of cases.entries()) {
       const config = page.configs.find(({ stream }) => stream === page.tile(tile)?.['stream']);
-      const path = join(tempFolder(t), id);
+      const path = join(tempFolder(t), source[0]);
       writeFileSync(path, Buffer.concat([config!.bytes, ...dumps[tile]!.map(({ bytes }) => bytes)]));
-      const seen = (await picturesOf(format, path)).slice(0, -TAIL);
-      const source = await picturesOf(format, fixturePath(file));
-      const offset = source.findIndex((_, at) => seen.every((hash, n) => hash === source[(at + n) % 60]));
-      assert.ok(
-        offset >= 0 && offset % 15 === 0 && seen.length > 55,
-        `${id}: other pictures than the source's; ${JSON.stringify({ offset, seen: seen.length, lost: page.textsOf('lost') })}`,
-      );
+      await assertOfSource(path, source, `lost: ${page.textsOf('lost')}`);
     }
     const shownUs = dumps[2]!.map(({ timestampUs, compositionUs }) => timestampUs + compositionUs);
     assert.ok(

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { promisify } from 'node:util';
 import { launchChromium } from '../support/browser/chromium.js';
 import { playWebSocket } from '../support/browser/websocket-player.js';
 import type { VideoStream } from '../support/elementary-stream.js';
 import { FakeCamera } from '../support/fake-camera/fake-camera.js';
-import { fixturePath, fixtures } from '../support/fixtures.js';
+import { fixtures } from '../support/fixtures.js';
 import { startService } from '../support/service.js';
+import { assertOfSource, picturesOf, sources } from '../support/source-pictures.js';
 import { tempFolder } from '../support/temp-folder.js';
 import { undisturbed } from '../support/undisturbed.js';
 import { until } from '../support/until.js';
@@ -47,48 +46,19 @@ const setUp = async (t: TestContext, streams: Readonly<Record<string, VideoStrea
   return { camera, service, call, list, watch, drops, end };
 };
 
-/**
- * What the pictures look like, by hash; whatever ffmpeg has to complain about fails the test. Meanwhile this process has
- * viewers that must answer.
- */
-const picturesOf = async (format: string, path: string): Promise<string[]> => {
-  const args = ['-v', 'error', '-f', format, '-i', path, '-fps_mode', 'passthrough', '-f', 'framemd5', '-'];
-  const { stdout, stderr } = await promisify(execFile)('ffmpeg', args, { maxBuffer: 1 << 26 });
-  assert.equal(stderr, '');
-  return stdout
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => line.split(',').at(-1)!.trim());
-};
-
-/** Pictures that the end of a dump may lack its neighbours for, where there are B-frames. */
-const TAIL = 4;
-
 test('what ffmpeg decodes of a WebSocket are the pictures of the source', async (t) => {
-  const cases = [
-    ['high', 'h264', 'h264-high.264', fixtures.h264High()],
-    ['slices', 'h264', 'h264-baseline.264', fixtures.h264Baseline()],
-    ['b-frames', 'h264', 'h264-bframes.264', fixtures.h264BFrames()],
-    ['h265', 'hevc', 'h265-main.265', fixtures.h265Main()],
-  ] as const;
+  const cases = sources();
   const { watch } = await setUp(t, Object.fromEntries(cases.map(([id, , , stream]) => [id, stream])));
   const all: WebSocketViewer[] = [];
   await undisturbed(t, async () => {
     const viewers = cases.map(([id]) => watch(id));
     all.push(...viewers);
     await Promise.all(viewers.map((viewer) => viewer.untilFrames(65)));
-    for (const [index, [id, format, file]] of cases.entries()) {
+    for (const [index, source] of cases.entries()) {
       const viewer = viewers[index]!;
-      const path = join(tempFolder(t), id);
+      const path = join(tempFolder(t), source[0]);
       writeFileSync(path, viewer.dump);
-      const seen = (await picturesOf(format, path)).slice(0, -TAIL);
-      const source = await picturesOf(format, fixturePath(file));
-      // The newest keyframe was anywhere in the loop.
-      const offset = source.findIndex((_, at) => seen.every((hash, n) => hash === source[(at + n) % 60]));
-      assert.ok(
-        offset >= 0 && offset % 15 === 0 && seen.length > 55,
-        `${id}: other pictures than the source's`,
-      );
+      await assertOfSource(path, source);
     }
   });
   for (const { faults } of all) assert.deepEqual(faults, []);

@@ -3,6 +3,7 @@ import type { LocatedRange } from './locator.js';
 /** A recorder that closes a file begins the next one within this; so an end this new may not be one. */
 const LIKELY_TO_GO_ON_MS = 15_000;
 
+/** The clock of a box that wrote it may be ahead by this; what lies further ahead was written before the clock was set back. */
 const MAX_AHEAD_MS = 60_000;
 
 /** A disk takes nothing for so long, and the file that was begun goes on; longer, and its writer may have died. */
@@ -15,6 +16,5 @@ export const mayGoOn = (last: LocatedRange | undefined, toMs: number, nowMs: num
   if (coveredMs >= toMs) return false;
   if (last.followedMs !== null && Math.abs(nowMs - last.followedMs) < MAX_STALL_MS) return true;
   if (last.recording.isOpen) return true;
-  // The clock of a box that wrote it may be ahead; what lies further ahead was written before the clock was set back.
   return coveredMs - nowMs < MAX_AHEAD_MS && nowMs - coveredMs < LIKELY_TO_GO_ON_MS;
 };
